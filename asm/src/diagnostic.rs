@@ -1,0 +1,128 @@
+//! What the assembler has to say about a source file: data, not text. The command line renders it.
+
+use std::ops::Range;
+
+/// How grave a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing is wrong, but the reader may want to know.
+    Note,
+    /// Probably a mistake; the program assembles.
+    Warning,
+    /// The program does not assemble, or cannot run.
+    Error,
+}
+
+impl Severity {
+    /// The word that messages begin with.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// A stretch of source text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Index into [`Sources`].
+    pub file: u16,
+    /// Byte offsets into the file's text.
+    pub span: Range<usize>,
+}
+
+/// A place and what it has to do with the message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub place: Place,
+    /// What; may be empty.
+    pub text: String,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How grave it is.
+    pub severity: Severity,
+    /// A stable code, such as `P0007`.
+    pub code: &'static str,
+    /// One line that says what is wrong.
+    pub message: String,
+    /// The place concerned, if there is one.
+    pub primary: Option<Label>,
+    /// Other places concerned.
+    pub secondary: Vec<Label>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error without a place; add to it with the methods below.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, code, message: message.into(), primary: None, secondary: Vec::new(), help: None }
+    }
+
+    /// A warning without a place.
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, message) }
+    }
+
+    /// Sets the place.
+    #[must_use]
+    pub fn at(mut self, place: Place, text: impl Into<String>) -> Diagnostic {
+        self.primary = Some(Label { place, text: text.into() });
+        self
+    }
+
+    /// Adds another place.
+    #[must_use]
+    pub fn also(mut self, place: Place, text: impl Into<String>) -> Diagnostic {
+        self.secondary.push(Label { place, text: text.into() });
+        self
+    }
+
+    /// Sets the help line.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
+        self.help = Some(text.into());
+        self
+    }
+}
+
+/// The texts that places refer to.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// Adds a file and returns its index; `None` when there are 65 536 of them.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> Option<u16> {
+        let index = u16::try_from(self.files.len()).ok()?;
+        self.files.push((name.into(), text.into()));
+        Some(index)
+    }
+
+    /// A file's name.
+    pub fn name(&self, file: u16) -> &str {
+        self.files.get(file as usize).map_or("", |(name, _)| name)
+    }
+
+    /// A file's text.
+    pub fn text(&self, file: u16) -> &str {
+        self.files.get(file as usize).map_or("", |(_, text)| text)
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}

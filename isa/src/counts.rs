@@ -1,0 +1,115 @@
+//! How often instructions ran: plain data, from which per-instruction counts,
+//! cycles and energy follow. Made by the machine, priced elsewhere.
+
+use crate::class::GateClass;
+use crate::inst::Inst;
+
+/// Which way the machine runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Direction {
+    /// From `start` to `finish`.
+    #[default]
+    Forward,
+    /// From `finish` to `start`.
+    Backward,
+}
+
+impl Direction {
+    /// The other direction.
+    pub const fn flip(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        }
+    }
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Forward => "forward",
+            Direction::Backward => "backward",
+        }
+    }
+}
+
+/// How the machine ran: counts are kept apart by mode. Whether an instruction stands in a routine or its undoing is
+/// told by the module's spans; blocks do not straddle them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Mode {
+    /// The direction.
+    pub direction: Direction,
+    /// The gradient level.
+    pub level: u8,
+}
+
+/// A maximal run of instructions that is entered at one end and left at the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block {
+    /// The first instruction's address.
+    pub start: u32,
+    /// One past the last instruction's.
+    pub end: u32,
+}
+
+/// What one mode counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModeCounts {
+    /// The mode.
+    pub mode: Mode,
+    /// Executions of each block, from end to end; as long as [`Counts::blocks`].
+    pub blocks: Vec<u64>,
+    /// Executions of single instructions in blocks that were not run from end to end (a trap, a step limit,
+    /// single steps): address and number, in the order of addresses.
+    pub singles: Vec<(u32, u64)>,
+}
+
+/// How often everything ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The basic blocks.
+    pub blocks: Vec<Block>,
+    /// Counts of each mode that ran.
+    pub modes: Vec<ModeCounts>,
+    /// Bits that were destroyed: by `erase` and by `zero.f`.
+    pub lost_bits: u64,
+}
+
+impl Counts {
+    /// Executions of each instruction in one mode; `len` is the number of instructions.
+    pub fn per_instruction(&self, counts: &ModeCounts, len: usize) -> Vec<u64> {
+        let mut out = vec![0; len];
+        for (block, &n) in self.blocks.iter().zip(&counts.blocks) {
+            for x in out.get_mut(block.start as usize..block.end as usize).into_iter().flatten() {
+                *x += n;
+            }
+        }
+        for &(at, n) in &counts.singles {
+            if let Some(x) = out.get_mut(at as usize) {
+                *x += n;
+            }
+        }
+        out
+    }
+
+    /// Instructions executed in one mode.
+    pub fn instructions_in(&self, counts: &ModeCounts) -> u64 {
+        let whole: u64 = self.blocks.iter().zip(&counts.blocks).map(|(b, n)| u64::from(b.end - b.start) * n).sum();
+        whole + counts.singles.iter().map(|(_, n)| n).sum::<u64>()
+    }
+
+    /// Instructions executed in all modes.
+    pub fn instructions(&self) -> u64 {
+        self.modes.iter().map(|m| self.instructions_in(m)).sum()
+    }
+
+    /// Uses of each gate class in one mode, in the order of [`GateClass::ALL`].
+    pub fn classes(&self, counts: &ModeCounts, code: &[Inst]) -> Vec<(GateClass, u64)> {
+        let mut out: Vec<(GateClass, u64)> = GateClass::ALL.iter().map(|&c| (c, 0)).collect();
+        for (inst, n) in code.iter().zip(self.per_instruction(counts, code.len())) {
+            for class in inst.classes() {
+                out[class as usize].1 += n;
+            }
+        }
+        out
+    }
+}

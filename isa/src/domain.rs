@@ -1,0 +1,118 @@
+//! The machine as one instruction sees it.
+//!
+//! Rows of the table have bodies generic over [`Domain`]. The interpreter
+//! implements it for machine words; native code, dual numbers, circuits and
+//! symbolic checkers are other implementations of the same trait, so that each
+//! instruction's meaning is written once.
+
+use crate::fault::Fault;
+use crate::num::{Env, Word};
+use crate::types::{Cond, Ty};
+
+/// What an instruction can do. A method that returns an error must not have changed the state,
+/// and a body calls nothing that can fail after its first write.
+pub trait Domain {
+    /// A word, in whatever form the implementation computes with.
+    type V: Copy;
+    /// What stops a body.
+    type Stop;
+
+    /// The value of the instruction's operand number `n`: a register, a constant or a memory word.
+    fn operand(&mut self, n: usize) -> Result<Self::V, Self::Stop>;
+    /// Writes operand number `n`. Only after [`Domain::operand`] of the same `n`, which has checked the address.
+    fn set(&mut self, n: usize, v: Self::V) -> Result<(), Self::Stop>;
+    /// The memory word at address `a`.
+    fn load(&mut self, a: Self::V) -> Result<Self::V, Self::Stop>;
+    /// Writes the memory word at address `a`. Only after [`Domain::load`] of the same address.
+    fn store(&mut self, a: Self::V, v: Self::V) -> Result<(), Self::Stop>;
+    /// The stack pointer.
+    fn sp(&mut self) -> Self::V;
+    /// Writes the stack pointer.
+    fn set_sp(&mut self, v: Self::V);
+
+    /// What kernels may know of the machine.
+    fn env(&self) -> Env;
+    /// A constant word.
+    fn word(&mut self, k: u64) -> Self::V;
+    /// `a + b` mod 2^64.
+    fn add(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a − b` mod 2^64.
+    fn sub(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a · b` mod 2^64.
+    fn mul(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise and.
+    fn and(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise or.
+    fn or(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise exclusive or.
+    fn xor(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise complement.
+    fn not(&mut self, a: Self::V) -> Self::V;
+    /// `a` shifted left by `n mod 64`.
+    fn shl(&mut self, a: Self::V, n: Self::V) -> Self::V;
+    /// `a` shifted right by `n mod 64`, zeros coming in.
+    fn shr(&mut self, a: Self::V, n: Self::V) -> Self::V;
+    /// `a` shifted right by `n mod 64`, copies of the sign coming in.
+    fn sar(&mut self, a: Self::V, n: Self::V) -> Self::V;
+    /// `a` rotated left by `n mod 64`.
+    fn rol(&mut self, a: Self::V, n: Self::V) -> Self::V;
+    /// `a` rotated right by `n mod 64`.
+    fn ror(&mut self, a: Self::V, n: Self::V) -> Self::V;
+    /// 1 if `a = b`, else 0.
+    fn eq(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// 1 if `a < b` as signed integers, else 0.
+    fn lt(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// 1 if `a < b` as unsigned integers, else 0.
+    fn ltu(&mut self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a` if `c` is not zero, else `b`.
+    fn select(&mut self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
+
+    /// A numeric kernel of one argument.
+    fn kernel1<K>(&mut self, k: K, a: Self::V) -> Result<Self::V, Self::Stop>
+    where
+        K: Fn(Env, u64) -> Word + Copy + 'static;
+    /// A numeric kernel of two arguments.
+    fn kernel2<K>(&mut self, k: K, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>
+    where
+        K: Fn(Env, u64, u64) -> Word + Copy + 'static;
+    /// A numeric kernel of four arguments and two results.
+    fn kernel_pair<K>(&mut self, k: K, x: [Self::V; 4]) -> Result<[Self::V; 2], Self::Stop>
+    where
+        K: Fn(Env, [u64; 4]) -> Result<[u64; 2], Fault> + Copy + 'static;
+    /// A kernel that wraps and says whether it did; wrapping raises the fixed-point overflow flag
+    /// (or traps, when the run asks for it).
+    fn wrapping2<K>(&mut self, k: K, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>
+    where
+        K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static;
+    /// 1 if the condition holds between `a` and `b` read as numbers of type `ty`, else 0.
+    fn compare(&mut self, c: Cond, ty: Ty, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>;
+
+    /// A check that a run may switch off: stops with `fault` if `ok` is zero.
+    fn check(&mut self, ok: Self::V, fault: Fault) -> Result<(), Self::Stop>;
+    /// A check that always takes place: stops with `fault` if `ok` is zero.
+    fn require(&mut self, ok: Self::V, fault: Fault) -> Result<(), Self::Stop>;
+
+    /// Notes that the word `v` is about to be overwritten and cannot be brought back.
+    fn lose(&mut self, v: Self::V);
+    /// As [`Domain::lose`], for `zero.f`: nothing is lost if the word is +0.0 already.
+    fn lose_inexact(&mut self, v: Self::V);
+
+    /// Appends a word to the output tape.
+    fn emit(&mut self, v: Self::V) -> Result<(), Self::Stop>;
+    /// The last word of the output tape.
+    fn last_emitted(&mut self) -> Result<Self::V, Self::Stop>;
+    /// Removes the last word of the output tape. Only after [`Domain::last_emitted`].
+    fn unemit(&mut self);
+    /// The next word of the input tape.
+    fn next_input(&mut self) -> Result<Self::V, Self::Stop>;
+    /// Moves the input tape one word on. Only after [`Domain::next_input`].
+    fn advance_input(&mut self);
+    /// The word of the input tape read last.
+    fn last_input(&mut self) -> Result<Self::V, Self::Stop>;
+    /// Moves the input tape one word back. Only after [`Domain::last_input`].
+    fn rewind_input(&mut self);
+    /// Shows a number to the user, when running forward.
+    fn show(&mut self, ty: Ty, v: Self::V);
+    /// Shows a text (operand `n`) to the user, when running forward.
+    fn print(&mut self, n: usize);
+}

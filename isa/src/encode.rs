@@ -1,0 +1,236 @@
+//! Instructions as 64-bit little-endian words.
+//!
+//! | bits | field |
+//! |---|---|
+//! | 0 | partner: set in the inverse of an instruction that has one |
+//! | 1–2 | accumulator (0 `add`, 1 `xor`, 2 `mul`), or 3 for any other instruction |
+//! | 3–4 | number type |
+//! | 5–10 | function, or row |
+//! | 11–15 | accumulates: pooled bit, then shape; others: form bit, then condition |
+//! | 16–35 | four register fields of 5 bits; the upper three hold the small constant of a `jmp`, `from` |
+//! | 36–63 | immediate: constant, memory or code offset, constant-pool index, text index, or two factors |
+//!
+//! A constant that fits 28 bits signed stands in the word; any other stands in the constant pool, and so
+//! does every typed constant of an instruction that is no accumulate. Unused bits are zero.
+
+use std::collections::HashMap;
+
+use bitvec::field::BitField;
+use bitvec::order::Lsb0;
+use bitvec::view::BitView;
+use byteorder::{ByteOrder, LittleEndian};
+
+use crate::inst::{Inst, Kind, OFFSET_MAX, OFFSET_MIN};
+use crate::operand::{OperandError, OperandKind, Shape, Slot};
+use crate::table::{Func, Row, Test};
+use crate::types::{Acc, Cond, Reg, Ty};
+
+const ROW_FAMILY: u16 = 3;
+
+/// The constant pool: distinct words in the order of their first use.
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    words: Vec<u64>,
+    index: HashMap<u64, u32>,
+}
+
+impl Pool {
+    /// The words.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The index of a word, which is added if it is new.
+    fn intern(&mut self, word: u64) -> u32 {
+        let next = self.words.len() as u32;
+        *self.index.entry(word).or_insert_with(|| {
+            self.words.push(word);
+            next
+        })
+    }
+}
+
+/// Why a word is no instruction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// No row of the table has this opcode.
+    #[error("no instruction has the opcode {0:#06x}")]
+    Opcode(u16),
+    /// A constant-pool index past the end.
+    #[error("the constant pool has no entry {0}")]
+    Pool(u64),
+    /// Operands that no assembler accepts.
+    #[error("{0}")]
+    Operand(#[from] OperandError),
+    /// Unused bits that are not zero, or a constant in the wrong place.
+    #[error("an assembler would have written {expected:#018x}")]
+    NotCanonical {
+        /// The word for the same instruction.
+        expected: u64,
+    },
+}
+
+/// The opcode field; `pooled` says whether the constant stands in the pool.
+pub fn opcode(kind: Kind, pooled: bool) -> u16 {
+    match kind {
+        Kind::Accumulate { acc, inverse, func, shape } => {
+            let f = func.info();
+            u16::from(inverse)
+                | (acc as u16) << 1
+                | (f.ty as u16) << 3
+                | u16::from(f.id) << 5
+                | u16::from(pooled) << 11
+                | (shape as u16) << 12
+        }
+        Kind::Row { row, inverse, ty, cond, form } => {
+            u16::from(inverse)
+                | ROW_FAMILY << 1
+                | (ty as u16) << 3
+                | u16::from(row.info().id) << 5
+                | u16::from(form) << 11
+                | (cond as u16) << 12
+        }
+    }
+}
+
+/// The kind with this opcode, and the bit that says whether its constant stands in the pool.
+pub fn from_opcode(code: u16) -> Option<(Kind, bool)> {
+    let inverse = code & 1 == 1;
+    let ty = Ty::from_bits(code >> 3);
+    let id = (code >> 5) & 63;
+    let bit = (code >> 11) & 1 == 1;
+    let family = (code >> 1) & 3;
+    if family == ROW_FAMILY {
+        let row = Row::from_id(id)?;
+        let cond = Cond::from_bits(code >> 12)?;
+        let info = row.info();
+        let test = match info.test {
+            Test::None => cond == Cond::Always,
+            Test::Optional => cond != Cond::Always || (ty == Ty::Int && !bit),
+            Test::Required => cond != Cond::Always,
+        };
+        let form = !bit || info.operands.iter().any(|k| k.has_alternative());
+        let ok = test && form && info.types.contains(&ty) && cond.accepts(ty) && (!inverse || info.partner.is_some());
+        ok.then_some((Kind::Row { row, inverse, ty, cond, form: bit }, false))
+    } else {
+        let acc = *Acc::ALL.get(family as usize)?;
+        let func = Func::from_id(ty, id)?;
+        let shape = Shape::from_bits(code >> 12)?;
+        let ok = acc.accepts(ty)
+            && shape.arity() == func.info().args.len()
+            && (!inverse || !acc.self_inverse())
+            && (!bit || shape.has_imm());
+        ok.then_some((Kind::Accumulate { acc, inverse, func, shape }, bit))
+    }
+}
+
+/// Whether a constant of this kind always stands in the pool.
+fn always_pooled(kind: Kind) -> bool {
+    match kind {
+        Kind::Accumulate { .. } => false,
+        Kind::Row { row, form, .. } => {
+            form && row.info().operands.iter().any(|k| matches!(k, OperandKind::Value | OperandKind::Tolerance))
+        }
+    }
+}
+
+/// The word of an instruction; a constant that does not fit goes to the pool.
+pub fn encode(inst: &Inst, pool: &mut Pool) -> u64 {
+    let has_imm = inst.kind.layout().contains(&Slot::Imm);
+    let wide = has_imm && !(OFFSET_MIN..=OFFSET_MAX).contains(&inst.imm);
+    let pooled = always_pooled(inst.kind) || wide;
+    let field = if pooled { i64::from(pool.intern(inst.imm.cast_unsigned())) } else { inst.imm };
+    let accumulate = matches!(inst.kind, Kind::Accumulate { .. });
+    let mut word = 0u64;
+    let bits = word.view_bits_mut::<Lsb0>();
+    bits[0..16].store_le(opcode(inst.kind, accumulate && pooled));
+    for (n, reg) in inst.regs.iter().enumerate() {
+        bits[16 + 5 * n..21 + 5 * n].store_le(reg.number());
+    }
+    if inst.small != 0 {
+        bits[21..36].store_le(inst.small.cast_unsigned() & 0x7fff);
+    }
+    bits[36..64].store_le((field.cast_unsigned() & 0x0fff_ffff) as u32);
+    word
+}
+
+/// The instruction of a word.
+///
+/// Errors: a word that [`encode`] cannot have written.
+pub fn decode(word: u64, pool: &[u64]) -> Result<Inst, DecodeError> {
+    let bits = word.view_bits::<Lsb0>();
+    let code: u16 = bits[0..16].load_le();
+    let (kind, pooled) = from_opcode(code).ok_or(DecodeError::Opcode(code))?;
+    let field: u32 = bits[36..64].load_le();
+    let signed = i64::from((field << 4).cast_signed() >> 4);
+    let layout = kind.layout();
+    let mut regs = [Reg::ZERO; 4];
+    let mut small = 0;
+    if layout.contains(&Slot::Small) {
+        regs[0] = reg_at(word, 0);
+        let raw: u16 = bits[21..36].load_le();
+        small = (raw << 1).cast_signed() >> 1;
+    } else {
+        regs = [0, 1, 2, 3].map(|n| reg_at(word, n));
+    }
+    let pooled_constant = pooled || always_pooled(kind);
+    let unsigned = pooled_constant || layout.contains(&Slot::Text) || layout.contains(&Slot::FactorNum);
+    let imm = match (pooled_constant, unsigned) {
+        (true, _) => pool.get(field as usize).ok_or(DecodeError::Pool(u64::from(field)))?.cast_signed(),
+        (false, true) => i64::from(field),
+        (false, false) => signed,
+    };
+    let inst = Inst { kind, regs, imm, small };
+    inst.validate()?;
+    // Encoding again finds every bit that should be zero, and constants that stand in the wrong place.
+    let expected = {
+        let mut own = Pool::default();
+        let again = encode(&inst, &mut own);
+        if own.words.is_empty() { again } else { again | u64::from(field) << 36 }
+    };
+    let canonical_address = canonical_address(&inst);
+    if expected != word || !canonical_address {
+        return Err(DecodeError::NotCanonical { expected });
+    }
+    Ok(inst)
+}
+
+fn reg_at(word: u64, n: usize) -> Reg {
+    let number: u8 = word.view_bits::<Lsb0>()[16 + 5 * n..21 + 5 * n].load_le();
+    Reg::new(number).unwrap_or_default()
+}
+
+/// An index register without a base would be a second spelling of the same address.
+fn canonical_address(inst: &Inst) -> bool {
+    inst.kind.layout().into_iter().all(|slot| match slot {
+        Slot::Mem(f) | Slot::TargetMem(f) | Slot::MemPlain(f) | Slot::TargetMemPlain(f) => {
+            inst.regs[f as usize] != Reg::ZERO || inst.regs[f as usize + 1] == Reg::ZERO
+        }
+        Slot::None
+        | Slot::Reg(_)
+        | Slot::Target(_)
+        | Slot::Imm
+        | Slot::Small
+        | Slot::FactorNum
+        | Slot::FactorDen
+        | Slot::Label
+        | Slot::Text => true,
+    })
+}
+
+/// Words as little-endian bytes.
+pub fn to_bytes(words: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![0; words.len() * 8];
+    LittleEndian::write_u64_into(words, &mut bytes);
+    bytes
+}
+
+/// Little-endian bytes as words; `None` if the length is no multiple of 8.
+pub fn from_bytes(bytes: &[u8]) -> Option<Vec<u64>> {
+    if !bytes.len().is_multiple_of(8) {
+        return None;
+    }
+    let mut words = vec![0; bytes.len() / 8];
+    LittleEndian::read_u64_into(bytes, &mut words);
+    Some(words)
+}

@@ -1,0 +1,30 @@
+//! The instruction set of Pendula.
+//!
+//! One table ([`table`]) declares every instruction; mnemonics, encoding,
+//! inverses, gate classes, the reference manual and the interpreter's dispatch
+//! are derived from it. This crate depends on no other of the workspace: it
+//! knows neither source text beyond a single instruction nor machine state.
+
+pub mod class;
+pub mod counts;
+pub mod domain;
+pub mod encode;
+pub mod fault;
+pub mod inst;
+pub mod manual;
+pub mod mnemonic;
+pub mod module;
+pub mod num;
+pub mod operand;
+pub mod table;
+pub mod text;
+pub mod types;
+pub mod verify;
+
+pub use class::GateClass;
+pub use fault::Fault;
+pub use inst::{Inst, Kind};
+pub use module::Module;
+pub use num::{Env, Format};
+pub use operand::{Operand, OperandError};
+pub use types::{Acc, Cond, Reg, Ty};

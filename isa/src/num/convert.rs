@@ -1,0 +1,442 @@
+//! Conversions between the four readings of a word: integer (`int`), fixed
+//! point (`q`), logarithmic (`l`), floating point (`f`).
+//!
+//! All of it is integer arithmetic, for doubles too: the same bits everywhere.
+//! What rounds, and how:
+//!
+//! | to | from | rounding |
+//! |---|---|---|
+//! | int | q, f | floor |
+//! | int | l | nearest, ties to even ([`l_to_int`] says why) |
+//! | q, l, f | any | nearest, ties to even |
+//!
+//! The conversions that need no logarithm are correctly rounded. Those from and
+//! to `l` compute to 2^-122 before they round: they are within 1/2 + 2^-58 units
+//! in the last place, and no case is known in which the result is not the
+//! correctly rounded one. A unit of `l` is 2^-52 of log₂.
+//!
+//! Zero goes to zero (a double's to +0), −0.0 too. What the target cannot hold
+//! is [`Fault::Range`]; a number too small for `q` or `f` rounds to zero or to a
+//! subnormal, but `l` has neither: a double not above 2^-1024 in magnitude, or
+//! that rounds to that, is out of range. Infinities and NaN have no counterpart
+//! and are [`Fault::NotFinite`], `--ieee` or not. Text is not here:
+//! [`decimal`](super::decimal).
+
+use super::wide::{exp2, log2, shift_nearest};
+use super::{Env, Word, float, log};
+use crate::fault::Fault;
+
+/// The integer's `.q` word, exact.
+///
+/// # Errors
+/// [`Fault::Range`] when the format has too few integer bits.
+#[inline]
+pub fn int_to_q(env: Env, a: u64) -> Word {
+    let scaled = i128::from(a as i64) << env.format.frac();
+    i64::try_from(scaled).map(|word| word as u64).map_err(|_| Fault::Range)
+}
+
+/// The integer's `.l` word, nearest. Exact for ±2^k and 0. Never fails.
+#[inline]
+pub fn int_to_l(_env: Env, a: u64) -> Word {
+    let (negative, magnitude) = split(a);
+    encode_log(negative, magnitude, 0)
+}
+
+/// The integer's double, nearest, ties to even. Exact up to ±2^53. Never fails.
+#[inline]
+pub fn int_to_f(_env: Env, a: u64) -> Word {
+    let (negative, magnitude) = split(a);
+    encode_float(negative, magnitude.into(), 0)
+}
+
+/// The greatest integer not above the fixed-point number. Never fails.
+#[inline]
+pub fn q_to_int(env: Env, a: u64) -> Word {
+    Ok(((a as i64) >> env.format.frac()) as u64)
+}
+
+/// The fixed-point number's `.l` word, nearest. Exact for ±2^k and 0. Never fails.
+#[inline]
+pub fn q_to_l(env: Env, a: u64) -> Word {
+    let (negative, magnitude) = split(a);
+    encode_log(negative, magnitude, -(env.format.frac() as i32))
+}
+
+/// The fixed-point number's double, nearest, ties to even. Never fails.
+#[inline]
+pub fn q_to_f(env: Env, a: u64) -> Word {
+    let (negative, magnitude) = split(a);
+    encode_float(negative, magnitude.into(), -(env.format.frac() as i32))
+}
+
+/// The integer nearest to the logarithmic number, ties to even (only ±2^-1 is a
+/// tie, and gives 0). Exact for ±2^k with k ≥ 0.
+///
+/// Nearest and not floor, as the other conversions to integers: no logarithmic
+/// number is 3, that of [`int_to_l`]\(3) is a little less, and its floor would
+/// be 2. As it is, every integer of magnitude up to 2^52 comes back from
+/// [`int_to_l`] unchanged; beyond that the logarithms lie further apart than the
+/// integers.
+///
+/// # Errors
+/// [`Fault::Range`] outside the integers; [`Fault::BadLog`].
+#[inline]
+pub fn l_to_int(_env: Env, a: u64) -> Word {
+    log_to_fixed(a, 0)
+}
+
+/// The fixed-point number nearest to the logarithmic one, ties to even.
+/// Magnitudes of at most half a unit give 0.
+///
+/// # Errors
+/// [`Fault::Range`] outside the format; [`Fault::BadLog`].
+#[inline]
+pub fn l_to_q(env: Env, a: u64) -> Word {
+    log_to_fixed(a, env.format.frac() as i32)
+}
+
+/// The double nearest to the logarithmic number, ties to even; subnormal below
+/// 2^-1022. Never out of range.
+///
+/// # Errors
+/// [`Fault::BadLog`].
+#[inline]
+pub fn l_to_f(_env: Env, a: u64) -> Word {
+    match decode_log(a)? {
+        None => Ok(0),
+        Some((mantissa, exponent)) => encode_float(log::is_negative(a), mantissa, exponent - 127),
+    }
+}
+
+/// The greatest integer not above the double.
+///
+/// # Errors
+/// [`Fault::Range`] outside the integers; [`Fault::NotFinite`].
+#[inline]
+pub fn f_to_int(_env: Env, a: u64) -> Word {
+    let (negative, mantissa, exponent) = decode_float(a)?;
+    let mantissa = u128::from(mantissa);
+    let magnitude = match exponent {
+        // 53 bits: up to 2^64 they keep their place, above they are out of range.
+        0.. => shift_left(mantissa, exponent)?,
+        -63..0 => {
+            let down = mantissa >> -exponent;
+            down + u128::from(negative && down << -exponent != mantissa)
+        }
+        _ => u128::from(negative && mantissa != 0),
+    };
+    signed(negative, magnitude)
+}
+
+/// The fixed-point number nearest to the double, ties to even.
+///
+/// # Errors
+/// [`Fault::Range`] outside the format; [`Fault::NotFinite`].
+#[inline]
+pub fn f_to_q(env: Env, a: u64) -> Word {
+    let (negative, mantissa, exponent) = decode_float(a)?;
+    let exponent = exponent + env.format.frac() as i32;
+    let magnitude = if exponent >= 0 {
+        shift_left(mantissa.into(), exponent)?
+    } else {
+        shift_nearest(mantissa.into(), exponent.unsigned_abs())
+    };
+    signed(negative, magnitude)
+}
+
+/// The logarithmic number nearest to the double. Exact for ±2^k and 0.
+///
+/// # Errors
+/// [`Fault::Range`] when the magnitude is not zero and its logarithm rounds to
+/// −1024 or less (most subnormals); [`Fault::NotFinite`].
+#[inline]
+pub fn f_to_l(_env: Env, a: u64) -> Word {
+    let (negative, mantissa, exponent) = decode_float(a)?;
+    encode_log(negative, mantissa, exponent)
+}
+
+/// Sign and magnitude of a two's-complement word.
+#[inline]
+fn split(a: u64) -> (bool, u64) {
+    ((a as i64) < 0, (a as i64).unsigned_abs())
+}
+
+/// The two's-complement word of a sign and a magnitude.
+#[inline]
+fn signed(negative: bool, magnitude: u128) -> Word {
+    match u64::try_from(magnitude) {
+        Ok(m) if negative && m <= 1 << 63 => Ok(m.wrapping_neg()),
+        Ok(m) if !negative && m < 1 << 63 => Ok(m),
+        _ => Err(Fault::Range),
+    }
+}
+
+/// mantissa · 2^exponent for a mantissa of 53 bits and exponent ≥ 0, if a
+/// `u128` surely holds it: what it refuses is zero or above 2^64 by far.
+#[inline]
+fn shift_left(mantissa: u128, exponent: i32) -> Result<u128, Fault> {
+    match exponent {
+        _ if mantissa == 0 => Ok(0),
+        ..=64 => Ok(mantissa << exponent),
+        _ => Err(Fault::Range),
+    }
+}
+
+/// Sign, mantissa m < 2^53 and exponent e of the finite double ±m·2^e.
+#[inline]
+fn decode_float(a: u64) -> Result<(bool, u64, i32), Fault> {
+    if !float::is_finite(a) {
+        return Err(Fault::NotFinite);
+    }
+    let exponent = (a >> 52) as i32 & 0x7ff;
+    let fraction = a & ((1 << 52) - 1);
+    let negative = a >> 63 == 1;
+    Ok(if exponent == 0 { (negative, fraction, -1074) } else { (negative, fraction | (1 << 52), exponent - 1075) })
+}
+
+/// The double nearest to ±m·2^e, ties to even; +0 for m = 0.
+///
+/// # Errors
+/// [`Fault::Range`] above the greatest double.
+#[inline]
+fn encode_float(negative: bool, m: u128, e: i32) -> Word {
+    if m == 0 {
+        return Ok(0);
+    }
+    let zeros = m.leading_zeros();
+    let m = m << zeros;
+    // The magnitude is m/2^127 · 2^exponent.
+    let exponent = e + 127 - zeros as i32;
+    // Below 2^-1022 the last place stays that of 2^-1022.
+    let (place, down) = (exponent.max(-1022), (-1022 - exponent).max(0));
+    let rounded = shift_nearest(m, 75 + down.unsigned_abs()) as u64;
+    // A normal number's leading bit adds one to the exponent field, and so does a carry.
+    let field = (place + 1022) as u64;
+    if field > 2045 || (field == 2045 && rounded >> 53 == 1) {
+        return Err(Fault::Range);
+    }
+    Ok(((field << 52) + rounded) | (u64::from(negative) << 63))
+}
+
+/// The logarithmic number nearest to ±m·2^e; [`log::ZERO`] for m = 0.
+/// Never a tie: a logarithm that is no integer is irrational.
+#[inline]
+fn encode_log(negative: bool, m: u64, e: i32) -> Word {
+    if m == 0 {
+        return Ok(log::ZERO);
+    }
+    let zeros = m.leading_zeros();
+    let fraction = log2(u128::from(m << zeros) << 64);
+    let whole = i64::from(e + 63 - zeros as i32);
+    log::from_parts(negative, (whole << log::FRAC) + shift_nearest(fraction, 75) as i64)
+}
+
+/// The magnitude of a logarithmic number as m/2^127 · 2^e with m ≥ 2^127; `None` for zero.
+#[inline]
+fn decode_log(a: u64) -> Result<Option<(u128, i32)>, Fault> {
+    if !log::valid(a) {
+        return Err(Fault::BadLog);
+    }
+    if a == log::ZERO {
+        return Ok(None);
+    }
+    let logarithm = log::logarithm(a);
+    let fraction = (logarithm as u64) << (64 - log::FRAC);
+    Ok(Some((exp2(u128::from(fraction) << 64), (logarithm >> log::FRAC) as i32)))
+}
+
+/// The integer nearest to a·2^frac, ties to even.
+#[inline]
+fn log_to_fixed(a: u64, frac: i32) -> Word {
+    let Some((mantissa, exponent)) = decode_log(a)? else {
+        return Ok(0);
+    };
+    match 127 - exponent - frac {
+        // 2^64 and above.
+        ..=63 => Err(Fault::Range),
+        shift => signed(log::is_negative(a), shift_nearest(mantissa, shift.unsigned_abs())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::Format;
+    use crate::num::sample::{Random, edges};
+
+    const ENV: Env = Env { format: Format::Q32_32, ieee: false };
+
+    fn words() -> Vec<u64> {
+        let mut random = Random(7);
+        let mut words = edges();
+        words.extend((0..50_000).map(|_| random.sized()));
+        words.extend((0..50_000).map(|_| random.word()));
+        words
+    }
+
+    #[test]
+    fn integers_and_fixed_point() {
+        for format in Format::ALL {
+            let env = Env { format, ieee: false };
+            for a in words() {
+                let frac = format.frac();
+                let exact = i128::from(a as i64) << frac;
+                let q = i64::try_from(exact).map(|q| q as u64).map_err(|_| Fault::Range);
+                assert_eq!(int_to_q(env, a), q);
+                if let Ok(q) = q {
+                    assert_eq!(q_to_int(env, q), Ok(a));
+                }
+                assert_eq!(q_to_int(env, a), Ok((a as i64).div_euclid(1 << frac) as u64));
+            }
+        }
+    }
+
+    /// The hardware's conversions are correctly rounded too: an oracle, not a method.
+    #[test]
+    fn doubles_as_the_hardware_has_them() {
+        for a in words() {
+            let int = a as i64;
+            assert_eq!(int_to_f(ENV, a), Ok((int as f64).to_bits()), "{int}");
+            let x = f64::from_bits(a);
+            let floor = x.floor();
+            let expected = if !x.is_finite() {
+                Err(Fault::NotFinite)
+            } else if (-(2f64.powi(63))..2f64.powi(63)).contains(&floor) {
+                Ok(floor as i64 as u64)
+            } else {
+                Err(Fault::Range)
+            };
+            assert_eq!(f_to_int(ENV, a), expected, "{x:e}");
+            for format in Format::ALL {
+                let env = Env { format, ieee: false };
+                let scale = 2f64.powi(format.frac() as i32);
+                assert_eq!(q_to_f(env, a), Ok((int as f64 / scale).to_bits()));
+                // Scaling by a power of two is exact but where it overflows or is subnormal.
+                let scaled = (x * scale).round_ties_even();
+                let expected = if !x.is_finite() {
+                    Err(Fault::NotFinite)
+                } else if (-(2f64.powi(63))..2f64.powi(63)).contains(&scaled) {
+                    Ok(scaled as i64 as u64)
+                } else {
+                    Err(Fault::Range)
+                };
+                assert_eq!(f_to_q(env, a), expected, "{x:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn powers_of_two_go_everywhere_exactly() {
+        for k in -1023..1024i64 {
+            let l = log::from_parts(false, k << 52).unwrap();
+            let f = if k >= -1022 { ((k + 1023) as u64) << 52 } else { 1 << (k + 1074) };
+            for (l, f) in [(l, f), (l | (1 << 63), f | (1 << 63))] {
+                assert_eq!(l_to_f(ENV, l), Ok(f));
+                assert_eq!(f_to_l(ENV, f), Ok(l));
+            }
+            let int = match k {
+                ..=-1 => Ok(0),
+                0..63 => Ok(1u64 << k),
+                _ => Err(Fault::Range),
+            };
+            assert_eq!(l_to_int(ENV, l), int, "2^{k}");
+            if let (0.., Ok(int)) = (k, int) {
+                assert_eq!(int_to_l(ENV, int), Ok(l));
+                assert_eq!(int_to_l(ENV, int.wrapping_neg()), Ok(l | (1 << 63)));
+            }
+            for format in Format::ALL {
+                let env = Env { format, ieee: false };
+                match k + i64::from(format.frac()) {
+                    // 2^-1 of a unit is a tie, and goes to the even 0.
+                    ..=-1 => assert_eq!(l_to_q(env, l), Ok(0)),
+                    bit @ 0..63 => {
+                        assert_eq!(l_to_q(env, l), Ok(1 << bit));
+                        assert_eq!(q_to_l(env, 1 << bit), Ok(l));
+                    }
+                    _ => assert_eq!(l_to_q(env, l), Err(Fault::Range)),
+                }
+            }
+        }
+        let least = log::from_parts(true, 63 << 52).unwrap();
+        assert_eq!(l_to_int(ENV, least), Ok(1 << 63));
+        assert_eq!(int_to_l(ENV, 1 << 63), Ok(least));
+    }
+
+    #[test]
+    fn integers_come_back_from_logarithms() {
+        let mut random = Random(8);
+        let near_top = (1u64 << 52) - 20_000..=1 << 52;
+        let at_random = std::iter::repeat_with(|| random.sized() & ((1 << 52) - 1)).take(50_000);
+        for n in (0..66_000).chain(near_top).chain(at_random) {
+            for a in [n, n.wrapping_neg()] {
+                let l = int_to_l(ENV, a).unwrap();
+                assert_eq!(l_to_int(ENV, l), Ok(a), "{}", a as i64);
+            }
+        }
+    }
+
+    #[test]
+    fn zero_and_what_is_no_number() {
+        let bad = 3 << 62;
+        for (l, result) in [(log::ZERO, Ok(0)), (bad, Err(Fault::BadLog))] {
+            for convert in [l_to_int, l_to_q, l_to_f] {
+                assert_eq!(convert(ENV, l), result);
+            }
+        }
+        for convert in [int_to_l, q_to_l, f_to_l] {
+            assert_eq!(convert(ENV, 0), Ok(log::ZERO));
+        }
+        let minus_zero = 1 << 63;
+        assert_eq!(f_to_l(ENV, minus_zero), Ok(log::ZERO));
+        assert_eq!(f_to_q(ENV, minus_zero), Ok(0));
+        assert_eq!(f_to_int(ENV, minus_zero), Ok(0));
+        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for convert in [f_to_int, f_to_q, f_to_l] {
+                for ieee in [false, true] {
+                    let env = Env { ieee, ..ENV };
+                    assert_eq!(convert(env, x.to_bits()), Err(Fault::NotFinite));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_logarithms() {
+        let f = |x: f64| f_to_l(ENV, x.to_bits());
+        assert_eq!(f(f64::MAX), log::from_parts(false, log::MAX_LOG));
+        assert_eq!(f(f64::MIN), log::from_parts(true, log::MAX_LOG));
+        assert_eq!(f(f64::from_bits(1 << 50)), Err(Fault::Range), "2^-1024");
+        assert!(f(f64::from_bits((1 << 50) + 1)).is_ok());
+        assert_eq!(f(f64::from_bits(1)), Err(Fault::Range));
+        let greatest = log::from_parts(false, log::MAX_LOG).unwrap();
+        assert_eq!(l_to_f(ENV, greatest), Ok(f64::MAX.to_bits()));
+        let least = log::from_parts(false, log::MIN_LOG).unwrap();
+        assert_eq!(l_to_f(ENV, least), Ok(1 << 50));
+        assert_eq!(l_to_int(ENV, greatest), Err(Fault::Range));
+        assert_eq!(l_to_q(ENV, least), Ok(0));
+    }
+
+    /// No conversion reaches this: the greatest logarithm rounds to the greatest double.
+    #[test]
+    fn above_the_greatest_double() {
+        let greatest = (1u128 << 53) - 1;
+        assert_eq!(encode_float(true, greatest, 971), Ok(f64::MIN.to_bits()));
+        assert_eq!(encode_float(false, 2 * greatest + 1, 970), Err(Fault::Range));
+        assert_eq!(encode_float(false, 1, 1024), Err(Fault::Range));
+    }
+
+    #[test]
+    fn nothing_panics() {
+        let all = [
+            int_to_q, int_to_l, int_to_f, q_to_int, q_to_l, q_to_f, l_to_int, l_to_q, l_to_f, f_to_int, f_to_q, f_to_l,
+        ];
+        for format in Format::ALL {
+            for a in words() {
+                for convert in all {
+                    let _ = convert(Env { format, ieee: false }, a);
+                }
+            }
+        }
+    }
+}

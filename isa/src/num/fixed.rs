@@ -1,0 +1,139 @@
+//! Fixed point, `.q`: a word is an `i64` in units of 2^-frac, the module's
+//! [`Format`](super::Format).
+//!
+//! These are the kernels of the basic operations and of comparison. What
+//! overflows wraps, and says so: whether that is a trap is the engine's affair.
+//! Elementary functions are not here, nor are conversions
+//! ([`convert`](super::convert)) or text ([`decimal`](super::decimal)).
+
+use std::cmp::Ordering;
+
+use super::{Env, Word};
+use crate::fault::Fault;
+
+/// a + b, exact or wrapped; true when it overflowed.
+#[inline]
+pub fn add(_env: Env, a: u64, b: u64) -> (u64, bool) {
+    let (sum, overflow) = (a as i64).overflowing_add(b as i64);
+    (sum as u64, overflow)
+}
+
+/// a − b, exact or wrapped; true when it overflowed.
+#[inline]
+pub fn sub(_env: Env, a: u64, b: u64) -> (u64, bool) {
+    let (difference, overflow) = (a as i64).overflowing_sub(b as i64);
+    (difference as u64, overflow)
+}
+
+/// a · b, rounded toward −∞ and then wrapped; true when it overflowed.
+///
+/// The floor is what dropping the low bits of the two's-complement product
+/// gives, in the crate `fixed` and in a circuit.
+#[inline]
+pub fn mul(env: Env, a: u64, b: u64) -> (u64, bool) {
+    let product = (i128::from(a as i64) * i128::from(b as i64)) >> env.format.frac();
+    let word = product as i64;
+    (word as u64, i128::from(word) != product)
+}
+
+/// a / b, rounded toward zero.
+///
+/// # Errors
+/// [`Fault::DivideByZero`]; [`Fault::Range`] when the quotient does not fit (it does not wrap).
+#[inline]
+pub fn div(env: Env, a: u64, b: u64) -> Word {
+    if b == 0 {
+        return Err(Fault::DivideByZero);
+    }
+    // At most 63 + 48 bits: neither the shift nor the division overflows.
+    let quotient = (i128::from(a as i64) << env.format.frac()) / i128::from(b as i64);
+    i64::try_from(quotient).map(|word| word as u64).map_err(|_| Fault::Range)
+}
+
+/// −a; wrapped, to itself, and true for the most negative word.
+#[inline]
+pub fn neg(a: u64) -> (u64, bool) {
+    let (word, overflow) = (a as i64).overflowing_neg();
+    (word as u64, overflow)
+}
+
+/// The order of the numbers, which is that of the integers.
+#[inline]
+pub fn compare(a: u64, b: u64) -> Ordering {
+    (a as i64).cmp(&(b as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::Format;
+    use crate::num::sample::{Random, edges};
+    use ::fixed::FixedI64;
+    use ::fixed::types::extra::{LeEqU64, U32, U43, U48};
+
+    /// Every kernel against the crate `fixed`.
+    fn check<F: LeEqU64>(format: Format, a: u64, b: u64) {
+        let env = Env { format, ieee: false };
+        let bits = |(x, overflow): (FixedI64<F>, bool)| (x.to_bits() as u64, overflow);
+        let (x, y) = (FixedI64::<F>::from_bits(a as i64), FixedI64::<F>::from_bits(b as i64));
+        assert_eq!(add(env, a, b), bits(x.overflowing_add(y)), "{a:#x} + {b:#x}");
+        assert_eq!(sub(env, a, b), bits(x.overflowing_sub(y)), "{a:#x} - {b:#x}");
+        assert_eq!(mul(env, a, b), bits(x.overflowing_mul(y)), "{a:#x} * {b:#x}");
+        assert_eq!(mul(env, a, b).0, x.wrapping_mul(y).to_bits() as u64);
+        assert_eq!(neg(a), bits(x.overflowing_neg()));
+        assert_eq!(compare(a, b), x.cmp(&y));
+        let quotient = match (b, b != 0 && x.overflowing_div(y).1) {
+            (0, _) => Err(Fault::DivideByZero),
+            (_, true) => Err(Fault::Range),
+            (_, false) => Ok(x.overflowing_div(y).0.to_bits() as u64),
+        };
+        assert_eq!(div(env, a, b), quotient, "{a:#x} / {b:#x}");
+    }
+
+    fn check_all(a: u64, b: u64) {
+        check::<U32>(Format::Q32_32, a, b);
+        check::<U43>(Format::Q21_43, a, b);
+        check::<U48>(Format::Q16_48, a, b);
+    }
+
+    #[test]
+    fn agrees_with_the_crate_fixed_on_edges() {
+        let edges = edges();
+        for &a in &edges {
+            for &b in &edges {
+                check_all(a, b);
+            }
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_crate_fixed_at_random() {
+        let mut random = Random(1);
+        for _ in 0..100_000 {
+            let (a, b) = (random.sized(), random.sized());
+            check_all(a, b);
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_crate_fixed_on_small_numbers() {
+        // Eight significant bits either side, about 2^-16, 1 and the overflow of the product.
+        for shift in [0, 24, 40, 52] {
+            for a in -128i64..128 {
+                for b in -128i64..128 {
+                    check_all((a << shift) as u64, (b << shift) as u64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounding() {
+        let env = Env::default();
+        let half = 1 << 31;
+        assert_eq!(mul(env, (-3i64) as u64, half), ((-2i64) as u64, false), "down");
+        assert_eq!(div(env, (-3i64) as u64, 2 << 32), Ok((-1i64) as u64), "toward zero");
+        assert_eq!(div(env, i64::MIN as u64, (-1i64 << 32) as u64), Err(Fault::Range));
+        assert_eq!(neg(i64::MIN as u64), (i64::MIN as u64, true));
+    }
+}

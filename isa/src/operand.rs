@@ -1,0 +1,431 @@
+//! Operands: which kinds an instruction takes, where they lie in an
+//! instruction word, and what is wrong with operands that do not fit.
+
+use crate::types::{Reg, Ty};
+
+/// The operand kinds that rows of the table name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperandKind {
+    /// A register that is read and written.
+    Target,
+    /// A register that is read.
+    Source,
+    /// A memory word that is read and written.
+    Memory,
+    /// A register or a memory word, read and written.
+    TargetOrMemory,
+    /// A rotation amount: a register, or a constant from 0 to 63.
+    Amount,
+    /// A register or a constant of the instruction's type.
+    Value,
+    /// A register or a whole number from −16384 to 16383, read as a number of the instruction's type.
+    Small,
+    /// A constant of the instruction's type, 0 when left out.
+    Tolerance,
+    /// A factor of `rmul`/`rdiv`: registers, or constants from 1 to 16383.
+    Factor,
+    /// The label or procedure that control goes to.
+    Label,
+    /// A text.
+    Text,
+}
+
+impl OperandKind {
+    /// How the reference manual describes the operand.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            OperandKind::Target => "register, written",
+            OperandKind::Source => "register",
+            OperandKind::Memory => "memory, written",
+            OperandKind::TargetOrMemory => "register or memory, written",
+            OperandKind::Amount => "register, or constant 0 to 63",
+            OperandKind::Value => "register or constant",
+            OperandKind::Small => "register, or whole number -16384 to 16383",
+            OperandKind::Tolerance => "constant, 0 if left out",
+            OperandKind::Factor => "register, or constant 1 to 16383 (both factors alike)",
+            OperandKind::Label => "label",
+            OperandKind::Text => "text in quotes",
+        }
+    }
+
+    /// Whether the operand has a second form, chosen by the form bit of the opcode.
+    pub const fn has_alternative(self) -> bool {
+        matches!(
+            self,
+            OperandKind::TargetOrMemory
+                | OperandKind::Amount
+                | OperandKind::Value
+                | OperandKind::Small
+                | OperandKind::Tolerance
+                | OperandKind::Factor
+        )
+    }
+}
+
+/// Where an operand lies in an instruction: which of the four register fields, or the immediate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// No operand.
+    None,
+    /// Register field `.0`, read only.
+    Reg(u8),
+    /// Register field `.0`, read and written.
+    Target(u8),
+    /// Memory word addressed by register fields `.0` and `.0 + 1` and the immediate, read only.
+    Mem(u8),
+    /// The same, read and written.
+    TargetMem(u8),
+    /// Memory word addressed by two register fields only: the immediate is another operand.
+    MemPlain(u8),
+    /// The same, read and written.
+    TargetMemPlain(u8),
+    /// The 64-bit immediate.
+    Imm,
+    /// The 15-bit immediate.
+    Small,
+    /// The first 14-bit factor.
+    FactorNum,
+    /// The second 14-bit factor.
+    FactorDen,
+    /// A code offset.
+    Label,
+    /// An index into the module's texts.
+    Text,
+}
+
+/// The operands of an instruction, in the order they are written in.
+pub type Layout = [Slot; 4];
+
+impl Slot {
+    /// How many register fields the operand takes.
+    pub const fn fields(self) -> u8 {
+        match self {
+            Slot::Reg(_) | Slot::Target(_) => 1,
+            Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_) => 2,
+            _ => 0,
+        }
+    }
+
+    /// Whether the operand is a memory word.
+    pub const fn is_memory(self) -> bool {
+        self.fields() == 2
+    }
+
+    /// Whether the instruction writes the operand.
+    pub const fn is_written(self) -> bool {
+        matches!(self, Slot::Target(_) | Slot::TargetMem(_) | Slot::TargetMemPlain(_))
+    }
+
+    /// Whether the operand takes the instruction's immediate field.
+    pub const fn uses_imm(self) -> bool {
+        !matches!(
+            self,
+            Slot::None | Slot::Reg(_) | Slot::Target(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_) | Slot::Small
+        )
+    }
+}
+
+/// Builds a layout from operand kinds; `form` is the opcode's form bit.
+pub const fn layout(kinds: &[OperandKind], form: bool) -> Layout {
+    let mut out = [Slot::None; 4];
+    let mut field = 0;
+    let mut i = 0;
+    let mut factors = 0;
+    while i < kinds.len() {
+        out[i] = match kinds[i] {
+            OperandKind::Target => Slot::Target(field),
+            OperandKind::Source => Slot::Reg(field),
+            OperandKind::Memory => Slot::TargetMem(field),
+            OperandKind::TargetOrMemory => {
+                if form {
+                    Slot::TargetMem(field)
+                } else {
+                    Slot::Target(field)
+                }
+            }
+            OperandKind::Amount | OperandKind::Value => {
+                if form {
+                    Slot::Imm
+                } else {
+                    Slot::Reg(field)
+                }
+            }
+            OperandKind::Small => {
+                if form {
+                    Slot::Small
+                } else {
+                    Slot::Reg(field)
+                }
+            }
+            OperandKind::Tolerance => {
+                if form {
+                    Slot::Imm
+                } else {
+                    Slot::None
+                }
+            }
+            OperandKind::Factor => {
+                if !form {
+                    Slot::Reg(field)
+                } else if factors == 0 {
+                    Slot::FactorNum
+                } else {
+                    Slot::FactorDen
+                }
+            }
+            OperandKind::Label => Slot::Label,
+            OperandKind::Text => Slot::Text,
+        };
+        if matches!(kinds[i], OperandKind::Factor) {
+            factors += 1;
+        }
+        field += out[i].fields();
+        i += 1;
+    }
+    out
+}
+
+/// Operand shapes of accumulate instructions: destination, then sources.
+/// `R` register, `I` immediate, `M` memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Shape {
+    RR = 0,
+    RI = 1,
+    RM = 2,
+    MR = 3,
+    MI = 4,
+    RRR = 5,
+    RRI = 6,
+    RIR = 7,
+    RRM = 8,
+    RMR = 9,
+    RIM = 10,
+    RMI = 11,
+    MRR = 12,
+    MRI = 13,
+    MIR = 14,
+}
+
+impl Shape {
+    /// Every shape.
+    pub const ALL: [Shape; 15] = [
+        Shape::RR,
+        Shape::RI,
+        Shape::RM,
+        Shape::MR,
+        Shape::MI,
+        Shape::RRR,
+        Shape::RRI,
+        Shape::RIR,
+        Shape::RRM,
+        Shape::RMR,
+        Shape::RIM,
+        Shape::RMI,
+        Shape::MRR,
+        Shape::MRI,
+        Shape::MIR,
+    ];
+
+    /// The shape with this encoding.
+    pub fn from_bits(bits: u16) -> Option<Shape> {
+        Shape::ALL.get(bits as usize).copied()
+    }
+
+    /// How many sources there are.
+    pub const fn arity(self) -> usize {
+        if (self as u8) < Shape::RRR as u8 { 1 } else { 2 }
+    }
+
+    /// Where the operands lie.
+    pub const fn layout(self) -> Layout {
+        use Slot::{Imm, Mem, MemPlain, None, Reg, Target, TargetMem, TargetMemPlain};
+        match self {
+            Shape::RR => [Target(0), Reg(1), None, None],
+            Shape::RI => [Target(0), Imm, None, None],
+            Shape::RM => [Target(0), Mem(1), None, None],
+            Shape::MR => [TargetMem(0), Reg(2), None, None],
+            Shape::MI => [TargetMemPlain(0), Imm, None, None],
+            Shape::RRR => [Target(0), Reg(1), Reg(2), None],
+            Shape::RRI => [Target(0), Reg(1), Imm, None],
+            Shape::RIR => [Target(0), Imm, Reg(1), None],
+            Shape::RRM => [Target(0), Reg(1), Mem(2), None],
+            Shape::RMR => [Target(0), Mem(1), Reg(3), None],
+            Shape::RIM => [Target(0), Imm, MemPlain(1), None],
+            Shape::RMI => [Target(0), MemPlain(1), Imm, None],
+            Shape::MRR => [TargetMem(0), Reg(2), Reg(3), None],
+            Shape::MRI => [TargetMemPlain(0), Reg(2), Imm, None],
+            Shape::MIR => [TargetMemPlain(0), Imm, Reg(2), None],
+        }
+    }
+
+    /// Whether an immediate is an operand.
+    pub const fn has_imm(self) -> bool {
+        let l = self.layout();
+        matches!(l[1], Slot::Imm) || matches!(l[2], Slot::Imm)
+    }
+}
+
+/// One operand of one instruction, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A register.
+    Reg(Reg),
+    /// A memory word at `base + index + offset`.
+    Mem {
+        /// Base register; `r0` for none.
+        base: Reg,
+        /// Index register; `r0` for none.
+        index: Reg,
+        /// Offset in words.
+        offset: i64,
+    },
+    /// A constant, read as a number of type `.1`.
+    Imm(u64, Ty),
+    /// A small whole number.
+    Small(i16),
+    /// A constant factor.
+    Factor(u16),
+    /// An offset in instructions from this instruction.
+    Label(i64),
+    /// An index into the module's texts.
+    Text(u32),
+}
+
+/// Why operands do not make an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OperandError {
+    /// Too few or too many.
+    #[error("`{mnemonic}` takes {wanted}, found {found}")]
+    Count {
+        /// The mnemonic.
+        mnemonic: String,
+        /// What it takes.
+        wanted: String,
+        /// How many there are.
+        found: usize,
+    },
+    /// Of the wrong kind.
+    #[error("operand {position} must be a {wanted}, found a {found}")]
+    Kind {
+        /// 1 for the first.
+        position: usize,
+        /// What it must be.
+        wanted: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// A register written and used elsewhere in the same instruction.
+    #[error("{reg} is written by this instruction and may not occur in it again")]
+    Aliased {
+        /// The register.
+        reg: Reg,
+        /// Which operand repeats it, 1 for the first.
+        position: usize,
+    },
+    /// A write to `r0`.
+    #[error("r0 always reads 0 and cannot be written")]
+    WritesZero {
+        /// Which operand, 1 for the first.
+        position: usize,
+    },
+    /// The stack pointer where the instruction moves it itself.
+    #[error("sp is moved by this instruction and may not be its operand")]
+    StackPointer {
+        /// Which operand, 1 for the first.
+        position: usize,
+    },
+    /// Memory on both sides.
+    #[error("an instruction takes at most one memory operand")]
+    TwoMemory {
+        /// Which operand is the second, 1 for the first.
+        position: usize,
+    },
+    /// A constant and a memory offset, or two constants.
+    #[error("an instruction takes at most one constant or memory offset")]
+    TwoImmediates {
+        /// Which operand is the second, 1 for the first.
+        position: usize,
+    },
+    /// A constant where the result would be forgotten.
+    #[error("multiplying or dividing by zero forgets the number")]
+    ZeroFactor {
+        /// Which operand, 1 for the first.
+        position: usize,
+    },
+    /// A number outside the field's range.
+    #[error("{what} must lie between {min} and {max}, found {found}")]
+    OutOfRange {
+        /// Which operand, 1 for the first.
+        position: usize,
+        /// What the number is.
+        what: &'static str,
+        /// The smallest.
+        min: i64,
+        /// The largest.
+        max: i64,
+        /// The number.
+        found: i128,
+    },
+    /// One factor a register, the other a constant.
+    #[error("the two factors must both be registers or both constants")]
+    MixedFactors {
+        /// Which operand, 1 for the first.
+        position: usize,
+    },
+}
+
+impl OperandError {
+    /// Which operand the error is about (1 for the first), or 0 for the whole instruction.
+    pub fn position(&self) -> usize {
+        match *self {
+            OperandError::Count { .. } => 0,
+            OperandError::Kind { position, .. }
+            | OperandError::Aliased { position, .. }
+            | OperandError::WritesZero { position }
+            | OperandError::StackPointer { position }
+            | OperandError::TwoMemory { position }
+            | OperandError::TwoImmediates { position }
+            | OperandError::ZeroFactor { position }
+            | OperandError::OutOfRange { position, .. }
+            | OperandError::MixedFactors { position } => position,
+        }
+    }
+
+    /// The code that messages and test files name.
+    pub fn code(&self) -> &'static str {
+        match self {
+            OperandError::Count { .. } => "P0030",
+            OperandError::Kind { .. } => "P0031",
+            OperandError::Aliased { .. } => "P0032",
+            OperandError::WritesZero { .. } => "P0033",
+            OperandError::StackPointer { .. } => "P0034",
+            OperandError::TwoMemory { .. } => "P0035",
+            OperandError::TwoImmediates { .. } => "P0036",
+            OperandError::ZeroFactor { .. } => "P0037",
+            OperandError::OutOfRange { .. } => "P0038",
+            OperandError::MixedFactors { .. } => "P0039",
+        }
+    }
+
+    /// What to write instead.
+    pub fn help(&self) -> &'static str {
+        match self {
+            OperandError::Count { .. } => "`pendula isa MNEMONIC` shows an instruction's operands",
+            OperandError::Kind { .. } => "`pendula isa MNEMONIC` shows an instruction's operands",
+            OperandError::Aliased { .. } => {
+                "the instruction could not be undone; copy the register to a cleared one first (`add r9, r1`) and use the copy"
+            }
+            OperandError::WritesZero { .. } => "use another register",
+            OperandError::StackPointer { .. } => "copy sp to another register and use the copy",
+            OperandError::TwoMemory { .. } => {
+                "bring one of them into a register: `exch r9, [a]` before and after, or `add r9, [a]` … `sub r9, [a]`"
+            }
+            OperandError::TwoImmediates { .. } => "put one of them into a register",
+            OperandError::ZeroFactor { .. } => "use `zero` or `exch` to clear a word without forgetting it",
+            OperandError::OutOfRange { .. } => "put the number into a register",
+            OperandError::MixedFactors { .. } => "put the constant into a register",
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! One instruction as text, as the assembler reads it.
+
+use crate::inst::Inst;
+use crate::num::{Format, decimal};
+use crate::operand::Operand;
+use crate::types::{Reg, Ty};
+
+/// Names for what an instruction refers to.
+pub trait Names {
+    /// The name of the code address, for jumps and calls.
+    fn label(&self, at: i64) -> String;
+    /// The text with this index.
+    fn text(&self, index: u32) -> String;
+    /// A data symbol that lies at this address, if any.
+    fn data(&self, address: i64) -> Option<String>;
+    /// The module's fixed-point format.
+    fn format(&self) -> Format;
+}
+
+/// Names where nothing is known: addresses stay numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoNames;
+
+impl Names for NoNames {
+    fn label(&self, at: i64) -> String {
+        format!("@{at}")
+    }
+    fn text(&self, index: u32) -> String {
+        format!("text {index}")
+    }
+    fn data(&self, _: i64) -> Option<String> {
+        None
+    }
+    fn format(&self) -> Format {
+        Format::default()
+    }
+}
+
+/// The instruction at address `at` as text: `addmul.q r1, [n+r2], r3`.
+pub fn display(inst: &Inst, at: u64, names: &dyn Names) -> String {
+    let mut out = inst.kind.mnemonic();
+    for (n, (_, operand)) in inst.operands().enumerate() {
+        if n == 0 {
+            while out.len() < 7 {
+                out.push(' ');
+            }
+            out.push(' ');
+        } else {
+            out.push_str(", ");
+        }
+        out.push_str(&operand_text(operand, at, names));
+    }
+    out
+}
+
+fn operand_text(operand: Operand, at: u64, names: &dyn Names) -> String {
+    match operand {
+        Operand::Reg(r) => r.to_string(),
+        Operand::Mem { base, index, offset } => memory_text(base, index, offset, names),
+        Operand::Imm(word, ty) => number(word, ty, names.format()),
+        Operand::Small(k) => k.to_string(),
+        Operand::Factor(k) => k.to_string(),
+        Operand::Label(offset) => names.label(at.cast_signed().wrapping_add(offset)),
+        Operand::Text(index) => quote(&names.text(index)),
+    }
+}
+
+fn memory_text(base: Reg, index: Reg, offset: i64, names: &dyn Names) -> String {
+    if base == Reg::ZERO {
+        return format!("[{}]", names.data(offset).unwrap_or_else(|| offset.to_string()));
+    }
+    let mut out = format!("[{base}");
+    if index != Reg::ZERO {
+        out.push_str(&format!("+{index}"));
+    }
+    if offset != 0 {
+        out.push_str(&format!("{offset:+}"));
+    }
+    out.push(']');
+    out
+}
+
+/// A word as a number that reads back exactly; words that are no number of the type as raw words, `0x…w`.
+pub fn number(word: u64, ty: Ty, format: Format) -> String {
+    match ty {
+        Ty::Int => word.cast_signed().to_string(),
+        Ty::Q => decimal::format_q(word, format),
+        Ty::L => decimal::format_l(word),
+        Ty::F => decimal::format_f(word),
+    }
+}
+
+/// A text in quotes, with the assembler's escapes.
+pub fn quote(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\0' => out.push_str("\\0"),
+            c if c.is_control() => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,1 @@
+//! Pendula: a reversible virtual machine and assembler toolchain.

@@ -1,0 +1,387 @@
+//! A module decoded for running: handlers and operands for straight-line
+//! instructions, basic blocks with their exits for control, once for each
+//! direction. Running backward is running the second half, in which every
+//! instruction is replaced by its inverse and the order is reversed; the
+//! interpreter does not know the difference.
+
+use pendula_isa::counts::Block;
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::module::Module;
+use pendula_isa::num::convert;
+use pendula_isa::table::{Flow, Row, Variant};
+use pendula_isa::types::{Cond, Ty};
+use pendula_isa::{Env, Fault};
+
+use crate::core::{Core, compare};
+use crate::dispatch::{Handler, handler};
+
+/// A straight-line instruction, ready to run.
+#[derive(Clone, Copy)]
+pub(crate) struct Op {
+    pub(crate) run: Handler,
+    pub(crate) imm: i64,
+    pub(crate) regs: [u8; 4],
+    pub(crate) variant: Variant,
+}
+
+/// A condition, ready to be tested: `reg a` against `reg b + imm`, one of which is 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Test {
+    a: u8,
+    b: u8,
+    cond: Cond,
+    ty: Ty,
+    imm: u64,
+}
+
+impl Test {
+    #[inline(always)]
+    pub(crate) fn holds(&self, core: &Core) -> Result<bool, Fault> {
+        let (a, b) = (core.reg(self.a), core.reg(self.b).wrapping_add(self.imm));
+        if self.ty == Ty::Int {
+            return Ok(match self.cond {
+                Cond::Always => true,
+                Cond::Eq => a == b,
+                Cond::Ne => a != b,
+                Cond::Lt => a.cast_signed() < b.cast_signed(),
+                Cond::Le => a.cast_signed() <= b.cast_signed(),
+                Cond::Gt => a.cast_signed() > b.cast_signed(),
+                Cond::Ge => a.cast_signed() >= b.cast_signed(),
+                Cond::Ltu => a < b,
+                Cond::Geu => a >= b,
+            });
+        }
+        compare(core.env, self.cond, self.ty, a, b)
+    }
+}
+
+/// What must hold where control falls from one block into the next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Guard {
+    /// Nothing.
+    Free,
+    /// The condition of the half jump at the next block's head must be false.
+    False(Test),
+    /// Control may not fall in there.
+    Never(Fault),
+}
+
+/// A way from one block into the next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) block: u32,
+    pub(crate) guard: Guard,
+}
+
+/// How a block is left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Exit {
+    /// By falling into the next.
+    Fall(Edge),
+    /// By a jump if `test` holds: then `confirm` must hold, too, and control goes on in block `to`.
+    Jump { test: Test, confirm: Test, to: u32, fall: Edge },
+    /// By a call: `link` is pushed; with `flip` the direction changes. `to` is the procedure's entry in the new direction.
+    Call { to: u32, link: u64, flip: bool },
+    /// By a call of the procedure at the address in a register.
+    CallRegister { reg: u8, link: u64, flip: bool },
+    /// By returning from the procedure whose `proc` is at `proc`.
+    Return { proc: u32 },
+    /// The run ends.
+    Halt,
+}
+
+/// A basic block in one direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Code {
+    /// The straight-line instructions, as indices into [`Decoded::ops`].
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    /// How many instructions the block has, control at its ends included.
+    pub(crate) len: u32,
+    /// How many instructions stand before the straight-line ones: 0 or 1.
+    pub(crate) head: u32,
+    pub(crate) exit: Exit,
+}
+
+/// A call instruction, as a return finds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallSite {
+    /// The address of the called procedure's `proc`, or the register that holds it.
+    pub(crate) callee: Callee,
+    /// Whether the direction changes.
+    pub(crate) flip: bool,
+    /// Where to go on, forward and backward.
+    pub(crate) after: [Edge; 2],
+}
+
+/// Who is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callee {
+    Known(u32),
+    Register(u8),
+}
+
+/// The decoded program.
+pub(crate) struct Decoded {
+    /// The code, then its inverse in reverse order.
+    pub(crate) ops: Vec<Op>,
+    /// The forward blocks, then the backward ones in the same order.
+    pub(crate) code: Vec<Code>,
+    /// Where the blocks lie.
+    pub(crate) blocks: Vec<Block>,
+    /// The block of every instruction.
+    pub(crate) block_of: Vec<u32>,
+    /// Indexed by address; `None` for what is no call.
+    pub(crate) calls: Vec<Option<CallSite>>,
+    /// The blocks where runs begin: of `start`, and of `finish` backward.
+    pub(crate) entry: Option<[u32; 2]>,
+}
+
+/// What stands for a control instruction among the ops; it is never run.
+fn control(_: &mut Core, _: &Op) -> Result<(), Fault> {
+    Err(Fault::OffCode)
+}
+
+/// Decodes verified code; `checks` off leaves out the checks at the heads of blocks.
+pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
+    let code = &module.code;
+    let env = Env { format: module.flags.format, ieee: false };
+    let op = |inst: &Inst| Op {
+        run: handler(inst.kind).unwrap_or(control),
+        imm: inst.imm,
+        regs: inst.regs.map(|r| r.number()),
+        variant: inst.variant(),
+    };
+    let mut ops: Vec<Op> = Vec::with_capacity(2 * code.len());
+    ops.extend(code.iter().map(&op));
+    ops.extend(code.iter().rev().map(|i| op(&i.inverse())));
+
+    let blocks = divide(module);
+    let mut block_of = vec![0; code.len()];
+    for (n, b) in blocks.iter().enumerate() {
+        block_of[b.start as usize..b.end as usize].fill(n as u32);
+    }
+    let builder = Builder { code, env, checks, blocks: &blocks, block_of: &block_of };
+    let mut out = Vec::with_capacity(2 * blocks.len());
+    for back in [false, true] {
+        out.extend((0..blocks.len()).map(|n| builder.block(n, back)));
+    }
+    let mut calls = vec![None; code.len()];
+    let mut entry = [None; 2];
+    for (at, inst) in code.iter().enumerate() {
+        match inst.kind.flow() {
+            Flow::Call | Flow::CallRegister => calls[at] = builder.call_site(at, inst),
+            Flow::Run => entry[usize::from(partner(inst))] = Some(builder.side(block_of[at], partner(inst))),
+            Flow::Straight | Flow::Jump | Flow::Procedure => {}
+        }
+    }
+    let entry = match entry {
+        [Some(start), Some(finish)] => Some([start, finish]),
+        _ => None,
+    };
+    Decoded { ops, code: out, blocks, block_of, calls, entry }
+}
+
+/// Whether the instruction is its row's partner: `from`, `ret`, `uncall`, `finish`.
+pub(crate) fn partner(inst: &Inst) -> bool {
+    matches!(inst.kind, Kind::Row { inverse: true, .. })
+}
+
+/// Divides the code into blocks: entered only at their first instruction, left only at their last, in either
+/// direction, and on one side of every routine mark.
+fn divide(module: &Module) -> Vec<Block> {
+    let code = &module.code;
+    let mut leads = vec![false; code.len() + 1];
+    leads[0] = true;
+    leads[code.len()] = true;
+    for (at, inst) in code.iter().enumerate() {
+        let (before, after) = match (inst.kind.flow(), partner(inst)) {
+            (Flow::Straight, _) => (false, false),
+            (Flow::Jump | Flow::Procedure | Flow::Run, ends) => {
+                // `jmp` ends a block and `from` begins one; `ret` and `finish` end, `proc` and `start` begin.
+                let ends = ends != (inst.kind.flow() == Flow::Jump);
+                (!ends, ends)
+            }
+            (Flow::Call | Flow::CallRegister, _) => (true, true),
+        };
+        leads[at] |= before;
+        leads[at + 1] |= after;
+    }
+    for span in &module.spans {
+        leads[span.start as usize] = true;
+        leads[span.end as usize] = true;
+    }
+    let mut blocks = Vec::new();
+    let mut start = 0;
+    for (at, _) in leads.iter().enumerate().skip(1).filter(|(_, l)| **l) {
+        blocks.push(Block { start, end: at as u32 });
+        start = at as u32;
+    }
+    blocks
+}
+
+struct Builder<'a> {
+    code: &'a [Inst],
+    env: Env,
+    checks: bool,
+    blocks: &'a [Block],
+    block_of: &'a [u32],
+}
+
+impl Builder<'_> {
+    /// The index of a block's code in one direction.
+    fn side(&self, block: u32, back: bool) -> u32 {
+        if back { block + self.blocks.len() as u32 } else { block }
+    }
+
+    fn inst(&self, at: u32) -> &Inst {
+        &self.code[at as usize]
+    }
+
+    fn is_control(&self, at: u32) -> bool {
+        self.inst(at).kind.flow() != Flow::Straight
+    }
+
+    /// The address that a verified label operand means.
+    fn target(&self, at: u32) -> u32 {
+        (i64::from(at) + self.inst(at).imm) as u32
+    }
+
+    fn test(&self, inst: &Inst) -> Test {
+        let Kind::Row { cond, ty, form, .. } = inst.kind else {
+            return Test { a: 0, b: 0, cond: Cond::Always, ty: Ty::Int, imm: 0 };
+        };
+        let [a, b, ..] = inst.regs.map(|r| r.number());
+        if !form {
+            return Test { a, b, cond, ty, imm: 0 };
+        }
+        let k = i64::from(inst.small).cast_unsigned();
+        // Whole numbers of 15 bits lie in the range of every type; the formats' smallest is ±2^15.
+        let imm = match ty {
+            Ty::Int => k,
+            Ty::Q => convert::int_to_q(self.env, k).unwrap_or(0),
+            Ty::L => convert::int_to_l(self.env, k).unwrap_or(0),
+            Ty::F => convert::int_to_f(self.env, k).unwrap_or(0),
+        };
+        Test { a, b: 0, cond, ty, imm }
+    }
+
+    /// The first and the last instruction in the direction of the run.
+    fn ends(&self, block: usize, back: bool) -> (u32, u32) {
+        let b = self.blocks[block];
+        if back { (b.end - 1, b.start) } else { (b.start, b.end - 1) }
+    }
+
+    fn block(&self, n: usize, back: bool) -> Code {
+        let b = self.blocks[n];
+        let (head, tail) = self.ends(n, back);
+        let single = head == tail;
+        // A lone control instruction is the block's tail if it transfers control in this direction.
+        let tail_control = self.is_control(tail) && (!single || self.transfers(tail, back));
+        let head_control = self.is_control(head) && (!single || !tail_control);
+        let (skip_first, skip_last) = if back { (tail_control, head_control) } else { (head_control, tail_control) };
+        let (lo, hi) = (b.start + u32::from(skip_first), b.end - u32::from(skip_last));
+        let total = self.code.len() as u32;
+        let (first, last) = if back { (2 * total - hi, 2 * total - lo) } else { (lo, hi) };
+        let exit = if tail_control { self.exit(tail, back) } else { Exit::Fall(self.edge_after(tail, back)) };
+        Code { first, last, len: b.end - b.start, head: u32::from(head_control), exit }
+    }
+
+    /// Whether a control instruction decides where to go when it is reached in this direction, rather than being landed on.
+    fn transfers(&self, at: u32, back: bool) -> bool {
+        let inst = self.inst(at);
+        match inst.kind.flow() {
+            Flow::Straight => false,
+            Flow::Jump => partner(inst) == back,
+            Flow::Procedure | Flow::Run => partner(inst) != back,
+            Flow::Call | Flow::CallRegister => true,
+        }
+    }
+
+    fn exit(&self, at: u32, back: bool) -> Exit {
+        let inst = self.inst(at);
+        let link = u64::from(at) + 1;
+        match inst.kind.flow() {
+            Flow::Straight => Exit::Fall(self.edge_after(at, back)),
+            Flow::Jump => {
+                let to = self.target(at);
+                let confirm = self.test(self.inst(to));
+                let confirm = if self.checks { confirm } else { Test { cond: Cond::Always, ty: Ty::Int, ..confirm } };
+                Exit::Jump {
+                    test: self.test(inst),
+                    confirm,
+                    to: self.side(self.block_of[to as usize], back),
+                    fall: self.edge_after(at, back),
+                }
+            }
+            Flow::Call => {
+                let flip = partner(inst);
+                Exit::Call { to: self.entry(self.target(at), back != flip), link, flip }
+            }
+            Flow::CallRegister => Exit::CallRegister { reg: inst.regs[0].number(), link, flip: partner(inst) },
+            Flow::Procedure => Exit::Return { proc: if back { at } else { self.target(at) } },
+            Flow::Run => Exit::Halt,
+        }
+    }
+
+    /// The block at which the procedure at address `proc` is entered.
+    fn entry(&self, proc: u32, back: bool) -> u32 {
+        let at = if back { self.target(proc) } else { proc };
+        self.side(self.block_of[at as usize], back)
+    }
+
+    /// The edge from an instruction to the one that follows it in the direction of the run.
+    fn edge_after(&self, at: u32, back: bool) -> Edge {
+        let next = if back { at.checked_sub(1) } else { Some(at + 1).filter(|n| (*n as usize) < self.code.len()) };
+        let Some(next) = next else {
+            // Verified code never gets here: every region ends in an instruction that transfers control.
+            return Edge { block: self.side(self.block_of[at as usize], back), guard: Guard::Never(Fault::OffCode) };
+        };
+        let inst = self.inst(next);
+        let guard = match inst.kind.flow() {
+            Flow::Straight | Flow::Call | Flow::CallRegister => Guard::Free,
+            _ if self.transfers(next, back) => Guard::Free,
+            Flow::Jump if self.checks => Guard::False(self.test(inst)),
+            Flow::Jump => Guard::Free,
+            Flow::Procedure => Guard::Never(Fault::FellIntoProc),
+            Flow::Run => Guard::Never(Fault::OffCode),
+        };
+        Edge { block: self.side(self.block_of[next as usize], back), guard }
+    }
+
+    fn call_site(&self, at: usize, inst: &Inst) -> Option<CallSite> {
+        let callee = match inst.kind {
+            Kind::Row { row: Row::Callr, .. } => Callee::Register(inst.regs[0].number()),
+            Kind::Row { .. } | Kind::Accumulate { .. } => Callee::Known(self.target(at as u32)),
+        };
+        let at = at as u32;
+        Some(CallSite { callee, flip: partner(inst), after: [self.edge_after(at, false), self.edge_after(at, true)] })
+    }
+}
+
+impl Decoded {
+    /// Whether a block's code is that of the forward direction.
+    pub(crate) fn is_forward(&self, block: u32) -> bool {
+        (block as usize) < self.blocks.len()
+    }
+
+    /// The address of instruction number `k` of a block, counted in the direction of the run.
+    pub(crate) fn address(&self, block: u32, k: u32) -> u32 {
+        let n = self.blocks.len();
+        if self.is_forward(block) {
+            self.blocks[block as usize].start + k
+        } else {
+            self.blocks[block as usize - n].end - 1 - k
+        }
+    }
+
+    /// The entry of the procedure whose `proc` is at address `at`, if there is one, in one direction.
+    pub(crate) fn procedure(&self, module: &Module, at: u64, back: bool) -> Option<u32> {
+        let proc = usize::try_from(at).ok()?;
+        let inst = module.code.get(proc)?;
+        let is_proc = inst.kind.flow() == Flow::Procedure && !partner(inst);
+        let entry = if back { (proc as i64 + inst.imm) as usize } else { proc };
+        let block = *self.block_of.get(entry)?;
+        is_proc.then_some(if back { block + self.blocks.len() as u32 } else { block })
+    }
+}

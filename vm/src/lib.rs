@@ -1,0 +1,19 @@
+//! The reversible machine: runs a [`Module`](pendula_isa::Module) forward and
+//! backward, counts what it executes, and stops precisely when an instruction
+//! cannot run.
+//!
+//! [`Program`] is a module decoded for running; [`Machine`] is the state. The
+//! instructions' meanings are not here but in the table of `pendula-isa`;
+//! nothing here prints.
+
+mod core;
+mod decode;
+mod dispatch;
+mod machine;
+mod program;
+mod trap;
+
+pub use core::{Event, Flags};
+pub use machine::{Config, ConfigError, DEFAULT_STACK, Machine, Outcome, Stepped};
+pub use program::{LoadError, Program};
+pub use trap::{Trap, TrapValue};

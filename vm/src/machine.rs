@@ -1,0 +1,569 @@
+//! The machine: state, position, the interpreter's two loops (whole blocks,
+//! single instructions), and what can be asked of a run.
+
+use std::collections::BTreeMap;
+
+use pendula_isa::counts::{Counts, Direction, Mode, ModeCounts};
+use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::types::Reg;
+use pendula_isa::{Env, Fault, Inst};
+
+use crate::core::{Core, Event, Flags};
+use crate::decode::{Callee, Code, Decoded, Edge, Exit, Guard, Op};
+use crate::program::Program;
+use crate::trap::{Trap, TrapValue};
+
+/// Words of memory beyond the data segment, where neither `.mem` nor [`Config::mem`] says otherwise.
+pub const DEFAULT_STACK: u64 = 1 << 20;
+
+/// The most memory, in words, that a module may ask for by itself.
+const MODULE_LIMIT: u64 = 1 << 27;
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Memory size in words; `None` for the module's `.mem`, or the data segment and [`DEFAULT_STACK`].
+    pub mem: Option<u64>,
+    /// Let infinities and NaN of `.f` through.
+    pub ieee: bool,
+    /// Trap where a fixed-point number overflows, instead of wrapping and noting it.
+    pub trap_overflow: bool,
+    /// Count executions. Without it a run is a little faster and [`Machine::counts`] is empty.
+    pub count: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { mem: None, ieee: false, trap_overflow: false, count: true }
+    }
+}
+
+/// Why a machine cannot be set up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The data does not fit.
+    #[error("the data segment takes {data} words, the memory has {mem}")]
+    TooSmall {
+        /// Words of data.
+        data: u64,
+        /// Words of memory.
+        mem: u64,
+    },
+    /// The module asks for more than it gets unasked.
+    #[error("the module asks for {0} words of memory; allow it with `--mem`")]
+    TooMuch(u64),
+    /// The host has not that much.
+    #[error("cannot allocate {0} words of memory")]
+    Allocate(u64),
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// At `finish` (backward: at `start`).
+    Finished,
+    /// At the step limit; the run can go on.
+    Limit,
+    /// At an instruction that could not run.
+    Trap(Box<Trap>),
+}
+
+/// What one step did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stepped {
+    /// Ran the instruction at this address.
+    Ran(u32),
+    /// Nothing: the run had ended.
+    Finished,
+    /// Nothing: the instruction could not run.
+    Trap(Box<Trap>),
+}
+
+/// Where the machine stands: `k` instructions of `block` have run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Position {
+    block: u32,
+    k: u32,
+}
+
+/// Why the interpreter's loop came back.
+enum Stop {
+    Halted(u32),
+    Budget(u32),
+    /// After `k` instructions of the block; `other` is another instruction concerned.
+    Fault {
+        block: u32,
+        k: u32,
+        fault: Fault,
+        other: Option<u32>,
+    },
+}
+
+/// A fault on the way out of a block.
+enum Leave {
+    /// At the block's last instruction, which has not run.
+    Tail(Fault, Option<u32>),
+    /// Where control fell into a block; the one before has run.
+    Head(u32, Fault),
+}
+
+/// A program's state.
+pub struct Machine<'p> {
+    program: &'p Program,
+    core: Core,
+    position: Position,
+    halted: bool,
+    /// Executions of each block, forward then backward.
+    counts: Vec<u64>,
+    /// Executions of single instructions, by block side and address.
+    singles: BTreeMap<(bool, u32), u64>,
+    counting: bool,
+}
+
+impl<'p> Machine<'p> {
+    /// A machine with the program's data in memory, about to run forward.
+    pub fn new(program: &'p Program, config: &Config) -> Result<Machine<'p>, ConfigError> {
+        let module = program.module();
+        let data = module.data.len() as u64;
+        let mem = match (config.mem, module.flags.mem) {
+            (Some(n), _) => n,
+            (None, Some(n)) if n > MODULE_LIMIT => return Err(ConfigError::TooMuch(n)),
+            (None, Some(n)) => n,
+            (None, None) => data + DEFAULT_STACK,
+        };
+        if mem < data {
+            return Err(ConfigError::TooSmall { data, mem });
+        }
+        let size =
+            usize::try_from(mem).ok().filter(|n| *n <= isize::MAX as usize / 16).ok_or(ConfigError::Allocate(mem))?;
+        // Asks first, because the allocation below would abort.
+        Vec::<u64>::new().try_reserve_exact(size).map_err(|_| ConfigError::Allocate(mem))?;
+        let mut memory = vec![0; size];
+        memory[..module.data.len()].copy_from_slice(&module.data);
+        let mut regs = [0; Reg::COUNT];
+        regs[Reg::SP.index()] = data;
+        let core = Core {
+            regs,
+            mem: memory,
+            env: Env { format: module.flags.format, ieee: config.ieee },
+            output: Vec::new(),
+            input: Vec::new(),
+            read: 0,
+            forward: true,
+            checks: program.checks,
+            trap_overflow: config.trap_overflow,
+            flags: Flags::default(),
+            lost_bits: 0,
+            base: program.decoded.ops.as_ptr().addr(),
+            instructions: module.code.len() as u32,
+            listener: None,
+        };
+        let counts = vec![0; program.decoded.code.len()];
+        let position = Position { block: 0, k: 0 };
+        let mut machine = Machine {
+            program,
+            core,
+            position,
+            halted: false,
+            counts,
+            singles: BTreeMap::new(),
+            counting: config.count,
+        };
+        machine.begin(Direction::Forward);
+        Ok(machine)
+    }
+
+    /// Puts the machine where a run in this direction begins: at `start`, or at `finish`. The state stays as it is.
+    pub fn begin(&mut self, direction: Direction) {
+        let entry = self.program.decoded.entry.unwrap_or([0, 0]);
+        let back = direction == Direction::Backward;
+        self.position = Position { block: entry[usize::from(back)], k: 0 };
+        self.core.forward = !back;
+        self.halted = false;
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// Which way the machine is running.
+    pub fn direction(&self) -> Direction {
+        if self.core.forward { Direction::Forward } else { Direction::Backward }
+    }
+
+    /// The address of the next instruction; `None` when the run has ended or left the code.
+    pub fn pc(&self) -> Option<u32> {
+        let d = &self.program.decoded;
+        let Position { block, k } = self.position;
+        if self.halted {
+            return None;
+        }
+        if k < d.code[block as usize].len {
+            return Some(d.address(block, k));
+        }
+        let at = d.address(block, k - 1);
+        if d.is_forward(block) { Some(at + 1) } else { at.checked_sub(1) }
+    }
+
+    /// The registers.
+    pub fn registers(&self) -> &[u64; Reg::COUNT] {
+        &self.core.regs
+    }
+
+    /// Writes a register; `r0` stays 0.
+    pub fn set_register(&mut self, reg: Reg, word: u64) {
+        if reg != Reg::ZERO {
+            self.core.regs[reg.index()] = word;
+        }
+    }
+
+    /// The memory.
+    pub fn memory(&self) -> &[u64] {
+        &self.core.mem
+    }
+
+    /// The memory, to be written.
+    pub fn memory_mut(&mut self) -> &mut [u64] {
+        &mut self.core.mem
+    }
+
+    /// The words emitted so far.
+    pub fn output(&self) -> &[u64] {
+        &self.core.output
+    }
+
+    /// Gives the output tape that a backward run starts with.
+    pub fn set_output(&mut self, words: Vec<u64>) {
+        self.core.output = words;
+    }
+
+    /// Gives the input tape; `read` of its words count as read: none for a forward run, all for a backward one.
+    pub fn set_input(&mut self, words: Vec<u64>, read: usize) {
+        self.core.read = read.min(words.len());
+        self.core.input = words;
+    }
+
+    /// How many words of the input tape have been read.
+    pub fn words_read(&self) -> usize {
+        self.core.read
+    }
+
+    /// What the run noticed.
+    pub fn flags(&self) -> Flags {
+        self.core.flags
+    }
+
+    /// Sets the receiver of what the program shows.
+    pub fn on_event(&mut self, listener: impl FnMut(Event) + Send + 'static) {
+        self.core.listener = Some(Box::new(listener));
+    }
+
+    /// 128 bits that stand for the whole state: registers, memory, tapes and how far they were read.
+    pub fn digest(&self) -> u128 {
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        for part in [&self.core.regs[..], &self.core.mem, &self.core.output, &self.core.input] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(bytemuck::cast_slice(part));
+        }
+        hash.update(&(self.core.read as u64).to_le_bytes());
+        hash.digest128()
+    }
+
+    /// How often everything has run.
+    pub fn counts(&self) -> Counts {
+        let d = &self.program.decoded;
+        let n = d.blocks.len();
+        let modes = [Direction::Forward, Direction::Backward].into_iter().filter_map(|direction| {
+            let back = direction == Direction::Backward;
+            let blocks = if back { &self.counts[n..] } else { &self.counts[..n] };
+            let singles: Vec<(u32, u64)> =
+                self.singles.range((back, 0)..=(back, u32::MAX)).map(|(&(_, at), &times)| (at, times)).collect();
+            let ran = !singles.is_empty() || blocks.iter().any(|c| *c > 0);
+            ran.then(|| ModeCounts { mode: Mode { direction, level: 0 }, blocks: blocks.to_vec(), singles })
+        });
+        Counts { blocks: d.blocks.clone(), modes: modes.collect(), lost_bits: self.core.lost_bits }
+    }
+
+    /// Runs to the end, to a trap, or until `limit` instructions have run.
+    pub fn run(&mut self, limit: Option<u64>) -> Outcome {
+        let mut budget = limit.unwrap_or(u64::MAX);
+        loop {
+            if self.halted {
+                return Outcome::Finished;
+            }
+            if self.position.k == 0 {
+                let stop =
+                    if self.counting { self.blocks::<true>(&mut budget) } else { self.blocks::<false>(&mut budget) };
+                match stop {
+                    Stop::Halted(block) => {
+                        self.position = Position { block, k: self.code(block).len };
+                        self.halted = true;
+                        return Outcome::Finished;
+                    }
+                    Stop::Budget(block) => self.position = Position { block, k: 0 },
+                    Stop::Fault { block, k, fault, other } => {
+                        self.partial(block, k);
+                        self.position = Position { block, k };
+                        return Outcome::Trap(Box::new(self.trap(fault, block, k, other)));
+                    }
+                }
+            }
+            if budget == 0 {
+                return Outcome::Limit;
+            }
+            match self.step() {
+                Stepped::Ran(_) => budget -= 1,
+                Stepped::Finished => return Outcome::Finished,
+                Stepped::Trap(trap) => return Outcome::Trap(trap),
+            }
+        }
+    }
+
+    /// Runs one instruction.
+    pub fn step(&mut self) -> Stepped {
+        if self.halted {
+            return Stepped::Finished;
+        }
+        let d = &self.program.decoded;
+        let Position { mut block, mut k } = self.position;
+        if k == self.code(block).len {
+            // The block's last instruction was a straight one: only now does control fall into the next.
+            let Exit::Fall(edge) = self.code(block).exit else { return Stepped::Finished };
+            match follow(&self.core, edge) {
+                Ok(next) => (block, k) = (next, 0),
+                Err(Leave::Head(at, fault) | Leave::Tail(fault, Some(at))) => {
+                    self.position = Position { block: at, k: 0 };
+                    return Stepped::Trap(Box::new(self.trap(fault, at, 0, None)));
+                }
+                Err(Leave::Tail(fault, None)) => {
+                    return Stepped::Trap(Box::new(self.trap(fault, block, k - 1, None)));
+                }
+            }
+            self.position = Position { block, k };
+        }
+        let code = *self.code(block);
+        let at = d.address(block, k);
+        let straight = k.wrapping_sub(code.head);
+        if k < code.head {
+            self.position.k = 1;
+        } else if straight < code.last - code.first {
+            let op = &d.ops[(code.first + straight) as usize];
+            if let Err(fault) = (op.run)(&mut self.core, op) {
+                return Stepped::Trap(Box::new(self.trap(fault, block, k, None)));
+            }
+            self.position.k += 1;
+        } else {
+            match leave(&mut self.core, self.program, &code.exit) {
+                Ok(Some(next)) => self.position = Position { block: next, k: 0 },
+                Ok(None) => {
+                    self.position.k += 1;
+                    self.halted = true;
+                }
+                Err(Leave::Tail(fault, other)) => {
+                    return Stepped::Trap(Box::new(self.trap(fault, block, k, other)));
+                }
+                Err(Leave::Head(next, fault)) => {
+                    // The instruction ran; where it led cannot be entered.
+                    self.single(block, at);
+                    self.position = Position { block: next, k: 0 };
+                    return Stepped::Trap(Box::new(self.trap(fault, next, 0, None)));
+                }
+            }
+        }
+        self.single(block, at);
+        Stepped::Ran(at)
+    }
+
+    fn code(&self, block: u32) -> &'p Code {
+        &self.program.decoded.code[block as usize]
+    }
+
+    fn single(&mut self, block: u32, at: u32) {
+        if self.counting {
+            *self.singles.entry((!self.program.decoded.is_forward(block), at)).or_insert(0) += 1;
+        }
+    }
+
+    /// Notes that only the first `k` instructions of a block ran; it had not been counted.
+    fn partial(&mut self, block: u32, k: u32) {
+        for n in 0..k {
+            self.single(block, self.program.decoded.address(block, n));
+        }
+    }
+
+    /// Runs whole blocks.
+    fn blocks<const COUNT: bool>(&mut self, budget: &mut u64) -> Stop {
+        let program = self.program;
+        let d = &program.decoded;
+        let core = &mut self.core;
+        let mut block = self.position.block;
+        let mut left = *budget;
+        let stop = loop {
+            let code = &d.code[block as usize];
+            if left < u64::from(code.len) {
+                break Stop::Budget(block);
+            }
+            if let Err((k, fault)) = straight(core, &d.ops[code.first as usize..code.last as usize]) {
+                break Stop::Fault { block, k: k + code.head, fault, other: None };
+            }
+            // Jumps are the common case, and decided here rather than in `leave`.
+            let next = match &code.exit {
+                Exit::Jump { test, confirm, to, fall } => jump(core, d, test, confirm, *to, *fall).map(Some),
+                Exit::Fall(edge) => follow(core, *edge).map(Some),
+                exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt) => {
+                    leave(core, program, exit)
+                }
+            };
+            if let Err(Leave::Tail(fault, other)) = next {
+                break Stop::Fault { block, k: code.len - 1, fault, other };
+            }
+            left -= u64::from(code.len);
+            if COUNT {
+                self.counts[block as usize] += 1;
+            }
+            match next {
+                Ok(Some(next)) => block = next,
+                Ok(None) => break Stop::Halted(block),
+                Err(Leave::Head(next, fault) | Leave::Tail(fault, Some(next))) => {
+                    break Stop::Fault { block: next, k: 0, fault, other: None };
+                }
+                Err(Leave::Tail(fault, None)) => break Stop::Fault { block, k: 0, fault, other: None },
+            }
+        };
+        *budget = left;
+        stop
+    }
+
+    /// Describes a fault.
+    fn trap(&self, fault: Fault, block: u32, k: u32, other: Option<u32>) -> Trap {
+        let d = &self.program.decoded;
+        let code = &self.program.module().code;
+        let k = k.min(self.code(block).len.saturating_sub(1));
+        let at = d.address(block, k);
+        let inst = code[at as usize];
+        // A half jump entered the wrong way is told together with its partner.
+        let wrong_entry = matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack);
+        let other = other.or_else(|| wrong_entry.then(|| (i64::from(at) + inst.imm) as u32));
+        let other = other.and_then(|n| Some((n, *code.get(n as usize)?)));
+        let mut values = self.values(&inst, false);
+        if let Some((_, partner)) = &other {
+            values.extend(self.values(partner, true));
+        }
+        Trap { fault, at, inst, other, direction: self.direction(), values }
+    }
+
+    fn values(&self, inst: &Inst, of_other: bool) -> Vec<TrapValue> {
+        inst.operands()
+            .filter_map(|(slot, operand)| {
+                let (address, word) = match (slot, operand) {
+                    (Slot::Reg(_) | Slot::Target(_), Operand::Reg(r)) => (None, Some(self.core.regs[r.index()])),
+                    (_, Operand::Mem { base, index, offset }) => {
+                        let address = self.core.regs[base.index()]
+                            .wrapping_add(self.core.regs[index.index()])
+                            .wrapping_add(offset.cast_unsigned());
+                        (Some(address), self.core.load(address).ok())
+                    }
+                    (_, Operand::Reg(_) | Operand::Imm(..) | Operand::Small(_) | Operand::Factor(_)) => return None,
+                    (_, Operand::Label(_) | Operand::Text(_)) => return None,
+                };
+                Some(TrapValue { operand, address, word, of_other })
+            })
+            .collect()
+    }
+}
+
+/// Runs straight-line instructions; on a fault, says how many ran.
+#[inline(always)]
+fn straight(core: &mut Core, ops: &[Op]) -> Result<(), (u32, Fault)> {
+    for (n, op) in ops.iter().enumerate() {
+        if let Err(fault) = (op.run)(core, op) {
+            return Err((n as u32, fault));
+        }
+    }
+    Ok(())
+}
+
+/// Falls into a block, if its guard lets it.
+#[inline(always)]
+fn follow(core: &Core, edge: Edge) -> Result<u32, Leave> {
+    match edge.guard {
+        Guard::Free => Ok(edge.block),
+        Guard::False(test) => match test.holds(core) {
+            Ok(false) => Ok(edge.block),
+            Ok(true) => {
+                let fault = if core.forward { Fault::WrongEntry } else { Fault::WrongEntryBack };
+                Err(Leave::Head(edge.block, fault))
+            }
+            Err(fault) => Err(Leave::Head(edge.block, fault)),
+        },
+        Guard::Never(fault) => Err(Leave::Head(edge.block, fault)),
+    }
+}
+
+/// Decides a jump.
+#[inline(always)]
+fn jump(
+    core: &Core,
+    d: &Decoded,
+    test: &crate::decode::Test,
+    confirm: &crate::decode::Test,
+    to: u32,
+    fall: Edge,
+) -> Result<u32, Leave> {
+    match test.holds(core) {
+        Ok(false) => follow(core, fall),
+        Ok(true) => match confirm.holds(core) {
+            Ok(true) => Ok(to),
+            Ok(false) => Err(Leave::Tail(Fault::WrongLanding, Some(d.address(to, 0)))),
+            Err(fault) => Err(Leave::Tail(fault, Some(d.address(to, 0)))),
+        },
+        Err(fault) => Err(Leave::Tail(fault, None)),
+    }
+}
+
+/// Leaves a block by its last instruction; `None` is the end of the run.
+fn leave(core: &mut Core, program: &Program, exit: &Exit) -> Result<Option<u32>, Leave> {
+    let d = &program.decoded;
+    match *exit {
+        Exit::Fall(edge) => follow(core, edge).map(Some),
+        Exit::Jump { ref test, ref confirm, to, fall } => jump(core, d, test, confirm, to, fall).map(Some),
+        Exit::Call { to, link, flip } => {
+            push_link(core, link, flip)?;
+            Ok(Some(to))
+        }
+        Exit::CallRegister { reg, link, flip } => {
+            let back = core.forward == flip;
+            let entry = d.procedure(program.module(), core.reg(reg), back);
+            let to = entry.ok_or(Leave::Tail(Fault::NotProcedure, None))?;
+            push_link(core, link, flip)?;
+            Ok(Some(to))
+        }
+        Exit::Return { proc } => {
+            let sp = core.regs[Reg::SP.index()].wrapping_sub(1);
+            let link = core.load(sp).map_err(|f| Leave::Tail(f, None))?;
+            let site = link.checked_sub(1).and_then(|at| *d.calls.get(usize::try_from(at).ok()?)?);
+            let site = site.filter(|s| match s.callee {
+                Callee::Known(callee) => callee == proc,
+                Callee::Register(r) => core.reg(r) == u64::from(proc),
+            });
+            let site = site.ok_or(Leave::Tail(Fault::BadLink, None))?;
+            core.store(sp, 0).map_err(|f| Leave::Tail(f, None))?;
+            core.regs[Reg::SP.index()] = sp;
+            core.forward ^= site.flip;
+            follow(core, site.after[usize::from(!core.forward)]).map(Some)
+        }
+        Exit::Halt => Ok(None),
+    }
+}
+
+fn push_link(core: &mut Core, link: u64, flip: bool) -> Result<(), Leave> {
+    let sp = core.regs[Reg::SP.index()];
+    if core.load(sp).map_err(|f| Leave::Tail(f, None))? != 0 {
+        return Err(Leave::Tail(Fault::PushOnto, None));
+    }
+    core.store(sp, link).map_err(|f| Leave::Tail(f, None))?;
+    core.regs[Reg::SP.index()] = sp.wrapping_add(1);
+    core.forward ^= flip;
+    Ok(())
+}

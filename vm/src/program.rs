@@ -1,0 +1,80 @@
+//! A module that has been found fit to run, decoded.
+
+use pendula_isa::module::Module;
+use pendula_isa::verify::{Violation, verify};
+
+use crate::decode::{Decoded, decode};
+
+/// A module decoded for running, in both directions.
+pub struct Program {
+    pub(crate) module: Module,
+    pub(crate) decoded: Decoded,
+    pub(crate) checks: bool,
+}
+
+/// Why a module cannot be run at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// Something is wrong with the code as a whole.
+    #[error("instruction {}: {}", .0.at, .0.problem.title())]
+    Code(Violation),
+    /// An instruction has operands that no assembler accepts.
+    #[error("instruction {at}: {error}")]
+    Operand {
+        /// The address.
+        at: u32,
+        /// What is wrong.
+        error: pendula_isa::OperandError,
+    },
+    /// A span lies outside the code.
+    #[error("the routine span `{0}` lies outside the code")]
+    Span(String),
+    /// There is no `start`.
+    #[error("the module has no `start`: it is a library")]
+    NoStart,
+    /// More instructions than addresses.
+    #[error("the module has more than 2^30 instructions")]
+    TooLong,
+}
+
+impl LoadError {
+    /// The code that messages and test files name.
+    pub fn code(&self) -> &'static str {
+        match self {
+            LoadError::Code(v) => v.problem.code(),
+            LoadError::Operand { error, .. } => error.code(),
+            LoadError::Span(_) => "P0140",
+            LoadError::NoStart => "P0141",
+            LoadError::TooLong => "P0142",
+        }
+    }
+}
+
+impl Program {
+    /// Verifies and decodes a module. With `checks` off, what `assert`, `zero`, `push`, `pop` and the landing places of
+    /// jumps verify is taken for granted.
+    pub fn new(module: Module, checks: bool) -> Result<Program, LoadError> {
+        if module.code.len() >= 1 << 30 {
+            return Err(LoadError::TooLong);
+        }
+        if let Some(&violation) = verify(&module).1.first() {
+            return Err(LoadError::Code(violation));
+        }
+        for (at, inst) in module.code.iter().enumerate() {
+            inst.validate().map_err(|error| LoadError::Operand { at: at as u32, error })?;
+        }
+        if let Some(span) = module.spans.iter().find(|s| s.start > s.end || s.end as usize > module.code.len()) {
+            return Err(LoadError::Span(span.name.clone()));
+        }
+        let decoded = decode(&module, checks);
+        if decoded.entry.is_none() {
+            return Err(LoadError::NoStart);
+        }
+        Ok(Program { module, decoded, checks })
+    }
+
+    /// The module.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+}
