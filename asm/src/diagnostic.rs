@@ -62,7 +62,14 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error without a place; add to it with the methods below.
     pub fn error(code: &'static str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Error, code, message: message.into(), primary: None, secondary: Vec::new(), help: None }
+        Diagnostic {
+            severity: Severity::Error,
+            code,
+            message: message.into(),
+            primary: None,
+            secondary: Vec::new(),
+            help: None,
+        }
     }
 
     /// A warning without a place.

@@ -5,4 +5,25 @@
 //! disassembled, inverted and checked. Nothing here runs a program, and
 //! nothing prints: problems come back as [`diagnostic::Diagnostic`]s.
 
+pub mod assemble;
+mod ast;
+pub mod check;
+pub mod codes;
 pub mod diagnostic;
+pub mod disasm;
+mod expand;
+mod expr;
+mod files;
+pub mod fmt;
+mod intern;
+pub mod invert;
+mod lexer;
+mod literal;
+pub mod object;
+mod origin;
+mod pairs;
+mod parser;
+mod resolve;
+mod routine;
+mod session;
+mod symbols;

@@ -164,18 +164,20 @@ pub fn decode(word: u64, pool: &[u64]) -> Result<Inst, DecodeError> {
     let field: u32 = bits[36..64].load_le();
     let signed = i64::from((field << 4).cast_signed() >> 4);
     let layout = kind.layout();
+    // Fields that no operand takes stay zero here: encoding again, below, finds what stood in them.
     let mut regs = [Reg::ZERO; 4];
+    for field in layout.into_iter().flat_map(Slot::register_fields) {
+        regs[field as usize] = reg_at(word, field as usize);
+    }
     let mut small = 0;
     if layout.contains(&Slot::Small) {
-        regs[0] = reg_at(word, 0);
         let raw: u16 = bits[21..36].load_le();
         small = (raw << 1).cast_signed() >> 1;
-    } else {
-        regs = [0, 1, 2, 3].map(|n| reg_at(word, n));
     }
     let pooled_constant = pooled || always_pooled(kind);
     let unsigned = pooled_constant || layout.contains(&Slot::Text) || layout.contains(&Slot::FactorNum);
     let imm = match (pooled_constant, unsigned) {
+        _ if !layout.into_iter().any(Slot::uses_imm) => 0,
         (true, _) => pool.get(field as usize).ok_or(DecodeError::Pool(u64::from(field)))?.cast_signed(),
         (false, true) => i64::from(field),
         (false, false) => signed,

@@ -54,10 +54,7 @@ faults! {
     /// A taken jump whose landing place does not confirm it.
     WrongLanding "P0108" "the jump's landing place does not confirm it"
         "the condition of the landing place must be true after a jump to it";
-    /// Control fell into a `proc`.
-    FellIntoProc "P0109" "control fell into a procedure"
-        "a procedure is entered by `call` or `uncall` only; end the code above it with `finish`, `ret` or `jmp`";
-    /// Control ran off the code.
+    /// Control ran off the code, or into a region from outside. Verified code cannot.
     OffCode "P0110" "control left the code"
         "every path must end in `finish` (backward: in `start`)";
     /// The word popped as a return link is none, or belongs to a call of another procedure.
@@ -69,9 +66,6 @@ faults! {
     /// Division by zero.
     DivideByZero "P0113" "division by zero"
         "guard the division with a `jmp.eq` on the divisor";
-    /// An argument outside a function's domain.
-    Domain "P0114" "argument outside the function's domain"
-        "`pendula isa` gives each function's domain";
     /// A result that the number type cannot hold.
     Range "P0115" "the result lies outside the number type's range"
         "scale the values, or use a type with a wider range";
@@ -111,9 +105,6 @@ faults! {
     /// `erase` running backward.
     Irreversible "P0127" "an erased word cannot be brought back"
         "a module that says `.irreversible` runs forward only";
-    /// An operation that needs an integer within a range (`pow` by a huge exponent, say) got another.
-    Inexact "P0128" "the conversion is not possible"
-        "the number has no counterpart in the other type";
 }
 
 impl std::fmt::Display for Fault {

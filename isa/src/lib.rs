@@ -16,6 +16,8 @@ pub mod mnemonic;
 pub mod module;
 pub mod num;
 pub mod operand;
+#[cfg(feature = "sample")]
+pub mod sample;
 pub mod table;
 pub mod text;
 pub mod types;

@@ -97,6 +97,15 @@ pub enum Slot {
 pub type Layout = [Slot; 4];
 
 impl Slot {
+    /// The register fields that the operand takes.
+    pub const fn register_fields(self) -> std::ops::Range<u8> {
+        match self {
+            Slot::Reg(f) | Slot::Target(f) => f..f + 1,
+            Slot::Mem(f) | Slot::TargetMem(f) | Slot::MemPlain(f) | Slot::TargetMemPlain(f) => f..f + 2,
+            _ => 0..0,
+        }
+    }
+
     /// How many register fields the operand takes.
     pub const fn fields(self) -> u8 {
         match self {

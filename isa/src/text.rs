@@ -39,7 +39,7 @@ impl Names for NoNames {
 /// The instruction at address `at` as text: `addmul.q r1, [n+r2], r3`.
 pub fn display(inst: &Inst, at: u64, names: &dyn Names) -> String {
     let mut out = inst.kind.mnemonic();
-    for (n, (_, operand)) in inst.operands().enumerate() {
+    for (n, (_, one)) in inst.operands().enumerate() {
         if n == 0 {
             while out.len() < 7 {
                 out.push(' ');
@@ -48,12 +48,13 @@ pub fn display(inst: &Inst, at: u64, names: &dyn Names) -> String {
         } else {
             out.push_str(", ");
         }
-        out.push_str(&operand_text(operand, at, names));
+        out.push_str(&operand(one, at, names));
     }
     out
 }
 
-fn operand_text(operand: Operand, at: u64, names: &dyn Names) -> String {
+/// One operand of the instruction at address `at` as text.
+pub fn operand(operand: Operand, at: u64, names: &dyn Names) -> String {
     match operand {
         Operand::Reg(r) => r.to_string(),
         Operand::Mem { base, index, offset } => memory_text(base, index, offset, names),

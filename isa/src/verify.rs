@@ -140,6 +140,11 @@ pub fn target<'a>(code: &'a [Inst], at: u32, inst: &Inst) -> Option<(u32, &'a In
     Some((to, code.get(to as usize)?))
 }
 
+/// Whether the label operand of the instruction at `at` means the address `to`.
+fn leads_to(at: u32, inst: &Inst, to: u32) -> bool {
+    i64::from(at).checked_add(inst.imm) == Some(i64::from(to))
+}
+
 fn is_row(inst: &Inst, wanted: Row, partner: bool) -> bool {
     matches!(inst.kind, Kind::Row { row, inverse, .. } if row == wanted && inverse == partner)
 }
@@ -175,8 +180,7 @@ fn regions(code: &[Inst], found: &mut Vec<Violation>) -> Structure {
             continue;
         }
         let belongs = |start: u32| {
-            main || (i64::from(at) + inst.imm == i64::from(start)
-                && code.get(start as usize).is_some_and(|p| i64::from(start) + p.imm == i64::from(at)))
+            main || (leads_to(at, inst, start) && code.get(start as usize).is_some_and(|p| leads_to(start, p, at)))
         };
         match open {
             Some((m, start)) if m == main && belongs(start) => {
@@ -198,7 +202,7 @@ fn regions(code: &[Inst], found: &mut Vec<Violation>) -> Structure {
 fn check_pair(code: &[Inst], structure: &Structure, at: u32, inst: &Inst, found: &mut Vec<Violation>) {
     let lands = is_row(inst, Row::Jmp, true);
     match target(code, at, inst) {
-        Some((to, partner)) if is_row(partner, Row::Jmp, !lands) && i64::from(to) + partner.imm == i64::from(at) => {
+        Some((to, partner)) if is_row(partner, Row::Jmp, !lands) && leads_to(to, partner, at) => {
             if !lands && structure.region_of(at) != structure.region_of(to) {
                 found.push(Violation { problem: Problem::CrossesRegions, at, other: Some(to) });
             }

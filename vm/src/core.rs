@@ -44,11 +44,16 @@ pub(crate) struct Core {
     pub(crate) forward: bool,
     pub(crate) checks: bool,
     pub(crate) trap_overflow: bool,
-    pub(crate) flags: Flags,
+    /// Where among the decoded instructions a fixed-point number wrapped first; 0 for nowhere.
+    pub(crate) overflow_op: usize,
+    /// Where `zero.f` first cleared a number other than +0.0; 0 for nowhere.
+    pub(crate) inexact_op: usize,
     pub(crate) lost_bits: u64,
-    /// The address of the first decoded instruction: with it a handler finds its own place.
+    /// Where the decoded instructions begin in the host's memory: with it a noted one is found again.
     pub(crate) base: usize,
     pub(crate) instructions: u32,
+    /// After a fault: how many instructions of the slice that was to run have not run.
+    pub(crate) pending: usize,
     pub(crate) listener: Option<Listener>,
 }
 
@@ -77,22 +82,28 @@ impl Core {
         }
     }
 
-    /// The address of the instruction that a handler was given.
-    fn place(&self, op: &Op) -> u32 {
-        let offset = std::ptr::from_ref(op).addr().wrapping_sub(self.base) / size_of::<Op>();
+    /// The address of the instruction at this place among the decoded ones.
+    fn place(&self, op: usize) -> u32 {
+        let offset = op.wrapping_sub(self.base) / size_of::<Op>();
         let n = self.instructions as usize;
         // The second half of the decoded program is the code in reverse order.
         (if offset < n { offset } else { 2 * n - 1 - offset }) as u32
     }
 
-    #[cold]
-    #[inline(never)]
+    /// What the run noticed.
+    pub(crate) fn flags(&self) -> Flags {
+        let first = |op: usize| (op != 0).then(|| self.place(op));
+        Flags { overflow: first(self.overflow_op), inexact: first(self.inexact_op) }
+    }
+
+    /// A fixed-point number wrapped at `op`. No call from here: handlers would have to save registers for it.
+    #[inline(always)]
     fn overflowed(&mut self, op: &Op) -> Result<(), Fault> {
         if self.trap_overflow {
             return Err(Fault::FixedOverflow);
         }
-        if self.checks && self.flags.overflow.is_none() {
-            self.flags.overflow = Some(self.place(op));
+        if self.checks && self.overflow_op == 0 {
+            self.overflow_op = std::ptr::from_ref(op).addr();
         }
         Ok(())
     }
@@ -337,8 +348,8 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     fn lose_inexact(&mut self, v: u64) {
         if v != 0 {
             self.core.lost_bits += 64;
-            if self.core.flags.inexact.is_none() {
-                self.core.flags.inexact = Some(self.core.place(self.op));
+            if self.core.inexact_op == 0 {
+                self.core.inexact_op = std::ptr::from_ref(self.op).addr();
             }
         }
     }

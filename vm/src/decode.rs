@@ -13,7 +13,7 @@ use pendula_isa::types::{Cond, Ty};
 use pendula_isa::{Env, Fault};
 
 use crate::core::{Core, compare};
-use crate::dispatch::{Handler, handler};
+use crate::dispatch::{Handler, handler, undo};
 
 /// A straight-line instruction, ready to run.
 #[derive(Clone, Copy)]
@@ -24,62 +24,89 @@ pub(crate) struct Op {
     pub(crate) variant: Variant,
 }
 
-/// A condition, ready to be tested: `reg a` against `reg b + imm`, one of which is 0.
+/// A condition, ready to be tested: register `a` against register `b` + `imm`, one of which is 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Test {
+    /// Flips the sign bits where the comparison is unsigned.
+    bias: u64,
+    imm: u64,
     a: u8,
     b: u8,
+    /// For words compared as integers: whether the condition holds if a > b (bit 0), a < b (bit 1), a = b (bit 2).
+    mask: u8,
     cond: Cond,
     ty: Ty,
-    imm: u64,
 }
 
 impl Test {
+    /// The test of register `a` against register `b` + `imm`.
+    fn new(cond: Cond, ty: Ty, a: u8, b: u8, imm: u64) -> Test {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        let orders = [Greater, Less, Equal];
+        let mask = orders.iter().enumerate().map(|(n, o)| u8::from(cond.holds(Some(*o))) << n).sum();
+        let bias = if matches!(cond, Cond::Ltu | Cond::Geu) { 1 << 63 } else { 0 };
+        Test { bias, imm, a, b, mask, cond, ty }
+    }
+
+    /// The test that always holds.
+    fn always() -> Test {
+        Test::new(Cond::Always, Ty::Int, 0, 0, 0)
+    }
+
+    /// The test that never holds.
+    fn never() -> Test {
+        Test { mask: 0, ..Test::always() }
+    }
+
+    /// Whether it is the test that never holds, whatever the registers hold.
+    #[inline(always)]
+    pub(crate) fn is_never(&self) -> bool {
+        self.mask == 0
+    }
+
     #[inline(always)]
     pub(crate) fn holds(&self, core: &Core) -> Result<bool, Fault> {
         let (a, b) = (core.reg(self.a), core.reg(self.b).wrapping_add(self.imm));
-        if self.ty == Ty::Int {
-            return Ok(match self.cond {
-                Cond::Always => true,
-                Cond::Eq => a == b,
-                Cond::Ne => a != b,
-                Cond::Lt => a.cast_signed() < b.cast_signed(),
-                Cond::Le => a.cast_signed() <= b.cast_signed(),
-                Cond::Gt => a.cast_signed() > b.cast_signed(),
-                Cond::Ge => a.cast_signed() >= b.cast_signed(),
-                Cond::Ltu => a < b,
-                Cond::Geu => a >= b,
-            });
+        if matches!(self.ty, Ty::Int | Ty::Q) {
+            let (a, b) = (a ^ self.bias, b ^ self.bias);
+            let order = u8::from(a.cast_signed() < b.cast_signed()) | u8::from(a == b) << 1;
+            return Ok((self.mask >> order) & 1 == 1);
         }
+        self.compare(core, a, b)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compare(&self, core: &Core, a: u64, b: u64) -> Result<bool, Fault> {
         compare(core.env, self.cond, self.ty, a, b)
     }
 }
 
-/// What must hold where control falls from one block into the next.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Guard {
-    /// Nothing.
-    Free,
-    /// The condition of the half jump at the next block's head must be false.
-    False(Test),
-    /// Control may not fall in there.
-    Never(Fault),
-}
-
-/// A way from one block into the next.
+/// A way from one block into the next: control falls into it, unless `unless` holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) block: u32,
-    pub(crate) guard: Guard,
+    /// The condition of the half jump at the next block's head; holds never where there is none,
+    /// and always where control may not fall in at all.
+    pub(crate) unless: Test,
+}
+
+/// A jump and falling through: `to` if `test` holds, when `confirm` must hold, too; else along `fall`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Branch {
+    pub(crate) test: Test,
+    pub(crate) confirm: Test,
+    pub(crate) fall: Edge,
+    pub(crate) to: u32,
 }
 
 /// How a block is left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Exit {
-    /// By falling into the next.
-    Fall(Edge),
-    /// By a jump if `test` holds: then `confirm` must hold, too, and control goes on in block `to`.
-    Jump { test: Test, confirm: Test, to: u32, fall: Edge },
+    /// By a jump, or by falling into a block that a half jump heads (a jump that is never taken).
+    Branch(Branch),
+    /// By falling into a block that may always be entered.
+    Fall(u32),
     /// By a call: `link` is pushed; with `flip` the direction changes. `to` is the procedure's entry in the new direction.
     Call { to: u32, link: u64, flip: bool },
     /// By a call of the procedure at the address in a register.
@@ -114,6 +141,14 @@ pub(crate) struct CallSite {
     pub(crate) after: [Edge; 2],
 }
 
+impl CallSite {
+    /// Where to go on in the direction of the run.
+    #[inline(always)]
+    pub(crate) fn after(&self, core: &Core) -> &Edge {
+        &self.after[usize::from(!core.forward)]
+    }
+}
+
 /// Who is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callee {
@@ -138,7 +173,7 @@ pub(crate) struct Decoded {
 }
 
 /// What stands for a control instruction among the ops; it is never run.
-fn control(_: &mut Core, _: &Op) -> Result<(), Fault> {
+fn control(_: &mut Core, _: &[Op]) -> Result<(), Fault> {
     Err(Fault::OffCode)
 }
 
@@ -146,15 +181,15 @@ fn control(_: &mut Core, _: &Op) -> Result<(), Fault> {
 pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
     let code = &module.code;
     let env = Env { format: module.flags.format, ieee: false };
-    let op = |inst: &Inst| Op {
-        run: handler(inst.kind).unwrap_or(control),
+    let op = |inst: &Inst, run: Option<Handler>| Op {
+        run: run.unwrap_or(control),
         imm: inst.imm,
         regs: inst.regs.map(|r| r.number()),
         variant: inst.variant(),
     };
     let mut ops: Vec<Op> = Vec::with_capacity(2 * code.len());
-    ops.extend(code.iter().map(&op));
-    ops.extend(code.iter().rev().map(|i| op(&i.inverse())));
+    ops.extend(code.iter().map(|i| op(i, handler(i.kind))));
+    ops.extend(code.iter().rev().map(|i| op(i, undo(i.kind))));
 
     let blocks = divide(module);
     let mut block_of = vec![0; code.len()];
@@ -249,11 +284,11 @@ impl Builder<'_> {
 
     fn test(&self, inst: &Inst) -> Test {
         let Kind::Row { cond, ty, form, .. } = inst.kind else {
-            return Test { a: 0, b: 0, cond: Cond::Always, ty: Ty::Int, imm: 0 };
+            return Test::always();
         };
         let [a, b, ..] = inst.regs.map(|r| r.number());
         if !form {
-            return Test { a, b, cond, ty, imm: 0 };
+            return Test::new(cond, ty, a, b, 0);
         }
         let k = i64::from(inst.small).cast_unsigned();
         // Whole numbers of 15 bits lie in the range of every type; the formats' smallest is ±2^15.
@@ -263,7 +298,7 @@ impl Builder<'_> {
             Ty::L => convert::int_to_l(self.env, k).unwrap_or(0),
             Ty::F => convert::int_to_f(self.env, k).unwrap_or(0),
         };
-        Test { a, b: 0, cond, ty, imm }
+        Test::new(cond, ty, a, 0, imm)
     }
 
     /// The first and the last instruction in the direction of the run.
@@ -283,7 +318,7 @@ impl Builder<'_> {
         let (lo, hi) = (b.start + u32::from(skip_first), b.end - u32::from(skip_last));
         let total = self.code.len() as u32;
         let (first, last) = if back { (2 * total - hi, 2 * total - lo) } else { (lo, hi) };
-        let exit = if tail_control { self.exit(tail, back) } else { Exit::Fall(self.edge_after(tail, back)) };
+        let exit = if tail_control { self.exit(tail, back) } else { self.fall(tail, back) };
         Code { first, last, len: b.end - b.start, head: u32::from(head_control), exit }
     }
 
@@ -302,17 +337,13 @@ impl Builder<'_> {
         let inst = self.inst(at);
         let link = u64::from(at) + 1;
         match inst.kind.flow() {
-            Flow::Straight => Exit::Fall(self.edge_after(at, back)),
+            Flow::Straight => self.fall(at, back),
             Flow::Jump => {
                 let to = self.target(at);
                 let confirm = self.test(self.inst(to));
-                let confirm = if self.checks { confirm } else { Test { cond: Cond::Always, ty: Ty::Int, ..confirm } };
-                Exit::Jump {
-                    test: self.test(inst),
-                    confirm,
-                    to: self.side(self.block_of[to as usize], back),
-                    fall: self.edge_after(at, back),
-                }
+                let confirm = if self.checks { confirm } else { Test::always() };
+                let to = self.side(self.block_of[to as usize], back);
+                Exit::Branch(Branch { test: self.test(inst), confirm, fall: self.edge_after(at, back), to })
             }
             Flow::Call => {
                 let flip = partner(inst);
@@ -324,6 +355,15 @@ impl Builder<'_> {
         }
     }
 
+    /// The way out of a block that ends in a straight-line instruction.
+    fn fall(&self, at: u32, back: bool) -> Exit {
+        let fall = self.edge_after(at, back);
+        if fall.unless.is_never() {
+            return Exit::Fall(fall.block);
+        }
+        Exit::Branch(Branch { test: Test::never(), confirm: Test::always(), fall, to: fall.block })
+    }
+
     /// The block at which the procedure at address `proc` is entered.
     fn entry(&self, proc: u32, back: bool) -> u32 {
         let at = if back { self.target(proc) } else { proc };
@@ -333,20 +373,17 @@ impl Builder<'_> {
     /// The edge from an instruction to the one that follows it in the direction of the run.
     fn edge_after(&self, at: u32, back: bool) -> Edge {
         let next = if back { at.checked_sub(1) } else { Some(at + 1).filter(|n| (*n as usize) < self.code.len()) };
-        let Some(next) = next else {
-            // Verified code never gets here: every region ends in an instruction that transfers control.
-            return Edge { block: self.side(self.block_of[at as usize], back), guard: Guard::Never(Fault::OffCode) };
-        };
+        // Verified code never falls off its end, or into another region.
+        let next = next.unwrap_or(at);
         let inst = self.inst(next);
-        let guard = match inst.kind.flow() {
-            Flow::Straight | Flow::Call | Flow::CallRegister => Guard::Free,
-            _ if self.transfers(next, back) => Guard::Free,
-            Flow::Jump if self.checks => Guard::False(self.test(inst)),
-            Flow::Jump => Guard::Free,
-            Flow::Procedure => Guard::Never(Fault::FellIntoProc),
-            Flow::Run => Guard::Never(Fault::OffCode),
+        let unless = match inst.kind.flow() {
+            Flow::Straight | Flow::Call | Flow::CallRegister => Test::never(),
+            _ if self.transfers(next, back) => Test::never(),
+            Flow::Jump if self.checks => self.test(inst),
+            Flow::Jump => Test::never(),
+            Flow::Procedure | Flow::Run => Test::always(),
         };
-        Edge { block: self.side(self.block_of[next as usize], back), guard }
+        Edge { block: self.side(self.block_of[next as usize], back), unless }
     }
 
     fn call_site(&self, at: usize, inst: &Inst) -> Option<CallSite> {
@@ -363,6 +400,11 @@ impl Decoded {
     /// Whether a block's code is that of the forward direction.
     pub(crate) fn is_forward(&self, block: u32) -> bool {
         (block as usize) < self.blocks.len()
+    }
+
+    /// The block of the instruction at address `at`, in one direction.
+    pub(crate) fn side(&self, at: usize, forward: bool) -> u32 {
+        self.block_of[at] + if forward { 0 } else { self.blocks.len() as u32 }
     }
 
     /// The address of instruction number `k` of a block, counted in the direction of the run.

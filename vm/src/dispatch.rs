@@ -13,8 +13,35 @@ use pendula_isa::types::Acc;
 use crate::core::{Core, Ctx, Operands};
 use crate::decode::Op;
 
-/// Runs one instruction. On an error the state is as before.
-pub(crate) type Handler = fn(&mut Core, &Op) -> Result<(), Fault>;
+/// Runs the first instruction of a slice, then hands over to the second one's handler, and so on to the end of the
+/// slice: optimised builds make that a jump, others a call. Whether or not it is, the stack stays bounded, because
+/// the interpreter hands out at most [`CHAIN`] instructions at a time.
+///
+/// On an error the state is that of before the instruction that failed, and [`Core::pending`] says how many
+/// instructions of the slice had not run.
+pub(crate) type Handler = fn(&mut Core, &[Op]) -> Result<(), Fault>;
+
+/// How many instructions handlers chain at most.
+pub(crate) const CHAIN: usize = 128;
+
+/// Hands over to the next instruction.
+#[inline(always)]
+fn proceed(core: &mut Core, done: Result<(), Fault>, ops: &[Op]) -> Result<(), Fault> {
+    match done {
+        Ok(()) => match ops {
+            [_, next, ..] => (next.run)(core, &ops[1..]),
+            [_] | [] => Ok(()),
+        },
+        Err(fault) => stop(core, fault, ops),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn stop(core: &mut Core, fault: Fault, ops: &[Op]) -> Result<(), Fault> {
+    core.pending = ops.len();
+    Err(fault)
+}
 
 /// The handler of a straight-line instruction; `None` for control.
 pub(crate) fn handler(kind: Kind) -> Option<Handler> {
@@ -49,8 +76,18 @@ macro_rules! shapes {
 shapes!(RR, RI, RM, MR, MI, RRR, RRI, RIR, RRM, RMR, RIM, RMI, MRR, MRI, MIR);
 
 /// Stands where the table allows no instruction; modules that hold one are refused before they run.
-fn mismatched(_: &mut Core, _: &Op) -> Result<(), Fault> {
-    Err(Fault::Domain)
+fn mismatched(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
+    stop(core, Fault::OffCode, ops)
+}
+
+/// The handler that undoes a straight-line instruction; `None` for control.
+///
+/// Not that of [`Kind::inverse`]: an instruction without a partner is its own inverse there, and `erase` is not.
+pub(crate) fn undo(kind: Kind) -> Option<Handler> {
+    match kind {
+        Kind::Accumulate { .. } => handler(kind.inverse()),
+        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse: !inverse, form }),
+    }
 }
 
 struct PickAccumulate {
@@ -79,12 +116,13 @@ impl FunctionVisitor for PickAccumulate {
 
 fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool>(
     core: &mut Core,
-    op: &Op,
+    ops: &[Op],
 ) -> Result<(), Fault> {
-    const { assert!(ACC < 3) };
     let acc = const { Acc::ALL[ACC as usize] };
+    let Some(op) = ops.first() else { return Ok(()) };
     let mut ctx = Ctx::<O> { core, op, operands: PhantomData };
-    table::run_accumulate::<_, F>(&mut ctx, acc, INVERSE)
+    let done = table::run_accumulate::<_, F>(&mut ctx, acc, INVERSE);
+    proceed(core, done, ops)
 }
 
 struct PickRow {
@@ -111,7 +149,9 @@ impl InstructionVisitor for PickRow {
     }
 }
 
-fn run_row<I: Instruction, const INVERSE: bool, const FORM: bool>(core: &mut Core, op: &Op) -> Result<(), Fault> {
+fn run_row<I: Instruction, const INVERSE: bool, const FORM: bool>(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
+    let Some(op) = ops.first() else { return Ok(()) };
     let mut ctx = Ctx::<RowOperands<I, FORM>> { core, op, operands: PhantomData };
-    if INVERSE { I::undo(&mut ctx, op.variant) } else { I::run(&mut ctx, op.variant) }
+    let done = if INVERSE { I::undo(&mut ctx, op.variant) } else { I::run(&mut ctx, op.variant) };
+    proceed(core, done, ops)
 }

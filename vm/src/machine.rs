@@ -9,7 +9,8 @@ use pendula_isa::types::Reg;
 use pendula_isa::{Env, Fault, Inst};
 
 use crate::core::{Core, Event, Flags};
-use crate::decode::{Callee, Code, Decoded, Edge, Exit, Guard, Op};
+use crate::decode::{Branch, Callee, Code, Decoded, Edge, Exit, Op};
+use crate::dispatch::CHAIN;
 use crate::program::Program;
 use crate::trap::{Trap, TrapValue};
 
@@ -79,7 +80,8 @@ pub enum Stepped {
     Trap(Box<Trap>),
 }
 
-/// Where the machine stands: `k` instructions of `block` have run.
+/// Where the machine stands: `k` instructions of `block` have run. After all of them, control is about to fall into the
+/// next block, which may refuse it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position {
     block: u32,
@@ -97,14 +99,20 @@ enum Stop {
         fault: Fault,
         other: Option<u32>,
     },
+    /// After the whole of block `from`, where control would fall into block `to`.
+    Refused {
+        from: u32,
+        to: u32,
+        fault: Fault,
+    },
 }
 
 /// A fault on the way out of a block.
 enum Leave {
     /// At the block's last instruction, which has not run.
     Tail(Fault, Option<u32>),
-    /// Where control fell into a block; the one before has run.
-    Head(u32, Fault),
+    /// Where control would fall into a block; the one before has run.
+    Head { from: u32, to: u32, fault: Fault },
 }
 
 /// A program's state.
@@ -118,6 +126,7 @@ pub struct Machine<'p> {
     /// Executions of single instructions, by block side and address.
     singles: BTreeMap<(bool, u32), u64>,
     counting: bool,
+    executed: u64,
 }
 
 impl<'p> Machine<'p> {
@@ -152,10 +161,12 @@ impl<'p> Machine<'p> {
             forward: true,
             checks: program.checks,
             trap_overflow: config.trap_overflow,
-            flags: Flags::default(),
+            overflow_op: 0,
+            inexact_op: 0,
             lost_bits: 0,
             base: program.decoded.ops.as_ptr().addr(),
             instructions: module.code.len() as u32,
+            pending: 0,
             listener: None,
         };
         let counts = vec![0; program.decoded.code.len()];
@@ -168,6 +179,7 @@ impl<'p> Machine<'p> {
             counts,
             singles: BTreeMap::new(),
             counting: config.count,
+            executed: 0,
         };
         machine.begin(Direction::Forward);
         Ok(machine)
@@ -251,7 +263,7 @@ impl<'p> Machine<'p> {
 
     /// What the run noticed.
     pub fn flags(&self) -> Flags {
-        self.core.flags
+        self.core.flags()
     }
 
     /// Sets the receiver of what the program shows.
@@ -285,6 +297,11 @@ impl<'p> Machine<'p> {
         Counts { blocks: d.blocks.clone(), modes: modes.collect(), lost_bits: self.core.lost_bits }
     }
 
+    /// How many instructions have run since the machine was made, in both directions.
+    pub fn executed(&self) -> u64 {
+        self.executed
+    }
+
     /// Runs to the end, to a trap, or until `limit` instructions have run.
     pub fn run(&mut self, limit: Option<u64>) -> Outcome {
         let mut budget = limit.unwrap_or(u64::MAX);
@@ -293,8 +310,10 @@ impl<'p> Machine<'p> {
                 return Outcome::Finished;
             }
             if self.position.k == 0 {
+                let before = budget;
                 let stop =
                     if self.counting { self.blocks::<true>(&mut budget) } else { self.blocks::<false>(&mut budget) };
+                self.executed += before - budget;
                 match stop {
                     Stop::Halted(block) => {
                         self.position = Position { block, k: self.code(block).len };
@@ -307,6 +326,7 @@ impl<'p> Machine<'p> {
                         self.position = Position { block, k };
                         return Outcome::Trap(Box::new(self.trap(fault, block, k, other)));
                     }
+                    Stop::Refused { from, to, fault } => return Outcome::Trap(self.refused(from, to, fault)),
                 }
             }
             if budget == 0 {
@@ -328,16 +348,22 @@ impl<'p> Machine<'p> {
         let d = &self.program.decoded;
         let Position { mut block, mut k } = self.position;
         if k == self.code(block).len {
-            // The block's last instruction was a straight one: only now does control fall into the next.
-            let Exit::Fall(edge) = self.code(block).exit else { return Stepped::Finished };
-            match follow(&self.core, edge) {
+            // Only now does control fall into the next block.
+            let next = match &self.code(block).exit {
+                Exit::Branch(branch) => follow(&self.core, block, &branch.fall),
+                Exit::Fall(next) => Ok(*next),
+                // Returned from, to where control could not go on.
+                Exit::Call { .. } | Exit::CallRegister { .. } => match &d.calls[d.address(block, k - 1) as usize] {
+                    Some(site) => follow(&self.core, block, site.after(&self.core)),
+                    None => return Stepped::Finished,
+                },
+                Exit::Return { .. } | Exit::Halt => return Stepped::Finished,
+            };
+            match next {
                 Ok(next) => (block, k) = (next, 0),
-                Err(Leave::Head(at, fault) | Leave::Tail(fault, Some(at))) => {
-                    self.position = Position { block: at, k: 0 };
-                    return Stepped::Trap(Box::new(self.trap(fault, at, 0, None)));
-                }
-                Err(Leave::Tail(fault, None)) => {
-                    return Stepped::Trap(Box::new(self.trap(fault, block, k - 1, None)));
+                Err(Leave::Head { from, to, fault }) => return Stepped::Trap(self.refused(from, to, fault)),
+                Err(Leave::Tail(fault, other)) => {
+                    return Stepped::Trap(Box::new(self.trap(fault, block, k - 1, other)));
                 }
             }
             self.position = Position { block, k };
@@ -348,13 +374,14 @@ impl<'p> Machine<'p> {
         if k < code.head {
             self.position.k = 1;
         } else if straight < code.last - code.first {
-            let op = &d.ops[(code.first + straight) as usize];
-            if let Err(fault) = (op.run)(&mut self.core, op) {
+            let at = (code.first + straight) as usize;
+            let ops = &d.ops[at..=at];
+            if let Err(fault) = (ops[0].run)(&mut self.core, ops) {
                 return Stepped::Trap(Box::new(self.trap(fault, block, k, None)));
             }
             self.position.k += 1;
         } else {
-            match leave(&mut self.core, self.program, &code.exit) {
+            match leave(&mut self.core, self.program, block, &code.exit) {
                 Ok(Some(next)) => self.position = Position { block: next, k: 0 },
                 Ok(None) => {
                     self.position.k += 1;
@@ -363,12 +390,8 @@ impl<'p> Machine<'p> {
                 Err(Leave::Tail(fault, other)) => {
                     return Stepped::Trap(Box::new(self.trap(fault, block, k, other)));
                 }
-                Err(Leave::Head(next, fault)) => {
-                    // The instruction ran; where it led cannot be entered.
-                    self.single(block, at);
-                    self.position = Position { block: next, k: 0 };
-                    return Stepped::Trap(Box::new(self.trap(fault, next, 0, None)));
-                }
+                // The instruction runs. That it leads where control cannot go is the next step's affair.
+                Err(Leave::Head { from, .. }) => self.position = Position { block: from, k: self.code(from).len },
             }
         }
         self.single(block, at);
@@ -380,6 +403,7 @@ impl<'p> Machine<'p> {
     }
 
     fn single(&mut self, block: u32, at: u32) {
+        self.executed += 1;
         if self.counting {
             *self.singles.entry((!self.program.decoded.is_forward(block), at)).or_insert(0) += 1;
         }
@@ -392,47 +416,14 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Runs whole blocks.
     fn blocks<const COUNT: bool>(&mut self, budget: &mut u64) -> Stop {
-        let program = self.program;
-        let d = &program.decoded;
-        let core = &mut self.core;
-        let mut block = self.position.block;
-        let mut left = *budget;
-        let stop = loop {
-            let code = &d.code[block as usize];
-            if left < u64::from(code.len) {
-                break Stop::Budget(block);
-            }
-            if let Err((k, fault)) = straight(core, &d.ops[code.first as usize..code.last as usize]) {
-                break Stop::Fault { block, k: k + code.head, fault, other: None };
-            }
-            // Jumps are the common case, and decided here rather than in `leave`.
-            let next = match &code.exit {
-                Exit::Jump { test, confirm, to, fall } => jump(core, d, test, confirm, *to, *fall).map(Some),
-                Exit::Fall(edge) => follow(core, *edge).map(Some),
-                exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt) => {
-                    leave(core, program, exit)
-                }
-            };
-            if let Err(Leave::Tail(fault, other)) = next {
-                break Stop::Fault { block, k: code.len - 1, fault, other };
-            }
-            left -= u64::from(code.len);
-            if COUNT {
-                self.counts[block as usize] += 1;
-            }
-            match next {
-                Ok(Some(next)) => block = next,
-                Ok(None) => break Stop::Halted(block),
-                Err(Leave::Head(next, fault) | Leave::Tail(fault, Some(next))) => {
-                    break Stop::Fault { block: next, k: 0, fault, other: None };
-                }
-                Err(Leave::Tail(fault, None)) => break Stop::Fault { block, k: 0, fault, other: None },
-            }
-        };
-        *budget = left;
-        stop
+        run_blocks::<COUNT>(&mut self.core, self.program, &mut self.counts, self.position.block, budget)
+    }
+
+    /// Stops between two blocks, the second of which may not be entered.
+    fn refused(&mut self, from: u32, to: u32, fault: Fault) -> Box<Trap> {
+        self.position = Position { block: from, k: self.code(from).len };
+        Box::new(self.trap(fault, to, 0, None))
     }
 
     /// Describes a fault.
@@ -473,76 +464,165 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Runs straight-line instructions; on a fault, says how many ran.
-#[inline(always)]
-fn straight(core: &mut Core, ops: &[Op]) -> Result<(), (u32, Fault)> {
-    for (n, op) in ops.iter().enumerate() {
-        if let Err(fault) = (op.run)(core, op) {
-            return Err((n as u32, fault));
+/// Runs whole blocks, as long as the budget lasts for the next one.
+#[inline(never)]
+fn run_blocks<const COUNT: bool>(
+    core: &mut Core,
+    program: &Program,
+    counts: &mut [u64],
+    mut block: u32,
+    budget: &mut u64,
+) -> Stop {
+    let d = &program.decoded;
+    loop {
+        let code = &d.code[block as usize];
+        if *budget < u64::from(code.len) {
+            return Stop::Budget(block);
         }
+        let ops = &d.ops[code.first as usize..code.last as usize];
+        if let Some(first) = ops.first() {
+            let done = if ops.len() <= CHAIN { (first.run)(core, ops) } else { in_chains(core, ops) };
+            if let Err(fault) = done {
+                return Stop::Fault { block, k: (ops.len() - core.pending) as u32 + code.head, fault, other: None };
+            }
+        }
+        // Branches are the common case. What is wrong with one that cannot be taken is found out afterwards.
+        let next = match &code.exit {
+            Exit::Branch(branch) => decide(core, branch),
+            Exit::Fall(next) => Some(*next),
+            exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
+                match transfer(core, program, exit) {
+                    Ok(next) => Some(next),
+                    Err(leave) => return stop_leaving::<COUNT>(counts, code, block, budget, leave),
+                }
+            }
+            Exit::Halt => {
+                *budget -= u64::from(code.len);
+                counts[block as usize] += u64::from(COUNT);
+                return Stop::Halted(block);
+            }
+        };
+        let Some(next) = next else {
+            let leave = match &code.exit {
+                Exit::Branch(branch) => explain(core, d, block, branch),
+                Exit::Fall(_) | Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => {
+                    Leave::Tail(Fault::OffCode, None)
+                }
+            };
+            return stop_leaving::<COUNT>(counts, code, block, budget, leave);
+        };
+        *budget -= u64::from(code.len);
+        if COUNT {
+            counts[block as usize] += 1;
+        }
+        block = next;
+    }
+}
+
+/// Accounts for a block that could not be left, or that led where control cannot go.
+#[cold]
+#[inline(never)]
+fn stop_leaving<const COUNT: bool>(
+    counts: &mut [u64],
+    code: &Code,
+    block: u32,
+    budget: &mut u64,
+    leave: Leave,
+) -> Stop {
+    match leave {
+        Leave::Tail(fault, other) => Stop::Fault { block, k: code.len - 1, fault, other },
+        Leave::Head { from, to, fault } => {
+            *budget -= u64::from(code.len);
+            counts[block as usize] += u64::from(COUNT);
+            Stop::Refused { from, to, fault }
+        }
+    }
+}
+
+/// Runs more straight-line instructions than may be chained at once.
+#[cold]
+#[inline(never)]
+fn in_chains(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
+    for (n, chain) in ops.chunks(CHAIN).enumerate() {
+        (chain[0].run)(core, chain).inspect_err(|_| {
+            // Pending in this chain, and all the later ones.
+            core.pending += ops.len() - (n * CHAIN + chain.len());
+        })?;
     }
     Ok(())
 }
 
-/// Falls into a block, if its guard lets it.
+/// Where a branch leads; `None` if a check fails, or a word is no number.
 #[inline(always)]
-fn follow(core: &Core, edge: Edge) -> Result<u32, Leave> {
-    match edge.guard {
-        Guard::Free => Ok(edge.block),
-        Guard::False(test) => match test.holds(core) {
-            Ok(false) => Ok(edge.block),
-            Ok(true) => {
-                let fault = if core.forward { Fault::WrongEntry } else { Fault::WrongEntryBack };
-                Err(Leave::Head(edge.block, fault))
-            }
-            Err(fault) => Err(Leave::Head(edge.block, fault)),
-        },
-        Guard::Never(fault) => Err(Leave::Head(edge.block, fault)),
+fn decide(core: &Core, branch: &Branch) -> Option<u32> {
+    if branch.test.holds(core).ok()? {
+        if branch.confirm.holds(core).ok()? { Some(branch.to) } else { None }
+    } else if branch.fall.unless.holds(core).ok()? {
+        None
+    } else {
+        Some(branch.fall.block)
     }
 }
 
-/// Decides a jump.
-#[inline(always)]
-fn jump(
-    core: &Core,
-    d: &Decoded,
-    test: &crate::decode::Test,
-    confirm: &crate::decode::Test,
-    to: u32,
-    fall: Edge,
-) -> Result<u32, Leave> {
-    match test.holds(core) {
-        Ok(false) => follow(core, fall),
-        Ok(true) => match confirm.holds(core) {
-            Ok(true) => Ok(to),
-            Ok(false) => Err(Leave::Tail(Fault::WrongLanding, Some(d.address(to, 0)))),
-            Err(fault) => Err(Leave::Tail(fault, Some(d.address(to, 0)))),
+/// Why a branch leads nowhere.
+#[cold]
+#[inline(never)]
+fn explain(core: &Core, d: &Decoded, block: u32, branch: &Branch) -> Leave {
+    let landing = Some(d.address(branch.to, 0));
+    match (branch.test.holds(core), branch.confirm.holds(core)) {
+        (Err(fault), _) => Leave::Tail(fault, None),
+        (Ok(true), Err(fault)) => Leave::Tail(fault, landing),
+        (Ok(true), Ok(_)) => Leave::Tail(Fault::WrongLanding, landing),
+        (Ok(false), _) => match follow(core, block, &branch.fall) {
+            Err(leave) => leave,
+            Ok(_) => Leave::Tail(Fault::OffCode, None),
         },
-        Err(fault) => Err(Leave::Tail(fault, None)),
+    }
+}
+
+/// Falls from one block into another, unless that may not be entered in this way.
+fn follow(core: &Core, from: u32, edge: &Edge) -> Result<u32, Leave> {
+    let to = edge.block;
+    match edge.unless.holds(core) {
+        Ok(false) => Ok(to),
+        Ok(true) if core.forward => Err(Leave::Head { from, to, fault: Fault::WrongEntry }),
+        Ok(true) => Err(Leave::Head { from, to, fault: Fault::WrongEntryBack }),
+        Err(fault) => Err(Leave::Head { from, to, fault }),
     }
 }
 
 /// Leaves a block by its last instruction; `None` is the end of the run.
-fn leave(core: &mut Core, program: &Program, exit: &Exit) -> Result<Option<u32>, Leave> {
+fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit) -> Result<Option<u32>, Leave> {
+    match exit {
+        Exit::Branch(branch) => {
+            decide(core, branch).map(Some).ok_or_else(|| explain(core, &program.decoded, block, branch))
+        }
+        Exit::Fall(next) => Ok(Some(*next)),
+        Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } => transfer(core, program, exit).map(Some),
+        Exit::Halt => Ok(None),
+    }
+}
+
+/// Calls and returns.
+#[inline(always)]
+fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, Leave> {
     let d = &program.decoded;
     match *exit {
-        Exit::Fall(edge) => follow(core, edge).map(Some),
-        Exit::Jump { ref test, ref confirm, to, fall } => jump(core, d, test, confirm, to, fall).map(Some),
         Exit::Call { to, link, flip } => {
             push_link(core, link, flip)?;
-            Ok(Some(to))
+            Ok(to)
         }
         Exit::CallRegister { reg, link, flip } => {
             let back = core.forward == flip;
             let entry = d.procedure(program.module(), core.reg(reg), back);
             let to = entry.ok_or(Leave::Tail(Fault::NotProcedure, None))?;
             push_link(core, link, flip)?;
-            Ok(Some(to))
+            Ok(to)
         }
         Exit::Return { proc } => {
             let sp = core.regs[Reg::SP.index()].wrapping_sub(1);
             let link = core.load(sp).map_err(|f| Leave::Tail(f, None))?;
-            let site = link.checked_sub(1).and_then(|at| *d.calls.get(usize::try_from(at).ok()?)?);
+            let site = usize::try_from(link.wrapping_sub(1)).ok().and_then(|at| d.calls.get(at)?.as_ref());
             let site = site.filter(|s| match s.callee {
                 Callee::Known(callee) => callee == proc,
                 Callee::Register(r) => core.reg(r) == u64::from(proc),
@@ -551,12 +631,18 @@ fn leave(core: &mut Core, program: &Program, exit: &Exit) -> Result<Option<u32>,
             core.store(sp, 0).map_err(|f| Leave::Tail(f, None))?;
             core.regs[Reg::SP.index()] = sp;
             core.forward ^= site.flip;
-            follow(core, site.after[usize::from(!core.forward)]).map(Some)
+            let after = site.after(core);
+            if after.unless.is_never() {
+                Ok(after.block)
+            } else {
+                follow(core, d.side((link - 1) as usize, core.forward), after)
+            }
         }
-        Exit::Halt => Ok(None),
+        Exit::Branch(_) | Exit::Fall(_) | Exit::Halt => Err(Leave::Tail(Fault::OffCode, None)),
     }
 }
 
+#[inline(always)]
 fn push_link(core: &mut Core, link: u64, flip: bool) -> Result<(), Leave> {
     let sp = core.regs[Reg::SP.index()];
     if core.load(sp).map_err(|f| Leave::Tail(f, None))? != 0 {

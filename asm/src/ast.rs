@@ -1,0 +1,269 @@
+//! The program between the passes: a flat list of statements without macros
+//! and includes, in vectors that are indexed by 32 bits.
+//!
+//! Nothing here owns a string: names, texts and real numbers are [`Sym`]s, and
+//! places are [`Span`]s. [`parser`](crate::parser) makes statements,
+//! [`assemble`](crate::assemble) reads them.
+
+use pendula_isa::{Kind, Reg, Ty};
+
+use crate::intern::Sym;
+
+/// A stretch of source, over all files: a file's offsets begin at its base.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+impl Span {
+    /// From here to the end of `other`, where that lies behind on the same line or nearly so; else this span.
+    pub(crate) fn to(self, other: Span) -> Span {
+        let end = other.start.saturating_add(other.len);
+        match end.checked_sub(self.start) {
+            Some(len) if len >= self.len && len < 1 << 12 => Span { start: self.start, len },
+            _ => self,
+        }
+    }
+}
+
+/// Which macro use a statement comes from: index into the session's list + 1; 0 for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Via(pub(crate) u32);
+
+/// What the first word of a statement means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Head {
+    Inst(Kind),
+    Directive(Directive),
+    /// Index into the macros.
+    Macro(u32),
+    UnknownDirective,
+    UnknownMnemonic,
+}
+
+/// A directive's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Directive {
+    Text,
+    Data,
+    Words(Ty),
+    Space,
+    Import,
+    Export,
+    Global,
+    Mem,
+    Format,
+    Include,
+    Equ,
+    Macro,
+    Endm,
+    Routine,
+    EndRoutine,
+    Unroutine,
+    EndUnroutine,
+    ProcDoc,
+    Irreversible,
+}
+
+/// Every directive.
+pub(crate) const DIRECTIVES: &[(&str, Directive)] = &[
+    (".text", Directive::Text),
+    (".data", Directive::Data),
+    (".word", Directive::Words(Ty::Int)),
+    (".quad", Directive::Words(Ty::Int)),
+    (".fixed", Directive::Words(Ty::Q)),
+    (".log", Directive::Words(Ty::L)),
+    (".double", Directive::Words(Ty::F)),
+    (".space", Directive::Space),
+    (".import", Directive::Import),
+    (".export", Directive::Export),
+    (".global", Directive::Global),
+    (".mem", Directive::Mem),
+    (".format", Directive::Format),
+    (".include", Directive::Include),
+    (".equ", Directive::Equ),
+    (".macro", Directive::Macro),
+    (".endm", Directive::Endm),
+    (".routine", Directive::Routine),
+    (".endroutine", Directive::EndRoutine),
+    (".unroutine", Directive::Unroutine),
+    (".endunroutine", Directive::EndUnroutine),
+    (".proc-doc", Directive::ProcDoc),
+    (".irreversible", Directive::Irreversible),
+];
+
+/// A mark between statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// `.routine NAME`; `undo` is `.unroutine NAME`.
+    Begin { name: Sym, undo: bool },
+    /// `.endroutine` or `.endunroutine`, perhaps with a name.
+    End { name: Option<Sym>, undo: bool },
+}
+
+/// What a statement is; its arguments are in [`Ast::args`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    Label(Sym),
+    Inst(Kind),
+    /// An instruction or data that an error was reported for: it keeps a place for its labels.
+    Bad,
+    Text,
+    Data,
+    Words(Ty),
+    Space(Option<Ty>),
+    Import,
+    Export,
+    Global,
+    Mem,
+    Format,
+    Equ(Sym),
+    Mark(Mark),
+    ProcDoc(Sym),
+    Irreversible,
+}
+
+/// A statement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stmt {
+    pub(crate) op: Op,
+    pub(crate) via: Via,
+    /// The label, mnemonic or directive.
+    pub(crate) span: Span,
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+/// An argument and its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arg {
+    pub(crate) span: Span,
+    pub(crate) kind: ArgKind,
+}
+
+/// What an argument is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ArgKind {
+    Reg(Reg),
+    /// A plain integer literal, perhaps with a minus.
+    Int {
+        negative: bool,
+        magnitude: u64,
+    },
+    /// A plain name.
+    Name(Sym),
+    /// Any other constant.
+    Expr(ExprRef),
+    /// `base + index + offset`; an empty offset is 0.
+    Mem {
+        base: Reg,
+        index: Reg,
+        offset: ExprRef,
+    },
+    Text(Sym),
+}
+
+/// An expression: a stretch of [`Ast::nodes`] in postfix order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExprRef {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+}
+
+/// One step of an expression.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) span: Span,
+    pub(crate) kind: NodeKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeKind {
+    Int(u64),
+    /// Digits without sign, separators and suffix.
+    Real(Sym, Option<Ty>),
+    /// A word of whatever type is wanted.
+    Raw(u64),
+    Name(Sym),
+    Neg,
+    Not,
+    Binary(Binary),
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    And,
+    Xor,
+    Or,
+}
+
+impl Binary {
+    /// How tightly the operator binds, as in C.
+    pub(crate) const fn precedence(self) -> u8 {
+        match self {
+            Binary::Mul | Binary::Div | Binary::Rem => 6,
+            Binary::Add | Binary::Sub => 5,
+            Binary::Shl | Binary::Shr => 4,
+            Binary::And => 3,
+            Binary::Xor => 2,
+            Binary::Or => 1,
+        }
+    }
+
+    pub(crate) const fn sign(self) -> &'static str {
+        match self {
+            Binary::Mul => "*",
+            Binary::Div => "/",
+            Binary::Rem => "%",
+            Binary::Add => "+",
+            Binary::Sub => "-",
+            Binary::Shl => "<<",
+            Binary::Shr => ">>",
+            Binary::And => "&",
+            Binary::Xor => "^",
+            Binary::Or => "|",
+        }
+    }
+}
+
+/// The statements of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Ast {
+    pub(crate) stmts: Vec<Stmt>,
+    pub(crate) args: Vec<Arg>,
+    pub(crate) nodes: Vec<Node>,
+}
+
+impl Ast {
+    /// Adds a statement whose arguments are those from `first` on.
+    pub(crate) fn push(&mut self, op: Op, span: Span, via: Via, first: usize) {
+        let count = self.args.len().saturating_sub(first) as u32;
+        self.stmts.push(Stmt { op, via, span, first: first as u32, count });
+    }
+
+    /// A statement's arguments.
+    pub(crate) fn args(&self, stmt: &Stmt) -> &[Arg] {
+        let first = stmt.first as usize;
+        self.args.get(first..first + stmt.count as usize).unwrap_or(&[])
+    }
+
+    /// A statement's argument number `n`.
+    pub(crate) fn arg(&self, stmt: &Stmt, n: usize) -> Option<Arg> {
+        self.args(stmt).get(n).copied()
+    }
+
+    /// An expression's steps.
+    pub(crate) fn nodes(&self, expr: ExprRef) -> &[Node] {
+        let first = expr.first as usize;
+        self.nodes.get(first..first + expr.count as usize).unwrap_or(&[])
+    }
+}

@@ -1,0 +1,188 @@
+//! How high the stack is along the paths of each procedure, counted in words
+//! from where it is entered. Where `sp` is written directly, where paths
+//! disagree, and after a call of a procedure of which the same is not known,
+//! the height is unknown, and nothing is said.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::operand::Slot;
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::types::Reg;
+use pendula_isa::verify::{Region, Structure, target};
+
+use super::paths::next;
+use super::{At, Findings, Rule};
+
+#[derive(Clone, Copy, PartialEq)]
+enum Depth {
+    Known(i64),
+    Unknown,
+}
+
+/// The heights in one region.
+struct Heights {
+    /// Before each instruction; `None` where no path leads.
+    before: Vec<Option<Depth>>,
+    /// Instructions where paths with these two heights meet.
+    clashes: BTreeMap<u32, (i64, i64)>,
+}
+
+impl Heights {
+    fn at_end(&self) -> Option<Depth> {
+        self.before.last().copied().flatten()
+    }
+
+    /// Whether a call leaves `sp` as it was, if it returns.
+    fn steady(&self) -> bool {
+        matches!(self.at_end(), None | Some(Depth::Known(0)))
+    }
+}
+
+/// Reports what is certain, and returns whether no instruction can take words below where its region's stack begins.
+pub(super) fn check(code: &[Inst], structure: &Structure, found: &mut Findings) -> bool {
+    let regions = &structure.regions;
+    // Regions, by their first address, of which it is not known that they leave `sp` as it was.
+    let mut wild: HashSet<u32> = HashSet::new();
+    let mut heights: Vec<Heights> = regions.iter().map(|r| walk(code, *r, &wild)).collect();
+    let callees: Vec<(HashSet<u32>, bool)> = regions.iter().map(|r| calls(code, *r)).collect();
+    loop {
+        let new: HashSet<u32> = regions
+            .iter()
+            .zip(&heights)
+            .filter(|(r, h)| !h.steady() && !wild.contains(&r.start))
+            .map(|(r, _)| r.start)
+            .collect();
+        if new.is_empty() {
+            break;
+        }
+        wild.extend(&new);
+        for ((region, heights), (callees, indirect)) in regions.iter().zip(&mut heights).zip(&callees) {
+            if *indirect || !callees.is_disjoint(&new) {
+                *heights = walk(code, *region, &wild);
+            }
+        }
+    }
+
+    let mut calm = true;
+    for (region, heights) in regions.iter().zip(&heights) {
+        report(code, *region, heights, found);
+        calm &= heights.before.iter().zip(&code[region.start as usize..]).all(|(depth, inst)| match depth {
+            None => true,
+            Some(Depth::Known(d)) => !is_pop(inst) || *d > 0,
+            Some(Depth::Unknown) => false,
+        });
+    }
+    calm
+}
+
+fn report(code: &[Inst], region: Region, heights: &Heights, found: &mut Findings) {
+    for (&at, &(a, b)) in &heights.clashes {
+        let message = format!("the stack is {a} words high on one path to here, and {b} on another");
+        found.add(Rule::Depths, At::Inst(at), None, message);
+    }
+    for (at, depth) in (region.start..).zip(&heights.before) {
+        if is_pop(&code[at as usize])
+            && let Some(Depth::Known(d)) = depth
+            && *d <= 0
+        {
+            let what = match (region.main, d) {
+                (true, _) => "a word of the data segment",
+                (false, 0) => "the procedure's own link",
+                (false, _) => "a word of its caller",
+            };
+            found.add(Rule::Below, At::Inst(at), None, format!("this `pop` takes {what}"));
+        }
+    }
+    if let Some(Depth::Known(d)) = heights.at_end()
+        && d != 0
+    {
+        let side = if d > 0 { "higher" } else { "lower" };
+        let (n, s) = (d.unsigned_abs(), if d.unsigned_abs() == 1 { "" } else { "s" });
+        let message = match region.main {
+            true => format!("the stack is {n} word{s} {side} at this `finish` than at the `start`"),
+            false => {
+                format!("the stack is {n} word{s} {side} at this `ret` than at its `proc`: the link is not on top")
+            }
+        };
+        found.add(Rule::Unbalanced, At::Inst(region.last), Some(region.start), message);
+    }
+}
+
+fn is_pop(inst: &Inst) -> bool {
+    super::is_row(inst, Row::Push, true)
+}
+
+/// What a region calls by name, and whether it calls addresses.
+fn calls(code: &[Inst], region: Region) -> (HashSet<u32>, bool) {
+    let mut out = (HashSet::new(), false);
+    for at in region.start..=region.last {
+        let inst = &code[at as usize];
+        match inst.kind.flow() {
+            Flow::Call => out.0.extend(target(code, at, inst).map(|(to, _)| to)),
+            Flow::CallRegister => out.1 = true,
+            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run => {}
+        }
+    }
+    out
+}
+
+fn walk(code: &[Inst], region: Region, wild: &HashSet<u32>) -> Heights {
+    let len = (region.last - region.start + 1) as usize;
+    let index = |at: u32| (at - region.start) as usize;
+    let mut before = vec![None; len];
+    let mut clashes = BTreeMap::new();
+    before[0] = Some(Depth::Known(0));
+    let mut todo = BTreeSet::from([region.start]);
+    while let Some(at) = todo.pop_first() {
+        let Some(depth) = before[index(at)] else { continue };
+        let after = step(code, region, at, depth, wild);
+        for to in next(code, region, at).into_iter().flatten() {
+            let old = before[index(to)];
+            let new = match (old, after) {
+                (None, new) => new,
+                (Some(Depth::Known(a)), Depth::Known(b)) if a == b => continue,
+                (Some(Depth::Known(a)), Depth::Known(b)) => {
+                    clashes.insert(to, (a, b));
+                    Depth::Unknown
+                }
+                (Some(Depth::Known(_)), Depth::Unknown) => Depth::Unknown,
+                (Some(Depth::Unknown), _) => continue,
+            };
+            before[index(to)] = Some(new);
+            todo.insert(to);
+        }
+    }
+    Heights { before, clashes }
+}
+
+/// The height after an instruction.
+fn step(code: &[Inst], region: Region, at: u32, depth: Depth, wild: &HashSet<u32>) -> Depth {
+    let inst = &code[at as usize];
+    let Depth::Known(d) = depth else { return depth };
+    let writes_sp =
+        inst.kind.layout().iter().any(|s| matches!(s, Slot::Target(f) if inst.regs[*f as usize] == Reg::SP));
+    if writes_sp {
+        return Depth::Unknown;
+    }
+    match inst.kind.flow() {
+        Flow::Straight => match inst.kind {
+            Kind::Row { row: Row::Push, inverse, .. } => Depth::Known(if inverse { d - 1 } else { d + 1 }),
+            Kind::Row { row, .. } if row.info().moves_sp => Depth::Unknown,
+            Kind::Row { .. } | Kind::Accumulate { .. } => depth,
+        },
+        // Of a procedure that calls itself, the innermost call tells: it goes along paths without such a call.
+        Flow::Call => match target(code, at, inst) {
+            Some((to, _)) if to == region.start || !wild.contains(&to) => depth,
+            _ => Depth::Unknown,
+        },
+        Flow::CallRegister => {
+            if wild.is_empty() {
+                depth
+            } else {
+                Depth::Unknown
+            }
+        }
+        Flow::Jump | Flow::Procedure | Flow::Run => depth,
+    }
+}

@@ -1,0 +1,173 @@
+//! Constant expressions and addresses: from tokens to postfix steps.
+//!
+//! Nothing is computed here; [`symbols`](crate::symbols) evaluates. The rest of
+//! a statement is read by [`parser`](crate::parser).
+
+use pendula_isa::Reg;
+
+use crate::ast::{ArgKind, Binary, ExprRef, Node, NodeKind, Span};
+use crate::codes;
+use crate::lexer::Tok;
+use crate::parser::Parser;
+use crate::session::Parsed;
+
+/// How deep parentheses and signs nest.
+const MAX_DEPTH: u32 = 64;
+
+impl Parser<'_> {
+    /// Reads an expression and returns its steps and place.
+    pub(crate) fn expression(&mut self) -> Parsed<(ExprRef, Span)> {
+        let first = self.s.ast.nodes.len();
+        let start = self.span();
+        self.binary(1, 0)?;
+        Ok((self.expr_from(first), start.to(self.last_span())))
+    }
+
+    fn expr_from(&self, first: usize) -> ExprRef {
+        ExprRef { first: first as u32, count: (self.s.ast.nodes.len() - first) as u32 }
+    }
+
+    fn node(&mut self, kind: NodeKind, span: Span) {
+        self.s.ast.nodes.push(Node { span, kind });
+    }
+
+    /// Operators that bind at least as tightly as `least`.
+    fn binary(&mut self, least: u8, depth: u32) -> Parsed<()> {
+        self.unary(depth)?;
+        while let Tok::Operator(op) = self.tok() {
+            if op.precedence() < least {
+                break;
+            }
+            let span = self.span();
+            self.advance();
+            self.binary(op.precedence() + 1, depth)?;
+            self.node(NodeKind::Binary(op), span);
+        }
+        Ok(())
+    }
+
+    fn unary(&mut self, depth: u32) -> Parsed<()> {
+        let span = self.span();
+        if depth > MAX_DEPTH {
+            let message = format!("parentheses and signs nest deeper than {MAX_DEPTH}");
+            return Err(self.fail(codes::NESTING, message, span, "name a part of the expression with `.equ`"));
+        }
+        match self.tok() {
+            Tok::Operator(Binary::Sub) => {
+                self.advance();
+                self.unary(depth + 1)?;
+                self.node(NodeKind::Neg, span);
+            }
+            Tok::Tilde => {
+                self.advance();
+                self.unary(depth + 1)?;
+                self.node(NodeKind::Not, span);
+            }
+            Tok::OpenParen => {
+                self.advance();
+                self.binary(1, depth + 1)?;
+                self.close(Tok::CloseParen, ")", span)?;
+            }
+            Tok::Int(n) => self.leaf(NodeKind::Int(n), span),
+            Tok::Raw(n) => self.leaf(NodeKind::Raw(n), span),
+            Tok::Real(text, ty) => self.leaf(NodeKind::Real(text, ty), span),
+            Tok::Name(name) => {
+                if let Some(reg) = self.s.names.register(name) {
+                    let message = format!("the register {reg} cannot be part of a constant");
+                    let help = "only addresses add registers: `[r1+4]`; otherwise compute with instructions";
+                    return Err(self.fail(codes::ADDRESS, message, span, help));
+                }
+                self.leaf(NodeKind::Name(name), span);
+            }
+            _ => {
+                return Err(
+                    self.expected("a number or a name", "a constant is a number, a name, or an expression of these")
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, kind: NodeKind, span: Span) {
+        self.advance();
+        self.node(kind, span);
+    }
+
+    /// Takes the closing bracket of the one at `open`.
+    fn close(&mut self, wanted: Tok, sign: &str, open: Span) -> Parsed<()> {
+        if self.tok() == wanted {
+            self.advance();
+            return Ok(());
+        }
+        if self.tok() == Tok::Error {
+            return Err(crate::session::Reported);
+        }
+        let message = format!("`{sign}` was expected here, found {}", self.describe());
+        let place = self.s.place(open);
+        let diagnostic = self.s.error(codes::SYNTAX, message, self.span()).also(place, "this is still open");
+        Err(self.s.report(diagnostic.help(format!("close it with `{sign}`")), self.via))
+    }
+
+    /// Reads `[…]`: up to two registers and constants, in any order.
+    pub(crate) fn address(&mut self) -> Parsed<ArgKind> {
+        let open = self.span();
+        self.advance();
+        let mut regs = [None; 2];
+        let first = self.s.ast.nodes.len();
+        let mut constants = 0;
+        // The sign of the next term, and where it stands.
+        let mut sign = None;
+        loop {
+            let span = self.span();
+            let negative = matches!(sign, Some((Binary::Sub, _)));
+            match self.register() {
+                Some(_) if negative => {
+                    let help = "negate the register before, and add it; or subtract a constant: `[r1-4]`";
+                    return Err(self.fail(codes::ADDRESS, "an address cannot subtract a register", span, help));
+                }
+                Some(reg) => {
+                    self.advance();
+                    match regs {
+                        [None, _] => regs[0] = Some(reg),
+                        [_, None] => regs[1] = Some(reg),
+                        _ => {
+                            let message = "an address has at most two registers";
+                            let help =
+                                "add two of them into another register first, and take the sum out again afterwards";
+                            return Err(self.fail(codes::ADDRESS, message, span, help));
+                        }
+                    }
+                }
+                None if self.tok() == Tok::Close => {
+                    let help = "write `[r1]`, `[r1+4]`, `[r1+r2]`, `[name]` or `[name+r1]`";
+                    return Err(self.expected("a register or a constant", help));
+                }
+                None => {
+                    self.binary(Binary::Mul.precedence(), 0)?;
+                    match sign {
+                        Some((op, span)) if constants > 0 => self.node(NodeKind::Binary(op), span),
+                        Some((Binary::Sub, span)) => self.node(NodeKind::Neg, span),
+                        _ => {}
+                    }
+                    constants += 1;
+                }
+            }
+            match self.tok() {
+                Tok::Operator(op @ (Binary::Add | Binary::Sub)) => {
+                    sign = Some((op, self.span()));
+                    self.advance();
+                }
+                Tok::Operator(op) => {
+                    let message = format!("`{}` cannot stand between the terms of an address", op.sign());
+                    let help = "terms are added or subtracted; put other constant expressions in parentheses";
+                    let span = self.span();
+                    return Err(self.fail(codes::SYNTAX, message, span, help));
+                }
+                _ => break,
+            }
+        }
+        self.close(Tok::Close, "]", open)?;
+        let [base, index] = regs.map(|r| r.unwrap_or(Reg::ZERO));
+        Ok(ArgKind::Mem { base, index, offset: self.expr_from(first) })
+    }
+}

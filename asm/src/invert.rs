@@ -1,0 +1,191 @@
+//! The inverse of a whole program: each region is reversed in place and each
+//! instruction becomes its inverse, so that running the result forward is
+//! running the original backward. Not the machine's direction, which needs no
+//! new program; and a routine's `.unroutine` is the assembler's.
+//!
+//! Procedures keep their addresses, since a region's first address is a `proc`
+//! before and after. Calls stay what they are: what they call is inverted too.
+//! Constants stay as they are; one that is the address of a procedure still is.
+
+use pendula_isa::inst::{Inst, OFFSET_MAX, OFFSET_MIN};
+use pendula_isa::module::{Module, Span, SymbolKind};
+use pendula_isa::table::Flow;
+use pendula_isa::verify::{Problem, Region, Structure, verify};
+
+/// Why a module has no inverse.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvertError {
+    /// The module says `.irreversible`.
+    #[error("the program is `.irreversible` and has no inverse")]
+    Irreversible,
+    /// An instruction that forgets.
+    #[error("instruction {at} forgets; there is no inverse of it")]
+    Forgets {
+        /// The instruction.
+        at: u32,
+    },
+    /// Code that breaks the rules for whole modules.
+    #[error("instruction {at}: {}", problem.title())]
+    Structure {
+        /// The instruction.
+        at: u32,
+        /// The rule.
+        problem: Problem,
+    },
+    /// A span that begins in one region and ends in another.
+    #[error("the span `{}` from instruction {start} cuts through a procedure", name.escape_debug())]
+    Span {
+        /// The span's name.
+        name: String,
+        /// Its first instruction.
+        start: u32,
+    },
+    /// A call that is too far away after the reversal.
+    #[error("instruction {at}: its target is too far from where the inverse has it")]
+    Distance {
+        /// The instruction.
+        at: u32,
+    },
+}
+
+const CODES: [(&str, &str, &str); 5] = [
+    (
+        "P0320",
+        "an irreversible program has no inverse",
+        "remove `.irreversible` and what needs it; uncompute instead of erasing",
+    ),
+    ("P0321", "an instruction without inverse", "uncompute the word, or export it, instead of erasing it"),
+    (
+        "P0322",
+        "the code breaks a rule for whole programs",
+        "correct the program first; `pendula check` shows the place",
+    ),
+    ("P0323", "a routine span cuts through a procedure", "begin and end the routine in the same procedure"),
+    ("P0324", "a call too far for the inverse", "move the procedure nearer to its callers"),
+];
+
+/// The codes of this module with a title each.
+pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CODES.iter().map(|&(code, title, _)| (code, title))
+}
+
+impl InvertError {
+    fn row(&self) -> (&'static str, &'static str, &'static str) {
+        CODES[match self {
+            InvertError::Irreversible => 0,
+            InvertError::Forgets { .. } => 1,
+            InvertError::Structure { .. } => 2,
+            InvertError::Span { .. } => 3,
+            InvertError::Distance { .. } => 4,
+        }]
+    }
+
+    /// The code that messages and test files name.
+    pub fn code(&self) -> &'static str {
+        self.row().0
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            InvertError::Structure { problem, .. } => problem.help(),
+            _ => self.row().2,
+        }
+    }
+}
+
+/// The inverse program. Inverting it again gives the module back.
+///
+/// Labels, source lines and routine spans go with their instructions (a compute span becomes an undo span), a
+/// data object's import and export marks are exchanged, and code outside of regions, which nothing reaches, is left alone.
+pub fn invert(module: &Module) -> Result<Module, InvertError> {
+    if module.flags.irreversible {
+        return Err(InvertError::Irreversible);
+    }
+    if let Some(at) = module.code.iter().position(|inst| inst.kind.is_irreversible()) {
+        return Err(InvertError::Forgets { at: at as u32 });
+    }
+    let (structure, violations) = verify(module);
+    if let Some(v) = violations.first() {
+        return Err(InvertError::Structure { at: v.at, problem: v.problem });
+    }
+    let mut out = module.clone();
+    for region in &structure.regions {
+        let (start, last) = (region.start as usize, region.last as usize);
+        for at in region.start..=region.last {
+            let to = mirror(*region, at);
+            out.code[to as usize] = moved(&module.code[at as usize], at, to)?;
+        }
+        if let Some(locs) = out.locs.get_mut(start..=last) {
+            locs.reverse();
+        }
+    }
+    for symbol in &mut out.symbols {
+        match &mut symbol.kind {
+            SymbolKind::Label => {
+                let region = u32::try_from(symbol.value).ok().and_then(|at| Some((structure.region_of(at)?, at)));
+                if let Some((region, at)) = region {
+                    symbol.value = u64::from(mirror(region, at));
+                }
+            }
+            SymbolKind::Proc => {}
+            SymbolKind::Data { import, export, .. } => std::mem::swap(import, export),
+        }
+    }
+    for span in &mut out.spans {
+        mirror_span(&structure, span)?;
+    }
+    Ok(out)
+}
+
+/// Where the instruction at `at` goes.
+const fn mirror(region: Region, at: u32) -> u32 {
+    region.start + (region.last - at)
+}
+
+/// The inverse of the instruction at `at`, for address `to`.
+fn moved(inst: &Inst, at: u32, to: u32) -> Result<Inst, InvertError> {
+    let imm = match inst.kind.flow() {
+        Flow::Straight | Flow::Run => return Ok(inst.inverse()),
+        Flow::CallRegister => return Ok(*inst),
+        // Both ends move, and change places.
+        Flow::Jump | Flow::Procedure => -inst.imm,
+        // The callee stays where it is.
+        Flow::Call => inst.imm + i64::from(at) - i64::from(to),
+    };
+    if !(OFFSET_MIN..=OFFSET_MAX).contains(&imm) {
+        return Err(InvertError::Distance { at });
+    }
+    let inst = if inst.kind.flow() == Flow::Call { *inst } else { inst.inverse() };
+    Ok(Inst { imm, ..inst })
+}
+
+fn mirror_span(structure: &Structure, span: &mut Span) -> Result<(), InvertError> {
+    let error = || Err(InvertError::Span { name: span.name.clone(), start: span.start });
+    if span.start > span.end {
+        return error();
+    }
+    if span.start == span.end {
+        // Between two instructions of a region; at its border, nothing moves.
+        if let Some(region) = structure.region_of(span.start).filter(|r| r.start < span.start) {
+            span.start = mirror(region, span.start) + 1;
+            span.end = span.start;
+            span.undo = !span.undo;
+        }
+        return Ok(());
+    }
+    let (first, last) = (structure.region_of(span.start), structure.region_of(span.end - 1));
+    match (first, last) {
+        (Some(a), Some(b)) if a == b => {
+            (span.start, span.end) = (mirror(a, span.end - 1), mirror(a, span.start) + 1);
+            span.undo = !span.undo;
+        }
+        // Whole regions, perhaps with what lies between them.
+        (a, b) if a.is_none_or(|r| r.start == span.start) && b.is_none_or(|r| r.last == span.end - 1) => {
+            let within = structure.regions.iter().any(|r| span.start <= r.start && r.last < span.end);
+            span.undo ^= within;
+        }
+        _ => return error(),
+    }
+    Ok(())
+}

@@ -1,0 +1,298 @@
+//! Source text as tokens, a line at a time.
+//!
+//! The lexer knows neither instructions nor directives. Numbers and quoted
+//! texts are read by [`literal`]; what is wrong comes back as
+//! a list, so that a caller can say where the text came from.
+
+use std::ops::Range;
+
+use pendula_isa::Ty;
+
+use crate::ast::Binary;
+use crate::codes;
+use crate::intern::{Interner, Sym};
+use crate::literal;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tok {
+    Name(Sym),
+    Int(u64),
+    /// A number with a fraction, an exponent or a type: its digits without separators and suffix.
+    Real(Sym, Option<Ty>),
+    /// `0x…w`
+    Raw(u64),
+    Text(Sym),
+    Colon,
+    Comma,
+    Open,
+    Close,
+    OpenParen,
+    CloseParen,
+    Equals,
+    Tilde,
+    Operator(Binary),
+    /// `\name` or `\@`: replaced in macros, and nothing outside them.
+    Parameter,
+    /// Something that an error is listed for.
+    Error,
+    /// After the last token of a line.
+    End,
+}
+
+/// A token and where it lies in the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+    pub(crate) tok: Tok,
+}
+
+impl Token {
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.len as usize
+    }
+
+    pub(crate) fn end(&self) -> u32 {
+        self.start + self.len
+    }
+}
+
+/// Something that is no token.
+#[derive(Clone, Debug)]
+pub(crate) struct LexError {
+    pub(crate) range: Range<usize>,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) help: &'static str,
+}
+
+/// A line that has been read.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// Where the next line begins; the text's length or more after the last.
+    pub(crate) next: usize,
+    /// The comment with its sign, if there is one.
+    pub(crate) comment: Option<Range<usize>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Other,
+    Space,
+    Newline,
+    Comment,
+    Word,
+    Dot,
+    Digit,
+    Punctuation,
+    Quote,
+    Backslash,
+    Wide,
+}
+
+const fn classes() -> [Class; 256] {
+    let mut table = [Class::Other; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] = match b as u8 {
+            b' ' | b'\t' | b'\r' | 0x0b | 0x0c => Class::Space,
+            b'\n' => Class::Newline,
+            b';' | b'#' => Class::Comment,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => Class::Word,
+            b'.' => Class::Dot,
+            b'0'..=b'9' => Class::Digit,
+            b':' | b',' | b'[' | b']' | b'(' | b')' | b'=' | b'~' => Class::Punctuation,
+            b'*' | b'/' | b'%' | b'+' | b'-' | b'<' | b'>' | b'&' | b'^' | b'|' => Class::Punctuation,
+            b'"' | b'\'' => Class::Quote,
+            b'\\' => Class::Backslash,
+            0x80.. => Class::Wide,
+            _ => Class::Other,
+        };
+        b += 1;
+    }
+    table
+}
+
+static CLASS: [Class; 256] = classes();
+
+/// Where the name that begins at `at` ends.
+pub(crate) fn name_end(text: &str, mut at: usize) -> usize {
+    let bytes = text.as_bytes();
+    while let Some(&b) = bytes.get(at) {
+        match CLASS[b as usize] {
+            Class::Word | Class::Dot | Class::Digit => at += 1,
+            Class::Wide => match text.get(at..).and_then(|rest| rest.chars().next()) {
+                Some(c) if c.is_alphanumeric() => at += c.len_utf8(),
+                _ => break,
+            },
+            _ => break,
+        }
+    }
+    at
+}
+
+/// Where the line that `at` lies in ends: at its newline, or at the text's end.
+pub(crate) fn line_end(text: &str, at: usize) -> usize {
+    let rest = text.as_bytes().get(at..).unwrap_or(&[]);
+    at + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len())
+}
+
+/// Reads the line that begins at `at`: its tokens replace those in `out`, an [`Tok::End`] behind them.
+pub(crate) fn line(
+    text: &str,
+    at: usize,
+    names: &mut Interner,
+    out: &mut Vec<Token>,
+    errors: &mut Vec<LexError>,
+) -> Line {
+    let bytes = text.as_bytes();
+    let mut at = at;
+    let mut comment = None;
+    out.clear();
+    let next = loop {
+        let Some(&b) = bytes.get(at) else { break at };
+        let start = at;
+        let tok = match CLASS[b as usize] {
+            Class::Space => {
+                at += 1;
+                continue;
+            }
+            Class::Newline => break at + 1,
+            Class::Comment => {
+                at = line_end(text, at);
+                comment = Some(start..at);
+                continue;
+            }
+            Class::Word => {
+                at = name_end(text, at + 1);
+                Tok::Name(names.intern(text.get(start..at).unwrap_or("")))
+            }
+            Class::Dot if !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => {
+                at = name_end(text, at + 1);
+                Tok::Name(names.intern(text.get(start..at).unwrap_or("")))
+            }
+            Class::Digit | Class::Dot => {
+                at = literal::number_end(text, at);
+                literal::number(text, start..at, names, errors)
+            }
+            Class::Punctuation => {
+                let double = bytes.get(at + 1) == Some(&b);
+                at += if double && matches!(b, b'<' | b'>') { 2 } else { 1 };
+                match punctuation(b, double) {
+                    Some(tok) => tok,
+                    None => {
+                        let help = "shifts are `<<` and `>>`; conditions are part of the mnemonic, as in `jmp.lt`";
+                        unexpected(text, start..at, help, errors)
+                    }
+                }
+            }
+            Class::Quote => {
+                let (tok, end) = literal::quoted(text, at, names, errors);
+                at = end;
+                tok
+            }
+            Class::Backslash => {
+                at = if bytes.get(at + 1) == Some(&b'@') { at + 2 } else { name_end(text, at + 1) };
+                Tok::Parameter
+            }
+            Class::Wide | Class::Other => match text.get(at..).and_then(|rest| rest.chars().next()) {
+                Some(c) if c.is_alphanumeric() => {
+                    at = name_end(text, at);
+                    Tok::Name(names.intern(text.get(start..at).unwrap_or("")))
+                }
+                // The mark that some editors put before the text.
+                Some('\u{feff}') if at == 0 => {
+                    at += '\u{feff}'.len_utf8();
+                    continue;
+                }
+                c => {
+                    at += c.map_or(1, char::len_utf8);
+                    let help = "names are of letters, digits, `_`, `.` and `$`; comments begin with `;`";
+                    unexpected(text, start..at, help, errors)
+                }
+            },
+        };
+        out.push(Token { start: start as u32, len: (at - start) as u32, tok });
+    };
+    let end = out.last().map_or(comment.as_ref().map_or(at, |c| c.start) as u32, Token::end);
+    out.push(Token { start: end, len: 0, tok: Tok::End });
+    Line { next, comment }
+}
+
+fn punctuation(b: u8, double: bool) -> Option<Tok> {
+    Some(match b {
+        b':' => Tok::Colon,
+        b',' => Tok::Comma,
+        b'[' => Tok::Open,
+        b']' => Tok::Close,
+        b'(' => Tok::OpenParen,
+        b')' => Tok::CloseParen,
+        b'=' => Tok::Equals,
+        b'~' => Tok::Tilde,
+        b'*' => Tok::Operator(Binary::Mul),
+        b'/' => Tok::Operator(Binary::Div),
+        b'%' => Tok::Operator(Binary::Rem),
+        b'+' => Tok::Operator(Binary::Add),
+        b'-' => Tok::Operator(Binary::Sub),
+        b'&' => Tok::Operator(Binary::And),
+        b'^' => Tok::Operator(Binary::Xor),
+        b'|' => Tok::Operator(Binary::Or),
+        b'<' if double => Tok::Operator(Binary::Shl),
+        b'>' if double => Tok::Operator(Binary::Shr),
+        _ => return None,
+    })
+}
+
+fn unexpected(text: &str, range: Range<usize>, help: &'static str, errors: &mut Vec<LexError>) -> Tok {
+    let shown = text.get(range.clone()).unwrap_or("").escape_debug();
+    let message = format!("`{shown}` means nothing here");
+    errors.push(LexError { range, code: codes::CHARACTER, message, help });
+    Tok::Error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn toks(text: &str) -> (Vec<Tok>, Interner, Vec<LexError>) {
+        let (mut names, mut out, mut errors) = (Interner::new(), Vec::new(), Vec::new());
+        line(text, 0, &mut names, &mut out, &mut errors);
+        (out.iter().map(|t| t.tok).collect(), names, errors)
+    }
+
+    #[test]
+    fn a_line_of_everything() {
+        let (toks, names, errors) = toks("größe.1: add.q [r1+x$-0x1F], 1_000 << 'a' ; rest ' \"\nnext");
+        assert!(errors.is_empty());
+        let name = |s: &str| Tok::Name(names.find(s).unwrap());
+        let wanted = [
+            name("größe.1"),
+            Tok::Colon,
+            name("add.q"),
+            Tok::Open,
+            name("r1"),
+            Tok::Operator(Binary::Add),
+            name("x$"),
+            Tok::Operator(Binary::Sub),
+            Tok::Int(31),
+            Tok::Close,
+            Tok::Comma,
+            Tok::Int(1000),
+            Tok::Operator(Binary::Shl),
+            Tok::Int(97),
+            Tok::End,
+        ];
+        assert_eq!(toks, wanted);
+    }
+
+    #[test]
+    fn what_is_no_token() {
+        for text in ["\u{1}", "a ? b", "x < y", "\u{a0}", "🦀", "@"] {
+            let (toks, _, errors) = toks(text);
+            assert_eq!(errors.len(), 1, "{text}");
+            assert_eq!(errors[0].code, codes::CHARACTER);
+            assert!(toks.contains(&Tok::Error));
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! Modules as ELF64 object files, both ways, so that `readelf -S` and `-s` show
+//! what is in them. It is not a linker: an object is a whole module, and
+//! nothing in it is relocated. The words of code come from
+//! [`pendula_isa::encode`]; what it takes to be a module is in `valid`.
+//!
+//! | section | content |
+//! |---|---|
+//! | `.text`, `.rodata` | instructions and the constant pool, 64-bit little-endian words |
+//! | `.data`, `.bss` | the data segment; zeros at its end are only counted |
+//! | `.symtab` | procedures (`FUNC`), labels (`NOTYPE`) and data (`OBJECT`), in bytes from their section's beginning; `st_other` holds a data object's number type (bits 4–5), import (6) and export (7) marks |
+//! | `.pendula.flags` | version, fixed-point format, irreversible, memory size |
+//! | `.pendula.texts` | what `print` shows |
+//! | `.pendula.lines` | source files and the line table |
+//! | `.pendula.spans` | routine spans |
+//! | `.pendula.symbols` | the order of the symbols, which ELF does not keep, and their documentation |
+//!
+//! The machine number, 0x4450 (`PD`), is unofficial; the ABI is "standalone".
+//! Reading accepts nothing that writing would not have written, up to the
+//! layout of the file and sections unknown here, and needs memory in proportion
+//! to the file (plus [`DATA_LIMIT`] words at most for `.bss`).
+
+mod error;
+mod side;
+mod valid;
+
+use object::elf;
+use object::pod::bytes_of_slice;
+use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Sym as _, SymbolTable};
+use object::write::elf::{FileHeader, SectionHeader, SectionIndex, Sym, Writer};
+use object::{Endianness, SectionIndex as ReadIndex};
+use pendula_isa::encode::{Pool, decode, encode, from_bytes, to_bytes};
+use pendula_isa::inst::Inst;
+use pendula_isa::module::{Module, Symbol, SymbolKind};
+use pendula_isa::types::Ty;
+
+pub use error::{ObjectError, codes};
+pub use side::VERSION;
+pub use valid::is_name;
+
+/// The unofficial machine number of objects.
+pub const MACHINE: elf::Machine = elf::Machine(0x4450);
+/// The most words that a data segment may have.
+pub const DATA_LIMIT: u64 = 1 << 27;
+/// The most bytes that a name may have.
+pub const NAME_LIMIT: usize = 1024;
+/// The most sections that a file may have.
+const SECTION_LIMIT: usize = 64;
+
+const TEXT: &str = ".text";
+const RODATA: &str = ".rodata";
+const DATA: &str = ".data";
+const BSS: &str = ".bss";
+
+const TYPE_SHIFT: u8 = 4;
+const IMPORT: u8 = 1 << 6;
+const EXPORT: u8 = 1 << 7;
+
+type Header = elf::FileHeader64<Endianness>;
+type ElfSymbol = elf::Sym64<Endianness>;
+const LE: Endianness = Endianness::Little;
+
+/// Whether bytes are an ELF file; whether it is a sound object of ours, [`read`] tells.
+pub fn is_object(bytes: &[u8]) -> bool {
+    bytes.starts_with(&elf::ELFMAG)
+}
+
+/// The object file of a module.
+///
+/// Errors: a module that [`read`] would not accept, such as one with unpaired jumps.
+pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
+    let mut pool = Pool::default();
+    let words: Vec<u64> = module.code.iter().map(|inst| encode(inst, &mut pool)).collect();
+    for (address, (&word, inst)) in words.iter().zip(&module.code).enumerate() {
+        if decode(word, pool.words()).as_ref() != Ok(inst) {
+            return Err(ObjectError::Inst { address: address as u32 });
+        }
+    }
+    valid::check(module)?;
+    let cut = zeros_begin(module);
+    let mut notes = Vec::new();
+    for symbol in &module.symbols {
+        side::put_symbol(&mut notes, symbol.global, &symbol.doc);
+    }
+    let alloc = elf::SHF_ALLOC;
+    let zeros = (module.data.len() - cut) as u64 * 8;
+    let sections = [
+        Section::new(TEXT, alloc | elf::SHF_EXECINSTR, to_bytes(&words)),
+        Section::new(RODATA, alloc, to_bytes(pool.words())),
+        Section::new(DATA, alloc | elf::SHF_WRITE, to_bytes(&module.data[..cut])),
+        Section { zeros: Some(zeros), ..Section::new(BSS, alloc | elf::SHF_WRITE, Vec::new()) },
+        Section::new(side::FLAGS, elf::SectionFlags(0), side::write_flags(&module.flags)),
+        Section::new(side::TEXTS, elf::SectionFlags(0), side::write_texts(&module.texts)),
+        Section::new(side::LINES, elf::SectionFlags(0), side::write_lines(&module.files, &module.locs)),
+        Section::new(side::SPANS, elf::SectionFlags(0), side::write_spans(&module.spans)),
+        Section::new(side::SYMBOLS, elf::SectionFlags(0), notes),
+    ];
+    Ok(assemble_file(module, cut, &sections)?)
+}
+
+/// A section to be written.
+struct Section {
+    name: &'static str,
+    flags: elf::SectionFlags,
+    bytes: Vec<u8>,
+    /// The size in bytes, if it stands for zeros that the file does not hold.
+    zeros: Option<u64>,
+}
+
+impl Section {
+    fn new(name: &'static str, flags: elf::SectionFlags, bytes: Vec<u8>) -> Section {
+        Section { name, flags, bytes, zeros: None }
+    }
+
+    /// Sections that are loaded hold words.
+    fn align(&self) -> u64 {
+        if self.flags.0 & elf::SHF_ALLOC.0 != 0 { 8 } else { 1 }
+    }
+}
+
+/// Where the zeros at the end of the data begin, moved up to the end of the object that straddles the place.
+fn zeros_begin(module: &Module) -> usize {
+    let mut cut = module.data.iter().rposition(|&w| w != 0).map_or(0, |n| n + 1) as u64;
+    let mut objects: Vec<(u64, u64)> = module
+        .symbols
+        .iter()
+        .filter_map(|s| if let SymbolKind::Data { len, .. } = s.kind { Some((s.value, s.value + len)) } else { None })
+        .collect();
+    objects.sort_unstable();
+    for (start, end) in objects {
+        if start < cut {
+            cut = cut.max(end);
+        }
+    }
+    cut as usize
+}
+
+fn assemble_file(module: &Module, cut: usize, sections: &[Section]) -> object::write::Result<Vec<u8>> {
+    let mut buffer = Vec::new();
+    let mut w = Writer::new(LE, true, &mut buffer);
+    w.reserve_file_header();
+    let mut placed = Vec::new();
+    for section in sections {
+        let index = w.reserve_section_index();
+        let offset = w.reserve(section.bytes.len() as u64, section.align());
+        placed.push((index, offset, w.add_section_name(section.name.as_bytes())));
+    }
+    // ELF wants local symbols before global ones.
+    let (mut symbols, global): (Vec<&Symbol>, Vec<&Symbol>) = module.symbols.iter().partition(|s| !s.global);
+    let locals = symbols.len() as u32 + 1;
+    symbols.extend(global);
+    w.reserve_null_symbol_index();
+    let names: Vec<_> = symbols
+        .iter()
+        .map(|symbol| {
+            w.reserve_symbol_index(None);
+            w.add_string(symbol.name.as_bytes())
+        })
+        .collect();
+    w.reserve_symtab_section_index();
+    w.reserve_symtab();
+    w.reserve_strtab_section_index();
+    w.reserve_strtab()?;
+    w.reserve_shstrtab_section_index();
+    w.reserve_shstrtab()?;
+    w.reserve_section_headers();
+
+    w.write_file_header(&FileHeader {
+        os_abi: elf::ELFOSABI_STANDALONE,
+        abi_version: 0,
+        e_type: elf::ET_REL,
+        e_machine: MACHINE,
+        e_entry: 0,
+        e_flags: elf::FileFlags(0),
+    })?;
+    for section in sections {
+        w.write_align(section.align());
+        w.write(&section.bytes);
+    }
+    w.write_null_symbol();
+    let indices: Vec<SectionIndex> = placed.iter().map(|p| p.0).collect();
+    for (symbol, name) in symbols.into_iter().zip(names) {
+        let st_name = w.string_offset(Some(name));
+        w.write_symbol(&elf_symbol(module, cut, symbol, st_name, &indices));
+    }
+    w.write_strtab();
+    w.write_shstrtab();
+    w.write_null_section_header();
+    for (section, (_, sh_offset, name)) in sections.iter().zip(placed) {
+        w.write_section_header(&SectionHeader {
+            sh_name: w.section_name_offset(Some(name)),
+            sh_type: if section.zeros.is_some() { elf::SHT_NOBITS } else { elf::SHT_PROGBITS },
+            sh_flags: section.flags,
+            sh_addr: 0,
+            sh_offset,
+            sh_size: section.zeros.unwrap_or(section.bytes.len() as u64),
+            sh_link: 0,
+            sh_info: 0,
+            sh_addralign: section.align(),
+            sh_entsize: 0,
+        });
+    }
+    w.write_symtab_section_header(locals);
+    w.write_strtab_section_header();
+    w.write_shstrtab_section_header();
+    Ok(buffer)
+}
+
+/// The symbol table's entry; `sections` are the indices of the sections written, `.text` first.
+fn elf_symbol(module: &Module, cut: usize, symbol: &Symbol, st_name: u32, sections: &[SectionIndex]) -> Sym {
+    let cut = cut as u64;
+    let (kind, place, value, size, other) = match symbol.kind {
+        SymbolKind::Label => (elf::STT_NOTYPE, 0, symbol.value, 0, 0),
+        SymbolKind::Proc => {
+            (elf::STT_FUNC, 0, symbol.value, valid::procedure_len(&module.code, symbol.value).unwrap_or(0), 0)
+        }
+        SymbolKind::Data { ty, len, import, export } => {
+            let marks = (ty as u8) << TYPE_SHIFT | if import { IMPORT } else { 0 } | if export { EXPORT } else { 0 };
+            // An object without words at the border stays in `.data`, unless there is none.
+            let zeros = symbol.value > cut || (symbol.value == cut && (len > 0 || cut == 0));
+            if zeros {
+                (elf::STT_OBJECT, 3, symbol.value - cut, len, marks)
+            } else {
+                (elf::STT_OBJECT, 2, symbol.value, len, marks)
+            }
+        }
+    };
+    let binding = if symbol.global { elf::STB_GLOBAL } else { elf::STB_LOCAL };
+    Sym {
+        section: Some(sections[place].0),
+        st_name,
+        st_info: binding | kind,
+        st_other: elf::SymbolOther(other),
+        st_shndx: elf::SymbolSection(0),
+        st_value: value * 8,
+        st_size: size * 8,
+    }
+}
+
+/// The module in an object file.
+///
+/// Errors: bytes that [`write()`] cannot have written; see [`ObjectError`].
+pub fn read(bytes: &[u8]) -> Result<Module, ObjectError> {
+    if !is_object(bytes) {
+        return Err(ObjectError::NotObject("it is not an ELF file"));
+    }
+    // The crate `object` looks at headers in place, and they must be aligned.
+    if bytes.as_ptr().align_offset(8) == 0 {
+        return read_aligned(bytes);
+    }
+    let words: Vec<u64> = bytes
+        .chunks(8)
+        .map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        })
+        .collect();
+    read_aligned(&bytes_of_slice(&words)[..bytes.len()])
+}
+
+fn read_aligned(bytes: &[u8]) -> Result<Module, ObjectError> {
+    let class = (bytes.get(4).copied(), bytes.get(5).copied());
+    if class != (Some(elf::ELFCLASS64.0), Some(elf::ELFDATA2LSB.0)) {
+        return Err(ObjectError::NotObject("it is not a 64-bit little-endian ELF file"));
+    }
+    let header = Header::parse(bytes)?;
+    if header.e_machine(LE) != MACHINE {
+        return Err(ObjectError::NotObject("it is an ELF file for another machine"));
+    }
+    if header.e_type(LE) != elf::ET_REL {
+        return Err(ObjectError::NotObject("it is an ELF file of another type"));
+    }
+    let table = header.sections(LE, bytes)?;
+    if table.len() > SECTION_LIMIT {
+        return Err(ObjectError::Elf(format!("it has {} sections; {SECTION_LIMIT} are the most", table.len())));
+    }
+    let file = File { bytes, table };
+
+    let flags = side::read_flags(file.required(side::FLAGS)?)?;
+    let pool = words(RODATA, file.optional(RODATA)?)?;
+    let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool)?;
+    let (data, cut) = file.data()?;
+    let (files, locs) = side::read_lines(file.optional(side::LINES)?)?;
+    let mut module = Module {
+        code,
+        locs,
+        files,
+        data,
+        symbols: Vec::new(),
+        texts: side::read_texts(file.optional(side::TEXTS)?)?,
+        spans: side::read_spans(file.optional(side::SPANS)?)?,
+        flags,
+    };
+    module.symbols = file.symbols(&module.code, cut)?;
+    valid::check(&module)?;
+    Ok(module)
+}
+
+fn words(section: &'static str, bytes: &[u8]) -> Result<Vec<u64>, ObjectError> {
+    from_bytes(bytes).ok_or(ObjectError::Section { section, problem: "does not hold whole words" })
+}
+
+fn read_code(words: &[u64], pool: &[u64]) -> Result<Vec<Inst>, ObjectError> {
+    // Addresses have 32 bits.
+    if u32::try_from(words.len()).is_err() {
+        let (size, limit) = (words.len() as u64, u64::from(u32::MAX));
+        return Err(ObjectError::TooLarge { section: TEXT, size, unit: "instructions", limit });
+    }
+    let mut code = Vec::with_capacity(words.len());
+    for (address, &word) in words.iter().enumerate() {
+        let inst = decode(word, pool).map_err(|error| ObjectError::Word { address: address as u32, word, error })?;
+        code.push(inst);
+    }
+    // One spelling of the whole: the pool is the one that encoding makes, and no word points elsewhere in it.
+    let mut own = Pool::default();
+    for (address, (inst, &word)) in code.iter().zip(words).enumerate() {
+        let expected = encode(inst, &mut own);
+        if expected != word {
+            let error = pendula_isa::encode::DecodeError::NotCanonical { expected };
+            return Err(ObjectError::Word { address: address as u32, word, error });
+        }
+    }
+    if own.words() != pool {
+        let index = own.words().iter().zip(pool).position(|(a, b)| a != b);
+        return Err(ObjectError::Pool { index: index.unwrap_or(own.words().len().min(pool.len())) });
+    }
+    Ok(code)
+}
+
+/// An ELF file whose section table has been read.
+struct File<'a> {
+    bytes: &'a [u8],
+    table: SectionTable<'a, Header>,
+}
+
+impl<'a> File<'a> {
+    /// The section with this name, if there is one; two are an error.
+    fn find(
+        &self,
+        name: &'static str,
+    ) -> Result<Option<(ReadIndex, &'a elf::SectionHeader64<Endianness>)>, ObjectError> {
+        let mut found = None;
+        for (index, section) in self.table.enumerate() {
+            if self.table.section_name(LE, section)? != name.as_bytes() {
+                continue;
+            }
+            if found.is_some() {
+                return Err(ObjectError::Section { section: name, problem: "occurs twice" });
+            }
+            found = Some((index, section));
+        }
+        Ok(found)
+    }
+
+    fn contents(&self, name: &'static str) -> Result<Option<&'a [u8]>, ObjectError> {
+        let Some((_, section)) = self.find(name)? else { return Ok(None) };
+        if section.sh_type(LE) != elf::SHT_PROGBITS {
+            return Err(ObjectError::Section { section: name, problem: "has the wrong type" });
+        }
+        Ok(Some(section.data(LE, self.bytes)?))
+    }
+
+    fn required(&self, name: &'static str) -> Result<&'a [u8], ObjectError> {
+        self.contents(name)?.ok_or(ObjectError::Section { section: name, problem: "is missing" })
+    }
+
+    fn optional(&self, name: &'static str) -> Result<&'a [u8], ObjectError> {
+        Ok(self.contents(name)?.unwrap_or_default())
+    }
+
+    /// The data segment, and how much of it `.data` holds.
+    fn data(&self) -> Result<(Vec<u64>, u64), ObjectError> {
+        let mut data = words(DATA, self.optional(DATA)?)?;
+        let cut = data.len() as u64;
+        if let Some((_, section)) = self.find(BSS)? {
+            if section.sh_type(LE) != elf::SHT_NOBITS {
+                return Err(ObjectError::Section { section: BSS, problem: "has the wrong type" });
+            }
+            let bytes = section.sh_size(LE);
+            if bytes % 8 != 0 {
+                return Err(ObjectError::Section { section: BSS, problem: "does not hold whole words" });
+            }
+            let size = (bytes / 8).saturating_add(cut);
+            if size > DATA_LIMIT {
+                return Err(ObjectError::TooLarge { section: BSS, size, unit: "words", limit: DATA_LIMIT });
+            }
+            data.resize(size as usize, 0);
+        }
+        Ok((data, cut))
+    }
+
+    /// The symbols in the module's order. A file without a symbol table has none.
+    fn symbols(&self, code: &[Inst], cut: u64) -> Result<Vec<Symbol>, ObjectError> {
+        let table = self.table.symbols(LE, self.bytes, elf::SHT_SYMTAB)?;
+        if table.is_empty() {
+            return Ok(Vec::new());
+        }
+        let places = [self.find(TEXT)?, self.find(DATA)?, self.find(BSS)?].map(|s| s.map(|(index, _)| index));
+        let of = |global: bool| {
+            let binding = if global { elf::STB_GLOBAL } else { elf::STB_LOCAL };
+            table.enumerate().filter(move |(index, s)| index.0 > 0 && s.st_bind() == binding)
+        };
+        let (mut locals, mut globals) = (of(false), of(true));
+        let mut notes = side::Cursor::new(side::SYMBOLS, self.optional(side::SYMBOLS)?);
+        let mismatch = ObjectError::Section { section: side::SYMBOLS, problem: "does not belong to the symbol table" };
+        let mut symbols = Vec::new();
+        while !notes.at_end() {
+            let (global, doc) = notes.symbol()?;
+            let next = if global { globals.next() } else { locals.next() };
+            let (index, symbol) = next.ok_or_else(|| mismatch.clone())?;
+            let place = table.symbol_section(LE, symbol, index)?;
+            let place = places.iter().position(|p| p.is_some() && *p == place);
+            symbols.push(read_symbol(&table, symbol, place, code, cut, doc)?);
+        }
+        if symbols.len() + 1 != table.len() {
+            return Err(mismatch);
+        }
+        Ok(symbols)
+    }
+}
+
+/// A symbol of section number `place`: 0 `.text`, 1 `.data`, 2 `.bss`.
+fn read_symbol(
+    table: &SymbolTable<'_, Header>,
+    symbol: &ElfSymbol,
+    place: Option<usize>,
+    code: &[Inst],
+    cut: u64,
+    doc: &str,
+) -> Result<Symbol, ObjectError> {
+    let name = table.symbol_name(LE, symbol)?;
+    let name = &name[..name.len().min(NAME_LIMIT + 1)];
+    let bad = |problem| Err(ObjectError::Symbol { name: String::from_utf8_lossy(name).into_owned(), problem });
+    let Some(name) = std::str::from_utf8(name).ok().filter(|name| is_name(name)) else {
+        return bad("is no name that the assembler takes");
+    };
+    let (value, size, other) = (symbol.st_value(LE), symbol.st_size(LE), symbol.st_other().0);
+    if value % 8 != 0 || size % 8 != 0 {
+        return bad("does not lie at a whole word");
+    }
+    let (value, len) = (value / 8, size / 8);
+    let ty = Ty::from_bits(u16::from(other >> TYPE_SHIFT));
+    let (kind, value, known) = match (symbol.st_type(), place) {
+        (elf::STT_NOTYPE, Some(0)) if len == 0 => (SymbolKind::Label, value, 0),
+        (elf::STT_FUNC, Some(0)) if valid::procedure_len(code, value) == Some(len) => (SymbolKind::Proc, value, 0),
+        (elf::STT_OBJECT, Some(place @ 1..)) => {
+            let kind = SymbolKind::Data { ty, len, import: other & IMPORT != 0, export: other & EXPORT != 0 };
+            let base = if place == 1 { 0 } else { cut };
+            (kind, base + value, 3 << TYPE_SHIFT | IMPORT | EXPORT)
+        }
+        _ => return bad("is no label, procedure or data object"),
+    };
+    if other & !known != 0 {
+        return bad("has unknown marks");
+    }
+    let global = symbol.st_bind() == elf::STB_GLOBAL;
+    Ok(Symbol { name: name.to_string(), kind, value, global, doc: doc.to_string() })
+}

@@ -1,0 +1,222 @@
+//! Why a file is no object, or a module cannot become one: one enum, with a
+//! stable code and a help line for each variant. It is not a
+//! [`Diagnostic`](crate::diagnostic::Diagnostic): an object has no source text
+//! to point at, only sections and addresses.
+
+use pendula_isa::encode::DecodeError;
+use pendula_isa::verify::Problem;
+
+/// What is wrong with an object, or with a module that should become one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectError {
+    /// Not an ELF file, or one for another machine.
+    #[error("this is no Pendula object: {0}")]
+    NotObject(&'static str),
+    /// ELF headers, sections or symbol tables that do not hold together.
+    #[error("the ELF file is damaged: {0}")]
+    Elf(String),
+    /// Written by a later version of this crate.
+    #[error("the object has version {found} of the format; this program reads version {known}")]
+    Version {
+        /// The version found.
+        found: u8,
+        /// The version known.
+        known: u8,
+    },
+    /// A section is missing, doubled or of the wrong kind.
+    #[error("section `{section}` {problem}")]
+    Section {
+        /// The section.
+        section: &'static str,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A section or the whole is larger than this program takes.
+    #[error("section `{section}` has {size} {unit}, more than {limit}")]
+    TooLarge {
+        /// The section.
+        section: &'static str,
+        /// Its size.
+        size: u64,
+        /// What is counted.
+        unit: &'static str,
+        /// The most that is accepted.
+        limit: u64,
+    },
+    /// Bytes of a section of ours that mean nothing.
+    #[error("section `{section}`, byte {offset}: {problem}")]
+    Malformed {
+        /// The section.
+        section: &'static str,
+        /// Where in the section.
+        offset: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A word of code that no assembler could have written.
+    #[error("instruction {address}: the word {word:#018x} is no instruction: {error}")]
+    Word {
+        /// The instruction's address.
+        address: u32,
+        /// The word.
+        word: u64,
+        /// Why it is none.
+        error: DecodeError,
+    },
+    /// A constant pool that does not belong to the code.
+    #[error("constant {index} of `.rodata` is not the one that the code calls for")]
+    Pool {
+        /// The first word that differs.
+        index: usize,
+    },
+    /// Code that breaks the rules for whole modules.
+    #[error("instruction {address}: {}", problem.title())]
+    Structure {
+        /// The instruction.
+        address: u32,
+        /// The rule.
+        problem: Problem,
+        /// Another instruction that is concerned.
+        other: Option<u32>,
+    },
+    /// A `print` of a text that is not there.
+    #[error("instruction {address}: there is no text {index}, only {count}")]
+    Text {
+        /// The instruction.
+        address: u32,
+        /// The text's index.
+        index: i64,
+        /// How many texts there are.
+        count: usize,
+    },
+    /// A symbol that cannot be.
+    #[error("symbol `{}` {problem}", name.escape_debug())]
+    Symbol {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A span that cannot be.
+    #[error("span `{}` from instruction {start} {problem}", name.escape_debug())]
+    Span {
+        /// Its name.
+        name: String,
+        /// Its first instruction.
+        start: u32,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A line table that does not belong to the code.
+    #[error("the line table {problem}, at entry {entry}")]
+    Lines {
+        /// The entry: an instruction's address, or a file's index.
+        entry: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// An instruction that has no encoding: fields that no assembler sets.
+    #[error("instruction {address} has no encoding")]
+    Inst {
+        /// The instruction.
+        address: u32,
+    },
+    /// The crate that writes ELF failed.
+    #[error("the object cannot be written: {0}")]
+    Write(String),
+}
+
+/// Code, title and help of each variant, in the order of the codes.
+const CODES: [(&str, &str, &str); 15] = [
+    ("P0301", "not a Pendula object", "give an object that `pendula asm` wrote, or a source file ending in `.rasm`"),
+    ("P0302", "damaged ELF file", "assemble the source again; `readelf -a` shows what is left of the file"),
+    ("P0303", "unknown version of the object format", "assemble the source again with this program"),
+    (
+        "P0304",
+        "a section is missing, doubled or of the wrong kind",
+        "assemble the source again; `readelf -S` lists the sections",
+    ),
+    ("P0305", "a section is too large", "use less `.space`, or let the program compute what it keeps"),
+    ("P0306", "damaged section", "assemble the source again"),
+    (
+        "P0307",
+        "a word of code is no instruction",
+        "the file is damaged, or written for another version of the instruction set; assemble the source again",
+    ),
+    ("P0308", "the constant pool does not belong to the code", "the file is damaged; assemble the source again"),
+    (
+        "P0309",
+        "the code breaks a rule for whole programs",
+        "correct the program that made the module; `pendula check` on its source shows the place",
+    ),
+    ("P0310", "`print` of a missing text", "the file is damaged; assemble the source again"),
+    (
+        "P0311",
+        "bad symbol",
+        "names are of letters, digits, `_`, `.` and `$`, begin with no digit, are no register's, and occur once",
+    ),
+    ("P0312", "bad routine span", "spans lie within the code, and one within another or apart"),
+    ("P0313", "bad line table", "the file is damaged; assemble the source again"),
+    (
+        "P0314",
+        "instruction without encoding",
+        "make instructions with `Inst::build`, which sets only the fields that an instruction has",
+    ),
+    (
+        "P0315",
+        "the object cannot be written",
+        "this is a defect of the program, or the module is too large for an ELF file",
+    ),
+];
+
+/// The codes of this module with a title each.
+pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CODES.iter().map(|&(code, title, _)| (code, title))
+}
+
+impl ObjectError {
+    fn row(&self) -> (&'static str, &'static str, &'static str) {
+        CODES[match self {
+            ObjectError::NotObject(_) => 0,
+            ObjectError::Elf(_) => 1,
+            ObjectError::Version { .. } => 2,
+            ObjectError::Section { .. } => 3,
+            ObjectError::TooLarge { .. } => 4,
+            ObjectError::Malformed { .. } => 5,
+            ObjectError::Word { .. } => 6,
+            ObjectError::Pool { .. } => 7,
+            ObjectError::Structure { .. } => 8,
+            ObjectError::Text { .. } => 9,
+            ObjectError::Symbol { .. } => 10,
+            ObjectError::Span { .. } => 11,
+            ObjectError::Lines { .. } => 12,
+            ObjectError::Inst { .. } => 13,
+            ObjectError::Write(_) => 14,
+        }]
+    }
+
+    /// The code that messages and test files name.
+    pub fn code(&self) -> &'static str {
+        self.row().0
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            ObjectError::Structure { problem, .. } => problem.help(),
+            _ => self.row().2,
+        }
+    }
+}
+
+impl From<object::read::Error> for ObjectError {
+    fn from(error: object::read::Error) -> ObjectError {
+        ObjectError::Elf(error.to_string())
+    }
+}
+
+impl From<object::write::Error> for ObjectError {
+    fn from(error: object::write::Error) -> ObjectError {
+        ObjectError::Write(error.to_string())
+    }
+}

@@ -1,0 +1,267 @@
+//! The sections of an object that are Pendula's own (`.pendula.*`): flags,
+//! texts, lines, spans and what ELF symbols do not hold, as runs of LEB128
+//! numbers and length-prefixed texts. Only bytes ↔ values; whether the values
+//! make sense together is [`valid`](super::valid)'s to say.
+
+use pendula_isa::Format;
+use pendula_isa::module::{Flags, Loc, Span};
+
+use super::ObjectError;
+
+pub(super) const FLAGS: &str = ".pendula.flags";
+pub(super) const TEXTS: &str = ".pendula.texts";
+pub(super) const LINES: &str = ".pendula.lines";
+pub(super) const SPANS: &str = ".pendula.spans";
+pub(super) const SYMBOLS: &str = ".pendula.symbols";
+
+/// The version of the object format.
+pub const VERSION: u8 = 1;
+
+const IRREVERSIBLE: u8 = 1;
+const MEM: u8 = 2;
+
+fn put(out: &mut Vec<u8>, mut n: u64) {
+    while n >= 0x80 {
+        out.push(n as u8 | 0x80);
+        n >>= 7;
+    }
+    out.push(n as u8);
+}
+
+/// Signed numbers with the sign in the lowest bit, so that small ones stay short.
+fn put_signed(out: &mut Vec<u8>, n: i64) {
+    put(out, ((n << 1) ^ (n >> 63)).cast_unsigned());
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    put(out, text.len() as u64);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Reads a section from its beginning.
+pub(super) struct Cursor<'a> {
+    section: &'static str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(section: &'static str, bytes: &'a [u8]) -> Cursor<'a> {
+        Cursor { section, bytes, at: 0 }
+    }
+
+    fn error(&self, problem: &'static str) -> ObjectError {
+        ObjectError::Malformed { section: self.section, offset: self.at, problem }
+    }
+
+    fn byte(&mut self) -> Result<u8, ObjectError> {
+        let byte = *self.bytes.get(self.at).ok_or_else(|| self.error("the section ends early"))?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn number(&mut self) -> Result<u64, ObjectError> {
+        let (mut n, mut shift) = (0u64, 0);
+        loop {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            let last = byte & 0x80 == 0;
+            if shift > 63 || bits << shift >> shift != bits || (last && bits == 0 && shift > 0) {
+                return Err(self.error("a number is too large or longer than it need be"));
+            }
+            n |= bits << shift;
+            if last {
+                return Ok(n);
+            }
+            shift += 7;
+        }
+    }
+
+    fn signed(&mut self) -> Result<i64, ObjectError> {
+        let n = self.number()?;
+        Ok((n >> 1).cast_signed() ^ -((n & 1).cast_signed()))
+    }
+
+    /// A number of 32 or 16 bits.
+    fn narrow<T: TryFrom<u64>>(&mut self) -> Result<T, ObjectError> {
+        let n = self.number()?;
+        T::try_from(n).map_err(|_| self.error("a number is too large"))
+    }
+
+    fn text_of(&mut self, len: u64) -> Result<&'a str, ObjectError> {
+        let rest = &self.bytes[self.at..];
+        let bytes = usize::try_from(len).ok().and_then(|n| rest.get(..n));
+        let bytes = bytes.ok_or_else(|| self.error("a text ends past the section"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| self.error("a text is not UTF-8"))?;
+        self.at += bytes.len();
+        Ok(text)
+    }
+
+    fn text(&mut self) -> Result<&'a str, ObjectError> {
+        let len = self.number()?;
+        self.text_of(len)
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    fn finish(self) -> Result<(), ObjectError> {
+        if self.at_end() { Ok(()) } else { Err(self.error("bytes are left over")) }
+    }
+
+    /// What an ELF symbol does not tell: whether it is the next global (or the next local) one, and its documentation.
+    pub(super) fn symbol(&mut self) -> Result<(bool, &'a str), ObjectError> {
+        let n = self.number()?;
+        Ok((n & 1 == 1, self.text_of(n >> 1)?))
+    }
+}
+
+pub(super) fn put_symbol(out: &mut Vec<u8>, global: bool, doc: &str) {
+    put(out, (doc.len() as u64) << 1 | u64::from(global));
+    out.extend_from_slice(doc.as_bytes());
+}
+
+pub(super) fn write_flags(flags: &Flags) -> Vec<u8> {
+    let bits = if flags.irreversible { IRREVERSIBLE } else { 0 } | if flags.mem.is_some() { MEM } else { 0 };
+    let mut out = vec![VERSION, flags.format.frac() as u8, bits];
+    if let Some(mem) = flags.mem {
+        put(&mut out, mem);
+    }
+    out
+}
+
+pub(super) fn read_flags(bytes: &[u8]) -> Result<Flags, ObjectError> {
+    let mut cursor = Cursor::new(FLAGS, bytes);
+    let found = cursor.byte()?;
+    if found != VERSION {
+        return Err(ObjectError::Version { found, known: VERSION });
+    }
+    let frac = u32::from(cursor.byte()?);
+    let format = Format::ALL.into_iter().find(|f| f.frac() == frac);
+    let format = format.ok_or_else(|| cursor.error("there is no such fixed-point format"))?;
+    let bits = cursor.byte()?;
+    if bits & !(IRREVERSIBLE | MEM) != 0 {
+        return Err(cursor.error("unknown flags are set"));
+    }
+    let mem = if bits & MEM != 0 { Some(cursor.number()?) } else { None };
+    cursor.finish()?;
+    Ok(Flags { format, irreversible: bits & IRREVERSIBLE != 0, mem })
+}
+
+pub(super) fn write_texts(texts: &[String]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for text in texts {
+        put_text(&mut out, text);
+    }
+    out
+}
+
+pub(super) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, ObjectError> {
+    let mut cursor = Cursor::new(TEXTS, bytes);
+    let mut texts = Vec::new();
+    while !cursor.at_end() {
+        texts.push(cursor.text()?.to_string());
+    }
+    Ok(texts)
+}
+
+/// The files, then for each instruction the line's difference from the one before (doubled, plus 1 if the
+/// file changes), the file if it changes, and the column's difference.
+pub(super) fn write_lines(files: &[String], locs: &[Loc]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, files.len() as u64);
+    for file in files {
+        put_text(&mut out, file);
+    }
+    let mut before = Loc::default();
+    for &loc in locs {
+        let changes = loc.file != before.file;
+        put_signed(&mut out, (i64::from(loc.line) - i64::from(before.line)) << 1 | i64::from(changes));
+        if changes {
+            put(&mut out, u64::from(loc.file));
+        }
+        put_signed(&mut out, i64::from(loc.column) - i64::from(before.column));
+        before = loc;
+    }
+    out
+}
+
+pub(super) fn read_lines(bytes: &[u8]) -> Result<(Vec<String>, Vec<Loc>), ObjectError> {
+    let mut cursor = Cursor::new(LINES, bytes);
+    let (mut files, mut locs) = (Vec::new(), Vec::new());
+    if cursor.at_end() {
+        return Ok((files, locs));
+    }
+    for _ in 0..cursor.number()? {
+        files.push(cursor.text()?.to_string());
+    }
+    let mut loc = Loc::default();
+    while !cursor.at_end() {
+        let step = cursor.signed()?;
+        let line = i64::from(loc.line).checked_add(step >> 1).and_then(|n| u32::try_from(n).ok());
+        loc.line = line.ok_or_else(|| cursor.error("a line number is out of range"))?;
+        if step & 1 == 1 {
+            loc.file = cursor.narrow()?;
+        }
+        let column = i64::from(loc.column).checked_add(cursor.signed()?).and_then(|n| u16::try_from(n).ok());
+        loc.column = column.ok_or_else(|| cursor.error("a column number is out of range"))?;
+        locs.push(loc);
+    }
+    Ok((files, locs))
+}
+
+pub(super) fn write_spans(spans: &[Span]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for span in spans {
+        put_text(&mut out, &span.name);
+        put(&mut out, u64::from(span.start));
+        put(&mut out, u64::from(span.end.wrapping_sub(span.start)) << 1 | u64::from(span.undo));
+    }
+    out
+}
+
+pub(super) fn read_spans(bytes: &[u8]) -> Result<Vec<Span>, ObjectError> {
+    let mut cursor = Cursor::new(SPANS, bytes);
+    let mut spans = Vec::new();
+    while !cursor.at_end() {
+        let name = cursor.text()?.to_string();
+        let start: u32 = cursor.narrow()?;
+        let n = cursor.number()?;
+        let end = u32::try_from(n >> 1).ok().and_then(|len| start.checked_add(len));
+        let end = end.ok_or_else(|| cursor.error("a span is too long"))?;
+        spans.push(Span { name, undo: n & 1 == 1, start, end });
+    }
+    Ok(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_back() {
+        for n in [0, 1, -1, 63, 64, -64, -65, i64::MAX, i64::MIN] {
+            let mut out = Vec::new();
+            put_signed(&mut out, n);
+            put(&mut out, n.cast_unsigned());
+            let mut cursor = Cursor::new(TEXTS, &out);
+            assert_eq!(cursor.signed(), Ok(n));
+            assert_eq!(cursor.number(), Ok(n.cast_unsigned()));
+            assert_eq!(cursor.finish(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn numbers_have_one_spelling() {
+        for bytes in [
+            &[0x80, 0][..],
+            &[0x81, 0x80, 0],
+            &[0xff; 11],
+            &[0x80],
+            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2],
+        ] {
+            assert!(Cursor::new(TEXTS, bytes).number().is_err(), "{bytes:x?}");
+        }
+    }
+}

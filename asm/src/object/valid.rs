@@ -1,0 +1,129 @@
+//! What holds of a module that is in an object, beyond its instructions' words:
+//! checked before writing and after reading. The rules for code are
+//! [`verify`](pendula_isa::verify)'s; those for names, spans and lines are here.
+
+use std::collections::HashSet;
+
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::module::{Module, Span, Symbol, SymbolKind};
+use pendula_isa::operand::Operand;
+use pendula_isa::table::Row;
+use pendula_isa::types::Reg;
+use pendula_isa::verify::{target, verify};
+
+use super::{DATA_LIMIT, NAME_LIMIT, ObjectError};
+
+/// Whether the assembler takes a text for a name: letters, digits, `_`, `.` and `$`, no digit at the beginning (nor
+/// behind a point there), and not a register.
+pub fn is_name(text: &str) -> bool {
+    let inside = |c: char| matches!(c, '_' | '.' | '$') || c.is_alphanumeric();
+    let digits = text.strip_prefix('.').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit());
+    !text.is_empty() && text.len() <= NAME_LIMIT && !digits && text.chars().all(inside) && Reg::parse(text).is_none()
+}
+
+/// Checks everything but the encoding of single instructions.
+pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
+    let size = module.data.len() as u64;
+    if size > DATA_LIMIT {
+        return Err(ObjectError::TooLarge { section: ".data", size, unit: "words", limit: DATA_LIMIT });
+    }
+    if let Some(v) = verify(module).1.first() {
+        return Err(ObjectError::Structure { address: v.at, problem: v.problem, other: v.other });
+    }
+    for (address, inst) in module.code.iter().enumerate() {
+        for (_, operand) in inst.operands() {
+            if matches!(operand, Operand::Text(_))
+                && usize::try_from(inst.imm).map_or(true, |n| n >= module.texts.len())
+            {
+                let count = module.texts.len();
+                return Err(ObjectError::Text { address: address as u32, index: inst.imm, count });
+            }
+        }
+    }
+    check_symbols(module)?;
+    check_spans(&module.spans, module.code.len())?;
+    check_lines(module)
+}
+
+/// How many instructions a procedure has, given its `proc`.
+pub(super) fn procedure_len(code: &[Inst], at: u64) -> Option<u64> {
+    let at = u32::try_from(at).ok()?;
+    let inst = code.get(at as usize)?;
+    if !matches!(inst.kind, Kind::Row { row: Row::Proc, inverse: false, .. }) {
+        return None;
+    }
+    let (ret, _) = target(code, at, inst)?;
+    Some(u64::from(ret.checked_sub(at)?) + 1)
+}
+
+fn check_symbols(module: &Module) -> Result<(), ObjectError> {
+    let mut names = HashSet::new();
+    for symbol in &module.symbols {
+        let bad = |problem| Err(ObjectError::Symbol { name: symbol.name.clone(), problem });
+        if !is_name(&symbol.name) {
+            return bad("is no name that the assembler takes");
+        }
+        if !names.insert(symbol.name.as_str()) {
+            return bad("occurs twice");
+        }
+        if let Some(problem) = misplaced(module, symbol) {
+            return bad(problem);
+        }
+    }
+    Ok(())
+}
+
+fn misplaced(module: &Module, symbol: &Symbol) -> Option<&'static str> {
+    match symbol.kind {
+        SymbolKind::Label => (symbol.value > module.code.len() as u64).then_some("is a label past the code"),
+        SymbolKind::Proc => {
+            procedure_len(&module.code, symbol.value).is_none().then_some("is a procedure without `proc`")
+        }
+        SymbolKind::Data { len, .. } => {
+            let end = symbol.value.checked_add(len);
+            end.is_none_or(|end| end > module.data.len() as u64).then_some("is a data object past the data")
+        }
+    }
+}
+
+fn check_spans(spans: &[Span], code: usize) -> Result<(), ObjectError> {
+    let bad = |span: &Span, problem| Err(ObjectError::Span { name: span.name.clone(), start: span.start, problem });
+    for span in spans {
+        if !is_name(&span.name) {
+            return bad(span, "has no name that the assembler takes");
+        }
+        if span.start > span.end || span.end as usize > code {
+            return bad(span, "does not lie within the code");
+        }
+    }
+    let mut sorted: Vec<&Span> = spans.iter().filter(|s| s.start < s.end).collect();
+    sorted.sort_by_key(|s| (s.start, std::cmp::Reverse(s.end)));
+    let mut open: Vec<u32> = Vec::new();
+    for span in sorted {
+        while open.last().is_some_and(|&end| end <= span.start) {
+            open.pop();
+        }
+        if open.last().is_some_and(|&end| end < span.end) {
+            return bad(span, "begins within another span and ends outside it");
+        }
+        open.push(span.end);
+    }
+    Ok(())
+}
+
+fn check_lines(module: &Module) -> Result<(), ObjectError> {
+    if module.files.len() > 1 << 16 {
+        return Err(ObjectError::Lines { entry: 1 << 16, problem: "names too many files" });
+    }
+    if let Some(entry) = module.files.iter().position(|f| f.chars().any(char::is_control)) {
+        return Err(ObjectError::Lines { entry, problem: "names a file with control characters" });
+    }
+    if !module.locs.is_empty() && module.locs.len() != module.code.len() {
+        return Err(ObjectError::Lines { entry: module.locs.len(), problem: "is not as long as the code" });
+    }
+    let stray = module.locs.iter().position(|l| l.line > 0 && l.file as usize >= module.files.len());
+    match stray {
+        Some(entry) => Err(ObjectError::Lines { entry, problem: "names a file that it does not list" }),
+        None => Ok(()),
+    }
+}

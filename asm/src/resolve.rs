@@ -1,0 +1,422 @@
+//! The second pass: operands to instructions and words, and the line table.
+//!
+//! Names have their addresses by now ([`assemble`](crate::assemble)). Which
+//! operands an instruction takes is `isa`'s business; here its errors get their
+//! places. What must hold between instructions is checked later, in
+//! [`pairs`](crate::pairs).
+
+use std::collections::{HashMap, HashSet};
+
+use pendula_isa::module::Loc;
+use pendula_isa::operand::OperandKind;
+use pendula_isa::table::Row;
+use pendula_isa::types::Cond;
+use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Reg, Ty};
+
+use crate::assemble::{Program, count, sort};
+use crate::ast::{Arg, ArgKind, ExprRef, NodeKind, Op, Span, Stmt};
+use crate::codes;
+use crate::files::Files;
+use crate::intern::Sym;
+use crate::session::{Parsed, Reported, Session};
+use crate::symbols::{Def, Value, int_word};
+
+/// Instructions that errors were reported for: others stand in their places.
+#[derive(Debug, Default)]
+pub(crate) struct Faulty {
+    pub(crate) at: HashSet<u32>,
+    /// Whether one of them may be a bound of a region.
+    pub(crate) bounds: bool,
+}
+
+/// Fills the module's code, data, texts and line table.
+pub(crate) fn resolve(s: &mut Session, program: &mut Program, files: &Files, module: &mut Module) -> Faulty {
+    let mut r = Resolver { s, program, module, texts: HashMap::new(), object: 0, mem: None };
+    r.module.code.reserve_exact(r.program.stmt_of.len());
+    r.module.locs.reserve_exact(r.program.stmt_of.len());
+    let mut faulty = Faulty::default();
+    let mut locator = Locator::default();
+    let mut text = true;
+    for n in 0..r.s.ast.stmts.len() {
+        let stmt = r.s.ast.stmts[n];
+        let inst = match stmt.op {
+            Op::Text => {
+                text = true;
+                continue;
+            }
+            Op::Data => {
+                text = false;
+                continue;
+            }
+            Op::Inst(kind) if text => r.instruction(&stmt, kind).map_err(|Reported| bounds(kind)),
+            Op::Bad if text => Err(true),
+            op => {
+                if !text {
+                    r.data(&stmt, op);
+                }
+                if op == Op::Mem {
+                    // An error has been reported then.
+                    let _ = r.memory(&stmt);
+                }
+                continue;
+            }
+        };
+        let inst = inst.unwrap_or_else(|may_be_bound| {
+            faulty.at.insert(r.module.code.len() as u32);
+            faulty.bounds |= may_be_bound;
+            placeholder()
+        });
+        r.module.code.push(inst);
+        let (file, offset) = r.s.locate(stmt.span);
+        let text_of = files.list.get(usize::from(file)).map_or("", |f| f.text.as_str());
+        r.module.locs.push(locator.loc(text_of, file, offset));
+        if r.s.overwhelmed() {
+            break;
+        }
+    }
+    faulty
+}
+
+fn bounds(kind: Kind) -> bool {
+    matches!(kind, Kind::Row { row: Row::Start | Row::Proc, .. })
+}
+
+/// An instruction that stands for a faulty one.
+fn placeholder() -> Inst {
+    let kind = Kind::Row { row: Row::Inc, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
+    Inst { kind, regs: [Reg::SP, Reg::ZERO, Reg::ZERO, Reg::ZERO], imm: 0, small: 0 }
+}
+
+struct Resolver<'a> {
+    s: &'a mut Session,
+    program: &'a mut Program,
+    module: &'a mut Module,
+    texts: HashMap<Sym, u32>,
+    /// The object that the next word may belong to.
+    object: usize,
+    mem: Option<Span>,
+}
+
+impl Resolver<'_> {
+    fn instruction(&mut self, stmt: &Stmt, kind: Kind) -> Parsed<Inst> {
+        let count = self.s.ast.args(stmt).len();
+        let mut operands = [Operand::Small(0); 4];
+        let mut failed = false;
+        for (n, operand) in operands.iter_mut().enumerate().take(count) {
+            let Some(arg) = self.s.ast.arg(stmt, n) else { break };
+            match self.operand(stmt, kind, n, arg) {
+                Ok(made) => *operand = made,
+                Err(Reported) => failed = true,
+            }
+        }
+        if failed {
+            return Err(Reported);
+        }
+        let built = match operands.get(..count) {
+            Some(operands) => Inst::build(kind, operands),
+            None => Inst::build(kind, &vec![Operand::Small(0); count]),
+        };
+        built.map_err(|error| self.operand_error(stmt, kind, &error))
+    }
+
+    fn operand(&mut self, stmt: &Stmt, kind: Kind, n: usize, arg: Arg) -> Parsed<Operand> {
+        let constant = match arg.kind {
+            ArgKind::Reg(reg) => return Ok(Operand::Reg(reg)),
+            ArgKind::Mem { base, index, offset } => {
+                let offset = self.address(stmt, offset, arg.span)?;
+                return Ok(Operand::Mem { base, index, offset });
+            }
+            ArgKind::Text(text) => {
+                let wanted = kind.operand_kind(n) == Some(OperandKind::Text);
+                return Ok(Operand::Text(if wanted { self.text(text) } else { 0 }));
+            }
+            constant @ (ArgKind::Int { .. } | ArgKind::Name(_) | ArgKind::Expr(_)) => constant,
+        };
+        let ty = match kind.operand_kind(n) {
+            Some(OperandKind::Label) => {
+                return match constant {
+                    ArgKind::Name(name) => self.label(stmt, kind, name, arg.span).map(Operand::Label),
+                    // A constant where a label is wanted: `build` says so.
+                    _ => Ok(Operand::Imm(0, Ty::Int)),
+                };
+            }
+            Some(OperandKind::Amount | OperandKind::Small | OperandKind::Factor) => Ty::Int,
+            Some(OperandKind::Value | OperandKind::Tolerance) => kind.constant_type(),
+            // No constant can stand here: `build` says so.
+            Some(
+                OperandKind::Target
+                | OperandKind::Source
+                | OperandKind::Memory
+                | OperandKind::TargetOrMemory
+                | OperandKind::Text,
+            )
+            | None => return Ok(Operand::Imm(0, Ty::Int)),
+        };
+        self.constant(stmt, constant, ty, arg.span).map(|word| Operand::Imm(word, ty))
+    }
+
+    fn constant(&mut self, stmt: &Stmt, arg: ArgKind, ty: Ty, span: Span) -> Parsed<u64> {
+        let value = self.value(stmt, arg, ty, span)?;
+        self.program.symbols.word(self.s, value, ty, span, stmt.via)
+    }
+
+    fn value(&mut self, stmt: &Stmt, arg: ArgKind, ty: Ty, span: Span) -> Parsed<Value> {
+        let symbols = &mut self.program.symbols;
+        match arg {
+            ArgKind::Int { negative, magnitude } => {
+                let n = i128::from(magnitude);
+                Ok(Value::Int(if negative { -n } else { n }))
+            }
+            ArgKind::Name(name) if symbols.is_literal(name, ty) => Ok(symbols.literal(name)),
+            ArgKind::Name(name) => symbols.name(self.s, name, span, stmt.via),
+            ArgKind::Expr(expr) => symbols.eval(self.s, expr, Some(ty), stmt.via),
+            ArgKind::Reg(_) | ArgKind::Mem { .. } | ArgKind::Text(_) => {
+                let help = "data are numbers, names, and expressions of these";
+                Err(self.s.fail(codes::SYNTAX, "a number was expected here", span, stmt.via, help))
+            }
+        }
+    }
+
+    /// The constant part of an address.
+    fn address(&mut self, stmt: &Stmt, offset: ExprRef, span: Span) -> Parsed<i64> {
+        if offset.count == 0 {
+            return Ok(0);
+        }
+        if let &[node] = self.s.ast.nodes(offset)
+            && let NodeKind::Name(name) = node.kind
+            && let def @ Def::Code { .. } = self.program.symbols.get(name).def
+        {
+            let text = self.s.names.text(name).to_string();
+            let message = format!("`{text}` is {}, and memory holds data", sort(def));
+            let help = "name a data object; the code cannot be read or written";
+            return Err(self.s.fail(codes::SORT, message, node.span, stmt.via, help));
+        }
+        let symbols = &mut self.program.symbols;
+        let value = symbols.eval(self.s, offset, Some(Ty::Int), stmt.via)?;
+        match value {
+            Value::Int(n) => match i64::try_from(n) {
+                Ok(n) => Ok(n),
+                Err(_) => {
+                    // In the words of `build`, which reports offsets that are merely too large.
+                    let (what, min, max) =
+                        ("a memory offset", pendula_isa::inst::OFFSET_MIN, pendula_isa::inst::OFFSET_MAX);
+                    let error = OperandError::OutOfRange { position: 1, what, min, max, found: n };
+                    Err(self.s.fail(error.code(), error.to_string(), span, stmt.via, error.help()))
+                }
+            },
+            Value::Real { .. } | Value::Raw(_) => {
+                symbols.word(self.s, value, Ty::Int, span, stmt.via).map(u64::cast_signed)
+            }
+        }
+    }
+
+    /// The distance to a label or procedure.
+    fn label(&mut self, stmt: &Stmt, kind: Kind, name: Sym, span: Span) -> Parsed<i64> {
+        let here = self.module.code.len() as i64;
+        let def = self.program.symbols.get(name).def;
+        match (kind, def) {
+            (Kind::Row { row: Row::Proc, .. }, _) if self.program.spoiled.contains(&(here as u32)) => Err(Reported),
+            (Kind::Row { row: Row::Proc, inverse: false, .. }, _) => match self.program.rets.get(&name) {
+                Some(&ret) => Ok(i64::from(ret) - here),
+                None => {
+                    let message = format!("the procedure `{}` has no `ret`", self.s.names.text(name));
+                    let help = format!("end it with `ret {}`", self.s.names.text(name));
+                    Err(self.s.fail(pendula_isa::verify::Problem::NoRet.code(), message, span, stmt.via, help))
+                }
+            },
+            (Kind::Row { row: Row::Proc, .. }, Def::Undefined | Def::Code { proc: false, .. }) => {
+                let message = format!("there is no procedure `{}` for this `ret` to end", self.s.names.text(name));
+                let help = format!("begin it with `proc {}`", self.s.names.text(name));
+                Err(self.s.fail(pendula_isa::verify::Problem::NoProc.code(), message, span, stmt.via, help))
+            }
+            (_, Def::Code { at, .. }) => Ok(i64::from(at) - here),
+            (_, Def::Undefined) => Err(self.program.symbols.undefined(self.s, name, span, stmt.via)),
+            (_, def @ (Def::Data { .. } | Def::Const(_))) => {
+                let message =
+                    format!("`{}` is {}, and a place in the code is wanted", self.s.names.text(name), sort(def));
+                let first = self.s.place(self.program.symbols.get(name).span);
+                let d = self.s.error(codes::SORT, message, span).also(first, "defined here");
+                Err(self.s.report(d.help("name a label or a procedure"), stmt.via))
+            }
+        }
+    }
+
+    fn text(&mut self, text: Sym) -> u32 {
+        let next = self.texts.len() as u32;
+        *self.texts.entry(text).or_insert_with(|| {
+            self.module.texts.push(self.s.names.text(text).to_string());
+            next
+        })
+    }
+
+    /// Says what `isa` found wrong with the operands, at their places.
+    fn operand_error(&mut self, stmt: &Stmt, kind: Kind, error: &OperandError) -> Reported {
+        let args: Vec<Arg> = self.s.ast.args(stmt).to_vec();
+        let arg = error.position().checked_sub(1).and_then(|n| args.get(n).copied());
+        let span = arg.map_or(stmt.span, |a| a.span);
+        let mut d = self.s.error(error.code(), error.to_string(), span);
+        let mut help = error.help().replace("MNEMONIC", &kind.mnemonic());
+        match (error, arg.map(|a| a.kind)) {
+            (OperandError::Aliased { reg, position }, _) => {
+                let first = args
+                    .iter()
+                    .enumerate()
+                    .find(|(n, a)| n + 1 != *position && matches!(a.kind, ArgKind::Reg(r) if r == *reg));
+                if let Some((_, first)) = first {
+                    d = d.also(self.s.place(first.span), "written here");
+                }
+            }
+            (OperandError::TwoMemory { .. }, _) => {
+                if let Some(first) = args.iter().find(|a| matches!(a.kind, ArgKind::Mem { .. })) {
+                    d = d.also(self.s.place(first.span), "the first");
+                }
+            }
+            (OperandError::Kind { wanted: "text", .. }, _) => help = "write the text in double quotes".to_string(),
+            (OperandError::Kind { .. }, Some(ArgKind::Name(name))) => match self.program.symbols.get(name).def {
+                Def::Data { .. } => {
+                    help = format!("a word of memory stands in brackets: `[{}]`", self.s.names.text(name))
+                }
+                Def::Undefined => return self.program.symbols.undefined(self.s, name, span, stmt.via),
+                Def::Code { .. } | Def::Const(_) => {}
+            },
+            _ => {}
+        }
+        d = d.help(help);
+        self.s.report(d, stmt.via)
+    }
+
+    /// Adds what a data directive gives.
+    fn data(&mut self, stmt: &Stmt, op: Op) {
+        let at = self.module.data.len() as u64;
+        while self.program.objects.get(self.object).is_some_and(|o| o.start <= at) {
+            self.object += 1;
+        }
+        match op {
+            Op::Words(ty) => {
+                for n in 0..self.s.ast.args(stmt).len() {
+                    let Some(arg) = self.s.ast.arg(stmt, n) else { break };
+                    let word = self.data_word(stmt, arg, ty, n == 0);
+                    self.module.data.push(word.unwrap_or(0));
+                }
+            }
+            Op::Space(ty) => {
+                let len = self.program.spaces.pop_front().unwrap_or(0) as usize;
+                self.module.data.resize(self.module.data.len() + len, 0);
+                if let Some(ty) = ty {
+                    self.set_type(ty);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A word of data; `first` says whether the object may take its type.
+    fn data_word(&mut self, stmt: &Stmt, arg: Arg, ty: Ty, first: bool) -> Parsed<u64> {
+        let value = self.value(stmt, arg.kind, ty, arg.span);
+        let ty = match value {
+            Ok(Value::Real { ty: Some(own), .. }) if ty == Ty::Int => own,
+            _ => ty,
+        };
+        if first {
+            self.set_type(ty);
+        }
+        match value? {
+            Value::Int(n) if ty == Ty::Int => int_word(self.s, n, arg.span, stmt.via),
+            value => self.program.symbols.word(self.s, value, ty, arg.span, stmt.via),
+        }
+    }
+
+    fn set_type(&mut self, ty: Ty) {
+        if let Some(object) = self.object.checked_sub(1).and_then(|n| self.program.objects.get_mut(n)) {
+            object.ty.get_or_insert(ty);
+        }
+    }
+
+    /// `.mem N`
+    fn memory(&mut self, stmt: &Stmt) -> Parsed<()> {
+        let Some(arg) = self.s.ast.arg(stmt, 0) else { return Ok(()) };
+        let value = self.value(stmt, arg.kind, Ty::Int, arg.span)?;
+        let words = count(self.s, &self.program.symbols, value, "a memory size", arg.span, stmt.via)?;
+        if let Some(first) = self.mem {
+            let d = self.s.error(codes::TWICE, "the memory size is given twice", stmt.span);
+            let d = d.also(self.s.place(first), "given here");
+            return Err(self.s.report(d.help("take one of them away"), stmt.via));
+        }
+        self.mem = Some(stmt.span);
+        let data = self.program.data_len();
+        if words < data {
+            let message = format!("{words} words of memory do not hold the data, {data} words");
+            return Err(self.s.fail(
+                codes::ARGUMENT,
+                message,
+                arg.span,
+                stmt.via,
+                "give more, for the data and the stack",
+            ));
+        }
+        self.program.flags.mem = Some(words);
+        Ok(())
+    }
+}
+
+/// Finds lines and columns. Instructions mostly follow each other, so the last answer is a good start.
+#[derive(Default)]
+struct Locator {
+    file: u16,
+    line: u32,
+    /// The stretch of the line found last.
+    start: u32,
+    end: u32,
+    /// Where lines begin, for each file that has been asked for.
+    starts: HashMap<u16, Vec<u32>>,
+}
+
+impl Locator {
+    fn loc(&mut self, text: &str, file: u16, offset: u32) -> Loc {
+        if self.line == 0 || file != self.file || !(self.start..=self.end).contains(&offset) {
+            let starts = self.starts.entry(file).or_insert_with(|| {
+                let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+                std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect()
+            });
+            // Most often it is one of the next lines.
+            let hint = if file == self.file { self.line as usize } else { 0 };
+            let near = starts.get(hint..).unwrap_or(&[]).iter().take(4).position(|start| *start > offset);
+            let line = match near {
+                Some(n) if starts.get(hint.wrapping_sub(1)).is_some_and(|start| *start <= offset) => hint + n,
+                _ => starts.partition_point(|start| *start <= offset),
+            };
+            self.file = file;
+            self.line = line as u32;
+            self.start = line.checked_sub(1).and_then(|n| starts.get(n)).copied().unwrap_or(0);
+            self.end = starts.get(line).map_or(u32::MAX, |next| next - 1);
+        }
+        let before = text.get(self.start as usize..offset as usize).unwrap_or("");
+        let column = before.chars().count() + 1;
+        Loc { file, line: self.line, column: u16::try_from(column).unwrap_or(u16::MAX) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_in_any_order() {
+        let texts = ["a\n\nbé c\nd\n\n\n\n\n\n\nlast", "", "\nx"];
+        let mut locator = Locator::default();
+        let mut random = 1u32;
+        for _ in 0..2000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let file = (random >> 8) as usize % texts.len();
+            let text = texts[file];
+            let mut offset = (random >> 16) as usize % (text.len() + 1);
+            while !text.is_char_boundary(offset) {
+                offset -= 1;
+            }
+            let before = &text[..offset];
+            let line = before.matches('\n').count() as u32 + 1;
+            let column = before.chars().rev().take_while(|c| *c != '\n').count() as u16 + 1;
+            assert_eq!(locator.loc(text, file as u16, offset as u32), Loc { file: file as u16, line, column });
+        }
+    }
+}

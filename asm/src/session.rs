@@ -1,0 +1,160 @@
+//! What every stage of the assembler shares: names, statements, and the
+//! diagnostics so far, with the way from spans to places in files.
+//!
+//! No stage's own state is here, nor are the texts of the files
+//! ([`expand`](crate::expand) keeps them until the end).
+
+use crate::ast::{Ast, Span, Via};
+use crate::codes;
+use crate::diagnostic::{Diagnostic, Label, Place, Severity};
+use crate::intern::{Interner, Sym};
+
+/// An error has been reported; the part concerned is left out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reported;
+
+/// A result whose error has been reported.
+pub(crate) type Parsed<T> = Result<T, Reported>;
+
+/// How many errors are reported.
+const MAX_ERRORS: usize = 1000;
+/// How many uses of macros within macros a message shows.
+const MAX_USES: usize = 4;
+
+/// A use of a macro.
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    name: Sym,
+    span: Span,
+    parent: Via,
+}
+
+/// The shared state.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) names: Interner,
+    pub(crate) ast: Ast,
+    uses: Vec<Use>,
+    /// For each file, where its spans begin and its length.
+    files: Vec<(u32, u32)>,
+    diagnostics: Vec<Diagnostic>,
+    errors: usize,
+}
+
+impl Session {
+    pub(crate) fn new() -> Session {
+        Session {
+            names: Interner::new(),
+            ast: Ast::default(),
+            uses: Vec::new(),
+            files: Vec::new(),
+            diagnostics: Vec::new(),
+            errors: 0,
+        }
+    }
+
+    /// Adds a file and returns where its spans begin; `None` where 32 bits do not reach.
+    pub(crate) fn add_file(&mut self, len: usize) -> Option<u32> {
+        let base = self.files.last().map_or(Some(0), |(base, len)| base.checked_add(*len)?.checked_add(1))?;
+        let len = u32::try_from(len).ok()?;
+        base.checked_add(len)?.checked_add(1)?;
+        self.files.push((base, len));
+        Some(base)
+    }
+
+    /// The file of a span and the offset of its start in the file.
+    pub(crate) fn locate(&self, span: Span) -> (u16, u32) {
+        let n = self.files.partition_point(|(base, _)| *base <= span.start).saturating_sub(1);
+        let base = self.files.get(n).map_or(0, |(base, _)| *base);
+        (n as u16, span.start - base.min(span.start))
+    }
+
+    /// A span as a place.
+    pub(crate) fn place(&self, span: Span) -> Place {
+        let (file, offset) = self.locate(span);
+        let len = self.files.get(usize::from(file)).map_or(0, |(_, len)| *len);
+        let start = offset.min(len) as usize;
+        let end = offset.saturating_add(span.len).min(len) as usize;
+        Place { file, span: start..end.max(start) }
+    }
+
+    /// Remembers a use of a macro.
+    pub(crate) fn add_use(&mut self, name: Sym, span: Span, parent: Via) -> Via {
+        self.uses.push(Use { name, span, parent });
+        Via(self.uses.len() as u32)
+    }
+
+    /// An error at a span.
+    pub(crate) fn error(&self, code: &'static str, message: impl Into<String>, span: Span) -> Diagnostic {
+        Diagnostic::error(code, message).at(self.place(span), "")
+    }
+
+    /// Reports a diagnostic about a statement that came `via` a macro.
+    pub(crate) fn report(&mut self, mut diagnostic: Diagnostic, via: Via) -> Reported {
+        if diagnostic.severity == Severity::Error {
+            self.errors += 1;
+            if self.errors > MAX_ERRORS {
+                return Reported;
+            }
+        }
+        shorten(&mut diagnostic.message);
+        for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.secondary) {
+            shorten(&mut label.text);
+        }
+        diagnostic.help.iter_mut().for_each(shorten);
+        let mut via = via;
+        for _ in 0..MAX_USES {
+            let Some(u) = via.0.checked_sub(1).and_then(|n| self.uses.get(n as usize)) else { break };
+            let mut text = format!("in this use of the macro `{}`", self.names.text(u.name));
+            shorten(&mut text);
+            diagnostic.secondary.push(Label { place: self.place(u.span), text });
+            via = u.parent;
+        }
+        self.diagnostics.push(diagnostic);
+        Reported
+    }
+
+    /// Reports an error with a help line.
+    pub(crate) fn fail(
+        &mut self,
+        code: &'static str,
+        message: impl Into<String>,
+        span: Span,
+        via: Via,
+        help: impl Into<String>,
+    ) -> Reported {
+        let diagnostic = self.error(code, message, span).help(help);
+        self.report(diagnostic, via)
+    }
+
+    /// Whether there are errors.
+    pub(crate) fn failed(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Whether so many errors were reported that no more will be.
+    pub(crate) fn overwhelmed(&self) -> bool {
+        self.errors > MAX_ERRORS
+    }
+
+    /// The diagnostics in the order of their places.
+    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+        let mut all = self.diagnostics;
+        all.sort_by_key(|d| d.primary.as_ref().map(|l| (l.place.file, l.place.span.start)));
+        if self.errors > MAX_ERRORS {
+            let mut note = Diagnostic::error(codes::TOO_MANY, "there are more errors than are shown");
+            note.severity = Severity::Note;
+            all.push(note.help(format!("the first {MAX_ERRORS} are shown; mend these and assemble again")));
+        }
+        all
+    }
+}
+
+/// Cuts what a name of absurd length has made long.
+fn shorten(text: &mut String) {
+    const MAX: usize = 400;
+    if text.len() > MAX {
+        text.truncate(text.floor_char_boundary(MAX));
+        text.push('…');
+    }
+}

@@ -1,0 +1,292 @@
+//! Random words, instructions and programs, for tests and fuzzers.
+//!
+//! Everything is drawn from a [`Source`] of choices, which is either a seeded
+//! generator (the same seed gives the same sample) or the bytes of a fuzzer's
+//! input. [`instruction`] makes one valid instruction of a given family;
+//! [`program`] makes the text of a whole reversible program that ends both ways.
+
+mod draft;
+mod program;
+
+pub use draft::Draft;
+pub use program::program;
+
+use crate::Env;
+use crate::inst::{FACTOR_MAX, Inst, Kind, OFFSET_MAX, OFFSET_MIN, SMALL_MAX, SMALL_MIN};
+use crate::num::{Format, convert, log};
+use crate::operand::{Shape, Slot};
+use crate::table::Row;
+use crate::types::{Acc, Cond, Reg, Ty};
+
+/// A stream of choices.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    from: From<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum From<'a> {
+    Seed(u64),
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Source<'a> {
+    /// The choices that follow from a seed, without end (SplitMix64).
+    pub const fn seeded(seed: u64) -> Source<'static> {
+        Source { from: From::Seed(seed) }
+    }
+
+    /// The choices that the bytes stand for. When they have run out, every choice is the first.
+    pub const fn bytes(bytes: &'a [u8]) -> Source<'a> {
+        Source { from: From::Bytes(bytes) }
+    }
+
+    /// Whether the bytes have run out; never with a seed.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.from, From::Bytes([]))
+    }
+
+    /// `n` bytes as a number, the first byte lowest.
+    fn take(&mut self, n: usize) -> u64 {
+        match &mut self.from {
+            From::Seed(state) => {
+                *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                let z = z ^ (z >> 31);
+                if n < 8 { z & ((1 << (8 * n)) - 1) } else { z }
+            }
+            From::Bytes(bytes) => {
+                let (now, rest) = bytes.split_at(n.min(bytes.len()));
+                *bytes = rest;
+                now.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+            }
+        }
+    }
+
+    /// Any word.
+    pub fn word(&mut self) -> u64 {
+        self.take(8)
+    }
+
+    /// A number below `n`, nearly uniform; 0 if `n` is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        match n {
+            0 | 1 => 0,
+            2..=0x100 => self.take(1) % n,
+            0x101..=0x1_0000 => self.take(2) % n,
+            _ => self.take(8) % n,
+        }
+    }
+
+    /// A number from `min` to `max`.
+    pub fn between(&mut self, min: i64, max: i64) -> i64 {
+        min.wrapping_add_unsigned(self.below(max.abs_diff(min).saturating_add(1)))
+    }
+
+    /// True once in `n` times.
+    pub fn once_in(&mut self, n: u64) -> bool {
+        self.below(n) == n - 1
+    }
+
+    /// One of the items, which are not none.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u64) as usize]
+    }
+
+    /// A register.
+    pub fn reg(&mut self) -> Reg {
+        Reg::new(self.below(Reg::COUNT as u64) as u8).unwrap_or_default()
+    }
+}
+
+/// The words at which fields and number types end, and their neighbours' bases.
+pub const EDGES: [u64; 22] = [
+    0,
+    1,
+    u64::MAX,
+    i64::MAX as u64,
+    i64::MIN as u64,
+    OFFSET_MAX as u64,
+    OFFSET_MAX as u64 + 1,
+    OFFSET_MIN as u64,
+    OFFSET_MIN as u64 - 1,
+    u32::MAX as u64,
+    1 << 32,
+    1 << 43,
+    1 << 48,
+    1 << 52,
+    log::ZERO,
+    log::ZERO | 1 << 63,
+    log::MAX_LOG as u64,
+    0x3ff0_0000_0000_0000,
+    0x7fef_ffff_ffff_ffff,
+    0x7ff0_0000_0000_0000,
+    0x7ff8_0000_0000_0000,
+    0x0000_0000_0000_0001,
+];
+
+/// A word of any kind: random, small, of random size, at an edge, or a number of some type.
+pub fn word(s: &mut Source) -> u64 {
+    match s.below(8) {
+        0 => s.below(64),
+        1 => s.below(64).wrapping_neg(),
+        2 => s.pick(&EDGES),
+        3 => s.pick(&EDGES).wrapping_add_signed(s.between(-2, 2)),
+        4 => {
+            let shift = s.below(64);
+            (s.word().cast_signed() >> shift).cast_unsigned()
+        }
+        5 => {
+            let ty = s.pick(&Ty::ALL);
+            number(ty, Format::default(), s)
+        }
+        _ => s.word(),
+    }
+}
+
+/// A number of moderate size as a word of the type: mostly within ±16, sometimes a whole number, 0 or ±1.
+pub fn number(ty: Ty, format: Format, s: &mut Source) -> u64 {
+    let env = Env { format, ieee: false };
+    // In units of 2^-20.
+    let sixteen = 16 << 20;
+    let k = match s.below(4) {
+        0 => s.between(-16, 16) << 20,
+        1 => s.between(-1, 1) << 20,
+        _ => s.between(-sixteen, sixteen),
+    };
+    let word = k.cast_unsigned();
+    let x = k as f64 / f64::from(1 << 20);
+    match ty {
+        Ty::Int => (k >> 20).cast_unsigned(),
+        Ty::Q => word << (format.frac() - 20),
+        Ty::F => x.to_bits(),
+        Ty::L => convert::f_to_l(env, x.to_bits()).unwrap_or(log::ONE),
+    }
+}
+
+/// A constant as a person or a compiler might write it: an edge of the immediate field, a number of the type, any word.
+pub fn constant(ty: Ty, s: &mut Source) -> u64 {
+    match s.below(4) {
+        0 => number(ty, Format::default(), s),
+        1 => s.between(OFFSET_MIN, OFFSET_MAX).cast_unsigned(),
+        2 => s.between(-128, 127).cast_unsigned(),
+        _ => word(s),
+    }
+}
+
+/// A valid instruction of a family: any of its shapes or forms, any operands.
+///
+/// Registers that are written occur nowhere else in it. Labels and texts are offsets and indices that nothing vouches for.
+pub fn instruction(family: Kind, s: &mut Source) -> Inst {
+    let kind = variant(family, s);
+    fill(kind, s)
+}
+
+/// The family with a shape or form chosen.
+fn variant(family: Kind, s: &mut Source) -> Kind {
+    match family {
+        Kind::Accumulate { acc, inverse, func, .. } => {
+            let arity = func.info().args.len();
+            let shapes: Vec<Shape> = Shape::ALL.into_iter().filter(|shape| shape.arity() == arity).collect();
+            Kind::Accumulate { acc, inverse, func, shape: s.pick(&shapes) }
+        }
+        Kind::Row { row, inverse, ty, cond, .. } => {
+            let label_only = row == Row::Jmp && cond == Cond::Always;
+            let choice = !label_only && row.info().operands.iter().any(|k| k.has_alternative());
+            Kind::Row { row, inverse, ty, cond, form: choice && s.once_in(2) }
+        }
+    }
+}
+
+/// An instruction of this very kind, with any operands.
+pub fn fill(kind: Kind, s: &mut Source) -> Inst {
+    let mut inst = Inst { kind, regs: [Reg::ZERO; 4], imm: 0, small: 0 };
+    let mut written = [false; Reg::COUNT];
+    // `r0` is never written, and what moves the stack pointer itself takes no other part of it.
+    let mut taken = [false; Reg::COUNT];
+    let moves_sp = matches!(kind, Kind::Row { row, .. } if row.info().moves_sp);
+    let layout = kind.layout();
+    for slot in layout {
+        if let Slot::Target(f) = slot {
+            let reg = free(|r| r == Reg::ZERO || (moves_sp && r == Reg::SP) || taken[r.index()], s);
+            written[reg.index()] = true;
+            taken[reg.index()] = true;
+            inst.regs[f as usize] = reg;
+        }
+    }
+    for slot in layout {
+        match slot {
+            Slot::Reg(f) => {
+                let sp = moves_sp;
+                inst.regs[f as usize] = free(|r| written[r.index()] || (sp && r == Reg::SP), s);
+            }
+            Slot::Mem(f) | Slot::TargetMem(f) | Slot::MemPlain(f) | Slot::TargetMemPlain(f) => {
+                let (base, index) = match s.below(4) {
+                    0 => (Reg::ZERO, Reg::ZERO),
+                    1 => (free(|r| written[r.index()], s), Reg::ZERO),
+                    _ => (free(|r| written[r.index()], s), free(|r| written[r.index()], s)),
+                };
+                let (base, index) = if base == Reg::ZERO { (index, base) } else { (base, index) };
+                inst.regs[f as usize] = base;
+                inst.regs[f as usize + 1] = index;
+                if matches!(slot, Slot::Mem(_) | Slot::TargetMem(_)) {
+                    inst.imm = offset(s);
+                }
+            }
+            Slot::Imm => inst.imm = immediate(kind, s),
+            Slot::Small => inst.small = small(s),
+            Slot::FactorNum => inst.imm |= factor(s),
+            Slot::FactorDen => inst.imm |= factor(s) << 14,
+            Slot::Label => inst.imm = offset(s),
+            Slot::Text => inst.imm = s.between(0, OFFSET_MAX),
+            Slot::None | Slot::Target(_) => {}
+        }
+    }
+    inst
+}
+
+/// A register that is not excluded.
+fn free(excluded: impl Fn(Reg) -> bool, s: &mut Source) -> Reg {
+    let start = s.reg().number();
+    (0..Reg::COUNT as u8)
+        .filter_map(|n| Reg::new((start + n) % Reg::COUNT as u8))
+        .find(|r| !excluded(*r))
+        .unwrap_or_default()
+}
+
+fn offset(s: &mut Source) -> i64 {
+    match s.below(4) {
+        0 => 0,
+        1 => s.between(-32, 32),
+        2 => s.pick(&[OFFSET_MIN, OFFSET_MIN + 1, -1, 1, OFFSET_MAX - 1, OFFSET_MAX]),
+        _ => s.between(OFFSET_MIN, OFFSET_MAX),
+    }
+}
+
+fn small(s: &mut Source) -> i16 {
+    let k = match s.below(4) {
+        0 => s.pick(&[0, 1, -1, SMALL_MIN, SMALL_MAX]),
+        1 => s.between(-16, 16),
+        _ => s.between(SMALL_MIN, SMALL_MAX),
+    };
+    k as i16
+}
+
+fn factor(s: &mut Source) -> i64 {
+    let max = s.pick(&[4, 20, 1000, FACTOR_MAX]);
+    s.between(1, max)
+}
+
+fn immediate(kind: Kind, s: &mut Source) -> i64 {
+    if matches!(kind, Kind::Row { row: Row::Rol, .. }) {
+        return s.between(0, 63);
+    }
+    let word = constant(kind.constant_type(), s);
+    // A multiplicative accumulate refuses a constant zero of the argument's type.
+    let zero = word << 1 == 0 || word == log::ZERO;
+    if zero && matches!(kind, Kind::Accumulate { acc: Acc::Mul, .. }) {
+        return if kind.constant_type() == Ty::L { log::ONE.cast_signed() } else { 1 };
+    }
+    word.cast_signed()
+}

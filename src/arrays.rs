@@ -1,0 +1,142 @@
+//! Arrays from files: comma-separated values and NumPy's `.npy`.
+
+use std::path::Path;
+
+/// A number as a file holds it, before it becomes a word of some type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Number {
+    /// Text, to be read exactly.
+    Text(String),
+    /// An integer.
+    Int(i128),
+    /// A double.
+    Float(f64),
+}
+
+/// Why a file is no array of numbers.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {message}")]
+pub struct ArrayError {
+    /// The file.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Reads a `.csv` or `.npy` file, told by the extension; elements in row-major order.
+///
+/// Errors: a file that cannot be read, an extension that is neither, a cell that is empty, an element type that is no real number.
+pub fn read(path: &str) -> Result<Vec<Number>, ArrayError> {
+    let fail = |message: String| ArrayError { path: path.to_string(), message };
+    let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+    let bytes = std::fs::read(path).map_err(|e| fail(format!("cannot be read: {e}")))?;
+    match extension.as_str() {
+        "csv" | "txt" => csv_numbers(&bytes).map_err(fail),
+        "npy" => npy_numbers(&bytes).map_err(fail),
+        _ => Err(fail("array files end in `.csv` or `.npy`".to_string())),
+    }
+}
+
+fn csv_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(bytes);
+    let mut out = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| e.to_string())?;
+        let line = record.position().map_or(0, csv::Position::line);
+        for (column, cell) in record.iter().enumerate() {
+            if cell.is_empty() {
+                return Err(format!("line {line}, cell {}: empty", column + 1));
+            }
+            out.push(Number::Text(cell.to_string()));
+        }
+    }
+    Ok(out)
+}
+
+fn npy_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
+    let file = npyz::NpyFile::new(bytes).map_err(|e| format!("not a .npy file: {e}"))?;
+    let (shape, order) = (file.shape().to_vec(), file.order());
+    let npyz::DType::Plain(dtype) = file.dtype() else {
+        return Err("structured arrays cannot be read; save one field".to_string());
+    };
+    let wanted: u64 = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d)).ok_or("the shape overflows")?;
+    if wanted.saturating_mul(dtype.size_field()) > bytes.len() as u64 * 8 {
+        return Err("the file is shorter than its shape says".to_string());
+    }
+    macro_rules! elements {
+        ($T:ty, $wrap:expr) => {
+            file.into_vec::<$T>().map_err(|e| e.to_string())?.into_iter().map($wrap).collect::<Vec<Number>>()
+        };
+    }
+    use npyz::TypeChar::{Bool, Float, Int, Uint};
+    let flat = match (dtype.type_char(), dtype.size_field()) {
+        (Bool, _) => elements!(bool, |x| Number::Int(i128::from(x))),
+        (Int, 1) => elements!(i8, |x| Number::Int(i128::from(x))),
+        (Int, 2) => elements!(i16, |x| Number::Int(i128::from(x))),
+        (Int, 4) => elements!(i32, |x| Number::Int(i128::from(x))),
+        (Int, 8) => elements!(i64, |x| Number::Int(i128::from(x))),
+        (Uint, 1) => elements!(u8, |x| Number::Int(i128::from(x))),
+        (Uint, 2) => elements!(u16, |x| Number::Int(i128::from(x))),
+        (Uint, 4) => elements!(u32, |x| Number::Int(i128::from(x))),
+        (Uint, 8) => elements!(u64, |x| Number::Int(i128::from(x))),
+        (Float, 4) => elements!(f32, |x| Number::Float(f64::from(x))),
+        (Float, 8) => elements!(f64, Number::Float),
+        _ => return Err(format!("elements of type {} cannot be read; use integers or floats of 32 or 64 bits", dtype)),
+    };
+    Ok(if order == npyz::Order::Fortran { to_row_major(flat, &shape) } else { flat })
+}
+
+/// Reorders a column-major array.
+fn to_row_major(flat: Vec<Number>, shape: &[u64]) -> Vec<Number> {
+    let mut index = vec![0u64; shape.len()];
+    let mut out = Vec::with_capacity(flat.len());
+    for _ in 0..flat.len() {
+        let mut at = 0;
+        for (i, n) in index.iter().zip(shape).rev() {
+            at = at * n + i;
+        }
+        out.extend(flat.get(at as usize).cloned());
+        for (i, n) in index.iter_mut().zip(shape).rev() {
+            *i += 1;
+            if *i < *n {
+                break;
+            }
+            *i = 0;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use npyz::WriterBuilder;
+
+    #[test]
+    fn csv_cells_are_read_row_by_row() {
+        let text = |t: &str| Number::Text(t.to_string());
+        assert_eq!(csv_numbers(b"1, 2.5\n# no data\n-3\n").unwrap(), [text("1"), text("2.5"), text("-3")]);
+        assert!(csv_numbers(b"1,,2\n").unwrap_err().contains("line 1, cell 2"));
+    }
+
+    #[test]
+    fn npy_arrays_come_in_row_major_order() {
+        for order in [npyz::Order::C, npyz::Order::Fortran] {
+            let mut bytes = Vec::new();
+            let options = npyz::WriteOptions::new().default_dtype().shape(&[2, 3]).order(order);
+            let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
+            // rows (0, 1, 2) and (3, 4, 5)
+            let stored: [i32; 6] = if order == npyz::Order::C { [0, 1, 2, 3, 4, 5] } else { [0, 3, 1, 4, 2, 5] };
+            writer.extend(stored).unwrap();
+            writer.finish().unwrap();
+            let numbers: Vec<Number> = (0..6).map(Number::Int).collect();
+            assert_eq!(npy_numbers(&bytes).unwrap(), numbers);
+        }
+        assert!(npy_numbers(b"not numpy").is_err());
+    }
+}

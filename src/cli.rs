@@ -1,0 +1,276 @@
+//! The command line's types. No behaviour: each subcommand's is in `cmd`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A reversible virtual machine and assembler toolchain.
+#[derive(Parser, Debug)]
+#[command(
+    name = "pendula",
+    version,
+    about,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Log more: -v information, -vv debugging (also RUST_LOG).
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub(crate) verbose: u8,
+    /// When to colour diagnostics; NO_COLOR is respected.
+    #[arg(long, value_enum, default_value_t = Colour::Auto, global = true, value_name = "WHEN")]
+    pub(crate) color: Colour,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The subcommands.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Run a program, forward or backward.
+    Run(Run),
+    /// Assemble a program into an object.
+    Asm(Asm),
+    /// Show an object as assembly.
+    Disasm(Disasm),
+    /// Tell what is wrong with a program without running it.
+    Check(Check),
+    /// Write the inverse program.
+    Invert(Invert),
+    /// Lay out a source file canonically.
+    Fmt(Fmt),
+    /// Show the instruction set, from the table that defines it.
+    Isa(Isa),
+    /// Write a completion script for a shell.
+    Completions(Completions),
+    /// Write the manual page.
+    Man(Man),
+}
+
+/// A program to read.
+#[derive(Args, Debug)]
+pub(crate) struct Source {
+    /// A `.rasm` file or an assembled object; `-` reads assembly from standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// Let `.include` read files outside the source's folder.
+    #[arg(long)]
+    pub(crate) include_outside: bool,
+    /// Refuse sources of more bytes in all.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 28, value_parser = size)]
+    pub(crate) max_source: usize,
+}
+
+/// Options of `run`.
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// The program.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Run backward, from `finish` to `start`.
+    #[arg(long, conflicts_with = "round_trip")]
+    pub(crate) reverse: bool,
+    /// Run forward and back; fail unless the state is restored bit for bit.
+    #[arg(long)]
+    pub(crate) round_trip: bool,
+    /// With --round-trip: keep a copy of the state and tell what differs and by how much.
+    #[arg(long, requires = "round_trip")]
+    pub(crate) drift: bool,
+    /// Set a data symbol or a register first: a number, a list, or a file (repeatable).
+    #[arg(
+        long,
+        value_name = "NAME=VALUE",
+        long_help = "Set a data symbol or a register before the run (repeatable).\n\nVALUE is a number (`5`, `-0.25`, `0xff`, a raw word `0x…w`), a list (`[1,2,3]`), or a file (`@x.csv`, `@x.npy`). \
+        NAME is a data symbol, an element (`a[3]`), or a register; a register's number is an integer unless a suffix says otherwise (`r3.q=1.5`)."
+    )]
+    pub(crate) set: Vec<String>,
+    /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) input: Option<String>,
+    /// With --reverse: the words that the forward run emitted, in order: `1,2,3` or `@file`.
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) output: Option<String>,
+    /// Print these instead of the exported data and the changed registers: `a,b[2],r3,r4.q`.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) show: Vec<String>,
+    /// Print raw words in hexadecimal.
+    #[arg(long)]
+    pub(crate) hex: bool,
+    /// The execution engine.
+    #[arg(long, value_enum, default_value_t = Engine::Interp)]
+    pub(crate) engine: Engine,
+    /// Whether `assert`, `zero`, `push`, `pop` and the landing places of jumps are verified.
+    #[arg(long, value_enum, default_value_t = Switch::On, value_name = "on|off")]
+    pub(crate) checks: Switch,
+    /// Trap at events that otherwise only raise a flag (repeatable).
+    #[arg(long, value_enum, value_name = "EVENT")]
+    pub(crate) trap: Vec<TrapOn>,
+    /// Let infinities and NaN of floating-point words through.
+    #[arg(long)]
+    pub(crate) ieee: bool,
+    /// Stop with an error after this many instructions, forward and backward counted together.
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) max_steps: Option<u64>,
+    /// Memory size in words.
+    #[arg(long, value_name = "WORDS", value_parser = count)]
+    pub(crate) mem: Option<u64>,
+    /// Print how many instructions and cycles the run took, and what it lost.
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// The technology file that gives the latencies for --stats.
+    #[arg(long, value_name = "FILE", requires = "stats")]
+    pub(crate) tech: Option<String>,
+    /// Print each instruction as it runs, to standard error.
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The interpreter.
+    Interp,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// Events that can be made traps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TrapOn {
+    /// A fixed-point number overflows.
+    Overflow,
+}
+
+/// Options of `asm`.
+#[derive(Args, Debug)]
+pub(crate) struct Asm {
+    /// The program.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Where to write the object; the source's name with `.o` if left out.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+    /// Print addresses, words and source side by side; write no object unless -o is given.
+    #[arg(long)]
+    pub(crate) listing: bool,
+    /// Print diagnostics as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `disasm`.
+#[derive(Args, Debug)]
+pub(crate) struct Disasm {
+    /// The program.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Where to write the text; standard output if left out.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+    /// Print addresses and words beside the text.
+    #[arg(long)]
+    pub(crate) listing: bool,
+}
+
+/// Options of `check`.
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// The program.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Print diagnostics as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `invert`.
+#[derive(Args, Debug)]
+pub(crate) struct Invert {
+    /// The program.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Where to write the text; standard output if left out.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+}
+
+/// Options of `fmt`.
+#[derive(Args, Debug)]
+pub(crate) struct Fmt {
+    /// The source files; `-` is standard input.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// Change the files instead of printing to standard output.
+    #[arg(short, long, conflicts_with = "check")]
+    pub(crate) write: bool,
+    /// Change nothing; fail if a file is not laid out canonically.
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// Options of `isa`.
+#[derive(Args, Debug)]
+pub(crate) struct Isa {
+    /// Show one instruction, by its mnemonic.
+    #[arg(value_name = "MNEMONIC")]
+    pub(crate) mnemonic: Option<String>,
+    /// Print the whole manual as Markdown.
+    #[arg(long, conflicts_with_all = ["json", "mnemonic"])]
+    pub(crate) markdown: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `completions`.
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Options of `man`.
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// Write the pages of all subcommands into a folder instead of printing the main one.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) dir: Option<String>,
+}
+
+/// A number of instructions or words: decimal, with `_`, or like `1e6`.
+fn count(text: &str) -> Result<u64, String> {
+    let plain = text.replace('_', "");
+    if let Ok(n) = plain.parse() {
+        return Ok(n);
+    }
+    let (digits, exponent) = plain.split_once(['e', 'E']).ok_or("not a whole number")?;
+    let (digits, exponent): (u64, u32) =
+        (digits.parse().map_err(|_| "not a whole number")?, exponent.parse().map_err(|_| "not a whole number")?);
+    10u64.checked_pow(exponent).and_then(|p| p.checked_mul(digits)).ok_or_else(|| "too large".to_string())
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    usize::try_from(count(text)?).map_err(|_| "too large".to_string())
+}

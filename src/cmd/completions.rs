@@ -1,0 +1,15 @@
+//! `pendula completions`.
+
+use clap::CommandFactory;
+
+use crate::Status;
+use crate::cli::{Cli, Completions};
+use crate::report::print;
+
+pub(crate) fn run(args: &Completions) -> anyhow::Result<Status> {
+    // Into memory first: the generator panics when it cannot write.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "pendula", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(Status::Done)
+}

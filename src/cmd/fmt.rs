@@ -1,0 +1,39 @@
+//! `pendula fmt`.
+
+use anyhow::Context;
+use pendula::asm::diagnostic::Sources;
+use pendula::asm::fmt::format_source;
+use pendula::load;
+
+use crate::Status;
+use crate::cli::Fmt;
+use crate::report::{Reporter, print};
+
+pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
+    let mut status = Status::Done;
+    for file in &args.files {
+        let text = load::text_of(file, load::read_bytes(file, 1 << 28)?)?;
+        let name = load::display_name(file);
+        match format_source(name, &text) {
+            Err(diagnostics) => {
+                let mut sources = Sources::default();
+                sources.add(name, text);
+                reporter.diagnostics(&diagnostics, &sources);
+                status = Status::Fault;
+            }
+            Ok(laid_out) if args.check => {
+                if laid_out != text {
+                    print(&format!("{name} is not laid out canonically; `pendula fmt --write {name}` mends it\n"))?;
+                    status = Status::Fault;
+                }
+            }
+            Ok(laid_out) if args.write && file != "-" => {
+                if laid_out != text {
+                    std::fs::write(file, laid_out).with_context(|| format!("cannot write {file}"))?;
+                }
+            }
+            Ok(laid_out) => print(&laid_out)?,
+        }
+    }
+    Ok(status)
+}

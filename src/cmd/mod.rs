@@ -1,0 +1,89 @@
+//! The subcommands, one a file, and what they share.
+
+pub(crate) mod asm;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod disasm;
+pub(crate) mod fmt;
+pub(crate) mod invert;
+pub(crate) mod isa;
+pub(crate) mod man;
+pub(crate) mod run;
+
+use anyhow::Context;
+use pendula::asm::assemble::Options;
+use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
+use pendula::isa::Module;
+use pendula::load::{self, LoadError, Loaded};
+
+use crate::Status;
+use crate::cli::Source;
+use crate::report::{Reporter, print, print_json, to_json};
+
+/// A program that was loaded without errors.
+pub(crate) struct Program {
+    pub(crate) module: Module,
+    pub(crate) sources: Sources,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// The assembler's options from the command line's.
+pub(crate) fn options(source: &Source, max_data: Option<u64>) -> Options {
+    let mut options =
+        Options { include_outside: source.include_outside, max_source: source.max_source, ..Options::default() };
+    if let Some(words) = max_data {
+        options.max_data = options.max_data.min(words);
+    }
+    options
+}
+
+/// Loads a program. Its errors are reported here, as text or as JSON; then the result is the status to end with.
+pub(crate) fn load(
+    source: &Source,
+    max_data: Option<u64>,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
+    let Loaded { module, diagnostics, sources } = match load::load(&source.file, &options(source, max_data)) {
+        Ok(loaded) => loaded,
+        Err(LoadError::Object { path, error }) => {
+            // A damaged object is the user's program at fault, told like an assembly error.
+            let d = Diagnostic::error(error.code(), format!("{path}: {error}")).help(error.help());
+            report(std::slice::from_ref(&d), &Sources::default(), json, reporter)?;
+            return Ok(Err(Status::Fault));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    match module {
+        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics })),
+        None => {
+            report(&diagnostics, &sources, json, reporter)?;
+            Ok(Err(Status::Fault))
+        }
+    }
+}
+
+/// Reports diagnostics: as text on standard error, or as one JSON object on standard output.
+pub(crate) fn report(
+    diagnostics: &[Diagnostic],
+    sources: &Sources,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    if json {
+        let list: Vec<_> = diagnostics.iter().map(|d| to_json(d, sources)).collect();
+        let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+        print_json(&serde_json::json!({ "schema": 1, "ok": !failed, "diagnostics": list }))?;
+    } else {
+        reporter.diagnostics(diagnostics, sources);
+    }
+    Ok(())
+}
+
+/// Writes a result to a file, or to standard output.
+pub(crate) fn write(output: Option<&str>, text: &str) -> anyhow::Result<()> {
+    match output {
+        None | Some("-") => Ok(print(text)?),
+        Some(path) => std::fs::write(path, text).with_context(|| format!("cannot write {path}")),
+    }
+}

@@ -1,0 +1,134 @@
+//! Files of any kind as modules: assembly text and objects. Told by the
+//! extension, else by content.
+
+use std::io::Read;
+use std::path::Path;
+
+use pendula_asm::assemble::{Options, assemble};
+use pendula_asm::diagnostic::{Diagnostic, Sources};
+use pendula_asm::object::{self, ObjectError};
+use pendula_isa::Module;
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// Assembly text.
+    Assembly,
+    /// An assembled object.
+    Object,
+}
+
+/// A file that was read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The module; `None` if there were errors.
+    pub module: Option<Module>,
+    /// What the assembler had to say.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The source texts; empty for an object.
+    pub sources: Sources,
+}
+
+/// Why a file cannot be loaded at all.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It cannot be read.
+    #[error("cannot read {path}: {error}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is larger than allowed.
+    #[error("{path} is larger than {limit} bytes; allow it with `--max-source`")]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// It is neither an object nor UTF-8 text.
+    #[error("{path} is neither an object nor UTF-8 text (byte {offset})")]
+    NotText {
+        /// The file.
+        path: String,
+        /// The first byte that is no UTF-8.
+        offset: usize,
+    },
+    /// It is in a language that is known but cannot be read yet.
+    #[error("{path}: programs in {language} cannot be read yet; assemble a `.rasm` file")]
+    Language {
+        /// The file.
+        path: String,
+        /// The language.
+        language: &'static str,
+    },
+    /// It is an object, and a bad one.
+    #[error("{path}: {error}")]
+    Object {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        error: ObjectError,
+    },
+}
+
+/// Reads a file's bytes, at most `limit`; `-` is standard input.
+pub fn read_bytes(path: &str, limit: usize) -> Result<Vec<u8>, LoadError> {
+    let fail = |error| LoadError::Read { path: path.to_string(), error };
+    let mut bytes = Vec::new();
+    let most = (limit as u64).saturating_add(1);
+    if path == "-" {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(fail)?;
+    } else {
+        std::fs::File::open(path).map_err(fail)?.take(most).read_to_end(&mut bytes).map_err(fail)?;
+    }
+    if bytes.len() > limit {
+        return Err(LoadError::TooLarge { path: path.to_string(), limit });
+    }
+    Ok(bytes)
+}
+
+/// What a file holds, by its name and its first bytes.
+///
+/// Errors: a language that has no reader yet.
+pub fn kind_of(path: &str, bytes: &[u8]) -> Result<FileKind, LoadError> {
+    let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
+    let language = match extension.to_ascii_lowercase().as_str() {
+        "rasm" => return Ok(FileKind::Assembly),
+        "nil" | "jl" => "Nil",
+        "pisa" | "pal" => "PISA",
+        "janus" | "ja" => "Janus",
+        _ if object::is_object(bytes) => return Ok(FileKind::Object),
+        _ => return Ok(FileKind::Assembly),
+    };
+    Err(LoadError::Language { path: path.to_string(), language })
+}
+
+/// A file's text.
+pub fn text_of(path: &str, bytes: Vec<u8>) -> Result<String, LoadError> {
+    String::from_utf8(bytes)
+        .map_err(|e| LoadError::NotText { path: path.to_string(), offset: e.utf8_error().valid_up_to() })
+}
+
+/// The name by which messages call a file.
+pub fn display_name(path: &str) -> &str {
+    if path == "-" { "<stdin>" } else { path }
+}
+
+/// Loads a file: assembles it, or reads it as an object.
+pub fn load(path: &str, options: &Options) -> Result<Loaded, LoadError> {
+    let bytes = read_bytes(path, options.max_source)?;
+    match kind_of(path, &bytes)? {
+        FileKind::Object => {
+            let module = object::read(&bytes).map_err(|error| LoadError::Object { path: path.to_string(), error })?;
+            Ok(Loaded { module: Some(module), diagnostics: Vec::new(), sources: Sources::default() })
+        }
+        FileKind::Assembly => {
+            let text = text_of(path, bytes)?;
+            let a = assemble(display_name(path), text, options);
+            Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources })
+        }
+    }
+}

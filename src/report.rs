@@ -1,0 +1,169 @@
+//! Diagnostics as text, in the manner of rustc, and as JSON.
+
+use std::io::{IsTerminal, Write};
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use pendula::asm::diagnostic::{Diagnostic, Label, Severity, Sources};
+use serde_json::{Value, json};
+
+use crate::cli::Colour;
+
+/// Writes diagnostics to standard error.
+pub(crate) struct Reporter {
+    renderer: Renderer,
+}
+
+impl Reporter {
+    pub(crate) fn new(colour: Colour) -> Reporter {
+        let styled = match colour {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => {
+                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+            }
+        };
+        Reporter { renderer: if styled { Renderer::styled() } else { Renderer::plain() } }
+    }
+
+    /// Writes all diagnostics, and a closing line that counts the errors.
+    pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        for d in diagnostics {
+            self.diagnostic(d, sources);
+        }
+        let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+        if errors > 1 {
+            let _ = writeln!(std::io::stderr().lock(), "{errors} errors");
+        }
+    }
+
+    /// Writes one diagnostic.
+    pub(crate) fn diagnostic(&self, d: &Diagnostic, sources: &Sources) {
+        let _ = writeln!(std::io::stderr().lock(), "{}", self.render(d, sources));
+    }
+
+    /// Writes why the command failed.
+    pub(crate) fn failure(&self, error: &anyhow::Error) {
+        let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        let report = [Group::with_title(Level::ERROR.primary_title(message))];
+        let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
+    }
+
+    fn render(&self, d: &Diagnostic, sources: &Sources) -> String {
+        let level = match d.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+        };
+        let mut group = Group::with_title(level.primary_title(&d.message).id(d.code));
+        let labels: Vec<(AnnotationKind, &Label)> = d
+            .primary
+            .iter()
+            .map(|l| (AnnotationKind::Primary, l))
+            .chain(d.secondary.iter().map(|l| (AnnotationKind::Context, l)))
+            .collect();
+        let mut files: Vec<u16> = Vec::new();
+        for (_, l) in &labels {
+            if !files.contains(&l.place.file) {
+                files.push(l.place.file);
+            }
+        }
+        for file in files {
+            // Only the lines concerned are given to the renderer: a source may have a million.
+            let spans: Vec<Range<usize>> =
+                labels.iter().filter(|(_, l)| l.place.file == file).map(|(_, l)| l.place.span.clone()).collect();
+            let window = Window::around(sources.text(file), &spans);
+            let mut snippet = Snippet::source(window.text).line_start(window.line).path(sources.name(file));
+            for (kind, label) in labels.iter().filter(|(_, l)| l.place.file == file) {
+                let span = window.relative(&label.place.span);
+                let text = (!label.text.is_empty()).then_some(label.text.as_str());
+                snippet = snippet.annotation(kind.clone().span(span).label(text));
+            }
+            group = group.element(snippet);
+        }
+        if let Some(help) = &d.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        self.renderer.render(&[group])
+    }
+
+    /// Writes a diagnostic about a place whose source is not at hand.
+    pub(crate) fn without_source(&self, d: &Diagnostic, path: &str, line: u32, column: u32, notes: &[String]) {
+        let mut group = Group::with_title(Level::ERROR.primary_title(&d.message).id(d.code));
+        if !path.is_empty() {
+            group = group.element(Origin::path(path).line(line as usize).char_column(column as usize));
+        }
+        for note in notes {
+            group = group.element(Level::NOTE.message(note));
+        }
+        if let Some(help) = &d.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&[group]));
+    }
+}
+
+/// The lines of a text around some spans.
+struct Window<'a> {
+    text: &'a str,
+    start: usize,
+    line: usize,
+}
+
+impl<'a> Window<'a> {
+    fn around(text: &'a str, spans: &[Range<usize>]) -> Window<'a> {
+        let first = spans.iter().map(|s| s.start).min().unwrap_or(0).min(text.len());
+        let last = spans.iter().map(|s| s.end).max().unwrap_or(0).min(text.len());
+        let bytes = text.as_bytes();
+        let start = bytes[..first].iter().rposition(|b| *b == b'\n').map_or(0, |n| n + 1);
+        let end = bytes[last..].iter().position(|b| *b == b'\n').map_or(text.len(), |n| last + n);
+        let line = 1 + bytes[..start].iter().filter(|b| **b == b'\n').count();
+        Window { text: text.get(start..end).unwrap_or(""), start, line }
+    }
+
+    fn relative(&self, span: &Range<usize>) -> Range<usize> {
+        let clamp = |n: usize| n.saturating_sub(self.start).min(self.text.len());
+        clamp(span.start)..clamp(span.end)
+    }
+}
+
+/// A diagnostic as JSON: lines and columns count from 1, columns in characters.
+pub(crate) fn to_json(d: &Diagnostic, sources: &Sources) -> Value {
+    let label = |l: &Label| {
+        let text = sources.text(l.place.file);
+        let (line, column) = line_and_column(text, l.place.span.start);
+        let (end_line, end_column) = line_and_column(text, l.place.span.end);
+        json!({
+            "file": sources.name(l.place.file),
+            "line": line, "column": column, "end_line": end_line, "end_column": end_column,
+            "text": l.text,
+        })
+    };
+    json!({
+        "severity": d.severity.name(),
+        "code": d.code,
+        "message": d.message,
+        "place": d.primary.as_ref().map(label),
+        "others": d.secondary.iter().map(label).collect::<Vec<_>>(),
+        "help": d.help,
+    })
+}
+
+/// Line and column of a byte offset, from 1, columns in characters.
+pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset.min(text.len())).unwrap_or("");
+    let start = before.rfind('\n').map_or(0, |n| n + 1);
+    (1 + before.bytes().filter(|b| *b == b'\n').count(), 1 + before[start..].chars().count())
+}
+
+/// Writes results to standard output.
+pub(crate) fn print(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Writes one JSON object to standard output.
+pub(crate) fn print_json(value: &Value) -> std::io::Result<()> {
+    print(&format!("{value:#}\n"))
+}

@@ -1,0 +1,224 @@
+//! Traps as diagnostics: where, and what the operands were worth.
+
+use pendula::asm::diagnostic::{Diagnostic, Place, Sources};
+use pendula::isa::inst::Kind;
+use pendula::isa::module::{Module, SymbolKind};
+use pendula::isa::num::Format;
+use pendula::isa::operand::Operand;
+use pendula::isa::text::{Names, display, number};
+use pendula::isa::types::{Cond, Reg, Ty};
+use pendula::isa::{Fault, Inst};
+use pendula::vm::{Trap, TrapValue};
+use serde_json::{Value, json};
+
+use crate::report::Reporter;
+
+/// Names from a module's symbols.
+pub(crate) struct ModuleNames<'a>(pub(crate) &'a Module);
+
+impl Names for ModuleNames<'_> {
+    fn label(&self, at: i64) -> String {
+        let code = |k: SymbolKind| !matches!(k, SymbolKind::Data { .. });
+        let exact = self.0.symbols.iter().find(|s| code(s.kind) && i64::try_from(s.value) == Ok(at));
+        exact.map_or_else(|| format!("@{at}"), |s| s.name.clone())
+    }
+
+    fn text(&self, index: u32) -> String {
+        self.0.texts.get(index as usize).cloned().unwrap_or_default()
+    }
+
+    fn data(&self, address: i64) -> Option<String> {
+        let at = u64::try_from(address).ok()?;
+        self.0.symbols.iter().find_map(|s| match s.kind {
+            SymbolKind::Data { len, .. } if s.value <= at && at < s.value + len.max(1) => {
+                Some(if at == s.value { s.name.clone() } else { format!("{}+{}", s.name, at - s.value) })
+            }
+            SymbolKind::Data { .. } | SymbolKind::Label | SymbolKind::Proc => None,
+        })
+    }
+
+    fn format(&self) -> Format {
+        self.0.flags.format
+    }
+}
+
+/// How the instruction reads its operands.
+fn type_of(inst: &Inst) -> Ty {
+    match inst.kind {
+        Kind::Accumulate { func, .. } => func.info().from,
+        Kind::Row { ty, .. } => ty,
+    }
+}
+
+/// The operands' values in words: `r4 = 1, [a+r2] at 17 = 0.5`.
+fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
+    let inst = match (&trap.other, of_other) {
+        (Some((_, other)), true) => other,
+        (None | Some(_), _) => &trap.inst,
+    };
+    let mut seen: Vec<String> = Vec::new();
+    // r0 is always 0: no need to say so.
+    let zero = Operand::Reg(Reg::ZERO);
+    for v in trap.values.iter().filter(|v| v.of_other == of_other && v.operand != zero) {
+        let text = value_text(v, inst, module);
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    }
+    seen.join(", ")
+}
+
+fn value_text(v: &TrapValue, inst: &Inst, module: &Module) -> String {
+    let names = ModuleNames(module);
+    // The destination of an accumulate has the result's type; addresses and links are integers.
+    let ty = match (v.operand, inst.kind) {
+        (Operand::Mem { .. } | Operand::Reg(_), Kind::Accumulate { .. } | Kind::Row { .. }) => type_of(inst),
+        _ => Ty::Int,
+    };
+    let name = match v.operand {
+        Operand::Reg(r) => r.to_string(),
+        Operand::Mem { base, index, offset } => {
+            let one = Operand::Mem { base, index, offset };
+            pendula::isa::text::operand(one, 0, &names)
+        }
+        Operand::Imm(..) | Operand::Small(_) | Operand::Factor(_) | Operand::Label(_) | Operand::Text(_) => {
+            String::new()
+        }
+    };
+    let at = match v.address {
+        Some(a) if name != format!("[{a}]") => format!(" at {}", a.cast_signed()),
+        _ => String::new(),
+    };
+    match v.word {
+        Some(w) => format!("{name}{at} = {}", number(w, ty, module.flags.format)),
+        None => format!("{name}{at} is outside the memory"),
+    }
+}
+
+/// What the instruction at the trap's place has to do with it.
+fn primary_text(trap: &Trap, module: &Module) -> String {
+    let values = values(trap, module, false);
+    let backward = if trap.direction == pendula::isa::counts::Direction::Backward { " running backward" } else { "" };
+    let says = match (trap.fault, condition(&trap.inst)) {
+        (Fault::WrongEntry | Fault::WrongEntryBack, Some(c)) => {
+            format!("reached by falling through{backward}, where {c} must be false")
+        }
+        (Fault::WrongEntry | Fault::WrongEntryBack, None) => {
+            format!("reached by falling through{backward}, but it is always jumped to")
+        }
+        (Fault::WrongLanding, Some(c)) => format!("jumps from here{backward}, since {c}"),
+        (Fault::WrongLanding, None) => format!("jumps from here{backward}"),
+        (Fault::Assert, Some(c)) => format!("{c} does not hold{backward}"),
+        _ => backward.trim().to_string(),
+    };
+    match (says.is_empty(), values.is_empty()) {
+        (true, _) => values,
+        (false, true) => says,
+        (false, false) => format!("{says}: {values}"),
+    }
+}
+
+fn other_text(trap: &Trap, module: &Module) -> String {
+    let values = values(trap, module, true);
+    let says = match (trap.fault, trap.other.as_ref().and_then(|(_, i)| condition(i))) {
+        (Fault::WrongEntry | Fault::WrongEntryBack, _) => {
+            return "its partner, from which it must be reached then".to_string();
+        }
+        (Fault::WrongLanding, Some(c)) => format!("and lands here, where {c} must be true"),
+        _ => "concerned, too".to_string(),
+    };
+    if values.is_empty() { says } else { format!("{says}: {values}") }
+}
+
+/// The condition of a jump or an assertion: `r4 ≠ r0`.
+fn condition(inst: &Inst) -> Option<String> {
+    let Kind::Row { cond, .. } = inst.kind else { return None };
+    if cond == Cond::Always {
+        return None;
+    }
+    let mut operands = inst.operands().map(|(_, o)| o);
+    let (a, b) = (operands.next()?, operands.next()?);
+    let text = |o| pendula::isa::text::operand(o, 0, &pendula::isa::text::NoNames);
+    Some(format!("{} {} {}", text(a), cond.symbol(), text(b)))
+}
+
+/// Writes a trap as a diagnostic.
+pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter) {
+    let mut d = Diagnostic::error(trap.fault.code(), trap.fault.title()).help(trap.fault.help());
+    match place(module, sources, trap.at) {
+        Some(at) => {
+            d = d.at(at, primary_text(trap, module));
+            if let Some((other, _)) = &trap.other
+                && let Some(at) = place(module, sources, *other)
+            {
+                d = d.also(at, other_text(trap, module));
+            }
+            reporter.diagnostic(&d, sources);
+        }
+        None => {
+            let names = ModuleNames(module);
+            let mut notes = vec![
+                format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
+                primary_text(trap, module),
+            ];
+            if let Some((at, other)) = &trap.other {
+                notes.push(format!("at address {at}: {}", display(other, u64::from(*at), &names)));
+                notes.push(other_text(trap, module));
+            }
+            notes.retain(|n| !n.is_empty());
+            let (path, line, column) =
+                module.loc(trap.at as usize).map_or(("", 0, 0), |(p, l)| (p, l.line, u32::from(l.column)));
+            reporter.without_source(&d, path, line, column, &notes);
+        }
+    }
+}
+
+/// The source text of an instruction, if the source is at hand.
+pub(crate) fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
+    let (_, loc) = module.loc(at as usize)?;
+    if loc.file as usize >= sources.len() {
+        return None;
+    }
+    let text = sources.text(loc.file);
+    let line_start = if loc.line == 1 {
+        0
+    } else {
+        text.bytes().enumerate().filter(|(_, b)| *b == b'\n').nth(loc.line as usize - 2).map(|(n, _)| n + 1)?
+    };
+    let line = text.get(line_start..)?.lines().next()?;
+    let start = line.char_indices().nth((loc.column as usize).saturating_sub(1)).map_or(0, |(n, _)| n);
+    let statement = line.get(start..)?;
+    let end = statement.find([';', '#']).unwrap_or(statement.len());
+    let statement = if statement.contains('"') { statement } else { &statement[..end] };
+    let len = statement.trim_end().len().max(1);
+    Some(Place { file: loc.file, span: line_start + start..line_start + start + len })
+}
+
+/// `file:line` of an instruction, for messages.
+pub(crate) fn line_of(module: &Module, at: u32) -> String {
+    match module.loc(at as usize) {
+        Some((file, loc)) => format!("{file}:{}", loc.line),
+        None => format!("address {at}"),
+    }
+}
+
+/// A trap as JSON.
+pub(crate) fn to_json(trap: &Trap, module: &Module) -> Value {
+    let names = ModuleNames(module);
+    let place = |at: u32| match module.loc(at as usize) {
+        Some((file, loc)) => json!({ "file": file, "line": loc.line, "column": loc.column }),
+        None => Value::Null,
+    };
+    let one = |at: u32, inst: &Inst, of_other: bool| {
+        let values: Vec<String> =
+            trap.values.iter().filter(|v| v.of_other == of_other).map(|v| value_text(v, inst, module)).collect();
+        json!({ "address": at, "place": place(at), "instruction": display(inst, u64::from(at), &names), "values": values })
+    };
+    json!({
+        "code": trap.fault.code(),
+        "message": trap.fault.title(),
+        "direction": trap.direction.name(),
+        "at": one(trap.at, &trap.inst, false),
+        "other": trap.other.as_ref().map(|(at, inst)| one(*at, inst, true)),
+    })
+}
