@@ -357,9 +357,8 @@ fn main() {
         let frac = module.flags.format.frac();
         let data = module.data.len();
         let hand = predecode(&module);
-        let entry = hand.iter().position(|p| p.k == K::Skip && p.to != 0 || false).unwrap_or(0);
         let entry =
-            module.code.iter().position(|i| matches!(i.kind, Kind::Row { row: Row::Start, .. })).unwrap_or(entry);
+            module.code.iter().position(|i| matches!(i.kind, Kind::Row { row: Row::Start, .. })).expect("a start");
         let program = Program::new(module, true).expect("a sound kernel");
         let config = |count| Config { mem: Some(data as u64 + 1024), count, ..Config::default() };
 
@@ -381,15 +380,14 @@ fn main() {
         };
         let mut subjects = [
             Subject {
-                name: "match loop",
                 run: Box::new(|| {
                     let (mut regs, mut mem) = ([0; 32], vec![0; data + 1024]);
                     regs[31] = data as u64;
                     match_loop(black_box(&hand), &mut regs, &mut mem, entry, frac).expect("no check fails")
                 }),
             },
-            Subject { name: "interpreter", run: Box::new(|| interpret(true)) },
-            Subject { name: "not counting", run: Box::new(|| interpret(false)) },
+            Subject { run: Box::new(|| interpret(true)) },
+            Subject { run: Box::new(|| interpret(false)) },
         ];
         let t = medians(&mut subjects, 11);
         println!(
@@ -400,7 +398,6 @@ fn main() {
             t[1] / t[0],
             (t[1] / t[2] - 1.0) * 100.0
         );
-        let _ = subjects.iter().map(|s| s.name).count();
     }
     println!(
         "\nratio: interpreter's time over the match loop's (target: at most 1.3); counting: what counting blocks costs."

@@ -77,7 +77,7 @@ impl Reporter {
             for (kind, label) in labels.iter().filter(|(_, l)| l.place.file == file) {
                 let span = window.relative(&label.place.span);
                 let text = (!label.text.is_empty()).then_some(label.text.as_str());
-                snippet = snippet.annotation(kind.clone().span(span).label(text));
+                snippet = snippet.annotation((*kind).span(span).label(text));
             }
             group = group.element(snippet);
         }

@@ -81,6 +81,8 @@ pub(crate) struct Expander<'o> {
     spent: usize,
     uses: u64,
     stopped: bool,
+    /// Whether uses of macros nested too deep: the outermost is left.
+    runaway: bool,
 }
 
 impl<'o> Expander<'o> {
@@ -88,7 +90,7 @@ impl<'o> Expander<'o> {
     pub(crate) fn read(name: &str, text: String, options: &'o Options) -> (Session, Files) {
         let files = Files::new(name, options);
         let (s, macros, open) = (Session::new(), Vec::new(), Vec::new());
-        let mut e = Expander { s, files, options, macros, open, spent: 0, uses: 0, stopped: false };
+        let mut e = Expander { s, files, options, macros, open, spent: 0, uses: 0, stopped: false, runaway: false };
         // Offsets are of 32 bits; a text beyond them is not read.
         let fits = text.len() <= e.limit();
         let base = if fits { e.s.add_file(text.len()) } else { e.s.add_file(0) };
@@ -141,7 +143,7 @@ impl<'o> Expander<'o> {
         let mut tokens: Vec<Token> = Vec::new();
         let mut errors: Vec<LexError> = Vec::new();
         let mut next = 0;
-        while next < input.text.len() && !self.stopped {
+        while next < input.text.len() && !self.stopped && !self.runaway {
             let line = lexer::line(input.text, next, &mut self.s.names, &mut tokens, &mut errors);
             next = line.next;
             if !errors.is_empty() {
@@ -231,7 +233,7 @@ impl<'o> Expander<'o> {
             let message = format!("uses of macros nest deeper than {MAX_MACROS}");
             let help = "a macro cannot use itself: nothing would end it; use a loop";
             self.s.fail(codes::EXPANSION, message, span, input.via, help);
-            self.stopped = true;
+            self.runaway = true;
             return;
         }
         let args = split_args(tokens);
@@ -269,6 +271,7 @@ impl<'o> Expander<'o> {
         }
         let via = self.s.add_use(name, span, input.via);
         self.lines(&Input { text: &expansion.text, origin: &expansion.origin, via, depth: input.depth + 1 });
+        self.runaway &= input.depth > 0;
     }
 
     fn include(&mut self, wanted: Sym, span: Span, via: Via) {
@@ -296,7 +299,7 @@ impl<'o> Expander<'o> {
             }
             Err(Refusal::Outside { root }) => {
                 let message = format!("`{wanted}` lies outside the program's folder, `{}`", root.display());
-                let help = "move the file into the folder, or allow includes from outside";
+                let help = "move the file into the folder, or allow includes from outside (`--include-outside`)";
                 self.s.fail(codes::INCLUDE_OUTSIDE, message, span, via, help);
                 return;
             }
@@ -307,6 +310,7 @@ impl<'o> Expander<'o> {
             self.s.fail(codes::INCLUDE_CYCLE, message, span, via, help);
             return;
         }
+        self.s.included(file, span);
         self.file(file);
     }
 }

@@ -48,7 +48,8 @@ pub enum InvertError {
     },
 }
 
-const CODES: [(&str, &str, &str); 5] = [
+/// Code, title and help of each variant, in the order of the codes.
+pub const CODES: [(&str, &str, &str); 5] = [
     (
         "P0320",
         "an irreversible program has no inverse",

@@ -160,7 +160,9 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
             content.push(c);
         } else {
             let range = start + 1 + at..end - 1 - chars.as_str().len();
-            let message = format!("`{}` is no escape", text.get(range.clone()).unwrap_or("\\").escape_debug());
+            // The backslash stays single.
+            let rest = text.get(range.start + 1..range.end).unwrap_or("").escape_debug();
+            let message = format!("`\\{rest}` is no escape");
             error(range, message, r#"the escapes are \n \t \r \0 \\ \' \" \x41 \u{1F980}"#);
         }
     }

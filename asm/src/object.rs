@@ -33,7 +33,7 @@ use pendula_isa::inst::Inst;
 use pendula_isa::module::{Module, Symbol, SymbolKind};
 use pendula_isa::types::Ty;
 
-pub use error::{ObjectError, codes};
+pub use error::{CODES, ObjectError, codes};
 pub use side::VERSION;
 pub use valid::is_name;
 

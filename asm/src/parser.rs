@@ -5,7 +5,7 @@
 //! [`expand`](crate::expand)'s. Expressions are in [`expr`](crate::expr).
 //! An error is reported where it is found and ends its line.
 
-use pendula_isa::{Kind, Reg, Ty, mnemonic};
+use pendula_isa::{Acc, Kind, Reg, Ty, mnemonic};
 
 use crate::ast::{Arg, ArgKind, Binary, DIRECTIVES, Directive, Head, Mark, Op, Span, Via};
 use crate::codes;
@@ -194,7 +194,11 @@ impl<'a> Parser<'a> {
         } else {
             (codes::MNEMONIC, format!("there is no instruction `{word}`"), mnemonic::suggest(&lower))
         };
+        let accumulates = other_accumulators(&lower);
         let help = match near {
+            _ if !accumulates.is_empty() => {
+                format!("there are {}; the others would lose bits, or have no meaning", accumulates.join(", "))
+            }
             Some(near) => format!("did you mean `{near}`?"),
             None if self.tok() == Tok::Equals => "a constant is defined by `.equ NAME, value`".to_string(),
             None if head == Head::UnknownDirective => {
@@ -301,7 +305,12 @@ impl<'a> Parser<'a> {
             Ok(op) => op,
             Err(Reported) => {
                 self.s.ast.args.truncate(first);
-                return;
+                // What follows is in the section all the same.
+                match directive {
+                    Directive::Text => Op::Text,
+                    Directive::Data => Op::Data,
+                    _ => return,
+                }
             }
         };
         self.s.ast.push(op, span, self.via, first);
@@ -428,6 +437,19 @@ fn classify(word: &str) -> Head {
         None if word.starts_with('.') => Head::UnknownDirective,
         None => Head::UnknownMnemonic,
     }
+}
+
+/// The accumulate instructions that differ from a word in the accumulator only, in backquotes.
+fn other_accumulators(word: &str) -> Vec<String> {
+    let names = Acc::ALL.iter().flat_map(|acc| [acc.name(false), acc.name(true)]);
+    let known = |rest: &str| {
+        let mut out: Vec<String> =
+            names.clone().map(|name| format!("{name}{rest}")).filter(|w| mnemonic::lookup(w).is_some()).collect();
+        out.dedup();
+        out.iter().map(|w| format!("`{w}`")).collect()
+    };
+    let rest = names.clone().find_map(|name| word.strip_prefix(name));
+    rest.map_or_else(Vec::new, known)
 }
 
 /// Whether two words differ by one letter more, less, changed or exchanged with its neighbour.

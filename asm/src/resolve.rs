@@ -230,7 +230,19 @@ impl Resolver<'_> {
                 Err(self.s.fail(pendula_isa::verify::Problem::NoProc.code(), message, span, stmt.via, help))
             }
             (_, Def::Code { at, .. }) => Ok(i64::from(at) - here),
-            (_, Def::Undefined) => Err(self.program.symbols.undefined(self.s, name, span, stmt.via)),
+            (_, Def::Undefined) => {
+                let text = self.s.names.text(name);
+                let how = match kind {
+                    Kind::Row { row: Row::Jmp, inverse, .. } => {
+                        let (half, partner) = if inverse { ("from", "jmp") } else { ("jmp", "from") };
+                        format!("as the label `{text}:` of the `{partner}` that belongs to this `{half}`")
+                    }
+                    Kind::Row { .. } | Kind::Accumulate { .. } => {
+                        format!("as a procedure, from `proc {text}` to `ret {text}`")
+                    }
+                };
+                Err(self.program.symbols.undefined_but(self.s, name, span, stmt.via, &how))
+            }
             (_, def @ (Def::Data { .. } | Def::Const(_))) => {
                 let message =
                     format!("`{}` is {}, and a place in the code is wanted", self.s.names.text(name), sort(def));

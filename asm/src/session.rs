@@ -18,7 +18,7 @@ pub(crate) type Parsed<T> = Result<T, Reported>;
 
 /// How many errors are reported.
 const MAX_ERRORS: usize = 1000;
-/// How many uses of macros within macros a message shows.
+/// How many uses of macros within macros, and how many includes within includes, a message shows.
 const MAX_USES: usize = 4;
 
 /// A use of a macro.
@@ -37,6 +37,8 @@ pub(crate) struct Session {
     uses: Vec<Use>,
     /// For each file, where its spans begin and its length.
     files: Vec<(u32, u32)>,
+    /// For each file, where it was included last.
+    includes: Vec<Option<Span>>,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
 }
@@ -48,6 +50,7 @@ impl Session {
             ast: Ast::default(),
             uses: Vec::new(),
             files: Vec::new(),
+            includes: Vec::new(),
             diagnostics: Vec::new(),
             errors: 0,
         }
@@ -59,7 +62,15 @@ impl Session {
         let len = u32::try_from(len).ok()?;
         base.checked_add(len)?.checked_add(1)?;
         self.files.push((base, len));
+        self.includes.push(None);
         Some(base)
+    }
+
+    /// Remembers where a file is included.
+    pub(crate) fn included(&mut self, file: usize, span: Span) {
+        if let Some(place) = self.includes.get_mut(file) {
+            *place = Some(span);
+        }
     }
 
     /// The file of a span and the offset of its start in the file.
@@ -109,6 +120,13 @@ impl Session {
             shorten(&mut text);
             diagnostic.secondary.push(Label { place: self.place(u.span), text });
             via = u.parent;
+        }
+        let mut file = diagnostic.primary.as_ref().map(|l| l.place.file);
+        for _ in 0..MAX_USES {
+            let Some(span) = file.and_then(|n| *self.includes.get(usize::from(n))?) else { break };
+            let place = self.place(span);
+            file = Some(place.file);
+            diagnostic.secondary.push(Label { place, text: "included here".to_string() });
         }
         self.diagnostics.push(diagnostic);
         Reported

@@ -195,7 +195,12 @@ impl Symbols {
                         if n != top {
                             diagnostic = diagnostic.also(s.place(self.consts[n].span), "through this one");
                         }
-                        s.report(diagnostic.help("give one of them a value that does not need the other"), via);
+                        let help = if n == top {
+                            "give it a value that does not need it"
+                        } else {
+                            "give one of them a value that does not need the other"
+                        };
+                        s.report(diagnostic.help(help), via);
                         self.consts[top].state = State::Failed;
                         continue;
                     }
@@ -286,6 +291,13 @@ impl Symbols {
 
     /// Reports a name that nothing defines, or nothing yet.
     pub(crate) fn undefined(&self, s: &mut Session, name: Sym, span: Span, via: Via) -> Reported {
+        let text = s.names.text(name);
+        let how = format!("as a label `{text}:`, or by `.equ {text}, value`");
+        self.undefined_but(s, name, span, via, &how)
+    }
+
+    /// Reports a name that nothing defines; `how` says how it is to be defined here.
+    pub(crate) fn undefined_but(&self, s: &mut Session, name: Sym, span: Span, via: Via, how: &str) -> Reported {
         let text = s.names.text(name).to_string();
         if !self.complete {
             let message = format!("`{text}` has no value yet, and a size is needed here");
@@ -300,7 +312,8 @@ impl Symbols {
         let consts = self.consts.iter().map(|c| c.name);
         let known = self.order.iter().copied().chain(consts).take(MAX_COMPARED).map(|n| s.names.text(n));
         let similar = known
-            .filter(|k| near(&text, k) || k.eq_ignore_ascii_case(&text))
+            // Every name of one letter is near to every other.
+            .filter(|k| (text.len() > 1 && near(&text, k)) || k.eq_ignore_ascii_case(&text))
             .min_by_key(|k| k.len().abs_diff(text.len()));
         let help = match similar {
             Some(similar) if similar.eq_ignore_ascii_case(&text) => {
@@ -308,7 +321,7 @@ impl Symbols {
             }
             Some(similar) => format!("did you mean `{similar}`?"),
             None if text == "inf" || text == "nan" => "`inf` and `nan` are numbers of the type `f` only".to_string(),
-            None => format!("define it: as a label `{text}:`, or by `.equ {text}, value`"),
+            None => format!("define it: {how}"),
         };
         s.fail(codes::UNDEFINED, format!("`{text}` is not defined"), span, via, help)
     }
@@ -328,7 +341,8 @@ impl Symbols {
                     return Err(s.fail(codes::TYPE, message, span, via, help));
                 }
                 if ty == Ty::Int {
-                    let help = "write a whole number, or use an instruction with a suffix: `.q`, `.l` or `.f`";
+                    let help = "write a whole number; what has a fraction goes into a register, or to an instruction \
+                                with a suffix: `.q`, `.l` or `.f`";
                     return Err(s.fail(codes::REAL, "an integer is wanted here", span, via, help));
                 }
                 let nan = text == self.nan;
@@ -338,7 +352,8 @@ impl Symbols {
         number.map_err(|error| {
             let help = match ty {
                 Ty::Q => "choose another `.format`, a smaller number, or another type",
-                Ty::Int | Ty::L | Ty::F => "write a number of smaller magnitude",
+                Ty::L => "write a number of a magnitude between these, or use another type",
+                Ty::Int | Ty::F => "write a number of smaller magnitude",
             };
             s.fail(codes::NUMBER_RANGE, error.to_string(), span, via, help)
         })

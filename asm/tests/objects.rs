@@ -630,7 +630,7 @@ impl Maker<'_> {
                     let n = self.module.spans.len();
                     let start = self.module.code.len() as u32;
                     let undo = self.byte().is_multiple_of(2);
-                    let name = ["s", "t", "u", "v", "w"][depth as usize % 5];
+                    let name = ["s", "t", "u", "v", "w"][depth % 5];
                     self.module.spans.push(span(name, undo, start, start));
                     self.block(depth - 1);
                     self.module.spans[n].end = self.module.code.len() as u32;

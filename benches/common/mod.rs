@@ -3,14 +3,13 @@
 
 use std::time::Instant;
 
-/// One thing to time: a name, and a closure that returns how many units of work it did.
-pub struct Subject<'a> {
-    pub name: &'a str,
-    pub run: Box<dyn FnMut() -> u64 + 'a>,
+/// One thing to time: a closure that returns how many units of work it did.
+pub(crate) struct Subject<'a> {
+    pub(crate) run: Box<dyn FnMut() -> u64 + 'a>,
 }
 
 /// Runs the subjects in turn, `rounds` times each, and returns each one's median seconds per unit of work.
-pub fn medians(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<f64> {
+pub(crate) fn medians(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<f64> {
     let mut times = vec![Vec::new(); subjects.len()];
     for round in 0..=rounds {
         for (subject, times) in subjects.iter_mut().zip(&mut times) {

@@ -27,8 +27,8 @@ pub struct Entry {
     pub inverse: Option<String>,
     /// The gate classes that an execution exercises.
     pub classes: Vec<&'static str>,
-    /// What the gradient mode needs: the partial derivatives, as written in the table.
-    pub partials: Option<&'static str>,
+    /// Whether the table gives partial derivatives, by which gradients flow through the instruction.
+    pub differentiable: bool,
     /// The opcode of the form with registers only.
     pub opcode: u16,
     /// PISA spellings.
@@ -63,7 +63,7 @@ pub fn entry(kind: Kind) -> Entry {
                 docs: joined(f.docs),
                 inverse,
                 classes: vec![f.class.key(), accumulator_class(acc, f.ty).key()],
-                partials: f.partials,
+                differentiable: f.partials.is_some() && acc != Acc::Xor,
                 opcode: opcode(kind, false),
                 aliases,
             }
@@ -91,7 +91,7 @@ pub fn entry(kind: Kind) -> Entry {
                 docs,
                 inverse,
                 classes: vec![r.class.key()],
-                partials: None,
+                differentiable: false,
                 opcode: opcode(kind, false),
                 aliases,
             }
@@ -113,8 +113,8 @@ pub fn text_of(e: &Entry) -> String {
     let _ = writeln!(out, "    {}", e.docs);
     let _ = writeln!(out, "    inverse: {}", e.inverse.as_deref().unwrap_or("none"));
     let _ = writeln!(out, "    gates: {}    opcode: {:#06x}", e.classes.join(" + "), e.opcode);
-    if let Some(p) = e.partials {
-        let _ = writeln!(out, "    partial derivatives: {}", p.split_whitespace().collect::<Vec<_>>().join(" "));
+    if e.differentiable {
+        let _ = writeln!(out, "    differentiable: carries gradients");
     }
     if !e.aliases.is_empty() {
         let _ = writeln!(out, "    also written: {}", e.aliases.join(", "));
@@ -255,7 +255,7 @@ pub fn json_of(e: &Entry) -> Value {
         "doc": e.docs,
         "inverse": e.inverse,
         "gates": e.classes,
-        "partials": e.partials,
+        "differentiable": e.differentiable,
         "opcode": e.opcode,
         "aliases": e.aliases,
     })

@@ -433,6 +433,7 @@ impl OperandError {
             }
             OperandError::TwoImmediates { .. } => "put one of them into a register",
             OperandError::ZeroFactor { .. } => "use `zero` or `exch` to clear a word without forgetting it",
+            OperandError::OutOfRange { min: 1, found: ..=0, .. } => "both factors must be greater than zero",
             OperandError::OutOfRange { .. } => "put the number into a register",
             OperandError::MixedFactors { .. } => "put the constant into a register",
         }

@@ -153,6 +153,8 @@ fn regions(code: &[Inst], found: &mut Vec<Violation>) -> Structure {
     let mut out = Structure::default();
     let mut open: Option<(bool, u32)> = None;
     let mut first_main = None;
+    // Regions that another one began in: their ends have been spoken for.
+    let mut broken: Vec<(bool, u32)> = Vec::new();
     let mut report = |problem, at, other| found.push(Violation { problem, at, other });
     for (n, inst) in code.iter().enumerate() {
         let at = n as u32;
@@ -167,8 +169,9 @@ fn regions(code: &[Inst], found: &mut Vec<Violation>) -> Structure {
             }
         };
         if !ends {
-            if let Some((_, start)) = open {
+            if let Some((main, start)) = open {
                 report(Problem::Nested, at, Some(start));
+                broken.push((main, start));
             }
             if main {
                 if let Some(first) = first_main {
@@ -187,6 +190,7 @@ fn regions(code: &[Inst], found: &mut Vec<Violation>) -> Structure {
                 out.regions.push(Region { main, start, last: at });
                 open = None;
             }
+            None if broken.iter().any(|&(m, start)| m == main && belongs(start)) => {}
             other => {
                 let problem = if main { Problem::NoStart } else { Problem::NoProc };
                 report(problem, at, other.map(|(_, start)| start));

@@ -53,7 +53,8 @@ pub(crate) fn handler(kind: Kind) -> Option<Handler> {
 
 macro_rules! shapes {
     ($($S:ident),+) => {
-        mod shape {
+        #[expect(clippy::upper_case_acronyms, reason = "the names of the shapes")]
+    mod shape {
             use super::{Layout, Operands, Shape};
             $( pub(super) struct $S; impl Operands for $S { const SLOTS: Layout = Shape::$S.layout(); } )+
         }

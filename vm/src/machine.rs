@@ -474,16 +474,16 @@ fn run_blocks<const COUNT: bool>(
     budget: &mut u64,
 ) -> Stop {
     let d = &program.decoded;
-    loop {
+    // In a register while blocks run.
+    let mut left = *budget;
+    let stop = loop {
         let code = &d.code[block as usize];
-        if *budget < u64::from(code.len) {
-            return Stop::Budget(block);
-        }
+        let Some(rest) = left.checked_sub(u64::from(code.len)) else { break Stop::Budget(block) };
         let ops = &d.ops[code.first as usize..code.last as usize];
         if let Some(first) = ops.first() {
             let done = if ops.len() <= CHAIN { (first.run)(core, ops) } else { in_chains(core, ops) };
             if let Err(fault) = done {
-                return Stop::Fault { block, k: (ops.len() - core.pending) as u32 + code.head, fault, other: None };
+                break Stop::Fault { block, k: (ops.len() - core.pending) as u32 + code.head, fault, other: None };
             }
         }
         // Branches are the common case. What is wrong with one that cannot be taken is found out afterwards.
@@ -493,13 +493,13 @@ fn run_blocks<const COUNT: bool>(
             exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
                 match transfer(core, program, exit) {
                     Ok(next) => Some(next),
-                    Err(leave) => return stop_leaving::<COUNT>(counts, code, block, budget, leave),
+                    Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
                 }
             }
             Exit::Halt => {
-                *budget -= u64::from(code.len);
+                left = rest;
                 counts[block as usize] += u64::from(COUNT);
-                return Stop::Halted(block);
+                break Stop::Halted(block);
             }
         };
         let Some(next) = next else {
@@ -509,14 +509,16 @@ fn run_blocks<const COUNT: bool>(
                     Leave::Tail(Fault::OffCode, None)
                 }
             };
-            return stop_leaving::<COUNT>(counts, code, block, budget, leave);
+            break stop_leaving::<COUNT>(counts, code, block, &mut left, leave);
         };
-        *budget -= u64::from(code.len);
+        left = rest;
         if COUNT {
             counts[block as usize] += 1;
         }
         block = next;
-    }
+    };
+    *budget = left;
+    stop
 }
 
 /// Accounts for a block that could not be left, or that led where control cannot go.

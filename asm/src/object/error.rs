@@ -127,7 +127,7 @@ pub enum ObjectError {
 }
 
 /// Code, title and help of each variant, in the order of the codes.
-const CODES: [(&str, &str, &str); 15] = [
+pub const CODES: [(&str, &str, &str); 15] = [
     ("P0301", "not a Pendula object", "give an object that `pendula asm` wrote, or a source file ending in `.rasm`"),
     ("P0302", "damaged ELF file", "assemble the source again; `readelf -a` shows what is left of the file"),
     ("P0303", "unknown version of the object format", "assemble the source again with this program"),

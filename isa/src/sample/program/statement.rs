@@ -1,0 +1,451 @@
+//! The statements of random programs, from single instructions to loops and
+//! compute spans. Where they stand is the parent's affair.
+
+use super::{
+    ACCUMULATES, ADD, ADDRESS, CLEAR, DATA, DEPTH, FIXED, FLOAT, FLOAT_WORDS, Generator, INTS, LIMIT, LOG_WORDS, LOGS,
+    MILD, MILD_WORDS, Place, Procedure, SCALED, WORDS, bit, plain, r, row, test, typed,
+};
+use crate::Env;
+use crate::inst::Kind;
+use crate::num::convert;
+use crate::sample::constant;
+use crate::sample::draft::{Line, Op};
+use crate::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use crate::types::{Acc, Cond, Reg, Ty};
+
+/// The condition that holds where this one does not; NaN apart, which no generated program has.
+const fn opposite(cond: Cond) -> Cond {
+    match cond {
+        Cond::Always => Cond::Always,
+        Cond::Eq => Cond::Ne,
+        Cond::Ne => Cond::Eq,
+        Cond::Lt => Cond::Ge,
+        Cond::Le => Cond::Gt,
+        Cond::Gt => Cond::Le,
+        Cond::Ge => Cond::Lt,
+        Cond::Ltu => Cond::Geu,
+        Cond::Geu => Cond::Ltu,
+    }
+}
+
+/// Whether the function takes any words without trapping; under `xor`, where the result may be anything, more do.
+const fn total(func: Func, acc: Acc) -> bool {
+    use int_fn::Fn as I;
+    match func {
+        Func::Int(f) => !matches!(f, I::Quot | I::Rem | I::Div | I::Mod | I::CvtL | I::CvtF),
+        Func::Q(f) => matches!(f, q_fn::Fn::Id | q_fn::Fn::Mul),
+        Func::L(f) => matches!(acc, Acc::Xor) && matches!(f, l_fn::Fn::CvtI | l_fn::Fn::CvtQ),
+        Func::F(f) => matches!(acc, Acc::Xor) && matches!(f, f_fn::Fn::CvtI | f_fn::Fn::CvtQ),
+    }
+}
+
+impl Generator<'_, '_> {
+    pub(super) fn block(&mut self) {
+        let mut left = 1 + self.s.below(6);
+        while left > 0 && self.budget > 0 {
+            left -= 1;
+            self.statement();
+        }
+    }
+
+    pub(super) fn statement(&mut self) {
+        self.budget = self.budget.saturating_sub(1);
+        let cheap = self.cost < LIMIT;
+        match self.s.below(32) {
+            0..=13 => self.accumulate(),
+            14..=17 => self.permute(),
+            18..=20 => self.branch(),
+            21..=23 if cheap => self.repeat(),
+            24 | 25 if cheap => self.call(),
+            26 => self.stacked(),
+            27 => self.undone(),
+            28 => self.scale(),
+            29 => self.check(),
+            30 => self.host(),
+            31 => self.routine(),
+            _ => self.accumulate(),
+        }
+    }
+
+    fn accumulate(&mut self) {
+        let kind = self.s.pick(&ACCUMULATES);
+        let Kind::Accumulate { mut acc, mut inverse, func, .. } = kind else { return };
+        let info = func.info();
+        let exact = matches!(func, Func::F(f_fn::Fn::Id | f_fn::Fn::Mul));
+        if acc == Acc::Add && info.ty == Ty::F && !exact {
+            (acc, inverse) = (Acc::Xor, false);
+        }
+        let (among, object): (Vec<Reg>, usize) = match (acc, info.ty) {
+            (Acc::Mul, _) => (LOGS.to_vec(), LOG_WORDS),
+            (Acc::Add, Ty::F) => (vec![FLOAT], FLOAT_WORDS),
+            (Acc::Add | Acc::Xor, _) => ((1..=DATA).map(r).collect(), self.s.pick(&[INTS, FIXED])),
+        };
+        let any = total(func, acc);
+        let arity = info.args.len();
+        // 0, 1: registers; 2: a constant; 3: memory read; 4: memory written; 5, 6: a constant and memory at a counter.
+        let mut mode = self.s.below(7);
+        let plain = mode >= 5 && any && acc != Acc::Mul && !self.active.is_empty();
+        if mode >= 5 && !plain {
+            mode = 2;
+        }
+        let mut ops = Vec::with_capacity(3);
+        let dest = if mode == 4 || (mode == 5 && object == INTS) {
+            ops.push(if mode == 5 { Op::Plain(self.s.pick(&self.active)) } else { self.memory(object) });
+            None
+        } else {
+            let Some(reg) = self.target(&among) else { return };
+            ops.push(Op::Reg(reg));
+            Some(reg)
+        };
+        // Which source is special; a divisor is always a constant where it is not moderate anyway.
+        let special = self.s.below(arity as u64) as usize;
+        for n in 0..arity {
+            let constant_here = matches!(mode, 2 | 5 | 6) && n == special;
+            let memory_here = (mode == 3 && n == special) || (mode == 6 && arity == 2 && n != special);
+            ops.push(match (any, constant_here, memory_here) {
+                (_, true, _) => {
+                    let word = if any { constant(info.from, self.s) } else { self.mild(info.from) };
+                    Op::Imm(word)
+                }
+                (true, _, true) if mode == 6 => Op::Plain(self.s.pick(&self.active)),
+                (true, _, true) => self.any_memory(),
+                (false, _, true) => self.memory(MILD_WORDS + info.from as usize),
+                (true, ..) => self.any_register(dest),
+                (false, ..) => Op::Reg(MILD[info.from as usize]),
+            });
+        }
+        self.inst(self::plain(acc, inverse, func), ops);
+    }
+
+    fn permute(&mut self) {
+        let Some(a) = self.data_target() else { return };
+        let b = self.data_target().filter(|b| *b != a);
+        let inverse = self.s.once_in(2);
+        match (self.s.below(12), b) {
+            (0, Some(b)) => self.inst(row(Row::Swap, false), vec![Op::Reg(a), Op::Reg(b)]),
+            (1, _) => {
+                let object = self.s.pick(&[INTS, FIXED]);
+                let word = self.memory(object);
+                self.inst(row(Row::Exch, false), vec![Op::Reg(a), word]);
+            }
+            (2, _) => {
+                let ty = self.s.pick(&[Ty::Int, Ty::Q]);
+                self.inst(typed(Row::Neg, ty), vec![Op::Reg(a)]);
+            }
+            (3, _) => self.inst(row(Row::Not, false), vec![Op::Reg(a)]),
+            (4, Some(b)) => self.inst(row(Row::Rol, inverse), vec![Op::Reg(a), Op::Reg(b)]),
+            (5, _) => {
+                let amount = self.s.below(64);
+                self.inst(row(Row::Rol, inverse), vec![Op::Reg(a), Op::Imm(amount)]);
+            }
+            (6, _) => {
+                if let Some(l) = self.target(&LOGS) {
+                    let word = self.memory(LOG_WORDS);
+                    self.inst(row(Row::Exch, false), vec![Op::Reg(l), word]);
+                    self.inst(typed(Row::Neg, Ty::L), vec![Op::Reg(l)]);
+                }
+            }
+            (7, _) => {
+                if let Some(f) = self.target(&[FLOAT]) {
+                    let word = self.memory(FLOAT_WORDS);
+                    self.inst(row(Row::Exch, false), vec![Op::Reg(f), word]);
+                    self.inst(typed(Row::Neg, Ty::F), vec![Op::Reg(f)]);
+                }
+            }
+            _ => self.inst(row(Row::Inc, inverse), vec![Op::Reg(a)]),
+        }
+    }
+
+    /// A condition, and the registers that it reads.
+    fn condition(&mut self) -> (Cond, Ty, [Op; 2], u32) {
+        let ty = self.s.pick(&[Ty::Int, Ty::Int, Ty::Q, Ty::L, Ty::F]);
+        let tests: Vec<Cond> = Cond::TESTS.into_iter().filter(|c| c.accepts(ty)).collect();
+        let cond = self.s.pick(&tests);
+        let mut pool: Vec<Reg> = match ty {
+            Ty::Int | Ty::Q => (1..=DATA).map(r).chain(self.active.iter().copied()).collect(),
+            Ty::L => LOGS.to_vec(),
+            Ty::F => vec![FLOAT],
+        };
+        pool.push(MILD[ty as usize]);
+        let a = self.s.pick(&pool);
+        let (b, mask) = if self.s.once_in(2) {
+            let k = self.s.pick(&[0, 1, -1, 5, -16384, 16383]);
+            (Op::Small(k), 0)
+        } else {
+            let b = self.s.pick(&pool);
+            (Op::Reg(b), bit(b))
+        };
+        (cond, ty, [Op::Reg(a), b], mask | bit(a))
+    }
+
+    pub(super) fn half(&mut self, inverse: bool, (cond, ty, ops): (Cond, Ty, [Op; 2]), to: u32) {
+        let [a, b] = ops;
+        self.inst(test(Row::Jmp, inverse, cond, ty), vec![a, b, Op::Label(to)]);
+    }
+
+    pub(super) fn half_plain(&mut self, inverse: bool, to: u32) {
+        self.inst(row(Row::Jmp, inverse), vec![Op::Label(to)]);
+    }
+
+    fn branch(&mut self) {
+        let (cond, ty, ops, mask) = self.condition();
+        let (choose, other, leave, end) = (self.label(), self.label(), self.label(), self.label());
+        match self.s.below(5) {
+            0 => {
+                // Code that nothing reaches.
+                self.place_label(choose);
+                self.half_plain(false, end);
+                self.protecting(0, Self::block);
+                self.place_label(end);
+                self.half_plain(true, choose);
+            }
+            1 | 2 => {
+                self.place_label(choose);
+                self.half(false, (cond, ty, ops), end);
+                self.protecting(mask, |g| {
+                    g.check_with(opposite(cond), ty, ops);
+                    g.block();
+                });
+                self.place_label(end);
+                self.half(true, (cond, ty, ops), choose);
+            }
+            n => {
+                self.place_label(choose);
+                self.half(false, (cond, ty, ops), other);
+                self.protecting(mask, Self::block);
+                self.place_label(leave);
+                self.half_plain(false, end);
+                self.place_label(other);
+                if n == 3 {
+                    self.half(true, (cond, ty, ops), choose)
+                } else {
+                    self.half_plain(true, choose)
+                }
+                self.protecting(mask, |g| {
+                    g.check_with(cond, ty, ops);
+                    g.block();
+                });
+                self.place_label(end);
+                self.half(true, (opposite(cond), ty, ops), leave);
+            }
+        }
+    }
+
+    fn repeat(&mut self) {
+        let Some(k) = self.counters.pop() else { return self.accumulate() };
+        let n = 1 + self.s.below(WORDS - 2);
+        let (top, bottom, enter, done) = (self.label(), self.label(), self.label(), self.label());
+        let times = self.times;
+        self.times *= n;
+        self.active.push(k);
+        let (zero, last) = (Op::Small(0), Op::Small(n as i16));
+        let (add, sub) = (plain(Acc::Add, false, ADD), plain(Acc::Add, true, ADD));
+        let k_ = Op::Reg(k);
+        match self.s.below(3) {
+            0 => {
+                self.place_label(top);
+                self.half(true, (Cond::Ne, Ty::Int, [k_, Op::Reg(Reg::ZERO)]), bottom);
+                self.protecting(bit(k), Self::block);
+                self.inst(row(Row::Inc, false), vec![k_]);
+                self.place_label(bottom);
+                self.half(false, (Cond::Ne, Ty::Int, [k_, last]), top);
+                self.inst(sub, vec![k_, Op::Imm(n)]);
+            }
+            1 => {
+                // Counting down, with other conditions.
+                self.inst(add, vec![k_, Op::Imm(n)]);
+                self.place_label(top);
+                self.half(true, (Cond::Lt, Ty::Int, [k_, last]), bottom);
+                self.protecting(bit(k), Self::block);
+                self.inst(row(Row::Inc, true), vec![k_]);
+                self.place_label(bottom);
+                self.half(false, (Cond::Gt, Ty::Int, [k_, zero]), top);
+            }
+            _ => {
+                // Testing first.
+                self.place_label(top);
+                self.half(true, (Cond::Ne, Ty::Int, [k_, zero]), bottom);
+                self.place_label(enter);
+                self.half(false, (Cond::Eq, Ty::Int, [k_, last]), done);
+                self.protecting(bit(k), Self::block);
+                self.inst(row(Row::Inc, false), vec![k_]);
+                self.place_label(bottom);
+                self.half_plain(false, top);
+                self.place_label(done);
+                self.half_plain(true, enter);
+                self.inst(sub, vec![k_, Op::Imm(n)]);
+            }
+        }
+        self.active.pop();
+        self.times = times;
+        self.counters.push(k);
+    }
+
+    fn call(&mut self) {
+        let (protected, times) = (self.protected, self.times);
+        let main = self.place == Place::Main;
+        let fits =
+            |p: &Procedure| p.writes & protected == 0 && times.saturating_mul(p.cost) < LIMIT && (main || !p.recursive);
+        let able: Vec<usize> = (0..self.procs.len()).filter(|n| fits(&self.procs[*n])).collect();
+        if able.is_empty() {
+            return self.accumulate();
+        }
+        let n = self.s.pick(&able);
+        let (cost, writes, recursive) = (self.procs[n].cost, self.procs[n].writes, self.procs[n].recursive);
+        self.cost += times * cost;
+        self.writes |= writes;
+        let (add, sub) = (plain(Acc::Add, false, ADD), plain(Acc::Add, true, ADD));
+        let depth = self.s.below(4);
+        if recursive {
+            self.inst(add, vec![Op::Reg(DEPTH), Op::Imm(depth)]);
+        }
+        let back = self.s.once_in(2);
+        if main && self.s.once_in(2) {
+            self.inst(add, vec![Op::Reg(ADDRESS), Op::Address(n)]);
+            self.inst(row(Row::Callr, back), vec![Op::Reg(ADDRESS)]);
+            self.inst(sub, vec![Op::Reg(ADDRESS), Op::Address(n)]);
+        } else {
+            self.inst(row(Row::Call, back), vec![Op::Proc(n)]);
+        }
+        if recursive {
+            self.inst(sub, vec![Op::Reg(DEPTH), Op::Imm(depth)]);
+        }
+    }
+
+    /// A register put on the stack and fetched again.
+    fn stacked(&mut self) {
+        let Some(a) = self.data_target() else { return };
+        self.inst(row(Row::Push, false), vec![Op::Reg(a)]);
+        self.protecting(bit(a), |g| {
+            if let (Some(b), true) = (g.data_target(), g.s.once_in(2)) {
+                let kind = g.s.pick(&[plain(Acc::Add, false, ADD), plain(Acc::Xor, false, ADD)]);
+                g.inst(kind, vec![Op::Reg(b), Op::Top]);
+            }
+            g.block();
+        });
+        self.inst(row(Row::Push, true), vec![Op::Reg(a)]);
+    }
+
+    /// A result in a clear register, used and taken back.
+    fn undone(&mut self) {
+        use int_fn::Fn as I;
+        if self.protected & bit(CLEAR) != 0 {
+            return self.accumulate();
+        }
+        let f = self.s.pick(&[I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::And, I::Mul]);
+        let [a, b] = [0, 1].map(|_| r(1 + self.s.below(u64::from(DATA)) as u8));
+        let ops = || vec![Op::Reg(CLEAR), Op::Reg(a), Op::Reg(b)];
+        self.inst(plain(Acc::Add, false, Func::Int(f)), ops());
+        let c = Op::Reg(CLEAR);
+        match f {
+            I::Min => self.check_with(Cond::Le, Ty::Int, [c, Op::Reg(a)]),
+            I::Max => self.check_with(Cond::Ge, Ty::Q, [c, Op::Reg(b)]),
+            I::Lt | I::Ltu | I::Eq => self.check_with(Cond::Ltu, Ty::Int, [c, Op::Imm(2)]),
+            _ => {}
+        }
+        self.protecting(bit(CLEAR) | bit(a) | bit(b), Self::block);
+        self.inst(plain(Acc::Add, true, Func::Int(f)), ops());
+        self.inst(row(Row::Zero, false), vec![c]);
+    }
+
+    fn scale(&mut self) {
+        let (Some(x), Some(buf)) = (self.target(&SCALED[..1]), self.target(&SCALED[1..])) else { return };
+        let rmul = |g: &mut Self, inverse, num: i64, den: i64| {
+            g.inst(row(Row::Rmul, inverse), vec![Op::Reg(x), Op::Reg(buf), Op::Factor(num), Op::Factor(den)]);
+        };
+        let num = self.s.between(1, 20);
+        let den = (num + self.s.between(-1, 1)).max(1);
+        match self.s.below(4) {
+            0 => {
+                let inverse = self.s.once_in(2);
+                rmul(self, inverse, num, den);
+            }
+            1 => {
+                let k = self.s.between(-1000, 1000).cast_unsigned();
+                self.inst(plain(Acc::Add, false, ADD), vec![Op::Reg(x), Op::Imm(k)]);
+            }
+            2 => {
+                let one = Op::Reg(MILD[0]);
+                self.inst(row(Row::Rmul, false), vec![Op::Reg(x), Op::Reg(buf), one, one]);
+            }
+            _ => {
+                rmul(self, false, num, den);
+                self.protecting(bit(x) | bit(buf), Self::block);
+                rmul(self, true, num, den);
+            }
+        }
+    }
+
+    fn check_with(&mut self, cond: Cond, ty: Ty, [a, b]: [Op; 2]) {
+        // What a jump takes as a small whole number, `assert` takes as a constant of the type.
+        let env = Env { format: self.format, ieee: false };
+        let b = match b {
+            Op::Small(k) => {
+                let k = i64::from(k).cast_unsigned();
+                Op::Imm(match ty {
+                    Ty::Int => k,
+                    Ty::Q => convert::int_to_q(env, k).unwrap_or(0),
+                    Ty::L => convert::int_to_l(env, k).unwrap_or(0),
+                    Ty::F => convert::int_to_f(env, k).unwrap_or(0),
+                })
+            }
+            other => other,
+        };
+        self.inst(test(Row::Assert, false, cond, ty), vec![a, b]);
+    }
+
+    fn check(&mut self) {
+        let (_, ty, [a, _], _) = self.condition();
+        match self.s.below(4) {
+            0 => self.check_with(Cond::Eq, ty, [a, a]),
+            1 => self.check_with(Cond::Ge, ty, [a, a]),
+            2 if self.protected & bit(CLEAR) == 0 => {
+                self.inst(row(Row::Zero, false), vec![Op::Reg(CLEAR)]);
+                self.inst(typed(Row::ZeroWithin, Ty::F), vec![Op::Reg(CLEAR), Op::Imm(1f64.to_bits())]);
+            }
+            _ => match self.active.last() {
+                Some(&k) => self.check_with(Cond::Lt, Ty::Int, [Op::Reg(k), Op::Imm(WORDS)]),
+                None => self.check_with(Cond::Gt, Ty::Int, [Op::Reg(MILD[0]), Op::Small(0)]),
+            },
+        }
+    }
+
+    fn host(&mut self) {
+        match self.s.below(3) {
+            0 => {
+                let (_, ty, [a, _], _) = self.condition();
+                self.inst(typed(Row::Show, ty), vec![a]);
+            }
+            1 => {
+                self.texts += 1;
+                self.inst(row(Row::Print, false), vec![Op::Text(self.texts % 5)]);
+            }
+            // Undone, an `emit` would want its word on the tape.
+            _ if self.place == Place::Main && !self.in_routine => {
+                if let Some(a) = self.data_target() {
+                    self.inst(row(Row::Emit, false), vec![Op::Reg(a)]);
+                }
+            }
+            _ => self.check(),
+        }
+    }
+
+    /// A compute span, something that uses it, and its undoing.
+    fn routine(&mut self) {
+        if self.in_routine {
+            return self.accumulate();
+        }
+        self.routines += 1;
+        let name = self.routines;
+        let cost = self.cost;
+        self.in_routine = true;
+        self.lines.push(Line::Routine(name));
+        self.block();
+        self.lines.push(Line::EndRoutine);
+        self.in_routine = false;
+        let cost = self.cost - cost;
+        self.block();
+        self.lines.push(Line::Unroutine(name));
+        self.cost += cost;
+    }
+}
