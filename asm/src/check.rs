@@ -18,7 +18,7 @@ use pendula_isa::text::{NoNames, display};
 use pendula_isa::types::{Acc, Reg, Ty};
 use pendula_isa::verify::{Structure, target, verify};
 
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Severity, plural};
 
 /// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -239,7 +239,10 @@ fn difference(code: &[Inst], routine: &Span, undo: &Span) -> Option<(u32, Option
     let name = &routine.name;
     let (have, want) = (undo.end.saturating_sub(undo.start), routine.end.saturating_sub(routine.start));
     if have != want {
-        let message = format!("this span has {have} instructions, and the routine `{name}` that it undoes has {want}");
+        let message = format!(
+            "this span has {}, and the routine `{name}` that it undoes has {want}",
+            plural(have, "instruction")
+        );
         return Some((undo.start, Some(routine.start), message));
     }
     for k in 0..have {
@@ -295,7 +298,7 @@ fn memory(module: &Module, calm: bool, found: &mut Findings) {
     let size = module.data.len() as u64;
     let mem = module.flags.mem;
     if let Some(mem) = mem.filter(|&mem| mem < size) {
-        let message = format!("the data has {size} words, and `.mem` gives the memory {mem}");
+        let message = format!("the data has {}, and `.mem` gives the memory {mem}", plural(size, "word"));
         found.add(Rule::Memory, At::Module, None, message);
     }
     let mut used: Vec<u64> = Vec::new();
@@ -318,11 +321,14 @@ fn memory(module: &Module, calm: bool, found: &mut Findings) {
                 let message = format!("the address {offset} is below the memory: this always traps");
                 found.add(Rule::Address, at.clone(), None, message);
             } else if let Some(mem) = beyond {
-                let message = format!("the address {offset} is beyond the {mem} words that `.mem` gives the memory");
+                let message =
+                    format!("the address {offset} is beyond the {} that `.mem` gives the memory", plural(mem, "word"));
                 found.add(Rule::Address, at.clone(), None, message);
             } else {
-                let message =
-                    format!("the address {offset} is beyond the {size} words of the data, where the stack is");
+                let message = format!(
+                    "the address {offset} is beyond the {} of the data, where the stack is",
+                    plural(size, "word")
+                );
                 found.add(Rule::BeyondData, at.clone(), None, message);
             }
         }

@@ -99,6 +99,12 @@ impl Diagnostic {
     }
 }
 
+/// A number of things: `1 word`, `2 words`.
+pub(crate) fn plural(n: impl std::fmt::Display + PartialEq + From<u8>, thing: &str) -> String {
+    let s = if n == 1.into() { "" } else { "s" };
+    format!("{n} {thing}{s}")
+}
+
 /// The texts that places refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use crate::assemble::Options;
 use crate::ast::{Directive, Head, Span, Via};
 use crate::codes;
+use crate::diagnostic::plural;
 use crate::files::{Files, Found, Refusal};
 use crate::intern::Sym;
 use crate::lexer::{self, LexError, Tok, Token, line_end, name_end};
@@ -240,8 +241,8 @@ impl<'o> Expander<'o> {
         if let Some(extra) = args.get(definition.params.len()) {
             let span = input.origin.span(extra.start as u32, extra.len() as u32);
             let count = definition.params.len();
-            let message =
-                format!("the macro `{}` takes {count} arguments, found {}", self.s.names.text(name), args.len());
+            let count = plural(count as u64, "argument");
+            let message = format!("the macro `{}` takes {count}, found {}", self.s.names.text(name), args.len());
             let place = self.s.place(definition.span);
             let diagnostic = self.s.error(codes::MACRO_USE, message, span).also(place, "defined here");
             self.s

@@ -16,6 +16,7 @@ use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Reg, Ty};
 use crate::assemble::{Program, count, sort};
 use crate::ast::{Arg, ArgKind, ExprRef, NodeKind, Op, Span, Stmt};
 use crate::codes;
+use crate::diagnostic::plural;
 use crate::files::Files;
 use crate::intern::Sym;
 use crate::session::{Parsed, Reported, Session};
@@ -357,7 +358,8 @@ impl Resolver<'_> {
         self.mem = Some(stmt.span);
         let data = self.program.data_len();
         if words < data {
-            let message = format!("{words} words of memory do not hold the data, {data} words");
+            let message =
+                format!("a memory of {} cannot hold the data, {}", plural(words, "word"), plural(data, "word"));
             return Err(self.s.fail(
                 codes::ARGUMENT,
                 message,

@@ -13,6 +13,7 @@ use pendula_isa::verify::{Region, Structure, target};
 
 use super::paths::next;
 use super::{At, Findings, Rule};
+use crate::diagnostic::plural;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Depth {
@@ -78,7 +79,7 @@ pub(super) fn check(code: &[Inst], structure: &Structure, found: &mut Findings) 
 
 fn report(code: &[Inst], region: Region, heights: &Heights, found: &mut Findings) {
     for (&at, &(a, b)) in &heights.clashes {
-        let message = format!("the stack is {a} words high on one path to here, and {b} on another");
+        let message = format!("the stack is {} high on one path to here, and {b} on another", plural(a, "word"));
         found.add(Rule::Depths, At::Inst(at), None, message);
     }
     for (at, depth) in (region.start..).zip(&heights.before) {
@@ -98,11 +99,11 @@ fn report(code: &[Inst], region: Region, heights: &Heights, found: &mut Findings
         && d != 0
     {
         let side = if d > 0 { "higher" } else { "lower" };
-        let (n, s) = (d.unsigned_abs(), if d.unsigned_abs() == 1 { "" } else { "s" });
+        let n = plural(d.unsigned_abs(), "word");
         let message = match region.main {
-            true => format!("the stack is {n} word{s} {side} at this `finish` than at the `start`"),
+            true => format!("the stack is {n} {side} at this `finish` than at the `start`"),
             false => {
-                format!("the stack is {n} word{s} {side} at this `ret` than at its `proc`: the link is not on top")
+                format!("the stack is {n} {side} at this `ret` than at its `proc`: the link is not on top")
             }
         };
         found.add(Rule::Unbalanced, At::Inst(region.last), Some(region.start), message);
