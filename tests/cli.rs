@@ -178,7 +178,7 @@ main:   start
     assert_eq!((code, out.contains("NOT restored")), (1, true), "{out}");
     let (code, out, _) = run(&["run", "--round-trip", "--drift", "-"], &lossy);
     assert_eq!(code, 0, "rounding of floats is told, not failed: {out}");
-    assert!(out.contains("1 floating-point words differ, most in x: by "), "{out}");
+    assert!(out.contains("1 floating-point word differs, most in x: by "), "{out}");
 }
 
 #[test]

@@ -64,6 +64,49 @@ fn decoding_undoes_encoding() {
     }
 }
 
+/// Words put together by hand from the table of bits in `encode`: objects that exist stay readable.
+#[test]
+fn words_are_what_they_have_always_been() {
+    let r = |n| Operand::Reg(Reg::new(n).unwrap());
+    let k = |word: i64| Operand::Imm(word.cast_unsigned(), Ty::Int);
+    let m =
+        |base, index, offset| Operand::Mem { base: Reg::new(base).unwrap(), index: Reg::new(index).unwrap(), offset };
+    let low28 = |x: i64| (x & 0xfff_ffff).cast_unsigned() << 36;
+    let regs = |a: u64, b: u64, c: u64, d: u64| a << 16 | b << 21 | c << 26 | d << 31;
+    let cases: Vec<(&str, Vec<Operand>, u64)> = vec![
+        ("add", vec![r(1), r(2)], 0x0041_0000),
+        ("subdiv", vec![m(1, 2, 5), r(3), r(4)], 0xc081 | regs(1, 2, 3, 4) | low28(5)),
+        ("addmul", vec![r(1), m(2, 0, 5), r(3)], 0x9020 | regs(1, 2, 0, 3) | low28(5)),
+        ("addmul", vec![r(1), r(2), m(3, 4, -5)], 0x8020 | regs(1, 2, 3, 4) | low28(-5)),
+        ("add", vec![m(1, 2, 0), k(9)], 0x4000 | regs(1, 2, 0, 0) | low28(9)),
+        ("xor.q", vec![r(5), k(-1)], 0x100a | regs(5, 0, 0, 0) | low28(-1)),
+        ("mulmul.l", vec![r(1), r(2), k(1 << 40)], 0x6834 | regs(1, 2, 0, 0)),
+        ("subcvt.f.i", vec![r(1), r(31)], 0x0219 | regs(1, 31, 0, 0)),
+        ("exch", vec![r(1), m(2, 3, -4)], 0x0026 | regs(1, 2, 3, 0) | low28(-4)),
+        ("neg.f", vec![r(9)], 0x005e | regs(9, 0, 0, 0)),
+        ("rol", vec![r(3), k(7)], 0x0886 | regs(3, 0, 0, 0) | low28(7)),
+        ("ror", vec![r(3), r(4)], 0x0087 | regs(3, 4, 0, 0)),
+        ("rmul", vec![r(1), r(2), k(9), k(10)], 0x08c6 | regs(1, 2, 0, 0) | low28(9 | 10 << 14)),
+        ("pop", vec![r(4)], 0x00e7 | regs(4, 0, 0, 0)),
+        ("assert.ge.l", vec![r(4), k(0)], 0x6916 | regs(4, 0, 0, 0)),
+        ("print", vec![Operand::Text(3)], 0x01c6 | low28(3)),
+        ("start", vec![], 0x0406),
+        ("finish", vec![], 0x0407),
+        ("jmp", vec![Operand::Label(3)], 0x0426 | low28(3)),
+        ("jmp.ltu", vec![r(1), Operand::Small(-3), Operand::Label(10)], 0x7c26 | 1 << 16 | 0x7ffd << 21 | low28(10)),
+        ("from.eq.f", vec![r(1), r(2), Operand::Label(-1)], 0x143f | regs(1, 2, 0, 0) | low28(-1)),
+        ("ret", vec![Operand::Label(-9)], 0x0447 | low28(-9)),
+        ("uncall", vec![Operand::Label(2)], 0x0467 | low28(2)),
+        ("callr", vec![r(30)], 0x0486 | regs(30, 0, 0, 0)),
+    ];
+    for (mnemonic, operands, word) in cases {
+        let mut pool = Pool::default();
+        let inst = Inst::build(lookup(mnemonic).unwrap(), &operands).unwrap_or_else(|e| panic!("{mnemonic}: {e}"));
+        let got = encode(&inst, &mut pool);
+        assert_eq!(got, word, "{mnemonic}: {got:#018x}, not {word:#018x}");
+    }
+}
+
 #[test]
 fn constants_stand_in_the_word_where_they_fit() {
     each_instruction(|_, inst, _| {

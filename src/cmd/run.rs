@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let program = match Program::new(loaded.module, args.checks == Switch::On) {
         Ok(program) => program,
         Err(error) => {
-            let d = Diagnostic::error(error.code(), format!("{}: {error}", args.source.file));
+            let d = Diagnostic::error(error.code(), format!("{}: {error}", args.source.file)).help(error.help());
             reporter.diagnostic(&d, &loaded.sources);
             return Ok(Status::Fault);
         }
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
             print(&state.text)?;
         }
         if let Some(restored) = restored {
-            print(&round_trip_text(restored, &machine))?;
+            print(&round_trip_text(restored, &machine, drift.is_some()))?;
         }
         if let Some(drift) = &drift {
             print(&drift.text)?;
@@ -324,10 +324,12 @@ fn place_json(machine: &Machine<'_>, place: &Place, hex: bool) -> Value {
     }
 }
 
-fn round_trip_text(restored: bool, machine: &Machine<'_>) -> String {
+fn round_trip_text(restored: bool, machine: &Machine<'_>, told: bool) -> String {
     let words = machine.memory().len() + Reg::COUNT - 1 + machine.output().len();
     if restored {
         format!("round trip: the state was restored, all {words} words bit for bit\n")
+    } else if told {
+        "round trip: the state was NOT restored\n".to_string()
     } else {
         "round trip: the state was NOT restored; `--drift` tells what differs\n".to_string()
     }
@@ -392,10 +394,12 @@ fn drift(machine: &Machine<'_>, (regs, memory): &([u64; Reg::COUNT], Vec<u64>)) 
     let mut text = String::new();
     let (difference, place) = largest.clone().unwrap_or((0.0, String::new()));
     if float_words > 0 {
-        let _ = writeln!(text, "drift: {float_words} floating-point words differ, most in {place}: by {difference:e}");
+        let words = if float_words == 1 { "word differs" } else { "words differ" };
+        let _ = writeln!(text, "drift: {float_words} floating-point {words}, most in {place}: by {difference:e}");
     }
     if other_words > 0 {
-        let _ = writeln!(text, "drift: {other_words} other words differ:");
+        let words = if other_words == 1 { "word differs" } else { "words differ" };
+        let _ = writeln!(text, "drift: {other_words} other {words}:");
         for line in &others {
             let _ = writeln!(text, "  {line}");
         }

@@ -48,6 +48,17 @@ impl LoadError {
             LoadError::TooLong => "P0142",
         }
     }
+
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            LoadError::Code(v) => v.problem.help(),
+            LoadError::Operand { error, .. } => error.help(),
+            LoadError::Span(_) => "make the module anew with `pendula asm`",
+            LoadError::NoStart => "a program begins with `start` and ends with `finish`",
+            LoadError::TooLong => "divide the program",
+        }
+    }
 }
 
 impl Program {
