@@ -1,6 +1,13 @@
 //! Arrays from files: comma-separated values and NumPy's `.npy`.
 
+use std::io::Read;
 use std::path::Path;
+
+/// The largest array file that is read, in bytes: 2^27 words of eight bytes, and room for a header.
+const LIMIT: u64 = (1 << 30) + (1 << 16);
+
+/// The largest `.npy` header: NumPy's are of some hundred bytes.
+const HEADER: usize = 1 << 14;
 
 /// A number as a file holds it, before it becomes a word of some type.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +36,18 @@ pub struct ArrayError {
 pub fn read(path: &str) -> Result<Vec<Number>, ArrayError> {
     let fail = |message: String| ArrayError { path: path.to_string(), message };
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-    let bytes = std::fs::read(path).map_err(|e| fail(format!("cannot be read: {e}")))?;
-    match extension.as_str() {
-        "csv" | "txt" => csv_numbers(&bytes).map_err(fail),
-        "npy" => npy_numbers(&bytes).map_err(fail),
-        _ => Err(fail("array files end in `.csv` or `.npy`".to_string())),
+    let numbers = match extension.as_str() {
+        "csv" | "txt" => csv_numbers,
+        "npy" => npy_numbers,
+        _ => return Err(fail("array files end in `.csv` or `.npy`".to_string())),
+    };
+    let unreadable = |e: std::io::Error| fail(format!("cannot be read: {e}"));
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(unreadable)?.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(fail(format!("larger than {LIMIT} bytes")));
     }
+    numbers(&bytes).map_err(fail)
 }
 
 fn csv_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
@@ -59,6 +72,7 @@ fn csv_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
 }
 
 fn npy_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
+    check_npy_header(bytes)?;
     let file = npyz::NpyFile::new(bytes).map_err(|e| format!("not a .npy file: {e}"))?;
     let (shape, order) = (file.shape().to_vec(), file.order());
     let npyz::DType::Plain(dtype) = file.dtype() else {
@@ -89,6 +103,26 @@ fn npy_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
         _ => return Err(format!("elements of type {} cannot be read; use integers or floats of 32 or 64 bits", dtype)),
     };
     Ok(if order == npyz::Order::Fortran { to_row_major(flat, &shape) } else { flat })
+}
+
+/// Refuses headers that the reader should not be given: it believes their length, and takes exponential time over
+/// brackets within brackets.
+fn check_npy_header(bytes: &[u8]) -> Result<(), String> {
+    let header = match bytes {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _, a, b, rest @ ..] => {
+            rest.get(..usize::from(u16::from_le_bytes([*a, *b])))
+        }
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _, a, b, c, d, rest @ ..] => {
+            usize::try_from(u32::from_le_bytes([*a, *b, *c, *d])).ok().and_then(|n| rest.get(..n))
+        }
+        _ => return Err("not a .npy file".to_string()),
+    };
+    let header = header.ok_or("not a .npy file: it ends within its header")?;
+    let brackets = header.iter().filter(|b| matches!(b, b'{' | b'[' | b'(')).count();
+    if header.len() > HEADER || brackets > 4 {
+        return Err("not a .npy file of plain numbers: its header is too complicated".to_string());
+    }
+    Ok(())
 }
 
 /// Reorders a column-major array.
@@ -138,5 +172,9 @@ mod tests {
             assert_eq!(npy_numbers(&bytes).unwrap(), numbers);
         }
         assert!(npy_numbers(b"not numpy").is_err());
+        // A header that would be parsed for ever, and one that claims four gigabytes.
+        let nested = [b"\x93NUMPY\x01\x00\x40\x00".as_slice(), &[b'{'; 64]].concat();
+        assert!(npy_numbers(&nested).unwrap_err().contains("too complicated"));
+        assert!(npy_numbers(b"\x93NUMPY\x02\x00\xff\xff\xff\xff").unwrap_err().contains("ends within its header"));
     }
 }

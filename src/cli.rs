@@ -98,6 +98,9 @@ pub(crate) struct Run {
     /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) input: Option<String>,
+    /// How many words of the input tape are read already: all of them with --reverse, else none.
+    #[arg(long, value_name = "N", requires = "input")]
+    pub(crate) read: Option<usize>,
     /// With --reverse: the words that the forward run emitted, in order: `1,2,3` or `@file`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) output: Option<String>,

@@ -5,6 +5,7 @@ use pendula::isa::inst::Kind;
 use pendula::isa::module::{Module, SymbolKind};
 use pendula::isa::num::Format;
 use pendula::isa::operand::Operand;
+use pendula::isa::table::Row;
 use pendula::isa::text::{Names, display, number};
 use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
@@ -19,6 +20,11 @@ pub(crate) struct ModuleNames<'a>(pub(crate) &'a Module);
 impl Names for ModuleNames<'_> {
     fn label(&self, at: i64) -> String {
         let code = |k: SymbolKind| !matches!(k, SymbolKind::Data { .. });
+        // A `proc` names its `ret`, which goes by the name of the `proc`.
+        let at = match usize::try_from(at).ok().and_then(|n| self.0.code.get(n)) {
+            Some(Inst { kind: Kind::Row { row: Row::Proc, inverse: true, .. }, imm, .. }) => at.saturating_add(*imm),
+            _ => at,
+        };
         let exact = self.0.symbols.iter().find(|s| code(s.kind) && i64::try_from(s.value) == Ok(at));
         exact.map_or_else(|| format!("@{at}"), |s| s.name.clone())
     }
@@ -179,13 +185,7 @@ pub(crate) fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place
     if loc.file as usize >= sources.len() {
         return None;
     }
-    let text = sources.text(loc.file);
-    let line_start = if loc.line == 1 {
-        0
-    } else {
-        text.bytes().enumerate().filter(|(_, b)| *b == b'\n').nth(loc.line as usize - 2).map(|(n, _)| n + 1)?
-    };
-    let line = text.get(line_start..)?.lines().next()?;
+    let (line_start, line) = sources.line(loc.file, loc.line)?;
     let start = line.char_indices().nth((loc.column as usize).saturating_sub(1)).map_or(0, |(n, _)| n);
     let statement = line.get(start..)?;
     let end = statement.find([';', '#']).unwrap_or(statement.len());
@@ -202,17 +202,25 @@ pub(crate) fn line_of(module: &Module, at: u32) -> String {
     }
 }
 
+fn place_json(at: u32, module: &Module) -> Value {
+    match module.loc(at as usize) {
+        Some((file, loc)) => json!({ "file": file, "line": loc.line, "column": loc.column }),
+        None => Value::Null,
+    }
+}
+
+/// An instruction's address and place as JSON.
+pub(crate) fn address_json(at: u32, module: &Module) -> Value {
+    json!({ "address": at, "place": place_json(at, module) })
+}
+
 /// A trap as JSON.
 pub(crate) fn to_json(trap: &Trap, module: &Module) -> Value {
     let names = ModuleNames(module);
-    let place = |at: u32| match module.loc(at as usize) {
-        Some((file, loc)) => json!({ "file": file, "line": loc.line, "column": loc.column }),
-        None => Value::Null,
-    };
     let one = |at: u32, inst: &Inst, of_other: bool| {
         let values: Vec<String> =
             trap.values.iter().filter(|v| v.of_other == of_other).map(|v| value_text(v, inst, module)).collect();
-        json!({ "address": at, "place": place(at), "instruction": display(inst, u64::from(at), &names), "values": values })
+        json!({ "address": at, "place": place_json(at, module), "instruction": display(inst, u64::from(at), &names), "values": values })
     };
     json!({
         "code": trap.fault.code(),

@@ -185,12 +185,54 @@ main:   start
 fn tapes_go_in_and_out() {
     let program = "main: start\n read r1\n read r2\n add r1, r2\n emit r1\n add r1, r2\n show r2\n print \"done\"\n sub r1, r2\n unread r2\n finish\n";
     let (code, out, err) = run(&["run", "-", "--input", "30,12"], program);
-    assert_eq!((code, out.as_str()), (0, "12\ndone\noutput = [42]\n"), "{err}");
+    assert_eq!((code, out.as_str()), (0, "12\ndone\noutput = [42]\ninput: 1 of 2 words read\n"), "{err}");
     let (code, out, err) =
         run(&["run", "-", "--reverse", "--input", "30,12", "--output", "42", "--show", "r1,r2"], program);
     assert_eq!(code, 1, "the input tape was read one word less: {out} {err}");
     let (code, _, err) = run(&["run", "-", "--input", "30"], program);
     assert_eq!((code, err.contains("P0124")), (1, true), "{err}");
+}
+
+/// A program that gives a word back ends with the tape in the middle; a run backward starts there.
+#[test]
+fn the_place_on_the_input_tape_is_told_and_taken() {
+    let program = "main: start\n read r1\n read r2\n add r1, r2\n emit r1\n unread r2\n finish\n";
+    let (code, out, err) = run(&["run", "-", "--input", "20,22"], program);
+    assert_eq!((code, out.as_str()), (0, "output = [42]\ninput: 1 of 2 words read\n"), "{err}");
+    let back = &["run", "-", "--reverse", "--input", "20,22", "--output", "42", "--read", "1"];
+    assert_eq!(run(back, program), (0, String::new(), String::new()));
+    let (code, _, err) = run(&["run", "-", "--input", "1", "--read", "2"], program);
+    assert_eq!((code, err.contains("the input tape has 1 words")), (2, true), "{err}");
+}
+
+#[test]
+fn a_result_is_not_written_over_its_source() {
+    let folder = folder("same");
+    let file = folder.join("p.rasm");
+    std::fs::write(&file, "main: start\n finish\n").expect("written");
+    let path = file.to_str().expect("UTF-8");
+    for command in ["asm", "disasm", "invert"] {
+        let (code, _, err) = run(&[command, path, "-o", path], "");
+        assert_eq!((code, err.contains("is the source itself")), (2, true), "{command}: {err}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("still there"), "main: start\n finish\n");
+    std::fs::remove_dir_all(folder).expect("removed");
+}
+
+#[test]
+fn json_tells_flags_limits_and_refusals() {
+    let wrapping = "main: start\n add.q r1, 2147483647\n add.q r1, 1\n finish\n";
+    let (code, value) = json(&["run", "-", "--json"], wrapping);
+    assert_eq!((code, &value["flags"]["overflow"]["place"]["line"]), (0, &3.into()));
+    let (code, value) = json(&["run", "-", "--json", "--max-steps", "2"], wrapping);
+    assert_eq!(
+        (code, &value["outcome"]["code"], &value["outcome"]["next"]["address"]),
+        (1, &"P0130".into(), &2.into())
+    );
+    let (code, value) = json(&["run", "-", "--json"], "proc f\n ret f\n");
+    assert_eq!((code, &value["diagnostics"][0]["code"]), (1, &"P0141".into()));
+    let (code, value) = json(&["run", "-", "--json", "--reverse"], ".irreversible\nmain: start\n finish\n");
+    assert_eq!((code, &value["diagnostics"][0]["code"]), (1, &"P0143".into()));
 }
 
 #[test]

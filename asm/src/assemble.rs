@@ -261,7 +261,13 @@ impl Program {
     fn add_data(&mut self, s: &mut Session, stmt: &Stmt, words: u64, options: &Options) {
         if words > options.max_data.saturating_sub(self.data_len) {
             let message = format!("the program has more than {} words of data", options.max_data);
-            s.fail(codes::TOO_LARGE, message, stmt.span, stmt.via, "raise the limit, or bring the data from outside");
+            s.fail(
+                codes::TOO_LARGE,
+                message,
+                stmt.span,
+                stmt.via,
+                "allow more with `pendula run --mem WORDS`, or bring the data from outside",
+            );
             return;
         }
         self.data_len += words;

@@ -1,6 +1,7 @@
 //! What the assembler has to say about a source file: data, not text. The command line renders it.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// How grave a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -109,6 +110,8 @@ pub(crate) fn plural(n: impl std::fmt::Display + PartialEq + From<u8>, thing: &s
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<(String, String)>,
+    /// Where the lines of each file begin, found when they are first asked for.
+    lines: Vec<OnceLock<Vec<usize>>>,
 }
 
 impl Sources {
@@ -116,6 +119,7 @@ impl Sources {
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> Option<u16> {
         let index = u16::try_from(self.files.len()).ok()?;
         self.files.push((name.into(), text.into()));
+        self.lines.push(OnceLock::new());
         Some(index)
     }
 
@@ -127,6 +131,17 @@ impl Sources {
     /// A file's text.
     pub fn text(&self, file: u16) -> &str {
         self.files.get(file as usize).map_or("", |(_, text)| text)
+    }
+
+    /// A line of a file, counted from 1, without its end, and the byte offset where it begins.
+    pub fn line(&self, file: u16, number: u32) -> Option<(usize, &str)> {
+        let text = &self.files.get(file as usize)?.1;
+        let starts = self.lines.get(file as usize)?.get_or_init(|| {
+            let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(n, _)| n + 1);
+            std::iter::once(0).chain(ends).collect()
+        });
+        let start = *starts.get((number as usize).checked_sub(1)?)?;
+        Some((start, text.get(start..)?.lines().next().unwrap_or("")))
     }
 
     /// How many files there are.

@@ -111,7 +111,7 @@ impl<'o> Expander<'o> {
 
     fn too_large(&mut self, span: Span, via: Via) {
         let message = format!("the source is larger than {} bytes, with what macros expand to", self.limit());
-        self.s.fail(codes::TOO_LARGE, message, span, via, "raise the limit, or divide the program");
+        self.s.fail(codes::TOO_LARGE, message, span, via, "allow more with `--max-source`, or divide the program");
         self.stopped = true;
     }
 
@@ -183,7 +183,13 @@ impl<'o> Expander<'o> {
         if self.s.ast.stmts.len() > self.options.max_statements && !self.stopped {
             let span = tokens.first().map_or(Span::default(), |t| input.origin.span(t.start, t.len));
             let message = format!("the program has more than {} statements", self.options.max_statements);
-            self.s.fail(codes::TOO_LARGE, message, span, input.via, "raise the limit, or use loops and procedures");
+            self.s.fail(
+                codes::TOO_LARGE,
+                message,
+                span,
+                input.via,
+                "use loops and procedures instead of so many copies",
+            );
             self.stopped = true;
         }
         self.stopped |= self.s.overwhelmed();

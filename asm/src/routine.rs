@@ -40,9 +40,26 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
     // The last whole span of each routine.
     let mut routines: HashMap<Sym, Range<usize>> = HashMap::new();
     let mut inverses = 0u32;
+    // How many spans were given up: so many ends are passed over.
+    let mut given_up = 0;
     let written = written_out(&old);
     for (n, stmt) in old.iter().enumerate() {
         let Op::Mark(mark) = stmt.op else {
+            if matches!(stmt.op, Op::Inst(kind) if matches!(kind.flow(), Flow::Procedure | Flow::Run))
+                && let Some(last) = open.pop()
+            {
+                let name = s.names.text(last.name);
+                let message = format!("a procedure or run begins or ends within the span of `{name}`");
+                let d = s.error(codes::MARKS, message, stmt.span).also(s.place(last.span), "the span begins here");
+                s.report(
+                    d.help("a span lies between two instructions of one procedure: end it before this one"),
+                    stmt.via,
+                );
+                // Its end, and those of the spans around it, are not missed.
+                given_up += 1 + open.len();
+                // Their undoing is not complained about as well.
+                routines.extend(open.drain(..).chain([last]).filter(|o| !o.undo).map(|o| (o.name, 0..0)));
+            }
             s.ast.stmts.push(*stmt);
             continue;
         };
@@ -62,7 +79,7 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
                         message,
                         stmt.span,
                         stmt.via,
-                        "raise the limit, or make the routine a procedure and `uncall` it",
+                        "make the routine a procedure and `uncall` it, instead of so many copies",
                     );
                     open.clear();
                     break;
@@ -75,6 +92,7 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
                 s.ast.stmts.push(*stmt);
                 open.push(Open { name, undo, first: s.ast.stmts.len(), span: stmt.span, via: stmt.via });
             }
+            Mark::End { .. } if open.is_empty() && given_up > 0 => given_up -= 1,
             Mark::End { name, undo } => {
                 let Some(last) = open.last().copied() else {
                     stray_end(s, undo, stmt);

@@ -59,7 +59,7 @@ faults! {
         "every path must end in `finish` (backward: in `start`)";
     /// The word popped as a return link is none, or belongs to a call of another procedure.
     BadLink "P0111" "the return link does not belong to a call of this procedure"
-        "the stack pointer or the word below it was changed within the procedure; leave both as they were on entry";
+        "leave `sp`, the word below it, and the register of a `callr` as they were on entry to the procedure";
     /// `callr`/`uncallr` with a register that holds no procedure's address.
     NotProcedure "P0112" "the register does not hold the address of a procedure"
         "load it with the procedure's name: `add r1, name`";

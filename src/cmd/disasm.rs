@@ -14,6 +14,6 @@ pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> 
     };
     let text =
         if args.listing { disasm::listing(&program.module, |_, _| None) } else { disasm::disassemble(&program.module) };
-    write(args.output.as_deref(), &text)?;
+    write(&args.source.file, args.output.as_deref(), &text)?;
     Ok(Status::Done)
 }

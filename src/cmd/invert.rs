@@ -15,7 +15,7 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
     };
     match invert::invert(&program.module) {
         Ok(inverse) => {
-            write(args.output.as_deref(), &disasm::disassemble(&inverse))?;
+            write(&args.source.file, args.output.as_deref(), &disasm::disassemble(&inverse))?;
             Ok(Status::Done)
         }
         Err(error) => {

@@ -32,7 +32,7 @@ pub(crate) fn options(source: &Source, max_data: Option<u64>) -> Options {
     let mut options =
         Options { include_outside: source.include_outside, max_source: source.max_source, ..Options::default() };
     if let Some(words) = max_data {
-        options.max_data = options.max_data.min(words);
+        options.max_data = words;
     }
     options
 }
@@ -81,9 +81,22 @@ pub(crate) fn report(
 }
 
 /// Writes a result to a file, or to standard output.
-pub(crate) fn write(output: Option<&str>, text: &str) -> anyhow::Result<()> {
+pub(crate) fn write(source: &str, output: Option<&str>, text: &str) -> anyhow::Result<()> {
     match output {
         None | Some("-") => Ok(print(text)?),
-        Some(path) => std::fs::write(path, text).with_context(|| format!("cannot write {path}")),
+        Some(path) => {
+            keep_source(source, path)?;
+            std::fs::write(path, text).with_context(|| format!("cannot write {path}"))
+        }
     }
+}
+
+/// Refuses to write a result over its own source.
+pub(crate) fn keep_source(source: &str, output: &str) -> anyhow::Result<()> {
+    let same = match (std::fs::canonicalize(source), std::fs::canonicalize(output)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    anyhow::ensure!(!same, "{output} is the source itself, which would be lost; give another file");
+    Ok(())
 }

@@ -18,12 +18,15 @@ use serde_json::{Map, Value, json};
 
 use crate::Status;
 use crate::cli::{Run, Switch, TrapOn};
-use crate::cmd::load;
-use crate::report::{Reporter, print, print_json};
+use crate::cmd::{load, report};
+use crate::report::{Reporter, print, print_json, to_json};
 use crate::trapped::{self, ModuleNames, line_of};
 
 /// How many elements of an array are printed unasked.
 const ELEMENTS: usize = 64;
+
+/// How many events `--json` collects; later ones are left out.
+const EVENTS: usize = 1_000_000;
 
 /// Instructions between looks at the clock.
 const CHUNK: u64 = 20_000_000;
@@ -42,14 +45,14 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         let d =
             Diagnostic::error("P0143", format!("{} says `.irreversible`: it cannot run backward", args.source.file))
                 .help("run it forward, or uncompute instead of erasing");
-        reporter.diagnostic(&d, &loaded.sources);
+        report(&[d], &loaded.sources, args.json, reporter)?;
         return Ok(Status::Fault);
     }
     let program = match Program::new(loaded.module, args.checks == Switch::On) {
         Ok(program) => program,
         Err(error) => {
             let d = Diagnostic::error(error.code(), format!("{}: {error}", args.source.file)).help(error.help());
-            reporter.diagnostic(&d, &loaded.sources);
+            report(&[d], &loaded.sources, args.json, reporter)?;
             return Ok(Status::Fault);
         }
     };
@@ -88,7 +91,10 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     if args.json {
         let mut object = Map::new();
         object.insert("schema".into(), json!(1));
-        object.insert("outcome".into(), outcome_json(&outcome, program.module()));
+        object.insert("outcome".into(), outcome_json(&outcome, &machine, args));
+        object.insert("flags".into(), flags_json(&machine));
+        let warnings: Vec<Value> = loaded.warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+        object.insert("diagnostics".into(), Value::Array(warnings));
         if finished {
             object.extend(state.json);
         }
@@ -108,7 +114,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
             print(&state.text)?;
         }
         if let Some(restored) = restored {
-            print(&round_trip_text(restored, &machine, drift.is_some()))?;
+            print(&round_trip_text(restored, &machine, drift.as_ref().map(|d| d.only_rounding)))?;
         }
         if let Some(drift) = &drift {
             print(&drift.text)?;
@@ -129,14 +135,15 @@ fn technology(path: &str) -> anyhow::Result<Technology> {
     })
 }
 
-/// Applies `--set`, `--input` and `--output`.
+/// Applies `--set`, `--input`, `--read` and `--output`.
 fn set_up(machine: &mut Machine<'_>, args: &Run) -> anyhow::Result<()> {
     for assignment in &args.set {
         values::set(machine, assignment).with_context(|| format!("--set {assignment}"))?;
     }
     if let Some(input) = &args.input {
         let words = values::tape(input).with_context(|| format!("--input {input}"))?;
-        let read = if args.reverse { words.len() } else { 0 };
+        let read = args.read.unwrap_or(if args.reverse { words.len() } else { 0 });
+        anyhow::ensure!(read <= words.len(), "--read {read}: the input tape has {} words", words.len());
         machine.set_input(words, read);
     }
     if let Some(output) = &args.output {
@@ -157,9 +164,13 @@ fn listen(machine: &mut Machine<'_>, collect: bool) -> Arc<Mutex<Vec<Value>>> {
             Event::Print(n) => texts.get(n as usize).cloned().unwrap_or_default(),
         };
         if !collect {
-            // A closed pipe is found when the results are printed.
-            let _ = print(&(text + "\n"));
-        } else if let Ok(mut list) = list.lock() {
+            if print(&(text + "\n")).is_err() {
+                // Nobody listens any more: that is no error, but there is nothing left to run for.
+                std::process::exit(0);
+            }
+        } else if let Ok(mut list) = list.lock()
+            && list.len() < EVENTS
+        {
             list.push(Value::String(text));
         }
     });
@@ -297,6 +308,11 @@ impl State {
             let words: Vec<String> = output.iter().map(|w| w.cast_signed().to_string()).collect();
             let _ = writeln!(text, "output = [{}]", words.join(", "));
         }
+        let (read, given) = (machine.words_read(), machine.input().len());
+        if given > 0 && read != if args.reverse { 0 } else { given } {
+            let _ = writeln!(text, "input: {read} of {given} words read");
+        }
+        json.insert("input_read".into(), json!(read));
         json.insert("values".into(), Value::Object(values));
         json.insert("output".into(), json!(output.iter().map(|w| w.cast_signed()).collect::<Vec<i64>>()));
         State { text, json }
@@ -324,11 +340,13 @@ fn place_json(machine: &Machine<'_>, place: &Place, hex: bool) -> Value {
     }
 }
 
-fn round_trip_text(restored: bool, machine: &Machine<'_>, told: bool) -> String {
+fn round_trip_text(restored: bool, machine: &Machine<'_>, told: Option<bool>) -> String {
     let words = machine.memory().len() + Reg::COUNT - 1 + machine.output().len();
     if restored {
         format!("round trip: the state was restored, all {words} words bit for bit\n")
-    } else if told {
+    } else if told == Some(true) {
+        "round trip: the state was restored but for the rounding of floating-point numbers\n".to_string()
+    } else if told.is_some() {
         "round trip: the state was NOT restored\n".to_string()
     } else {
         "round trip: the state was NOT restored; `--drift` tells what differs\n".to_string()
@@ -413,10 +431,24 @@ fn drift(machine: &Machine<'_>, (regs, memory): &([u64; Reg::COUNT], Vec<u64>)) 
     Drift { text, json, only_rounding: other_words == 0 && float_words > 0 }
 }
 
-fn outcome_json(outcome: &Outcome, module: &Module) -> Value {
+/// Where each flag was raised first; `null` where it was not.
+fn flags_json(machine: &Machine<'_>) -> Value {
+    let module = machine.program().module();
+    let place = |at: Option<u32>| at.map(|at| trapped::address_json(at, module));
+    let flags = machine.flags();
+    json!({ "overflow": place(flags.overflow), "inexact": place(flags.inexact) })
+}
+
+fn outcome_json(outcome: &Outcome, machine: &Machine<'_>, args: &Run) -> Value {
+    let module = machine.program().module();
     match outcome {
         Outcome::Finished => json!({ "kind": "finished" }),
-        Outcome::Limit => json!({ "kind": "limit" }),
+        Outcome::Limit => json!({
+            "kind": "limit",
+            "code": "P0130",
+            "max_steps": args.max_steps,
+            "next": machine.pc().map(|at| trapped::address_json(at, module)),
+        }),
         Outcome::Trap(trap) => json!({ "kind": "trap", "trap": trapped::to_json(trap, module) }),
     }
 }

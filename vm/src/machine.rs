@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use pendula_isa::counts::{Counts, Direction, Mode, ModeCounts};
+use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::types::Reg;
 use pendula_isa::{Env, Fault, Inst};
@@ -256,6 +257,11 @@ impl<'p> Machine<'p> {
         self.core.input = words;
     }
 
+    /// The input tape.
+    pub fn input(&self) -> &[u64] {
+        &self.core.input
+    }
+
     /// How many words of the input tape have been read.
     pub fn words_read(&self) -> usize {
         self.core.read
@@ -438,10 +444,30 @@ impl<'p> Machine<'p> {
         let other = other.or_else(|| wrong_entry.then(|| (i64::from(at) + inst.imm) as u32));
         let other = other.and_then(|n| Some((n, *code.get(n as usize)?)));
         let mut values = self.values(&inst, false);
+        values.extend(self.stack_values(&inst, fault));
         if let Some((_, partner)) = &other {
             values.extend(self.values(partner, true));
         }
         Trap { fault, at, inst, other, direction: self.direction(), values }
+    }
+
+    /// The stack pointer, and the word that the fault is about, of an instruction that moves the stack pointer.
+    fn stack_values(&self, inst: &Inst, fault: Fault) -> Vec<TrapValue> {
+        if !matches!(inst.kind, Kind::Row { row, .. } if row.info().moves_sp) {
+            return Vec::new();
+        }
+        let sp = self.core.regs[Reg::SP.index()];
+        let mut out =
+            vec![TrapValue { operand: Operand::Reg(Reg::SP), address: None, word: Some(sp), of_other: false }];
+        let offset = match fault {
+            Fault::PushOnto => 0,
+            Fault::BadLink => -1,
+            _ => return out,
+        };
+        let address = sp.wrapping_add_signed(offset);
+        let operand = Operand::Mem { base: Reg::SP, index: Reg::ZERO, offset };
+        out.push(TrapValue { operand, address: Some(address), word: self.core.load(address).ok(), of_other: false });
+        out
     }
 
     fn values(&self, inst: &Inst, of_other: bool) -> Vec<TrapValue> {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span, Symbol, SymbolKind};
 use pendula_isa::operand::Operand;
-use pendula_isa::table::Row;
+use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::Reg;
 use pendula_isa::verify::{target, verify};
 
@@ -41,7 +41,7 @@ pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
         }
     }
     check_symbols(module)?;
-    check_spans(&module.spans, module.code.len())?;
+    check_spans(&module.spans, &module.code)?;
     check_lines(module)
 }
 
@@ -86,14 +86,18 @@ fn misplaced(module: &Module, symbol: &Symbol) -> Option<&'static str> {
     }
 }
 
-fn check_spans(spans: &[Span], code: usize) -> Result<(), ObjectError> {
+fn check_spans(spans: &[Span], code: &[Inst]) -> Result<(), ObjectError> {
     let bad = |span: &Span, problem| Err(ObjectError::Span { name: span.name.clone(), start: span.start, problem });
     for span in spans {
         if !is_name(&span.name) {
             return bad(span, "has no name that the assembler takes");
         }
-        if span.start > span.end || span.end as usize > code {
+        if span.start > span.end || span.end as usize > code.len() {
             return bad(span, "does not lie within the code");
+        }
+        let inside = &code[span.start as usize..span.end as usize];
+        if inside.iter().any(|i| matches!(i.kind.flow(), Flow::Procedure | Flow::Run)) {
+            return bad(span, "holds the beginning or the end of a procedure");
         }
     }
     let mut sorted: Vec<&Span> = spans.iter().filter(|s| s.start < s.end).collect();
