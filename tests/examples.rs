@@ -233,3 +233,30 @@ fn examples_are_tidy_and_reassemble() {
     }
     std::fs::remove_dir_all(&folder).expect("removed");
 }
+
+/// Apart from the line table, which says where the text was, an object comes back to the byte from its disassembly.
+#[test]
+fn disassembly_reassembles_to_the_same_bytes() {
+    use pendula::asm::{assemble::assemble, disasm, object};
+    let mut texts = vec!["main: start\na:b: inc r1\n finish\n .data\ny: .word 1\n .text\n proc f\nl: dec r1\n ret f\n .data\nx: .fixed 2\n .import x\n".to_string()];
+    for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).expect("examples") {
+        texts.push(std::fs::read_to_string(file.expect("a file").path()).expect("text"));
+    }
+    let bytes = |text: &str| {
+        let assembly = assemble("p.rasm", text.to_string(), &Default::default());
+        let mut module = assembly.module.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+        (module.locs, module.files) = (Vec::new(), Vec::new());
+        let bytes = object::write(&module).expect("an object");
+        (module, bytes)
+    };
+    for text in texts {
+        let (module, first) = bytes(&text);
+        let (_, second) = bytes(&disasm::disassemble(&module));
+        // Jumps whose partner had no label get one.
+        let (named, third) = bytes(&disasm::disassemble(&bytes(&disasm::disassemble(&module)).0));
+        assert_eq!(second, third, "{text}");
+        if named.symbols.len() == module.symbols.len() {
+            assert_eq!(first, second, "{text}");
+        }
+    }
+}

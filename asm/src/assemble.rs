@@ -342,6 +342,7 @@ impl Program {
         }
     }
 
+    /// The symbols, data before code, each by address.
     fn module_symbols(&mut self, s: &Session) -> Vec<Symbol> {
         let mut out = Vec::with_capacity(self.symbols.order.len());
         for &name in &self.symbols.order {
@@ -359,6 +360,8 @@ impl Program {
             let doc = self.docs.remove(&name).unwrap_or_default();
             out.push(Symbol { name: s.names.text(name).to_string(), kind, value, global: entry.global, doc });
         }
+        // Data first, by address: the order in which a disassembly defines them, so that objects come back to the byte.
+        out.sort_by_key(|s| (!matches!(s.kind, SymbolKind::Data { .. }), s.value));
         out
     }
 
