@@ -4,8 +4,8 @@ use pendula_asm::assemble::{Assembly, Options, assemble};
 use pendula_asm::{check, disasm, fmt, invert, object};
 use pendula_isa::counts::{Counts, Direction};
 use pendula_isa::inst::Kind;
-use pendula_isa::module::{Module, Span};
-use pendula_isa::table::{Flow, Row};
+use pendula_isa::module::Module;
+use pendula_isa::table::Row;
 use pendula_isa::types::{Acc, Ty};
 use pendula_vm::{Config, Machine, Outcome, Program, Stepped};
 
