@@ -16,7 +16,7 @@ use pendula_isa::operand::Operand;
 use pendula_isa::table::{Flow, Func, Row, int_fn};
 use pendula_isa::text::{NoNames, display};
 use pendula_isa::types::{Acc, Reg, Ty};
-use pendula_isa::verify::{Structure, target, verify};
+use pendula_isa::verify::{Structure, is_row, target, verify};
 
 use crate::diagnostic::{Severity, plural};
 
@@ -167,11 +167,6 @@ fn runs(addresses: &[u32], mut each: impl FnMut(u32, u32)) {
     for run in addresses.chunk_by(|a, b| a + 1 == *b) {
         each(run[0], run.len() as u32);
     }
-}
-
-/// Whether the instruction is this row (`partner`: its partner).
-fn is_row(inst: &Inst, wanted: Row, partner: bool) -> bool {
-    matches!(inst.kind, Kind::Row { row, inverse, .. } if row == wanted && inverse == partner)
 }
 
 /// Procedures that neither the main region nor a global procedure leads to by calls. Where addresses are called, or

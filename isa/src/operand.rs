@@ -102,17 +102,14 @@ impl Slot {
         match self {
             Slot::Reg(f) | Slot::Target(f) => f..f + 1,
             Slot::Mem(f) | Slot::TargetMem(f) | Slot::MemPlain(f) | Slot::TargetMemPlain(f) => f..f + 2,
-            _ => 0..0,
+            Slot::None | Slot::Imm | Slot::Small | Slot::FactorNum | Slot::FactorDen | Slot::Label | Slot::Text => 0..0,
         }
     }
 
     /// How many register fields the operand takes.
     pub const fn fields(self) -> u8 {
-        match self {
-            Slot::Reg(_) | Slot::Target(_) => 1,
-            Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_) => 2,
-            _ => 0,
-        }
+        let fields = self.register_fields();
+        fields.end - fields.start
     }
 
     /// Whether the operand is a memory word.

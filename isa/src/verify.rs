@@ -145,7 +145,8 @@ fn leads_to(at: u32, inst: &Inst, to: u32) -> bool {
     i64::from(at).checked_add(inst.imm) == Some(i64::from(to))
 }
 
-fn is_row(inst: &Inst, wanted: Row, partner: bool) -> bool {
+/// Whether the instruction is this row (`partner`: its partner).
+pub fn is_row(inst: &Inst, wanted: Row, partner: bool) -> bool {
     matches!(inst.kind, Kind::Row { row, inverse, .. } if row == wanted && inverse == partner)
 }
 
