@@ -40,6 +40,8 @@ pub(crate) enum Colour {
 pub(crate) enum Command {
     /// Run a program, forward or backward.
     Run(Run),
+    /// Differentiate a program: run it forward, then backward with gradients.
+    Grad(Grad),
     /// Assemble a program into an object.
     Asm(Asm),
     /// Show an object as assembly.
@@ -78,6 +80,9 @@ pub(crate) struct Run {
     /// The program.
     #[command(flatten)]
     pub(crate) source: Source,
+    /// The circumstances.
+    #[command(flatten)]
+    pub(crate) given: Conditions,
     /// Run backward, from `finish` to `start`.
     #[arg(long, conflicts_with = "round_trip")]
     pub(crate) reverse: bool,
@@ -87,14 +92,9 @@ pub(crate) struct Run {
     /// With --round-trip: keep a copy of the state and tell what differs and by how much.
     #[arg(long, requires = "round_trip")]
     pub(crate) drift: bool,
-    /// Set a data symbol or a register first: a number, a list, or a file (repeatable).
-    #[arg(
-        long,
-        value_name = "NAME=VALUE",
-        long_help = "Set a data symbol or a register before the run (repeatable).\n\nVALUE is a number (`5`, `-0.25`, `0xff`, a raw word `0x…w`), a list (`[1,2,3]`), or a file (`@x.csv`, `@x.npy`). \
-        NAME is a data symbol, an element (`a[3]`), or a register; a register's number is an integer unless a suffix says otherwise (`r3.q=1.5`)."
-    )]
-    pub(crate) set: Vec<String>,
+    /// With --round-trip: keep the gradient words that `zero` drops at a gradient level, and bring them back.
+    #[arg(long, requires = "round_trip")]
+    pub(crate) keep_dropped: bool,
     /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) input: Option<String>,
@@ -110,6 +110,31 @@ pub(crate) struct Run {
     /// Print raw words in hexadecimal.
     #[arg(long)]
     pub(crate) hex: bool,
+    /// Print how many instructions and cycles the run took, and what it lost.
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// The technology file that gives the latencies for --stats.
+    #[arg(long, value_name = "FILE", requires = "stats")]
+    pub(crate) tech: Option<String>,
+    /// Print each instruction as it runs, to standard error.
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The circumstances of a run.
+#[derive(Args, Debug)]
+pub(crate) struct Conditions {
+    /// Set a data symbol or a register first: a number, a list, or a file (repeatable).
+    #[arg(
+        long,
+        value_name = "NAME=VALUE",
+        long_help = "Set a data symbol or a register before the run (repeatable).\n\nVALUE is a number (`5`, `-0.25`, `0xff`, a raw word `0x…w`), a list (`[1,2,3]`), or a file (`@x.csv`, `@x.npy`). \
+        NAME is a data symbol, an element (`a[3]`), or a register; a register's number is an integer unless a suffix says otherwise (`r3.q=1.5`)."
+    )]
+    pub(crate) set: Vec<String>,
     /// The execution engine.
     #[arg(long, value_enum, default_value_t = Engine::Interp)]
     pub(crate) engine: Engine,
@@ -128,15 +153,50 @@ pub(crate) struct Run {
     /// Memory size in words.
     #[arg(long, value_name = "WORDS", value_parser = count)]
     pub(crate) mem: Option<u64>,
-    /// Print how many instructions and cycles the run took, and what it lost.
+}
+
+/// Options of `grad`.
+#[derive(Args, Debug)]
+pub(crate) struct Grad {
+    /// The program.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// The circumstances.
+    #[command(flatten)]
+    pub(crate) given: Conditions,
+    /// The number to differentiate: a data symbol, an element (`y[2]`) or a register with its type (`r3.q`) [default: the only exported number].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) loss: Option<String>,
+    /// The numbers with respect to which to differentiate: `a,b[2],r3.f` [default: all imported numbers].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) wrt: Vec<String>,
+    /// What the gradient of the loss itself is, by which all derivatives are multiplied [default: 1].
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    pub(crate) seed: Option<String>,
+    /// Compute second derivatives, too.
+    #[arg(long)]
+    pub(crate) hessian: bool,
+    /// Compute the gradient of every element of the loss, which may then be an array.
+    #[arg(long, conflicts_with = "hessian")]
+    pub(crate) jacobian: bool,
+    /// Compare with dual numbers and finite differences, and second derivatives with those of reversing twice; fail if they disagree.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Keep the gradient words that `zero` drops, run forward again with gradients, and fail unless everything comes back.
+    #[arg(long)]
+    pub(crate) keep_dropped: bool,
+    /// Tell what the run there and back left different, and by how much.
+    #[arg(long)]
+    pub(crate) drift: bool,
+    /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) input: Option<String>,
+    /// Print values and gradient words as raw words in hexadecimal.
+    #[arg(long)]
+    pub(crate) hex: bool,
+    /// Print how many instructions and cycles the runs took, and what they lost.
     #[arg(long)]
     pub(crate) stats: bool,
-    /// The technology file that gives the latencies for --stats.
-    #[arg(long, value_name = "FILE", requires = "stats")]
-    pub(crate) tech: Option<String>,
-    /// Print each instruction as it runs, to standard error.
-    #[arg(long)]
-    pub(crate) trace: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -36,5 +36,6 @@ pub use pendula_isa as isa;
 pub use pendula_vm as vm;
 
 pub mod arrays;
+pub mod grad;
 pub mod load;
 pub mod values;

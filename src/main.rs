@@ -2,7 +2,10 @@
 
 mod cli;
 mod cmd;
+mod drift;
+mod outcome;
 mod report;
+mod session;
 mod trapped;
 
 use std::process::ExitCode;
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
     let reporter = report::Reporter::new(cli.color);
     let result = match &cli.command {
         Command::Run(args) => cmd::run::run(args, &reporter),
+        Command::Grad(args) => cmd::grad::run(args, &reporter),
         Command::Asm(args) => cmd::asm::run(args, &reporter),
         Command::Disasm(args) => cmd::disasm::run(args, &reporter),
         Command::Check(args) => cmd::check::run(args, &reporter),

@@ -1,6 +1,7 @@
 //! Traps as diagnostics: where, and what the operands were worth.
 
 use pendula::asm::diagnostic::{Diagnostic, Place, Sources};
+use pendula::isa::counts::Direction;
 use pendula::isa::inst::Kind;
 use pendula::isa::module::{Module, SymbolKind};
 use pendula::isa::num::Format;
@@ -9,7 +10,7 @@ use pendula::isa::table::Row;
 use pendula::isa::text::{Names, display, number};
 use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
-use pendula::vm::{Trap, TrapValue};
+use pendula::vm::{Carriage, Trap, TrapValue};
 use serde_json::{Value, json};
 
 use crate::report::Reporter;
@@ -101,10 +102,26 @@ fn value_text(v: &TrapValue, inst: &Inst, module: &Module) -> String {
     }
 }
 
+/// How the machine was running: nothing to say forward without gradients, else ` running backward with gradients` and the like.
+pub(crate) fn running(direction: Direction, carriage: Carriage) -> String {
+    let with = match carriage {
+        Carriage::Plain => "",
+        Carriage::Gradient => " with gradients",
+        Carriage::SecondGradient => " with gradients of gradients",
+        Carriage::Tangent => " with tangents",
+        Carriage::GradientTangent => " with gradients and tangents",
+    };
+    match (direction, with) {
+        (Direction::Forward, "") => String::new(),
+        (Direction::Forward, with) => format!(" running{with}"),
+        (Direction::Backward, with) => format!(" running backward{with}"),
+    }
+}
+
 /// What the instruction at the trap's place has to do with it.
 fn primary_text(trap: &Trap, module: &Module) -> String {
     let values = values(trap, module, false);
-    let backward = if trap.direction == pendula::isa::counts::Direction::Backward { " running backward" } else { "" };
+    let backward = running(trap.direction, trap.carriage);
     let says = match (trap.fault, condition(&trap.inst)) {
         (Fault::WrongEntry | Fault::WrongEntryBack, Some(c)) => {
             format!("reached by falling through{backward}, where {c} must be false")
@@ -150,7 +167,14 @@ fn condition(inst: &Inst) -> Option<String> {
 
 /// Writes a trap as a diagnostic.
 pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter) {
-    let mut d = Diagnostic::error(trap.fault.code(), trap.fault.title()).help(trap.fault.help());
+    let derivative = match trap.fault {
+        Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {
+            "; or it is the derivative that does not exist here, as that of a root at 0"
+        }
+        _ => "",
+    };
+    let mut d =
+        Diagnostic::error(trap.fault.code(), trap.fault.title()).help(format!("{}{derivative}", trap.fault.help()));
     match place(module, sources, trap.at) {
         Some(at) => {
             d = d.at(at, primary_text(trap, module));
@@ -226,6 +250,8 @@ pub(crate) fn to_json(trap: &Trap, module: &Module) -> Value {
         "code": trap.fault.code(),
         "message": trap.fault.title(),
         "direction": trap.direction.name(),
+        "level": trap.carriage.level(),
+        "tangents": trap.carriage.has_tangents(),
         "at": one(trap.at, &trap.inst, false),
         "other": trap.other.as_ref().map(|(at, inst)| one(*at, inst, true)),
     })

@@ -32,6 +32,9 @@ pub enum ValueError {
         /// The index.
         index: u64,
     },
+    /// Something else than an index in brackets.
+    #[error("`{0}`: an index is a whole number, such as 0")]
+    NoIndex(String),
     /// Another number of values than words.
     #[error("`{name}` has {len} words, {found} values are given")]
     Length {
@@ -55,7 +58,7 @@ pub enum ValueError {
         why: String,
     },
     /// `r0`.
-    #[error("r0 always reads 0 and cannot be set")]
+    #[error("r0 always reads 0")]
     Zero,
     /// A bad array file.
     #[error(transparent)]
@@ -104,7 +107,7 @@ pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
     };
     let (base, index) = match plain.strip_suffix(']').and_then(|p| p.split_once('[')) {
         Some((base, index)) => {
-            (base, Some(index.trim().parse::<u64>().map_err(|_| ValueError::Syntax(name.to_string()))?))
+            (base, Some(index.trim().parse::<u64>().map_err(|_| ValueError::NoIndex(name.to_string()))?))
         }
         None => (plain, None),
     };
@@ -249,6 +252,15 @@ fn integer(text: &str) -> Option<u64> {
         true if magnitude <= 1 << 63 => Some(magnitude.wrapping_neg()),
         true => None,
     }
+}
+
+/// A number's text as a word of a type, for what goes by `name`.
+///
+/// # Errors
+/// Text that is no number of the type.
+pub fn parse_number(name: &str, text: &str, ty: Ty, format: Format) -> Result<u64, ValueError> {
+    let no = |why: String| bad(name, text.to_string(), ty, if why.is_empty() { why } else { format!(": {why}") });
+    parse(text.trim(), ty, format).map_err(no)
 }
 
 /// The words of a place.

@@ -85,7 +85,7 @@ const RUNNING: &[(&str, &str, &str)] = &[
     (
         "P0130",
         "the run did not end within the given number of instructions",
-        "raise the limit with `--max-steps`, or look where it is with `--trace`",
+        "raise the limit with `--max-steps`, or look where it is with `pendula run --trace`",
     ),
     (
         "P0131",
@@ -105,6 +105,11 @@ const RUNNING: &[(&str, &str, &str)] = &[
         "a module that says `.irreversible` cannot run backward",
         "run it forward, or uncompute instead of erasing",
     ),
+    (
+        "P0144",
+        "a program that uses gradients itself cannot be differentiated by `pendula grad`",
+        "run it with `pendula run`: it makes its own gradients",
+    ),
 ];
 
 /// Help for errors of the assembler whose example is too long for the page, or names a folder.
@@ -122,9 +127,9 @@ fn errors() -> String {
     );
     let chapters = [
         ("the-assembler", "The assembler", "P0001–P0059, P0201"),
-        ("the-machine", "The machine", "P0101–P0127"),
-        ("running", "Running", "P0130–P0143"),
-        ("the-checker", "The checker", "P0210–P0229"),
+        ("the-machine", "The machine", "P0101–P0128"),
+        ("running", "Running", "P0130–P0144"),
+        ("the-checker", "The checker", "P0210–P0230"),
         ("objects", "Objects", "P0301–P0315"),
         ("the-inverter", "The inverter", "P0320–P0324"),
     ];

@@ -115,6 +115,54 @@ const EXAMPLES: &[Example] = &[
         forward: &["w = [1.000000001, 1.999999998]", "v = [0.0, 0.0000000014]"],
         backward: &["w = [-4.0, 3.0]", "v = [0.0, 0.0]", "record = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]"],
     },
+    Example {
+        name: "complex-log",
+        set: &[],
+        forward: &["re = 1.6094379124341003", "im = 0.9272952180016122"],
+        backward: &["re = 0.0", "im = 0.0"],
+    },
+    // The other half plane: log(-1) = iπ.
+    Example {
+        name: "complex-log",
+        set: &["x=-1", "y=0"],
+        forward: &["re = 0.0", "im = 3.141592653589793"],
+        backward: &["re = 0.0", "im = 0.0"],
+    },
+    Example { name: "norm", set: &[], forward: &["norm = 9.0"], backward: &["norm = 0.0"] },
+    Example {
+        name: "norm",
+        set: &["x=[3,0,0,0,4,0,0,0]"],
+        forward: &["norm = 5.0"],
+        backward: &["norm = 0.0", "x = [3.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0]"],
+    },
+    Example { name: "power", set: &[], forward: &["y = 57.6650390625"], backward: &["y = 0.0"] },
+    Example { name: "power", set: &["x=-0.5", "n=3"], forward: &["y = -0.125"], backward: &["y = 0.0"] },
+    Example { name: "power", set: &["n=0"], forward: &["y = 1.0"], backward: &["y = 0.0"] },
+    // J₂(1) = 0.11490348493190048, J₀(2.4) = 0.0025076832972438…
+    Example { name: "bessel", set: &[], forward: &["y = 0.1149034849319004"], backward: &["y = 0.0"] },
+    Example { name: "bessel", set: &["v=0", "z=2.4"], forward: &["y = 0.002507683297243"], backward: &["y = 0.0"] },
+    Example { name: "bessel-q", set: &[], forward: &["y = 0.1149034849319"], backward: &["y = 0.0"] },
+    Example { name: "bessel-q", set: &["v=0", "z=-2.4"], forward: &["y = 0.0025076832"], backward: &["y = 0.0"] },
+    // `tests/gradients.rs` compares these with models in doubles.
+    Example {
+        name: "rotations",
+        set: &[],
+        forward: &["y = -9.3857840064619", "v = [1.8928513931168", "-3.1446902901624"],
+        backward: &["y = 0.0", "v = [1.0, 2.0, 3.0, 4.0]"],
+    },
+    Example {
+        name: "orbit",
+        set: &[],
+        forward: &["p = [0.5178459556", "v = [-0.8022810635"],
+        backward: &["p = [1.0, 0.0]", "v = [0.0, 1.1]"],
+    },
+    Example {
+        name: "orbit",
+        set: &["n=0"],
+        forward: &["p = [1.0, 0.0]", "v = [0.0, 1.1]"],
+        backward: &["p = [1.0, 0.0]", "v = [0.0, 1.1]"],
+    },
+    Example { name: "network", set: &[], forward: &["loss = 0.69333950262005"], backward: &["loss = 0.0"] },
 ];
 
 #[test]
@@ -191,6 +239,12 @@ fn impossible_inputs_trap() {
         (&["run", "examples/gcd.rasm", "--set", "a=-4"], "P0102"),
         (&["run", "examples/xtea.rasm", "--set", "v0=0x100000000"], "P0102"),
         (&["run", "examples/bennett.rasm", "--set", "k=1"], "P0102"),
+        (&["run", "examples/bessel.rasm", "--set", "v=21"], "P0102"),
+        (&["run", "examples/bessel-q.rasm", "--set", "z=0"], "P0102"),
+        (&["run", "examples/power.rasm", "--set", "n=-1"], "P0102"),
+        (&["run", "examples/orbit.rasm", "--set", "n=-1"], "P0102"),
+        (&["run", "examples/orbit.rasm", "--set", "p=[0,0]"], "P0113"),
+        (&["run", "examples/complex-log.rasm", "--set", "x=0", "--set", "y=0"], "P0114"),
     ] {
         let assert = pendula(args).assert().code(1);
         let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();

@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use pendula::asm::assemble::{Options, assemble};
 use pendula::asm::{disasm, fmt, invert, object};
-use pendula::isa::counts::{Counts, Direction};
+use pendula::isa::adjoint::LANES;
+use pendula::isa::counts::{Counts, Direction, Mode};
 use pendula::isa::sample::{Draft, Source, word};
 use pendula::isa::table::Row;
 use pendula::isa::types::Reg;
@@ -69,8 +70,20 @@ fn object_of(module: &Module) -> Vec<u8> {
     object::write(module).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn per_instruction(counts: &Counts, len: usize) -> Vec<(Direction, Vec<u64>)> {
-    counts.modes.iter().map(|mode| (mode.mode.direction, counts.per_instruction(mode, len))).collect()
+fn per_instruction(counts: &Counts, len: usize) -> Vec<(Mode, Vec<u64>)> {
+    counts.modes.iter().map(|mode| (mode.mode, counts.per_instruction(mode, len))).collect()
+}
+
+/// Gives one machine what another carries beside the values of registers and memory.
+fn carry_over(from: &Machine, to: &mut Machine) {
+    for lane in (1..LANES).filter(|lane| !from.is_lane_clear(*lane)) {
+        for reg in (1..Reg::COUNT as u8).filter_map(Reg::new) {
+            to.set_lane_register(lane, reg, from.lane_register(lane, reg));
+        }
+        for at in 0..from.memory().len() {
+            to.set_lane_word(lane, at, from.lane_word(lane, at));
+        }
+    }
 }
 
 /// By single steps, as [`Machine::run`].
@@ -142,6 +155,7 @@ fn the_formatter_changes_the_layout_only() {
 #[test]
 fn programs_run_back_to_where_they_began() {
     let (mut executed, mut trapped) = (0, 0);
+    let (mut lifted, mut twice, mut kept) = (0, 0, 0);
     for seed in SEEDS {
         let module = module(&draft(seed).text());
         let program = load(&module);
@@ -149,8 +163,14 @@ fn programs_run_back_to_where_they_began() {
         let mut steps = machine(&program);
         let start = blocks.digest();
         for direction in [Direction::Forward, Direction::Backward] {
-            blocks.begin(direction);
-            steps.begin(direction);
+            for m in [&mut blocks, &mut steps] {
+                m.begin(direction);
+                // Gradient words that `zero` drops come back with the run.
+                match direction {
+                    Direction::Forward => m.keep_dropped(),
+                    Direction::Backward => m.turn_dropped(),
+                }
+            }
             let outcome = blocks.run(Some(LIMIT));
             assert_eq!(step(&mut steps, LIMIT), outcome, "seed {seed}");
             assert_eq!(steps.digest(), blocks.digest(), "seed {seed}");
@@ -172,12 +192,21 @@ fn programs_run_back_to_where_they_began() {
             }
             if direction == Direction::Backward {
                 assert_eq!(blocks.digest(), start, "seed {seed}");
+                assert_eq!(blocks.dropped_words(), 0, "seed {seed}");
+            } else {
+                let level = blocks.counts().modes.iter().map(|m| m.mode.level).max();
+                lifted += usize::from(level >= Some(1));
+                twice += usize::from(level == Some(2));
+                kept += usize::from(blocks.dropped_words() > 0);
             }
         }
         executed += blocks.executed();
     }
-    println!("{executed} instructions, {trapped} programs trapped");
+    println!(
+        "{executed} instructions, {trapped} programs trapped, {lifted} reached level 1, {twice} level 2, {kept} kept gradient words"
+    );
     assert!(trapped < SEEDS.end / 50, "{trapped} programs trapped");
+    assert!(lifted > 100 && twice > 20 && kept > 5, "{lifted} {twice} {kept}");
 }
 
 #[test]
@@ -192,7 +221,9 @@ fn the_inverse_program_runs_back() {
         let (program, inverted) = (load(&module), load(&inverse));
         let mut m = machine(&program);
         let start = m.digest();
-        if m.run(Some(LIMIT)) != Outcome::Finished {
+        m.keep_dropped();
+        // What `zero` drops, another machine has not kept.
+        if m.run(Some(LIMIT)) != Outcome::Finished || m.dropped_words() > 0 {
             continue;
         }
         let mut back = machine(&inverted);
@@ -201,6 +232,7 @@ fn the_inverse_program_runs_back() {
         }
         back.memory_mut().copy_from_slice(m.memory());
         back.set_output(m.output().to_vec());
+        carry_over(&m, &mut back);
         assert_eq!(back.digest(), m.digest());
         assert_eq!(back.run(Some(LIMIT)), Outcome::Finished, "seed {seed}");
         assert_eq!(back.digest(), start, "seed {seed}");

@@ -1,6 +1,7 @@
 //! Reading decimal text, against exact rationals (`.q`) and MPFR (`.l`, `.f`).
 
-use pendula_accuracy::{Random, Rounding, Type, nearest, value, words};
+use pendula_accuracy::points::{Random, words};
+use pendula_accuracy::shape::{LOGARITHMIC, Rounding, Shape};
 use pendula_isa::fault::Fault;
 use pendula_isa::num::decimal::{self, NumberError};
 use pendula_isa::num::{Format, Word};
@@ -13,31 +14,18 @@ const PRECISION: u32 = 400;
 /// A decimal as digits · 10^power.
 fn text(random: &mut Random, powers: i64) -> (String, Integer, i64) {
     let length = 1 + random.word() % 40;
-    let digits: String = (0..length)
-        .map(|_| char::from(b'0' + (random.word() % 10) as u8))
-        .collect();
+    let digits: String = (0..length).map(|_| char::from(b'0' + (random.word() % 10) as u8)).collect();
     let power = (random.word() % (2 * powers as u64 + 1)) as i64 - powers - length as i64 / 2;
     let sign = if random.word() & 1 == 1 { "-" } else { "" };
     let value = format!("{sign}{digits}").parse().unwrap();
     let point = (random.word() % (length + 1)) as usize;
     let (integer, fraction) = digits.split_at(point);
-    (
-        format!(
-            "{sign}{integer}.{fraction}e{}",
-            power + fraction.len() as i64
-        ),
-        value,
-        power,
-    )
+    (format!("{sign}{integer}.{fraction}e{}", power + fraction.len() as i64), value, power)
 }
 
 fn rational(digits: &Integer, power: i64) -> Rational {
     let scale = Integer::from(10).pow(power.unsigned_abs() as u32);
-    if power < 0 {
-        Rational::from((digits.clone(), scale))
-    } else {
-        Rational::from(digits * scale)
-    }
+    if power < 0 { Rational::from((digits.clone(), scale)) } else { Rational::from(digits * scale) }
 }
 
 fn check_q(text: &str, exact: Rational, format: Format) {
@@ -71,11 +59,7 @@ fn fixed_point() {
             for near in [-1, 0, 1] {
                 let digits = Integer::from(&digits * 1000u32) + near;
                 let power = -i64::from(places) - 3;
-                check_q(
-                    &format!("{digits}e{power}"),
-                    rational(&digits, power),
-                    format,
-                );
+                check_q(&format!("{digits}e{power}"), rational(&digits, power), format);
             }
         }
     }
@@ -88,7 +72,7 @@ fn word(parsed: Result<u64, NumberError>) -> Word {
     })
 }
 
-fn check_real(ty: Type, parse: fn(&str) -> Result<u64, NumberError>) {
+fn check_real(shape: Shape, parse: fn(&str) -> Result<u64, NumberError>) {
     let mut random = Random(22);
     let mut worst: f64 = 0.0;
     for i in 0..200_000 {
@@ -98,40 +82,35 @@ fn check_real(ty: Type, parse: fn(&str) -> Result<u64, NumberError>) {
         }
         let x = Float::with_val(PRECISION, rational(&digits, power));
         let got = word(parse(&text));
-        let (expected, error) = nearest(ty, Rounding::Nearest, Format::Q32_32, &x, got);
-        assert_eq!(got, expected, "{text}");
-        worst = worst.max(error);
+        assert_eq!(got, shape.round(Rounding::Nearest, &x), "{text}");
+        if let Ok(word) = got {
+            worst = worst.max(shape.error(word, &x));
+        }
     }
-    println!("{ty:?} from text: worst error {worst:.12} ulp");
+    println!("{} from text: worst error {worst:.12} ulp", shape.name());
     assert!(worst <= 0.5);
 }
 
 #[test]
 fn logarithmic() {
-    check_real(Type::L, decimal::parse_l);
+    check_real(LOGARITHMIC, decimal::parse_l);
 }
 
 #[test]
 fn doubles() {
-    check_real(Type::F, decimal::parse_f);
+    check_real(Shape::Double, decimal::parse_f);
 }
 
 /// What `format_l` writes is within half a unit of the word's number.
 #[test]
 fn written_logarithms() {
-    for word in words(Type::L, 50_000) {
-        let Ok(x) = value(Type::L, Format::Q32_32, word) else {
+    for word in words(LOGARITHMIC, 50_000) {
+        let Ok(x) = LOGARITHMIC.value(word) else {
             continue;
         };
         let text = decimal::format_l(word);
         let written = Float::with_val(PRECISION, Float::parse(&text).unwrap());
-        let (nearest, _) = nearest(
-            Type::L,
-            Rounding::Nearest,
-            Format::Q32_32,
-            &written,
-            Ok(word),
-        );
+        let nearest = LOGARITHMIC.round(Rounding::Nearest, &written);
         assert_eq!(nearest, Ok(word), "{text} for {x}");
     }
 }

@@ -1,7 +1,8 @@
 //! The 128-bit logarithm and power of two on their own: how much they leave to
 //! the rounding that follows.
 
-use pendula_accuracy::{Random, exp2, log2};
+use pendula_accuracy::points::Random;
+use pendula_accuracy::{exp2, log2};
 use rug::{Float, Integer};
 
 const PRECISION: u32 = 300;

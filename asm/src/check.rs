@@ -5,6 +5,7 @@
 //! [`Module`], so they hold for source and for objects alike.
 
 mod condition;
+mod gradient;
 mod paths;
 mod stack;
 
@@ -116,6 +117,8 @@ rules! {
         "give the word a place of its own with `.space`";
     Memory "P0229" Warning "the data does not fit the memory"
         "enlarge `.mem`, or leave it out";
+    NoGradient "P0230" Warning "an integer instruction on a real number, through which no gradient flows"
+        "write the type of the number after the mnemonic, such as `add.q`; to move bits, `xor` says that nothing is to be differentiated";
 }
 
 /// The codes of this module with a title each.
@@ -139,6 +142,7 @@ pub fn check(module: &Module) -> Vec<Finding> {
     let calm = stack::check(&module.code, &structure, &mut found);
     spans(module, &mut found);
     condition::check(&module.code, &mut found);
+    gradient::check(module, &mut found);
     for (at, inst) in module.code.iter().enumerate() {
         idle(at as u32, inst, &mut found);
     }
@@ -184,7 +188,7 @@ fn uncalled(module: &Module, structure: &Structure, found: &mut Findings) {
         let Some(region) = region.filter(|_| reached.insert(start)) else { continue };
         for at in region.start..=region.last {
             let inst = &module.code[at as usize];
-            if inst.kind.flow() == Flow::Call {
+            if matches!(inst.kind.flow(), Flow::Call | Flow::GradientCall) {
                 todo.extend(target(&module.code, at, inst).map(|(to, _)| to));
             }
         }
@@ -247,7 +251,7 @@ fn difference(code: &[Inst], routine: &Span, undo: &Span) -> Option<(u32, Option
         let imm = match inst.kind.flow() {
             Flow::Straight | Flow::Run | Flow::CallRegister => inst.imm,
             Flow::Jump | Flow::Procedure => inst.imm.wrapping_neg(),
-            Flow::Call => inst.imm.wrapping_add(i64::from(from) - i64::from(to)),
+            Flow::Call | Flow::GradientCall => inst.imm.wrapping_add(i64::from(from) - i64::from(to)),
         };
         let inverse = Inst { imm, ..inverse };
         if inverse != *found {

@@ -152,12 +152,12 @@ fn moved(inst: &Inst, at: u32, to: u32) -> Result<Inst, InvertError> {
         // Both ends move, and change places.
         Flow::Jump | Flow::Procedure => -inst.imm,
         // The callee stays where it is.
-        Flow::Call => inst.imm + i64::from(at) - i64::from(to),
+        Flow::Call | Flow::GradientCall => inst.imm + i64::from(at) - i64::from(to),
     };
     if !(OFFSET_MIN..=OFFSET_MAX).contains(&imm) {
         return Err(InvertError::Distance { at });
     }
-    let inst = if inst.kind.flow() == Flow::Call { *inst } else { inst.inverse() };
+    let inst = if matches!(inst.kind.flow(), Flow::Call | Flow::GradientCall) { *inst } else { inst.inverse() };
     Ok(Inst { imm, ..inst })
 }
 

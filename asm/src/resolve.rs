@@ -142,7 +142,7 @@ impl Resolver<'_> {
                 };
             }
             Some(OperandKind::Amount | OperandKind::Small | OperandKind::Factor) => Ty::Int,
-            Some(OperandKind::Value | OperandKind::Tolerance) => kind.constant_type(),
+            Some(OperandKind::Value | OperandKind::Tolerance) => kind.constant_type(n),
             // No constant can stand here: `build` says so.
             Some(
                 OperandKind::Target

@@ -551,9 +551,10 @@ impl Maker<'_> {
         Operand::Imm(self.word(), ty)
     }
 
-    fn operand(&mut self, kind: OperandKind, family: Kind) -> Operand {
-        let ty = family.constant_type();
-        match (kind, self.byte() % 3) {
+    fn operand(&mut self, n: usize, family: Kind) -> Option<Operand> {
+        let kind = family.operand_kind(n)?;
+        let ty = family.constant_type(n);
+        Some(match (kind, self.byte() % 3) {
             (OperandKind::Target | OperandKind::Source, _) => self.reg(),
             (OperandKind::Memory, _) | (OperandKind::TargetOrMemory, 0) => self.mem(),
             (OperandKind::Value, 0) if matches!(family, Kind::Accumulate { .. }) => self.mem(),
@@ -566,19 +567,14 @@ impl Maker<'_> {
             (OperandKind::TargetOrMemory | OperandKind::Value | OperandKind::Amount | OperandKind::Small, _) => {
                 self.reg()
             }
-        }
+        })
     }
 
     fn straight(&mut self) {
         for _ in 0..8 {
             let n = self.below(self.families.len());
             let family = self.families[n];
-            let operands: Vec<Operand> = (0..4)
-                .map_while(|n| family.operand_kind(n))
-                .collect::<Vec<_>>()
-                .into_iter()
-                .map(|k| self.operand(k, family))
-                .collect();
+            let operands: Vec<Operand> = (0..4).map_while(|n| self.operand(n, family)).collect();
             if let Ok(inst) = Inst::build(family, &operands) {
                 self.module.code.push(inst);
                 return;
@@ -636,7 +632,7 @@ impl Maker<'_> {
                     self.module.spans[n].end = self.module.code.len() as u32;
                 }
                 2 => {
-                    let (name, callee) = (["call", "uncall"][self.below(2)], self.below(4));
+                    let (name, callee) = (["call", "uncall", "gcall", "guncall"][self.below(4)], self.below(4));
                     self.calls.push((self.module.code.len(), callee));
                     self.module.code.push(i(name, &[to(0)]));
                 }

@@ -2,10 +2,10 @@
 
 use pendula_asm::assemble::{Assembly, Options, assemble};
 use pendula_asm::{check, disasm, fmt, invert, object};
-use pendula_isa::counts::{Counts, Direction};
+use pendula_isa::counts::{Counts, Direction, Mode};
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
-use pendula_isa::table::Row;
+use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Ty};
 use pendula_vm::{Config, Machine, Outcome, Program, Stepped};
 
@@ -96,17 +96,23 @@ pub fn written(module: &Module, assembled: bool) {
     }
 }
 
-/// Whether a run backward brings every bit back: no sum of doubles, nothing cleared or erased.
+/// Whether a run backward brings every bit back: no sum of doubles, be it of gradients; nothing rounded, cleared or erased.
 fn is_exact(module: &Module) -> bool {
+    let lifts = module.code.iter().any(|inst| inst.kind.flow() == Flow::GradientCall);
     module.code.iter().all(|inst| match inst.kind {
-        Kind::Accumulate { acc: Acc::Add, func, .. } => func.info().ty != Ty::F,
-        Kind::Row { row: Row::ZeroWithin | Row::Erase, .. } => false,
-        Kind::Accumulate { .. } | Kind::Row { .. } => true,
+        Kind::Accumulate { acc: Acc::Xor, .. } => true,
+        Kind::Accumulate { acc, func, .. } => {
+            let f = func.info();
+            let doubles = f.ty == Ty::F || f.args.iter().any(|a| a.ty == Ty::F);
+            !(f.ty == Ty::F && acc == Acc::Add) && !(lifts && doubles && f.partials > 0)
+        }
+        Kind::Row { row: Row::ZeroWithin | Row::Erase, .. } | Kind::Row { row: Row::Rot, ty: Ty::F, .. } => false,
+        Kind::Row { .. } => true,
     })
 }
 
-fn per_instruction(counts: &Counts, len: usize) -> Vec<(Direction, Vec<u64>)> {
-    counts.modes.iter().map(|mode| (mode.mode.direction, counts.per_instruction(mode, len))).collect()
+fn per_instruction(counts: &Counts, len: usize) -> Vec<(Mode, Vec<u64>)> {
+    counts.modes.iter().map(|mode| (mode.mode, counts.per_instruction(mode, len))).collect()
 }
 
 fn by_steps(m: &mut Machine) -> Outcome {
@@ -131,8 +137,14 @@ pub fn run(module: &Module) {
     let len = module.code.len();
     let mut executed = 0;
     for direction in [Direction::Forward, Direction::Backward] {
-        blocks.begin(direction);
-        steps.begin(direction);
+        for m in [&mut blocks, &mut steps] {
+            m.begin(direction);
+            // Gradient words that `zero` drops come back with the run.
+            match direction {
+                Direction::Forward => m.keep_dropped(),
+                Direction::Backward => m.turn_dropped(),
+            }
+        }
         let outcome = blocks.run(Some(STEPS));
         let stepped = by_steps(&mut steps);
         // At the limit, a run by blocks may know already what is next.

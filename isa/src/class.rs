@@ -58,6 +58,16 @@ classes! {
     FixedMultiply "fixed-multiply";
     /// Fixed-point division.
     FixedDivide "fixed-divide";
+    /// Elementary function of a fixed-point number: CORDIC, or a table and a polynomial.
+    Elementary "elementary";
+    /// Square root of a fixed-point number, or of a sum of squares.
+    Root "root";
+    /// Power of a fixed-point number: logarithm, multiplication, exponential.
+    Power "power";
+    /// Rotation by lifting: three shears.
+    Rotation "rotation";
+    /// Gaussian logarithm: the sum or difference of logarithmic numbers, by a table.
+    LogSum "log-sum";
     /// Addition of logarithms with overflow check.
     LogAdd "log-add";
     /// Floating-point addition.
@@ -66,6 +76,8 @@ classes! {
     FloatMultiply "float-multiply";
     /// Floating-point division.
     FloatDivide "float-divide";
+    /// Elementary function of a floating-point number.
+    FloatElementary "float-elementary";
     /// Conversion between number types.
     Convert "convert";
     /// Conversion to or from logarithms.

@@ -40,6 +40,8 @@ pub struct Mode {
     pub direction: Direction,
     /// The gradient level.
     pub level: u8,
+    /// Whether every word carried a tangent.
+    pub tangents: bool,
 }
 
 /// A maximal run of instructions that is entered at one end and left at the other.
@@ -70,7 +72,7 @@ pub struct Counts {
     pub blocks: Vec<Block>,
     /// Counts of each mode that ran.
     pub modes: Vec<ModeCounts>,
-    /// Bits that were destroyed: by `erase` and by `zero.f`.
+    /// Bits that were destroyed: by `erase`, by `zero.f`, and with gradient words that `zero` dropped.
     pub lost_bits: u64,
 }
 

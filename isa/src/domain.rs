@@ -25,6 +25,10 @@ pub trait Domain {
     fn load(&mut self, a: Self::V) -> Result<Self::V, Self::Stop>;
     /// Writes the memory word at address `a`. Only after [`Domain::load`] of the same address.
     fn store(&mut self, a: Self::V, v: Self::V) -> Result<(), Self::Stop>;
+    /// The gradient word of operand `n`, one gradient level above the present one. Only after [`Domain::operand`] of the same `n`.
+    fn gradient(&mut self, n: usize) -> Result<Self::V, Self::Stop>;
+    /// Writes the gradient word of operand `n`. Only after [`Domain::gradient`] of the same `n`.
+    fn set_gradient(&mut self, n: usize, v: Self::V) -> Result<(), Self::Stop>;
     /// The stack pointer.
     fn sp(&mut self) -> Self::V;
     /// Writes the stack pointer.
@@ -75,6 +79,10 @@ pub trait Domain {
     fn kernel2<K>(&mut self, k: K, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>
     where
         K: Fn(Env, u64, u64) -> Word + Copy + 'static;
+    /// A numeric kernel of three arguments.
+    fn kernel3<K>(&mut self, k: K, a: Self::V, b: Self::V, c: Self::V) -> Result<Self::V, Self::Stop>
+    where
+        K: Fn(Env, u64, u64, u64) -> Word + Copy + 'static;
     /// A numeric kernel of four arguments and two results.
     fn kernel_pair<K>(&mut self, k: K, x: [Self::V; 4]) -> Result<[Self::V; 2], Self::Stop>
     where
@@ -84,8 +92,24 @@ pub trait Domain {
     fn wrapping2<K>(&mut self, k: K, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>
     where
         K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static;
+    /// As [`Domain::wrapping2`], of three arguments.
+    fn wrapping3<K>(&mut self, k: K, a: Self::V, b: Self::V, c: Self::V) -> Result<Self::V, Self::Stop>
+    where
+        K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static;
+    /// As [`Domain::wrapping2`], of four arguments and two results.
+    fn wrapping_pair<K>(&mut self, k: K, x: [Self::V; 4]) -> Result<[Self::V; 2], Self::Stop>
+    where
+        K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static;
     /// 1 if the condition holds between `a` and `b` read as numbers of type `ty`, else 0.
     fn compare(&mut self, c: Cond, ty: Ty, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>;
+
+    /// What `f` computes if the word `c` is not zero, else `zero`: then `f` is not run.
+    fn guarded(
+        &mut self,
+        c: Self::V,
+        zero: Self::V,
+        f: impl FnOnce(&mut Self) -> Result<Self::V, Self::Stop>,
+    ) -> Result<Self::V, Self::Stop>;
 
     /// A check that a run may switch off: stops with `fault` if `ok` is zero.
     fn check(&mut self, ok: Self::V, fault: Fault) -> Result<(), Self::Stop>;
@@ -97,12 +121,12 @@ pub trait Domain {
     /// As [`Domain::lose`], for `zero.f`: nothing is lost if the word is +0.0 already.
     fn lose_inexact(&mut self, v: Self::V);
 
-    /// Appends a word to the output tape.
-    fn emit(&mut self, v: Self::V) -> Result<(), Self::Stop>;
+    /// Appends a word to the output tape; gives the word that stood in its place, which is zero.
+    fn emit(&mut self, v: Self::V) -> Result<Self::V, Self::Stop>;
     /// The last word of the output tape.
     fn last_emitted(&mut self) -> Result<Self::V, Self::Stop>;
-    /// Removes the last word of the output tape. Only after [`Domain::last_emitted`].
-    fn unemit(&mut self);
+    /// Removes the last word of the output tape and leaves `v`, which is zero, in its place. Only after [`Domain::last_emitted`].
+    fn unemit(&mut self, v: Self::V);
     /// The next word of the input tape.
     fn next_input(&mut self) -> Result<Self::V, Self::Stop>;
     /// Moves the input tape one word on. Only after [`Domain::next_input`].
@@ -115,4 +139,116 @@ pub trait Domain {
     fn show(&mut self, ty: Ty, v: Self::V);
     /// Shows a text (operand `n`) to the user, when running forward.
     fn print(&mut self, n: usize);
+}
+
+/// The methods of [`Domain`] that are arithmetic alone, for implementations whose `V` is `u64` and whose `Stop` is [`Fault`]:
+/// to be invoked inside the `impl`.
+#[macro_export]
+macro_rules! plain_arithmetic {
+    () => {
+        #[inline(always)]
+        fn word(&mut self, k: u64) -> u64 {
+            k
+        }
+        #[inline(always)]
+        fn add(&mut self, a: u64, b: u64) -> u64 {
+            a.wrapping_add(b)
+        }
+        #[inline(always)]
+        fn sub(&mut self, a: u64, b: u64) -> u64 {
+            a.wrapping_sub(b)
+        }
+        #[inline(always)]
+        fn mul(&mut self, a: u64, b: u64) -> u64 {
+            a.wrapping_mul(b)
+        }
+        #[inline(always)]
+        fn and(&mut self, a: u64, b: u64) -> u64 {
+            a & b
+        }
+        #[inline(always)]
+        fn or(&mut self, a: u64, b: u64) -> u64 {
+            a | b
+        }
+        #[inline(always)]
+        fn xor(&mut self, a: u64, b: u64) -> u64 {
+            a ^ b
+        }
+        #[inline(always)]
+        fn not(&mut self, a: u64) -> u64 {
+            !a
+        }
+        #[inline(always)]
+        fn shl(&mut self, a: u64, n: u64) -> u64 {
+            a << (n & 63)
+        }
+        #[inline(always)]
+        fn shr(&mut self, a: u64, n: u64) -> u64 {
+            a >> (n & 63)
+        }
+        #[inline(always)]
+        fn sar(&mut self, a: u64, n: u64) -> u64 {
+            (a.cast_signed() >> (n & 63)).cast_unsigned()
+        }
+        #[inline(always)]
+        fn rol(&mut self, a: u64, n: u64) -> u64 {
+            a.rotate_left((n & 63) as u32)
+        }
+        #[inline(always)]
+        fn ror(&mut self, a: u64, n: u64) -> u64 {
+            a.rotate_right((n & 63) as u32)
+        }
+        #[inline(always)]
+        fn eq(&mut self, a: u64, b: u64) -> u64 {
+            u64::from(a == b)
+        }
+        #[inline(always)]
+        fn lt(&mut self, a: u64, b: u64) -> u64 {
+            u64::from(a.cast_signed() < b.cast_signed())
+        }
+        #[inline(always)]
+        fn ltu(&mut self, a: u64, b: u64) -> u64 {
+            u64::from(a < b)
+        }
+        #[inline(always)]
+        fn select(&mut self, c: u64, a: u64, b: u64) -> u64 {
+            if c != 0 { a } else { b }
+        }
+        #[inline(always)]
+        fn kernel1<K>(&mut self, k: K, a: u64) -> $crate::num::Word
+        where
+            K: Fn($crate::Env, u64) -> $crate::num::Word + Copy + 'static,
+        {
+            k(self.env(), a)
+        }
+        #[inline(always)]
+        fn kernel2<K>(&mut self, k: K, a: u64, b: u64) -> $crate::num::Word
+        where
+            K: Fn($crate::Env, u64, u64) -> $crate::num::Word + Copy + 'static,
+        {
+            k(self.env(), a, b)
+        }
+        #[inline(always)]
+        fn kernel3<K>(&mut self, k: K, a: u64, b: u64, c: u64) -> $crate::num::Word
+        where
+            K: Fn($crate::Env, u64, u64, u64) -> $crate::num::Word + Copy + 'static,
+        {
+            k(self.env(), a, b, c)
+        }
+        #[inline(always)]
+        fn kernel_pair<K>(&mut self, k: K, x: [u64; 4]) -> Result<[u64; 2], $crate::Fault>
+        where
+            K: Fn($crate::Env, [u64; 4]) -> Result<[u64; 2], $crate::Fault> + Copy + 'static,
+        {
+            k(self.env(), x)
+        }
+        #[inline(always)]
+        fn compare(&mut self, c: $crate::Cond, ty: $crate::Ty, a: u64, b: u64) -> $crate::num::Word {
+            $crate::num::compare(self.env(), c, ty, a, b).map(u64::from)
+        }
+        #[inline(always)]
+        fn guarded(&mut self, c: u64, zero: u64, f: impl FnOnce(&mut Self) -> $crate::num::Word) -> $crate::num::Word {
+            if c == 0 { Ok(zero) } else { f(self) }
+        }
+    };
 }

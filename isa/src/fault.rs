@@ -66,6 +66,9 @@ faults! {
     /// Division by zero.
     DivideByZero "P0113" "division by zero"
         "guard the division with a `jmp.eq` on the divisor";
+    /// An argument for which the function has no value.
+    Domain "P0114" "the function has no value at this argument"
+        "guard it with a `jmp`: logarithms and roots want positive numbers, arc functions numbers from -1 to 1, negative bases whole exponents";
     /// A result that the number type cannot hold.
     Range "P0115" "the result lies outside the number type's range"
         "scale the values, or use a type with a wider range";
@@ -102,6 +105,9 @@ faults! {
     /// The output tape has reached its limit.
     TapeFull "P0126" "the output tape is full"
         "the tape is limited to as many words as the memory; enlarge it with `--mem`";
+    /// A gradient level that does not exist.
+    GradientLevel "P0128" "the gradient level is as high as it goes"
+        "levels are 0, 1 and 2, and a run with tangents has no level 2: a `gcall` within a `gcall` within a `gcall` has nowhere to go";
     /// `erase` running backward.
     Irreversible "P0127" "an erased word cannot be brought back"
         "a module that says `.irreversible` runs forward only";

@@ -1,9 +1,12 @@
 //! One instruction with its operands resolved, its inverse, and its operands
 //! as a person writes them.
 
+use crate::calculus::Constant;
 use crate::class::GateClass;
+use crate::desk;
+use crate::num::Env;
 use crate::operand::{Layout, Operand, OperandError, OperandKind, Shape, Slot, layout};
-use crate::table::{Flow, Func, Row, Variant, accumulator_class};
+use crate::table::{ARITY, Flow, Func, Row, Variant, accumulator_class};
 use crate::types::{Acc, Cond, Reg, Ty};
 
 /// What an instruction is, apart from its operands.
@@ -102,10 +105,13 @@ impl Kind {
         }
     }
 
-    /// The types by which constant operands are read.
-    pub fn constant_type(self) -> Ty {
+    /// The type by which a constant is read that stands for operand number `n`.
+    pub fn constant_type(self, n: usize) -> Ty {
         match self {
-            Kind::Accumulate { func, .. } => func.info().from,
+            Kind::Accumulate { func, .. } => {
+                let f = func.info();
+                n.checked_sub(1).and_then(|n| f.args.get(n)).map_or(f.from, |a| a.ty)
+            }
             Kind::Row { row: Row::Rol, .. } => Ty::Int,
             Kind::Row { ty, .. } => ty,
         }
@@ -153,8 +159,8 @@ impl Inst {
 
     /// The operands in the order they are written in.
     pub fn operands(&self) -> impl Iterator<Item = (Slot, Operand)> + '_ {
-        let ty = self.kind.constant_type();
-        self.kind.layout().into_iter().filter(|s| *s != Slot::None).map(move |slot| {
+        self.kind.layout().into_iter().enumerate().filter(|(_, s)| *s != Slot::None).map(move |(n, slot)| {
+            let ty = self.kind.constant_type(n);
             let mem = |field: u8, offset: i64| Operand::Mem {
                 base: self.regs[field as usize],
                 index: self.regs[field as usize + 1],
@@ -185,7 +191,7 @@ impl Inst {
             Kind::Row { row, .. } => (row.info().class, None),
         };
         let memory = self.kind.layout().into_iter().any(Slot::is_memory)
-            || matches!(self.kind, Kind::Row { row: Row::Push | Row::Callr | Row::Call, .. });
+            || matches!(self.kind, Kind::Row { row: Row::Push | Row::Callr | Row::Call | Row::Gcall, .. });
         [Some(first), second, memory.then_some(GateClass::Memory)].into_iter().flatten()
     }
 
@@ -313,17 +319,24 @@ fn in_range(position: usize, what: &'static str, word: u64, min: i64, max: i64) 
     }
 }
 
-/// Whether the constant operand number `n` makes a multiplicative accumulate forget its destination.
+/// Whether the constant operand number `n`, being zero, makes a multiplicative accumulate forget its destination, or always trap:
+/// the others do not matter then, and are taken to be one.
 fn zero_factor(func: Func, n: usize, imm: i64) -> bool {
-    use crate::num::log::ZERO;
+    use crate::num::log::{ONE, ZERO};
     let f = func.info();
-    let zero = match f.from {
+    let zero = match n.checked_sub(1).and_then(|n| f.args.get(n)).map_or(f.from, |a| a.ty) {
         Ty::L => imm.cast_unsigned() == ZERO,
         Ty::Int | Ty::Q => imm == 0,
         Ty::F => imm.cast_unsigned() << 1 == 0,
     };
-    // A constant divisor of zero would trap by itself; it is rejected all the same.
-    zero && n >= 1
+    let Some(n) = n.checked_sub(1).filter(|n| zero && *n < ARITY) else { return false };
+    let env = Env::default();
+    let mut x = [ONE; ARITY];
+    for (x, arg) in x.iter_mut().zip(f.args) {
+        *x = Constant::ONE.word(env, arg.ty);
+    }
+    x[n] = imm.cast_unsigned();
+    !desk::value(env, func, x).is_ok_and(|y| y != ZERO)
 }
 
 impl Slot {
@@ -359,10 +372,11 @@ fn choose(family: Kind, operands: &[Operand]) -> Result<Kind, OperandError> {
         Kind::Accumulate { acc, inverse, func, .. } => {
             let arity = func.info().args.len();
             if operands.len() != arity + 1 {
-                let wanted = format!("a destination and {}", if arity == 1 { "one source" } else { "two sources" });
+                let sources = ["one source", "two sources", "three sources"][arity.clamp(1, 3) - 1];
+                let wanted = format!("a destination and {sources}");
                 return Err(OperandError::Count { mnemonic: family.mnemonic(), wanted, found: operands.len() });
             }
-            let mut letters = [b' '; 3];
+            let mut letters = [b' '; 4];
             let (mut memory, mut imm) = (false, false);
             for (n, operand) in operands.iter().enumerate() {
                 letters[n] = match operand {
@@ -394,11 +408,14 @@ fn choose(family: Kind, operands: &[Operand]) -> Result<Kind, OperandError> {
                 };
             }
             let letters = &letters[..=arity];
-            // Every combination that gets here has a shape; the error is for completeness.
-            let shape = Shape::ALL
-                .into_iter()
-                .find(|s| s.letters() == letters)
-                .ok_or(OperandError::TwoImmediates { position: operands.len() })?;
+            // Every combination has a shape, but that three sources are registers, and so is then the destination.
+            let shape = Shape::ALL.into_iter().find(|s| s.letters() == letters);
+            let odd = letters.iter().position(|l| *l != b'R').unwrap_or(0);
+            let shape = shape.ok_or(OperandError::Kind {
+                position: odd + 1,
+                wanted: "register",
+                found: operands[odd].noun(),
+            })?;
             Ok(Kind::Accumulate { acc, inverse, func, shape })
         }
         Kind::Row { row, inverse, ty, cond, .. } => {
@@ -462,6 +479,7 @@ impl Shape {
             Shape::MRR => b"MRR",
             Shape::MRI => b"MRI",
             Shape::MIR => b"MIR",
+            Shape::RRRR => b"RRRR",
         }
     }
 }

@@ -5,8 +5,11 @@
 //! are derived from it. This crate depends on no other of the workspace: it
 //! knows neither source text beyond a single instruction nor machine state.
 
+pub mod adjoint;
+pub mod calculus;
 pub mod class;
 pub mod counts;
+pub mod desk;
 pub mod domain;
 pub mod encode;
 pub mod fault;

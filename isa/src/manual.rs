@@ -9,7 +9,7 @@ use crate::encode::opcode;
 use crate::inst::Kind;
 use crate::mnemonic::{ALIASES, families, lookup};
 use crate::operand::OperandKind;
-use crate::table::{Func, Row, RowInfo, Test, accumulator_class};
+use crate::table::{Adjoint, Func, Row, RowInfo, Test, accumulator_class};
 use crate::types::{Acc, Cond, Ty};
 
 /// One instruction, as the manual shows it.
@@ -54,7 +54,7 @@ pub fn entry(kind: Kind) -> Entry {
                 (Acc::Mul, false) => "*=",
                 (Acc::Mul, true) => "/=",
             };
-            let args = f.args.join(", ");
+            let args = f.args.iter().map(|a| a.name).collect::<Vec<_>>().join(", ");
             let value = if f.name.is_empty() { args.clone() } else { format!("{}({args})", f.name) };
             Entry {
                 mnemonic,
@@ -63,7 +63,7 @@ pub fn entry(kind: Kind) -> Entry {
                 docs: joined(f.docs),
                 inverse,
                 classes: vec![f.class.key(), accumulator_class(acc, f.ty).key()],
-                differentiable: f.partials.is_some() && acc != Acc::Xor,
+                differentiable: f.partials > 0 && acc != Acc::Xor,
                 opcode: opcode(kind, false),
                 aliases,
             }
@@ -125,7 +125,7 @@ pub fn text_of(e: &Entry) -> String {
 /// Every instruction, one line each.
 pub fn summary() -> String {
     let mut out = String::from(
-        "Accumulate: `y ⊕= f(a[, b])`. Operands are registers, constants and at most one memory word.\n\n",
+        "Accumulate: `y ⊕= f(a[, b[, c]])`. Operands are registers, constants and at most one memory word; with three sources, registers.\n\n",
     );
     for ty in Ty::ALL {
         let accs: Vec<String> = Acc::ALL
@@ -186,7 +186,8 @@ pub fn markdown() -> String {
          suffix says how it reads them: none for integers, `.q` fixed point, `.l` logarithmic, `.f` floating point.\n\n\
          ## Accumulate instructions\n\n\
          `y ⊕= f(a[, b])`: the accumulator's name, then the function's, then the type. The destination is a register or a memory\n\
-         word; sources are registers, constants or a memory word; at most one operand is in memory.\n\n\
+         word; sources are registers, constants or a memory word; at most one operand is in memory. With three sources, all are\n\
+         registers.\n\n\
          | accumulator | partner | meaning | types |\n|---|---|---|---|\n",
     );
     for acc in Acc::ALL {
@@ -200,17 +201,25 @@ pub fn markdown() -> String {
     }
     for ty in Ty::ALL {
         let _ = writeln!(out, "\n### Functions of {} words{}\n", ty.name(), dotted(ty));
-        out.push_str("| function | example | gates | meaning |\n|---|---|---|---|\n");
+        out.push_str("| function | example | gates | gradient | meaning |\n|---|---|---|---|---|\n");
         let acc = if ty == Ty::L { Acc::Mul } else { Acc::Add };
         for &func in Func::ALL {
             let f = func.info();
             if f.ty != ty {
                 continue;
             }
-            let shape = if f.args.len() == 1 { crate::operand::Shape::RR } else { crate::operand::Shape::RRR };
+            let shape = crate::operand::Shape::of_registers(f.args.len());
             let e = entry(Kind::Accumulate { acc, inverse: false, func, shape });
             let name = if f.name.is_empty() { "identity".to_string() } else { format!("`{}`", f.name) };
-            let _ = writeln!(out, "| {name} | `{} {}` | {} | {} |", e.mnemonic, e.operands, f.class.key(), e.docs);
+            let _ = writeln!(
+                out,
+                "| {name} | `{} {}` | {} | {} | {} |",
+                e.mnemonic,
+                e.operands,
+                f.class.key(),
+                if f.partials > 0 { "yes" } else { "" },
+                e.docs
+            );
         }
     }
     out.push_str("\n## Other instructions\n");
@@ -228,7 +237,11 @@ pub fn markdown() -> String {
             None if *row == Row::Erase => "none".to_string(),
             None => "itself".to_string(),
         };
-        let _ = writeln!(out, "Types: {}. Inverse: {inverse}. Gates: {}.", types.join(", "), r.class.key());
+        let _ = write!(out, "Types: {}. Inverse: {inverse}. Gates: {}.", types.join(", "), r.class.key());
+        if r.adjoint != Adjoint::Discrete {
+            let _ = write!(out, " Gradient words: {}.", r.adjoint.doc());
+        }
+        out.push('\n');
     }
     out.push_str("\n## Conditions\n\n| suffix | holds when | types |\n|---|---|---|\n");
     for cond in Cond::TESTS {

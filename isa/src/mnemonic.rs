@@ -36,7 +36,7 @@ pub const ALIASES: &[(&str, &str)] = &[
 pub fn families() -> impl Iterator<Item = Kind> {
     let accumulates = Func::ALL.iter().flat_map(|&func| {
         let f = func.info();
-        let shape = if f.args.len() == 1 { Shape::RR } else { Shape::RRR };
+        let shape = Shape::of_registers(f.args.len());
         Acc::ALL.into_iter().filter(move |a| a.accepts(f.ty)).flat_map(move |acc| {
             let both: &[bool] = if acc.self_inverse() { &[false] } else { &[false, true] };
             both.iter().map(move |&inverse| Kind::Accumulate { acc, inverse, func, shape })

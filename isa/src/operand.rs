@@ -212,11 +212,12 @@ pub enum Shape {
     MRR = 12,
     MRI = 13,
     MIR = 14,
+    RRRR = 15,
 }
 
 impl Shape {
     /// Every shape.
-    pub const ALL: [Shape; 15] = [
+    pub const ALL: [Shape; 16] = [
         Shape::RR,
         Shape::RI,
         Shape::RM,
@@ -232,6 +233,7 @@ impl Shape {
         Shape::MRR,
         Shape::MRI,
         Shape::MIR,
+        Shape::RRRR,
     ];
 
     /// The shape with this encoding.
@@ -241,7 +243,22 @@ impl Shape {
 
     /// How many sources there are.
     pub const fn arity(self) -> usize {
-        if (self as u8) < Shape::RRR as u8 { 1 } else { 2 }
+        if (self as u8) < Shape::RRR as u8 {
+            1
+        } else if (self as u8) < Shape::RRRR as u8 {
+            2
+        } else {
+            3
+        }
+    }
+
+    /// The shape of registers only.
+    pub const fn of_registers(arity: usize) -> Shape {
+        match arity {
+            0 | 1 => Shape::RR,
+            2 => Shape::RRR,
+            _ => Shape::RRRR,
+        }
     }
 
     /// Where the operands lie.
@@ -263,6 +280,7 @@ impl Shape {
             Shape::MRR => [TargetMem(0), Reg(2), Reg(3), None],
             Shape::MRI => [TargetMemPlain(0), Reg(2), Imm, None],
             Shape::MIR => [TargetMemPlain(0), Imm, Reg(2), None],
+            Shape::RRRR => [Target(0), Reg(1), Reg(2), Reg(3)],
         }
     }
 

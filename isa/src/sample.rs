@@ -215,7 +215,7 @@ pub fn fill(kind: Kind, s: &mut Source) -> Inst {
             inst.regs[f as usize] = reg;
         }
     }
-    for slot in layout {
+    for (n, slot) in layout.into_iter().enumerate() {
         match slot {
             Slot::Reg(f) => {
                 let sp = moves_sp;
@@ -234,7 +234,7 @@ pub fn fill(kind: Kind, s: &mut Source) -> Inst {
                     inst.imm = offset(s);
                 }
             }
-            Slot::Imm => inst.imm = immediate(kind, s),
+            Slot::Imm => inst.imm = immediate(kind, n, s),
             Slot::Small => inst.small = small(s),
             Slot::FactorNum => inst.imm |= factor(s),
             Slot::FactorDen => inst.imm |= factor(s) << 14,
@@ -278,15 +278,15 @@ fn factor(s: &mut Source) -> i64 {
     s.between(1, max)
 }
 
-fn immediate(kind: Kind, s: &mut Source) -> i64 {
+fn immediate(kind: Kind, position: usize, s: &mut Source) -> i64 {
     if matches!(kind, Kind::Row { row: Row::Rol, .. }) {
         return s.between(0, 63);
     }
-    let word = constant(kind.constant_type(), s);
+    let word = constant(kind.constant_type(position), s);
     // A multiplicative accumulate refuses a constant zero of the argument's type.
     let zero = word << 1 == 0 || word == log::ZERO;
     if zero && matches!(kind, Kind::Accumulate { acc: Acc::Mul, .. }) {
-        return if kind.constant_type() == Ty::L { log::ONE.cast_signed() } else { 1 };
+        return if kind.constant_type(position) == Ty::L { log::ONE.cast_signed() } else { 1 };
     }
     word.cast_signed()
 }

@@ -7,17 +7,32 @@
 //! `instructions` are the other straight-line instructions, `control` those
 //! that direct control. A row gives, in order: its documentation, its
 //! encoding, name, mnemonic (and its partner's), operands, types, gate class and its meaning, as a body
-//! generic over [`Domain`]. A typed function also gives its partial derivatives.
+//! generic over [`Domain`]. A function of real numbers also gives its partial derivatives, over
+//! [`Calculus`]; what another instruction does to gradient words is its
+//! [`Adjoint`]. The functions in `real` are rows of fixed-point and floating-point numbers alike.
 //!
 //! Inverses are derived: an accumulate's is its partner accumulator, a row's
 //! is its partner mnemonic, which in the encoding is one bit.
 
+use crate::calculus::{Calculus, Constant};
 use crate::class::GateClass;
 use crate::domain::Domain;
 use crate::fault::Fault;
-use crate::num::{convert, fixed, float, int, log};
+use crate::num::{convert, fixed, float, gauss, int, log};
 use crate::operand::OperandKind;
 use crate::types::{Acc, Cond, Ty};
+
+/// The most arguments that a pure function has.
+pub const ARITY: usize = 3;
+
+/// An argument of a pure function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arg {
+    /// The name.
+    pub name: &'static str,
+    /// The number type.
+    pub ty: Ty,
+}
 
 /// What the manual says of a pure function.
 #[derive(Clone, Copy, Debug)]
@@ -26,31 +41,39 @@ pub struct FunctionInfo {
     pub func: Func,
     /// The result's number type.
     pub ty: Ty,
-    /// The arguments' number type: differs from `ty` for conversions.
+    /// The first argument's number type: differs from `ty` for conversions, which say it in their names.
     pub from: Ty,
     /// Encoding, unique within the type, below 64.
     pub id: u8,
     /// The mnemonic's middle part; empty for the identity.
     pub name: &'static str,
-    /// The arguments' names.
-    pub args: &'static [&'static str],
+    /// The arguments.
+    pub args: &'static [Arg],
     /// The circuit that computes it.
     pub class: GateClass,
     /// Documentation, one line an element.
     pub docs: &'static [&'static str],
-    /// The partial derivatives with respect to the arguments, as written in the table; `None` if the function is discrete.
-    pub partials: Option<&'static str>,
+    /// How many of the arguments, the first ones, have partial derivatives; 0 if the function is discrete.
+    pub partials: usize,
+}
+
+impl FunctionInfo {
+    /// The type in which partial derivatives are computed: floating point if an argument or the result is, else fixed point.
+    pub const fn calculus(&self) -> Ty {
+        if matches!(self.ty, Ty::F) || matches!(self.from, Ty::F) { Ty::F } else { Ty::Q }
+    }
 }
 
 /// A pure function: one row of the table.
 pub trait Function: 'static {
     /// The row.
     const INFO: FunctionInfo;
-    /// The value. A function of one argument ignores the second.
-    fn value<D: Domain>(d: &mut D, x: [D::V; 2]) -> Result<D::V, D::Stop>;
-    /// The partial derivatives with respect to each argument, given the arguments and the value `y`;
-    /// `None` if the function is discrete.
-    fn partials<D: Domain>(d: &mut D, x: [D::V; 2], y: D::V) -> Result<Option<[D::V; 2]>, D::Stop>;
+    /// The value. A function of fewer arguments ignores the others.
+    fn value<D: Domain>(d: &mut D, x: [D::V; ARITY]) -> Result<D::V, D::Stop>;
+    /// The partial derivative with respect to argument `n`, given the arguments and the value `y`: a number of type
+    /// [`FunctionInfo::calculus`]. A `.l` number, be it argument or value, stands for the logarithm of its magnitude.
+    /// From [`FunctionInfo::partials`] on there are none, and the result means nothing.
+    fn partial<C: Calculus>(c: &mut C, n: usize, x: [C::V; ARITY], y: C::V) -> Result<C::V, C::Stop>;
 }
 
 /// Something done with a function's type.
@@ -86,6 +109,8 @@ pub struct RowInfo {
     pub flow: Flow,
     /// Whether the instruction moves the stack pointer.
     pub moves_sp: bool,
+    /// What it does to gradient words.
+    pub adjoint: Adjoint,
     /// Documentation, one line an element.
     pub docs: &'static [&'static str],
 }
@@ -112,10 +137,43 @@ pub enum Flow {
     Procedure,
     /// `call` / `uncall` of a procedure by name.
     Call,
+    /// `gcall` / `guncall`: the same, one gradient level higher.
+    GradientCall,
     /// `callr` / `uncallr` of a procedure whose address is in a register.
     CallRegister,
     /// The bounds of a run: `start` / `finish`.
     Run,
+}
+
+/// What an instruction that is not an accumulate does to gradient words, at gradient level 1 and above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adjoint {
+    /// Nothing.
+    Discrete,
+    /// They move as the values do: the body is run on them, too.
+    Moves,
+    /// The word's is negated with it, unless it belongs to a logarithm.
+    Negates,
+    /// They turn as the values do, and the angle's takes up what the turn is worth.
+    Rotates,
+    /// They are scaled by the inverse ratio, with the buffer's as their buffer.
+    Scales,
+    /// The word's is dropped: cleared, and counted as lost.
+    Drops,
+}
+
+impl Adjoint {
+    /// What the manual says.
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Adjoint::Discrete => "stay as they are",
+            Adjoint::Moves => "move with the values",
+            Adjoint::Negates => "the word's is negated with it, but for `.l`",
+            Adjoint::Rotates => "turn as the values do; the angle's takes up g(b)·a − g(a)·b",
+            Adjoint::Scales => "the word's is scaled by the inverse ratio, with the buffer's as its buffer",
+            Adjoint::Drops => "the word's is dropped: cleared, and counted as lost",
+        }
+    }
 }
 
 /// What a body may know of its instruction beside the operands.
@@ -167,22 +225,45 @@ macro_rules! partner_or_none {
     };
 }
 
-macro_rules! partials_text {
-    () => { None };
-    ($($p:block),+) => { Some(concat!($(stringify!($p), " "),+)) };
+macro_rules! count {
+    () => { 0 };
+    ($p:block $(, $q:block)*) => { 1 + count!($($q),*) };
 }
 
 macro_rules! table {
     (
-        functions { $( $Ty:ident $mod:ident { $(
+        functions {
+            Int int_fn int { $($int:tt)* }
+            Q q_fn fixed { $($fixed:tt)* }
+            L l_fn log { $($log:tt)* }
+            F f_fn float { $($float:tt)* }
+        }
+        real { $($real:tt)* }
+        $($rest:tt)*
+    ) => {
+        table! {
+            @all
+            functions {
+                Int int_fn int { $($int)* }
+                Q q_fn fixed { $($fixed)* $($real)* }
+                L l_fn log { $($log)* }
+                F f_fn float { $($float)* $($real)* }
+            }
+            $($rest)*
+        }
+    };
+    (
+        @all
+        functions { $( $Ty:ident $mod:ident $own:ident { $(
             $(#[doc = $fdoc:literal])+
-            $fid:literal $F:ident $fname:literal ($($x:ident),+) $(from $From:ident)? class $fclass:ident |$fd:ident| $value:block
-            $( partials |$y:ident| [$($p:block),+] )?
+            $fid:literal $F:ident $fname:literal ($($x:ident $(: $xty:ident)?),+) $(from $From:ident)?
+            class $fclass:ident $(/ $ffloat:ident)? |$fd:ident| $value:block
+            $( partials |$c:ident, $y:ident| [$($p:block),+] )?
         )* } )* }
         instructions { $(
             $(#[doc = $idoc:literal])+
             $iid:literal $I:ident $iname:literal $(/ $ipartner:literal)? ($($o:ident: $kind:ident),*) on [$($ity:ident),+]
-            $(test $itest:ident)? $(moves $sp:ident)? class $iclass:ident |$id:ident, $iv:ident| $run:block $( undo $undo:block )?
+            $(test $itest:ident)? $(moves $sp:ident)? $(adjoint $adjoint:ident)? class $iclass:ident |$id:ident, $iv:ident| $run:block $( undo $undo:block )?
         )* }
         control { $(
             $(#[doc = $cdoc:literal])+
@@ -194,6 +275,12 @@ macro_rules! table {
             #[doc = concat!("Pure functions whose result is of type `", stringify!($Ty), "`.")]
             pub mod $mod {
                 use super::*;
+                #[allow(unused_imports, reason = "not every type has kernels of its own")]
+                use crate::num::$own as own;
+
+                /// The type of the result.
+                #[allow(dead_code, reason = "not every type has partial derivatives")]
+                const T: Ty = Ty::$Ty;
 
                 /// The functions of this type.
                 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -206,29 +293,35 @@ macro_rules! table {
                     pub struct $F;
 
                     impl Function for $F {
-                        const INFO: FunctionInfo = FunctionInfo {
+                        const INFO: FunctionInfo = {
+                            const FROM: Ty = ty_or!($Ty $($From)?);
+                            FunctionInfo {
                             func: Func::$Ty(Fn::$F),
                             ty: Ty::$Ty,
-                            from: ty_or!($Ty $($From)?),
+                            from: FROM,
                             id: $fid,
                             name: $fname,
-                            args: &[$(stringify!($x)),+],
-                            class: GateClass::$fclass,
+                            args: &[$(Arg {
+                                name: stringify!($x),
+                                ty: table!(@type $($xty)? = FROM),
+                            }),+],
+                            class: table!(@class $Ty $fclass $($ffloat)?),
                             docs: &[$($fdoc),+],
-                            partials: partials_text!($($($p),+)?),
+                            partials: count!($($($p),+)?),
+                            }
                         };
 
                         #[inline(always)]
-                        fn value<D: Domain>($fd: &mut D, x: [D::V; 2]) -> Result<D::V, D::Stop> {
+                        fn value<D: Domain>($fd: &mut D, x: [D::V; ARITY]) -> Result<D::V, D::Stop> {
                             table!(@args x ($($x),+));
                             $value
                         }
 
                         #[inline(always)]
                         #[allow(unused_variables, reason = "not every partial derivative needs every argument")]
-                        fn partials<D: Domain>($fd: &mut D, x: [D::V; 2], y: D::V) -> Result<Option<[D::V; 2]>, D::Stop> {
+                        fn partial<C: Calculus>(calculus: &mut C, n: usize, x: [C::V; ARITY], y: C::V) -> Result<C::V, C::Stop> {
                             table!(@args x ($($x),+));
-                            table!(@partials $fd y $( $y [$($p),+] )?)
+                            table!(@partial calculus n y $( $c $y [$($p),+] )?)
                         }
                     }
                 )*
@@ -288,6 +381,7 @@ macro_rules! table {
                         class: GateClass::$iclass,
                         flow: Flow::Straight,
                         moves_sp: table!(@sp $($sp)?),
+                        adjoint: table!(@adjoint $($adjoint)?),
                         docs: &[$($idoc),+],
                     };
 
@@ -329,6 +423,7 @@ macro_rules! table {
                         class: GateClass::$cclass,
                         flow: Flow::$flow,
                         moves_sp: table!(@sp $($csp)?),
+                        adjoint: Adjoint::Discrete,
                         docs: &[$($cdoc),+],
                     }, )*
                 }
@@ -344,21 +439,29 @@ macro_rules! table {
         }
     };
 
-    (@args $xs:ident ($a:ident)) => { let [$a, _] = $xs; };
-    (@args $xs:ident ($a:ident, $b:ident)) => { let [$a, $b] = $xs; };
-    (@partials $d:ident $given:ident) => { { let _ = $d; Ok(None) } };
-    (@partials $d:ident $given:ident $y:ident [$p:block]) => { {
-        let $y = $given;
-        let p: Result<D::V, D::Stop> = $p;
-        let p = p?;
-        Ok(Some([p, p]))
+    (@type = $from:expr) => { $from };
+    (@type $own:ident = $from:expr) => { Ty::$own };
+    (@class F $class:ident $float:ident) => { GateClass::$float };
+    (@class $ty:ident $class:ident $float:ident) => { GateClass::$class };
+    (@class $ty:ident $class:ident) => { GateClass::$class };
+    (@args $xs:ident ($a:ident)) => { let [$a, _, _] = $xs; };
+    (@args $xs:ident ($a:ident, $b:ident)) => { let [$a, $b, _] = $xs; };
+    (@args $xs:ident ($a:ident, $b:ident, $c:ident)) => { let [$a, $b, $c] = $xs; };
+    (@partial $calculus:ident $n:ident $given:ident) => { { let _ = ($calculus, $n); Ok($given) } };
+    (@partial $calculus:ident $n:ident $given:ident $c:ident $y:ident [$($p:block),+]) => { {
+        let ($c, $y) = ($calculus, $given);
+        let mut k = 0;
+        $(
+            if $n == k {
+                return $p;
+            }
+            k += 1;
+        )+
+        let _ = k;
+        Ok($y)
     } };
-    (@partials $d:ident $given:ident $y:ident [$p:block, $q:block]) => { {
-        let $y = $given;
-        let p: Result<D::V, D::Stop> = $p;
-        let q: Result<D::V, D::Stop> = $q;
-        Ok(Some([p?, q?]))
-    } };
+    (@adjoint) => { Adjoint::Discrete };
+    (@adjoint $a:ident) => { Adjoint::$a };
     (@test) => { Test::None };
     (@test $t:ident) => { Test::$t };
     (@sp) => { false };
@@ -367,7 +470,7 @@ macro_rules! table {
 
 table! {
     functions {
-        Int int_fn {
+        Int int_fn int {
             /// The operand itself.
             0 Id "" (a) class Wire |d| { let _ = d; Ok(a) }
             /// The product, modulo 2^64.
@@ -409,73 +512,208 @@ table! {
             /// A floating-point number as an integer, rounded down. Traps where the integer has no room for it.
             19 CvtF "cvt" (a) from F class Convert |d| { d.kernel1(convert::f_to_int, a) }
         }
-        Q q_fn {
+        Q q_fn fixed {
             /// The operand itself.
-            0 Id "" (a) class Wire |d| { let _ = d; Ok(a) } partials |y| [{ Ok(fixed_one(d)) }]
+            0 Id "" (a) class Wire |d| { let _ = d; Ok(a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
             /// The product, rounded down. Wraps on overflow and raises the overflow flag.
-            1 Mul "mul" (a, b) class FixedMultiply |d| { d.wrapping2(fixed::mul, a, b) } partials |y| [{ Ok(b) }, { Ok(a) }]
+            1 Mul "mul" (a, b) class FixedMultiply |d| { d.wrapping2(fixed::mul, a, b) } partials |c, y| [{ Ok(b) }, { Ok(a) }]
             /// The quotient, rounded toward zero. Division by zero traps, and so does a quotient that the format cannot hold.
             2 Div "div" (a, b) class FixedDivide |d| { d.kernel2(fixed::div, a, b) }
-                partials |y| [
-                    { let one = fixed_one(d); d.kernel2(fixed::div, one, b) },
-                    { let q = d.kernel2(fixed::div, y, b)?; let z = d.word(0); Ok(d.sub(z, q)) }
-                ]
+                partials |c, y| [{ c.of1::<Inv>(b) }, { let q = c.of2::<Div>(y, b)?; c.times::<Mul>(T, Constant::MINUS_ONE, q) }]
+            /// `a`·`b` + `c`: the product, rounded down, and an exact sum. Wraps on overflow and raises the overflow flag.
+            3 Muladd "muladd" (a, b, c) class FixedMultiply |d| { d.wrapping3(fixed::muladd, a, b, c) }
+                partials |k, y| [{ Ok(b) }, { Ok(a) }, { Ok(k.constant(T, Constant::ONE)) }]
             /// An integer as a fixed-point number. Traps where the format has no room for it.
             16 CvtI "cvt" (a) from Int class Convert |d| { d.kernel1(convert::int_to_q, a) }
             /// A logarithmic number as a fixed-point number, rounded to the nearest. Traps where the format has no room for it.
-            17 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_q, a) }
+            17 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_q, a) } partials |c, y| [{ Ok(y) }]
             /// A floating-point number as a fixed-point number, rounded to the nearest, ties to even. Traps where the format has no room for it.
-            18 CvtF "cvt" (a) from F class Convert |d| { d.kernel1(convert::f_to_q, a) }
+            18 CvtF "cvt" (a) from F class Convert |d| { d.kernel1(convert::f_to_q, a) } partials |c, y| [{ Ok(c.constant(Ty::F, Constant::ONE)) }]
+            /// The natural logarithm of the magnitude of a logarithmic number, rounded to the nearest. Zero has none, and traps.
+            19 LogL "log" (a) from L class LogConvert |d| { d.kernel1(gauss::ln, a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
         }
-        L l_fn {
+        L l_fn log {
             /// The operand itself.
-            0 Id "" (a) class Wire |d| { let _ = d; Ok(a) }
+            0 Id "" (a) class Wire |d| { let _ = d; Ok(a) } partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::ONE)) }]
             /// The product, exact in the logarithm. Traps where the logarithm overflows.
             1 Mul "mul" (a, b) class LogAdd |d| { d.kernel2(|_, a, b| log::product(a, b), a, b) }
+                partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::ONE)) }, { Ok(c.constant(Ty::Q, Constant::ONE)) }]
             /// The quotient, exact in the logarithm. Division by zero traps, and so does an overflow of the logarithm.
             2 Div "div" (a, b) class LogAdd |d| { d.kernel2(|_, a, b| log::quotient(a, b), a, b) }
+                partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::ONE)) }, { Ok(c.constant(Ty::Q, Constant::MINUS_ONE)) }]
+            /// The reciprocal, exact in the logarithm. That of zero traps.
+            3 Inv "inv" (a) class LogAdd |d| { d.kernel1(gauss::inv, a) } partials |c, y| [{ Ok(c.constant(Ty::Q, Constant::MINUS_ONE)) }]
+            /// `a` to the power of a fixed-point number, the logarithm rounded to the nearest. A negative `a` wants a whole exponent, else it traps;
+            /// so do zero with a negative exponent, and an overflow of the logarithm.
+            4 Pow "pow" (a, b: Q) class FixedMultiply |d| { d.kernel2(gauss::pow, a, b) }
+                partials |c, y| [{ Ok(b) }, {
+                    // Where `a` is zero so is the value, whatever the exponent.
+                    let (zero, one) = (c.constant(T, Constant::ZERO), c.constant(T, Constant::ONE));
+                    let some = c.if_eq(T, a, zero, one, a)?;
+                    c.of1::<q_fn::LogL>(some)
+                }]
+            /// The sum, its logarithm rounded to the nearest. Traps where the logarithm overflows.
+            5 Plus "plus" (a, b) class LogSum |d| { d.kernel2(gauss::plus, a, b) }
+                partials |c, y| [{ let r = c.of2::<Div>(a, y)?; c.of1::<q_fn::CvtL>(r) }, { let r = c.of2::<Div>(b, y)?; c.of1::<q_fn::CvtL>(r) }]
+            /// The difference, its logarithm rounded to the nearest. Traps where the logarithm overflows.
+            6 Minus "minus" (a, b) class LogSum |d| { d.kernel2(gauss::minus, a, b) }
+                partials |c, y| [{ let r = c.of2::<Div>(a, y)?; c.of1::<q_fn::CvtL>(r) }, {
+                    let r = c.of2::<Div>(b, y)?;
+                    let r = c.of1::<q_fn::CvtL>(r)?;
+                    c.times::<q_fn::Mul>(Ty::Q, Constant::MINUS_ONE, r)
+                }]
             /// An integer as a logarithmic number, its logarithm rounded to the nearest.
             16 CvtI "cvt" (a) from Int class LogConvert |d| { d.kernel1(convert::int_to_l, a) }
             /// A fixed-point number as a logarithmic number, its logarithm rounded to the nearest.
-            17 CvtQ "cvt" (a) from Q class LogConvert |d| { d.kernel1(convert::q_to_l, a) }
+            17 CvtQ "cvt" (a) from Q class LogConvert |d| { d.kernel1(convert::q_to_l, a) } partials |c, y| [{ c.of1::<q_fn::Inv>(a) }]
             /// A floating-point number as a logarithmic number, its logarithm rounded to the nearest. Traps below 2^-1024.
-            18 CvtF "cvt" (a) from F class LogConvert |d| { d.kernel1(convert::f_to_l, a) }
+            18 CvtF "cvt" (a) from F class LogConvert |d| { d.kernel1(convert::f_to_l, a) } partials |c, y| [{ c.of1::<f_fn::Inv>(a) }]
         }
-        F f_fn {
+        F f_fn float {
             /// The operand itself.
-            0 Id "" (a) class Wire |d| { let _ = d; Ok(a) } partials |y| [{ Ok(d.word(1f64.to_bits())) }]
+            0 Id "" (a) class Wire |d| { let _ = d; Ok(a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
             /// The product.
-            1 Mul "mul" (a, b) class FloatMultiply |d| { d.kernel2(float::mul, a, b) } partials |y| [{ Ok(b) }, { Ok(a) }]
+            1 Mul "mul" (a, b) class FloatMultiply |d| { d.kernel2(float::mul, a, b) } partials |c, y| [{ Ok(b) }, { Ok(a) }]
             /// The quotient. Division by zero traps.
             2 Div "div" (a, b) class FloatDivide |d| { d.kernel2(float::div, a, b) }
-                partials |y| [
-                    { let one = d.word(1f64.to_bits()); d.kernel2(float::div, one, b) },
-                    { let q = d.kernel2(float::div, y, b)?; let m = d.word((-1f64).to_bits()); d.kernel2(float::mul, m, q) }
-                ]
+                partials |c, y| [{ c.of1::<Inv>(b) }, { let q = c.of2::<Div>(y, b)?; c.times::<Mul>(T, Constant::MINUS_ONE, q) }]
+            /// `a`·`b` + `c`, rounded once.
+            3 Muladd "muladd" (a, b, c) class FloatMultiply |d| { d.kernel3(float::muladd, a, b, c) }
+                partials |k, y| [{ Ok(b) }, { Ok(a) }, { Ok(k.constant(T, Constant::ONE)) }]
             /// An integer as a floating-point number, rounded to the nearest, ties to even.
             16 CvtI "cvt" (a) from Int class Convert |d| { d.kernel1(convert::int_to_f, a) }
             /// A fixed-point number as a floating-point number, rounded to the nearest, ties to even.
-            17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1(convert::q_to_f, a) }
+            17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1(convert::q_to_f, a) } partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }]
             /// A logarithmic number as a floating-point number, rounded to the nearest.
-            18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_f, a) }
+            18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_f, a) } partials |c, y| [{ Ok(y) }]
         }
+    }
+    real {
+        /// The reciprocal. That of zero traps.
+        4 Inv "inv" (a) class FixedDivide / FloatDivide |d| { d.kernel1(own::inv, a) }
+            partials |c, y| [{ let q = c.of2::<Mul>(y, y)?; c.times::<Mul>(T, Constant::MINUS_ONE, q) }]
+        /// `a` to the power `b`. A negative `a` wants a whole exponent, else it traps; so does zero with a negative exponent. The derivative with
+        /// respect to the exponent is taken as 0 where `a` is not positive.
+        5 Pow "pow" (a, b) class Power / FloatElementary |d| { d.kernel2(own::pow, a, b) }
+            partials |c, y| [{
+                // b·a^(b − 1), and 0 for b = 0 where `a` is 0, too. Of a negative `a` the exponent is whole, and a constant.
+                let (zero, one) = (c.constant(T, Constant::ZERO), c.constant(T, Constant::ONE));
+                let whole = c.of1::<Floor>(b)?;
+                let b = c.if_le(T, zero, a, b, whole)?;
+                let minus = c.constant(T, Constant::MINUS_ONE);
+                let less = c.of3::<Muladd>(minus, one, b)?;
+                let at_zero = c.if_eq(T, a, zero, zero, less)?;
+                let less = c.if_eq(T, b, zero, at_zero, less)?;
+                let power = c.of2::<Pow>(a, less)?;
+                c.of2::<Mul>(b, power)
+            }, {
+                let (zero, one) = (c.constant(T, Constant::ZERO), c.constant(T, Constant::ONE));
+                let positive = c.if_le(T, a, zero, one, a)?;
+                let log = c.of1::<Log>(positive)?;
+                c.of2::<Mul>(y, log)
+            }]
+        /// `a` to the power of an integer. Zero with a negative exponent traps.
+        6 Powi "powi" (a, n: Int) class Power / FloatElementary |d| { d.kernel2(own::powi, a, n) }
+            partials |c, y| [{
+                let zero = c.constant(Ty::Int, Constant::ZERO);
+                let less = c.offset(n, -1);
+                let less = c.if_eq(Ty::Int, n, zero, zero, less)?;
+                let power = c.of2::<Powi>(a, less)?;
+                let n = c.of1::<CvtI>(n)?;
+                c.of2::<Mul>(n, power)
+            }]
+        /// The exponential.
+        7 Exp "exp" (a) class Elementary / FloatElementary |d| { d.kernel1(own::exp, a) } partials |c, y| [{ Ok(y) }]
+        /// The natural logarithm. Only positive numbers have one; others trap.
+        8 Log "log" (a) class Elementary / FloatElementary |d| { d.kernel1(own::log, a) } partials |c, y| [{ c.of1::<Inv>(a) }]
+        /// The logarithm to base 2. Only positive numbers have one; others trap.
+        9 Log2 "log2" (a) class Elementary / FloatElementary |d| { d.kernel1(own::log2, a) }
+            partials |c, y| [{ let k = c.constant(T, Constant::LOG2_E); c.of2::<Div>(k, a) }]
+        /// The square root. That of a negative number traps.
+        10 Sqrt "sqrt" (a) class Root / FloatElementary |d| { d.kernel1(own::sqrt, a) }
+            partials |c, y| [{ let h = c.constant(T, Constant::HALF); c.of2::<Div>(h, y) }]
+        /// The sine of an angle in radians.
+        11 Sin "sin" (a) class Elementary / FloatElementary |d| { d.kernel1(own::sin, a) } partials |c, y| [{ c.of1::<Cos>(a) }]
+        /// The cosine of an angle in radians.
+        12 Cos "cos" (a) class Elementary / FloatElementary |d| { d.kernel1(own::cos, a) }
+            partials |c, y| [{ let s = c.of1::<Sin>(a)?; c.times::<Mul>(T, Constant::MINUS_ONE, s) }]
+        /// The tangent of an angle in radians. Traps where the type has no room for it.
+        13 Tan "tan" (a) class Elementary / FloatElementary |d| { d.kernel1(own::tan, a) }
+            partials |c, y| [{ let one = c.constant(T, Constant::ONE); c.of3::<Muladd>(y, y, one) }]
+        /// The arc sine, from -π/2 to π/2. Traps beyond ±1.
+        14 Asin "asin" (a) class Elementary / FloatElementary |d| { d.kernel1(own::asin, a) }
+            partials |c, y| [{ let s = one_less_square::<C, Mul, Muladd>(c, T, a)?; let s = c.of1::<Sqrt>(s)?; c.of1::<Inv>(s) }]
+        /// The arc cosine, from 0 to π. Traps beyond ±1.
+        15 Acos "acos" (a) class Elementary / FloatElementary |d| { d.kernel1(own::acos, a) }
+            partials |c, y| [{
+                let s = one_less_square::<C, Mul, Muladd>(c, T, a)?;
+                let s = c.of1::<Sqrt>(s)?;
+                let i = c.of1::<Inv>(s)?;
+                c.times::<Mul>(T, Constant::MINUS_ONE, i)
+            }]
+        /// The arc tangent, from -π/2 to π/2.
+        20 Atan "atan" (a) class Elementary / FloatElementary |d| { d.kernel1(own::atan, a) }
+            partials |c, y| [{
+                // 1/(1 + a²) without the square, which may overflow.
+                let one = c.constant(T, Constant::ONE);
+                let h = c.of2::<Hypot>(a, one)?;
+                let i = c.of1::<Inv>(h)?;
+                c.of2::<Mul>(i, i)
+            }]
+        /// The angle of the point (`b`, `a`), from -π to π; 0 for the origin.
+        21 Atan2 "atan2" (a, b) class Elementary / FloatElementary |d| { d.kernel2(own::atan2, a, b) }
+            partials |c, y| [{
+                let h = c.of2::<Hypot>(a, b)?;
+                let q = c.of2::<Div>(b, h)?;
+                c.of2::<Div>(q, h)
+            }, {
+                let h = c.of2::<Hypot>(a, b)?;
+                let q = c.of2::<Div>(a, h)?;
+                let q = c.of2::<Div>(q, h)?;
+                c.times::<Mul>(T, Constant::MINUS_ONE, q)
+            }]
+        /// The hyperbolic sine.
+        22 Sinh "sinh" (a) class Elementary / FloatElementary |d| { d.kernel1(own::sinh, a) } partials |c, y| [{ c.of1::<Cosh>(a) }]
+        /// The hyperbolic cosine.
+        23 Cosh "cosh" (a) class Elementary / FloatElementary |d| { d.kernel1(own::cosh, a) } partials |c, y| [{ c.of1::<Sinh>(a) }]
+        /// The hyperbolic tangent.
+        24 Tanh "tanh" (a) class Elementary / FloatElementary |d| { d.kernel1(own::tanh, a) }
+            partials |c, y| [{ one_less_square::<C, Mul, Muladd>(c, T, y) }]
+        /// The magnitude. Its derivative at 0 is taken as 0.
+        25 Abs "abs" (a) class Select |d| { d.kernel1(own::abs, a) } partials |c, y| [{ c.of1::<Sign>(a) }]
+        /// -1, 0 or 1, by the sign.
+        26 Sign "sign" (a) class Select |d| { d.kernel1(own::sign, a) }
+        /// The smaller number. Where they are equal, the derivative is that of `a`.
+        27 Min "min" (a, b) class Select |d| { d.kernel2(own::min, a, b) }
+            partials |c, y| [{ c.choose(T, a, b, [Constant::ONE, Constant::ZERO]) }, { c.choose(T, a, b, [Constant::ZERO, Constant::ONE]) }]
+        /// The larger number. Where they are equal, the derivative is that of `a`.
+        28 Max "max" (a, b) class Select |d| { d.kernel2(own::max, a, b) }
+            partials |c, y| [{ c.choose(T, b, a, [Constant::ONE, Constant::ZERO]) }, { c.choose(T, b, a, [Constant::ZERO, Constant::ONE]) }]
+        /// `a` if it is positive, else 0. Its derivative at 0 is taken as 0.
+        29 Relu "relu" (a) class Select |d| { d.kernel1(own::relu, a) }
+            partials |c, y| [{ let zero = c.constant(T, Constant::ZERO); c.choose(T, a, zero, [Constant::ZERO, Constant::ONE]) }]
+        /// The greatest whole number that is not greater.
+        30 Floor "floor" (a) class Select |d| { d.kernel1(own::floor, a) }
+        /// √(`a`² + `b`²), without overflow on the way.
+        31 Hypot "hypot" (a, b) class Root / FloatElementary |d| { d.kernel2(own::hypot, a, b) }
+            partials |c, y| [{ c.of2::<Div>(a, y) }, { c.of2::<Div>(b, y) }]
     }
     instructions {
         /// Exchanges two registers.
-        0 Swap "swap" (a: Target, b: Target) on [Int] class Swap |d, v| {
+        0 Swap "swap" (a: Target, b: Target) on [Int] adjoint Moves class Swap |d, v| {
             let (a, b) = (d.operand(0)?, d.operand(1)?);
             d.set(0, b)?;
             d.set(1, a)
         }
         /// Exchanges a register and a memory word.
-        1 Exch "exch" (a: Target, m: Memory) on [Int] class Swap |d, v| {
+        1 Exch "exch" (a: Target, m: Memory) on [Int] adjoint Moves class Swap |d, v| {
             let (a, m) = (d.operand(0)?, d.operand(1)?);
             d.set(1, a)?;
             d.set(0, m)
         }
         /// Changes the number's sign. The smallest integer and the smallest fixed-point number stay as they are
         /// (the latter raises the overflow flag), and so does a logarithmic zero.
-        2 Neg "neg" (a: Target) on [Int, Q, L, F] class Increment |d, v| {
+        2 Neg "neg" (a: Target) on [Int, Q, L, F] adjoint Negates class Increment |d, v| {
             let a = d.operand(0)?;
             let n = match v.ty {
                 Ty::Int => { let z = d.word(0); d.sub(z, a) }
@@ -516,7 +754,7 @@ table! {
         /// Multiplies the word x in `a` by `num`/`den` (`rdiv`: by `den`/`num`) exactly, an integer or fixed-point number.
         /// What rounding would drop goes to the information buffer: `buf` := `buf`·`den` + (x mod `den`); x := ⌊x/`den`⌋·`num` + (`buf` mod `num`);
         /// `buf` := ⌊`buf`/`num`⌋. Traps if a factor is not positive, or if the word or the buffer overflows.
-        6 Rmul "rmul" / "rdiv" (a: Target, buf: Target, num: Factor, den: Factor) on [Int] class Scale |d, v| {
+        6 Rmul "rmul" / "rdiv" (a: Target, buf: Target, num: Factor, den: Factor) on [Int] adjoint Scales class Scale |d, v| {
             let (x, buf, num, den) = (d.operand(0)?, d.operand(1)?, d.operand(2)?, d.operand(3)?);
             scale(d, [x, buf, num, den])
         } undo {
@@ -525,7 +763,7 @@ table! {
         }
         /// `push`: traps unless the memory word at `sp` is zero; exchanges it with the register; `sp` += 1.
         /// `pop`: traps unless the register is zero; `sp` -= 1; exchanges the register with the memory word at `sp`.
-        7 Push "push" / "pop" (r: Target) on [Int] moves sp class Swap |d, v| {
+        7 Push "push" / "pop" (r: Target) on [Int] moves sp adjoint Moves class Swap |d, v| {
             let (s, r) = (d.sp(), d.operand(0)?);
             let m = d.load(s)?;
             let (zero, one) = (d.word(0), d.word(1));
@@ -554,8 +792,8 @@ table! {
             let c = d.compare(v.cond, v.ty, a, b)?;
             d.check(c, Fault::Assert)
         }
-        /// Traps unless the register is zero.
-        9 Zero "zero" (r: Target) on [Int] class Check |d, v| {
+        /// Traps unless the register is zero. At gradient level 1 and above it also drops the register's gradient word, and counts it as lost.
+        9 Zero "zero" (r: Target) on [Int] adjoint Drops class Check |d, v| {
             let r = d.operand(0)?;
             let z = d.word(0);
             let clear = d.eq(r, z);
@@ -563,7 +801,7 @@ table! {
         }
         /// Traps unless |`r`| ≤ `tol`, then sets `r` to +0.0. If it was anything else, 64 bits are counted as lost and the inexact flag is raised:
         /// a run back does not restore them.
-        10 ZeroWithin "zero" (r: Target, tol: Tolerance) on [F] class Check |d, v| {
+        10 ZeroWithin "zero" (r: Target, tol: Tolerance) on [F] adjoint Drops class Check |d, v| {
             let r = d.operand(0)?;
             let zero = d.word(0);
             let tol = if v.form { d.operand(1)? } else { zero };
@@ -573,18 +811,17 @@ table! {
             d.set(0, zero)
         }
         /// Moves a word to the output tape and leaves zero (`unemit`: takes it back; traps unless the register is zero and the tape has a word).
-        11 Emit "emit" / "unemit" (r: Target) on [Int] class Host |d, v| {
+        11 Emit "emit" / "unemit" (r: Target) on [Int] adjoint Moves class Host |d, v| {
             let r = d.operand(0)?;
-            let zero = d.word(0);
-            d.emit(r)?;
-            d.set(0, zero)
+            let left = d.emit(r)?;
+            d.set(0, left)
         } undo {
             let r = d.operand(0)?;
             let zero = d.word(0);
             let clear = d.eq(r, zero);
             d.require(clear, Fault::UnemitInto)?;
             let w = d.last_emitted()?;
-            d.unemit();
+            d.unemit(r);
             d.set(0, w)
         }
         /// Exclusive-ors the next word of the input tape into a register (`unread`: the word read last, which goes back to the tape).
@@ -613,7 +850,7 @@ table! {
             Ok(())
         }
         /// Sets a word to zero and forgets it. Only in a module that says `.irreversible`; 64 bits are counted as lost. It has no inverse.
-        15 Erase "erase" (a: TargetOrMemory) on [Int] class Erase |d, v| {
+        15 Erase "erase" (a: TargetOrMemory) on [Int] adjoint Drops class Erase |d, v| {
             let a = d.operand(0)?;
             let zero = d.word(0);
             d.lose(a);
@@ -621,6 +858,28 @@ table! {
         } undo {
             let zero = d.word(0);
             d.require(zero, Fault::Irreversible)
+        }
+        /// Turns the point (`a`, `b`) by an angle in radians (`irot`: back): a' = a·cos − b·sin, b' = a·sin + b·cos. Fixed point is turned by three
+        /// lifting shears after quarter turns, so that every bit comes back; it wraps on overflow and raises the overflow flag.
+        16 Rot "rot" / "irot" (a: Target, b: Target, angle: Value) on [Q, F] adjoint Rotates class Rotation |d, v| {
+            let (a, b, angle) = (d.operand(0)?, d.operand(1)?, d.operand(2)?);
+            let [a, b] = rotate(d, v.ty, false, [a, b, angle])?;
+            d.set(0, a)?;
+            d.set(1, b)
+        } undo {
+            let (a, b, angle) = (d.operand(0)?, d.operand(1)?, d.operand(2)?);
+            let [a, b] = rotate(d, v.ty, true, [a, b, angle])?;
+            d.set(0, a)?;
+            d.set(1, b)
+        }
+        /// Exchanges the register with the gradient word of the operand: at gradient level 0 that of level 1, at level 1 that of level 2.
+        /// By it a program seeds before a `guncall` and reads gradients after it.
+        17 Gswap "gswap" (r: Target, m: TargetOrMemory) on [Int] adjoint Moves class Swap |d, v| {
+            let r = d.operand(0)?;
+            let _ = d.operand(1)?;
+            let g = d.gradient(1)?;
+            d.set_gradient(1, r)?;
+            d.set(0, g)
         }
     }
     control {
@@ -635,13 +894,32 @@ table! {
         35 Call "call" / "uncall" (name: Label) on [Int] moves sp class Call flow Call
         /// As `call` (`uncall`), of the procedure whose address is in a register, which must hold it again at the return.
         36 Callr "callr" / "uncallr" (r: Source) on [Int] moves sp class Call flow CallRegister
+        /// As `call` (`uncall`), one gradient level higher until the procedure returns. Traps at level 2, which is the highest.
+        37 Gcall "gcall" / "guncall" (name: Label) on [Int] moves sp class Call flow GradientCall
     }
 }
 
-/// The fixed-point number 1 in the module's format.
+/// 1 − a², as (1 − a)(1 + a), which loses nothing near ±1.
 #[inline(always)]
-fn fixed_one<D: Domain>(d: &mut D) -> D::V {
-    d.word(1 << d.env().format.frac())
+fn one_less_square<C: Calculus, Mul: Function, Muladd: Function>(c: &mut C, ty: Ty, a: C::V) -> Result<C::V, C::Stop> {
+    let (one, minus) = (c.constant(ty, Constant::ONE), c.constant(ty, Constant::MINUS_ONE));
+    let less = c.of3::<Muladd>(minus, a, one)?;
+    let more = c.of3::<Muladd>(one, a, one)?;
+    c.of2::<Mul>(less, more)
+}
+
+/// The point (a, b) turned by an angle; `back` turns it back.
+#[inline(always)]
+pub(crate) fn rotate<D: Domain>(d: &mut D, ty: Ty, back: bool, [a, b, angle]: [D::V; 3]) -> Result<[D::V; 2], D::Stop> {
+    let zero = d.word(0);
+    let x = [a, b, angle, zero];
+    match (ty, back) {
+        (Ty::Q, false) => d.wrapping_pair(|env, [a, b, t, _]| fixed::rot(env, a, b, t), x),
+        (Ty::Q, true) => d.wrapping_pair(|env, [a, b, t, _]| fixed::irot(env, a, b, t), x),
+        // The table has no rotation of other types.
+        (Ty::F | Ty::Int | Ty::L, false) => d.kernel_pair(|env, [a, b, t, _]| float::rot(env, a, b, t), x),
+        (Ty::F | Ty::Int | Ty::L, true) => d.kernel_pair(|env, [a, b, t, _]| float::irot(env, a, b, t), x),
+    }
 }
 
 /// `rmul`'s meaning; `rdiv`'s with the factors exchanged.
@@ -679,13 +957,21 @@ pub const fn accumulator_class(acc: Acc, ty: Ty) -> GateClass {
     }
 }
 
-/// The whole of an accumulate instruction: `operand 0 ⊕= f(operand 1[, operand 2])`.
+/// The whole of an accumulate instruction: `operand 0 ⊕= f(operand 1[, operand 2[, operand 3]])`.
 #[inline(always)]
 pub fn run_accumulate<D: Domain, F: Function>(d: &mut D, acc: Acc, inverse: bool) -> Result<(), D::Stop> {
     let y = d.operand(0)?;
-    let a = d.operand(1)?;
-    let b = if F::INFO.args.len() == 2 { d.operand(2)? } else { a };
-    let x = F::value(d, [a, b])?;
-    let z = accumulate(d, acc, inverse, F::INFO.ty, y, x)?;
+    let x = arguments::<D, F>(d)?;
+    let f = F::value(d, x)?;
+    let z = accumulate(d, acc, inverse, F::INFO.ty, y, f)?;
     d.set(0, z)
+}
+
+/// The arguments of the function of an accumulate instruction: operands 1 and on.
+#[inline(always)]
+pub fn arguments<D: Domain, F: Function>(d: &mut D) -> Result<[D::V; ARITY], D::Stop> {
+    let a = d.operand(1)?;
+    let b = if F::INFO.args.len() > 1 { d.operand(2)? } else { a };
+    let c = if F::INFO.args.len() > 2 { d.operand(3)? } else { a };
+    Ok([a, b, c])
 }

@@ -123,7 +123,7 @@ pub fn verify(module: &Module) -> (Structure, Vec<Violation>) {
         }
         match inst.kind.flow() {
             Flow::Jump => check_pair(code, &structure, at, inst, &mut found),
-            Flow::Call => match target(code, at, inst) {
+            Flow::Call | Flow::GradientCall => match target(code, at, inst) {
                 Some((_, t)) if is_row(t, Row::Proc, false) => {}
                 t => found.push(Violation { problem: Problem::NotProcedure, at, other: t.map(|(n, _)| n) }),
             },

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod disasm;
 pub(crate) mod fmt;
+pub(crate) mod grad;
 pub(crate) mod invert;
 pub(crate) mod isa;
 pub(crate) mod man;

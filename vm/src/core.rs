@@ -1,12 +1,15 @@
 //! The state that instructions work on, and [`Ctx`], the interpreter's
-//! [`Domain`]: machine words. Control is not here; see `machine`.
+//! [`Domain`] and [`Carrier`]: machine words, and in lanes what they carry with
+//! them. Control is not here; see `machine`.
 
 use std::marker::PhantomData;
 
+use pendula_isa::adjoint::{Carriage, Carrier, GRADIENT, LANES, VALUE};
 use pendula_isa::domain::Domain;
-use pendula_isa::num::{Word, float, log};
-use pendula_isa::operand::{Layout, Slot};
-use pendula_isa::types::{Cond, Reg, Ty};
+use pendula_isa::num::Word;
+use pendula_isa::operand::Slot;
+use pendula_isa::table::{Instruction, Variant};
+use pendula_isa::types::{Reg, Ty};
 use pendula_isa::{Env, Fault};
 
 use crate::decode::Op;
@@ -32,10 +35,89 @@ pub struct Flags {
 /// The callback that receives what a program shows.
 pub(crate) type Listener = Box<dyn FnMut(Event) + Send>;
 
+/// The words that registers, memory and output tape carry in one lane beside their values.
+pub(crate) struct Lane {
+    pub(crate) regs: [u64; Reg::COUNT],
+    /// As long as the memory once a run or a `gswap` has asked for the lane; before that empty, and all its words zero.
+    pub(crate) mem: Vec<u64>,
+    pub(crate) output: Vec<u64>,
+}
+
+impl Lane {
+    pub(crate) const EMPTY: Lane = Lane { regs: [0; Reg::COUNT], mem: Vec::new(), output: Vec::new() };
+
+    /// Whether every word is zero.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.regs == [0; Reg::COUNT] && self.mem.iter().chain(&self.output).all(|w| *w == 0)
+    }
+
+    /// Makes room for a memory of this many words.
+    pub(crate) fn allocate(&mut self, words: usize) {
+        if self.mem.len() != words {
+            self.mem = vec![0; words];
+        }
+    }
+}
+
+/// What becomes of the gradient words that `zero` drops.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Dropped {
+    /// They are lost.
+    #[default]
+    Lost,
+    /// They are kept.
+    Kept(Records),
+    /// They come back from where they were kept.
+    Returned(Records),
+}
+
+/// What was dropped from each lane. A stack of its own for each: a run at level 2 back over one at level 1 takes the gradient words
+/// that were kept, and finds nothing kept of the lanes that the run at level 1 had not.
+pub(crate) type Records = [Record; LANES - 1];
+
+/// A stack of words most of which are zero.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    /// Words that are not zero, with the number of zeros before each.
+    words: Vec<(u64, u64)>,
+    /// Zeros after the last of them.
+    zeros: u64,
+}
+
+impl Record {
+    fn push(&mut self, word: u64) {
+        if word == 0 {
+            self.zeros += 1;
+        } else {
+            self.words.push((self.zeros, word));
+            self.zeros = 0;
+        }
+    }
+
+    fn pop(&mut self) -> u64 {
+        if let Some(zeros) = self.zeros.checked_sub(1) {
+            self.zeros = zeros;
+            return 0;
+        }
+        let Some((zeros, word)) = self.words.pop() else { return 0 };
+        self.zeros = zeros;
+        word
+    }
+
+    /// How many words it holds that are not zero.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+}
+
 /// Registers, memory, tapes.
 pub(crate) struct Core {
     pub(crate) regs: [u64; Reg::COUNT],
     pub(crate) mem: Vec<u64>,
+    /// Lanes 1 to 3.
+    pub(crate) lanes: [Lane; LANES - 1],
+    pub(crate) carriage: Carriage,
+    pub(crate) dropped: Dropped,
     pub(crate) env: Env,
     pub(crate) output: Vec<u64>,
     pub(crate) input: Vec<u64>,
@@ -44,7 +126,7 @@ pub(crate) struct Core {
     pub(crate) forward: bool,
     pub(crate) checks: bool,
     pub(crate) trap_overflow: bool,
-    /// Where among the decoded instructions a fixed-point number wrapped first; 0 for nowhere.
+    /// Where among the decoded instructions a fixed-point number wrapped first, in bytes and one more; 0 for nowhere.
     pub(crate) overflow_op: usize,
     /// Where `zero.f` first cleared a number other than +0.0; 0 for nowhere.
     pub(crate) inexact_op: usize,
@@ -82,9 +164,29 @@ impl Core {
         }
     }
 
-    /// The address of the instruction at this place among the decoded ones.
+    /// The word at an address in a lane other than the value's; zero where the lane has none.
+    #[inline(always)]
+    pub(crate) fn lane_load(&self, lane: usize, address: u64) -> u64 {
+        usize::try_from(address).ok().and_then(|a| self.lanes[lane - 1].mem.get(a)).copied().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn lane_store(&mut self, lane: usize, address: u64, word: u64) {
+        if let Some(w) = usize::try_from(address).ok().and_then(|a| self.lanes[lane - 1].mem.get_mut(a)) {
+            *w = word;
+        }
+    }
+
+    /// Makes room for what the carriage carries.
+    pub(crate) fn allocate(&mut self, carriage: Carriage) {
+        for &lane in carriage.lanes() {
+            self.lanes[lane - 1].allocate(self.mem.len());
+        }
+    }
+
+    /// The address of the instruction noted as `op`.
     fn place(&self, op: usize) -> u32 {
-        let offset = op.wrapping_sub(self.base) / size_of::<Op>();
+        let offset = (op - 1) / size_of::<Op>();
         let n = self.instructions as usize;
         // The second half of the decoded program is the code in reverse order.
         (if offset < n { offset } else { 2 * n - 1 - offset }) as u32
@@ -96,6 +198,12 @@ impl Core {
         Flags { overflow: first(self.overflow_op), inexact: first(self.inexact_op) }
     }
 
+    /// An instruction as it is noted.
+    #[inline(always)]
+    fn note(&self, op: &Op) -> usize {
+        std::ptr::from_ref(op).addr().wrapping_sub(self.base) + 1
+    }
+
     /// A fixed-point number wrapped at `op`. No call from here: handlers would have to save registers for it.
     #[inline(always)]
     fn overflowed(&mut self, op: &Op) -> Result<(), Fault> {
@@ -103,29 +211,43 @@ impl Core {
             return Err(Fault::FixedOverflow);
         }
         if self.checks && self.overflow_op == 0 {
-            self.overflow_op = std::ptr::from_ref(op).addr();
+            self.overflow_op = self.note(op);
         }
         Ok(())
     }
 }
 
-/// Where a handler's operands lie, known when it is compiled.
+/// Where a handler's operands lie.
 pub(crate) trait Operands: 'static {
-    /// The layout.
-    const SLOTS: Layout;
+    /// Operand `n`. Where it is known when the handler is compiled, `op` does not matter.
+    fn slot(op: &Op, n: usize) -> Slot;
 }
 
 /// One instruction at work on the state.
 pub(crate) struct Ctx<'a, O> {
     pub(crate) core: &'a mut Core,
     pub(crate) op: &'a Op,
+    /// The lane that operands, memory and tapes are taken from, and for another than the value's the stack pointer.
+    /// Known where it is made, so that handlers are compiled for it.
+    pub(crate) lane: usize,
+    pub(crate) sp: u64,
     pub(crate) operands: PhantomData<O>,
 }
 
-impl<O: Operands> Ctx<'_, O> {
+impl<'a, O: Operands> Ctx<'a, O> {
+    #[inline(always)]
+    pub(crate) fn new(core: &'a mut Core, op: &'a Op) -> Ctx<'a, O> {
+        Ctx { core, op, lane: VALUE, sp: 0, operands: PhantomData }
+    }
+
     #[inline(always)]
     fn field(&self, n: u8) -> u64 {
         self.core.reg(self.op.regs[n as usize])
+    }
+
+    #[inline(always)]
+    fn number(&self, n: u8) -> usize {
+        (self.op.regs[n as usize] & 31) as usize
     }
 
     #[inline(always)]
@@ -146,20 +268,53 @@ impl<O: Operands> Ctx<'_, O> {
             | Slot::Text => 0,
         }
     }
+
+    /// The word in a lane, not the value's, of an operand.
+    #[inline(always)]
+    fn lane_of(&self, lane: usize, slot: Slot) -> u64 {
+        match slot {
+            Slot::Reg(f) | Slot::Target(f) => self.core.lanes[lane - 1].regs[self.number(f)],
+            slot => self.core.lane_load(lane, self.address(slot)),
+        }
+    }
+
+    #[inline(always)]
+    fn set_lane_of(&mut self, lane: usize, slot: Slot, v: u64) {
+        match slot {
+            Slot::Reg(f) | Slot::Target(f) => {
+                let number = self.number(f);
+                let regs = &mut self.core.lanes[lane - 1].regs;
+                regs[number] = v;
+                regs[0] = 0;
+            }
+            slot => {
+                let address = self.address(slot);
+                self.core.lane_store(lane, address, v);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn on_value(&self) -> bool {
+        self.lane == VALUE
+    }
 }
 
 impl<O: Operands> Domain for Ctx<'_, O> {
     type V = u64;
     type Stop = Fault;
 
+    pendula_isa::plain_arithmetic!();
+
     #[inline(always)]
     fn operand(&mut self, n: usize) -> Word {
         const FACTOR: u64 = pendula_isa::inst::FACTOR_MAX.cast_unsigned();
         let imm = self.op.imm.cast_unsigned();
-        match O::SLOTS[n] {
+        match O::slot(self.op, n) {
+            slot @ (Slot::Reg(_) | Slot::Target(_)) if !self.on_value() => Ok(self.lane_of(self.lane, slot)),
             Slot::Reg(f) | Slot::Target(f) => Ok(self.field(f)),
             slot @ (Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_)) => {
-                self.core.load(self.address(slot))
+                if self.on_value() { self.core.load(self.address(slot)) } else { Ok(self.lane_of(self.lane, slot)) }
             }
             Slot::FactorNum => Ok(imm & FACTOR),
             Slot::FactorDen => Ok((imm >> 14) & FACTOR),
@@ -171,9 +326,14 @@ impl<O: Operands> Domain for Ctx<'_, O> {
 
     #[inline(always)]
     fn set(&mut self, n: usize, v: u64) -> Result<(), Fault> {
-        match O::SLOTS[n] {
+        match O::slot(self.op, n) {
+            slot if !self.on_value() => {
+                self.set_lane_of(self.lane, slot, v);
+                Ok(())
+            }
             Slot::Target(f) => {
-                self.core.regs[(self.op.regs[f as usize] & 31) as usize] = v;
+                let number = self.number(f);
+                self.core.regs[number] = v;
                 Ok(())
             }
             slot => self.core.store(self.address(slot), v),
@@ -181,137 +341,50 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     }
 
     #[inline(always)]
+    fn gradient(&mut self, n: usize) -> Word {
+        let lane = self.core.carriage.gradient_of(self.lane).ok_or(Fault::GradientLevel)?;
+        // A `gswap` may be the first to ask for the lane.
+        let words = self.core.mem.len();
+        self.core.lanes[lane - 1].allocate(words);
+        Ok(self.lane_of(lane, O::slot(self.op, n)))
+    }
+
+    #[inline(always)]
+    fn set_gradient(&mut self, n: usize, v: u64) -> Result<(), Fault> {
+        let lane = self.core.carriage.gradient_of(self.lane).ok_or(Fault::GradientLevel)?;
+        self.set_lane_of(lane, O::slot(self.op, n), v);
+        Ok(())
+    }
+
+    #[inline(always)]
     fn load(&mut self, a: u64) -> Word {
-        self.core.load(a)
+        if self.on_value() { self.core.load(a) } else { Ok(self.core.lane_load(self.lane, a)) }
     }
 
     #[inline(always)]
     fn store(&mut self, a: u64, v: u64) -> Result<(), Fault> {
-        self.core.store(a, v)
+        if self.on_value() {
+            return self.core.store(a, v);
+        }
+        self.core.lane_store(self.lane, a, v);
+        Ok(())
     }
 
     #[inline(always)]
     fn sp(&mut self) -> u64 {
-        self.core.regs[Reg::SP.index()]
+        if self.on_value() { self.core.regs[Reg::SP.index()] } else { self.sp }
     }
 
     #[inline(always)]
     fn set_sp(&mut self, v: u64) {
-        self.core.regs[Reg::SP.index()] = v;
+        if self.on_value() {
+            self.core.regs[Reg::SP.index()] = v;
+        }
     }
 
     #[inline(always)]
     fn env(&self) -> Env {
         self.core.env
-    }
-
-    #[inline(always)]
-    fn word(&mut self, k: u64) -> u64 {
-        k
-    }
-
-    #[inline(always)]
-    fn add(&mut self, a: u64, b: u64) -> u64 {
-        a.wrapping_add(b)
-    }
-
-    #[inline(always)]
-    fn sub(&mut self, a: u64, b: u64) -> u64 {
-        a.wrapping_sub(b)
-    }
-
-    #[inline(always)]
-    fn mul(&mut self, a: u64, b: u64) -> u64 {
-        a.wrapping_mul(b)
-    }
-
-    #[inline(always)]
-    fn and(&mut self, a: u64, b: u64) -> u64 {
-        a & b
-    }
-
-    #[inline(always)]
-    fn or(&mut self, a: u64, b: u64) -> u64 {
-        a | b
-    }
-
-    #[inline(always)]
-    fn xor(&mut self, a: u64, b: u64) -> u64 {
-        a ^ b
-    }
-
-    #[inline(always)]
-    fn not(&mut self, a: u64) -> u64 {
-        !a
-    }
-
-    #[inline(always)]
-    fn shl(&mut self, a: u64, n: u64) -> u64 {
-        a << (n & 63)
-    }
-
-    #[inline(always)]
-    fn shr(&mut self, a: u64, n: u64) -> u64 {
-        a >> (n & 63)
-    }
-
-    #[inline(always)]
-    fn sar(&mut self, a: u64, n: u64) -> u64 {
-        (a.cast_signed() >> (n & 63)).cast_unsigned()
-    }
-
-    #[inline(always)]
-    fn rol(&mut self, a: u64, n: u64) -> u64 {
-        a.rotate_left((n & 63) as u32)
-    }
-
-    #[inline(always)]
-    fn ror(&mut self, a: u64, n: u64) -> u64 {
-        a.rotate_right((n & 63) as u32)
-    }
-
-    #[inline(always)]
-    fn eq(&mut self, a: u64, b: u64) -> u64 {
-        u64::from(a == b)
-    }
-
-    #[inline(always)]
-    fn lt(&mut self, a: u64, b: u64) -> u64 {
-        u64::from(a.cast_signed() < b.cast_signed())
-    }
-
-    #[inline(always)]
-    fn ltu(&mut self, a: u64, b: u64) -> u64 {
-        u64::from(a < b)
-    }
-
-    #[inline(always)]
-    fn select(&mut self, c: u64, a: u64, b: u64) -> u64 {
-        if c != 0 { a } else { b }
-    }
-
-    #[inline(always)]
-    fn kernel1<K>(&mut self, k: K, a: u64) -> Word
-    where
-        K: Fn(Env, u64) -> Word + Copy + 'static,
-    {
-        k(self.core.env, a)
-    }
-
-    #[inline(always)]
-    fn kernel2<K>(&mut self, k: K, a: u64, b: u64) -> Word
-    where
-        K: Fn(Env, u64, u64) -> Word + Copy + 'static,
-    {
-        k(self.core.env, a, b)
-    }
-
-    #[inline(always)]
-    fn kernel_pair<K>(&mut self, k: K, x: [u64; 4]) -> Result<[u64; 2], Fault>
-    where
-        K: Fn(Env, [u64; 4]) -> Result<[u64; 2], Fault> + Copy + 'static,
-    {
-        k(self.core.env, x)
     }
 
     #[inline(always)]
@@ -327,18 +400,37 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     }
 
     #[inline(always)]
-    fn compare(&mut self, c: Cond, ty: Ty, a: u64, b: u64) -> Word {
-        compare(self.core.env, c, ty, a, b).map(u64::from)
+    fn wrapping3<K>(&mut self, k: K, a: u64, b: u64, c: u64) -> Word
+    where
+        K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static,
+    {
+        let (word, overflow) = k(self.core.env, a, b, c);
+        if overflow {
+            self.core.overflowed(self.op)?;
+        }
+        Ok(word)
+    }
+
+    #[inline(always)]
+    fn wrapping_pair<K>(&mut self, k: K, x: [u64; 4]) -> Result<[u64; 2], Fault>
+    where
+        K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static,
+    {
+        let (words, overflow) = k(self.core.env, x);
+        if overflow {
+            self.core.overflowed(self.op)?;
+        }
+        Ok(words)
     }
 
     #[inline(always)]
     fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
-        if ok == 0 && self.core.checks { Err(fault) } else { Ok(()) }
+        if ok == 0 && self.core.checks && self.on_value() { Err(fault) } else { Ok(()) }
     }
 
     #[inline(always)]
     fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
-        if ok == 0 { Err(fault) } else { Ok(()) }
+        if ok == 0 && self.on_value() { Err(fault) } else { Ok(()) }
     }
 
     fn lose(&mut self, _: u64) {
@@ -349,25 +441,51 @@ impl<O: Operands> Domain for Ctx<'_, O> {
         if v != 0 {
             self.core.lost_bits += 64;
             if self.core.inexact_op == 0 {
-                self.core.inexact_op = std::ptr::from_ref(self.op).addr();
+                self.core.inexact_op = self.core.note(self.op);
             }
         }
     }
 
-    fn emit(&mut self, v: u64) -> Result<(), Fault> {
-        if self.core.output.len() >= self.core.mem.len() {
-            return Err(Fault::TapeFull);
+    fn emit(&mut self, v: u64) -> Word {
+        let core = &mut *self.core;
+        if self.lane == VALUE {
+            if core.output.len() >= core.mem.len() {
+                return Err(Fault::TapeFull);
+            }
+            core.output.push(v);
+            return Ok(0);
         }
-        self.core.output.push(v);
-        Ok(())
+        // The value has been emitted.
+        let at = core.output.len() - 1;
+        let tape = &mut core.lanes[self.lane - 1].output;
+        if tape.len() <= at {
+            tape.resize(at + 1, 0);
+        }
+        Ok(std::mem::replace(&mut tape[at], v))
     }
 
     fn last_emitted(&mut self) -> Word {
-        self.core.output.last().copied().ok_or(Fault::NoOutput)
+        if self.on_value() {
+            self.core.output.last().copied().ok_or(Fault::NoOutput)
+        } else {
+            // The value has been taken back.
+            Ok(self.core.lanes[self.lane - 1].output.get(self.core.output.len()).copied().unwrap_or(0))
+        }
     }
 
-    fn unemit(&mut self) {
-        self.core.output.pop();
+    fn unemit(&mut self, v: u64) {
+        if self.lane == VALUE {
+            self.core.output.pop();
+        } else {
+            let at = self.core.output.len();
+            let tape = &mut self.core.lanes[self.lane - 1].output;
+            if tape.len() <= at && v != 0 {
+                tape.resize(at + 1, 0);
+            }
+            if let Some(w) = tape.get_mut(at) {
+                *w = v;
+            }
+        }
     }
 
     fn next_input(&mut self) -> Word {
@@ -404,16 +522,75 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     }
 }
 
-/// Whether the condition holds between two words read as numbers of a type.
-///
-/// Errors: a word that is no logarithmic number; a NaN, unless `env.ieee`, when it is unordered.
-#[inline(always)]
-pub(crate) fn compare(env: Env, c: Cond, ty: Ty, a: u64, b: u64) -> Result<bool, Fault> {
-    let order = match ty {
-        Ty::Int if matches!(c, Cond::Ltu | Cond::Geu) => Some(a.cmp(&b)),
-        Ty::Int | Ty::Q => Some(a.cast_signed().cmp(&b.cast_signed())),
-        Ty::L => Some(log::compare(a, b)?),
-        Ty::F => float::compare(env, a, b)?,
-    };
-    Ok(c.holds(order))
+impl<O: Operands> Carrier for Ctx<'_, O> {
+    #[inline(always)]
+    fn carries(&self, n: usize) -> bool {
+        match O::slot(self.op, n) {
+            Slot::Reg(_) | Slot::Target(_) => true,
+            Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_) => true,
+            Slot::None | Slot::Imm | Slot::Small | Slot::FactorNum | Slot::FactorDen | Slot::Label | Slot::Text => {
+                false
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn same(&self, n: usize, m: usize) -> bool {
+        match (O::slot(self.op, n), O::slot(self.op, m)) {
+            (Slot::Reg(a) | Slot::Target(a), Slot::Reg(b) | Slot::Target(b)) => self.number(a) == self.number(b),
+            // At most one operand is in memory.
+            _ => false,
+        }
+    }
+
+    #[inline(always)]
+    fn lane(&mut self, lane: usize, n: usize) -> u64 {
+        self.lane_of(lane, O::slot(self.op, n))
+    }
+
+    #[inline(always)]
+    fn set_lane(&mut self, lane: usize, n: usize, v: u64) {
+        self.set_lane_of(lane, O::slot(self.op, n), v);
+    }
+
+    #[inline(always)]
+    fn when(&mut self, c: u64, f: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
+        if c == 0 { Ok(()) } else { f(self) }
+    }
+
+    #[inline(always)]
+    fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, sp: u64) -> Result<(), Fault> {
+        let mut ctx = Ctx::<O> { core: self.core, op: self.op, lane, sp, operands: PhantomData };
+        if back { I::undo(&mut ctx, v) } else { I::run(&mut ctx, v) }
+    }
+
+    fn drop_lanes(&mut self, n: usize) {
+        let lanes = self.core.carriage.lanes();
+        let slot = O::slot(self.op, n);
+        for &lane in lanes {
+            let word = self.lane_of(lane, slot);
+            let left = match &mut self.core.dropped {
+                Dropped::Kept(records) => {
+                    records[lane - 1].push(word);
+                    0
+                }
+                Dropped::Returned(records) => {
+                    let old = records[lane - 1].pop();
+                    // Whatever was there is lost instead.
+                    if word != 0 {
+                        self.core.lost_bits += 64;
+                    }
+                    old
+                }
+                Dropped::Lost => {
+                    // Tangents are no part of the machine that is modelled.
+                    if word != 0 && (lane == GRADIENT || !self.core.carriage.has_tangents()) {
+                        self.core.lost_bits += 64;
+                    }
+                    0
+                }
+            };
+            self.set_lane_of(lane, slot, left);
+        }
+    }
 }

@@ -4,15 +4,18 @@
 //! instruction is replaced by its inverse and the order is reversed; the
 //! interpreter does not know the difference.
 
+use std::sync::OnceLock;
+
+use pendula_isa::adjoint::Carriage;
 use pendula_isa::counts::Block;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
-use pendula_isa::num::convert;
+use pendula_isa::num::{compare, convert};
 use pendula_isa::table::{Flow, Row, Variant};
 use pendula_isa::types::{Cond, Ty};
 use pendula_isa::{Env, Fault};
 
-use crate::core::{Core, compare};
+use crate::core::Core;
 use crate::dispatch::{Handler, handler, undo};
 
 /// A straight-line instruction, ready to run.
@@ -22,6 +25,8 @@ pub(crate) struct Op {
     pub(crate) imm: i64,
     pub(crate) regs: [u8; 4],
     pub(crate) variant: Variant,
+    /// The shape of an accumulate.
+    pub(crate) shape: u8,
 }
 
 /// A condition, ready to be tested: register `a` against register `b` + `imm`, one of which is 0.
@@ -107,8 +112,8 @@ pub(crate) enum Exit {
     Branch(Branch),
     /// By falling into a block that may always be entered.
     Fall(u32),
-    /// By a call: `link` is pushed; with `flip` the direction changes. `to` is the procedure's entry in the new direction.
-    Call { to: u32, link: u64, flip: bool },
+    /// By a call: `link` is pushed; with `flip` the direction changes, with `lift` the gradient level rises. `to` is the procedure's entry in the new direction.
+    Call { to: u32, link: u64, flip: bool, lift: bool },
     /// By a call of the procedure at the address in a register.
     CallRegister { reg: u8, link: u64, flip: bool },
     /// By returning from the procedure whose `proc` is at `proc`.
@@ -137,6 +142,8 @@ pub(crate) struct CallSite {
     pub(crate) callee: Callee,
     /// Whether the direction changes.
     pub(crate) flip: bool,
+    /// Whether the gradient level is one higher in the procedure.
+    pub(crate) lift: bool,
     /// Where to go on, forward and backward.
     pub(crate) after: [Edge; 2],
 }
@@ -158,8 +165,8 @@ pub(crate) enum Callee {
 
 /// The decoded program.
 pub(crate) struct Decoded {
-    /// The code, then its inverse in reverse order.
-    pub(crate) ops: Vec<Op>,
+    /// For each carriage, once it is asked for: the code, then its inverse in reverse order.
+    ops: [OnceLock<Vec<Op>>; Carriage::ALL.len()],
     /// The forward blocks, then the backward ones in the same order.
     pub(crate) code: Vec<Code>,
     /// Where the blocks lie.
@@ -181,16 +188,6 @@ fn control(_: &mut Core, _: &[Op]) -> Result<(), Fault> {
 pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
     let code = &module.code;
     let env = Env { format: module.flags.format, ieee: false };
-    let op = |inst: &Inst, run: Option<Handler>| Op {
-        run: run.unwrap_or(control),
-        imm: inst.imm,
-        regs: inst.regs.map(|r| r.number()),
-        variant: inst.variant(),
-    };
-    let mut ops: Vec<Op> = Vec::with_capacity(2 * code.len());
-    ops.extend(code.iter().map(|i| op(i, handler(i.kind))));
-    ops.extend(code.iter().rev().map(|i| op(i, undo(i.kind))));
-
     let blocks = divide(module);
     let mut block_of = vec![0; code.len()];
     for (n, b) in blocks.iter().enumerate() {
@@ -205,7 +202,7 @@ pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
     let mut entry = [None; 2];
     for (at, inst) in code.iter().enumerate() {
         match inst.kind.flow() {
-            Flow::Call | Flow::CallRegister => calls[at] = builder.call_site(at, inst),
+            Flow::Call | Flow::GradientCall | Flow::CallRegister => calls[at] = builder.call_site(at, inst),
             Flow::Run => entry[usize::from(partner(inst))] = Some(builder.side(block_of[at], partner(inst))),
             Flow::Straight | Flow::Jump | Flow::Procedure => {}
         }
@@ -214,7 +211,7 @@ pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
         [Some(start), Some(finish)] => Some([start, finish]),
         _ => None,
     };
-    Decoded { ops, code: out, blocks, block_of, calls, entry }
+    Decoded { ops: Default::default(), code: out, blocks, block_of, calls, entry }
 }
 
 /// Whether the instruction is its row's partner: `from`, `ret`, `uncall`, `finish`.
@@ -237,7 +234,7 @@ fn divide(module: &Module) -> Vec<Block> {
                 let ends = ends != (inst.kind.flow() == Flow::Jump);
                 (!ends, ends)
             }
-            (Flow::Call | Flow::CallRegister, _) => (true, true),
+            (Flow::Call | Flow::GradientCall | Flow::CallRegister, _) => (true, true),
         };
         leads[at] |= before;
         leads[at + 1] |= after;
@@ -329,7 +326,7 @@ impl Builder<'_> {
             Flow::Straight => false,
             Flow::Jump => partner(inst) == back,
             Flow::Procedure | Flow::Run => partner(inst) != back,
-            Flow::Call | Flow::CallRegister => true,
+            Flow::Call | Flow::GradientCall | Flow::CallRegister => true,
         }
     }
 
@@ -345,9 +342,10 @@ impl Builder<'_> {
                 let to = self.side(self.block_of[to as usize], back);
                 Exit::Branch(Branch { test: self.test(inst), confirm, fall: self.edge_after(at, back), to })
             }
-            Flow::Call => {
+            flow @ (Flow::Call | Flow::GradientCall) => {
+                let lift = flow == Flow::GradientCall;
                 let flip = partner(inst);
-                Exit::Call { to: self.entry(self.target(at), back != flip), link, flip }
+                Exit::Call { to: self.entry(self.target(at), back != flip), link, flip, lift }
             }
             Flow::CallRegister => Exit::CallRegister { reg: inst.regs[0].number(), link, flip: partner(inst) },
             Flow::Procedure => Exit::Return { proc: if back { at } else { self.target(at) } },
@@ -377,7 +375,7 @@ impl Builder<'_> {
         let next = next.unwrap_or(at);
         let inst = self.inst(next);
         let unless = match inst.kind.flow() {
-            Flow::Straight | Flow::Call | Flow::CallRegister => Test::never(),
+            Flow::Straight | Flow::Call | Flow::GradientCall | Flow::CallRegister => Test::never(),
             _ if self.transfers(next, back) => Test::never(),
             Flow::Jump if self.checks => self.test(inst),
             Flow::Jump => Test::never(),
@@ -392,11 +390,40 @@ impl Builder<'_> {
             Kind::Row { .. } | Kind::Accumulate { .. } => Callee::Known(self.target(at as u32)),
         };
         let at = at as u32;
-        Some(CallSite { callee, flip: partner(inst), after: [self.edge_after(at, false), self.edge_after(at, true)] })
+        let lift = inst.kind.flow() == Flow::GradientCall;
+        Some(CallSite {
+            callee,
+            flip: partner(inst),
+            lift,
+            after: [self.edge_after(at, false), self.edge_after(at, true)],
+        })
     }
 }
 
+/// The straight-line instructions for a carriage: the code, then its inverse in reverse order.
+fn operations(code: &[Inst], carriage: Carriage) -> Vec<Op> {
+    let op = |inst: &Inst, run: Option<Handler>| Op {
+        run: run.unwrap_or(control),
+        imm: inst.imm,
+        regs: inst.regs.map(|r| r.number()),
+        variant: inst.variant(),
+        shape: match inst.kind {
+            Kind::Accumulate { shape, .. } => shape as u8,
+            Kind::Row { .. } => 0,
+        },
+    };
+    let mut ops: Vec<Op> = Vec::with_capacity(2 * code.len());
+    ops.extend(code.iter().map(|i| op(i, handler(i.kind, carriage))));
+    ops.extend(code.iter().rev().map(|i| op(i, undo(i.kind, carriage))));
+    ops
+}
+
 impl Decoded {
+    /// The straight-line instructions for a carriage, decoded on first use.
+    pub(crate) fn ops(&self, module: &Module, carriage: Carriage) -> &[Op] {
+        self.ops[carriage as usize].get_or_init(|| operations(&module.code, carriage))
+    }
+
     /// Whether a block's code is that of the forward direction.
     pub(crate) fn is_forward(&self, block: u32) -> bool {
         (block as usize) < self.blocks.len()

@@ -1,14 +1,17 @@
 //! From an instruction to the function that runs it: every combination of the
-//! table's rows with operand shapes is compiled to a handler of its own. There
-//! is no list of instructions here; the table's visitors name the types.
+//! table's rows with operand shapes is compiled to a handler of its own, for
+//! values alone and for values with gradient words. What takes long anyway, and
+//! what carries more, has one handler for all shapes. There is no list of
+//! instructions here; the table's visitors name the types.
 
 use std::marker::PhantomData;
 
-use pendula_isa::Fault;
+use pendula_isa::adjoint::{self, Carriage};
 use pendula_isa::inst::Kind;
-use pendula_isa::operand::{Layout, Shape, layout};
-use pendula_isa::table::{self, Function, FunctionVisitor, Instruction, InstructionVisitor};
+use pendula_isa::operand::{Layout, Shape, Slot, layout};
+use pendula_isa::table::{self, Adjoint, Function, FunctionVisitor, Instruction, InstructionVisitor};
 use pendula_isa::types::Acc;
+use pendula_isa::{Fault, GateClass};
 
 use crate::core::{Core, Ctx, Operands};
 use crate::decode::Op;
@@ -44,28 +47,84 @@ fn stop(core: &mut Core, fault: Fault, ops: &[Op]) -> Result<(), Fault> {
 }
 
 /// The handler of a straight-line instruction; `None` for control.
-pub(crate) fn handler(kind: Kind) -> Option<Handler> {
+pub(crate) fn handler(kind: Kind, carriage: Carriage) -> Option<Handler> {
     match kind {
-        Kind::Accumulate { acc, inverse, func, shape } => Some(func.visit(PickAccumulate { acc, inverse, shape })),
-        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse, form }),
+        Kind::Accumulate { acc, inverse, func, shape } => {
+            Some(func.visit(PickAccumulate { acc, inverse, shape, carriage }))
+        }
+        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse, form, carriage }),
     }
+}
+
+/// The handler that undoes a straight-line instruction; `None` for control.
+///
+/// Not that of [`Kind::inverse`]: an instruction without a partner is its own inverse there, and `erase` is not.
+pub(crate) fn undo(kind: Kind, carriage: Carriage) -> Option<Handler> {
+    match kind {
+        Kind::Accumulate { .. } => handler(kind.inverse(), carriage),
+        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse: !inverse, form, carriage }),
+    }
+}
+
+/// Where the operands of each shape lie.
+const LAYOUTS: [Layout; Shape::ALL.len()] = {
+    let mut layouts = [Shape::RR.layout(); Shape::ALL.len()];
+    let mut n = 0;
+    while n < layouts.len() {
+        layouts[n] = Shape::ALL[n].layout();
+        n += 1;
+    }
+    layouts
+};
+
+/// Operands of an accumulate whose shape is looked up as it runs.
+struct AnyShape;
+
+impl Operands for AnyShape {
+    #[inline(always)]
+    fn slot(op: &Op, n: usize) -> Slot {
+        LAYOUTS[usize::from(op.shape) % LAYOUTS.len()][n % 4]
+    }
+}
+
+/// Whether a function takes so long that looking up the shape of its operands does not matter.
+const fn is_long(class: GateClass) -> bool {
+    matches!(
+        class,
+        GateClass::Elementary
+            | GateClass::FloatElementary
+            | GateClass::Root
+            | GateClass::Power
+            | GateClass::LogSum
+            | GateClass::LogConvert
+            | GateClass::Divide
+            | GateClass::FixedDivide
+    )
 }
 
 macro_rules! shapes {
     ($($S:ident),+) => {
         #[expect(clippy::upper_case_acronyms, reason = "the names of the shapes")]
-    mod shape {
-            use super::{Layout, Operands, Shape};
-            $( pub(super) struct $S; impl Operands for $S { const SLOTS: Layout = Shape::$S.layout(); } )+
+        mod shape {
+            use super::{Op, Operands, Shape, Slot};
+            $(
+                pub(super) struct $S;
+                impl Operands for $S {
+                    #[inline(always)]
+                    fn slot(_: &Op, n: usize) -> Slot {
+                        (const { Shape::$S.layout() })[n]
+                    }
+                }
+            )+
         }
 
         /// The handler for a shape, among those that fit the function's arity.
-        fn by_shape<F: Function, const ACC: u8, const INVERSE: bool>(shape: Shape) -> Handler {
+        fn by_shape<F: Function, const ACC: u8, const INVERSE: bool, const CARRIAGE: u8>(shape: Shape) -> Handler {
             match shape {
                 // Shapes of another arity never come with F; their handlers would be compiled for nothing.
                 $( Shape::$S => {
                     if const { Shape::$S.arity() == F::INFO.args.len() } {
-                        run_accumulate::<F, shape::$S, ACC, INVERSE>
+                        run_accumulate::<F, shape::$S, ACC, INVERSE, CARRIAGE>
                     } else {
                         mismatched
                     }
@@ -74,27 +133,18 @@ macro_rules! shapes {
         }
     };
 }
-shapes!(RR, RI, RM, MR, MI, RRR, RRI, RIR, RRM, RMR, RIM, RMI, MRR, MRI, MIR);
+shapes!(RR, RI, RM, MR, MI, RRR, RRI, RIR, RRM, RMR, RIM, RMI, MRR, MRI, MIR, RRRR);
 
 /// Stands where the table allows no instruction; modules that hold one are refused before they run.
 fn mismatched(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
     stop(core, Fault::OffCode, ops)
 }
 
-/// The handler that undoes a straight-line instruction; `None` for control.
-///
-/// Not that of [`Kind::inverse`]: an instruction without a partner is its own inverse there, and `erase` is not.
-pub(crate) fn undo(kind: Kind) -> Option<Handler> {
-    match kind {
-        Kind::Accumulate { .. } => handler(kind.inverse()),
-        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse: !inverse, form }),
-    }
-}
-
 struct PickAccumulate {
     acc: Acc,
     inverse: bool,
     shape: Shape,
+    carriage: Carriage,
 }
 
 impl FunctionVisitor for PickAccumulate {
@@ -105,36 +155,73 @@ impl FunctionVisitor for PickAccumulate {
         const XOR: u8 = Acc::Xor as u8;
         const MUL: u8 = Acc::Mul as u8;
         match (self.acc, self.inverse) {
-            (Acc::Xor, _) => by_shape::<F, XOR, false>(self.shape),
-            (Acc::Add, false) if const { Acc::Add.accepts(F::INFO.ty) } => by_shape::<F, ADD, false>(self.shape),
-            (Acc::Add, true) if const { Acc::Add.accepts(F::INFO.ty) } => by_shape::<F, ADD, true>(self.shape),
-            (Acc::Mul, false) if const { Acc::Mul.accepts(F::INFO.ty) } => by_shape::<F, MUL, false>(self.shape),
-            (Acc::Mul, true) if const { Acc::Mul.accepts(F::INFO.ty) } => by_shape::<F, MUL, true>(self.shape),
+            (Acc::Xor, _) => self.carried::<F, XOR, false>(),
+            (Acc::Add, false) if const { Acc::Add.accepts(F::INFO.ty) } => self.carried::<F, ADD, false>(),
+            (Acc::Add, true) if const { Acc::Add.accepts(F::INFO.ty) } => self.carried::<F, ADD, true>(),
+            (Acc::Mul, false) if const { Acc::Mul.accepts(F::INFO.ty) } => self.carried::<F, MUL, false>(),
+            (Acc::Mul, true) if const { Acc::Mul.accepts(F::INFO.ty) } => self.carried::<F, MUL, true>(),
             (Acc::Add | Acc::Mul, _) => mismatched,
         }
     }
 }
 
-fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool>(
+impl PickAccumulate {
+    fn carried<F: Function, const ACC: u8, const INVERSE: bool>(&self) -> Handler {
+        const PLAIN: u8 = Carriage::Plain as u8;
+        const GRADIENT: u8 = Carriage::Gradient as u8;
+        const SECOND: u8 = Carriage::SecondGradient as u8;
+        const TANGENT: u8 = Carriage::Tangent as u8;
+        const BOTH: u8 = Carriage::GradientTangent as u8;
+        // What leaves the lanes alone has one handler for all carriages.
+        if const { F::INFO.partials == 0 || Acc::ALL[ACC as usize].self_inverse() } {
+            return self.shaped::<F, ACC, INVERSE, PLAIN>();
+        }
+        match self.carriage {
+            Carriage::Plain => self.shaped::<F, ACC, INVERSE, PLAIN>(),
+            Carriage::Gradient => self.shaped::<F, ACC, INVERSE, GRADIENT>(),
+            Carriage::SecondGradient => run_accumulate::<F, AnyShape, ACC, INVERSE, SECOND>,
+            Carriage::Tangent => run_accumulate::<F, AnyShape, ACC, INVERSE, TANGENT>,
+            Carriage::GradientTangent => run_accumulate::<F, AnyShape, ACC, INVERSE, BOTH>,
+        }
+    }
+
+    fn shaped<F: Function, const ACC: u8, const INVERSE: bool, const CARRIAGE: u8>(&self) -> Handler {
+        if const { is_long(F::INFO.class) } {
+            run_accumulate::<F, AnyShape, ACC, INVERSE, CARRIAGE>
+        } else {
+            by_shape::<F, ACC, INVERSE, CARRIAGE>(self.shape)
+        }
+    }
+}
+
+fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool, const CARRIAGE: u8>(
     core: &mut Core,
     ops: &[Op],
 ) -> Result<(), Fault> {
     let acc = const { Acc::ALL[ACC as usize] };
     let Some(op) = ops.first() else { return Ok(()) };
-    let mut ctx = Ctx::<O> { core, op, operands: PhantomData };
-    let done = table::run_accumulate::<_, F>(&mut ctx, acc, INVERSE);
+    let mut ctx = Ctx::<O>::new(core, op);
+    let done = if CARRIAGE == Carriage::Plain as u8 {
+        table::run_accumulate::<_, F>(&mut ctx, acc, INVERSE)
+    } else {
+        adjoint::run_accumulate::<_, F>(&mut ctx, const { Carriage::ALL[CARRIAGE as usize] }, acc, INVERSE)
+    };
     proceed(core, done, ops)
 }
 
 struct PickRow {
     inverse: bool,
     form: bool,
+    carriage: Carriage,
 }
 
 struct RowOperands<I, const FORM: bool>(PhantomData<I>);
 
 impl<I: Instruction, const FORM: bool> Operands for RowOperands<I, FORM> {
-    const SLOTS: Layout = layout(I::INFO.operands, FORM);
+    #[inline(always)]
+    fn slot(_: &Op, n: usize) -> Slot {
+        (const { layout(I::INFO.operands, FORM) })[n]
+    }
 }
 
 impl InstructionVisitor for PickRow {
@@ -142,17 +229,46 @@ impl InstructionVisitor for PickRow {
 
     fn visit<I: Instruction>(self) -> Handler {
         match (self.inverse, self.form) {
-            (false, false) => run_row::<I, false, false>,
-            (false, true) => run_row::<I, false, true>,
-            (true, false) => run_row::<I, true, false>,
-            (true, true) => run_row::<I, true, true>,
+            (false, false) => self.carried::<I, false, false>(),
+            (false, true) => self.carried::<I, false, true>(),
+            (true, false) => self.carried::<I, true, false>(),
+            (true, true) => self.carried::<I, true, true>(),
         }
     }
 }
 
-fn run_row<I: Instruction, const INVERSE: bool, const FORM: bool>(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
+impl PickRow {
+    fn carried<I: Instruction, const INVERSE: bool, const FORM: bool>(&self) -> Handler {
+        const PLAIN: u8 = Carriage::Plain as u8;
+        const GRADIENT: u8 = Carriage::Gradient as u8;
+        const SECOND: u8 = Carriage::SecondGradient as u8;
+        const TANGENT: u8 = Carriage::Tangent as u8;
+        const BOTH: u8 = Carriage::GradientTangent as u8;
+        if const { matches!(I::INFO.adjoint, Adjoint::Discrete) } {
+            return run_row::<I, INVERSE, FORM, PLAIN>;
+        }
+        match self.carriage {
+            Carriage::Plain => run_row::<I, INVERSE, FORM, PLAIN>,
+            Carriage::Gradient => run_row::<I, INVERSE, FORM, GRADIENT>,
+            Carriage::SecondGradient => run_row::<I, INVERSE, FORM, SECOND>,
+            Carriage::Tangent => run_row::<I, INVERSE, FORM, TANGENT>,
+            Carriage::GradientTangent => run_row::<I, INVERSE, FORM, BOTH>,
+        }
+    }
+}
+
+fn run_row<I: Instruction, const INVERSE: bool, const FORM: bool, const CARRIAGE: u8>(
+    core: &mut Core,
+    ops: &[Op],
+) -> Result<(), Fault> {
     let Some(op) = ops.first() else { return Ok(()) };
-    let mut ctx = Ctx::<RowOperands<I, FORM>> { core, op, operands: PhantomData };
-    let done = if INVERSE { I::undo(&mut ctx, op.variant) } else { I::run(&mut ctx, op.variant) };
+    let mut ctx = Ctx::<RowOperands<I, FORM>>::new(core, op);
+    let done = if CARRIAGE != Carriage::Plain as u8 {
+        adjoint::run_row::<_, I>(&mut ctx, const { Carriage::ALL[CARRIAGE as usize] }, INVERSE, op.variant)
+    } else if INVERSE {
+        I::undo(&mut ctx, op.variant)
+    } else {
+        I::run(&mut ctx, op.variant)
+    };
     proceed(core, done, ops)
 }

@@ -9,11 +9,13 @@
 mod core;
 mod decode;
 mod dispatch;
+pub mod gradient;
 mod machine;
 mod program;
 mod trap;
 
 pub use core::{Event, Flags};
-pub use machine::{Config, ConfigError, DEFAULT_STACK, Machine, Outcome, Stepped};
+pub use machine::{Config, ConfigError, DEFAULT_STACK, Machine, Outcome, Snapshot, Stepped};
+pub use pendula_isa::adjoint::Carriage;
 pub use program::{LoadError, Program};
 pub use trap::{Trap, TrapValue};

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use pendula_isa::adjoint::{Carriage, GRADIENT, LANES, SECOND, VALUE};
 use pendula_isa::counts::{Counts, Direction, Mode, ModeCounts};
 use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::types::Reg;
 use pendula_isa::{Env, Fault, Inst};
 
-use crate::core::{Core, Event, Flags};
+use crate::core::{Core, Dropped, Event, Flags, Lane, Record, Records};
 use crate::decode::{Branch, Callee, Code, Decoded, Edge, Exit, Op};
 use crate::dispatch::CHAIN;
 use crate::program::Program;
@@ -93,6 +94,8 @@ struct Position {
 enum Stop {
     Halted(u32),
     Budget(u32),
+    /// About to enter a block in another carriage.
+    Switch(u32),
     /// After `k` instructions of the block; `other` is another instruction concerned.
     Fault {
         block: u32,
@@ -116,16 +119,28 @@ enum Leave {
     Head { from: u32, to: u32, fault: Fault },
 }
 
+/// A copy of a machine's values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The registers.
+    pub regs: [u64; Reg::COUNT],
+    /// The memory.
+    pub mem: Vec<u64>,
+    output: Vec<u64>,
+    input: Vec<u64>,
+    read: usize,
+}
+
 /// A program's state.
 pub struct Machine<'p> {
     program: &'p Program,
     core: Core,
     position: Position,
     halted: bool,
-    /// Executions of each block, forward then backward.
-    counts: Vec<u64>,
-    /// Executions of single instructions, by block side and address.
-    singles: BTreeMap<(bool, u32), u64>,
+    /// For each carriage that ran: executions of each block, forward then backward.
+    counts: [Vec<u64>; Carriage::ALL.len()],
+    /// Executions of single instructions, by carriage, block side and address.
+    singles: BTreeMap<(Carriage, bool, u32), u64>,
     counting: bool,
     executed: u64,
 }
@@ -155,6 +170,9 @@ impl<'p> Machine<'p> {
         let core = Core {
             regs,
             mem: memory,
+            lanes: [Lane::EMPTY; LANES - 1],
+            carriage: Carriage::Plain,
+            dropped: Dropped::Lost,
             env: Env { format: module.flags.format, ieee: config.ieee },
             output: Vec::new(),
             input: Vec::new(),
@@ -165,19 +183,18 @@ impl<'p> Machine<'p> {
             overflow_op: 0,
             inexact_op: 0,
             lost_bits: 0,
-            base: program.decoded.ops.as_ptr().addr(),
+            base: program.ops(Carriage::Plain).as_ptr().addr(),
             instructions: module.code.len() as u32,
             pending: 0,
             listener: None,
         };
-        let counts = vec![0; program.decoded.code.len()];
         let position = Position { block: 0, k: 0 };
         let mut machine = Machine {
             program,
             core,
             position,
             halted: false,
-            counts,
+            counts: Default::default(),
             singles: BTreeMap::new(),
             counting: config.count,
             executed: 0,
@@ -193,6 +210,115 @@ impl<'p> Machine<'p> {
         self.position = Position { block: entry[usize::from(back)], k: 0 };
         self.core.forward = !back;
         self.halted = false;
+    }
+
+    /// Chooses what words carry in the run that begins next: gradient words of level 1 or 2, tangents. The words carried so far stay.
+    pub fn carry(&mut self, carriage: Carriage) {
+        carry(&mut self.core, self.program, carriage);
+    }
+
+    /// What words carry.
+    pub fn carriage(&self) -> Carriage {
+        self.core.carriage
+    }
+
+    /// What a register carries in a lane (0 to 3, see [`pendula_isa::adjoint`]); in lane 0 its value.
+    pub fn lane_register(&self, lane: usize, reg: Reg) -> u64 {
+        match lane.checked_sub(1) {
+            None => self.core.regs[reg.index()],
+            Some(n) => self.core.lanes[n].regs[reg.index()],
+        }
+    }
+
+    /// Writes it; `r0` carries nothing.
+    pub fn set_lane_register(&mut self, lane: usize, reg: Reg, word: u64) {
+        match lane.checked_sub(1) {
+            _ if reg == Reg::ZERO => {}
+            None => self.core.regs[reg.index()] = word,
+            Some(n) => self.core.lanes[n].regs[reg.index()] = word,
+        }
+    }
+
+    /// What the memory word at an address carries in a lane, 0 if nothing yet; in lane 0 its value.
+    pub fn lane_word(&self, lane: usize, address: usize) -> u64 {
+        let mem = if lane == VALUE { &self.core.mem } else { &self.core.lanes[lane - 1].mem };
+        mem.get(address).copied().unwrap_or(0)
+    }
+
+    /// Writes it. An address outside the memory is left alone.
+    pub fn set_lane_word(&mut self, lane: usize, address: usize, word: u64) {
+        let words = self.core.mem.len();
+        if let Some(n) = lane.checked_sub(1) {
+            self.core.lanes[n].allocate(words);
+        }
+        let mem = if lane == VALUE { &mut self.core.mem } else { &mut self.core.lanes[lane - 1].mem };
+        if let Some(w) = mem.get_mut(address) {
+            *w = word;
+        }
+    }
+
+    /// Forgets everything that is carried in a lane (1 to 3) and gives its memory back.
+    pub fn clear_lane(&mut self, lane: usize) {
+        self.core.lanes[lane - 1] = Lane::EMPTY;
+        self.core.allocate(self.core.carriage);
+    }
+
+    /// Exchanges two lanes (1 to 3).
+    pub fn exchange_lanes(&mut self, a: usize, b: usize) {
+        self.core.lanes.swap(a - 1, b - 1);
+        self.core.allocate(self.core.carriage);
+    }
+
+    /// Keeps the gradient words that `zero` drops from now on, so that running the other way brings them back.
+    pub fn keep_dropped(&mut self) {
+        self.core.dropped = Dropped::Kept(Records::default());
+    }
+
+    /// Turns from keeping to bringing back (and the other way): the run that follows goes back over the one before.
+    pub fn turn_dropped(&mut self) {
+        self.core.dropped = match std::mem::take(&mut self.core.dropped) {
+            Dropped::Lost => Dropped::Lost,
+            Dropped::Kept(records) => Dropped::Returned(records),
+            Dropped::Returned(records) => Dropped::Kept(records),
+        };
+    }
+
+    /// Stops keeping dropped gradient words, and forgets those kept.
+    pub fn lose_dropped(&mut self) {
+        self.core.dropped = Dropped::Lost;
+    }
+
+    /// What numbers of the program mean.
+    pub fn env(&self) -> Env {
+        self.core.env
+    }
+
+    /// A copy of the values: registers, memory and tapes, not what they carry.
+    pub fn snapshot(&self) -> Snapshot {
+        let Core { regs, mem, output, input, read, .. } = &self.core;
+        Snapshot { regs: *regs, mem: mem.clone(), output: output.clone(), input: input.clone(), read: *read }
+    }
+
+    /// Brings a copy of the values back. What words carry stays.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.core.regs = snapshot.regs;
+        self.core.mem.clone_from(&snapshot.mem);
+        self.core.output.clone_from(&snapshot.output);
+        self.core.input.clone_from(&snapshot.input);
+        self.core.read = snapshot.read;
+    }
+
+    /// How many gradient words other than zero are kept.
+    pub fn dropped_words(&self) -> usize {
+        match &self.core.dropped {
+            Dropped::Lost => 0,
+            Dropped::Kept(records) | Dropped::Returned(records) => records.iter().map(Record::len).sum(),
+        }
+    }
+
+    /// Whether what is carried in a lane (1 to 3) is zero everywhere.
+    pub fn is_lane_clear(&self, lane: usize) -> bool {
+        self.core.lanes[lane - 1].is_clear()
     }
 
     /// The program.
@@ -277,7 +403,7 @@ impl<'p> Machine<'p> {
         self.core.listener = Some(Box::new(listener));
     }
 
-    /// 128 bits that stand for the whole state: registers, memory, tapes and how far they were read.
+    /// 128 bits that stand for the whole state: registers, memory, tapes and how far they were read, and what they carry, unless it is zero everywhere.
     pub fn digest(&self) -> u128 {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         for part in [&self.core.regs[..], &self.core.mem, &self.core.output, &self.core.input] {
@@ -285,6 +411,15 @@ impl<'p> Machine<'p> {
             hash.update(bytemuck::cast_slice(part));
         }
         hash.update(&(self.core.read as u64).to_le_bytes());
+        for (n, lane) in self.core.lanes.iter().enumerate().filter(|(_, l)| !l.is_clear()) {
+            hash.update(&(n as u64).to_le_bytes());
+            // Zeros at the end may be there or not: a lane grows when it is needed.
+            for part in [&lane.regs[..], &lane.mem, &lane.output] {
+                let used = part.iter().rposition(|w| *w != 0).map_or(0, |at| at + 1);
+                hash.update(&(used as u64).to_le_bytes());
+                hash.update(bytemuck::cast_slice(&part[..used]));
+            }
+        }
         hash.digest128()
     }
 
@@ -292,13 +427,17 @@ impl<'p> Machine<'p> {
     pub fn counts(&self) -> Counts {
         let d = &self.program.decoded;
         let n = d.blocks.len();
-        let modes = [Direction::Forward, Direction::Backward].into_iter().filter_map(|direction| {
+        let modes = Carriage::ALL.into_iter().flat_map(|c| [(c, Direction::Forward), (c, Direction::Backward)]);
+        let modes = modes.filter_map(|(carriage, direction)| {
             let back = direction == Direction::Backward;
-            let blocks = if back { &self.counts[n..] } else { &self.counts[..n] };
-            let singles: Vec<(u32, u64)> =
-                self.singles.range((back, 0)..=(back, u32::MAX)).map(|(&(_, at), &times)| (at, times)).collect();
+            let counts = &self.counts[carriage as usize];
+            let blocks = if back { counts.get(n..) } else { counts.get(..n) };
+            let blocks = blocks.map_or_else(|| vec![0; n], <[u64]>::to_vec);
+            let singles = self.singles.range((carriage, back, 0)..=(carriage, back, u32::MAX));
+            let singles: Vec<(u32, u64)> = singles.map(|(&(.., at), &times)| (at, times)).collect();
             let ran = !singles.is_empty() || blocks.iter().any(|c| *c > 0);
-            ran.then(|| ModeCounts { mode: Mode { direction, level: 0 }, blocks: blocks.to_vec(), singles })
+            let mode = Mode { direction, level: carriage.level(), tangents: carriage.has_tangents() };
+            ran.then_some(ModeCounts { mode, blocks, singles })
         });
         Counts { blocks: d.blocks.clone(), modes: modes.collect(), lost_bits: self.core.lost_bits }
     }
@@ -325,6 +464,10 @@ impl<'p> Machine<'p> {
                         self.position = Position { block, k: self.code(block).len };
                         self.halted = true;
                         return Outcome::Finished;
+                    }
+                    Stop::Switch(block) => {
+                        self.position = Position { block, k: 0 };
+                        continue;
                     }
                     Stop::Budget(block) => self.position = Position { block, k: 0 },
                     Stop::Fault { block, k, fault, other } => {
@@ -376,12 +519,14 @@ impl<'p> Machine<'p> {
         }
         let code = *self.code(block);
         let at = d.address(block, k);
+        // A call and a return count where they began.
+        let carriage = self.core.carriage;
         let straight = k.wrapping_sub(code.head);
         if k < code.head {
             self.position.k = 1;
         } else if straight < code.last - code.first {
             let at = (code.first + straight) as usize;
-            let ops = &d.ops[at..=at];
+            let ops = &self.program.ops(self.core.carriage)[at..=at];
             if let Err(fault) = (ops[0].run)(&mut self.core, ops) {
                 return Stepped::Trap(Box::new(self.trap(fault, block, k, None)));
             }
@@ -400,7 +545,7 @@ impl<'p> Machine<'p> {
                 Err(Leave::Head { from, .. }) => self.position = Position { block: from, k: self.code(from).len },
             }
         }
-        self.single(block, at);
+        self.single(carriage, block, at);
         Stepped::Ran(at)
     }
 
@@ -408,22 +553,26 @@ impl<'p> Machine<'p> {
         &self.program.decoded.code[block as usize]
     }
 
-    fn single(&mut self, block: u32, at: u32) {
+    fn single(&mut self, carriage: Carriage, block: u32, at: u32) {
         self.executed += 1;
         if self.counting {
-            *self.singles.entry((!self.program.decoded.is_forward(block), at)).or_insert(0) += 1;
+            *self.singles.entry((carriage, !self.program.decoded.is_forward(block), at)).or_insert(0) += 1;
         }
     }
 
     /// Notes that only the first `k` instructions of a block ran; it had not been counted.
     fn partial(&mut self, block: u32, k: u32) {
         for n in 0..k {
-            self.single(block, self.program.decoded.address(block, n));
+            self.single(self.core.carriage, block, self.program.decoded.address(block, n));
         }
     }
 
     fn blocks<const COUNT: bool>(&mut self, budget: &mut u64) -> Stop {
-        run_blocks::<COUNT>(&mut self.core, self.program, &mut self.counts, self.position.block, budget)
+        let counts = &mut self.counts[self.core.carriage as usize];
+        if counts.is_empty() {
+            *counts = vec![0; self.program.decoded.code.len()];
+        }
+        run_blocks::<COUNT>(&mut self.core, self.program, counts, self.position.block, budget)
     }
 
     /// Stops between two blocks, the second of which may not be entered.
@@ -448,7 +597,7 @@ impl<'p> Machine<'p> {
         if let Some((_, partner)) = &other {
             values.extend(self.values(partner, true));
         }
-        Trap { fault, at, inst, other, direction: self.direction(), values }
+        Trap { fault, at, inst, other, direction: self.direction(), carriage: self.core.carriage, values }
     }
 
     /// The stack pointer, and the word that the fault is about, of an instruction that moves the stack pointer.
@@ -500,12 +649,14 @@ fn run_blocks<const COUNT: bool>(
     budget: &mut u64,
 ) -> Stop {
     let d = &program.decoded;
+    let carriage = core.carriage;
+    let all = program.ops(carriage);
     // In a register while blocks run.
     let mut left = *budget;
     let stop = loop {
         let code = &d.code[block as usize];
         let Some(rest) = left.checked_sub(u64::from(code.len)) else { break Stop::Budget(block) };
-        let ops = &d.ops[code.first as usize..code.last as usize];
+        let ops = &all[code.first as usize..code.last as usize];
         if let Some(first) = ops.first() {
             let done = if ops.len() <= CHAIN { (first.run)(core, ops) } else { in_chains(core, ops) };
             if let Err(fault) = done {
@@ -518,6 +669,11 @@ fn run_blocks<const COUNT: bool>(
             Exit::Fall(next) => Some(*next),
             exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
                 match transfer(core, program, exit) {
+                    Ok(next) if core.carriage != carriage => {
+                        left = rest;
+                        counts[block as usize] += u64::from(COUNT);
+                        break Stop::Switch(next);
+                    }
                     Ok(next) => Some(next),
                     Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
                 }
@@ -636,8 +792,16 @@ fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit) -> Result<
 fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, Leave> {
     let d = &program.decoded;
     match *exit {
-        Exit::Call { to, link, flip } => {
-            push_link(core, link, flip)?;
+        Exit::Call { to, link, flip, lift } => {
+            if lift {
+                let level = core.carriage.level() + 1;
+                let carriage = Carriage::new(level, core.carriage.has_tangents());
+                let carriage = carriage.ok_or(Leave::Tail(Fault::GradientLevel, None))?;
+                push_link(core, link, flip)?;
+                change_level(core, program, carriage);
+            } else {
+                push_link(core, link, flip)?;
+            }
             Ok(to)
         }
         Exit::CallRegister { reg, link, flip } => {
@@ -655,10 +819,17 @@ fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, Leav
                 Callee::Known(callee) => callee == proc,
                 Callee::Register(r) => core.reg(r) == u64::from(proc),
             });
+            // A link of a `gcall` where there is no level to fall by was put in the place of another call's.
+            let site = site.filter(|s| !s.lift || core.carriage.level() > 0);
             let site = site.ok_or(Leave::Tail(Fault::BadLink, None))?;
             core.store(sp, 0).map_err(|f| Leave::Tail(f, None))?;
             core.regs[Reg::SP.index()] = sp;
             core.forward ^= site.flip;
+            if site.lift {
+                let level = core.carriage.level() - 1;
+                let carriage = Carriage::new(level, core.carriage.has_tangents()).unwrap_or(Carriage::Plain);
+                change_level(core, program, carriage);
+            }
             let after = site.after(core);
             if after.unless.is_never() {
                 Ok(after.block)
@@ -668,6 +839,29 @@ fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, Leav
         }
         Exit::Branch(_) | Exit::Fall(_) | Exit::Halt => Err(Leave::Tail(Fault::OffCode, None)),
     }
+}
+
+/// Goes on at the gradient level of a `gcall`, or of its return.
+///
+/// The rules of level 2 differentiate those of level 1: lanes 2 and 3 hold the gradients of the values and of lane 1. Where a `gcall`
+/// stands within another one, what is differentiated is the inner one, whose gradient words the program knows at level 1 as
+/// those above the values: lane 2. So it gets lane 1 while it lasts, and the outer one's gradients lane 2.
+#[cold]
+#[inline(never)]
+fn change_level(core: &mut Core, program: &Program, carriage: Carriage) {
+    if (core.carriage == Carriage::SecondGradient) != (carriage == Carriage::SecondGradient) {
+        core.lanes.swap(GRADIENT - 1, SECOND - 1);
+    }
+    carry(core, program, carriage);
+}
+
+/// Goes on in another carriage.
+#[cold]
+#[inline(never)]
+fn carry(core: &mut Core, program: &Program, carriage: Carriage) {
+    core.allocate(carriage);
+    core.carriage = carriage;
+    core.base = program.ops(carriage).as_ptr().addr();
 }
 
 #[inline(always)]

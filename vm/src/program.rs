@@ -1,9 +1,10 @@
 //! A module that has been found fit to run, decoded.
 
+use pendula_isa::adjoint::Carriage;
 use pendula_isa::module::Module;
 use pendula_isa::verify::{Violation, verify};
 
-use crate::decode::{Decoded, decode};
+use crate::decode::{Decoded, Op, decode};
 
 /// A module decoded for running, in both directions.
 pub struct Program {
@@ -82,6 +83,11 @@ impl Program {
             return Err(LoadError::NoStart);
         }
         Ok(Program { module, decoded, checks })
+    }
+
+    /// The straight-line instructions as a carriage runs them.
+    pub(crate) fn ops(&self, carriage: Carriage) -> &[Op] {
+        self.decoded.ops(&self.module, carriage)
     }
 
     /// The module.

@@ -1,5 +1,6 @@
 //! What is known when an instruction could not run.
 
+use pendula_isa::adjoint::Carriage;
 use pendula_isa::counts::Direction;
 use pendula_isa::operand::Operand;
 use pendula_isa::{Fault, Inst};
@@ -17,6 +18,8 @@ pub struct Trap {
     pub other: Option<(u32, Inst)>,
     /// Which way the machine was running.
     pub direction: Direction,
+    /// What words carried.
+    pub carriage: Carriage,
     /// The operands' values, those of the other instruction last.
     pub values: Vec<TrapValue>,
 }

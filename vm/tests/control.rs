@@ -4,9 +4,11 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use common::{State, between, imm, inst, kind, machine, mem, module, program, r, reg};
 use pendula_isa::Fault;
-use pendula_isa::counts::Direction;
+use pendula_isa::counts::{Counts, Direction};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::families;
 use pendula_isa::num::{Env, convert};
@@ -14,7 +16,7 @@ use pendula_isa::operand::Operand;
 use pendula_isa::sample::{Source, number, word};
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Reg, Ty};
-use pendula_vm::{LoadError, Machine, Outcome, Program, Stepped};
+use pendula_vm::{Carriage, LoadError, Machine, Outcome, Program, Stepped};
 
 /// Whether a condition holds, or why it cannot be told: written down a second time.
 fn holds(cond: Cond, ty: Ty, a: u64, b: u64) -> Result<bool, Fault> {
@@ -322,6 +324,14 @@ fn a_loop_runs_as_often_as_it_says() {
 }
 
 const CALLS: [&str; 4] = ["call", "uncall", "callr", "uncallr"];
+/// Those of a procedure by name.
+const BY_NAME: [&str; 4] = ["call", "uncall", "gcall", "guncall"];
+const EVERY_CALL: [&str; 6] = ["call", "uncall", "callr", "uncallr", "gcall", "guncall"];
+
+/// Whether the procedure runs in the other direction.
+fn flips(call: &str) -> bool {
+    call.contains("un")
+}
 
 /// Three procedures, each calling the one before twice, and a main region that calls the last.
 /// In `r20`…`r22` are the addresses of the procedures.
@@ -365,7 +375,7 @@ fn climb(calls: [&str; 5], level: usize, back: bool, regs: &mut [u64; 4]) {
         regs[2] = if back { regs[2].rotate_right(1) } else { regs[2].rotate_left(1) };
         return;
     }
-    let inner = |n: usize| calls[2 * level - 2 + n].starts_with('u') != back;
+    let inner = |n: usize| flips(calls[2 * level - 2 + n]) != back;
     if back {
         regs[3] ^= regs[1];
         climb(calls, level - 1, inner(1), regs);
@@ -396,7 +406,7 @@ fn procedures_nest_in_every_combination_of_calls() {
         for direction in [Direction::Forward, Direction::Backward] {
             let back = direction == Direction::Backward;
             let mut expected = start;
-            climb(calls, 2, calls[4].starts_with('u') != back, &mut expected);
+            climb(calls, 2, flips(calls[4]) != back, &mut expected);
             m.begin(direction);
             assert_eq!(run(&mut m, n as u64 % 5), Outcome::Finished, "{calls:?}");
             assert_eq!(m.registers()[..4], expected, "{calls:?} {direction:?}");
@@ -485,7 +495,7 @@ fn expect_bad_link(body: Vec<Inst>, call: &str, setup: impl Fn(&mut Machine)) {
             m.begin(direction);
             let outcome = run(&mut m, how);
             let Outcome::Trap(trap) = &outcome else { panic!("{call}: {outcome:?}") };
-            let back = (direction == Direction::Backward) != call.starts_with('u');
+            let back = (direction == Direction::Backward) != flips(call);
             assert_eq!((trap.fault, trap.at), (Fault::BadLink, if back { 0 } else { last }), "{call} {direction:?}");
             assert_eq!(m.pc(), Some(trap.at));
             traps_again(&mut m, &outcome);
@@ -495,7 +505,7 @@ fn expect_bad_link(body: Vec<Inst>, call: &str, setup: impl Fn(&mut Machine)) {
 
 #[test]
 fn links_that_do_not_belong() {
-    for call in CALLS {
+    for call in EVERY_CALL {
         // The stack pointer moved, over clear words and over others.
         expect_bad_link(vec![inst("inc", &[reg(31)])], call, |_| {});
         expect_bad_link(vec![inst("dec", &[reg(31)])], call, |_| {});
@@ -552,7 +562,7 @@ fn a_register_without_a_procedure() {
 
 #[test]
 fn a_call_onto_a_word_in_use_or_outside_the_memory() {
-    for call in CALLS {
+    for call in EVERY_CALL {
         let program = with_body(vec![inst("inc", &[reg(1)])], call);
         for direction in [Direction::Forward, Direction::Backward] {
             for (sp, fault) in [(3, Fault::PushOnto), (16, Fault::Memory), (u64::MAX, Fault::Memory)] {
@@ -573,7 +583,7 @@ fn a_call_onto_a_word_in_use_or_outside_the_memory() {
 /// After a return control may meet a half jump, whose check belongs to it.
 #[test]
 fn a_return_into_a_landing_place() {
-    for call in ["call", "uncall"] {
+    for call in BY_NAME {
         let program = program(module([
             inst("proc", &[Operand::Label(2)]),
             inst("inc", &[reg(1)]),
@@ -603,6 +613,7 @@ fn a_return_into_a_landing_place() {
                         let wanted = if r2 == 0 { Fault::WrongEntry } else { Fault::WrongLanding };
                         assert_eq!((trap.fault, trap.at), (wanted, at));
                         assert_eq!(m.registers()[31], 0, "the return itself has run");
+                        assert_eq!(m.carriage(), Carriage::Plain);
                         traps_again(&mut m, &outcome);
                     }
                 }
@@ -689,9 +700,205 @@ fn checks_can_be_switched_off() {
     assert!(matches!(machine(&program, 8).run(None), Outcome::Trap(t) if t.fault == Fault::DivideByZero));
 }
 
+/// The gradient level as the stack tells it: how many links on it are of a `gcall` or `guncall`.
+fn level_of_the_stack(m: &Machine) -> u8 {
+    let code = &m.program().module().code;
+    let sp = m.registers()[Reg::SP.index()] as usize;
+    let links = m.memory()[..sp].iter().filter_map(|link| code.get(link.wrapping_sub(1) as usize));
+    links.filter(|inst| inst.kind.flow() == Flow::GradientCall).count() as u8
+}
+
+/// How often each instruction ran in each mode.
+type Modes = BTreeMap<(Direction, u8), Vec<u64>>;
+
+fn modes_of(counts: &Counts, len: usize) -> Modes {
+    counts.modes.iter().map(|m| ((m.mode.direction, m.mode.level), counts.per_instruction(m, len))).collect()
+}
+
+/// By single steps; before each one, the level must be that of the stack. What was counted is told by mode.
+fn watched(m: &mut Machine) -> (Outcome, Modes) {
+    let mut modes = Modes::new();
+    loop {
+        let level = level_of_the_stack(m);
+        assert_eq!(m.carriage(), Carriage::new(level, false).unwrap());
+        let direction = m.direction();
+        let outcome = match m.step() {
+            Stepped::Ran(at) => {
+                let len = m.program().module().code.len();
+                modes.entry((direction, level)).or_insert_with(|| vec![0; len])[at as usize] += 1;
+                continue;
+            }
+            Stepped::Finished => Outcome::Finished,
+            Stepped::Trap(trap) => Outcome::Trap(trap),
+        };
+        return (outcome, modes);
+    }
+}
+
+fn sum(a: &Modes, b: &Modes) -> Modes {
+    let mut out = a.clone();
+    for (mode, counts) in b {
+        let all = out.entry(*mode).or_insert_with(|| vec![0; counts.len()]);
+        all.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+    }
+    out
+}
+
+/// As `procedures_nest_in_every_combination_of_calls`: `gcall` is a `call` but for the level, which is that of the stack at
+/// every step and in both directions, and has counts of its own.
+#[test]
+fn gradient_calls_nest_in_every_combination() {
+    let mut reached = [0; 3];
+    let mut trapped = 0;
+    for n in 0..4usize.pow(5) {
+        let calls: [&str; 5] = std::array::from_fn(|k| BY_NAME[n / 4usize.pow(k as u32) % 4]);
+        let lifts = |k: usize| u8::from(calls[k].starts_with('g'));
+        // Of the two calls in each procedure the one that lifts higher.
+        let height = lifts(4) + lifts(2).max(lifts(3)) + lifts(0).max(lifts(1));
+        let program = tower(calls);
+        let len = program.module().code.len();
+        let start = [0, 5 + n as u64, 0x8000_0000_0000_0001, 77];
+        for direction in [Direction::Forward, Direction::Backward] {
+            let [mut m, mut steps] = [0, 1].map(|_| {
+                let mut m = machine(&program, 16);
+                (1..4).for_each(|k| m.set_register(r(k), start[k as usize]));
+                m.begin(direction);
+                m
+            });
+            let before = m.digest();
+            let outcome = run(&mut m, n as u64 % 5);
+            let (watched_outcome, there) = watched(&mut steps);
+            assert_eq!(outcome, watched_outcome, "{calls:?}");
+            assert_eq!((m.digest(), m.executed(), m.pc()), (steps.digest(), steps.executed(), steps.pc()));
+            assert_eq!((modes_of(&m.counts(), len), modes_of(&steps.counts(), len)), (there.clone(), there.clone()));
+            if height == 3 {
+                let Outcome::Trap(trap) = &outcome else { panic!("{calls:?}: {outcome:?}") };
+                assert_eq!((trap.fault, trap.carriage), (Fault::GradientLevel, Carriage::SecondGradient), "{calls:?}");
+                assert_eq!(trap.inst.kind.flow(), Flow::GradientCall);
+                traps_again(&mut m, &outcome);
+                trapped += 1;
+                continue;
+            }
+            assert_eq!(outcome, Outcome::Finished, "{calls:?}");
+            let mut expected = start;
+            climb(calls, 2, flips(calls[4]) != (direction == Direction::Backward), &mut expected);
+            assert_eq!(m.registers()[..4], expected, "{calls:?} {direction:?}");
+            assert_eq!((m.direction(), m.carriage(), m.registers()[31]), (direction, Carriage::Plain, 0), "{calls:?}");
+            assert_eq!(there.keys().map(|(_, level)| *level).max(), Some(height));
+            reached[height as usize] += 1;
+            // And the other way.
+            m.begin(direction.flip());
+            steps.begin(direction.flip());
+            assert_eq!(run(&mut m, n as u64 % 3), Outcome::Finished, "{calls:?}");
+            let (outcome, back) = watched(&mut steps);
+            assert_eq!((outcome, m.digest(), steps.digest()), (Outcome::Finished, before, before), "{calls:?}");
+            assert_eq!(modes_of(&m.counts(), len), sum(&there, &back), "{calls:?}");
+            assert_eq!(m.carriage(), Carriage::Plain);
+        }
+    }
+    assert!(reached.iter().all(|n| *n >= 64) && trapped > 100, "{reached:?} {trapped}");
+}
+
+/// A run may begin at any level, and with tangents, which have no level 2.
+#[test]
+fn a_gradient_call_from_every_carriage() {
+    let body = || vec![inst("inc", &[reg(1)]), inst("assert.ne", &[reg(2), imm(7)]), inst("inc", &[reg(3)])];
+    for call in ["gcall", "guncall"] {
+        let program = with_body(body(), call);
+        let (step, at) = if call == "gcall" { (1, 6) } else { (u64::MAX, 6u32) };
+        for carriage in Carriage::ALL {
+            for (direction, how) in
+                [Direction::Forward, Direction::Backward].into_iter().flat_map(|d| (0..4).map(move |h| (d, h)))
+            {
+                let mut m = machine(&program, 16);
+                m.carry(carriage);
+                m.begin(direction);
+                let before = m.digest();
+                let outcome = run(&mut m, how);
+                assert_eq!(m.carriage(), carriage, "{call} {carriage:?}");
+                let Some(higher) = Carriage::new(carriage.level() + 1, carriage.has_tangents()) else {
+                    let Outcome::Trap(trap) = &outcome else { panic!("{outcome:?}") };
+                    assert_eq!((trap.fault, trap.at, trap.carriage), (Fault::GradientLevel, at, carriage));
+                    assert_eq!((m.digest(), m.pc()), (before, Some(at)));
+                    traps_again(&mut m, &outcome);
+                    continue;
+                };
+                assert_eq!(outcome, Outcome::Finished, "{call} {carriage:?}");
+                let step = if direction == Direction::Backward { step.wrapping_neg() } else { step };
+                assert_eq!((m.registers()[1], m.registers()[3], m.registers()[31]), (step, step, 0));
+                let modes = |m: &Machine| -> Vec<(u8, bool)> {
+                    m.counts().modes.iter().map(|c| (c.mode.level, c.mode.tangents)).collect()
+                };
+                let both = [carriage, higher].map(|c| (c.level(), c.has_tangents()));
+                assert_eq!(BTreeSet::from_iter(modes(&m)), BTreeSet::from(both));
+
+                // A trap within leaves place, state and level as they were; what it wanted mended, the run goes on to its end.
+                let mut m = machine(&program, 16);
+                m.carry(carriage);
+                m.set_register(r(2), 7);
+                m.begin(direction);
+                let outcome = run(&mut m, how);
+                let Outcome::Trap(trap) = &outcome else { panic!("{outcome:?}") };
+                assert_eq!((trap.fault, trap.at, trap.carriage), (Fault::Assert, 2, higher), "{call}");
+                assert_eq!((m.pc(), m.carriage(), m.direction()), (Some(2), higher, trap.direction));
+                let back = (direction == Direction::Backward) != flips(call);
+                assert_eq!(m.direction(), if back { Direction::Backward } else { Direction::Forward });
+                let half = if back { [0, u64::MAX] } else { [1, 0] };
+                assert_eq!([m.registers()[1], m.registers()[3]], half);
+                assert_eq!((m.memory()[0], m.registers()[31]), (u64::from(at) + 1, 1), "the link");
+                traps_again(&mut m, &outcome);
+                m.set_register(r(2), 0);
+                assert_eq!(run(&mut m, how), Outcome::Finished);
+                assert_eq!((m.registers()[1], m.registers()[3], m.registers()[31]), (step, step, 0));
+                assert_eq!((m.carriage(), m.direction()), (carriage, direction));
+            }
+        }
+    }
+}
+
+/// The link decides whether the level falls at the return, and the way back, which meets the calls in the other order, agrees.
+#[test]
+fn a_link_exchanged_for_that_of_another_kind_of_call() {
+    // 0 proc, 1 add [sp-1], r7, 2 ret; 3 start, 4 and 5 the calls, 6 finish.
+    let program = |calls: [&str; 2]| {
+        program(module([
+            inst("proc", &[Operand::Label(2)]),
+            inst("add", &[mem(31, 0, -1), reg(7)]),
+            inst("ret", &[Operand::Label(-2)]),
+            inst("start", &[]),
+            inst(calls[0], &[Operand::Label(-4)]),
+            inst(calls[1], &[Operand::Label(-5)]),
+            inst("finish", &[]),
+        ]))
+    };
+    // From the `gcall` back to behind the `call`: the level stays.
+    let lifted = program(["gcall", "call"]);
+    for how in 0..4 {
+        let mut m = machine(&lifted, 16);
+        m.set_register(r(7), 1);
+        let before = m.digest();
+        assert_eq!(run(&mut m, how), Outcome::Finished);
+        assert_eq!((m.carriage(), m.executed()), (Carriage::Gradient, 6));
+        m.begin(Direction::Backward);
+        assert_eq!(run(&mut m, how), Outcome::Finished);
+        assert_eq!((m.carriage(), m.digest()), (Carriage::Plain, before));
+    }
+    // From the `call` back to behind the `gcall`, there is no level to fall by: on the way back, it would rise.
+    let fallen = program(["call", "gcall"]);
+    for how in 0..4 {
+        let mut m = machine(&fallen, 16);
+        m.set_register(r(7), 1);
+        let outcome = run(&mut m, how);
+        let Outcome::Trap(trap) = &outcome else { panic!("{outcome:?}") };
+        assert_eq!((trap.fault, trap.at, m.carriage()), (Fault::BadLink, 2, Carriage::Plain));
+        assert_eq!((m.memory()[0], m.registers()[31]), (6, 1));
+        traps_again(&mut m, &outcome);
+    }
+}
+
 #[test]
 fn no_control_row_is_left_out() {
-    let here = [Row::Start, Row::Jmp, Row::Proc, Row::Call, Row::Callr];
+    let here = [Row::Start, Row::Jmp, Row::Proc, Row::Call, Row::Callr, Row::Gcall];
     for family in families().filter(|k| k.flow() != Flow::Straight) {
         let Kind::Row { row, .. } = family else { panic!("{family:?}") };
         assert!(here.contains(&row), "{} is not tested here", family.mnemonic());

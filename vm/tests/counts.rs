@@ -4,6 +4,7 @@
 mod common;
 
 use common::{machine, r};
+use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::{Counts, Direction};
 use pendula_isa::inst::Inst;
 use pendula_isa::module::Module;
@@ -170,12 +171,12 @@ fn stopped_at_every_place_and_continued() {
     let (mut programs, mut executed, mut stops) = (0, 0, 0);
     for seed in 0..400 {
         let program = load(draft(seed, 4 + seed as usize % 40));
-        let mut m = machine(&program, MEMORY);
-        if m.run(Some(1_200)) != Outcome::Finished {
+        let mut ended = machine(&program, MEMORY);
+        if ended.run(Some(1_200)) != Outcome::Finished {
             continue;
         }
-        let n = m.executed() as usize;
-        let end = (*m.registers(), m.memory().to_vec(), m.output().to_vec());
+        let n = ended.executed() as usize;
+        let end = (*ended.registers(), ended.memory().to_vec(), ended.output().to_vec());
         assert_eq!(compare(&program, Direction::Forward, &|_| {}, n + 10, 1), Outcome::Finished);
         let from_the_end = |m: &mut Machine| {
             for k in 1..32 {
@@ -183,6 +184,15 @@ fn stopped_at_every_place_and_continued() {
             }
             m.memory_mut().copy_from_slice(&end.1);
             m.set_output(end.2.clone());
+            // What `gswap` has left beside the values.
+            for lane in (1..LANES).filter(|lane| !ended.is_lane_clear(*lane)) {
+                for k in 1..32 {
+                    m.set_lane_register(lane, r(k), ended.lane_register(lane, r(k)));
+                }
+                for at in 0..end.1.len() {
+                    m.set_lane_word(lane, at, ended.lane_word(lane, at));
+                }
+            }
         };
         assert_eq!(compare(&program, Direction::Backward, &from_the_end, n + 10, 1), Outcome::Finished);
         programs += 1;
@@ -234,7 +244,7 @@ fn damaged(seed: u64, s: &mut Source) -> Program {
                     small: if old.small == 0 { 0 } else { s.between(-3, 9) as i16 },
                     ..old
                 },
-                (Flow::Call, _) => old.inverse(),
+                (Flow::Call | Flow::GradientCall, _) => old.inverse(),
                 (Flow::Procedure | Flow::Run, _) => old,
             };
         }

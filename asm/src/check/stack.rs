@@ -120,7 +120,7 @@ fn calls(code: &[Inst], region: Region) -> (HashSet<u32>, bool) {
     for at in region.start..=region.last {
         let inst = &code[at as usize];
         match inst.kind.flow() {
-            Flow::Call => out.0.extend(target(code, at, inst).map(|(to, _)| to)),
+            Flow::Call | Flow::GradientCall => out.0.extend(target(code, at, inst).map(|(to, _)| to)),
             Flow::CallRegister => out.1 = true,
             Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run => {}
         }
@@ -173,7 +173,7 @@ fn step(code: &[Inst], region: Region, at: u32, depth: Depth, wild: &HashSet<u32
             Kind::Row { .. } | Kind::Accumulate { .. } => depth,
         },
         // Of a procedure that calls itself, the innermost call tells: it goes along paths without such a call.
-        Flow::Call => match target(code, at, inst) {
+        Flow::Call | Flow::GradientCall => match target(code, at, inst) {
             Some((to, _)) if to == region.start || !wild.contains(&to) => depth,
             _ => Depth::Unknown,
         },

@@ -1,13 +1,15 @@
 //! Fixed point, `.q`: a word is an `i64` in units of 2^-frac, the module's
 //! [`Format`](super::Format).
 //!
-//! These are the kernels of the basic operations and of comparison. What
-//! overflows wraps, and says so: whether that is a trap is the engine's affair.
-//! Elementary functions are not here, nor are conversions
-//! ([`convert`](super::convert)) or text ([`decimal`](super::decimal)).
+//! What overflows in the basic operations wraps, and says so: whether that is a
+//! trap is the engine's affair. The elementary functions are those of
+//! [`elementary`] on words of 64 bits; their errors are documented there.
+//! Conversions are not here ([`convert`](super::convert)), nor is text
+//! ([`decimal`](super::decimal)).
 
 use std::cmp::Ordering;
 
+use super::elementary::{self, Fixed};
 use super::{Env, Word};
 use crate::fault::Fault;
 
@@ -61,6 +63,98 @@ pub fn neg(a: u64) -> (u64, bool) {
 #[inline]
 pub fn compare(a: u64, b: u64) -> Ordering {
     (a as i64).cmp(&(b as i64))
+}
+
+/// The module's format as the elementary functions want it.
+#[inline]
+const fn fixed(env: Env) -> Fixed {
+    Fixed { width: 64, frac: env.format.frac() }
+}
+
+/// Declares the functions from words to a word, with the first line of each one's documentation.
+macro_rules! elementary {
+    ($( $(#[doc = $doc:literal])+ $name:ident ( $($arg:ident),+ ) )+) => {$(
+        $(#[doc = $doc])+
+        ///
+        /// # Errors
+        #[doc = concat!("Those of [`elementary::", stringify!($name), "`].")]
+        #[inline]
+        pub fn $name(env: Env, $($arg: u64),+) -> Word {
+            elementary::$name(fixed(env), $($arg as i64),+).map(|word| word as u64)
+        }
+    )+};
+}
+
+elementary! {
+    /// 1 / a, rounded toward zero.
+    inv(a)
+    /// a^b; 0^0 is 1.
+    pow(a, b)
+    /// a^n for an integer n, not a fixed-point number; 0^0 is 1.
+    powi(a, n)
+    /// e^a.
+    exp(a)
+    /// Natural logarithm.
+    log(a)
+    /// Logarithm to base 2.
+    log2(a)
+    /// Square root, correctly rounded.
+    sqrt(a)
+    /// sqrt(a² + b²), correctly rounded.
+    hypot(a, b)
+    /// Sine.
+    sin(a)
+    /// Cosine.
+    cos(a)
+    /// Tangent.
+    tan(a)
+    /// Arc sine, from −π/2 to π/2.
+    asin(a)
+    /// Arc cosine, from 0 to π.
+    acos(a)
+    /// Arc tangent, from −π/2 to π/2.
+    atan(a)
+    /// The angle of the point (x, y), from −π to π.
+    atan2(y, x)
+    /// Hyperbolic sine.
+    sinh(a)
+    /// Hyperbolic cosine.
+    cosh(a)
+    /// Hyperbolic tangent.
+    tanh(a)
+    /// |a|.
+    abs(a)
+    /// −1, 0 or 1, as a number.
+    sign(a)
+    /// The lesser of two numbers.
+    min(a, b)
+    /// The greater of two numbers.
+    max(a, b)
+    /// The greater of a and 0.
+    relu(a)
+    /// The greatest whole number not above a.
+    floor(a)
+}
+
+/// a · b + c, the product rounded toward −∞; wrapped, and true when it overflowed.
+#[inline]
+pub fn muladd(env: Env, a: u64, b: u64, c: u64) -> (u64, bool) {
+    let (word, overflow) = elementary::muladd(fixed(env), a as i64, b as i64, c as i64);
+    (word as u64, overflow)
+}
+
+/// (a, b) turned by θ, as [`elementary::rot`]: a bijection for every θ. True when a word wrapped.
+#[inline]
+pub fn rot(env: Env, a: u64, b: u64, theta: u64) -> ([u64; 2], bool) {
+    let (pair, wrapped) = elementary::rot(fixed(env), a as i64, b as i64, theta as i64);
+    (pair.map(|word| word as u64), wrapped)
+}
+
+/// The inverse of [`rot`] with the same θ.
+#[inline]
+pub fn irot(env: Env, a: u64, b: u64, theta: u64) -> ([u64; 2], bool) {
+    let (pair, wrapped) = elementary::irot(fixed(env), a as i64, b as i64, theta as i64);
+    (pair.map(|word| word as u64), wrapped)
 }
 
 #[cfg(test)]
@@ -135,5 +229,26 @@ mod tests {
         assert_eq!(div(env, (-3i64) as u64, 2 << 32), Ok((-1i64) as u64), "toward zero");
         assert_eq!(div(env, i64::MIN as u64, (-1i64 << 32) as u64), Err(Fault::Range));
         assert_eq!(neg(i64::MIN as u64), (i64::MIN as u64, true));
+    }
+
+    #[test]
+    fn elementary_functions_of_the_formats() {
+        for format in Format::ALL {
+            let env = Env { format, ieee: false };
+            let q = |whole: i64| (whole << format.frac()) as u64;
+            assert_eq!(exp(env, 0), Ok(q(1)));
+            assert_eq!(log2(env, q(8)), Ok(q(3)));
+            assert_eq!(sqrt(env, q(49)), Ok(q(7)));
+            assert_eq!(pow(env, q(-3), q(3)), Ok(q(-27)));
+            assert_eq!(powi(env, q(-3), 3), Ok(q(-27)));
+            assert_eq!(powi(env, q(2), (-1i64) as u64), inv(env, q(2)));
+            assert_eq!(hypot(env, q(-5), q(12)), Ok(q(13)));
+            assert_eq!(atan2(env, q(1), q(1)), atan(env, q(1)));
+            assert_eq!(sign(env, q(-7)), Ok(q(-1)));
+            assert_eq!(log(env, q(-1)), Err(Fault::Domain));
+            assert_eq!(muladd(env, q(3), q(5), q(-1)), (q(14), false));
+            let (pair, wrapped) = rot(env, q(3), q(4), q(2));
+            assert_eq!(irot(env, pair[0], pair[1], q(2)), ([q(3), q(4)], wrapped));
+        }
     }
 }

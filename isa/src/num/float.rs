@@ -4,13 +4,21 @@
 //! nearest, ties to even. Unless [`Env::ieee`] is set, infinities and NaN trap,
 //! as operands and as results. With it they travel, and a result that is NaN is
 //! always [`NAN`]: which NaN the hardware makes differs between machines.
-//! Elementary functions are not here, nor are conversions
-//! ([`convert`](super::convert)) or text ([`decimal`](super::decimal)).
+//! Elementary functions, re-exported here, follow the same rule. Conversions are
+//! elsewhere ([`convert`](super::convert)), and so is text
+//! ([`decimal`](super::decimal)).
 
 use std::cmp::Ordering;
 
 use super::{Env, Word};
 use crate::fault::Fault;
+
+mod elementary;
+
+pub use elementary::{
+    abs, acos, asin, atan, atan2, cos, cosh, exp, floor, hypot, inv, irot, log, log2, max, min, muladd, pow, powi,
+    relu, rot, sign, sin, sinh, sqrt, tan, tanh,
+};
 
 /// The one NaN that operations make: positive, quiet, without payload.
 pub const NAN: u64 = 0x7ff8_0000_0000_0000;

@@ -5,11 +5,14 @@
 //! integer arithmetic only and give the same bits on every machine.
 
 use crate::fault::Fault;
+use crate::types::{Cond, Ty};
 
 pub mod convert;
 pub mod decimal;
+pub mod elementary;
 pub mod fixed;
 pub mod float;
+pub mod gauss;
 pub mod int;
 pub mod log;
 mod wide;
@@ -62,6 +65,21 @@ pub struct Env {
 
 /// A kernel's result.
 pub type Word = Result<u64, Fault>;
+
+/// Whether the condition holds between two words read as numbers of a type.
+///
+/// # Errors
+/// [`Fault::BadLog`] for a word that is no logarithmic number; [`Fault::NotFinite`] for a NaN, unless `env.ieee`, when it is unordered.
+#[inline(always)]
+pub fn compare(env: Env, c: Cond, ty: Ty, a: u64, b: u64) -> Result<bool, Fault> {
+    let order = match ty {
+        Ty::Int if matches!(c, Cond::Ltu | Cond::Geu) => Some(a.cmp(&b)),
+        Ty::Int | Ty::Q => Some(a.cast_signed().cmp(&b.cast_signed())),
+        Ty::L => Some(log::compare(a, b)?),
+        Ty::F => float::compare(env, a, b)?,
+    };
+    Ok(c.holds(order))
+}
 
 /// Words for the tests of this module's files: the edges and their neighbours,
 /// then random words of every size.

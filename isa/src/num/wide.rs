@@ -6,9 +6,9 @@
 //! 64 bits. This is not a bignum library, and knows nothing of words.
 
 /// log2 e, in units of 2^-127.
-const LOG2_E: u128 = 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e89;
+pub(crate) const LOG2_E: u128 = 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e89;
 /// ln 2, in units of 2^-128.
-const LN_2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af;
+pub(crate) const LN_2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af;
 
 /// Entries of a table: one for each value of the leading 7 fraction bits.
 const ENTRIES: usize = 128;
@@ -38,7 +38,7 @@ pub(crate) const fn mul_high(a: u128, b: u128) -> u128 {
 }
 
 /// a · b / 2^128, rounded to nearest.
-const fn mul_high_nearest(a: u128, b: u128) -> u128 {
+pub(crate) const fn mul_high_nearest(a: u128, b: u128) -> u128 {
     let (high, low) = mul_wide(a, b);
     high + (low >> 127)
 }
@@ -110,20 +110,24 @@ const fn exp_table() -> [u128; ENTRIES] {
     let mut table = [0; ENTRIES];
     let mut i = 0;
     while i < ENTRIES {
-        let h = (i as u128) << 121;
-        let mut sum = 0;
-        let mut n = EXP_TERMS;
-        while n > 0 {
-            n -= 1;
-            sum = series[n] + mul_high_nearest(h, sum);
-        }
-        table[i] = sum;
+        table[i] = exp2_by_series(&series, (i as u128) << 121);
         i += 1;
     }
     table
 }
 
-const fn exp_series() -> [u128; EXP_TERMS] {
+/// 2^h in units of 2^-127, h in units of 2^-128: for tables, at compile time.
+pub(crate) const fn exp2_by_series(series: &[u128; EXP_TERMS], h: u128) -> u128 {
+    let mut sum = 0;
+    let mut n = EXP_TERMS;
+    while n > 0 {
+        n -= 1;
+        sum = series[n] + mul_high_nearest(h, sum);
+    }
+    sum
+}
+
+pub(crate) const fn exp_series() -> [u128; EXP_TERMS] {
     let mut series = [0; EXP_TERMS];
     series[0] = 1 << 127;
     let mut n = 1;

@@ -114,7 +114,8 @@ impl Draft {
                     names.extend(ALIASES.iter().filter(|(_, name)| *name == mnemonic).map(|(alias, _)| *alias));
                     let name = names[style as usize % names.len()];
                     style /= 8;
-                    let ops: Vec<String> = ops.iter().map(|op| self.op_text(*op, *kind, &mut style)).collect();
+                    let ops: Vec<String> =
+                        ops.iter().enumerate().map(|(n, op)| self.op_text(*op, *kind, n, &mut style)).collect();
                     write!(out, "        {name} {}", ops.join(", "))
                 }
             };
@@ -130,11 +131,11 @@ impl Draft {
         out
     }
 
-    fn op_text(&self, op: Op, kind: Kind, style: &mut u64) -> String {
+    fn op_text(&self, op: Op, kind: Kind, position: usize, style: &mut u64) -> String {
         match op {
             Op::Reg(reg) => reg.to_string(),
             Op::Imm(word) => {
-                let ty = kind.constant_type();
+                let ty = kind.constant_type(position);
                 *style /= 2;
                 let hex = ty == Ty::Int && style.is_multiple_of(4);
                 if hex { format!("{word:#x}") } else { number(word, ty, self.format) }
@@ -174,8 +175,8 @@ impl Draft {
                 Line::Routine(name) => module.spans.push(places.span(*name, false, at)),
                 Line::Inst(kind, ops) => {
                     let mut operands = Vec::with_capacity(ops.len());
-                    for op in ops {
-                        operands.push(self.operand(*op, *kind, at, &places, &mut module.texts));
+                    for (n, op) in ops.iter().enumerate() {
+                        operands.push(self.operand(*op, *kind, n, at, &places, &mut module.texts));
                     }
                     module.code.push(Inst::build(*kind, &operands)?);
                 }
@@ -188,7 +189,7 @@ impl Draft {
                         let imm = match inst.kind.flow() {
                             // Pairs are mirrored; a procedure stays where it is.
                             Flow::Jump => -inst.imm,
-                            Flow::Call => inst.imm + n as i64 - now,
+                            Flow::Call | Flow::GradientCall => inst.imm + n as i64 - now,
                             Flow::Straight | Flow::Procedure | Flow::CallRegister | Flow::Run => inst.imm,
                         };
                         module.code.push(Inst { imm, ..inst });
@@ -226,11 +227,19 @@ impl Draft {
         places
     }
 
-    fn operand(&self, op: Op, kind: Kind, at: i64, places: &Places, texts: &mut Vec<String>) -> Operand {
+    fn operand(
+        &self,
+        op: Op,
+        kind: Kind,
+        position: usize,
+        at: i64,
+        places: &Places,
+        texts: &mut Vec<String>,
+    ) -> Operand {
         let proc = |n| places.procs.get(&n).copied().unwrap_or_default();
         match op {
             Op::Reg(reg) => Operand::Reg(reg),
-            Op::Imm(word) => Operand::Imm(word, kind.constant_type()),
+            Op::Imm(word) => Operand::Imm(word, kind.constant_type(position)),
             Op::Small(k) => Operand::Small(k),
             Op::Factor(k) => Operand::Factor(k as u16),
             Op::Memory { object, index, offset } => {

@@ -5,8 +5,10 @@
 //! be compared. Registers have fixed tasks (below); a register that a condition,
 //! an address or a pending undoing depends on is protected until it is done.
 //!
-//! Everything is exact, `.f` too: there, sums are of dyadic fractions only. A
-//! trap at run time is possible (an overflow of `.l` or of `rmul`), and rare.
+//! Everything is exact, `.f` too: there, sums are of dyadic fractions only. So
+//! are gradient words, which are never other than 0 on doubles; those that
+//! `zero` drops must be kept for the run back. A trap at run time is possible
+//! (an overflow of `.l` or of `rmul`), and rare.
 
 mod statement;
 
@@ -64,8 +66,11 @@ const FLOAT_WORDS: usize = 3;
 /// Moderate numbers of each type, in the order of [`Ty::ALL`]; read only.
 const MILD_WORDS: usize = 4;
 
-static ACCUMULATES: LazyLock<Vec<Kind>> =
-    LazyLock::new(|| families().filter(|k| matches!(k, Kind::Accumulate { .. })).collect());
+/// The accumulates of each type, in the order of [`Ty::ALL`].
+static ACCUMULATES: LazyLock<[Vec<Kind>; 4]> = LazyLock::new(|| {
+    Ty::ALL
+        .map(|ty| families().filter(|k| matches!(k, Kind::Accumulate { func, .. } if func.info().ty == ty)).collect())
+});
 
 /// The text of a random reversible program of about `size` statements, which ends running forward and, from there,
 /// backward in the state where it began. It may trap, rarely.
@@ -90,7 +95,10 @@ impl Draft {
             cost: 0,
             times: 1,
             protected: 0,
+            spared: 0,
             writes: 0,
+            height: 0,
+            ceiling: LEVELS,
             counters: Vec::new(),
             active: Vec::new(),
             place: Place::Main,
@@ -122,6 +130,8 @@ struct Procedure {
     writes: u32,
     /// Instructions that it executes, about.
     cost: u64,
+    /// How many gradient levels above its own it wants.
+    height: u8,
     recursive: bool,
 }
 
@@ -141,7 +151,13 @@ struct Generator<'a, 'b> {
     /// How often the present block is executed.
     times: u64,
     protected: u32,
+    /// What the procedure before this one, or this one, leaves alone.
+    spared: u32,
     writes: u32,
+    /// How many gradient levels above its own the present region wants so far.
+    height: u8,
+    /// How many it may want.
+    ceiling: u8,
     /// Counters that are clear.
     counters: Vec<Reg>,
     /// Counters of the loops around, below [`WORDS`] − 1.
@@ -168,6 +184,9 @@ const fn test(row: Row, inverse: bool, cond: Cond, ty: Ty) -> Kind {
 fn plain(acc: Acc, inverse: bool, func: Func) -> Kind {
     Kind::Accumulate { acc, inverse, func, shape: crate::operand::Shape::RR }
 }
+
+/// The highest gradient level.
+const LEVELS: u8 = 2;
 
 const ADD: Func = Func::Int(int_fn::Fn::Id);
 
@@ -206,7 +225,7 @@ impl Generator<'_, '_> {
     fn inst(&mut self, kind: Kind, ops: Vec<Op>) {
         let written = match kind {
             Kind::Accumulate { .. } | Kind::Row { row: Row::Exch, .. } => 1,
-            Kind::Row { row: Row::Swap | Row::Rmul, .. } => 2,
+            Kind::Row { row: Row::Swap | Row::Rmul | Row::Rot, .. } => 2,
             Kind::Row { row, .. } => {
                 usize::from(matches!(row.info().operands.first(), Some(crate::operand::OperandKind::Target)))
             }
@@ -255,19 +274,24 @@ impl Generator<'_, '_> {
         Op::Memory { object, index, offset }
     }
 
-    fn any_memory(&mut self) -> Op {
+    /// A word of any object. What a function with derivatives reads gets a fixed-point gradient, which doubles must not have.
+    fn any_memory(&mut self, differentiable: bool) -> Op {
         let object = self.s.below(MILD_WORDS as u64 + 4) as usize;
-        self.memory(object)
+        let float = object == FLOAT_WORDS || object == MILD_WORDS + Ty::F as usize;
+        self.memory(if float && differentiable { FIXED } else { object })
     }
 
-    /// A register other than `not` that may hold anything.
-    fn any_register(&mut self, not: Option<Reg>) -> Op {
+    /// A register other than `not` that may hold anything. As with memory, and what `rmul` works on gets no gradient that it would have to scale.
+    fn any_register(&mut self, not: Option<Reg>, differentiable: bool) -> Op {
         let reg = if self.s.once_in(4) { self.s.reg() } else { r(1 + self.s.below(u64::from(DATA)) as u8) };
-        Op::Reg(if Some(reg) == not { Reg::ZERO } else { reg })
+        let kept = differentiable && (reg == FLOAT || reg == MILD[Ty::F as usize] || SCALED.contains(&reg));
+        Op::Reg(if Some(reg) == not || kept { Reg::ZERO } else { reg })
     }
 
     fn main(&mut self, budget: usize) {
         self.place = Place::Main;
+        self.height = 0;
+        self.ceiling = LEVELS;
         self.budget = budget;
         self.cost = 0;
         self.protected = 0;
@@ -288,6 +312,9 @@ impl Generator<'_, '_> {
             let k = Op::Imm(word(self.s));
             self.inst(plain(Acc::Add, false, ADD), vec![Op::Reg(r(n)), k]);
         }
+        if self.procs.len() > 1 {
+            self.call();
+        }
         while self.budget > 0 {
             self.statement();
         }
@@ -301,9 +328,16 @@ impl Generator<'_, '_> {
         self.cost = 0;
         self.times = 1;
         self.writes = 0;
+        self.height = 0;
+        // The first procedures leave room for the others' `gcall`s.
+        self.ceiling = if number == 0 { self.s.pick(&[0, 0, 1]) } else { self.s.pick(&[0, 1, 1, LEVELS]) };
         self.counters = vec![r(COUNTERS + MAIN_COUNTERS + number as u8)];
-        // It writes only some of the registers, so that callers can rely on others.
-        self.protected = (0..4).fold(0, |mask, _| mask | bit(r(1 + self.s.below(u64::from(DATA)) as u8)));
+        // It writes only some of the registers, so that callers can rely on others; often the same as the one before, which it can
+        // then call.
+        if self.spared == 0 || self.s.once_in(4) {
+            self.spared = (0..4).fold(0, |mask, _| mask | bit(r(1 + self.s.below(u64::from(DATA)) as u8)));
+        }
+        self.protected = self.spared;
         self.inst(row(Row::Proc, false), vec![Op::Proc(number)]);
         if recursive {
             let (choose, other, leave, end) = (self.label(), self.label(), self.label(), self.label());
@@ -324,12 +358,15 @@ impl Generator<'_, '_> {
             self.place_label(end);
             self.half(true, (Cond::Ne, base.1, base.2), leave);
         } else {
+            if self.s.once_in(2) {
+                self.call();
+            }
             while self.budget > 0 {
                 self.statement();
             }
         }
         self.inst(row(Row::Proc, true), vec![Op::Proc(number)]);
         let cost = if recursive { 4 * self.cost } else { self.cost };
-        self.procs.push(Procedure { writes: self.writes, cost, recursive });
+        self.procs.push(Procedure { writes: self.writes, cost, height: self.height, recursive });
     }
 }

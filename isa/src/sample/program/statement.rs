@@ -8,6 +8,7 @@ use super::{
 use crate::Env;
 use crate::inst::Kind;
 use crate::num::convert;
+use crate::operand::Shape;
 use crate::sample::constant;
 use crate::sample::draft::{Line, Op};
 use crate::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
@@ -28,14 +29,30 @@ const fn opposite(cond: Cond) -> Cond {
     }
 }
 
-/// Whether the function takes any words without trapping; under `xor`, where the result may be anything, more do.
+/// Whether the function and its derivatives take any words without trapping; under `xor`, where the result may be anything, more do.
 const fn total(func: Func, acc: Acc) -> bool {
     use int_fn::Fn as I;
+    use q_fn::Fn as Q;
     match func {
         Func::Int(f) => !matches!(f, I::Quot | I::Rem | I::Div | I::Mod | I::CvtL | I::CvtF),
-        Func::Q(f) => matches!(f, q_fn::Fn::Id | q_fn::Fn::Mul),
+        Func::Q(f) => matches!(
+            f,
+            Q::Id | Q::Mul | Q::Muladd | Q::Sin | Q::Cos | Q::Tanh | Q::Sign | Q::Min | Q::Max | Q::Relu | Q::Floor
+        ),
         Func::L(f) => matches!(acc, Acc::Xor) && matches!(f, l_fn::Fn::CvtI | l_fn::Fn::CvtQ),
         Func::F(f) => matches!(acc, Acc::Xor) && matches!(f, f_fn::Fn::CvtI | f_fn::Fn::CvtQ),
+    }
+}
+
+/// Whether the function may be accumulated otherwise than by `xor`: sums of doubles must be exact, gradients of doubles must not come
+/// about, and a factor must not be zero.
+fn accumulates(func: Func) -> bool {
+    let info = func.info();
+    let doubles = info.args.iter().any(|a| a.ty == Ty::F);
+    match func {
+        Func::F(f) => matches!(f, f_fn::Fn::Id | f_fn::Fn::Mul),
+        Func::L(l_fn::Fn::Minus) => false,
+        Func::Int(_) | Func::Q(_) | Func::L(_) => !doubles || info.partials == 0,
     }
 }
 
@@ -52,7 +69,8 @@ impl Generator<'_, '_> {
         self.budget = self.budget.saturating_sub(1);
         let cheap = self.cost < LIMIT;
         match self.s.below(32) {
-            0..=13 => self.accumulate(),
+            0..=12 => self.accumulate(),
+            13 => self.rotate(),
             14..=17 => self.permute(),
             18..=20 => self.branch(),
             21..=23 if cheap => self.repeat(),
@@ -68,13 +86,14 @@ impl Generator<'_, '_> {
     }
 
     fn accumulate(&mut self) {
-        let kind = self.s.pick(&ACCUMULATES);
+        let ty = self.s.pick(&[Ty::Int, Ty::Int, Ty::Q, Ty::Q, Ty::L, Ty::F]);
+        let kind = self.s.pick(&ACCUMULATES[ty as usize]);
         let Kind::Accumulate { mut acc, mut inverse, func, .. } = kind else { return };
         let info = func.info();
-        let exact = matches!(func, Func::F(f_fn::Fn::Id | f_fn::Fn::Mul));
-        if acc == Acc::Add && info.ty == Ty::F && !exact {
+        if !accumulates(func) {
             (acc, inverse) = (Acc::Xor, false);
         }
+        let differentiable = info.partials > 0;
         let (among, object): (Vec<Reg>, usize) = match (acc, info.ty) {
             (Acc::Mul, _) => (LOGS.to_vec(), LOG_WORDS),
             (Acc::Add, Ty::F) => (vec![FLOAT], FLOAT_WORDS),
@@ -82,8 +101,9 @@ impl Generator<'_, '_> {
         };
         let any = total(func, acc);
         let arity = info.args.len();
+        let registers_only = arity > 2;
         // 0, 1: registers; 2: a constant; 3: memory read; 4: memory written; 5, 6: a constant and memory at a counter.
-        let mut mode = self.s.below(7);
+        let mut mode = if registers_only { 0 } else { self.s.below(7) };
         let plain = mode >= 5 && any && acc != Acc::Mul && !self.active.is_empty();
         if mode >= 5 && !plain {
             mode = 2;
@@ -104,14 +124,15 @@ impl Generator<'_, '_> {
             let memory_here = (mode == 3 && n == special) || (mode == 6 && arity == 2 && n != special);
             ops.push(match (any, constant_here, memory_here) {
                 (_, true, _) => {
-                    let word = if any { constant(info.from, self.s) } else { self.mild(info.from) };
+                    let ty = info.args[n].ty;
+                    let word = if any { constant(ty, self.s) } else { self.mild(ty) };
                     Op::Imm(word)
                 }
                 (true, _, true) if mode == 6 => Op::Plain(self.s.pick(&self.active)),
-                (true, _, true) => self.any_memory(),
-                (false, _, true) => self.memory(MILD_WORDS + info.from as usize),
-                (true, ..) => self.any_register(dest),
-                (false, ..) => Op::Reg(MILD[info.from as usize]),
+                (true, _, true) => self.any_memory(differentiable),
+                (false, _, true) => self.memory(MILD_WORDS + info.args[n].ty as usize),
+                (true, ..) => self.any_register(dest, differentiable),
+                (false, ..) => Op::Reg(MILD[info.args[n].ty as usize]),
             });
         }
         self.inst(self::plain(acc, inverse, func), ops);
@@ -121,7 +142,7 @@ impl Generator<'_, '_> {
         let Some(a) = self.data_target() else { return };
         let b = self.data_target().filter(|b| *b != a);
         let inverse = self.s.once_in(2);
-        match (self.s.below(12), b) {
+        match (self.s.below(14), b) {
             (0, Some(b)) => self.inst(row(Row::Swap, false), vec![Op::Reg(a), Op::Reg(b)]),
             (1, _) => {
                 let object = self.s.pick(&[INTS, FIXED]);
@@ -149,11 +170,48 @@ impl Generator<'_, '_> {
                 if let Some(f) = self.target(&[FLOAT]) {
                     let word = self.memory(FLOAT_WORDS);
                     self.inst(row(Row::Exch, false), vec![Op::Reg(f), word]);
-                    self.inst(typed(Row::Neg, Ty::F), vec![Op::Reg(f)]);
+                    // At level 2 a gradient word of -0.0 would be rounded.
+                    if self.place == Place::Main {
+                        self.inst(typed(Row::Neg, Ty::F), vec![Op::Reg(f)]);
+                    }
                 }
             }
+            (8 | 9, _) => self.gradient_word(),
             _ => self.inst(row(Row::Inc, inverse), vec![Op::Reg(a)]),
         }
+    }
+
+    /// An exchange with a gradient word, one level up.
+    fn gradient_word(&mut self) {
+        if self.ceiling == 0 {
+            return;
+        }
+        let Some(a) = self.data_target() else { return };
+        let b = self.data_target().filter(|b| *b != a);
+        let object = self.s.pick(&[INTS, FIXED]);
+        let word = self.memory(object);
+        let of = b.filter(|_| self.s.once_in(2)).map_or(word, Op::Reg);
+        self.height = self.height.max(1);
+        self.inst(row(Row::Gswap, false), vec![Op::Reg(a), of]);
+    }
+
+    /// A rotation of two words by a register or a constant.
+    fn rotate(&mut self) {
+        let (Some(a), Some(b)) = (self.data_target(), self.data_target()) else { return };
+        if a == b {
+            return self.accumulate();
+        }
+        let angle = match self.s.below(3) {
+            0 => Op::Imm(constant(Ty::Q, self.s)),
+            1 => Op::Reg(MILD[Ty::Q as usize]),
+            _ => match self.any_register(Some(a), true) {
+                Op::Reg(c) if c == b => Op::Reg(Reg::ZERO),
+                angle => angle,
+            },
+        };
+        let Kind::Row { row, ty, cond, form, .. } = typed(Row::Rot, Ty::Q) else { return };
+        let inverse = self.s.once_in(2);
+        self.inst(Kind::Row { row, inverse, ty, cond, form }, vec![Op::Reg(a), Op::Reg(b), angle]);
     }
 
     /// A condition, and the registers that it reads.
@@ -281,17 +339,21 @@ impl Generator<'_, '_> {
         self.counters.push(k);
     }
 
-    fn call(&mut self) {
+    pub(super) fn call(&mut self) {
         let (protected, times) = (self.protected, self.times);
         let main = self.place == Place::Main;
-        let fits =
-            |p: &Procedure| p.writes & protected == 0 && times.saturating_mul(p.cost) < LIMIT && (main || !p.recursive);
+        let fits = |p: &Procedure| {
+            let affordable = p.height <= self.ceiling && times.saturating_mul(p.cost) < LIMIT;
+            p.writes & protected == 0 && affordable && (main || !p.recursive)
+        };
         let able: Vec<usize> = (0..self.procs.len()).filter(|n| fits(&self.procs[*n])).collect();
         if able.is_empty() {
             return self.accumulate();
         }
-        let n = self.s.pick(&able);
-        let (cost, writes, recursive) = (self.procs[n].cost, self.procs[n].writes, self.procs[n].recursive);
+        // Often one that wants gradient levels itself.
+        let highest = able.iter().copied().max_by_key(|n| self.procs[*n].height).filter(|_| self.s.once_in(2));
+        let n = highest.unwrap_or_else(|| self.s.pick(&able));
+        let Procedure { cost, writes, height, recursive } = self.procs[n];
         self.cost += times * cost;
         self.writes |= writes;
         let (add, sub) = (plain(Acc::Add, false, ADD), plain(Acc::Add, true, ADD));
@@ -300,12 +362,24 @@ impl Generator<'_, '_> {
             self.inst(add, vec![Op::Reg(DEPTH), Op::Imm(depth)]);
         }
         let back = self.s.once_in(2);
-        if main && self.s.once_in(2) {
+        if main && self.s.once_in(3) {
             self.inst(add, vec![Op::Reg(ADDRESS), Op::Address(n)]);
             self.inst(row(Row::Callr, back), vec![Op::Reg(ADDRESS)]);
             self.inst(sub, vec![Op::Reg(ADDRESS), Op::Address(n)]);
+            self.height = self.height.max(height);
+        } else if height < self.ceiling && !self.s.once_in(3) {
+            // Seeds before it, and perhaps one of the gradients after it.
+            for _ in 0..self.s.below(4) {
+                self.gradient_word();
+            }
+            self.inst(row(Row::Gcall, back), vec![Op::Proc(n)]);
+            self.height = self.height.max(height + 1);
+            if self.s.once_in(2) {
+                self.gradient_word();
+            }
         } else {
             self.inst(row(Row::Call, back), vec![Op::Proc(n)]);
+            self.height = self.height.max(height);
         }
         if recursive {
             self.inst(sub, vec![Op::Reg(DEPTH), Op::Imm(depth)]);
@@ -326,25 +400,38 @@ impl Generator<'_, '_> {
         self.inst(row(Row::Push, true), vec![Op::Reg(a)]);
     }
 
-    /// A result in a clear register, used and taken back.
+    /// A result in a clear register, used and taken back. At level 1 and above its gradient word may stay, which `zero` drops.
     fn undone(&mut self) {
         use int_fn::Fn as I;
+        use q_fn::Fn as Q;
         if self.protected & bit(CLEAR) != 0 {
             return self.accumulate();
         }
-        let f = self.s.pick(&[I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::And, I::Mul]);
-        let [a, b] = [0, 1].map(|_| r(1 + self.s.below(u64::from(DATA)) as u8));
-        let ops = || vec![Op::Reg(CLEAR), Op::Reg(a), Op::Reg(b)];
-        self.inst(plain(Acc::Add, false, Func::Int(f)), ops());
+        let integers = [I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::And, I::Mul].map(Func::Int);
+        let fixed = [Q::Id, Q::Mul, Q::Muladd, Q::Min, Q::Max, Q::Sin, Q::Tanh].map(Func::Q);
+        let f = if self.s.once_in(2) { self.s.pick(&integers) } else { self.s.pick(&fixed) };
+        let arity = f.info().args.len();
+        let sources = [0, 1, 2].map(|_| r(1 + self.s.below(u64::from(DATA)) as u8));
+        let kind = |inverse| Kind::Accumulate { acc: Acc::Add, inverse, func: f, shape: Shape::of_registers(arity) };
         let c = Op::Reg(CLEAR);
+        let ops = || std::iter::once(c).chain(sources.into_iter().take(arity).map(Op::Reg)).collect();
+        let [a, b, _] = sources;
+        self.inst(kind(false), ops());
         match f {
-            I::Min => self.check_with(Cond::Le, Ty::Int, [c, Op::Reg(a)]),
-            I::Max => self.check_with(Cond::Ge, Ty::Q, [c, Op::Reg(b)]),
-            I::Lt | I::Ltu | I::Eq => self.check_with(Cond::Ltu, Ty::Int, [c, Op::Imm(2)]),
-            _ => {}
+            Func::Int(I::Min) => self.check_with(Cond::Le, Ty::Int, [c, Op::Reg(a)]),
+            Func::Int(I::Max) => self.check_with(Cond::Ge, Ty::Q, [c, Op::Reg(b)]),
+            Func::Int(I::Lt | I::Ltu | I::Eq) => self.check_with(Cond::Ltu, Ty::Int, [c, Op::Imm(2)]),
+            Func::Int(_) | Func::Q(_) | Func::L(_) | Func::F(_) => {}
         }
-        self.protecting(bit(CLEAR) | bit(a) | bit(b), Self::block);
-        self.inst(plain(Acc::Add, true, Func::Int(f)), ops());
+        let mask = sources.into_iter().fold(bit(CLEAR), |mask, x| mask | bit(x));
+        self.protecting(mask, |g| {
+            if let Some(y) = g.data_target() {
+                let inverse = g.s.once_in(2);
+                g.inst(plain(Acc::Add, inverse, Func::Q(Q::Id)), vec![Op::Reg(y), c]);
+            }
+            g.block();
+        });
+        self.inst(kind(true), ops());
         self.inst(row(Row::Zero, false), vec![c]);
     }
 

@@ -1,0 +1,502 @@
+//! What instructions do to the words that values carry with them: gradient
+//! words and tangents. One rule for every accumulate, from the partial
+//! derivatives of the table, and one for each [`Adjoint`] of the other rows.
+//!
+//! A value has up to three companions, in *lanes*:
+//!
+//! | carriage | lane 1 | lane 2 | lane 3 |
+//! |---|---|---|---|
+//! | [`Carriage::Gradient`] | gradient g(x) | | |
+//! | [`Carriage::Tangent`] | | tangent t(x) | |
+//! | [`Carriage::GradientTangent`] | gradient | tangent | tangent of the gradient |
+//! | [`Carriage::SecondGradient`] | gradient | second gradient G(x) | second gradient G(g(x)) of the gradient |
+//!
+//! Rules go by the *effective* instruction, the one after direction is taken
+//! into account, and the instruction that undoes it undoes what it did to the
+//! lanes: for fixed-point gradients bit for bit, since each lane's word
+//! changes by an amount that depends on others only.
+//!
+//! Level 2 needs no rule of its own for accumulates. At level 1, `y −= f(x)` is
+//! the program `y −= f(x); g(x) += g(y)·f′(x)`. Its adjoint adds
+//! G(y)·f′(x) − g(y)·f″(x)·G(g(x)) to G(x) and takes G(g(x))·f′(x) from
+//! G(g(y)): the lane G(g(·)) changes as a tangent does, and f″ is the tangent of
+//! f′ along it, computed by [`Dual`].
+
+use crate::calculus::{Calculus, Dual, argument_type, product, pull, push_one, some, value_type};
+use crate::domain::Domain;
+use crate::num::{fixed, int};
+use crate::table::{self, ARITY, Adjoint, Function, Instruction, Variant, accumulate};
+use crate::types::{Acc, Ty};
+
+/// The value's own lane.
+pub const VALUE: usize = 0;
+/// The gradient's lane.
+pub const GRADIENT: usize = 1;
+/// The lane of the tangent, or of the second gradient.
+pub const SECOND: usize = 2;
+/// The lane of the gradient's tangent, or of its second gradient.
+pub const MIXED: usize = 3;
+/// How many lanes there are.
+pub const LANES: usize = 4;
+
+/// What values carry with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Carriage {
+    /// Nothing: gradient level 0.
+    Plain,
+    /// Gradient words: level 1.
+    Gradient,
+    /// Gradient words of values and of their gradient words: level 2.
+    SecondGradient,
+    /// Tangents, at level 0: the program over dual numbers.
+    Tangent,
+    /// Gradient words and the tangents of both: the program over dual numbers at level 1.
+    GradientTangent,
+}
+
+impl Carriage {
+    /// Every carriage.
+    pub const ALL: [Carriage; 5] =
+        [Carriage::Plain, Carriage::Gradient, Carriage::SecondGradient, Carriage::Tangent, Carriage::GradientTangent];
+
+    /// The gradient level.
+    pub const fn level(self) -> u8 {
+        match self {
+            Carriage::Plain | Carriage::Tangent => 0,
+            Carriage::Gradient | Carriage::GradientTangent => 1,
+            Carriage::SecondGradient => 2,
+        }
+    }
+
+    /// Whether words carry tangents.
+    pub const fn has_tangents(self) -> bool {
+        matches!(self, Carriage::Tangent | Carriage::GradientTangent)
+    }
+
+    /// The carriage of this level, with or without tangents; `None` if there is none.
+    pub const fn new(level: u8, tangents: bool) -> Option<Carriage> {
+        match (level, tangents) {
+            (0, false) => Some(Carriage::Plain),
+            (0, true) => Some(Carriage::Tangent),
+            (1, false) => Some(Carriage::Gradient),
+            (1, true) => Some(Carriage::GradientTangent),
+            (2, false) => Some(Carriage::SecondGradient),
+            _ => None,
+        }
+    }
+
+    /// The lanes in use beside the value's.
+    pub const fn lanes(self) -> &'static [usize] {
+        match self {
+            Carriage::Plain => &[],
+            Carriage::Gradient => &[GRADIENT],
+            Carriage::Tangent => &[SECOND],
+            Carriage::SecondGradient | Carriage::GradientTangent => &[GRADIENT, SECOND, MIXED],
+        }
+    }
+
+    /// The lane that holds, one gradient level higher, the gradient words of what is in `lane`; `None` where there is no higher level.
+    pub const fn gradient_of(self, lane: usize) -> Option<usize> {
+        match self {
+            Carriage::Plain | Carriage::Tangent => Some(lane + GRADIENT),
+            Carriage::Gradient => Some(lane + SECOND),
+            Carriage::SecondGradient | Carriage::GradientTangent => None,
+        }
+    }
+}
+
+/// A domain whose words have lanes.
+pub trait Carrier: Domain {
+    /// Whether operand `n` has lanes: a register or a memory word, no constant. What is written to those of `r0` is lost.
+    fn carries(&self, n: usize) -> bool;
+    /// Whether two operands that carry are one word.
+    fn same(&self, n: usize, m: usize) -> bool;
+    /// The word in a lane of operand `n`. Only after [`Domain::operand`] of the same `n`.
+    fn lane(&mut self, lane: usize, n: usize) -> Self::V;
+    /// Writes it.
+    fn set_lane(&mut self, lane: usize, n: usize, v: Self::V);
+    /// Does something if the word `c` is not zero.
+    fn when(&mut self, c: Self::V, f: impl FnOnce(&mut Self) -> Result<(), Self::Stop>) -> Result<(), Self::Stop>;
+    /// Runs a row's body (`back`: its undoing) with the operands, the memory and the tapes of a lane, checks holding and the stack pointer being `sp`,
+    /// which stays. Only after it has run on the values.
+    fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, sp: Self::V) -> Result<(), Self::Stop>;
+    /// Drops the words in all lanes of operand `n`, but for the value.
+    fn drop_lanes(&mut self, n: usize);
+}
+
+/// An accumulate instruction with what it does to the lanes.
+#[inline(always)]
+pub fn run_accumulate<D: Carrier, F: Function>(
+    d: &mut D,
+    carriage: Carriage,
+    acc: Acc,
+    inverse: bool,
+) -> Result<(), D::Stop> {
+    let y = d.operand(0)?;
+    let x = table::arguments::<D, F>(d)?;
+    let f = F::value(d, x)?;
+    let z = accumulate(d, acc, inverse, F::INFO.ty, y, f)?;
+    if F::INFO.partials > 0 && !acc.self_inverse() {
+        match carriage {
+            Carriage::Plain => {}
+            Carriage::Gradient => gradient::<D, F>(d, inverse, x, f)?,
+            Carriage::Tangent => {
+                let t = tangent::<D, F>(d, SECOND, inverse, x, f)?;
+                d.set_lane(SECOND, 0, t);
+            }
+            Carriage::GradientTangent => second_order::<D, F>(d, SECOND, MIXED, false, inverse, x, f)?,
+            Carriage::SecondGradient => second_order::<D, F>(d, MIXED, SECOND, true, inverse, x, f)?,
+        }
+    }
+    d.set(0, z)
+}
+
+/// `g(x_i) ±= g(y)·∂f/∂x_i`: added where f is effectively subtracted from y.
+#[inline(always)]
+fn gradient<D: Carrier, F: Function>(d: &mut D, inverse: bool, x: [D::V; ARITY], f: D::V) -> Result<(), D::Stop> {
+    let gy = d.lane(GRADIENT, 0);
+    let any = some(d, value_type::<F>(), gy);
+    d.when(any, |d| {
+        let mut new = [gy; ARITY];
+        for n in 0..F::INFO.partials {
+            if d.carries(n + 1) {
+                let p = F::partial(d, n, x, f)?;
+                let share = pull::<D, F>(d, n, p, gy)?;
+                let old = current(d, GRADIENT, n, &new);
+                new[n] = accumulate(d, Acc::Add, !inverse, argument_type::<F>(n), old, share)?;
+            }
+        }
+        write::<D, F>(d, GRADIENT, &new);
+        Ok(())
+    })
+}
+
+/// The word in a lane of argument `n`, as the arguments before it have left it: they may be the same word.
+#[inline(always)]
+fn current<D: Carrier>(d: &mut D, lane: usize, n: usize, new: &[D::V; ARITY]) -> D::V {
+    for m in (0..n).rev() {
+        if d.carries(m + 1) && d.same(m + 1, n + 1) {
+            return new[m];
+        }
+    }
+    d.lane(lane, n + 1)
+}
+
+#[inline(always)]
+fn write<D: Carrier, F: Function>(d: &mut D, lane: usize, new: &[D::V; ARITY]) {
+    for (n, &word) in new.iter().enumerate().take(F::INFO.partials) {
+        if d.carries(n + 1) {
+            d.set_lane(lane, n + 1, word);
+        }
+    }
+}
+
+/// The words in a lane of the arguments; zero where there is none.
+fn directions<D: Carrier, F: Function>(d: &mut D, lane: usize) -> [D::V; ARITY] {
+    let zero = d.word(0);
+    let mut v = [zero; ARITY];
+    for (n, v) in v.iter_mut().enumerate().take(F::INFO.partials) {
+        if d.carries(n + 1) {
+            *v = d.lane(lane, n + 1);
+        }
+    }
+    v
+}
+
+/// What the lane of tangents of y becomes: `t(y) ±= Σ ∂f/∂x_i·t(x_i)`.
+fn tangent<D: Carrier, F: Function>(
+    d: &mut D,
+    lane: usize,
+    inverse: bool,
+    x: [D::V; ARITY],
+    f: D::V,
+) -> Result<D::V, D::Stop> {
+    let v = directions::<D, F>(d, lane);
+    let mut t = d.word(0);
+    for (n, v) in v.into_iter().enumerate().take(F::INFO.partials) {
+        t = push_one::<D, F>(d, n, t, v, x, f)?;
+    }
+    let old = d.lane(lane, 0);
+    accumulate(d, Acc::Add, inverse, value_type::<F>(), old, t)
+}
+
+/// Gradients with a direction in the lane `along`: the gradient's lane as at level 1; `along` as a tangent; and to the lane `second`
+/// goes `second(y)·∂f/∂x_i ± g(y)·(the derivative of ∂f/∂x_i in the direction)`.
+fn second_order<D: Carrier, F: Function>(
+    d: &mut D,
+    along: usize,
+    second: usize,
+    minus: bool,
+    inverse: bool,
+    x: [D::V; ARITY],
+    f: D::V,
+) -> Result<(), D::Stop> {
+    let t = tangent::<D, F>(d, along, inverse, x, f)?;
+    let (gy, sy) = (d.lane(GRADIENT, 0), d.lane(second, 0));
+    let any = d.or(gy, sy);
+    let any = some(d, value_type::<F>(), any);
+    d.when(any, |d| {
+        let v = directions::<D, F>(d, along);
+        let dual = [0, 1, 2].map(|n| [x[n], v[n]]);
+        let y = Dual(d).apply::<F>(dual)?;
+        let (mut first, mut other) = ([gy; ARITY], [sy; ARITY]);
+        for n in 0..F::INFO.partials {
+            if d.carries(n + 1) {
+                let ty = argument_type::<F>(n);
+                let [p, dp] = F::partial(&mut Dual(d), n, dual, y)?;
+                let share = pull::<D, F>(d, n, p, gy)?;
+                let old = current(d, GRADIENT, n, &first);
+                first[n] = accumulate(d, Acc::Add, !inverse, ty, old, share)?;
+                let (a, b) = (pull::<D, F>(d, n, p, sy)?, pull::<D, F>(d, n, dp, gy)?);
+                let share = accumulate(d, Acc::Add, minus, ty, a, b)?;
+                let old = current(d, second, n, &other);
+                other[n] = accumulate(d, Acc::Add, !inverse, ty, old, share)?;
+            }
+        }
+        write::<D, F>(d, GRADIENT, &first);
+        write::<D, F>(d, second, &other);
+        Ok(())
+    })?;
+    d.set_lane(along, 0, t);
+    Ok(())
+}
+
+/// An instruction that is no accumulate with what it does to the lanes. `back` runs its undoing.
+#[inline(always)]
+pub fn run_row<D: Carrier, I: Instruction>(
+    d: &mut D,
+    carriage: Carriage,
+    back: bool,
+    v: Variant,
+) -> Result<(), D::Stop> {
+    let body = |d: &mut D| if back { I::undo(d, v) } else { I::run(d, v) };
+    match I::INFO.adjoint {
+        Adjoint::Discrete => body(d),
+        Adjoint::Moves => {
+            let sp = d.sp();
+            body(d)?;
+            for &lane in carriage.lanes() {
+                d.run_lane::<I>(lane, back, v, sp)?;
+            }
+            Ok(())
+        }
+        Adjoint::Negates => {
+            let mut new = [d.operand(0)?; LANES];
+            for &lane in carriage.lanes() {
+                let g = d.lane(lane, 0);
+                new[lane] = match v.ty {
+                    Ty::Int | Ty::L => g,
+                    Ty::Q => {
+                        let zero = d.word(0);
+                        d.wrapping2(fixed::sub, zero, g)?
+                    }
+                    Ty::F => {
+                        let sign = d.word(1 << 63);
+                        d.xor(g, sign)
+                    }
+                };
+            }
+            body(d)?;
+            for &lane in carriage.lanes() {
+                d.set_lane(lane, 0, new[lane]);
+            }
+            Ok(())
+        }
+        Adjoint::Rotates => turn(d, carriage, v.ty, back),
+        Adjoint::Scales => {
+            let (num, den) = (d.operand(2)?, d.operand(3)?);
+            let mut new = [[num; 2]; LANES];
+            for &lane in carriage.lanes() {
+                let _ = (d.operand(0)?, d.operand(1)?);
+                let (x, buf) = (d.lane(lane, 0), d.lane(lane, 1));
+                // A gradient is scaled by the inverse ratio, the gradient of a gradient as the value is.
+                let as_value = match carriage {
+                    Carriage::Tangent | Carriage::GradientTangent => lane == SECOND,
+                    Carriage::Plain | Carriage::Gradient | Carriage::SecondGradient => lane == MIXED,
+                };
+                let (num, den) = if as_value == back { (den, num) } else { (num, den) };
+                new[lane] = d.kernel_pair(int::scale, [x, buf, num, den])?;
+            }
+            body(d)?;
+            for &lane in carriage.lanes() {
+                d.set_lane(lane, 0, new[lane][0]);
+                d.set_lane(lane, 1, new[lane][1]);
+            }
+            Ok(())
+        }
+        Adjoint::Drops => {
+            body(d)?;
+            d.drop_lanes(0);
+            Ok(())
+        }
+    }
+}
+
+/// The words of a rotation in every lane: of the point's two coordinates and of the angle.
+struct Turn<V> {
+    a: [V; LANES],
+    b: [V; LANES],
+    angle: [V; LANES],
+}
+
+/// `rot` and `irot`.
+///
+/// At level 1, an effective `irot` is the program `g(θ) += g(b)·a − g(a)·b; irot a, b, θ; irot g(a), g(b), θ`, and `rot` undoes it.
+/// Level 2 is the adjoint of that program.
+fn turn<D: Carrier>(d: &mut D, carriage: Carriage, ty: Ty, back: bool) -> Result<(), D::Stop> {
+    let words = [d.operand(0)?, d.operand(1)?, d.operand(2)?];
+    let has_angle = d.carries(2);
+    let mut w = Turn { a: [words[0]; LANES], b: [words[1]; LANES], angle: [words[2]; LANES] };
+    let zero = d.word(0);
+    for &lane in carriage.lanes() {
+        w.a[lane] = d.lane(lane, 0);
+        w.b[lane] = d.lane(lane, 1);
+        w.angle[lane] = if has_angle { d.lane(lane, 2) } else { zero };
+    }
+    let mut turner = Turner { d, ty, back };
+    match carriage {
+        Carriage::Plain => turner.point(&mut w, VALUE)?,
+        Carriage::Gradient => turner.steps(&mut w, &[Step::Angle, Step::Point(VALUE), Step::Point(GRADIENT)])?,
+        Carriage::SecondGradient => turner.steps(
+            &mut w,
+            &[
+                Step::Angle,
+                Step::SecondOfAngle,
+                Step::SecondOfPoint(VALUE),
+                Step::Point(VALUE),
+                Step::Point(SECOND),
+                Step::SecondOfPoint(GRADIENT),
+                Step::Point(GRADIENT),
+                Step::Point(MIXED),
+            ],
+        )?,
+        Carriage::Tangent => turner.point_with_tangent(&mut w, VALUE)?,
+        Carriage::GradientTangent => {
+            // The angle's share is of the words before an `irot`, and after a `rot`.
+            if back {
+                turner.angle_with_tangent(&mut w)?;
+            }
+            for lane in [VALUE, GRADIENT] {
+                turner.point_with_tangent(&mut w, lane)?;
+            }
+            if !back {
+                turner.angle_with_tangent(&mut w)?;
+            }
+        }
+    }
+    d.set(0, w.a[VALUE])?;
+    d.set(1, w.b[VALUE])?;
+    for &lane in carriage.lanes() {
+        d.set_lane(lane, 0, w.a[lane]);
+        d.set_lane(lane, 1, w.b[lane]);
+        if has_angle {
+            d.set_lane(lane, 2, w.angle[lane]);
+        }
+    }
+    Ok(())
+}
+
+/// A step of an effective `irot`; `rot` undoes them from the last to the first.
+#[derive(Clone, Copy)]
+enum Step {
+    /// `g(θ) += g(b)·a − g(a)·b`.
+    Angle,
+    /// Its adjoint.
+    SecondOfAngle,
+    /// The turn of the words in a lane.
+    Point(usize),
+    /// The share of the angle's second gradient in the turn of a lane.
+    SecondOfPoint(usize),
+}
+
+struct Turner<'a, D> {
+    d: &'a mut D,
+    ty: Ty,
+    back: bool,
+}
+
+impl<D: Carrier> Turner<'_, D> {
+    fn steps(&mut self, w: &mut Turn<D::V>, steps: &[Step]) -> Result<(), D::Stop> {
+        if self.back {
+            steps.iter().try_for_each(|s| self.step(w, *s))
+        } else {
+            steps.iter().rev().try_for_each(|s| self.step(w, *s))
+        }
+    }
+
+    fn step(&mut self, w: &mut Turn<D::V>, step: Step) -> Result<(), D::Stop> {
+        let irot = self.back;
+        match step {
+            Step::Angle => {
+                let share = self.cross(w, VALUE, GRADIENT)?;
+                w.angle[GRADIENT] = self.sum(!irot, w.angle[GRADIENT], share)?;
+            }
+            Step::SecondOfAngle => {
+                let h = w.angle[MIXED];
+                let shares = [w.a[VALUE], w.b[VALUE], w.b[GRADIENT], w.a[GRADIENT]];
+                let mut s = [h; 4];
+                for (s, x) in s.iter_mut().zip(shares) {
+                    *s = product(self.d, self.ty, h, x)?;
+                }
+                w.b[MIXED] = self.sum(irot, w.b[MIXED], s[0])?;
+                w.a[MIXED] = self.sum(!irot, w.a[MIXED], s[1])?;
+                w.a[SECOND] = self.sum(irot, w.a[SECOND], s[2])?;
+                w.b[SECOND] = self.sum(!irot, w.b[SECOND], s[3])?;
+            }
+            Step::Point(lane) => self.point(w, lane)?,
+            Step::SecondOfPoint(lane) => {
+                let share = self.cross(w, lane, lane + SECOND)?;
+                w.angle[SECOND] = self.sum(!irot, w.angle[SECOND], share)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sum(&mut self, minus: bool, a: D::V, b: D::V) -> Result<D::V, D::Stop> {
+        accumulate(self.d, Acc::Add, minus, self.ty, a, b)
+    }
+
+    /// Turns the words in a lane.
+    fn point(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
+        [w.a[lane], w.b[lane]] = table::rotate(self.d, self.ty, self.back, [w.a[lane], w.b[lane], w.angle[VALUE]])?;
+        Ok(())
+    }
+
+    /// g(b)·a − g(a)·b, with the values in one lane and their gradients in another.
+    fn cross(&mut self, w: &Turn<D::V>, x: usize, g: usize) -> Result<D::V, D::Stop> {
+        let first = product(self.d, self.ty, w.b[g], w.a[x])?;
+        let second = product(self.d, self.ty, w.a[g], w.b[x])?;
+        self.sum(true, first, second)
+    }
+
+    /// Turns the words in a lane and their tangents. The angle's tangent moves these along the circle: after a `rot`, and before an `irot`,
+    /// which so undoes it to the last bit.
+    fn point_with_tangent(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
+        if self.back {
+            self.along(w, lane)?;
+        }
+        self.point(w, lane)?;
+        self.point(w, lane + SECOND)?;
+        if !self.back {
+            self.along(w, lane)?;
+        }
+        Ok(())
+    }
+
+    fn along(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
+        let t = lane + SECOND;
+        let angle = w.angle[SECOND];
+        let (x, y) = (product(self.d, self.ty, angle, w.b[lane])?, product(self.d, self.ty, angle, w.a[lane])?);
+        w.a[t] = self.sum(!self.back, w.a[t], x)?;
+        w.b[t] = self.sum(self.back, w.b[t], y)?;
+        Ok(())
+    }
+
+    /// [`Step::Angle`], and its tangent.
+    fn angle_with_tangent(&mut self, w: &mut Turn<D::V>) -> Result<(), D::Stop> {
+        let (first, second) = (self.cross(w, VALUE, MIXED)?, self.cross(w, SECOND, GRADIENT)?);
+        let share = self.sum(false, first, second)?;
+        w.angle[MIXED] = self.sum(!self.back, w.angle[MIXED], share)?;
+        self.step(w, Step::Angle)
+    }
+}

@@ -1,0 +1,254 @@
+//! Real arithmetic by functions of the table: what partial derivatives are
+//! written in, so that they can be differentiated in their turn.
+//!
+//! Any [`Domain`] computes with plain words; [`Dual`] computes with dual
+//! numbers over any domain, taking the tangents from the very partial
+//! derivatives of the table. Nothing here knows of instructions; what they do
+//! to gradient words is in [`adjoint`](crate::adjoint).
+
+use crate::domain::Domain;
+use crate::num::{Env, convert, log};
+use crate::table::{ARITY, Function, accumulate, f_fn, q_fn};
+use crate::types::{Acc, Cond, Ty};
+
+/// A constant of the table's partial derivatives, in units of 2^-64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant(i128);
+
+impl Constant {
+    /// 0.
+    pub const ZERO: Constant = Constant(0);
+    /// 1.
+    pub const ONE: Constant = Constant(1 << 64);
+    /// −1.
+    pub const MINUS_ONE: Constant = Constant(-1 << 64);
+    /// 1/2.
+    pub const HALF: Constant = Constant(1 << 63);
+    /// log2 e.
+    pub const LOG2_E: Constant = Constant(0x1_7154_7652_b82f_e177);
+
+    /// The constant as a word of a type, rounded to the nearest; as an integer, rounded down.
+    pub fn word(self, env: Env, ty: Ty) -> u64 {
+        match ty {
+            Ty::Q => {
+                let shift = 64 - env.format.frac();
+                ((self.0 + (1 << (shift - 1))) >> shift) as u64
+            }
+            Ty::F => self.float(),
+            // None of the constants is beyond its range.
+            Ty::L => convert::f_to_l(env, self.float()).unwrap_or(log::ONE),
+            Ty::Int => (self.0 >> 64) as u64,
+        }
+    }
+
+    fn float(self) -> u64 {
+        (self.0 as f64 / 18_446_744_073_709_551_616.0).to_bits()
+    }
+}
+
+impl Ty {
+    /// The type of the gradient word of a word of this type: a logarithmic number's is the derivative with respect to the logarithm
+    /// of its magnitude, a fixed-point number; an integer has none.
+    pub const fn gradient(self) -> Option<Ty> {
+        match self {
+            Ty::Int => None,
+            Ty::Q | Ty::L => Some(Ty::Q),
+            Ty::F => Some(Ty::F),
+        }
+    }
+}
+
+/// Something that partial derivatives can be computed with.
+pub trait Calculus {
+    /// A number, in whatever form the implementation computes with.
+    type V: Copy;
+    /// What stops a computation.
+    type Stop;
+
+    /// The value of a function of the table.
+    fn apply<F: Function>(&mut self, x: [Self::V; ARITY]) -> Result<Self::V, Self::Stop>;
+    /// A constant of this type.
+    fn constant(&mut self, ty: Ty, c: Constant) -> Self::V;
+    /// The integer `n + k`.
+    fn offset(&mut self, n: Self::V, k: i64) -> Self::V;
+    /// `then` if `a ≤ b` as numbers of this type, else `other`.
+    fn if_le(&mut self, ty: Ty, a: Self::V, b: Self::V, then: Self::V, other: Self::V) -> Result<Self::V, Self::Stop>;
+
+    /// `then` if `a = b` as numbers of this type, else `other`.
+    fn if_eq(&mut self, ty: Ty, a: Self::V, b: Self::V, then: Self::V, other: Self::V) -> Result<Self::V, Self::Stop> {
+        let below = self.if_le(ty, a, b, then, other)?;
+        self.if_le(ty, b, a, below, other)
+    }
+
+    /// The first constant if `a ≤ b` as numbers of this type, else the second.
+    fn choose(&mut self, ty: Ty, a: Self::V, b: Self::V, c: [Constant; 2]) -> Result<Self::V, Self::Stop> {
+        let [then, other] = c.map(|c| self.constant(ty, c));
+        self.if_le(ty, a, b, then, other)
+    }
+
+    /// A function of one argument.
+    fn of1<F: Function>(&mut self, a: Self::V) -> Result<Self::V, Self::Stop> {
+        self.apply::<F>([a; ARITY])
+    }
+
+    /// A function of two arguments.
+    fn of2<F: Function>(&mut self, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop> {
+        self.apply::<F>([a, b, b])
+    }
+
+    /// A function of three arguments.
+    fn of3<F: Function>(&mut self, a: Self::V, b: Self::V, c: Self::V) -> Result<Self::V, Self::Stop> {
+        self.apply::<F>([a, b, c])
+    }
+
+    /// The product, a function of the table, of a constant and a number.
+    fn times<Mul: Function>(&mut self, ty: Ty, c: Constant, a: Self::V) -> Result<Self::V, Self::Stop> {
+        let c = self.constant(ty, c);
+        self.of2::<Mul>(c, a)
+    }
+}
+
+impl<D: Domain> Calculus for D {
+    type V = D::V;
+    type Stop = D::Stop;
+
+    #[inline(always)]
+    fn apply<F: Function>(&mut self, x: [D::V; ARITY]) -> Result<D::V, D::Stop> {
+        F::value(self, x)
+    }
+
+    #[inline(always)]
+    fn constant(&mut self, ty: Ty, c: Constant) -> D::V {
+        let word = c.word(self.env(), ty);
+        self.word(word)
+    }
+
+    #[inline(always)]
+    fn offset(&mut self, n: D::V, k: i64) -> D::V {
+        let k = self.word(k.cast_unsigned());
+        self.add(n, k)
+    }
+
+    #[inline(always)]
+    fn if_le(&mut self, ty: Ty, a: D::V, b: D::V, then: D::V, other: D::V) -> Result<D::V, D::Stop> {
+        let c = self.compare(Cond::Le, ty, a, b)?;
+        Ok(self.select(c, then, other))
+    }
+}
+
+/// Dual numbers over a domain: a value and a tangent, which is a number of the value's gradient type.
+pub struct Dual<'a, D>(pub &'a mut D);
+
+impl<D: Domain> Calculus for Dual<'_, D> {
+    type V = [D::V; 2];
+    type Stop = D::Stop;
+
+    fn apply<F: Function>(&mut self, x: [[D::V; 2]; ARITY]) -> Result<[D::V; 2], D::Stop> {
+        let values = x.map(|[v, _]| v);
+        let y = F::value(self.0, values)?;
+        let mut t = self.0.word(0);
+        for (n, [_, tangent]) in x.into_iter().enumerate().take(F::INFO.partials) {
+            t = push_one::<D, F>(self.0, n, t, tangent, values, y)?;
+        }
+        Ok([y, t])
+    }
+
+    fn constant(&mut self, ty: Ty, c: Constant) -> [D::V; 2] {
+        [self.0.constant(ty, c), self.0.word(0)]
+    }
+
+    fn offset(&mut self, n: [D::V; 2], k: i64) -> [D::V; 2] {
+        [self.0.offset(n[0], k), n[1]]
+    }
+
+    fn if_le(
+        &mut self,
+        ty: Ty,
+        a: [D::V; 2],
+        b: [D::V; 2],
+        then: [D::V; 2],
+        other: [D::V; 2],
+    ) -> Result<[D::V; 2], D::Stop> {
+        let c = self.0.compare(Cond::Le, ty, a[0], b[0])?;
+        Ok([self.0.select(c, then[0], other[0]), self.0.select(c, then[1], other[1])])
+    }
+}
+
+/// A number of an additive type in another.
+#[inline(always)]
+fn convert<D: Domain>(d: &mut D, from: Ty, to: Ty, x: D::V) -> Result<D::V, D::Stop> {
+    match (from, to) {
+        (Ty::Q, Ty::F) => d.of1::<f_fn::CvtQ>(x),
+        (Ty::F, Ty::Q) => d.of1::<q_fn::CvtF>(x),
+        // Gradient words are of no other types.
+        (Ty::Q | Ty::F | Ty::Int | Ty::L, _) => Ok(x),
+    }
+}
+
+/// The product in an additive type.
+#[inline(always)]
+pub(crate) fn product<D: Domain>(d: &mut D, ty: Ty, a: D::V, b: D::V) -> Result<D::V, D::Stop> {
+    match ty {
+        Ty::F => d.of2::<f_fn::Mul>(a, b),
+        Ty::Q | Ty::Int | Ty::L => d.of2::<q_fn::Mul>(a, b),
+    }
+}
+
+/// The type of the gradient word of argument `n` of a function; fixed point for an integer, which has none.
+pub(crate) const fn argument_type<F: Function>(n: usize) -> Ty {
+    match F::INFO.args[n].ty.gradient() {
+        Some(ty) => ty,
+        None => Ty::Q,
+    }
+}
+
+/// The type of the gradient word of a function's value.
+pub(crate) const fn value_type<F: Function>() -> Ty {
+    match F::INFO.ty.gradient() {
+        Some(ty) => ty,
+        None => Ty::Q,
+    }
+}
+
+/// A word that is zero where this number of an additive type is, be it −0.0.
+#[inline(always)]
+pub(crate) fn some<D: Domain>(d: &mut D, ty: Ty, x: D::V) -> D::V {
+    match ty {
+        Ty::F => {
+            let one = d.word(1);
+            d.shl(x, one)
+        }
+        Ty::Q | Ty::Int | Ty::L => x,
+    }
+}
+
+/// What a function's tangent `sum` is with the share of argument `n`: its tangent times the partial derivative. A tangent that
+/// is zero adds nothing, and the partial derivative is then not computed, and cannot trap.
+#[inline(always)]
+pub(crate) fn push_one<D: Domain, F: Function>(
+    d: &mut D,
+    n: usize,
+    sum: D::V,
+    tangent: D::V,
+    x: [D::V; ARITY],
+    y: D::V,
+) -> Result<D::V, D::Stop> {
+    let any = some(d, argument_type::<F>(n), tangent);
+    d.guarded(any, sum, |d| {
+        let calculus = F::INFO.calculus();
+        let p = F::partial(d, n, x, y)?;
+        let t = convert(d, argument_type::<F>(n), calculus, tangent)?;
+        let term = product(d, calculus, p, t)?;
+        let term = convert(d, calculus, value_type::<F>(), term)?;
+        accumulate(d, Acc::Add, false, value_type::<F>(), sum, term)
+    })
+}
+
+/// What the gradient word of a function's value adds to that of argument `n`: their partial derivative times it.
+#[inline(always)]
+pub(crate) fn pull<D: Domain, F: Function>(d: &mut D, n: usize, partial: D::V, g: D::V) -> Result<D::V, D::Stop> {
+    let calculus = F::INFO.calculus();
+    let g = convert(d, value_type::<F>(), calculus, g)?;
+    let term = product(d, calculus, partial, g)?;
+    convert(d, calculus, argument_type::<F>(n), term)
+}

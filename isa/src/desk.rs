@@ -1,0 +1,127 @@
+//! [`Desk`]: the functions of the table and instructions without a machine.
+
+use crate::domain::Domain;
+use crate::num::Word;
+use crate::table::{ARITY, Func, Function, FunctionVisitor};
+use crate::types::Ty;
+use crate::{Env, Fault};
+
+/// A machine without memory, tapes or stack, whose instruction has four operands. It is what a row's meaning can be asked of
+/// outside a machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Desk {
+    /// What kernels may know.
+    pub env: Env,
+    /// The operands.
+    pub operands: [u64; 4],
+    /// Their gradient words.
+    pub gradients: [u64; 4],
+    /// Whether a fixed-point number has wrapped.
+    pub overflowed: bool,
+}
+
+impl Desk {
+    /// A desk whose words are zero.
+    pub fn new(env: Env) -> Desk {
+        Desk { env, ..Desk::default() }
+    }
+
+    fn note<T>(&mut self, (result, overflowed): (T, bool)) -> Result<T, Fault> {
+        self.overflowed |= overflowed;
+        Ok(result)
+    }
+}
+
+/// The value of a function.
+///
+/// # Errors
+/// Where the function has none, or its type has no room for it.
+pub fn value(env: Env, func: Func, x: [u64; ARITY]) -> Word {
+    struct Value(Env, [u64; ARITY]);
+    impl FunctionVisitor for Value {
+        type Out = Word;
+        fn visit<F: Function>(self) -> Word {
+            F::value(&mut Desk::new(self.0), self.1)
+        }
+    }
+    func.visit(Value(env, x))
+}
+
+impl Domain for Desk {
+    type V = u64;
+    type Stop = Fault;
+
+    crate::plain_arithmetic!();
+
+    fn operand(&mut self, n: usize) -> Word {
+        Ok(self.operands[n])
+    }
+    fn set(&mut self, n: usize, v: u64) -> Result<(), Fault> {
+        self.operands[n] = v;
+        Ok(())
+    }
+    fn gradient(&mut self, n: usize) -> Word {
+        Ok(self.gradients[n])
+    }
+    fn set_gradient(&mut self, n: usize, v: u64) -> Result<(), Fault> {
+        self.gradients[n] = v;
+        Ok(())
+    }
+    fn load(&mut self, _: u64) -> Word {
+        Err(Fault::Memory)
+    }
+    fn store(&mut self, _: u64, _: u64) -> Result<(), Fault> {
+        Err(Fault::Memory)
+    }
+    fn sp(&mut self) -> u64 {
+        0
+    }
+    fn set_sp(&mut self, _: u64) {}
+    fn env(&self) -> Env {
+        self.env
+    }
+    fn wrapping2<K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static>(&mut self, k: K, a: u64, b: u64) -> Word {
+        self.note(k(self.env, a, b))
+    }
+    fn wrapping3<K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static>(
+        &mut self,
+        k: K,
+        a: u64,
+        b: u64,
+        c: u64,
+    ) -> Word {
+        self.note(k(self.env, a, b, c))
+    }
+    fn wrapping_pair<K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static>(
+        &mut self,
+        k: K,
+        x: [u64; 4],
+    ) -> Result<[u64; 2], Fault> {
+        self.note(k(self.env, x))
+    }
+    fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
+        if ok == 0 { Err(fault) } else { Ok(()) }
+    }
+    fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
+        self.check(ok, fault)
+    }
+    fn lose(&mut self, _: u64) {}
+    fn lose_inexact(&mut self, _: u64) {}
+    fn emit(&mut self, _: u64) -> Word {
+        Err(Fault::TapeFull)
+    }
+    fn last_emitted(&mut self) -> Word {
+        Err(Fault::NoOutput)
+    }
+    fn unemit(&mut self, _: u64) {}
+    fn next_input(&mut self) -> Word {
+        Err(Fault::NoInput)
+    }
+    fn advance_input(&mut self) {}
+    fn last_input(&mut self) -> Word {
+        Err(Fault::NothingRead)
+    }
+    fn rewind_input(&mut self) {}
+    fn show(&mut self, _: Ty, _: u64) {}
+    fn print(&mut self, _: usize) {}
+}

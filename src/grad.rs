@@ -1,0 +1,574 @@
+//! Gradients of a program by name: what `pendula grad` does, as a library.
+//!
+//! The program runs forward, the loss's gradient word is seeded, and it runs
+//! backward with gradients; no tape is kept. Results name each input. The
+//! engine is [`pendula_vm::gradient`].
+//!
+//! ```
+//! use pendula::grad::{Options, grad, to_end};
+//! let source = "
+//!         .data
+//!         .import x
+//! x:      .double 3
+//!         .export y
+//! y:      .double 0
+//!         .text
+//! main:   start
+//!         add.f   r1, [x]
+//!         addmul.f [y], r1, r1
+//!         sub.f   r1, [x]
+//!         finish
+//! ";
+//! let assembly = pendula::asm::assemble::assemble("square.rasm", source.to_string(), &Default::default());
+//! let program = pendula::vm::Program::new(assembly.module.expect("no errors"), true)?;
+//! let mut machine = pendula::vm::Machine::new(&program, &Default::default())?;
+//! let options = Options { hessian: true, ..Options::default() };
+//! let report = grad(&mut machine, &options, to_end)?;
+//! assert_eq!(report.losses[0].gradients[0].input.name, "x");
+//! assert_eq!(report.losses[0].gradients[0].number(), Some(6.0));
+//! assert_eq!(report.hessian.expect("asked for")[0][0], Some(2.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};
+use pendula_isa::module::Module;
+use pendula_isa::num::log;
+use pendula_isa::types::{Reg, Ty};
+use pendula_isa::{Env, Fault};
+use pendula_vm::gradient::{self, Cell, Refused, Variable, to_f64};
+use pendula_vm::{Carriage, Machine, Outcome, Snapshot};
+
+use crate::values::{self, Location, Place, ValueError};
+
+/// How many inputs [`Options::check`] compares at most; of more, it takes as many at equal distances.
+pub const CHECKED: usize = 100;
+
+/// What to differentiate, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The loss, as [`values::find`] takes it; the only exported number if left out. An array only with `jacobian`.
+    pub loss: Option<String>,
+    /// The inputs; all imported numbers if left out.
+    pub wrt: Vec<String>,
+    /// The derivative of what matters with respect to the loss, a number of the loss's type; 1 if left out.
+    pub seed: Option<String>,
+    /// Second derivatives, too.
+    pub hessian: bool,
+    /// The gradient of every element of the loss.
+    pub jacobian: bool,
+    /// Compare with forward mode and with finite differences, and the second derivatives with those of the other way.
+    pub check: bool,
+    /// Keep the gradient words that `zero` drops, run forward again with gradients, and see that everything comes back.
+    pub keep_dropped: bool,
+}
+
+/// Why there is no gradient.
+#[derive(Debug, thiserror::Error)]
+pub enum GradError<E> {
+    /// The run did not come to its end.
+    #[error("the run did not come to its end")]
+    Stopped(E),
+    /// A name or a number.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// An integer.
+    #[error("`{0}` is read as an integer, which has no gradient{1}")]
+    Integer(String, &'static str),
+    /// Several words where one is wanted.
+    #[error("the loss `{name}` has {len} words: name one, such as `{name}[0]`, or ask for the Jacobian")]
+    Array {
+        /// The symbol.
+        name: String,
+        /// Its length.
+        len: u64,
+    },
+    /// No loss was named, and there is not just one exported number.
+    #[error("name the loss: {0}")]
+    NoLoss(String),
+    /// No inputs were named, and none is imported.
+    #[error("name the inputs: the program imports no fixed-point, logarithmic or floating-point number")]
+    NoInputs,
+    /// The program forgets or uses gradients itself.
+    #[error("{}", match .0 {
+        Refused::Irreversible => "the program says `.irreversible`: it cannot run backward",
+        Refused::UsesGradients(_) => "the program uses gradients itself: its run forward, at level 0, would differ from the one backward, at level 1",
+    })]
+    Refused(Refused),
+    /// The loss, times the seed, does not fit a gradient word.
+    #[error("the seed of the loss is no fixed-point number: {0}")]
+    Seed(Fault),
+}
+
+/// One input's part of a gradient.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// The input: a register, a word, or an array.
+    pub input: Place,
+    /// Its values at the start.
+    pub values: Vec<u64>,
+    /// Its gradient words, as the machine holds them.
+    pub words: Vec<u64>,
+    /// The derivatives with respect to the values, each with its type: that of the gradient word, but for `.l` a double. `None` at a
+    /// logarithmic zero, where there is none.
+    pub derivatives: Vec<Option<(u64, Ty)>>,
+    env: Env,
+}
+
+impl Gradient {
+    /// The derivatives as doubles.
+    pub fn numbers(&self) -> Vec<Option<f64>> {
+        self.derivatives.iter().map(|d| d.map(|(w, ty)| to_f64(self.env, ty, w))).collect()
+    }
+
+    /// The first derivative as a double.
+    pub fn number(&self) -> Option<f64> {
+        self.numbers().first().copied().flatten()
+    }
+}
+
+/// A loss and its gradient.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// The name, with the index of an element.
+    pub name: String,
+    /// How it is read.
+    pub variable: Variable,
+    /// Its value.
+    pub value: u64,
+    /// The gradient, by input.
+    pub gradients: Vec<Gradient>,
+}
+
+/// A comparison of one derivative; numbers are derivatives of the loss times the seed with respect to the input, or to the logarithm
+/// of a logarithmic input's magnitude.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The loss.
+    pub loss: String,
+    /// The input.
+    pub input: String,
+    /// Whether the input is logarithmic, and what is compared are derivatives with respect to ln|input|.
+    pub logarithmic: bool,
+    /// By the run backward.
+    pub adjoint: f64,
+    /// By the run over dual numbers.
+    pub tangent: f64,
+    /// By finite differences; `None` where they could not be taken, or where two widths disagree: at a kink, or next to a trap.
+    pub difference: Option<f64>,
+    /// Whether they agree.
+    pub agrees: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The loss or losses with their gradients.
+    pub losses: Vec<Loss>,
+    /// Second derivatives of the loss, times the seed, with respect to all input words in their order; `None` at a logarithmic zero.
+    pub hessian: Option<Vec<Vec<Option<f64>>>>,
+    /// The comparisons asked for.
+    pub checks: Option<Vec<Check>>,
+    /// The largest difference between the Hessian's elements computed in the two ways, where a check was asked for.
+    pub hessian_difference: Option<f64>,
+    /// Whether the state at the start came back bit for bit after the first gradient run.
+    pub restored: bool,
+    /// The values at the start and after the first gradient run, where they differ.
+    pub drift: Option<(Snapshot, Snapshot)>,
+    /// With [`Options::keep_dropped`]: how many gradient words other than zero were kept, and whether running forward again with
+    /// gradients brought back the state and the gradient words as they were seeded.
+    pub kept: Option<(usize, bool)>,
+}
+
+impl Report {
+    /// Whether all checks agree; true if none was asked for.
+    pub fn agrees(&self) -> bool {
+        self.checks.iter().flatten().all(|c| c.agrees) && self.hessian_agrees()
+    }
+
+    /// Whether the Hessians of the two ways agree.
+    pub fn hessian_agrees(&self) -> bool {
+        let entries = self.hessian.iter().flatten().flatten().flatten();
+        let scale = entries.fold(1.0, |s: f64, x| s.max(x.abs()));
+        self.hessian_difference.is_none_or(|d| d <= 1e-6 * scale)
+    }
+
+    /// The names of all input words, in the order of the Hessian's rows.
+    pub fn input_words(&self) -> Vec<String> {
+        self.losses.first().into_iter().flat_map(|l| &l.gradients).flat_map(|g| names(&g.input)).collect()
+    }
+}
+
+/// Runs a machine to its end: what most callers give to [`grad`].
+///
+/// # Errors
+/// The outcome, if it is another.
+pub fn to_end(machine: &mut Machine<'_>) -> Result<(), Outcome> {
+    match machine.run(None) {
+        Outcome::Finished => Ok(()),
+        other => Err(other),
+    }
+}
+
+/// The names of a place's words.
+pub fn names(place: &Place) -> Vec<String> {
+    match place.at {
+        Location::Memory { array: true, len, .. } => (0..len).map(|n| format!("{}[{n}]", place.name)).collect(),
+        Location::Memory { .. } | Location::Register(_) => vec![place.name.clone()],
+    }
+}
+
+fn variables(place: &Place) -> Vec<Variable> {
+    match place.at {
+        Location::Register(r) => vec![Variable { cell: Cell::Register(r), ty: place.ty }],
+        Location::Memory { start, len, .. } => {
+            let cell = |n| Variable { cell: Cell::Word((start + n) as usize), ty: place.ty };
+            (0..len).map(cell).collect()
+        }
+    }
+}
+
+fn find<E>(module: &Module, name: &str) -> Result<Place, GradError<E>> {
+    let place = values::find(module, name.trim())?;
+    match (place.ty.gradient(), place.at) {
+        (_, Location::Register(Reg::ZERO)) => Err(GradError::Value(ValueError::Zero)),
+        (Some(_), _) => Ok(place),
+        (None, Location::Register(_)) => {
+            Err(GradError::Integer(place.name, "; say how it is read: `.q`, `.l` or `.f` after its name"))
+        }
+        (None, Location::Memory { .. }) => Err(GradError::Integer(place.name, "")),
+    }
+}
+
+/// The loss and the inputs.
+fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place>), GradError<E>> {
+    let numbers = |import: bool| -> Vec<Place> {
+        let marked = values::marked(module, |i, e| if import { i } else { e });
+        marked.into_iter().filter(|p| p.ty.gradient().is_some()).collect()
+    };
+    let loss = match &options.loss {
+        Some(name) => find(module, name)?,
+        None => match &numbers(false)[..] {
+            [one] => one.clone(),
+            [] => return Err(GradError::NoLoss("the program exports no number that has gradients".to_string())),
+            many => {
+                let names: Vec<&str> = many.iter().map(|p| p.name.as_str()).collect();
+                return Err(GradError::NoLoss(format!("the program exports {}", names.join(", "))));
+            }
+        },
+    };
+    if let Location::Memory { len, array: true, .. } = loss.at
+        && !options.jacobian
+    {
+        return Err(GradError::Array { name: loss.name, len });
+    }
+    let inputs = if options.wrt.is_empty() {
+        let inputs = numbers(true);
+        if inputs.is_empty() {
+            return Err(GradError::NoInputs);
+        }
+        inputs
+    } else {
+        options.wrt.iter().map(|n| find(module, n)).collect::<Result<_, _>>()?
+    };
+    Ok((loss, inputs))
+}
+
+/// The gradient of a program, whose inputs are set in the machine. `run` runs the machine to its end, as [`to_end`] does; it is
+/// called for every run forward or backward. The machine is left at its start, restored as far as the program restores it.
+///
+/// # Errors
+/// Names, types and seeds that do not fit; programs that cannot be differentiated; what `run` gives.
+pub fn grad<E>(
+    machine: &mut Machine<'_>,
+    options: &Options,
+    run: impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<Report, GradError<E>> {
+    gradient::differentiable(machine.program().module()).map_err(GradError::Refused)?;
+    let (loss, inputs) = places(machine.program().module(), options)?;
+    let env = machine.env();
+    let seed = match &options.seed {
+        Some(text) => values::parse_number(&loss.name, text, loss.ty, env.format)?,
+        None if loss.ty == Ty::L => log::ONE,
+        None => gradient::one(env, loss.ty),
+    };
+    let start = machine.snapshot();
+    let mut driver = Driver { start: machine.snapshot(), machine, run, seed, inputs, env };
+    let mut report = Report {
+        losses: Vec::new(),
+        hessian: None,
+        checks: options.check.then(Vec::new),
+        hessian_difference: None,
+        restored: true,
+        drift: None,
+        kept: None,
+    };
+    for (n, (name, variable)) in names(&loss).into_iter().zip(variables(&loss)).enumerate() {
+        let (loss, kept) = driver.loss(name, variable, options.keep_dropped && n == 0)?;
+        if n == 0 {
+            let end = driver.machine.snapshot();
+            report.restored = end == start;
+            report.drift = (!report.restored).then(|| (start.clone(), end));
+            report.kept = kept;
+        }
+        if let Some(checks) = &mut report.checks {
+            driver.check(&loss, checks)?;
+        }
+        if options.hessian {
+            driver.hessian(&loss, options.check, &mut report)?;
+        }
+        report.losses.push(loss);
+    }
+    driver.machine.restore(&start);
+    driver.machine.carry(Carriage::Plain);
+    Ok(report)
+}
+
+/// What a gradient is computed with.
+struct Driver<'m, 'p, R> {
+    machine: &'m mut Machine<'p>,
+    run: R,
+    start: Snapshot,
+    seed: u64,
+    inputs: Vec<Place>,
+    env: Env,
+}
+
+/// How many gradient words were kept, and whether everything came back.
+type Kept = (usize, bool);
+
+/// A fault in a seed, or a run that stopped.
+enum Stop<E> {
+    Run(E),
+    Seed(Fault),
+}
+
+impl<E> From<Fault> for Stop<E> {
+    fn from(fault: Fault) -> Stop<E> {
+        Stop::Seed(fault)
+    }
+}
+
+impl<E> From<Stop<E>> for GradError<E> {
+    fn from(stop: Stop<E>) -> GradError<E> {
+        match stop {
+            Stop::Run(e) => GradError::Stopped(e),
+            Stop::Seed(fault) => GradError::Seed(fault),
+        }
+    }
+}
+
+impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
+    /// The words with respect to which is differentiated.
+    fn words(&self) -> Vec<Variable> {
+        self.inputs.iter().flat_map(variables).collect()
+    }
+
+    fn forward(&mut self) -> Result<(), Stop<E>> {
+        self.machine.restore(&self.start);
+        let run = &mut self.run;
+        gradient::forward(self.machine, &mut |m| run(m).map_err(Stop::Run))
+    }
+
+    fn backward(&mut self, loss: Variable) -> Result<u64, Stop<E>> {
+        let value = self.machine.get(0, loss.cell);
+        let word = gradient::seed_word(self.env, loss, value, self.seed)?;
+        let run = &mut self.run;
+        gradient::gradient(self.machine, loss, word, &mut |m| run(m).map_err(Stop::Run))?;
+        Ok(value)
+    }
+
+    /// The gradient of one loss word; with `keep`, what a run forward with gradients brings back.
+    fn loss(&mut self, name: String, variable: Variable, keep: bool) -> Result<(Loss, Option<Kept>), Stop<E>> {
+        self.forward()?;
+        // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
+        let mut before = None;
+        if keep {
+            let value = self.machine.get(0, variable.cell);
+            let word = gradient::seed_word(self.env, variable, value, self.seed)?;
+            self.machine.carry(Carriage::Gradient);
+            self.machine.put(GRADIENT, variable.cell, word);
+            before = Some(self.machine.digest());
+            self.machine.keep_dropped();
+        }
+        let value = self.backward(variable)?;
+        let gradients = self.inputs.iter().map(|input| self.gradient(input)).collect();
+        let kept = match before {
+            None => None,
+            Some(before) => {
+                let at_start = self.machine.snapshot();
+                let words = self.machine.dropped_words();
+                self.machine.turn_dropped();
+                self.machine.begin(pendula_isa::counts::Direction::Forward);
+                (self.run)(self.machine).map_err(Stop::Run)?;
+                self.machine.lose_dropped();
+                let restored = self.machine.digest() == before;
+                self.machine.restore(&at_start);
+                Some((words, restored))
+            }
+        };
+        Ok((Loss { name, variable, value, gradients }, kept))
+    }
+
+    fn gradient(&self, input: &Place) -> Gradient {
+        let variables = variables(input);
+        let lane = |lane| variables.iter().map(|v| self.machine.get(lane, v.cell)).collect::<Vec<u64>>();
+        let (values, words) = (lane(0), lane(GRADIENT));
+        let derivatives =
+            values.iter().zip(&words).map(|(x, g)| gradient::derivative(self.env, input.ty, *x, *g)).collect();
+        Gradient { input: input.clone(), values, words, derivatives, env: self.env }
+    }
+
+    /// The seed as a double.
+    fn weight(&self, loss: Variable) -> f64 {
+        number(self.env, loss.ty, self.seed)
+    }
+
+    fn check(&mut self, loss: &Loss, checks: &mut Vec<Check>) -> Result<(), Stop<E>> {
+        let inputs: Vec<(String, Variable, f64)> = loss
+            .gradients
+            .iter()
+            .flat_map(|g| {
+                let adjoints = g.words.iter().map(|w| to_f64(self.env, g.input.ty, *w));
+                names(&g.input).into_iter().zip(variables(&g.input)).zip(adjoints).map(|((n, v), a)| (n, v, a))
+            })
+            .collect();
+        let scale = inputs.iter().fold(0.0, |s: f64, (.., a)| s.max(a.abs()));
+        let unit = (-f64::from(self.env.format.frac())).exp2();
+        let step = inputs.len().div_ceil(CHECKED).max(1);
+        for (input, variable, adjoint) in inputs.into_iter().step_by(step) {
+            let tangent = self.tangent(loss.variable, variable)?;
+            // A rounding at each of some thousand steps.
+            let fixed = variable.ty != Ty::F || loss.variable.ty != Ty::F;
+            let bound = if fixed { 1e-6 * scale + 1e4 * unit } else { 1e-9 * scale };
+            let difference = self.difference(loss.variable, variable);
+            let near =
+                |x: f64, tolerance: f64| (x - adjoint).abs() <= tolerance * scale.max(adjoint.abs()) + 1e5 * unit;
+            let agrees = (tangent - adjoint).abs() <= bound && difference.is_none_or(|d| near(d, 1e-3));
+            let logarithmic = variable.ty == Ty::L;
+            checks.push(Check { loss: loss.name.clone(), input, logarithmic, adjoint, tangent, difference, agrees });
+        }
+        Ok(())
+    }
+
+    /// The derivative by dual numbers.
+    fn tangent(&mut self, loss: Variable, of: Variable) -> Result<f64, Stop<E>> {
+        self.machine.restore(&self.start);
+        let run = &mut self.run;
+        gradient::tangent(self.machine, of, &mut |m| run(m).map_err(Stop::Run))?;
+        let t = to_f64(self.env, loss.ty, self.machine.get(SECOND, loss.cell));
+        // A logarithmic loss's tangent is that of its logarithm.
+        let y = if loss.ty == Ty::L { number(self.env, Ty::L, self.machine.get(0, loss.cell)) } else { 1.0 };
+        Ok(self.weight(loss) * y * t)
+    }
+
+    /// The derivative by differences of two widths; `None` where they disagree, where those to the right and to the left do (not only
+    /// because the function is curved), or where a run stops.
+    fn difference(&mut self, loss: Variable, of: Variable) -> Option<f64> {
+        let unit =
+            if of.ty == Ty::F && loss.ty == Ty::F { f64::EPSILON } else { (-f64::from(self.env.format.frac())).exp2() };
+        let x = self.start_word(of.cell);
+        let size = if of.ty == Ty::L { 1.0 } else { number(self.env, of.ty, x).abs().max(1.0) };
+        let h = size * unit.cbrt();
+        let here = self.value_at(loss, of, x)?;
+        let (wide, wide_bend) = self.slope(loss, of, (x, here), 2.0 * h)?;
+        let (narrow, narrow_bend) = self.slope(loss, of, (x, here), h)?;
+        let slope = (4.0 * narrow - wide) / 3.0;
+        // What is left of the bend as the width goes to 0: a kink.
+        let kink = 2.0 * narrow_bend - wide_bend;
+        let bound = 1e-2 * slope.abs() + 1e3 * unit / h;
+        let sound = (narrow - wide).abs() <= bound && kink.abs() <= bound;
+        sound.then_some(self.weight(loss) * slope)
+    }
+
+    fn start_word(&self, cell: Cell) -> u64 {
+        match cell {
+            Cell::Register(r) => self.start.regs[r.index()],
+            Cell::Word(a) => self.start.mem.get(a).copied().unwrap_or(0),
+        }
+    }
+
+    /// The slope around a word and its value, and how much greater it is to the right than to the left.
+    fn slope(&mut self, loss: Variable, of: Variable, (x, here): (u64, f64), h: f64) -> Option<(f64, f64)> {
+        let frac = f64::from(self.env.format.frac()).exp2();
+        let moved = |sign: f64| match of.ty {
+            Ty::F => (f64::from_bits(x) + sign * h).to_bits(),
+            Ty::Q | Ty::Int => x.wrapping_add_signed((sign * h * frac) as i64),
+            Ty::L => {
+                let step = (sign * h * std::f64::consts::LOG2_E * f64::from(log::FRAC).exp2()) as i64;
+                log::from_parts(log::is_negative(x), log::logarithm(x) + step).unwrap_or(x)
+            }
+        };
+        let place = |word: u64| match of.ty {
+            Ty::L => log::logarithm(word) as f64 / f64::from(log::FRAC).exp2() / std::f64::consts::LOG2_E,
+            ty => number(self.env, ty, word),
+        };
+        let (up, down) = (moved(1.0), moved(-1.0));
+        let (right, left) = (place(up) - place(x), place(x) - place(down));
+        let (a, b) = (self.value_at(loss, of, up)?, self.value_at(loss, of, down)?);
+        Some(((a - b) / (right + left), (a - here) / right - (here - b) / left))
+    }
+
+    /// The loss where an input is another word; `None` if the run stops.
+    fn value_at(&mut self, loss: Variable, of: Variable, word: u64) -> Option<f64> {
+        self.machine.restore(&self.start);
+        self.machine.put(0, of.cell, word);
+        let run = &mut self.run;
+        gradient::forward(self.machine, &mut |m| run(m)).ok()?;
+        Some(number(self.env, loss.ty, self.machine.get(0, loss.cell)))
+    }
+
+    fn hessian(&mut self, loss: &Loss, check: bool, report: &mut Report) -> Result<(), Stop<E>> {
+        let words = self.words();
+        let mut rows = Vec::with_capacity(words.len());
+        let mut worst = 0.0f64;
+        for &of in &words {
+            self.machine.restore(&self.start);
+            let run = &mut self.run;
+            gradient::hessian_row(self.machine, loss.variable, self.seed, of, &mut |m| run(m).map_err(Stop::Run))?;
+            let row = self.row(&words, MIXED);
+            if check {
+                self.machine.restore(&self.start);
+                let run = &mut self.run;
+                let mut run = |m: &mut Machine<'_>| run(m).map_err(Stop::Run);
+                gradient::hessian_row_by_reversing_twice(self.machine, loss.variable, self.seed, of, &mut run)?;
+                let other = self.row(&words, GRADIENT);
+                worst = row.iter().zip(&other).fold(worst, |w, (a, b)| w.max((a - b).abs()));
+            }
+            rows.push(row);
+        }
+        let gradient: Vec<f64> =
+            loss.gradients.iter().flat_map(|g| g.words.iter().map(|w| to_f64(self.env, g.input.ty, *w))).collect();
+        let rows: Vec<Vec<Option<f64>>> = (0..words.len())
+            .map(|i| (0..words.len()).map(|j| self.second(&words, &rows, &gradient, i, j)).collect())
+            .collect();
+        report.hessian.get_or_insert_default().extend(rows);
+        if check {
+            report.hessian_difference = Some(report.hessian_difference.unwrap_or(0.0).max(worst));
+        }
+        Ok(())
+    }
+
+    fn row(&self, words: &[Variable], lane: usize) -> Vec<f64> {
+        words.iter().map(|v| to_f64(self.env, v.ty, self.machine.get(lane, v.cell))).collect()
+    }
+
+    /// A second derivative with respect to the numbers, from those with respect to logarithms where numbers are logarithmic:
+    /// ∂²/∂x∂y = (∂²/∂ln x ∂ln y − δ ∂/∂ln x)/(x·y).
+    fn second(&self, words: &[Variable], rows: &[Vec<f64>], gradient: &[f64], i: usize, j: usize) -> Option<f64> {
+        let scale = |v: Variable| match v.ty {
+            Ty::L => Some(number(self.env, Ty::L, self.start_word(v.cell))).filter(|x| *x != 0.0),
+            Ty::Int | Ty::Q | Ty::F => Some(1.0),
+        };
+        let own = if i == j && words[i].ty == Ty::L { gradient[i] } else { 0.0 };
+        Some((rows[i][j] - own) / (scale(words[i])? * scale(words[j])?))
+    }
+}
+
+/// A number of any type as a double.
+fn number(env: Env, ty: Ty, word: u64) -> f64 {
+    match ty {
+        Ty::Int => word.cast_signed() as f64,
+        Ty::Q | Ty::F => to_f64(env, ty, word),
+        Ty::L => pendula_isa::num::convert::l_to_f(env, word).map_or(f64::NAN, f64::from_bits),
+    }
+}

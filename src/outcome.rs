@@ -1,0 +1,102 @@
+//! How a run ended, and what it noticed, as text and JSON.
+
+use pendula::asm::diagnostic::{Diagnostic, Sources};
+use pendula::isa::module::Module;
+use pendula::vm::{Machine, Outcome};
+use serde_json::{Value, json};
+
+use crate::report::Reporter;
+use crate::trapped::{self, line_of};
+
+/// The outcome as JSON.
+pub(crate) fn outcome_json(outcome: &Outcome, machine: &Machine<'_>, max_steps: Option<u64>) -> Value {
+    let module = machine.program().module();
+    match outcome {
+        Outcome::Finished => json!({ "kind": "finished" }),
+        Outcome::Limit => json!({
+            "kind": "limit",
+            "code": "P0130",
+            "max_steps": max_steps,
+            "next": machine.pc().map(|at| trapped::address_json(at, module)),
+        }),
+        Outcome::Trap(trap) => json!({ "kind": "trap", "trap": trapped::to_json(trap, module) }),
+    }
+}
+
+/// Where each flag was raised first; `null` where it was not.
+pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
+    let module = machine.program().module();
+    let place = |at: Option<u32>| at.map(|at| trapped::address_json(at, module));
+    let flags = machine.flags();
+    json!({ "overflow": place(flags.overflow), "inexact": place(flags.inexact) })
+}
+
+/// Tells why a run stopped, if it did not end, and what it noticed.
+pub(crate) fn explain(
+    outcome: &Outcome,
+    machine: &Machine<'_>,
+    sources: &Sources,
+    reporter: &Reporter,
+    max_steps: Option<u64>,
+) {
+    let module = machine.program().module();
+    match outcome {
+        Outcome::Finished => {}
+        Outcome::Trap(trap) => trapped::report(trap, module, sources, reporter),
+        Outcome::Limit => {
+            let n = max_steps.unwrap_or_default();
+            let mut d = Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
+                .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`");
+            if let Some(at) = machine.pc().and_then(|pc| trapped::place(module, sources, pc)) {
+                let how = trapped::running(machine.direction(), machine.carriage());
+                let comma = if how.is_empty() { "" } else { "," };
+                d = d.at(at, format!("the next instruction{comma}{how}"));
+            }
+            reporter.diagnostic(&d, sources);
+        }
+    }
+    let flags = machine.flags();
+    if let Some(at) = flags.overflow {
+        flag(
+            module,
+            sources,
+            reporter,
+            at,
+            "P0131",
+            "a fixed-point number overflowed and wrapped",
+            "first here",
+            "scale the values or choose a `.format` with more integer bits; `--trap overflow` stops here",
+        );
+    }
+    if let Some(at) = flags.inexact {
+        flag(
+            module,
+            sources,
+            reporter,
+            at,
+            "P0132",
+            "`zero.f` cleared a number that was not zero",
+            "first here",
+            "a run back does not restore it; 64 bits are counted as lost each time",
+        );
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "one call for two flags")]
+fn flag(
+    module: &Module,
+    sources: &Sources,
+    reporter: &Reporter,
+    at: u32,
+    code: &'static str,
+    message: &str,
+    label: &str,
+    help: &str,
+) {
+    let mut d = Diagnostic::warning(code, message).help(help);
+    match trapped::place(module, sources, at) {
+        Some(place) => d = d.at(place, label),
+        None => d.message = format!("{}: {message}", line_of(module, at)),
+    }
+    reporter.diagnostic(&d, sources);
+}

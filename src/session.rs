@@ -1,0 +1,213 @@
+//! What commands that run a program share: setting it up, and running it with a
+//! step limit, a progress bar or a trace.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use pendula::asm::diagnostic::Diagnostic;
+use pendula::hw_model::Technology;
+use pendula::isa::counts::Direction;
+use pendula::isa::text::{display, number};
+use pendula::isa::types::Reg;
+use pendula::load::display_name;
+use pendula::values;
+use pendula::vm::{Config, Event, Machine, Outcome, Program, Stepped};
+use serde_json::Value;
+
+use crate::Status;
+use crate::cli::{Conditions, Source, Switch, TrapOn};
+use crate::cmd::{self, report};
+use crate::report::{Reporter, print};
+use crate::trapped::ModuleNames;
+
+/// How many events `--json` collects; later ones are left out.
+const EVENTS: usize = 1_000_000;
+
+/// Instructions between looks at the clock.
+const CHUNK: u64 = 20_000_000;
+
+/// Makes a program ready to run; `backward` if it is to run backward at all. What is wrong with it is reported here; then the result is the
+/// status to end with.
+pub(crate) fn program(
+    loaded: &cmd::Program,
+    source: &Source,
+    conditions: &Conditions,
+    backward: bool,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
+    let refuse = |d: Diagnostic| -> anyhow::Result<Result<Program, Status>> {
+        report(&[d], &loaded.sources, json, reporter)?;
+        Ok(Err(Status::Fault))
+    };
+    if backward && loaded.module.flags.irreversible {
+        let message = format!("{} says `.irreversible`: it cannot run backward", display_name(&source.file));
+        return refuse(Diagnostic::error("P0143", message).help("run it forward, or uncompute instead of erasing"));
+    }
+    match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
+        Ok(program) => Ok(Ok(program)),
+        Err(error) => refuse(
+            Diagnostic::error(error.code(), format!("{}: {error}", display_name(&source.file))).help(error.help()),
+        ),
+    }
+}
+
+/// A machine with its data set.
+pub(crate) fn machine<'p>(program: &'p Program, conditions: &Conditions) -> anyhow::Result<Machine<'p>> {
+    let trap_overflow = conditions.trap.contains(&TrapOn::Overflow);
+    let config = Config { mem: conditions.mem, ieee: conditions.ieee, trap_overflow, count: true };
+    let mut machine = Machine::new(program, &config)?;
+    for assignment in &conditions.set {
+        values::set(&mut machine, assignment).with_context(|| format!("--set {assignment}"))?;
+    }
+    Ok(machine)
+}
+
+/// Gives the input tape of `--input`; with `all`, its words count as read unless `read` says how many do.
+pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>, all: bool) -> anyhow::Result<()> {
+    let words = values::tape(input).with_context(|| format!("--input {input}"))?;
+    let read = read.unwrap_or(if all { words.len() } else { 0 });
+    anyhow::ensure!(read <= words.len(), "--read {read}: the input tape has {} words", words.len());
+    machine.set_input(words, read);
+    Ok(())
+}
+
+/// The technology of `--tech`.
+pub(crate) fn technology(path: &str) -> anyhow::Result<Technology> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+    Technology::parse(&text).map_err(|e| {
+        let line = e.span.map_or(String::new(), |s| format!(":{}", crate::report::line_and_column(&text, s.start).0));
+        anyhow::anyhow!("{path}{line}: {}", e.message)
+    })
+}
+
+/// Has what the program shows printed at once, or with `--json` collected.
+pub(crate) fn listen(machine: &mut Machine<'_>, collect: bool) -> Arc<Mutex<Vec<Value>>> {
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let format = machine.program().module().flags.format;
+    let texts = machine.program().module().texts.clone();
+    let list = Arc::clone(&events);
+    machine.on_event(move |event| {
+        let text = match event {
+            Event::Show(ty, word) => number(word, ty, format),
+            Event::Print(n) => texts.get(n as usize).cloned().unwrap_or_default(),
+        };
+        if !collect {
+            if print(&(text + "\n")).is_err() {
+                // Nobody listens any more: that is no error, but there is nothing left to run for.
+                std::process::exit(0);
+            }
+        } else if let Ok(mut list) = list.lock()
+            && list.len() < EVENTS
+        {
+            list.push(Value::String(text));
+        }
+    });
+    events
+}
+
+/// Runs with a step limit and a progress bar.
+pub(crate) struct Session {
+    trace: bool,
+    left: Option<u64>,
+    pub(crate) started: Instant,
+    bar: Option<indicatif::ProgressBar>,
+}
+
+impl Session {
+    pub(crate) fn new(conditions: &Conditions, trace: bool) -> Session {
+        Session { trace, left: conditions.max_steps, started: Instant::now(), bar: None }
+    }
+
+    /// Runs until the end, a trap or the step limit.
+    pub(crate) fn go(&mut self, machine: &mut Machine<'_>) -> anyhow::Result<Outcome> {
+        if self.trace {
+            return self.trace(machine);
+        }
+        let terminal = std::io::stderr().is_terminal();
+        let outcome = loop {
+            let chunk = self.left.unwrap_or(CHUNK).min(CHUNK);
+            let before = machine.executed();
+            let outcome = machine.run(Some(chunk));
+            if let Some(left) = &mut self.left {
+                *left -= (machine.executed() - before).min(*left);
+            }
+            if outcome != Outcome::Limit || self.left == Some(0) {
+                break outcome;
+            }
+            if terminal && self.started.elapsed() > Duration::from_secs(1) {
+                let bar = self.bar.get_or_insert_with(indicatif::ProgressBar::new_spinner);
+                let n = machine.executed();
+                let rate = n as f64 / self.started.elapsed().as_secs_f64() / 1e6;
+                bar.set_message(format!("{} million instructions, {rate:.0} million a second", n / 1_000_000));
+                bar.tick();
+            }
+        };
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+        Ok(outcome)
+    }
+
+    /// Runs one instruction at a time and prints each with what it changed.
+    fn trace(&mut self, machine: &mut Machine<'_>) -> anyhow::Result<Outcome> {
+        let mut out = std::io::BufWriter::new(std::io::stderr().lock());
+        let program = machine.program();
+        loop {
+            if self.left == Some(0) && machine.pc().is_some() {
+                out.flush()?;
+                return Ok(Outcome::Limit);
+            }
+            let before = *machine.registers();
+            let memory = machine.pc().and_then(|pc| memory_operand(machine, pc));
+            match machine.step() {
+                Stepped::Ran(at) => {
+                    let module = program.module();
+                    let arrow = if machine.direction() == Direction::Forward { ' ' } else { '<' };
+                    let text = display(&module.code[at as usize], u64::from(at), &ModuleNames(module));
+                    let mut line = format!("{at:>6}{arrow} {text:<40}");
+                    for (n, (old, new)) in before.iter().zip(machine.registers()).enumerate() {
+                        if old != new {
+                            let reg = Reg::new(n as u8).unwrap_or_default();
+                            let _ = write!(line, " {reg} = {}", new.cast_signed());
+                        }
+                    }
+                    if let Some((address, old)) = memory
+                        && let Some(new) = machine.memory().get(address as usize).filter(|w| **w != old)
+                    {
+                        let _ = write!(line, " [{address}] = {}", new.cast_signed());
+                    }
+                    writeln!(out, "{}", line.trim_end())?;
+                    if let Some(left) = &mut self.left {
+                        *left -= 1;
+                    }
+                }
+                Stepped::Finished => {
+                    out.flush()?;
+                    return Ok(Outcome::Finished);
+                }
+                Stepped::Trap(trap) => {
+                    out.flush()?;
+                    return Ok(Outcome::Trap(trap));
+                }
+            }
+        }
+    }
+}
+
+/// The address that the instruction at `pc` may write, and the word there.
+fn memory_operand(machine: &Machine<'_>, pc: u32) -> Option<(u64, u64)> {
+    use pendula::isa::operand::Operand;
+    let inst = machine.program().module().code.get(pc as usize)?;
+    let regs = machine.registers();
+    inst.operands().find_map(|(_, operand)| match operand {
+        Operand::Mem { base, index, offset } => {
+            let address = regs[base.index()].wrapping_add(regs[index.index()]).wrapping_add(offset.cast_unsigned());
+            Some((address, *machine.memory().get(usize::try_from(address).ok()?)?))
+        }
+        _ => None,
+    })
+}

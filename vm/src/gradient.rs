@@ -1,0 +1,247 @@
+//! Derivatives of a whole run: the host's part of the gradient mode.
+//!
+//! A gradient is a run forward, a seed in the gradient word of the loss, and a
+//! run backward with gradient words ([`gradient`]); no tape is kept. Tangents
+//! are the same program over dual numbers ([`tangent`]). Second derivatives
+//! come in two ways that share only the table: dual numbers at gradient level 1
+//! ([`hessian_row`]), and the gradient of the gradient run itself, at level 2
+//! ([`hessian_row_by_reversing_twice`]).
+//!
+//! Cells, not names, and machine words, not reports: those are the root
+//! crate's (`pendula::grad`). How long to run is the caller's affair: every
+//! function takes what runs the machine to its end.
+
+use pendula_isa::adjoint::{Carriage, GRADIENT, MIXED, SECOND};
+use pendula_isa::counts::Direction;
+use pendula_isa::inst::Kind;
+use pendula_isa::module::Module;
+use pendula_isa::num::{convert, fixed, log};
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::types::{Reg, Ty};
+use pendula_isa::verify::{target, verify};
+use pendula_isa::{Env, Fault};
+
+use crate::machine::Machine;
+
+/// A word of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cell {
+    /// A register.
+    Register(Reg),
+    /// The memory word at this address.
+    Word(usize),
+}
+
+/// A word of the state and how it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variable {
+    /// Where it is.
+    pub cell: Cell,
+    /// Its type, which has gradients: not an integer.
+    pub ty: Ty,
+}
+
+impl Machine<'_> {
+    /// The word in a lane (0 to 3, see [`pendula_isa::adjoint`]) of a cell.
+    pub fn get(&self, lane: usize, cell: Cell) -> u64 {
+        match cell {
+            Cell::Register(r) => self.lane_register(lane, r),
+            Cell::Word(a) => self.lane_word(lane, a),
+        }
+    }
+
+    /// Writes it.
+    pub fn put(&mut self, lane: usize, cell: Cell, word: u64) {
+        match cell {
+            Cell::Register(r) => self.set_lane_register(lane, r, word),
+            Cell::Word(a) => self.set_lane_word(lane, a, word),
+        }
+    }
+
+    fn clear_lanes(&mut self) {
+        for lane in [GRADIENT, SECOND, MIXED] {
+            self.clear_lane(lane);
+        }
+    }
+}
+
+/// The number 1 as a gradient word of a variable of this type.
+pub fn one(env: Env, ty: Ty) -> u64 {
+    match ty.gradient() {
+        Some(Ty::F) => 1f64.to_bits(),
+        Some(Ty::Q | Ty::L | Ty::Int) | None => 1 << env.format.frac(),
+    }
+}
+
+/// The gradient word of a loss from the derivative `seed`, a word of the loss's type, of what is to be differentiated with respect to it.
+/// A logarithmic loss has the derivative with respect to its logarithm, `seed` times its value, as a fixed-point number.
+///
+/// # Errors
+/// Where that product is no fixed-point number.
+pub fn seed_word(env: Env, loss: Variable, value: u64, seed: u64) -> Result<u64, Fault> {
+    match loss.ty {
+        Ty::L => convert::l_to_q(env, log::product(seed, value)?),
+        Ty::Int | Ty::Q | Ty::F => Ok(seed),
+    }
+}
+
+/// Why a program cannot be differentiated by the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It forgets, at this address, and cannot run backward.
+    Irreversible,
+    /// It uses gradients itself, at this address: its forward pass, at level 0, would differ from its backward pass, at level 1.
+    UsesGradients(u32),
+}
+
+/// Whether the host can differentiate a program: it runs backward, and what its run can reach does not use gradients itself.
+pub fn differentiable(module: &Module) -> Result<(), Refused> {
+    if module.flags.irreversible {
+        return Err(Refused::Irreversible);
+    }
+    let (structure, _) = verify(module);
+    let code = &module.code;
+    let is = |at: u32, row: Row| matches!(code[at as usize].kind, Kind::Row { row: r, .. } if r == row);
+    // Where the run begins; a call of an address may lead to any procedure.
+    let mut todo: Vec<u32> = structure.regions.iter().map(|r| r.start).filter(|at| is(*at, Row::Start)).collect();
+    let mut seen = vec![false; code.len()];
+    while let Some(start) = todo.pop() {
+        let Some(region) = structure.regions.iter().find(|r| r.start == start) else { continue };
+        if std::mem::replace(&mut seen[start as usize], true) {
+            continue;
+        }
+        for at in region.start..=region.last {
+            let inst = &code[at as usize];
+            match inst.kind.flow() {
+                Flow::GradientCall => return Err(Refused::UsesGradients(at)),
+                Flow::Straight if is(at, Row::Gswap) => return Err(Refused::UsesGradients(at)),
+                Flow::Call => todo.extend(target(code, at, inst).map(|(to, _)| to)),
+                Flow::CallRegister => {
+                    todo.extend(structure.regions.iter().map(|r| r.start).filter(|at| is(*at, Row::Proc)));
+                }
+                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs forward, from the start, values alone.
+pub fn forward<E>(m: &mut Machine<'_>, run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<(), E> {
+    m.carry(Carriage::Plain);
+    m.clear_lanes();
+    m.begin(Direction::Forward);
+    run(m)
+}
+
+/// Runs backward from where [`forward`] came to, with gradients, the loss's gradient word being `seed`. Afterwards the machine is at
+/// its start, and every cell's gradient word is in lane [`GRADIENT`]: the derivative with respect to the number there, or for a
+/// logarithmic number with respect to the logarithm of its magnitude, as a fixed-point number.
+pub fn gradient<E>(
+    m: &mut Machine<'_>,
+    loss: Variable,
+    seed: u64,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    m.carry(Carriage::Gradient);
+    m.put(GRADIENT, loss.cell, seed);
+    m.begin(Direction::Backward);
+    run(m)
+}
+
+/// Runs forward over dual numbers from the start, the tangent of `of` being 1. Afterwards every cell's tangent is in lane [`SECOND`].
+pub fn tangent<E>(
+    m: &mut Machine<'_>,
+    of: Variable,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    m.carry(Carriage::Tangent);
+    m.clear_lanes();
+    let one = one(m.env(), of.ty);
+    m.put(SECOND, of.cell, one);
+    m.begin(Direction::Forward);
+    run(m)
+}
+
+/// Runs forward and backward over dual numbers: one row of the Hessian, that of `of`. Afterwards every cell's second derivative is in
+/// lane [`MIXED`], and the gradient in lane [`GRADIENT`].
+///
+/// `seed` is a function of the loss's word (the value), as in [`seed_word`], and gives a fault where there is none.
+pub fn hessian_row<E: From<Fault>>(
+    m: &mut Machine<'_>,
+    loss: Variable,
+    seed: u64,
+    of: Variable,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    tangent(m, of, run)?;
+    let env = m.env();
+    let word = seed_word(env, loss, m.get(0, loss.cell), seed)?;
+    let t = m.get(SECOND, loss.cell);
+    m.carry(Carriage::GradientTangent);
+    m.put(GRADIENT, loss.cell, word);
+    if loss.ty == Ty::L {
+        // The gradient word is seed·y, whose tangent is seed·y·t, t being that of ln y.
+        m.put(MIXED, loss.cell, fixed::mul(env, word, t).0);
+    }
+    m.begin(Direction::Backward);
+    run(m)
+}
+
+/// One row of the Hessian by the gradient of the gradient: forward, backward at level 1, then back over that run at level 2 with the
+/// gradient word of `of` as the loss, and back over the first run at level 1. Afterwards every cell's second derivative is in lane
+/// [`GRADIENT`]. The gradient words that `zero` drops are kept on the way.
+pub fn hessian_row_by_reversing_twice<E: From<Fault>>(
+    m: &mut Machine<'_>,
+    loss: Variable,
+    seed: u64,
+    of: Variable,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    forward(m, run)?;
+    let env = m.env();
+    let word = seed_word(env, loss, m.get(0, loss.cell), seed)?;
+    m.keep_dropped();
+    gradient(m, loss, word, run)?;
+    m.turn_dropped();
+    m.carry(Carriage::SecondGradient);
+    let one = one(env, of.ty);
+    m.put(MIXED, of.cell, one);
+    m.begin(Direction::Forward);
+    run(m)?;
+    m.lose_dropped();
+    if loss.ty == Ty::L {
+        // The seeding is part of the run: g(ln y) := seed·y, so G(ln y) += G(g(ln y))·seed·y.
+        let (share, _) = fixed::mul(env, m.get(MIXED, loss.cell), word);
+        let sum = m.get(SECOND, loss.cell).wrapping_add(share);
+        m.put(SECOND, loss.cell, sum);
+    }
+    m.exchange_lanes(GRADIENT, SECOND);
+    m.clear_lane(SECOND);
+    m.clear_lane(MIXED);
+    m.carry(Carriage::Gradient);
+    m.begin(Direction::Backward);
+    run(m)
+}
+
+/// A gradient word as the derivative with respect to the number itself, a word of the type that is given with it: of a `.l` number, whose
+/// gradient word is with respect to the logarithm of its magnitude, a double. `None` where it does not exist, at a logarithmic zero.
+pub fn derivative(env: Env, ty: Ty, value: u64, gradient: u64) -> Option<(u64, Ty)> {
+    match ty {
+        Ty::Q | Ty::Int => Some((gradient, Ty::Q)),
+        Ty::F => Some((gradient, Ty::F)),
+        Ty::L => {
+            let g = f64::from_bits(convert::q_to_f(env, gradient).ok()?);
+            let x = f64::from_bits(convert::l_to_f(env, value).ok()?);
+            (value != log::ZERO).then(|| ((g / x).to_bits(), Ty::F))
+        }
+    }
+}
+
+/// A word of a gradient type as a double.
+pub fn to_f64(env: Env, ty: Ty, word: u64) -> f64 {
+    match ty {
+        Ty::F => f64::from_bits(word),
+        Ty::Q | Ty::Int | Ty::L => convert::q_to_f(env, word).map_or(f64::NAN, f64::from_bits),
+    }
+}

@@ -1,0 +1,124 @@
+//! Functions whose result is an integer.
+
+use pendula_isa::Fault;
+use pendula_isa::num::Format;
+
+use crate::fixed_point::by_the_crate_fixed;
+use crate::oracle::{Oracle, checked};
+use crate::{L_BAD, L_ZERO, MAX, MIN, Value, f, i, l, q};
+
+pub(crate) const VALUES: &[Value] = &[
+    ("", &[42], Ok(42)),
+    ("", &[i(-1)], Ok(u64::MAX)),
+    ("mul", &[6, 7], Ok(42)),
+    ("mul", &[i(-3), 5], Ok(i(-15))),
+    ("mul", &[1 << 63, 2], Ok(0)),
+    ("mul", &[u64::MAX, u64::MAX], Ok(1)),
+    ("quot", &[i(-7), 2], Ok(i(-3))),
+    ("quot", &[7, i(-2)], Ok(i(-3))),
+    ("quot", &[i(-7), i(-2)], Ok(3)),
+    ("quot", &[i(MIN), i(-1)], Ok(i(MIN))),
+    ("quot", &[1, 0], Err(Fault::DivideByZero)),
+    ("rem", &[i(-7), 2], Ok(i(-1))),
+    ("rem", &[7, i(-2)], Ok(1)),
+    ("rem", &[i(MIN), i(-1)], Ok(0)),
+    ("rem", &[0, 0], Err(Fault::DivideByZero)),
+    ("div", &[i(-7), 2], Ok(i(-4))),
+    ("div", &[7, i(-2)], Ok(i(-4))),
+    ("div", &[i(-7), i(-2)], Ok(3)),
+    ("div", &[i(MIN), i(-1)], Ok(i(MIN))),
+    ("div", &[i(-6), 3], Ok(i(-2))),
+    ("div", &[5, 0], Err(Fault::DivideByZero)),
+    ("mod", &[i(-7), 2], Ok(1)),
+    ("mod", &[7, i(-2)], Ok(i(-1))),
+    ("mod", &[i(-6), 3], Ok(0)),
+    ("mod", &[i(MIN), i(-1)], Ok(0)),
+    ("mod", &[5, 0], Err(Fault::DivideByZero)),
+    ("and", &[0b1100, 0b1010], Ok(0b1000)),
+    ("or", &[0b1100, 0b1010], Ok(0b1110)),
+    ("nor", &[0b1100, 0b1010], Ok(!0b1110)),
+    ("nor", &[0, 0], Ok(u64::MAX)),
+    ("shl", &[3, 4], Ok(48)),
+    ("shl", &[1, 63], Ok(1 << 63)),
+    ("shl", &[1, 64], Ok(1)),
+    ("shl", &[1, u64::MAX], Ok(1 << 63)),
+    ("shr", &[1 << 63, 63], Ok(1)),
+    ("shr", &[i(-1), 60], Ok(15)),
+    ("shr", &[5, 65], Ok(2)),
+    ("sar", &[i(-1), 60], Ok(i(-1))),
+    ("sar", &[i(-5), 1], Ok(i(-3))),
+    ("sar", &[i(MAX), 62], Ok(1)),
+    ("lt", &[i(-1), 0], Ok(1)),
+    ("lt", &[0, i(-1)], Ok(0)),
+    ("lt", &[3, 3], Ok(0)),
+    ("ltu", &[i(-1), 0], Ok(0)),
+    ("ltu", &[0, i(-1)], Ok(1)),
+    ("eq", &[5, 5], Ok(1)),
+    ("eq", &[5, i(-5)], Ok(0)),
+    ("min", &[i(-1), 1], Ok(i(-1))),
+    ("min", &[i(MAX), i(MIN)], Ok(i(MIN))),
+    ("max", &[i(-1), 1], Ok(1)),
+    ("max", &[i(MAX), i(MIN)], Ok(i(MAX))),
+    ("cvt.i.q", &[q(2.75)], Ok(2)),
+    ("cvt.i.q", &[q(-2.25)], Ok(i(-3))),
+    ("cvt.i.q", &[i(-1)], Ok(i(-1))),
+    ("cvt.i.l", &[l(false, 3.0)], Ok(8)),
+    ("cvt.i.l", &[l(true, 0.0)], Ok(i(-1))),
+    ("cvt.i.l", &[l(false, -1.0)], Ok(0)),
+    ("cvt.i.l", &[L_ZERO], Ok(0)),
+    ("cvt.i.l", &[l(true, 63.0)], Ok(i(MIN))),
+    ("cvt.i.l", &[l(false, 63.0)], Err(Fault::Range)),
+    ("cvt.i.l", &[L_BAD], Err(Fault::BadLog)),
+    ("cvt.i.f", &[f(2.75)], Ok(2)),
+    ("cvt.i.f", &[f(-2.25)], Ok(i(-3))),
+    ("cvt.i.f", &[f(-0.0)], Ok(0)),
+    ("cvt.i.f", &[f(9.3e18)], Err(Fault::Range)),
+    ("cvt.i.f", &[f(f64::NAN)], Err(Fault::NotFinite)),
+];
+
+pub(crate) fn oracle(name: &str, [a, b, _]: [u64; 3], format: Format) -> Option<Oracle> {
+    let (x, y) = (i128::from(a.cast_signed()), i128::from(b.cast_signed()));
+    let u = f64::from_bits(a);
+    let wrapped = |z: i128| Oracle::Exactly(Ok(z as u64));
+    let divided = |f: fn(i128, i128) -> i128| {
+        if b == 0 { Oracle::Exactly(Err(Fault::DivideByZero)) } else { wrapped(f(x, y)) }
+    };
+    let floor_div = |x: i128, y: i128| {
+        let q = x / y;
+        if x % y != 0 && (x < 0) != (y < 0) { q - 1 } else { q }
+    };
+    let bits = |f: fn(bool, bool) -> bool| {
+        let z = (0..64).filter(|k| f(a >> k & 1 == 1, b >> k & 1 == 1)).fold(0u64, |z, k| z | 1 << k);
+        Oracle::Exactly(Ok(z))
+    };
+    let n = (b % 64) as u32;
+    Some(match name {
+        "" => Oracle::Exactly(Ok(a)),
+        "mul" => wrapped(x.wrapping_mul(y)),
+        "quot" => divided(|x, y| x / y),
+        "rem" => divided(|x, y| x % y),
+        "div" if b != 0 => wrapped(floor_div(x, y)),
+        "mod" if b != 0 => wrapped(x - y * floor_div(x, y)),
+        "div" | "mod" => Oracle::Exactly(Err(Fault::DivideByZero)),
+        "and" => bits(|p, q| p && q),
+        "or" => bits(|p, q| p || q),
+        "nor" => bits(|p, q| !p && !q),
+        "shl" => wrapped(x << n),
+        "shr" => wrapped((i128::from(a)) >> n),
+        "sar" => wrapped(x.div_euclid(1 << n)),
+        "lt" => wrapped(i128::from(x < y)),
+        "ltu" => wrapped(i128::from(a < b)),
+        "eq" => wrapped(i128::from(a ^ b == 0)),
+        "min" => wrapped(x.min(y)),
+        "max" => wrapped(x.max(y)),
+        "cvt.i.q" => by_the_crate_fixed(name, a, b, format),
+        "cvt.i.f" if !u.is_finite() => Oracle::Exactly(Err(Fault::NotFinite)),
+        "cvt.i.f" => {
+            let z = u.floor();
+            let inside = (-9223372036854775808.0..9223372036854775808.0).contains(&z);
+            checked::<i64>(if inside { z as i128 } else { i128::MAX }, |z| z.cast_unsigned())
+        }
+        "cvt.i.l" => crate::logarithms::number(a, 1.0),
+        _ => return None,
+    })
+}
