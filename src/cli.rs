@@ -42,6 +42,10 @@ pub(crate) enum Command {
     Run(Run),
     /// Differentiate a program: run it forward, then backward with gradients.
     Grad(Grad),
+    /// Run a program and tell what it would cost in energy.
+    Energy(Box<Energy>),
+    /// Run a program and tell how much of it is uncomputing.
+    Level(Level),
     /// Assemble a program into an object.
     Asm(Asm),
     /// Show an object as assembly.
@@ -197,6 +201,106 @@ pub(crate) struct Grad {
     /// Print how many instructions and cycles the runs took, and what they lost.
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `energy`.
+#[derive(Args, Debug)]
+pub(crate) struct Energy {
+    /// A `.rasm` file or an assembled object; `-` reads assembly from standard input.
+    #[arg(value_name = "FILE", required_unless_present = "list_tech")]
+    pub(crate) file: Option<String>,
+    /// Let `.include` read files outside the source's folder.
+    #[arg(long)]
+    pub(crate) include_outside: bool,
+    /// Refuse sources of more bytes in all.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 28, value_parser = size)]
+    pub(crate) max_source: usize,
+    /// The circumstances.
+    #[command(flatten)]
+    pub(crate) given: Conditions,
+    /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) input: Option<String>,
+    /// Technologies: names (see --list-tech) or TOML files.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "landauer,cmos45,acmos22-fdsoi,aqfp")]
+    pub(crate) tech: Vec<String>,
+    /// List the technologies that ship with Pendula, with their sources.
+    #[arg(long)]
+    pub(crate) list_tech: bool,
+    /// Operations a second; where each technology costs least if left out.
+    #[arg(long, value_name = "HZ", allow_negative_numbers = true)]
+    pub(crate) frequency: Option<f64>,
+    /// Supply voltage of adiabatic technologies.
+    #[arg(long, value_name = "V", allow_negative_numbers = true)]
+    pub(crate) voltage: Option<f64>,
+    /// Price the run back to the start, too.
+    #[arg(long, conflicts_with = "grad")]
+    pub(crate) round_trip: bool,
+    /// Price a gradient: forward, results copied out, backward with gradients, gradients copied out.
+    #[arg(long)]
+    pub(crate) grad: bool,
+    /// With --grad: what to differentiate.
+    #[arg(long, value_name = "NAME", requires = "grad")]
+    pub(crate) loss: Option<String>,
+    /// With --grad: with respect to what.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "grad")]
+    pub(crate) wrt: Vec<String>,
+    /// Break the costs down by these; of one technology by all, of several by cause and phase.
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) by: Vec<Breakdown>,
+    /// Prices over a range: `frequency=1e5..1e9:41`, `voltage=0.4..1:13`.
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) sweep: Option<String>,
+    /// Take the program for one step of so many, and compare ways to run them reversibly.
+    #[arg(long, value_name = "STEPS", num_args = 0..=1, default_missing_value = "256")]
+    pub(crate) schedule: Option<u64>,
+    /// Print every item as a table of comma-separated values.
+    #[arg(long, conflicts_with_all = ["json", "folded"])]
+    pub(crate) csv: bool,
+    /// Print folded stacks in attojoules, for flame graphs; one technology only.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) folded: bool,
+    /// Write plots into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) svg: Option<String>,
+    /// Write the tables that Accelergy reads into this folder; one technology only.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) accelergy: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What costs are broken down by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Breakdown {
+    /// Phase: forward, copies, backward.
+    Phase,
+    /// Kind of circuit.
+    Class,
+    /// Procedure.
+    Function,
+    /// Source line: those that cost most.
+    Line,
+    /// Routine that is undone: what uncomputing costs, and what erasing would.
+    Routine,
+}
+
+/// Options of `level`.
+#[derive(Args, Debug)]
+pub(crate) struct Level {
+    /// The program.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// The circumstances.
+    #[command(flatten)]
+    pub(crate) given: Conditions,
+    /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) input: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,8 @@
 mod cli;
 mod cmd;
 mod drift;
+mod energy_json;
+mod energy_text;
 mod outcome;
 mod report;
 mod session;
@@ -38,6 +40,8 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Run(args) => cmd::run::run(args, &reporter),
         Command::Grad(args) => cmd::grad::run(args, &reporter),
+        Command::Energy(args) => cmd::energy::run(args, &reporter),
+        Command::Level(args) => cmd::level::run(args, &reporter),
         Command::Asm(args) => cmd::asm::run(args, &reporter),
         Command::Disasm(args) => cmd::disasm::run(args, &reporter),
         Command::Check(args) => cmd::check::run(args, &reporter),

@@ -25,6 +25,7 @@ struct Example {
 }
 
 const EXAMPLES: &[Example] = &[
+    Example { name: "sparse-dot", set: &[], forward: &["y = 13.0"], backward: &["y = 0.0"] },
     Example {
         name: "fib",
         set: &[],

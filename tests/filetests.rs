@@ -316,7 +316,7 @@ fn execute(module: Module, expected: &Expected, found: &mut Vec<Found>, complain
     if raised != expected.flags {
         let _ = writeln!(complaints, "flags {raised:?}, expected {:?}", expected.flags);
     }
-    let lost = machine.counts().lost_bits;
+    let lost = machine.counts().lost_bits();
     if lost != expected.number("lost").unwrap_or(0) {
         let _ = writeln!(complaints, "{lost} bits lost");
     }

@@ -257,7 +257,7 @@ impl Case {
         gradient::gradient(&mut m, loss, word, &mut end).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
         near(&read(&m, GRADIENT), &gradient, self.tolerance, "gradient");
         // A gradient word that is not kept is lost, no other.
-        assert_eq!(m.counts().lost_bits == 0, self.exact || m.flags().inexact.is_none(), "{}", self.name);
+        assert_eq!(m.counts().lost_bits() == 0, self.exact || m.flags().inexact.is_none(), "{}", self.name);
         if self.exact {
             assert!(m.snapshot() == start, "{} does not come back", self.name);
         }
@@ -341,7 +341,7 @@ impl Case {
                 assert_eq!(whole.digest(), steps.digest(), "{} {carriage:?}", self.name);
                 assert_eq!(whole.executed(), steps.executed(), "{} {carriage:?}", self.name);
                 assert_eq!(per_instruction(whole), per_instruction(steps), "{} {carriage:?}", self.name);
-                assert_eq!(whole.counts().lost_bits, steps.counts().lost_bits, "{} {carriage:?}", self.name);
+                assert_eq!(whole.counts().lost_bits(), steps.counts().lost_bits(), "{} {carriage:?}", self.name);
                 runs.iter_mut().for_each(Machine::turn_dropped);
             }
             if self.exact {
@@ -968,7 +968,7 @@ main:   start
         }
         gradient::gradient(&mut m, loss, one, &mut end).expect("a gradient");
         // Those of r1, r2 and r3, where they begin; not those of r3 where it ends, nor of r5.
-        assert_eq!((m.counts().lost_bits, m.dropped_words()), (64 * lost, kept));
+        assert_eq!((m.counts().lost_bits(), m.dropped_words()), (64 * lost, kept));
         m.turn_dropped();
         m.begin(Direction::Forward);
         end(&mut m).expect("the way back");

@@ -1,9 +1,18 @@
-//! What a program would cost in hardware. It prices counts, which are plain
-//! data of `pendula-isa`, and knows neither the machine nor the assembler.
-//!
-//! So far a technology gives latencies, from which cycles follow; circuits and
-//! energy are to come.
+//! What a program would cost in hardware: circuits for every instruction,
+//! technologies that say what gates cost, and prices for what a run did. It
+//! consumes counts, which are plain data of `pendula-isa`, and knows neither
+//! the machine nor the assembler.
 
+pub mod breakeven;
+pub mod circuit;
+pub mod level;
+pub mod parts;
+pub mod physics;
+pub mod price;
+pub mod report;
+pub mod schedule;
 mod technology;
+pub mod units;
+pub mod work;
 
-pub use technology::{Technology, TechnologyError};
+pub use technology::{Clock, Energy, Logic, MemoryTable, Operations, PerGate, Technology, TechnologyError};

@@ -1,97 +1,187 @@
-//! Technologies: TOML files that say what each gate class costs.
+//! Technologies: what a machine is built from, and what its parts cost. They
+//! are TOML files ([`file`] reads them); those in `technologies/` ship with the
+//! crate.
 
-use std::collections::BTreeMap;
+mod file;
 
 use pendula_isa::counts::{Counts, ModeCounts};
 use pendula_isa::{GateClass, Inst};
-use serde::Deserialize;
 
-/// What a machine is built from: so far, how many cycles each gate class takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::physics::{Adiabatic, landauer};
+
+pub use file::TechnologyError;
+
+/// What a machine is built from.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Technology {
-    name: String,
-    source: String,
-    latency: Vec<u64>,
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) sources: Vec<(String, String)>,
+    pub(crate) latency: Vec<u64>,
+    pub(crate) energy: Option<Energy>,
 }
 
-/// What is wrong with a technology file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct TechnologyError {
-    /// What.
-    pub message: String,
-    /// Where in the file, in bytes.
-    pub span: Option<std::ops::Range<usize>>,
+/// What the parts of a technology cost in energy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Energy {
+    /// The temperature in kelvin.
+    pub kelvin: f64,
+    /// Gates.
+    pub logic: Logic,
+    /// Access to a word of memory; `None` where the circuit of an access is priced like any other.
+    pub memory: Option<MemoryTable>,
+    /// Joules for a bit that goes to or comes from the host's memory.
+    pub link: f64,
+    /// F: an erasure costs F·kT ln 2 a bit.
+    pub erasure_factor: f64,
+    /// o: bits of the host's memory that are erased for each bit written there.
+    pub overwrite: f64,
+    /// Watts that it takes to remove a watt from the device; 0 at room temperature.
+    pub cooling: f64,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: String,
-    latency_cycles: Latencies,
+impl Energy {
+    /// What erasing a bit costs, in joules.
+    pub fn erasure(&self) -> f64 {
+        self.erasure_factor * landauer(self.kelvin)
+    }
 }
 
-#[derive(Deserialize)]
-struct Latencies {
-    source: String,
-    #[serde(flatten)]
-    classes: BTreeMap<String, toml::Value>,
+/// A figure for each kind of gate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PerGate {
+    /// NOT.
+    pub not: f64,
+    /// Controlled NOT.
+    pub cnot: f64,
+    /// Toffoli: NOT with two controls.
+    pub toffoli: f64,
+    /// Controlled exchange.
+    pub cswap: f64,
 }
 
-/// The text of the default technology.
-const DEFAULT: &str = include_str!("../technologies/default.toml");
+impl PerGate {
+    /// The relative sizes of the gates, of which [`Logic::Irreversible`] takes the ratios of circuits: 1 : 2 : 4 : 8.
+    pub const SIZES: PerGate = PerGate { not: 1.0, cnot: 2.0, toffoli: 4.0, cswap: 8.0 };
+}
+
+/// How gates are made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Logic {
+    /// Reversible operations cost nothing.
+    Ideal,
+    /// CMOS whose nodes are charged by slow ramps.
+    Adiabatic {
+        /// The transistors.
+        physics: Adiabatic,
+        /// Switched capacitance of a gate, in farads.
+        farad: PerGate,
+        /// What the supply loses.
+        clock: Option<Clock>,
+    },
+    /// CMOS whose nodes are charged abruptly; published energies of operations.
+    Irreversible(Operations),
+    /// Josephson junctions excited adiabatically: energy proportional to frequency.
+    Superconducting {
+        /// Joules that a junction takes in a cycle …
+        junction: f64,
+        /// … at this frequency in hertz.
+        hertz: f64,
+        /// Junctions in a gate, whichever it is.
+        junctions: f64,
+    },
+}
+
+/// What a resonant supply loses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Clock {
+    /// A resonator of this quality: (π/4)·C·V²/Q.
+    Quality(f64),
+    /// A supply that was measured to recover this part of the energy: (1 − recovered)·C·V².
+    Recovered(f64),
+}
+
+impl Clock {
+    /// The loss in joules when `farad` is switched at `volt`.
+    pub fn loss(self, farad: f64, volt: f64) -> f64 {
+        let cv2 = farad * volt * volt;
+        match self {
+            Clock::Quality(q) => std::f64::consts::FRAC_PI_4 * cv2 / q,
+            Clock::Recovered(part) => (1.0 - part) * cv2,
+        }
+    }
+}
+
+/// Published energies, in joules.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Operations {
+    /// Addition of 32-bit integers.
+    pub int32_add: f64,
+    /// Multiplication of 32-bit integers.
+    pub int32_mul: f64,
+    /// Addition of 32-bit floating-point numbers.
+    pub fp32_add: f64,
+    /// Multiplication of 32-bit floating-point numbers.
+    pub fp32_mul: f64,
+}
+
+/// What access to a 64-bit word costs by the memory's size: farads for adiabatic logic, else joules.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryTable {
+    /// Bytes, rising, and the figure.
+    pub sizes: Vec<(f64, f64)>,
+}
+
+impl MemoryTable {
+    /// The figure for a memory of so many bytes: between two sizes by a power law, beyond them like the nearest two.
+    pub fn at(&self, bytes: f64) -> f64 {
+        let [first, .., last] = &self.sizes[..] else {
+            return self.sizes.first().map_or(0.0, |(_, figure)| *figure);
+        };
+        if bytes <= first.0 {
+            // A smaller memory is no cheaper: the word itself and its sensing remain.
+            return first.1;
+        }
+        let upper = self.sizes.iter().position(|(size, _)| bytes <= *size).unwrap_or(self.sizes.len() - 1);
+        let ((x0, y0), (x1, y1)) = (self.sizes[upper - 1], if bytes > last.0 { *last } else { self.sizes[upper] });
+        y0 * (bytes / x0).powf((y1 / y0).ln() / (x1 / x0).ln())
+    }
+}
+
+/// The texts of the technologies that ship with the crate, by name.
+const PRESETS: &[(&str, &str)] = &[
+    ("default", include_str!("../technologies/default.toml")),
+    ("landauer", include_str!("../technologies/landauer.toml")),
+    ("cmos45", include_str!("../technologies/cmos45.toml")),
+    ("cmos7", include_str!("../technologies/cmos7.toml")),
+    ("acmos180", include_str!("../technologies/acmos180.toml")),
+    ("acmos45-bulk", include_str!("../technologies/acmos45-bulk.toml")),
+    ("acmos22-fdsoi", include_str!("../technologies/acmos22-fdsoi.toml")),
+    ("acmos-lowleak", include_str!("../technologies/acmos-lowleak.toml")),
+    ("aqfp", include_str!("../technologies/aqfp.toml")),
+];
 
 impl Technology {
-    /// The technology that ships with Pendula.
+    /// The names of the technologies that ship with Pendula.
+    pub fn presets() -> impl Iterator<Item = &'static str> {
+        PRESETS.iter().map(|(name, _)| *name)
+    }
+
+    /// A technology that ships with Pendula.
+    ///
+    /// # Panics
+    /// Never: a test parses all of them.
+    pub fn preset(name: &str) -> Option<Technology> {
+        let (_, text) = PRESETS.iter().find(|(n, _)| *n == name)?;
+        Some(Technology::parse(text).expect("the technologies that ship are valid"))
+    }
+
+    /// The technology whose latencies count where nothing else is said. It has no energies.
     ///
     /// # Panics
     /// Never: a test parses the file.
     pub fn default_technology() -> Technology {
-        Technology::parse(DEFAULT).expect("the default technology is valid")
-    }
-
-    /// Reads a technology file: `name`, and a table `latency_cycles` with a `source` and one whole number of cycles for
-    /// every gate class.
-    ///
-    /// Errors: bad TOML, a class that is unknown or missing, a latency that is no whole number of cycles from 0 to 10^6, an empty source.
-    pub fn parse(text: &str) -> Result<Technology, TechnologyError> {
-        let file: File =
-            toml::from_str(text).map_err(|e| TechnologyError { message: e.message().to_string(), span: e.span() })?;
-        let at = |key: &str| {
-            // Keys stand at the beginning of a line; good enough to point at one.
-            text.lines()
-                .scan(0, |start, line| {
-                    let here = *start;
-                    *start += line.len() + 1;
-                    Some((here, line))
-                })
-                .find(|(_, line)| line.split('=').next().is_some_and(|k| k.trim() == key))
-                .map(|(start, line)| start..start + line.len())
-        };
-        let error = |message: String, key: &str| TechnologyError { message, span: at(key) };
-        if file.latency_cycles.source.trim().is_empty() {
-            return Err(error("`source` must say where the latencies come from".to_string(), "source"));
-        }
-        let mut latency = vec![None; GateClass::ALL.len()];
-        for (key, value) in &file.latency_cycles.classes {
-            let class = GateClass::ALL.iter().find(|c| c.key() == key);
-            let class = class.ok_or_else(|| error(format!("there is no gate class `{key}`"), key))?;
-            let cycles = value.as_integer().and_then(|n| u64::try_from(n).ok()).filter(|n| *n <= 1_000_000);
-            let cycles = cycles.ok_or_else(|| {
-                error(format!("the latency of `{key}` must be a whole number of cycles from 0 to 1000000"), key)
-            })?;
-            latency[*class as usize] = Some(cycles);
-        }
-        let latency: Option<Vec<u64>> = latency.iter().copied().collect();
-        let latency = latency.ok_or_else(|| {
-            let missing: Vec<&str> = GateClass::ALL
-                .iter()
-                .map(|c| c.key())
-                .filter(|k| !file.latency_cycles.classes.contains_key(*k))
-                .collect();
-            error(format!("`latency_cycles` lacks {}", missing.join(", ")), "[latency_cycles]")
-        })?;
-        Ok(Technology { name: file.name, source: file.latency_cycles.source, latency })
+        Technology::preset("default").expect("the default technology is there")
     }
 
     /// The name.
@@ -99,9 +189,19 @@ impl Technology {
         &self.name
     }
 
-    /// Where the latencies come from.
-    pub fn source(&self) -> &str {
-        &self.source
+    /// What it is, in a line.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Where the figures come from, by table of the file.
+    pub fn sources(&self) -> &[(String, String)] {
+        &self.sources
+    }
+
+    /// What it costs in energy; `None` if the file gives latencies only.
+    pub fn energy(&self) -> Option<&Energy> {
+        self.energy.as_ref()
     }
 
     /// Cycles that one use of a gate class takes.
@@ -126,38 +226,5 @@ impl Technology {
     /// Cycles of everything executed.
     pub fn cycles(&self, counts: &Counts, code: &[Inst]) -> u64 {
         counts.modes.iter().map(|m| self.cycles_in(counts, m, code)).fold(0, u64::saturating_add)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_default_has_every_class_and_a_source() {
-        let t = Technology::default_technology();
-        assert_eq!(t.latency(GateClass::Wire), 0);
-        assert!(t.latency(GateClass::FixedMultiply) > t.latency(GateClass::Add));
-        assert!(t.source().len() > 20);
-    }
-
-    #[test]
-    fn mistakes_are_told_with_their_line() {
-        for (from, to, message, line) in [
-            ("xor = 1", "xor = -1", "whole number", "xor = -1"),
-            ("xor = 1", "xor = 1.5", "whole number", "xor = 1.5"),
-            ("xor = 1", "xro = 1", "no gate class `xro`", "xro = 1"),
-            ("name = \"default\"", "colour = 1\nname = \"x\"", "unknown field `colour`", "colour"),
-            ("wire = 0\n", "", "lacks wire", "[latency_cycles]"),
-        ] {
-            let text = DEFAULT.replacen(from, to, 1);
-            let e = Technology::parse(&text).unwrap_err();
-            assert!(e.message.contains(message), "{}", e.message);
-            assert_eq!(&text[e.span.unwrap()], line);
-        }
-        let start = DEFAULT.find("source").unwrap();
-        let end = DEFAULT.find("wire").unwrap();
-        let text = format!("{}{}", &DEFAULT[..start], &DEFAULT[end..]);
-        assert!(Technology::parse(&text).unwrap_err().message.contains("missing field `source`"));
     }
 }

@@ -1,6 +1,8 @@
 //! How often instructions ran: plain data, from which per-instruction counts,
 //! cycles and energy follow. Made by the machine, priced elsewhere.
 
+use std::collections::BTreeMap;
+
 use crate::class::GateClass;
 use crate::inst::Inst;
 
@@ -73,7 +75,9 @@ pub struct Counts {
     /// Counts of each mode that ran.
     pub modes: Vec<ModeCounts>,
     /// Bits that were destroyed: by `erase`, by `zero.f`, and with gradient words that `zero` dropped.
-    pub lost_bits: u64,
+    ///
+    /// Address of the instruction and number of bits, in the order of addresses.
+    pub lost: Vec<(u32, u64)>,
 }
 
 impl Counts {
@@ -91,6 +95,31 @@ impl Counts {
             }
         }
         out
+    }
+
+    /// Bits that were destroyed, in all.
+    pub fn lost_bits(&self) -> u64 {
+        self.lost.iter().map(|(_, bits)| bits).sum()
+    }
+
+    /// What came to these counts since an earlier look at the same machine's.
+    #[must_use]
+    pub fn since(&self, earlier: &Counts) -> Counts {
+        let less = |now: &[(u32, u64)], then: &[(u32, u64)]| -> Vec<(u32, u64)> {
+            let then: BTreeMap<u32, u64> = then.iter().copied().collect();
+            let left = now.iter().map(|&(at, n)| (at, n - then.get(&at).copied().unwrap_or(0).min(n)));
+            left.filter(|(_, n)| *n > 0).collect()
+        };
+        let modes = self.modes.iter().map(|m| match earlier.modes.iter().find(|e| e.mode == m.mode) {
+            None => m.clone(),
+            Some(e) => ModeCounts {
+                mode: m.mode,
+                blocks: m.blocks.iter().zip(&e.blocks).map(|(now, then)| now.saturating_sub(*then)).collect(),
+                singles: less(&m.singles, &e.singles),
+            },
+        });
+        let modes = modes.filter(|m| !m.singles.is_empty() || m.blocks.iter().any(|n| *n > 0)).collect();
+        Counts { blocks: self.blocks.clone(), modes, lost: less(&self.lost, &earlier.lost) }
     }
 
     /// Instructions executed in one mode.

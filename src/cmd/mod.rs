@@ -4,10 +4,12 @@ pub(crate) mod asm;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod disasm;
+pub(crate) mod energy;
 pub(crate) mod fmt;
 pub(crate) mod grad;
 pub(crate) mod invert;
 pub(crate) mod isa;
+pub(crate) mod level;
 pub(crate) mod man;
 pub(crate) mod run;
 

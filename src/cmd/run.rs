@@ -219,7 +219,7 @@ pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed
     let seconds = elapsed.as_secs_f64();
     let rate = total as f64 / seconds.max(1e-9) / 1e6;
     let _ = writeln!(out, "time          {seconds:>16.6} s, {rate:.0} million instructions a second");
-    let _ = writeln!(out, "bits lost     {:>16}", grouped(counts.lost_bits));
+    let _ = writeln!(out, "bits lost     {:>16}", grouped(counts.lost_bits()));
     let mut classes: Vec<(&str, u64)> = Vec::new();
     for mode in &counts.modes {
         for (class, n) in counts.classes(mode, code) {
@@ -265,7 +265,7 @@ pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed
         "cycles": technology.cycles(&counts, code),
         "technology": technology.name(),
         "seconds": elapsed.as_secs_f64(),
-        "lost_bits": counts.lost_bits,
+        "lost_bits": counts.lost_bits(),
         "overflow_at": flags.overflow,
         "inexact_at": flags.inexact,
         "modes": modes,

@@ -130,7 +130,8 @@ pub(crate) struct Core {
     pub(crate) overflow_op: usize,
     /// Where `zero.f` first cleared a number other than +0.0; 0 for nowhere.
     pub(crate) inexact_op: usize,
-    pub(crate) lost_bits: u64,
+    /// Bits destroyed by each instruction; empty while there are none.
+    pub(crate) lost: Vec<u64>,
     /// Where the decoded instructions begin in the host's memory: with it a noted one is found again.
     pub(crate) base: usize,
     pub(crate) instructions: u32,
@@ -202,6 +203,17 @@ impl Core {
     #[inline(always)]
     fn note(&self, op: &Op) -> usize {
         std::ptr::from_ref(op).addr().wrapping_sub(self.base) + 1
+    }
+
+    /// A word was destroyed at `op`.
+    #[cold]
+    #[inline(never)]
+    fn lose(&mut self, op: &Op) {
+        let at = self.place(self.note(op)) as usize;
+        self.lost.resize(self.instructions as usize, 0);
+        if let Some(bits) = self.lost.get_mut(at) {
+            *bits += 64;
+        }
     }
 
     /// A fixed-point number wrapped at `op`. No call from here: handlers would have to save registers for it.
@@ -434,12 +446,12 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     }
 
     fn lose(&mut self, _: u64) {
-        self.core.lost_bits += 64;
+        self.core.lose(self.op);
     }
 
     fn lose_inexact(&mut self, v: u64) {
         if v != 0 {
-            self.core.lost_bits += 64;
+            self.core.lose(self.op);
             if self.core.inexact_op == 0 {
                 self.core.inexact_op = self.core.note(self.op);
             }
@@ -578,14 +590,14 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
                     let old = records[lane - 1].pop();
                     // Whatever was there is lost instead.
                     if word != 0 {
-                        self.core.lost_bits += 64;
+                        self.core.lose(self.op);
                     }
                     old
                 }
                 Dropped::Lost => {
                     // Tangents are no part of the machine that is modelled.
                     if word != 0 && (lane == GRADIENT || !self.core.carriage.has_tangents()) {
-                        self.core.lost_bits += 64;
+                        self.core.lose(self.op);
                     }
                     0
                 }

@@ -182,7 +182,7 @@ impl<'p> Machine<'p> {
             trap_overflow: config.trap_overflow,
             overflow_op: 0,
             inexact_op: 0,
-            lost_bits: 0,
+            lost: Vec::new(),
             base: program.ops(Carriage::Plain).as_ptr().addr(),
             instructions: module.code.len() as u32,
             pending: 0,
@@ -439,7 +439,9 @@ impl<'p> Machine<'p> {
             let mode = Mode { direction, level: carriage.level(), tangents: carriage.has_tangents() };
             ran.then_some(ModeCounts { mode, blocks, singles })
         });
-        Counts { blocks: d.blocks.clone(), modes: modes.collect(), lost_bits: self.core.lost_bits }
+        let lost =
+            self.core.lost.iter().enumerate().filter(|(_, bits)| **bits > 0).map(|(at, bits)| (at as u32, *bits));
+        Counts { blocks: d.blocks.clone(), modes: modes.collect(), lost: lost.collect() }
     }
 
     /// How many instructions have run since the machine was made, in both directions.

@@ -842,13 +842,13 @@ fn every_row_comes_back_or_traps_without_a_trace() {
                 let k = s.below(4) as usize;
                 let carriage = CARRIAGES[k];
                 randomize(&mut m, &row, carriage, &mut s);
-                let (before, digest, lost) = (everything(&m), m.digest(), m.counts().lost_bits);
+                let (before, digest, lost) = (everything(&m), m.digest(), m.counts().lost_bits());
                 let first = s.pick(&[Direction::Forward, Direction::Backward]);
                 m.keep_dropped();
                 if run(&mut m, carriage, first).is_err() {
                     trapped += 1;
                     assert!(m.digest() == digest, "{row:?} {carriage:?}");
-                    assert_eq!((m.dropped_words(), m.counts().lost_bits), (0, lost), "{row:?} {carriage:?}");
+                    assert_eq!((m.dropped_words(), m.counts().lost_bits()), (0, lost), "{row:?} {carriage:?}");
                     continue;
                 }
                 ran[k] += 1;
@@ -945,7 +945,7 @@ fn expect(
     for (at, (a, b)) in found.iter().zip(&words.0).enumerate() {
         assert_eq!(a, b, "{row} {carriage:?}: lane {} of cell {}", at / n, at % n);
     }
-    m.counts().lost_bits
+    m.counts().lost_bits()
 }
 
 fn with_value(carriage: Carriage) -> impl Iterator<Item = usize> {
@@ -1097,7 +1097,7 @@ fn drops() {
     let program = program(between([inst("zero", &[reg(1)])]));
     let mut m = machine(&program, MEMORY);
     run(&mut m, Carriage::SecondGradient, Direction::Forward).expect("a clear register");
-    assert_eq!(m.counts().lost_bits, 0);
+    assert_eq!(m.counts().lost_bits(), 0);
 }
 
 /// Level 1 of a turn, by the kernels: effective `irot` adds g(b)·a − g(a)·b of the words before it to the angle's gradient word,

@@ -24,7 +24,7 @@ fn run_at(carriage: Carriage, inst: Inst, before: [[u64; 4]; 4], after: [[u64; 4
     assert_eq!(m.run(None), Outcome::Finished);
     let lanes = |m: &Machine| [0, 1, 2, 3].map(|lane| [1, 2, 3, 4].map(|n| m.lane_register(lane, r(n))));
     assert_eq!(lanes(&m), after, "{inst:?} {carriage:?}");
-    assert_eq!(m.counts().lost_bits, 0);
+    assert_eq!(m.counts().lost_bits(), 0);
     m.begin(Direction::Backward);
     assert_eq!(m.run(None), Outcome::Finished);
     assert_eq!(m.digest(), digest, "{inst:?} {carriage:?}: back to {:x?}", lanes(&m));
@@ -152,7 +152,7 @@ fn zero_drops_gradient_words() {
             }
             let before = m.digest();
             assert_eq!(m.run(None), Outcome::Finished);
-            assert_eq!(m.counts().lost_bits, lost, "{name} {carriage:?}");
+            assert_eq!(m.counts().lost_bits(), lost, "{name} {carriage:?}");
             for lane in carriage.lanes() {
                 assert_eq!(m.lane_register(*lane, r(1)), 0);
             }
@@ -164,11 +164,11 @@ fn zero_drops_gradient_words() {
             }
             m.keep_dropped();
             assert_eq!(m.run(None), Outcome::Finished);
-            assert_eq!((m.counts().lost_bits, m.dropped_words()), (0, carriage.lanes().len()));
+            assert_eq!((m.counts().lost_bits(), m.dropped_words()), (0, carriage.lanes().len()));
             m.begin(Direction::Backward);
             m.turn_dropped();
             assert_eq!(m.run(None), Outcome::Finished);
-            assert_eq!((m.counts().lost_bits, m.dropped_words(), m.digest()), (0, 0, before), "{name} {carriage:?}");
+            assert_eq!((m.counts().lost_bits(), m.dropped_words(), m.digest()), (0, 0, before), "{name} {carriage:?}");
         }
     }
 }

@@ -1,0 +1,83 @@
+//! Quotients and square roots by restoring recurrences, in place and without garbage.
+
+use super::builder::Builder;
+use super::word::{Bit, Word};
+
+impl Builder {
+    /// Divides in place, unsigned: `dividend` (n bits, wires) and as many zeros as the divisor d has bits become quotient (n bits) and remainder.
+    /// The wires do not move: what is returned says where the words are. If d is zero they mean nothing.
+    ///
+    /// Step by step the remainder, a bit of the dividend appended, is lessened by d; if it becomes negative, d is added back. The sign
+    /// bit stays as the complement of a bit of the quotient. Of n and W bits: n(6W − 2) Toffoli.
+    ///
+    /// # Panics
+    /// If there are not as many zeros as bits of the divisor.
+    pub fn divide_in_place(&mut self, dividend: &[Bit], zeros: &[Bit], divisor: &[Bit]) -> (Word, Word) {
+        assert_eq!(zeros.len(), divisor.len(), "the remainder is as long as the divisor");
+        let n = dividend.len();
+        let mut remainder = Word::from(zeros);
+        let mut quotient = Vec::with_capacity(n);
+        for &bit in dividend.iter().rev() {
+            let window = Word::from(bit).then(&remainder);
+            let top = window.sign();
+            self.subtract(divisor, &window);
+            remainder = Word::from(&window[..divisor.len()]);
+            self.add_if(top, divisor, &remainder);
+            self.not(top);
+            quotient.push(top);
+        }
+        (quotient.into_iter().rev().collect(), remainder)
+    }
+
+    /// The inverse of [`Builder::divide_in_place`]: quotient (n wires) and remainder (W wires, less than the divisor) become
+    /// quotient · divisor + remainder and W zeros. Returns where the product is, and the zeros.
+    ///
+    /// # Panics
+    /// If there are not as many bits of the remainder as of the divisor.
+    pub fn multiply_in_place(&mut self, quotient: &[Bit], remainder: &[Bit], divisor: &[Bit]) -> (Word, Word) {
+        assert_eq!(remainder.len(), divisor.len(), "the remainder is as long as the divisor");
+        let mut remainder = Word::from(remainder);
+        let mut dividend = Vec::with_capacity(quotient.len());
+        for &top in quotient {
+            let window = remainder.then(&[top]);
+            self.not(top);
+            self.subtract_if(top, divisor, &remainder);
+            self.add(divisor, &window);
+            dividend.push(window[0]);
+            remainder = Word::from(&window[1..]);
+        }
+        (dividend.into_iter().collect(), remainder)
+    }
+
+    /// Quotient and remainder, unsigned, as values without garbage.
+    pub fn div_rem(&mut self, dividend: &[Bit], divisor: &[Bit]) -> (Word, Word) {
+        let copy = self.copy(dividend);
+        let zeros = self.word(divisor.len());
+        self.divide_in_place(&copy, &zeros, divisor)
+    }
+
+    /// The square root rounded down, and the remainder (a bit longer than the root), as values without garbage. The root has half as many
+    /// bits, rounded up.
+    ///
+    /// For each bit of the root, from the top: the remainder, two bits of the argument appended, is lessened by 4·root + 1, which is added
+    /// back if the difference is negative; its sign is the complement of the root's next bit.
+    pub fn square_root(&mut self, x: &[Bit]) -> (Word, Word) {
+        let half = x.len().div_ceil(2);
+        let argument = self.word(2 * half);
+        self.xor(x, &argument);
+        let mut remainder = Word::from(self.bit());
+        // The lowest bit first.
+        let mut root = Word::default();
+        for i in (0..half).rev() {
+            let window = Word::from(&argument[2 * i..2 * i + 2]).then(&remainder);
+            let less = Word::constant(1, 2).then(&root);
+            let top = window.sign();
+            self.subtract(&less, &window);
+            remainder = Word::from(&window[..window.len() - 1]);
+            self.add_if(top, &less, &remainder);
+            self.not(top);
+            root = Word::from(top).then(&root);
+        }
+        (root, remainder)
+    }
+}

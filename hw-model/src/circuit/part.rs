@@ -1,0 +1,472 @@
+//! The parts of instructions, each with its circuit.
+//!
+//! | gate classes | parts |
+//! |---|---|
+//! | `wire`, `xor`, `add` | [`Part::Accumulate`] of [`Function::Wire`] by an [`Accumulator`] |
+//! | `logic`, `compare`, `equal`, `select`, `multiply`, `divide`, `shift`, `fixed-multiply`, `fixed-divide` | [`Part::Accumulate`] of the [`Function`]s so named |
+//! | `log-add` | [`Function::LogProduct`], [`Function::LogQuotient`], [`Function::LogInverse`], and [`Accumulator::MultiplyLog`] |
+//! | `not`, `increment`, `swap`, `scale`, `memory`, `call`, `host`, `erase` | the part of that name; for a negation [`Part::Negate`], [`Part::NegateLog`] |
+//! | `rotate` | [`Part::Rotate`], [`Part::RotateBy`] |
+//! | `rotation` | [`Part::Rotation`]; its shears alone are [`Part::Shears`] |
+//! | `elementary`, `root`, `power`, `convert`, those of floating point, `log-sum`, `log-convert` | [`Function::Kernel`] |
+//! | `branch`, `check` | [`Part::Branch`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckZero`] |
+//!
+//! Elementary functions and floating point are straight-line programs over the builder's words, written in [`kernels`]; they enter a target
+//! by [`accumulate`] as any other [`Value`] does.
+
+use pendula_isa::Cond;
+
+use super::kernels::{self, Formats, Kernel};
+use super::word::Bit;
+use super::{Builder, Circuit, GateCounts, Role, Word};
+
+mod control;
+mod fixed;
+mod integer;
+mod log;
+
+/// A function as a value: computed on new wires, from operands that are as before in the end (though not in between).
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// The result.
+    pub word: Word,
+    /// Bits that tell of a trap, with their names. If one is 1, the result means nothing.
+    pub traps: Vec<(&'static str, Bit)>,
+}
+
+impl From<Word> for Value {
+    fn from(word: Word) -> Value {
+        Value { word, traps: Vec::new() }
+    }
+}
+
+/// How a function's value enters the target: ⊕ of `y ⊕= f(x…)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accumulator {
+    /// `y ^= f`.
+    Xor,
+    /// `y += f`; backward `y -= f`.
+    Add,
+    /// `y += f`, or `y -= f` if the register `direction` is 1: the machine's adder, which runs both ways.
+    AddOrSubtract,
+    /// `y *= f` of logarithmic numbers, or `y /= f` if the register `direction` is 1.
+    MultiplyLog,
+}
+
+/// A function of one word or more. Those of fixed point are for numbers with `frac` fraction bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// The operand itself.
+    Wire,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise nor.
+    Nor,
+    /// The product's low word.
+    Multiply,
+    /// Quotient rounded toward zero. Traps if the divisor is zero, as the next three.
+    Quotient,
+    /// Remainder with the sign of the dividend.
+    Remainder,
+    /// Quotient rounded down.
+    QuotientDown,
+    /// Remainder with the sign of the divisor.
+    Modulo,
+    /// Shift to the left by an amount modulo the width.
+    ShiftLeft,
+    /// Shift to the right, zeros coming in.
+    ShiftRight,
+    /// Shift to the right, the sign coming in.
+    ShiftRightSigned,
+    /// 1 if the first is less, signed.
+    Less,
+    /// 1 if the first is less, unsigned.
+    LessUnsigned,
+    /// 1 if they are equal.
+    Equal,
+    /// The lesser, signed.
+    Min,
+    /// The greater, signed.
+    Max,
+    /// |a|; traps for the least word.
+    Magnitude,
+    /// −1, 0 or 1 as a number.
+    Sign {
+        /// Fraction bits.
+        frac: usize,
+    },
+    /// The greater of a and 0.
+    Positive,
+    /// The greatest whole number not above a.
+    Floor {
+        /// Fraction bits.
+        frac: usize,
+    },
+    /// Product of fixed-point numbers, rounded down, wrapped.
+    FixedMultiply {
+        /// Fraction bits.
+        frac: usize,
+    },
+    /// a · b + c of fixed-point numbers, the product rounded down, wrapped.
+    FixedMultiplyAdd {
+        /// Fraction bits.
+        frac: usize,
+    },
+    /// Quotient of fixed-point numbers, rounded toward zero. Traps if the divisor is zero or the quotient does not fit.
+    FixedDivide {
+        /// Fraction bits.
+        frac: usize,
+    },
+    /// 1 / a, rounded toward zero. Traps as the quotient.
+    FixedInverse {
+        /// Fraction bits.
+        frac: usize,
+    },
+    /// Product of logarithmic numbers. Traps for words that are no numbers and results that are out of range.
+    LogProduct,
+    /// Quotient of logarithmic numbers. Traps if the divisor is zero, too.
+    LogQuotient,
+    /// 1 / a of a logarithmic number. Traps for zero and for what is no number.
+    LogInverse,
+    /// An elementary function, a conversion, an operation on floating-point or logarithmic numbers.
+    Kernel {
+        /// Which.
+        kernel: Kernel,
+        /// Fraction bits of fixed-point numbers; the other formats are those of the width.
+        frac: usize,
+    },
+}
+
+/// One half of a pair of jumps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Half {
+    /// `jmp`: the condition into the bit `taken`, which then controls the update of `pc`.
+    Jump,
+    /// `from`: the condition into the bit `taken`, which it clears if the pair is as it should be.
+    From,
+}
+
+/// A part of an instruction that has a circuit of its own.
+///
+/// For an accumulate, `y ⊕= f(x…)`, the part is the whole instruction but its access to memory, if it has one: the function is
+/// computed, accumulated and computed backward. How its cost is divided among the gate classes of the function and of
+/// the accumulator, [`shares`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// `y ⊕= f(a[, b[, c]])`.
+    Accumulate(Accumulator, Function),
+    /// Complements every bit of `y`.
+    Not,
+    /// `y += 1`, or `y -= 1` if `direction` is 1.
+    Increment,
+    /// `y = -y`.
+    Negate,
+    /// Changes the sign of a logarithmic number `y`, unless it is zero. Traps for what is no number.
+    NegateLog,
+    /// Exchanges `x` and `y`.
+    Swap,
+    /// Rotates `y` to the left by the amount in `a`, modulo the width. Backward, to the right.
+    Rotate,
+    /// Rotates `y` to the left by a constant: wiring.
+    RotateBy(usize),
+    /// Multiplies `x` by `num`/`den` with the information buffer `buf`, all signed; backward it divides. Traps if a factor is not positive or a
+    /// result does not fit.
+    Scale,
+    /// Adds to each of `x` and `y` a multiple of the other, three times, after quarter turns: the shears of a rotation, whose coefficients
+    /// are operands.
+    Shears,
+    /// Rotates the point (`x`, `y`) of fixed-point numbers by `angle`, whose sine and whose half's tangent are computed, used in quarter turns and
+    /// shears, and computed backward. Backward it rotates back.
+    Rotation {
+        /// Fraction bits.
+        frac: usize,
+    },
+    /// Exchanges `r` with one of this many words of memory, by the address in `a`. Traps if there is no such word.
+    Memory {
+        /// Words of memory.
+        words: usize,
+    },
+    /// One half of a pair of jumps, which compares `a` and `b`.
+    Branch(Half, Cond),
+    /// A jump that compares `a` and `b` and the `from` at which it lands, which compares `c` and `d`. Traps if they do not agree.
+    BranchPair(Cond, Cond),
+    /// Enters the procedure `to`: exchanges `pc` with `link`, which becomes the address after the call. Traps unless `link` is clear. Backward, returns.
+    Call,
+    /// Traps unless the condition holds between `a` and `b`.
+    Check(Cond),
+    /// As [`Part::Check`], between logarithmic numbers. Traps for what is none, too.
+    CheckLog(Cond),
+    /// Traps unless `a` is zero.
+    CheckZero,
+    /// Copies a word onto the lines of a link to the host.
+    Host,
+    /// Erases a word: no circuit, as many bits of information lost as it has.
+    Erase,
+}
+
+/// Why a part has no circuit of some width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PartError {
+    /// The width is not one that the part can have.
+    #[error("{part:?} has no circuit for words of {width} bits: {wanted}")]
+    Width {
+        /// The part.
+        part: Part,
+        /// The width.
+        width: usize,
+        /// What would do.
+        wanted: &'static str,
+    },
+}
+
+/// The circuit of a part for words of `width` bits. It has registers with the names that the parts' descriptions use.
+///
+/// # Errors
+/// A width below 1, one that is no power of two for shifts and rotations, one below 4 for logarithmic numbers or below 2 for signed division
+/// and scaling, fraction bits that are not fewer than the width's; for kernels, a width that is not from 8 to 64.
+pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
+    if let Some(wanted) = refused(part, width) {
+        return Err(PartError::Width { part, width, wanted });
+    }
+    let mut b = Builder::new(&part.name());
+    match part {
+        Part::Accumulate(accumulator, function) => integer::accumulate(&mut b, accumulator, function, width),
+        Part::Not => {
+            let y = b.register("y", Role::Target, width);
+            b.complement(&y);
+        }
+        Part::Increment => {
+            let y = b.register("y", Role::Target, width);
+            let direction = b.register("direction", Role::Control, 1);
+            b.add_or_subtract(direction[0], &[Bit::ONE], &y);
+        }
+        Part::Negate => {
+            let y = b.register("y", Role::Target, width);
+            b.negate(&y);
+        }
+        Part::NegateLog => log::negate(&mut b, width),
+        Part::Swap => {
+            let x = b.register("x", Role::Target, width);
+            let y = b.register("y", Role::Target, width);
+            b.swap(&x, &y);
+        }
+        Part::Rotate => {
+            let a = b.register("a", Role::Operand, width);
+            let y = b.register("y", Role::Target, width);
+            b.rotate_left(&a, &y);
+        }
+        Part::RotateBy(amount) => {
+            let y = b.register("y", Role::Target, width);
+            b.ends_at("y", &y.rotated_left(amount));
+        }
+        Part::Scale => integer::scale(&mut b, width),
+        Part::Shears => fixed::shears(&mut b, width),
+        Part::Rotation { frac } => kernels::rotation(&mut b, Formats::new(width, frac).fixed),
+        Part::Memory { words } => control::memory(&mut b, words, width),
+        Part::Branch(half, cond) => control::branch(&mut b, half, cond, width),
+        Part::BranchPair(jump, from) => control::branch_pair(&mut b, jump, from, width),
+        Part::Call => control::call(&mut b, width),
+        Part::Check(cond) => control::check(&mut b, cond, width),
+        Part::CheckLog(cond) => log::check(&mut b, cond, width),
+        Part::CheckZero => {
+            let a = b.register("a", Role::Operand, width);
+            let trap = b.register("trap", Role::Trap, 1);
+            b.xor_none(&a, trap[0]);
+            b.not(trap[0]);
+        }
+        Part::Host => {
+            let a = b.register("a", Role::Operand, width);
+            let link = b.register("link", Role::Target, width);
+            b.xor(&a, &link);
+        }
+        Part::Erase => {
+            b.register("a", Role::Lost, width);
+        }
+    }
+    Ok(b.finish())
+}
+
+/// What is wrong with a width, if anything is.
+fn refused(part: Part, width: usize) -> Option<&'static str> {
+    let power = (!width.is_power_of_two()).then_some("the width must be a power of two");
+    let least = |n, wanted| (width < n).then_some(wanted);
+    let fraction = |frac: usize| (frac >= width).then_some("the fraction must be shorter than the word");
+    let logarithm = || least(4, "a logarithmic number has 4 bits or more");
+    let kernel = |frac: usize| {
+        let format =
+            "a kernel's words have 8 to 64 bits, of which 1 to 48, and no more than the width less 2, are fraction";
+        (!(8..=64).contains(&width) || !(1..=48.min(width - 2)).contains(&frac)).then_some(format)
+    };
+    let special = match part {
+        Part::Accumulate(_, Function::Kernel { frac, .. }) | Part::Rotation { frac } => kernel(frac),
+        Part::Accumulate(_, f) if f.frac().is_some() => f.frac().and_then(fraction),
+        Part::Accumulate(_, Function::ShiftLeft | Function::ShiftRight | Function::ShiftRightSigned) | Part::Rotate => {
+            power
+        }
+        Part::Accumulate(_, Function::LogProduct | Function::LogQuotient | Function::LogInverse) => logarithm(),
+        Part::NegateLog | Part::CheckLog(_) => logarithm(),
+        Part::Accumulate(Accumulator::MultiplyLog, _) => logarithm(),
+        Part::Scale => least(2, "signed words have 2 bits or more"),
+        Part::Memory { words } => {
+            let many = words.checked_next_power_of_two().is_none_or(|n| n.ilog2() as usize > width);
+            (words == 0 || many).then_some("an address must be able to say each word of memory")
+        }
+        _ => None,
+    };
+    least(1, "a word has a bit").or(special)
+}
+
+impl Function {
+    /// How many operands it takes.
+    pub const fn arity(self) -> usize {
+        match self {
+            Function::Kernel { kernel, .. } => kernel.arity(),
+            Function::Wire
+            | Function::Magnitude
+            | Function::Sign { .. }
+            | Function::Positive
+            | Function::Floor { .. }
+            | Function::FixedInverse { .. }
+            | Function::LogInverse => 1,
+            Function::And
+            | Function::Or
+            | Function::Nor
+            | Function::Multiply
+            | Function::Quotient
+            | Function::Remainder
+            | Function::QuotientDown
+            | Function::Modulo
+            | Function::ShiftLeft
+            | Function::ShiftRight
+            | Function::ShiftRightSigned
+            | Function::Less
+            | Function::LessUnsigned
+            | Function::Equal
+            | Function::Min
+            | Function::Max
+            | Function::FixedMultiply { .. }
+            | Function::FixedDivide { .. }
+            | Function::LogProduct
+            | Function::LogQuotient => 2,
+            Function::FixedMultiplyAdd { .. } => 3,
+        }
+    }
+
+    /// The fraction bits that matter to it.
+    const fn frac(self) -> Option<usize> {
+        match self {
+            Function::Sign { frac }
+            | Function::Floor { frac }
+            | Function::FixedMultiply { frac }
+            | Function::FixedMultiplyAdd { frac }
+            | Function::FixedDivide { frac }
+            | Function::FixedInverse { frac }
+            | Function::Kernel { frac, .. } => Some(frac),
+            _ => None,
+        }
+    }
+}
+
+impl Part {
+    /// The circuit's name, an identifier.
+    fn name(self) -> String {
+        let text = format!("{self:?}");
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
+        words.collect::<Vec<_>>().join("_").to_lowercase()
+    }
+}
+
+/// The cost of an accumulate, `y ⊕= f(x…)`, by the gate class that answers for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// What the function's class costs: computing it and computing it backward.
+    pub function: GateCounts,
+    /// What the accumulator's class costs.
+    pub accumulator: GateCounts,
+}
+
+/// Divides the cost of an accumulate so that the shares add up to the circuit of the whole.
+///
+/// As a rule the function is computed on ancillas, accumulated and computed backward; then the accumulator's share is its circuit on a
+/// word that is there already ([`Function::Wire`]), but not more of a kind of gate than the whole has (a bit or a word with known zeros
+/// is cheaper to add), and the function's is the rest. Where the function goes straight into the target
+/// ([`is_fused`]) there is no accumulator apart from it: the whole is the function's share.
+///
+/// # Errors
+/// As [`generate`].
+pub fn shares(accumulator: Accumulator, function: Function, width: usize) -> Result<Shares, PartError> {
+    let whole = generate(Part::Accumulate(accumulator, function), width)?.counts();
+    if is_fused(accumulator, function) {
+        return Ok(Shares { function: whole, accumulator: GateCounts::default() });
+    }
+    let alone = generate(Part::Accumulate(accumulator, Function::Wire), width)?.counts();
+    let accumulator = GateCounts {
+        not: alone.not.min(whole.not),
+        cnot: alone.cnot.min(whole.cnot),
+        toffoli: alone.toffoli.min(whole.toffoli),
+        cswap: alone.cswap.min(whole.cswap),
+    };
+    Ok(Shares { function: whole - accumulator, accumulator })
+}
+
+/// Whether the function goes into the target without being computed on ancillas before: bitwise functions, comparisons and choices under exclusive or,
+/// an integer product, whose rows are added in place, under addition.
+pub const fn is_fused(accumulator: Accumulator, function: Function) -> bool {
+    match accumulator {
+        Accumulator::Xor => matches!(
+            function,
+            Function::And
+                | Function::Or
+                | Function::Nor
+                | Function::Less
+                | Function::LessUnsigned
+                | Function::Equal
+                | Function::Min
+                | Function::Max
+        ),
+        Accumulator::Add | Accumulator::AddOrSubtract => matches!(function, Function::Multiply),
+        Accumulator::MultiplyLog => false,
+    }
+}
+
+/// Declares the target and what the accumulator needs beside it, and gives what puts a value into it.
+///
+/// Every accumulate is built by this: `value` computes the function of the operands that [`Builder::register`] gave.
+pub fn accumulate(b: &mut Builder, accumulator: Accumulator, width: usize, value: impl FnOnce(&mut Builder) -> Value) {
+    let y = b.register("y", Role::Target, width);
+    let direction = match accumulator {
+        Accumulator::Xor | Accumulator::Add => Word::default(),
+        Accumulator::AddOrSubtract | Accumulator::MultiplyLog => b.register("direction", Role::Control, 1),
+    };
+    b.with(value, |b, value| {
+        for (name, bit) in &value.traps {
+            let trap = b.register(name, Role::Trap, 1);
+            b.cnot(*bit, trap[0]);
+        }
+        match accumulator {
+            Accumulator::Xor => b.xor(&value.word, &y),
+            Accumulator::Add => b.add(&value.word, &y),
+            Accumulator::AddOrSubtract => b.add_or_subtract(direction[0], &value.word, &y),
+            Accumulator::MultiplyLog => log::multiply_into(b, direction[0], &value.word, &y),
+        }
+    });
+}
+
+/// A circuit that reads a table, accumulates what it read, and reads it again: `y ⊕= table[index]` if `on` is 1. Of L entries 4(L − 1) Toffoli beside the
+/// accumulator's.
+///
+/// # Panics
+/// If the table is empty.
+pub fn table_lookup(accumulator: Accumulator, table: &[u128], width: usize) -> Circuit {
+    let mut b = Builder::new("table_lookup");
+    let index = b.register("index", Role::Operand, table.len().next_power_of_two().ilog2() as usize);
+    let on = b.register("on", Role::Control, 1);
+    accumulate(&mut b, accumulator, width, |b| {
+        let y = b.word(width);
+        b.xor_lookup(on[0], &index, table, &y);
+        y.into()
+    });
+    b.finish()
+}

@@ -1,0 +1,90 @@
+//! Memory, jumps, calls and checks.
+
+use pendula_isa::Cond;
+
+use super::Half;
+use crate::circuit::word::Bit;
+use crate::circuit::{Builder, Role, Word};
+
+impl Builder {
+    /// `target ^= ` whether the condition holds between two integers, or fixed-point numbers.
+    pub fn xor_condition(&mut self, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
+        match cond {
+            Cond::Always => self.not(target),
+            Cond::Eq | Cond::Ne => self.xor_equal(x, z, target),
+            Cond::Lt | Cond::Ge => self.xor_less_signed(x, z, target),
+            Cond::Gt | Cond::Le => self.xor_less_signed(z, x, target),
+            Cond::Ltu | Cond::Geu => self.xor_less(x, z, target),
+        }
+        if matches!(cond, Cond::Ne | Cond::Ge | Cond::Le | Cond::Geu) {
+            self.not(target);
+        }
+    }
+
+    /// Exchanges `r` with the word of `memory` that `address` says, if `enable` is 1: for every word a controlled swap of each bit.
+    pub fn exchange_memory(&mut self, enable: Bit, address: &[Bit], memory: &[Word], r: &[Bit]) {
+        self.for_each_index(enable, address, memory.len(), &mut |b, i, here| b.swap_if(here, r, &memory[i]));
+    }
+}
+
+pub(super) fn memory(b: &mut Builder, words: usize, width: usize) {
+    let a = b.register("a", Role::Operand, width);
+    let r = b.register("r", Role::Target, width);
+    let memory: Vec<Word> = (0..words).map(|i| b.register(&format!("m{i}"), Role::Target, width)).collect();
+    let trap = b.register("trap_address", Role::Trap, 1);
+    let bits = words.next_power_of_two().ilog2() as usize;
+    if words.is_power_of_two() {
+        b.xor_none(&a[bits..], trap[0]);
+        b.not(trap[0]);
+    } else {
+        b.xor_less(&a, &Word::constant(words as u128, width), trap[0]);
+        b.not(trap[0]);
+    }
+    b.exchange_memory(Bit::ONE, &a[..bits], &memory, &r);
+}
+
+/// The operands of a comparison.
+fn operands(b: &mut Builder, names: [&str; 2], width: usize) -> [Word; 2] {
+    names.map(|name| b.register(name, Role::Operand, width))
+}
+
+pub(super) fn branch(b: &mut Builder, half: Half, cond: Cond, width: usize) {
+    let [x, z] = operands(b, ["a", "b"], width);
+    let taken = b.register("taken", Role::Target, 1);
+    b.xor_condition(cond, &x, &z, taken[0]);
+    if half == Half::Jump {
+        let offset = b.register("offset", Role::Operand, width);
+        let pc = b.register("pc", Role::Target, width);
+        b.add_if(taken[0], &offset, &pc);
+    }
+}
+
+pub(super) fn branch_pair(b: &mut Builder, jump: Cond, from: Cond, width: usize) {
+    let [x, z] = operands(b, ["a", "b"], width);
+    let offset = b.register("offset", Role::Operand, width);
+    let [v, w] = operands(b, ["c", "d"], width);
+    let pc = b.register("pc", Role::Target, width);
+    let taken = b.register("trap_pair", Role::Trap, 1);
+    b.xor_condition(jump, &x, &z, taken[0]);
+    b.add_if(taken[0], &offset, &pc);
+    b.xor_condition(from, &v, &w, taken[0]);
+}
+
+pub(super) fn call(b: &mut Builder, width: usize) {
+    let to = b.register("to", Role::Operand, width);
+    let pc = b.register("pc", Role::Target, width);
+    let link = b.register("link", Role::Target, width);
+    let trap = b.register("trap_link", Role::Trap, 1);
+    b.xor_none(&link, trap[0]);
+    b.not(trap[0]);
+    b.xor(&to, &link);
+    b.swap(&pc, &link);
+    b.increment_if(Bit::ONE, &link);
+}
+
+pub(super) fn check(b: &mut Builder, cond: Cond, width: usize) {
+    let [x, z] = operands(b, ["a", "b"], width);
+    let trap = b.register("trap", Role::Trap, 1);
+    b.xor_condition(cond, &x, &z, trap[0]);
+    b.not(trap[0]);
+}

@@ -1,0 +1,215 @@
+//! Integer functions, and the accumulates of all types.
+
+use super::{Accumulator, Function, Value, fixed, is_fused, log};
+use crate::circuit::kernels::Formats;
+use crate::circuit::word::Bit;
+use crate::circuit::{Builder, Role, Word};
+
+/// `y ⊕= f(a[, b[, c]])`.
+pub(super) fn accumulate(b: &mut Builder, accumulator: Accumulator, function: Function, width: usize) {
+    let x: Vec<Word> =
+        ["a", "b", "c"][..function.arity()].iter().map(|name| b.register(name, Role::Operand, width)).collect();
+    match is_fused(accumulator, function) {
+        true => fused(b, accumulator, function, &x, width),
+        false if function == Function::Wire => super::accumulate(b, accumulator, width, |_| x[0].clone().into()),
+        false => super::accumulate(b, accumulator, width, |b| value(b, function, &x)),
+    }
+}
+
+/// Accumulates whose function goes straight into the target.
+fn fused(b: &mut Builder, accumulator: Accumulator, function: Function, x: &[Word], width: usize) {
+    let y = b.register("y", Role::Target, width);
+    let (a, c) = (&x[0], &x[1]);
+    match function {
+        Function::And => b.xor_and(a, c, &y),
+        Function::Or => {
+            b.xor_nor(a, c, &y);
+            b.complement(&y);
+        }
+        Function::Nor => b.xor_nor(a, c, &y),
+        Function::Less => b.xor_less_signed(a, c, y[0]),
+        Function::LessUnsigned => b.xor_less(a, c, y[0]),
+        Function::Equal => b.xor_equal(a, c, y[0]),
+        Function::Min => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, a, c, &y)),
+        Function::Max => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, c, a, &y)),
+        Function::Multiply if accumulator == Accumulator::AddOrSubtract => {
+            let direction = b.register("direction", Role::Control, 1);
+            b.complement_if(direction[0], &y);
+            b.multiply_add(a, c, &y);
+            b.complement_if(direction[0], &y);
+        }
+        Function::Multiply => b.multiply_add(a, c, &y),
+        other => unreachable!("{other:?} is not fused"),
+    }
+}
+
+/// The function on new wires.
+fn value(b: &mut Builder, function: Function, x: &[Word]) -> Value {
+    let a = &x[0];
+    let width = a.len();
+    let log2 = width.ilog2() as usize;
+    match function {
+        Function::Wire => b.copy(a).into(),
+        Function::And => {
+            let y = b.word(width);
+            b.xor_and(a, &x[1], &y);
+            y.into()
+        }
+        Function::Or => {
+            let y = b.word(width);
+            b.xor_nor(a, &x[1], &y);
+            b.complement(&y);
+            y.into()
+        }
+        Function::Nor => {
+            let y = b.word(width);
+            b.xor_nor(a, &x[1], &y);
+            y.into()
+        }
+        Function::Multiply => {
+            let y = b.word(width);
+            b.multiply_add(a, &x[1], &y);
+            y.into()
+        }
+        Function::Quotient => divided(b, a, &x[1], |b, d| {
+            b.negate_if(d.signs_differ, &d.quotient);
+            d.quotient
+        }),
+        Function::Remainder => divided(b, a, &x[1], |b, d| {
+            b.negate_if(a.sign(), &d.remainder);
+            d.remainder
+        }),
+        Function::QuotientDown => divided(b, a, &x[1], |b, d| {
+            // −q if it is exact, else −q − 1 = ¬q.
+            let exact = b.is_zero(&d.remainder);
+            let up = b.and(exact, d.signs_differ);
+            b.complement_if(d.signs_differ, &d.quotient);
+            b.increment_if(up, &d.quotient);
+            d.quotient
+        }),
+        Function::Modulo => divided(b, a, &x[1], |b, d| {
+            // From |b| if the signs differ and it is not zero: |b| − r = ¬r + |b| + 1.
+            let inexact = b.any(&d.remainder);
+            let other = b.and(inexact, d.signs_differ);
+            b.complement_if(other, &d.remainder);
+            let divisor = b.mask(other, &d.divisor);
+            b.add_carry(&divisor, &d.remainder, other, None);
+            b.negate_if(x[1].sign(), &d.remainder);
+            d.remainder
+        }),
+        Function::ShiftLeft => Word::from(&b.shift_left(a, &x[1][..log2])[..width]).into(),
+        Function::ShiftRight => Word::from(&b.shift_right(a, &x[1][..log2])[width - 1..]).into(),
+        Function::ShiftRightSigned => Word::from(&b.shift_right_signed(a, &x[1][..log2])[width - 1..]).into(),
+        Function::Less => Word::from(b.less_signed(a, &x[1])).into(),
+        Function::LessUnsigned => Word::from(b.less(a, &x[1])).into(),
+        Function::Equal => Word::from(b.equal(a, &x[1])).into(),
+        Function::Min => {
+            let less = b.less_signed(a, &x[1]);
+            b.select(less, a, &x[1]).into()
+        }
+        Function::Max => {
+            let less = b.less_signed(a, &x[1]);
+            b.select(less, &x[1], a).into()
+        }
+        Function::Magnitude => {
+            let word = b.magnitude(a);
+            Value { traps: vec![("trap_range", word.sign())], word }
+        }
+        Function::Sign { frac } => {
+            let nonzero = b.any(a);
+            let above = vec![a.sign(); width - frac - 1];
+            Word::constant(0, frac).then(&[nonzero]).then(&above).into()
+        }
+        Function::Positive => {
+            let positive = b.inverse_of(a.sign());
+            b.mask(positive, a).into()
+        }
+        Function::Floor { frac } => Word::constant(0, frac).then(&a[frac..]).into(),
+        Function::FixedMultiply { frac } => fixed::product(b, a, &x[1], frac).into(),
+        Function::FixedMultiplyAdd { frac } => {
+            let product = fixed::product(b, a, &x[1], frac);
+            b.add(&x[2], &product);
+            product.into()
+        }
+        Function::FixedDivide { frac } => fixed::quotient(b, a, &x[1], frac),
+        Function::FixedInverse { frac } => fixed::inverse(b, a, frac),
+        Function::LogProduct => log::product(b, a, &x[1], false),
+        Function::LogQuotient => log::product(b, a, &x[1], true),
+        Function::LogInverse => log::inverse(b, a),
+        Function::Kernel { kernel, frac } => kernel.value(b, &Formats::new(width, frac), x),
+    }
+}
+
+/// A division of magnitudes.
+struct Division {
+    quotient: Word,
+    remainder: Word,
+    divisor: Word,
+    signs_differ: Bit,
+}
+
+/// Divides the magnitudes and lets `finish` give the result its sign.
+fn divided(b: &mut Builder, a: &Word, d: &Word, finish: impl FnOnce(&mut Builder, Division) -> Word) -> Value {
+    let zero = b.is_zero(d);
+    let signs_differ = b.bit();
+    b.cnot(a.sign(), signs_differ);
+    b.cnot(d.sign(), signs_differ);
+    let (dividend, divisor) = (b.magnitude(a), b.magnitude(d));
+    let zeros = b.word(divisor.len());
+    let (quotient, remainder) = b.divide_in_place(&dividend, &zeros, &divisor);
+    let word = finish(b, Division { quotient, remainder, divisor, signs_differ });
+    Value { word, traps: vec![("trap_zero_divisor", zero)] }
+}
+
+/// The words of `rmul` in place: x is divided by den, the quotient multiplied by num; the remainders go to the buffer, which is multiplied by den and
+/// divided by num. Each of the two products is a division backward, so that nothing needs to be computed twice.
+///
+/// Signs: for x < 0, ⌊x/den⌋ = ¬⌊¬x/den⌋ and x mod den = den − 1 − (¬x mod den).
+pub(super) fn scale(b: &mut Builder, width: usize) {
+    let x = b.register("x", Role::Target, width);
+    let buffer = b.register("buf", Role::Target, width);
+    let num = b.register("num", Role::Operand, width);
+    let den = b.register("den", Role::Operand, width);
+    let factor = b.register("trap_factor", Role::Trap, 1);
+    let overflow = b.register("trap_buffer", Role::Trap, 1);
+    let overflow_x = b.register("trap_overflow", Role::Trap, 1);
+    b.with(
+        |b| {
+            let positive = |b: &mut Builder, n: &Word| {
+                let (some, plus) = (b.any(n), b.inverse_of(n.sign()));
+                b.and(some, plus)
+            };
+            let (num, den) = (positive(b, &num), positive(b, &den));
+            [num, den]
+        },
+        |b, positive| b.xor_all(positive, factor[0]),
+    );
+    b.not(factor[0]);
+    let n = width - 1;
+    let (num, den) = (Word::from(&num[..n]), Word::from(&den[..n]));
+    let (sign_x, sign_buffer) = (x.sign(), buffer.sign());
+    // r to factor − 1 − r, its own inverse.
+    let mirror = |b: &mut Builder, sign: Bit, factor: &Word, r: &Word| {
+        b.complement_if(sign, r);
+        b.add_if(sign, factor, r);
+    };
+    b.complement_if(sign_x, &x[..n]);
+    let zeros = b.word(n);
+    let (quotient, rest) = b.divide_in_place(&x[..n], &zeros, &den);
+    mirror(b, sign_x, &den, &rest);
+    b.complement_if(sign_buffer, &buffer[..n]);
+    mirror(b, sign_buffer, &den, &rest);
+    let (low, high) = b.multiply_in_place(&buffer[..n], &rest, &den);
+    b.xor_less(&high, &num, overflow[0]);
+    b.not(overflow[0]);
+    let (buffer, rest) = b.divide_in_place(&low, &high, &num);
+    mirror(b, sign_buffer, &num, &rest);
+    b.complement_if(sign_buffer, &buffer);
+    mirror(b, sign_x, &num, &rest);
+    let (x, high) = b.multiply_in_place(&quotient, &rest, &num);
+    b.xor_none(&high, overflow_x[0]);
+    b.not(overflow_x[0]);
+    b.complement_if(sign_x, &x);
+    b.ends_at("x", &x.then(&[sign_x]));
+    b.ends_at("buf", &buffer.then(&[sign_buffer]));
+}

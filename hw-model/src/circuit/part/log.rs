@@ -1,0 +1,168 @@
+//! Logarithmic numbers: a sign, and below it a signed logarithm whose least value stands for zero, and with a minus for nothing.
+
+use pendula_isa::Cond;
+
+use super::Value;
+use crate::circuit::word::Bit;
+use crate::circuit::{Builder, Role, Word};
+
+/// A logarithmic number taken apart.
+struct Number {
+    sign: Bit,
+    /// Signed.
+    log: Word,
+}
+
+impl Number {
+    fn of(word: &[Bit]) -> Number {
+        let (&sign, log) = word.split_last().expect("a logarithmic number has bits");
+        Number { sign, log: Word::from(log) }
+    }
+
+    /// `target ^= ` whether the logarithm is the least one, which only zero and what is no number have.
+    fn xor_least(&self, b: &mut Builder, target: Bit) {
+        let low = &self.log[..self.log.len() - 1];
+        b.complement(low);
+        b.xor_all(&self.log, target);
+        b.complement(low);
+    }
+}
+
+/// a · c, or a / c.
+pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Value {
+    let (a, c) = (Number::of(a), Number::of(c));
+    let n = a.log.len();
+    let least = b.word(2);
+    a.xor_least(b, least[0]);
+    c.xor_least(b, least[1]);
+    let bad_a = b.and(least[0], a.sign);
+    let bad_c = b.and(least[1], c.sign);
+    let bad = b.or(bad_a, bad_c);
+    let mut traps = vec![("trap_bad_logarithm", bad)];
+    let zero = if divide {
+        traps.push(("trap_zero_divisor", least[1]));
+        least[0]
+    } else {
+        b.or(least[0], least[1])
+    };
+    let log = b.copy(&a.log.signed(n + 1));
+    let other = c.log.signed(n + 1);
+    if divide {
+        b.subtract(&other, &log);
+    } else {
+        b.add(&other, &log);
+    }
+    // Out of range: the two signs differ, or the least logarithm.
+    let wrapped = b.copy(&log[n..]);
+    b.cnot(log[n - 1], wrapped[0]);
+    let sum = Number { sign: Bit::ZERO, log: Word::from(&log[..n]) };
+    let reserved = b.bit();
+    sum.xor_least(b, reserved);
+    let outside = b.or(wrapped[0], reserved);
+    let number = b.inverse_of(zero);
+    traps.push(("trap_range", b.and(outside, number)));
+    let sign = b.copy(&[a.sign]);
+    b.cnot(c.sign, sign[0]);
+    let zero_log = Word::constant(1 << (n - 1), n + 1);
+    let word = b.select(zero, &zero_log, &sum.log.then(&sign));
+    Value { word, traps }
+}
+
+/// `y *= x`, or `y /= x` if `direction` is 1, in place. The traps' own bits serve as the sum's sign and as the mark of a zero y while it is worked on: if
+/// all is well they are zero again.
+pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit]) {
+    let (x, y) = (Number::of(x), Number::of(y));
+    let n = y.log.len();
+    let bad = b.register("trap_bad_operand", Role::Trap, 1)[0];
+    let by_zero = b.register("trap_log_zero", Role::Trap, 1)[0];
+    let above = b.register("trap_overflow", Role::Trap, 1)[0];
+    let least = b.register("trap_reserved", Role::Trap, 1)[0];
+    // By zero, or by what is no number.
+    x.xor_least(b, by_zero);
+    y.xor_least(b, least);
+    b.toffoli(least, y.sign, bad);
+    b.not(least);
+    b.cnot(y.log[n - 1], above);
+    let sum = y.log.then(&[above]);
+    b.complement_if(direction, &sum);
+    // Zero stays: least is 0 for it here.
+    let log = x.log.clone();
+    b.with(|b| b.mask(least, &log).signed(n + 1), |b, masked| b.add(masked, &sum));
+    b.complement_if(direction, &sum);
+    b.cnot(y.log[n - 1], above);
+    b.toffoli(least, x.sign, y.sign);
+    b.not(least);
+    y.xor_least(b, least);
+}
+
+/// 1 / a.
+pub(super) fn inverse(b: &mut Builder, a: &[Bit]) -> Value {
+    let word = b.copy(a);
+    let a = Number::of(a);
+    let least = b.bit();
+    a.xor_least(b, least);
+    let bad = b.and(least, a.sign);
+    b.negate(&word[..a.log.len()]);
+    Value { word, traps: vec![("trap_bad_logarithm", bad), ("trap_zero_divisor", least)] }
+}
+
+/// −y, unless it is zero.
+pub(super) fn negate(b: &mut Builder, width: usize) {
+    let y = b.register("y", Role::Target, width);
+    let bad = b.register("trap_bad_logarithm", Role::Trap, 1);
+    let number = Number::of(&y);
+    b.with(
+        |b| {
+            let least = b.bit();
+            number.xor_least(b, least);
+            least
+        },
+        |b, least| {
+            b.toffoli(*least, number.sign, bad[0]);
+            b.not(number.sign);
+            b.cnot(*least, number.sign);
+        },
+    );
+}
+
+/// A condition between two logarithmic numbers. A negative one's logarithm is complemented, since its order is the opposite; then both are
+/// compared as unsigned words whose sign and logarithm's sign mean the opposite, that is, with these bits exchanged.
+pub(super) fn check(b: &mut Builder, cond: Cond, width: usize) {
+    let x = b.register("a", Role::Operand, width);
+    let z = b.register("b", Role::Operand, width);
+    let trap = b.register("trap", Role::Trap, 1);
+    let bad = b.register("trap_bad_logarithm", Role::Trap, 2);
+    for (word, bad) in [&x, &z].into_iter().zip(&*bad) {
+        let number = Number::of(word);
+        b.with(
+            |b| {
+                let least = b.bit();
+                number.xor_least(b, least);
+                least
+            },
+            |b, least| b.toffoli(*least, number.sign, *bad),
+        );
+    }
+    b.with(
+        |b| {
+            for word in [&x, &z] {
+                let number = Number::of(word);
+                b.complement_if(number.sign, &number.log);
+            }
+            let (x, x_signs) = x.split_at(width - 2);
+            let (z, z_signs) = z.split_at(width - 2);
+            (Word::from(x).then(z_signs), Word::from(z).then(x_signs))
+        },
+        |b, (x, z)| {
+            let unsigned = match cond {
+                Cond::Lt => Cond::Ltu,
+                Cond::Ge => Cond::Geu,
+                Cond::Gt => return b.xor_condition(Cond::Ltu, z, x, trap[0]),
+                Cond::Le => return b.xor_condition(Cond::Geu, z, x, trap[0]),
+                Cond::Always | Cond::Eq | Cond::Ne | Cond::Ltu | Cond::Geu => cond,
+            };
+            b.xor_condition(unsigned, x, z, trap[0]);
+        },
+    );
+    b.not(trap[0]);
+}

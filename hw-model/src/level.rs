@@ -1,0 +1,249 @@
+//! The uncomputing level: how many instructions a reversible program executes
+//! for each that an irreversible one would, as a logarithm to base 2 (Liu and
+//! Zhao 2020, section 6.1, where it is the log-ratio of the operations of a reversible
+//! program and of its irreversible counterpart).
+//!
+//! Every executed instruction has a [`Role`], told by where it stands: in a
+//! span that undoes a routine, between a routine and its undoing, in a run of a
+//! procedure backward, or by what it is. Two measures come from the roles.
+//! *Paired*: the counterpart is the program without undoing, without second
+//! halves of jumps, without checks and bookkeeping of ancillas. *Attributed*:
+//! copies of results are overhead, too, since an irreversible program would
+//! compute a result where it is wanted.
+//!
+//! A run backward at the host's request (for gradients, or to restore the
+//! start) is not uncomputing.
+
+use std::collections::BTreeMap;
+
+use pendula_isa::GateClass;
+use pendula_isa::counts::{Block, Counts, Direction};
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::module::{Module, Span};
+use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::table::{Flow, Func, Row};
+use pendula_isa::types::{Acc, Reg};
+
+use crate::price::functions;
+
+/// What an executed instruction is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// It computes something that an irreversible program would compute, too.
+    Compute,
+    /// It copies a result out of what will be undone.
+    Copy,
+    /// It undoes.
+    Uncompute,
+    /// It confirms where a jump or call came from, or that something holds.
+    Check,
+    /// It saves or restores a word on the stack.
+    Save,
+    /// It runs at a gradient level.
+    Gradient,
+    /// It exchanges words with the host.
+    Host,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Role; 7] =
+        [Role::Compute, Role::Copy, Role::Uncompute, Role::Check, Role::Save, Role::Gradient, Role::Host];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Compute => "compute",
+            Role::Copy => "copy",
+            Role::Uncompute => "uncompute",
+            Role::Check => "check",
+            Role::Save => "save",
+            Role::Gradient => "gradient",
+            Role::Host => "host",
+        }
+    }
+}
+
+/// Executed instructions by role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles([u64; Role::ALL.len()]);
+
+impl Roles {
+    /// Executions in a role.
+    pub fn get(&self, role: Role) -> u64 {
+        self.0[role as usize]
+    }
+
+    fn add(&mut self, role: Role, n: u64) {
+        self.0[role as usize] += n;
+    }
+
+    /// All executions but those at a gradient level.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum::<u64>() - self.get(Role::Gradient)
+    }
+
+    /// Executions of the irreversible counterpart.
+    pub fn counterpart(&self) -> u64 {
+        self.essential() + self.get(Role::Copy)
+    }
+
+    /// Executions that compute, or exchange words with the host.
+    pub fn essential(&self) -> u64 {
+        self.get(Role::Compute) + self.get(Role::Host)
+    }
+
+    /// log2(total / counterpart); `None` where the counterpart executes nothing.
+    pub fn paired(&self) -> Option<f64> {
+        level(self.total(), self.counterpart())
+    }
+
+    /// log2(total / essential); `None` where nothing is essential.
+    pub fn attributed(&self) -> Option<f64> {
+        level(self.total(), self.essential())
+    }
+}
+
+fn level(total: u64, rest: u64) -> Option<f64> {
+    (rest > 0).then(|| (total as f64 / rest as f64).log2())
+}
+
+/// Levels of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Levels {
+    /// Of everything.
+    pub all: Roles,
+    /// Of each function that ran, the one with the most executions first.
+    pub functions: Vec<(String, Roles)>,
+    /// The basic block in which most instructions were executed, and its function.
+    pub hottest: Option<(Block, String, Roles)>,
+}
+
+impl Levels {
+    /// From the counts of a run forward.
+    pub fn new(module: &Module, counts: &Counts) -> Levels {
+        let gaps = gaps(module);
+        let mut of: Vec<Roles> = vec![Roles::default(); module.code.len()];
+        for mode in &counts.modes {
+            for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
+                let role = if mode.mode.level > 0 || mode.mode.tangents {
+                    Role::Gradient
+                } else if mode.mode.direction == Direction::Backward {
+                    // A procedure run backward by one that runs forward.
+                    Role::Uncompute
+                } else {
+                    role(module, &gaps, at as u32)
+                };
+                of[at].add(role, n);
+            }
+        }
+        let sum = |range: &mut dyn Iterator<Item = usize>| {
+            let mut out = Roles::default();
+            for at in range {
+                for role in Role::ALL {
+                    out.add(role, of[at].get(role));
+                }
+            }
+            out
+        };
+        let names = functions(module);
+        let mut by: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, name) in names.iter().enumerate() {
+            by.entry(name).or_default().push(at);
+        }
+        let mut functions: Vec<(String, Roles)> =
+            by.into_iter().map(|(name, at)| (name.to_string(), sum(&mut at.into_iter()))).collect();
+        functions.retain(|(_, roles)| roles.0.iter().any(|n| *n > 0));
+        functions.sort_by_key(|(_, roles)| std::cmp::Reverse(roles.0.iter().sum::<u64>()));
+        let range = |b: &Block| b.start as usize..(b.end as usize).min(of.len());
+        let hottest = counts
+            .blocks
+            .iter()
+            .map(|b| (*b, sum(&mut range(b))))
+            .max_by_key(|(b, roles)| (roles.total(), std::cmp::Reverse(b.start)))
+            .filter(|(_, roles)| roles.total() > 0)
+            .map(|(b, roles)| (b, names[b.start as usize].clone(), roles));
+        Levels { all: sum(&mut (0..of.len())), functions, hottest }
+    }
+}
+
+/// A stretch between a routine and its undoing, and the registers that the routine writes.
+struct Gap {
+    start: u32,
+    end: u32,
+    written: [bool; Reg::COUNT],
+    memory: bool,
+}
+
+fn gaps(module: &Module) -> Vec<Gap> {
+    let mut out = Vec::new();
+    let mut open: Vec<&Span> = Vec::new();
+    let mut spans: Vec<&Span> = module.spans.iter().collect();
+    spans.sort_by_key(|s| (s.start, std::cmp::Reverse(s.end)));
+    for span in spans {
+        if !span.undo {
+            open.push(span);
+        } else if let Some(at) = open.iter().rposition(|s| s.name == span.name) {
+            let routine = open.remove(at);
+            let mut gap = Gap { start: routine.end, end: span.start, written: [false; Reg::COUNT], memory: false };
+            for inst in module.code.get(routine.start as usize..routine.end as usize).unwrap_or_default() {
+                for slot in inst.kind.layout() {
+                    match slot {
+                        Slot::Target(f) => gap.written[inst.regs[f as usize].index()] = true,
+                        Slot::TargetMem(_) | Slot::TargetMemPlain(_) => gap.memory = true,
+                        _ => {}
+                    }
+                }
+            }
+            out.push(gap);
+        }
+    }
+    out
+}
+
+fn role(module: &Module, gaps: &[Gap], at: u32) -> Role {
+    let inst = &module.code[at as usize];
+    if module.spans.iter().any(|s| s.undo && (s.start..s.end).contains(&at)) {
+        return Role::Uncompute;
+    }
+    if gaps.iter().any(|g| (g.start..g.end).contains(&at) && copies(inst, g)) {
+        return Role::Copy;
+    }
+    match inst.kind {
+        Kind::Accumulate { .. } => Role::Compute,
+        Kind::Row { row, inverse, .. } => match row.info().flow {
+            // Of each pair, the half that is entered.
+            Flow::Jump if inverse => Role::Check,
+            Flow::Procedure if !inverse => Role::Check,
+            Flow::Run => Role::Host,
+            Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => Role::Compute,
+            Flow::Straight => match row.info().class {
+                GateClass::Host => Role::Host,
+                GateClass::Check => Role::Check,
+                _ if row == Row::Push => Role::Save,
+                _ => Role::Compute,
+            },
+        },
+    }
+}
+
+/// Whether an instruction takes a word that a routine has written to one that it has not, as it is.
+fn copies(inst: &Inst, gap: &Gap) -> bool {
+    let Kind::Accumulate { acc, func, .. } = inst.kind else { return false };
+    if !matches!(acc, Acc::Add | Acc::Xor | Acc::Mul) || !is_identity(func) {
+        return false;
+    }
+    let mut operands = inst.operands().map(|(_, operand)| operand);
+    let written = |operand: Option<Operand>| match operand {
+        Some(Operand::Reg(r)) => gap.written[r.index()],
+        Some(Operand::Mem { .. }) => gap.memory,
+        _ => false,
+    };
+    let target = operands.next();
+    // To memory, a result goes wherever the routine wrote.
+    (matches!(target, Some(Operand::Mem { .. })) || !written(target)) && written(operands.next())
+}
+
+fn is_identity(func: Func) -> bool {
+    func.info().class == GateClass::Wire
+}

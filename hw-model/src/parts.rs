@@ -1,0 +1,262 @@
+//! The circuit of each [`Unit`]: how many gates it has, read off the circuit
+//! that [`crate::circuit`] generates.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock};
+
+use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::types::{Acc, Cond, Ty};
+
+use crate::circuit::kernels::{Formats, Kernel};
+use crate::circuit::part::{Accumulator, Function, Half, Part, generate, is_fused as fused, shares};
+use crate::circuit::{Circuit, GateCounts};
+use crate::work::Unit;
+
+/// What decides a circuit beside its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Bits in a word.
+    pub width: u32,
+    /// Fraction bits of fixed-point numbers.
+    pub frac: u32,
+    /// Words of memory.
+    pub memory: u64,
+}
+
+/// How a function of the table is built.
+enum Built {
+    /// As a part.
+    Part(Function),
+    /// As a kernel.
+    Kernel(Kernel),
+}
+
+/// Whether a function goes straight into its target, so that there is no accumulator apart from it.
+pub(crate) fn is_fused(func: Func, xor: bool) -> bool {
+    let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
+    match built(func, 0) {
+        Built::Part(function) => fused(accumulator, function),
+        Built::Kernel(_) => false,
+    }
+}
+
+fn built(func: Func, frac: usize) -> Built {
+    use Built::{Kernel as K, Part as P};
+    match func {
+        Func::Int(f) => match f {
+            int_fn::Fn::Id => P(Function::Wire),
+            int_fn::Fn::Mul => P(Function::Multiply),
+            int_fn::Fn::Quot => P(Function::Quotient),
+            int_fn::Fn::Rem => P(Function::Remainder),
+            int_fn::Fn::Div => P(Function::QuotientDown),
+            int_fn::Fn::Mod => P(Function::Modulo),
+            int_fn::Fn::And => P(Function::And),
+            int_fn::Fn::Or => P(Function::Or),
+            int_fn::Fn::Nor => P(Function::Nor),
+            int_fn::Fn::Shl => P(Function::ShiftLeft),
+            int_fn::Fn::Shr => P(Function::ShiftRight),
+            int_fn::Fn::Sar => P(Function::ShiftRightSigned),
+            int_fn::Fn::Lt => P(Function::Less),
+            int_fn::Fn::Ltu => P(Function::LessUnsigned),
+            int_fn::Fn::Eq => P(Function::Equal),
+            int_fn::Fn::Min => P(Function::Min),
+            int_fn::Fn::Max => P(Function::Max),
+            int_fn::Fn::CvtQ => K(Kernel::FixedToInt),
+            int_fn::Fn::CvtL => K(Kernel::LogToInt),
+            int_fn::Fn::CvtF => K(Kernel::FloatToInt),
+        },
+        Func::Q(f) => match f {
+            q_fn::Fn::Id => P(Function::Wire),
+            q_fn::Fn::Mul => P(Function::FixedMultiply { frac }),
+            q_fn::Fn::Div => P(Function::FixedDivide { frac }),
+            q_fn::Fn::Muladd => P(Function::FixedMultiplyAdd { frac }),
+            q_fn::Fn::CvtI => K(Kernel::IntToFixed),
+            q_fn::Fn::CvtL => K(Kernel::LogToFixed),
+            q_fn::Fn::CvtF => K(Kernel::FloatToFixed),
+            q_fn::Fn::LogL => K(Kernel::LogOfLog),
+            q_fn::Fn::Inv => P(Function::FixedInverse { frac }),
+            q_fn::Fn::Pow => K(Kernel::FixedPow),
+            q_fn::Fn::Powi => K(Kernel::FixedPowi),
+            q_fn::Fn::Exp => K(Kernel::FixedExp),
+            q_fn::Fn::Log => K(Kernel::FixedLog),
+            q_fn::Fn::Log2 => K(Kernel::FixedLog2),
+            q_fn::Fn::Sqrt => K(Kernel::FixedSqrt),
+            q_fn::Fn::Sin => K(Kernel::FixedSin),
+            q_fn::Fn::Cos => K(Kernel::FixedCos),
+            q_fn::Fn::Tan => K(Kernel::FixedTan),
+            q_fn::Fn::Asin => K(Kernel::FixedAsin),
+            q_fn::Fn::Acos => K(Kernel::FixedAcos),
+            q_fn::Fn::Atan => K(Kernel::FixedAtan),
+            q_fn::Fn::Atan2 => K(Kernel::FixedAtan2),
+            q_fn::Fn::Sinh => K(Kernel::FixedSinh),
+            q_fn::Fn::Cosh => K(Kernel::FixedCosh),
+            q_fn::Fn::Tanh => K(Kernel::FixedTanh),
+            q_fn::Fn::Abs => P(Function::Magnitude),
+            q_fn::Fn::Sign => P(Function::Sign { frac }),
+            q_fn::Fn::Min => P(Function::Min),
+            q_fn::Fn::Max => P(Function::Max),
+            q_fn::Fn::Relu => P(Function::Positive),
+            q_fn::Fn::Floor => P(Function::Floor { frac }),
+            q_fn::Fn::Hypot => K(Kernel::FixedHypot),
+        },
+        Func::L(f) => match f {
+            l_fn::Fn::Id => P(Function::Wire),
+            l_fn::Fn::Mul => P(Function::LogProduct),
+            l_fn::Fn::Div => P(Function::LogQuotient),
+            l_fn::Fn::Inv => P(Function::LogInverse),
+            l_fn::Fn::Pow => K(Kernel::LogPow),
+            l_fn::Fn::Plus => K(Kernel::LogPlus),
+            l_fn::Fn::Minus => K(Kernel::LogMinus),
+            l_fn::Fn::CvtI => K(Kernel::IntToLog),
+            l_fn::Fn::CvtQ => K(Kernel::FixedToLog),
+            l_fn::Fn::CvtF => K(Kernel::FloatToLog),
+        },
+        Func::F(f) => match f {
+            f_fn::Fn::Id => P(Function::Wire),
+            f_fn::Fn::Mul => K(Kernel::FloatMultiply),
+            f_fn::Fn::Div | f_fn::Fn::Inv => K(Kernel::FloatDivide),
+            f_fn::Fn::Muladd => K(Kernel::FloatMultiplyAdd),
+            f_fn::Fn::CvtI => K(Kernel::IntToFloat),
+            f_fn::Fn::CvtQ => K(Kernel::FixedToFloat),
+            f_fn::Fn::CvtL => K(Kernel::LogToFloat),
+            f_fn::Fn::Sqrt | f_fn::Fn::Hypot => K(Kernel::FloatSqrt),
+            // One elementary function stands for another of its kind: the powers are a logarithm and an exponential.
+            f_fn::Fn::Exp | f_fn::Fn::Sinh | f_fn::Fn::Cosh | f_fn::Fn::Tanh => K(Kernel::FloatExp),
+            f_fn::Fn::Log | f_fn::Fn::Log2 | f_fn::Fn::Pow | f_fn::Fn::Powi => K(Kernel::FloatLog),
+            f_fn::Fn::Sin
+            | f_fn::Fn::Cos
+            | f_fn::Fn::Tan
+            | f_fn::Fn::Asin
+            | f_fn::Fn::Acos
+            | f_fn::Fn::Atan
+            | f_fn::Fn::Atan2 => K(Kernel::FloatSin),
+            f_fn::Fn::Abs => P(Function::Magnitude),
+            f_fn::Fn::Sign => P(Function::Sign { frac }),
+            f_fn::Fn::Min => P(Function::Min),
+            f_fn::Fn::Max => P(Function::Max),
+            f_fn::Fn::Relu => P(Function::Positive),
+            f_fn::Fn::Floor => P(Function::Floor { frac }),
+        },
+    }
+}
+
+/// The gates of a unit's circuit.
+///
+/// A unit that is made of several circuits has the sum of their gates. A memory too large to lay out gate by gate has
+/// those of two smaller ones, extended: their number is linear in the number of words.
+pub fn gates(unit: Unit, shape: Shape) -> GateCounts {
+    static KNOWN: OnceLock<Mutex<HashMap<(Unit, Shape), GateCounts>>> = OnceLock::new();
+    let known = KNOWN.get_or_init(Mutex::default);
+    // A memory's size matters to an access only.
+    let shape = if unit == Unit::Memory { shape } else { Shape { memory: 0, ..shape } };
+    if let Ok(known) = known.lock()
+        && let Some(counts) = known.get(&(unit, shape))
+    {
+        return *counts;
+    }
+    let counts = count(unit, shape);
+    if let Ok(mut known) = known.lock() {
+        known.insert((unit, shape), counts);
+    }
+    counts
+}
+
+fn part(part: Part, shape: Shape) -> GateCounts {
+    generate(part, shape.width as usize).map(|c| c.counts()).unwrap_or_default()
+}
+
+fn kernel(kernel: Kernel, shape: Shape) -> Circuit {
+    let mut formats = Formats::of_width(shape.width as usize);
+    formats.fixed.frac = shape.frac;
+    kernel.circuit(&formats, Accumulator::Xor)
+}
+
+/// A kernel without the copy of its result.
+fn value(k: Kernel, shape: Shape) -> GateCounts {
+    kernel(k, shape).counts() - GateCounts { cnot: u64::from(shape.width), ..GateCounts::default() }
+}
+
+fn count(unit: Unit, shape: Shape) -> GateCounts {
+    let nothing = GateCounts::default();
+    let width = shape.width as usize;
+    match unit {
+        Unit::Function { func, xor } => match built(func, shape.frac as usize) {
+            Built::Part(Function::Wire) => nothing,
+            Built::Part(function) => {
+                let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
+                shares(accumulator, function, width).map(|s| s.function).unwrap_or_default()
+            }
+            Built::Kernel(k) => value(k, shape),
+        },
+        Unit::Accumulator(acc, ty) => match (acc, ty) {
+            (Acc::Xor, _) => part(Part::Accumulate(Accumulator::Xor, Function::Wire), shape),
+            (Acc::Add, Ty::Int | Ty::Q | Ty::L) => {
+                part(Part::Accumulate(Accumulator::AddOrSubtract, Function::Wire), shape)
+            }
+            // The sum into a clear word, an exchange, and the difference from the old one, which clears it but for the rounding.
+            (Acc::Add, Ty::F) => kernel(Kernel::FloatAdd, shape).counts() * 2 + part(Part::Swap, shape),
+            (Acc::Mul, _) => part(Part::Accumulate(Accumulator::MultiplyLog, Function::Wire), shape),
+        },
+        Unit::Row { row, ty, cond, form, inverse } => match row {
+            Row::Swap | Row::Gswap => part(Part::Swap, shape),
+            // The access to memory exchanges.
+            Row::Exch | Row::Push => nothing,
+            Row::Neg => match ty {
+                Ty::Int | Ty::Q => part(Part::Negate, shape),
+                Ty::L => part(Part::NegateLog, shape),
+                Ty::F => GateCounts { not: 1, ..nothing },
+            },
+            Row::Not => part(Part::Not, shape),
+            Row::Rol => part(if form { Part::RotateBy(1) } else { Part::Rotate }, shape),
+            Row::Inc => part(Part::Increment, shape),
+            Row::Rmul => part(Part::Scale, shape),
+            Row::Assert => part(if ty == Ty::L { Part::CheckLog(cond) } else { Part::Check(cond) }, shape),
+            Row::Zero => part(Part::CheckZero, shape),
+            // |x| ≤ tolerance, as the comparison of two words.
+            Row::ZeroWithin => part(Part::Check(Cond::Le), shape),
+            Row::Emit | Row::Read | Row::Show => part(Part::Host, shape),
+            Row::Print | Row::Erase | Row::Start => nothing,
+            Row::Rot => match ty {
+                Ty::Q => part(Part::Rotation { frac: shape.frac as usize }, shape),
+                Ty::Int | Ty::L | Ty::F => {
+                    // Sine and cosine, four products, two sums, and as much again to clear the old coordinates.
+                    let product = value(Kernel::FloatMultiply, shape) * 4;
+                    let sum = value(Kernel::FloatAdd, shape) * 2;
+                    let angle = value(Kernel::FloatSin, shape) + value(Kernel::FloatCos, shape);
+                    angle + (product + sum + part(Part::Swap, shape)) * 2
+                }
+            },
+            Row::Jmp => {
+                let half = if inverse { Half::From } else { Half::Jump };
+                let compare = part(Part::Branch(half, cond), shape);
+                match ty {
+                    Ty::L => compare - part(Part::Check(cond), shape) + part(Part::CheckLog(cond), shape),
+                    Ty::Int | Ty::Q | Ty::F => compare,
+                }
+            }
+            Row::Proc | Row::Call | Row::Callr | Row::Gcall => part(Part::Call, shape),
+        },
+        Unit::Memory => memory(shape),
+    }
+}
+
+/// Words of memory up to which an access is laid out.
+const LAID_OUT: u64 = 256;
+
+fn memory(shape: Shape) -> GateCounts {
+    let of = |words: u64| part(Part::Memory { words: words as usize }, shape);
+    let words = shape.memory.max(1).next_power_of_two();
+    if words <= LAID_OUT {
+        return of(words);
+    }
+    let (half, whole) = (of(LAID_OUT / 2), of(LAID_OUT));
+    let times = (words - LAID_OUT) / (LAID_OUT / 2);
+    // A few gates at the top of the tree do not grow.
+    let more = |whole: u64, half: u64| whole + whole.saturating_sub(half) * times;
+    GateCounts {
+        not: more(whole.not, half.not),
+        cnot: more(whole.cnot, half.cnot),
+        toffoli: more(whole.toffoli, half.toffoli),
+        cswap: more(whole.cswap, half.cswap),
+    }
+}

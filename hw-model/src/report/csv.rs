@@ -1,0 +1,60 @@
+//! Tidy CSV: one observation a row, one variable a column.
+
+use super::{Priced, Program};
+use crate::price::Cause;
+
+/// The columns.
+const HEADER: &str = "technology,frequency_hz,volt,phase,function,file,line,address,gate_class,cause,times,joules\n";
+
+/// Bills as CSV (RFC 4180, but lines end in a line feed): a row for each item and cause, in the order of the bills.
+///
+/// `joules` is the energy in joules, written so that it reads back exactly; `times` counts uses of the gate class, or where that is empty
+/// words of traffic or bits lost. What is unknown or does not apply is empty. Items that cost nothing are left out, unless all of a bill costs
+/// nothing; then they have no cause.
+pub fn csv(program: &Program<'_>, priced: &[Priced<'_>]) -> String {
+    let mut out = String::from(HEADER);
+    for Priced { device, bill, .. } in priced {
+        let free = bill.total().total() == 0.0;
+        let conditions = [
+            quoted(device.technology().name()),
+            device.hertz().map(|hertz| hertz.to_string()).unwrap_or_default(),
+            device.volt().map(|volt| volt.to_string()).unwrap_or_default(),
+        ];
+        for item in &bill.items {
+            let origin = program.origin(item);
+            let mut row = |cause: &str, joules: f64| {
+                let fields = [
+                    quoted(item.phase.name()),
+                    quoted(origin.function.unwrap_or_default()),
+                    quoted(origin.file),
+                    origin.line.map(|line| line.to_string()).unwrap_or_default(),
+                    item.at.map(|at| at.to_string()).unwrap_or_default(),
+                    item.class.map(|class| class.key().to_string()).unwrap_or_default(),
+                    cause.to_string(),
+                    item.times.to_string(),
+                    format!("{joules:e}"),
+                ];
+                out += &conditions.join(",");
+                out.push(',');
+                out += &fields.join(",");
+                out.push('\n');
+            };
+            if free {
+                row("", 0.0);
+                continue;
+            }
+            for cause in Cause::ALL {
+                let joules = item.joules[cause];
+                if joules != 0.0 {
+                    row(cause.name(), joules);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// A field, in quotes if it needs them.
+fn quoted(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}

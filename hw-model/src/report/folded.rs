@@ -1,0 +1,46 @@
+//! Folded stacks, as flamegraph.pl and inferno read them.
+
+use std::collections::BTreeMap;
+
+use super::{Priced, Program, subject};
+use crate::price::Cause;
+
+/// Attojoules in a joule.
+const ATTO: f64 = 1e18;
+
+/// A bill as folded stacks, sorted: `phase;function;file:line;class;cause N`, with N in whole attojoules, rounded, and lines of 0 left out.
+///
+/// In place of a line that is not known stands the address, as `file:@12`. What belongs to no instruction has the function `(host)` and no
+/// place. The class of words that go to or come from the host is `traffic`, that of information destroyed is `lost`.
+pub fn folded(program: &Program<'_>, priced: &Priced<'_>) -> String {
+    let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
+    for item in &priced.bill.items {
+        let origin = program.origin(item);
+        let mut frames = vec![frame(item.phase.name()), frame(origin.function.unwrap_or("(host)"))];
+        match (item.at, origin.line) {
+            (_, Some(line)) => frames.push(frame(&format!("{}:{line}", origin.file))),
+            (Some(at), None) => frames.push(frame(&format!("{}:@{at}", origin.file))),
+            (None, None) => {}
+        }
+        frames.push(subject(&priced.device, item).to_string());
+        for cause in Cause::ALL {
+            let joules = item.joules[cause];
+            if joules != 0.0 {
+                *stacks.entry(format!("{};{}", frames.join(";"), cause.name())).or_default() += joules;
+            }
+        }
+    }
+    let mut out = String::new();
+    for (stack, joules) in stacks {
+        let atto = (joules * ATTO).round();
+        if atto > 0.0 {
+            out += &format!("{stack} {atto:.0}\n");
+        }
+    }
+    out
+}
+
+/// A name without what separates frames and counts.
+fn frame(name: &str) -> String {
+    name.chars().map(|c| if c == ';' || c.is_whitespace() { '_' } else { c }).collect()
+}

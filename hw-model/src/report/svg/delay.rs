@@ -1,0 +1,92 @@
+//! Energy against run time.
+
+use plotters::style::RGBColor;
+
+use super::canvas::{Canvas, Pen, Point, render};
+use super::chart::{Axis, Curve, Frame, Key, Legend};
+use super::{Swept, bounds, cooling, curve, entry, nothing, style};
+use crate::price::PriceError;
+
+/// What lies under the Pareto front.
+const FRONT: Pen = Pen::new(RGBColor(0xC4, 0xC4, 0xC4), 10.0);
+
+/// Plots the energy of a run in joules against its time in seconds, cycles over frequency, both on logarithmic axes: a curve for each technology
+/// as its frequency goes from one value in hertz to another. The Pareto front, where nothing is both as fast and as cheap, is underlaid in grey.
+///
+/// What cooling takes is counted. Of a technology whose energy does not depend on the frequency it is not known how fast it is: its energy is a dashed line and takes no part in
+/// the front.
+///
+/// # Errors
+/// Where a technology cannot be priced under its conditions.
+pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, PriceError> {
+    let mut curves: Vec<Curve> = Vec::new();
+    for run in runs {
+        let samples = run.samples(hertz)?;
+        let points = samples.iter().map(|(f, joules)| (run.cycles as f64 / f, joules.total()));
+        curves.push(points.filter(|(t, e)| *t > 0.0 && *e > 0.0).collect());
+    }
+    let points = || curves.iter().flatten();
+    let (Some(time), Some(energy)) = (bounds(points().map(|p| p.0)), bounds(points().map(|p| p.1))) else {
+        return Ok(nothing("nothing takes time and energy at these frequencies"));
+    };
+    let mut legend = Legend::default();
+    let mut known = Vec::new();
+    for run in runs {
+        known.push(run.device(None)?.hertz().is_some());
+    }
+    let pen = |n: usize| {
+        let colour = style(n).0;
+        if known[n] { Pen::new(colour, 2.2) } else { Pen::dashed(colour, 1.4, &[6.0, 4.0]) }
+    };
+    for (n, (run, points)) in runs.iter().zip(&curves).enumerate() {
+        entry(&mut legend, n, run, hertz, pen(n), points.is_empty());
+    }
+    legend.add(Key::None, "");
+    legend.add(Key::Line(FRONT, None), "Pareto front");
+    let frame = Frame { x: Axis::new(time.0, time.1, 84.0, 604.0), y: Axis::whole(energy.0, energy.1, 440.0, 20.0) };
+    Ok(render(604.0 + 24.0 + legend.width() + 12.0, 506.0, |canvas| {
+        frame.draw(canvas, "Run time (s)", &format!("Energy of the run{}", cooling(runs)));
+        let swept: Vec<&Curve> = curves.iter().zip(&known).filter(|(_, known)| **known).map(|(c, _)| c).collect();
+        front(canvas, &swept, &frame);
+        for (n, points) in curves.iter().enumerate() {
+            curve(canvas, &frame.clip(points), n, pen(n), None);
+        }
+        legend.draw(canvas, (628.0, 20.0));
+    }))
+}
+
+/// Underlays the points for which no other is both as fast and as cheap.
+fn front(canvas: &Canvas<'_>, curves: &[&Curve], frame: &Frame) {
+    let mut order: Vec<(usize, usize)> =
+        curves.iter().enumerate().flat_map(|(n, c)| (0..c.len()).map(move |i| (n, i))).collect();
+    order.sort_by(|a, b| {
+        let (p, q) = (curves[a.0][a.1], curves[b.0][b.1]);
+        p.0.total_cmp(&q.0).then(p.1.total_cmp(&q.1))
+    });
+    let mut least = f64::INFINITY;
+    let mut best: Vec<Vec<bool>> = curves.iter().map(|c| vec![false; c.len()]).collect();
+    for (n, i) in order {
+        if curves[n][i].1 < least {
+            least = curves[n][i].1;
+            best[n][i] = true;
+        }
+    }
+    for (points, best) in curves.iter().zip(best) {
+        let mut stretch: Vec<Point> = Vec::new();
+        for (point, best) in points.iter().zip(best.iter().copied().chain([false])) {
+            if best {
+                stretch.push(frame.at(*point));
+            } else {
+                underlay(canvas, &std::mem::take(&mut stretch));
+            }
+        }
+        underlay(canvas, &stretch);
+    }
+}
+
+fn underlay(canvas: &Canvas<'_>, stretch: &[Point]) {
+    canvas.line(stretch, FRONT);
+    for end in stretch.first().into_iter().chain(stretch.last()) {
+        canvas.mark_plain(*end, FRONT.width / 2.0, FRONT.colour);
+    }
+}

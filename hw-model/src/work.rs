@@ -1,0 +1,319 @@
+//! What an instruction exercises: which circuits, how often, in each mode. At a
+//! gradient level the update of the gradient words comes to the instruction
+//! itself; it is read off the partial derivatives of the table, by evaluating
+//! them with a calculus that computes nothing and counts.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use pendula_isa::GateClass;
+use pendula_isa::adjoint::Carriage;
+use pendula_isa::calculus::{Calculus, Constant};
+use pendula_isa::counts::Mode;
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::table::{ARITY, Adjoint, Func, Function, FunctionVisitor, Row, f_fn, q_fn};
+use pendula_isa::types::{Acc, Cond, Reg, Ty};
+
+/// A circuit that an instruction exercises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unit {
+    /// A function, computed and computed backward around its accumulator; `xor` if that is the exclusive or, into which some functions go
+    /// without an ancilla.
+    Function {
+        /// The function.
+        func: Func,
+        /// Whether the accumulator is the exclusive or.
+        xor: bool,
+    },
+    /// An accumulator of words of a type.
+    Accumulator(Acc, Ty),
+    /// Another instruction.
+    Row {
+        /// The row.
+        row: Row,
+        /// The type.
+        ty: Ty,
+        /// The condition.
+        cond: Cond,
+        /// Whether the operand with an alternative takes it.
+        form: bool,
+        /// Whether it is the second of a pair.
+        inverse: bool,
+    },
+    /// Access to a word of memory.
+    Memory,
+}
+
+impl Unit {
+    /// The gate class under which it is reported.
+    pub fn class(self) -> GateClass {
+        match self {
+            Unit::Function { func, .. } => func.info().class,
+            Unit::Accumulator(acc, ty) => pendula_isa::table::accumulator_class(acc, ty),
+            Unit::Row { row, .. } => row.info().class,
+            Unit::Memory => GateClass::Memory,
+        }
+    }
+
+    fn row(row: Row, ty: Ty) -> Unit {
+        Unit::Row { row, ty, cond: Cond::Always, form: false, inverse: false }
+    }
+
+    /// An addition of gradient words.
+    fn sum(ty: Ty) -> Unit {
+        Unit::Accumulator(Acc::Add, ty)
+    }
+
+    /// A product of gradient words.
+    fn product(ty: Ty) -> Unit {
+        let func = if ty == Ty::F { Func::F(f_fn::Fn::Mul) } else { Func::Q(q_fn::Fn::Mul) };
+        Unit::Function { func, xor: false }
+    }
+}
+
+/// Uses of circuits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work(BTreeMap<Unit, u64>);
+
+impl Work {
+    /// One execution of an instruction in a mode.
+    pub fn of(inst: &Inst, mode: Mode) -> Work {
+        let mut work = Work::default();
+        work.plain(inst);
+        if let Some(carriage) = Carriage::new(mode.level, mode.tangents)
+            && carriage != Carriage::Plain
+        {
+            match inst.kind {
+                Kind::Accumulate { acc, func, .. } => {
+                    if !acc.self_inverse() {
+                        func.visit(Update { inst, carriage, work: &mut work });
+                    }
+                }
+                Kind::Row { row, ty, .. } => work.lanes(inst, row.info().adjoint, ty, carriage),
+            }
+        }
+        work
+    }
+
+    /// Adds what `times` executions of another exercise.
+    pub fn add_times(&mut self, other: &Work, times: u64) {
+        for (unit, n) in &other.0 {
+            let sum = self.0.entry(*unit).or_default();
+            *sum = sum.saturating_add(n.saturating_mul(times));
+        }
+    }
+
+    /// Uses of each circuit that is used.
+    pub fn uses(&self) -> impl Iterator<Item = (Unit, u64)> + '_ {
+        self.0.iter().map(|(unit, n)| (*unit, *n))
+    }
+
+    fn add(&mut self, unit: Unit, times: u64) {
+        if times > 0 {
+            *self.0.entry(unit).or_default() += times;
+        }
+    }
+
+    /// What the instruction does to values.
+    fn plain(&mut self, inst: &Inst) {
+        match inst.kind {
+            Kind::Accumulate { acc, func, .. } => {
+                let xor = acc == Acc::Xor;
+                self.add(Unit::Function { func, xor }, 1);
+                // What goes straight into the target has no accumulator apart from it.
+                if !crate::parts::is_fused(func, xor) {
+                    self.add(Unit::Accumulator(acc, func.info().ty), 1);
+                }
+            }
+            Kind::Row { row, inverse, ty, cond, form } => self.add(Unit::Row { row, ty, cond, form, inverse }, 1),
+        }
+        let accesses = inst.classes().filter(|c| *c == GateClass::Memory).count();
+        self.add(Unit::Memory, accesses as u64);
+    }
+
+    /// What it does to what values carry, where it is no accumulate.
+    fn lanes(&mut self, inst: &Inst, adjoint: Adjoint, ty: Ty, carriage: Carriage) {
+        let lanes = carriage.lanes().len() as u64;
+        match adjoint {
+            // Dropped words are counted as bits lost.
+            Adjoint::Discrete | Adjoint::Drops => {}
+            Adjoint::Moves | Adjoint::Negates | Adjoint::Scales => {
+                let mut one = Work::default();
+                one.plain(inst);
+                self.add_times(&one, lanes);
+            }
+            Adjoint::Rotates => {
+                // Turns beside the value's, and products with sums, of the steps in `adjoint::turn`.
+                let (turns, products) = match carriage {
+                    Carriage::Plain => (0, 0),
+                    Carriage::Gradient | Carriage::Tangent => (1, 2),
+                    Carriage::SecondGradient | Carriage::GradientTangent => (3, 10),
+                };
+                let mut one = Work::default();
+                one.plain(inst);
+                self.add_times(&one, turns);
+                self.add(Unit::product(ty), products);
+                self.add(Unit::sum(ty), products);
+            }
+        }
+    }
+}
+
+/// A calculus that only counts; with `dual`, what dual numbers would take.
+struct Tally<'a> {
+    work: &'a mut Work,
+    dual: bool,
+}
+
+impl Tally<'_> {
+    /// What goes from a function's value to an argument, or back: a partial derivative's product, and where the types differ a conversion.
+    fn share<F: Function>(&mut self, n: usize) {
+        if F::INFO.class == GateClass::Wire {
+            // The derivative is 1.
+            return;
+        }
+        let Ok(()) = F::partial(self, n, [(); ARITY], ());
+        let calculus = F::INFO.calculus();
+        for ty in [F::INFO.ty, F::INFO.args[n].ty] {
+            if ty.gradient().is_some_and(|g| g != calculus) {
+                let func = if calculus == Ty::F { Func::F(f_fn::Fn::CvtQ) } else { Func::Q(q_fn::Fn::CvtF) };
+                self.work.add(Unit::Function { func, xor: false }, 1);
+            }
+        }
+        self.work.add(Unit::product(calculus), 1);
+    }
+}
+
+impl Calculus for Tally<'_> {
+    type V = ();
+    type Stop = Infallible;
+
+    fn apply<F: Function>(&mut self, _: [(); ARITY]) -> Result<(), Infallible> {
+        self.work.add(Unit::Function { func: F::INFO.func, xor: false }, 1);
+        if self.dual {
+            let mut plain = Tally { work: self.work, dual: false };
+            for n in 0..F::INFO.partials {
+                plain.share::<F>(n);
+                plain.work.add(Unit::sum(F::INFO.ty), 1);
+            }
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, _: Ty, _: Constant) {}
+
+    fn offset(&mut self, (): (), _: i64) {
+        self.work.add(Unit::row(Row::Inc, Ty::Int), 1);
+    }
+
+    fn if_le(&mut self, _: Ty, (): (), (): (), (): (), (): ()) -> Result<(), Infallible> {
+        let select = Unit::Function { func: Func::Q(q_fn::Fn::Min), xor: false };
+        self.work.add(select, 1 + u64::from(self.dual));
+        Ok(())
+    }
+}
+
+/// The update of what the words of an accumulate carry.
+struct Update<'a> {
+    inst: &'a Inst,
+    carriage: Carriage,
+    work: &'a mut Work,
+}
+
+impl FunctionVisitor for Update<'_> {
+    type Out = ();
+
+    fn visit<F: Function>(self) {
+        let carries: Vec<bool> = self.inst.operands().skip(1).map(|(slot, operand)| carries(slot, operand)).collect();
+        let arguments = (0..F::INFO.partials).filter(|n| carries.get(*n).copied().unwrap_or(false));
+        for n in arguments {
+            let gradient = F::INFO.args[n].ty.gradient().unwrap_or(Ty::Q);
+            match self.carriage {
+                Carriage::Plain => {}
+                Carriage::Gradient => {
+                    Tally { work: self.work, dual: false }.share::<F>(n);
+                    self.work.add(Unit::sum(gradient), 1);
+                }
+                Carriage::Tangent => {
+                    Tally { work: self.work, dual: false }.share::<F>(n);
+                    self.work.add(Unit::sum(F::INFO.ty), 1);
+                }
+                Carriage::SecondGradient | Carriage::GradientTangent => {
+                    // The gradient and its companion from one evaluation over dual numbers; the tangent of the value.
+                    Tally { work: self.work, dual: true }.share::<F>(n);
+                    if F::INFO.class != GateClass::Wire {
+                        self.work.add(Unit::product(gradient), 2);
+                        self.work.add(Unit::sum(gradient), 1);
+                    }
+                    self.work.add(Unit::sum(gradient), 2);
+                    self.work.add(Unit::sum(F::INFO.ty), 1);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an operand has a gradient word.
+fn carries(slot: Slot, operand: Operand) -> bool {
+    match operand {
+        Operand::Reg(r) => r != Reg::ZERO,
+        Operand::Mem { .. } => slot.is_memory(),
+        Operand::Imm(..) | Operand::Small(_) | Operand::Factor(_) | Operand::Label(_) | Operand::Text(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pendula_isa::counts::Direction;
+    use pendula_isa::mnemonic;
+
+    fn work(text: &str, operands: &[Operand], level: u8) -> Vec<(&'static str, u64)> {
+        let kind = mnemonic::lookup(text).expect("a mnemonic");
+        let inst = Inst::build(kind, operands).expect("operands");
+        let mode = Mode { direction: Direction::Backward, level, tangents: false };
+        let mut by: BTreeMap<GateClass, u64> = BTreeMap::new();
+        for (unit, n) in Work::of(&inst, mode).uses() {
+            *by.entry(unit.class()).or_default() += n;
+        }
+        by.into_iter().map(|(c, n)| (c.key(), n)).collect()
+    }
+
+    fn r(n: u8) -> Operand {
+        Operand::Reg(Reg::new(n).unwrap())
+    }
+
+    #[test]
+    fn values_alone() {
+        assert_eq!(work("add", &[r(1), r(2)], 0), [("wire", 1), ("add", 1)]);
+        assert_eq!(work("addmul", &[r(1), r(2), r(3)], 0), [("multiply", 1)]);
+        assert_eq!(work("xormul", &[r(1), r(2), r(3)], 0), [("xor", 1), ("multiply", 1)]);
+        assert_eq!(work("addmul.q", &[r(1), r(2), r(3)], 0), [("add", 1), ("fixed-multiply", 1)]);
+    }
+
+    #[test]
+    fn gradient_words_take_what_the_partial_derivatives_take() {
+        // g(x) ±= g(y): one addition more.
+        assert_eq!(work("add.q", &[r(1), r(2)], 1), [("wire", 1), ("add", 2)]);
+        // Integers have none.
+        assert_eq!(work("add", &[r(1), r(2)], 1), work("add", &[r(1), r(2)], 0));
+        // ∂(ab)/∂a = b: a product and a sum for each.
+        assert_eq!(work("addmul.q", &[r(1), r(2), r(3)], 1), [("add", 3), ("fixed-multiply", 3)]);
+        // A constant has no gradient word.
+        assert_eq!(work("addmul.q", &[r(1), r(2), Operand::Reg(Reg::ZERO)], 1), [("add", 2), ("fixed-multiply", 2)]);
+        // exp' = exp, which is there already; sin' = cos, which is not.
+        assert_eq!(work("addexp.q", &[r(1), r(2)], 1), [("add", 2), ("fixed-multiply", 1), ("elementary", 1)]);
+        assert_eq!(work("addsin.q", &[r(1), r(2)], 1), [("add", 2), ("fixed-multiply", 1), ("elementary", 2)]);
+        assert_eq!(
+            work("addsin.f", &[r(1), r(2)], 1),
+            [("float-add", 2), ("float-multiply", 1), ("float-elementary", 2)]
+        );
+        assert_eq!(work("swap", &[r(1), r(2)], 1), [("swap", 2)]);
+        assert_eq!(work("swap", &[r(1), r(2)], 2), [("swap", 4)]);
+        assert_eq!(work("rot.q", &[r(1), r(2), r(3)], 1), [("add", 2), ("fixed-multiply", 2), ("rotation", 2)]);
+        // Level 2 takes more of everything.
+        let (one, two) = (work("addsin.q", &[r(1), r(2)], 1), work("addsin.q", &[r(1), r(2)], 2));
+        assert!(one.iter().all(|(c, n)| two.iter().any(|(d, m)| c == d && m > n)), "{two:?}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Integer parts against the instructions' own functions, on operands extended to 64 bits.
+
+use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
+use pendula_isa::num::int;
+use pendula_isa::table::Func;
+use pendula_isa::{Env, Ty, desk};
+
+use crate::harness::{all, cases, check, mask, signed};
+
+/// The instruction's function of this name.
+fn func(name: &str) -> Func {
+    Func::ALL.iter().copied().find(|f| f.info().name == name && f.info().ty == Ty::Int).unwrap()
+}
+
+/// What the instruction computes from words of `width` bits.
+fn semantics(name: &'static str, width: usize) -> impl Fn(u128, u128) -> Option<u128> {
+    let f = func(name);
+    move |a, b| {
+        let extended = |n: u128| signed(n, width) as u64;
+        // Amounts are modulo the width, which of 64 bits is what the instruction does.
+        let x = match name {
+            "shl" | "sar" => [extended(a), b as u64 % width as u64],
+            "shr" => [a as u64, b as u64 % width as u64],
+            "ltu" => [a as u64, b as u64],
+            _ => [extended(a), extended(b)],
+        };
+        desk::value(Env::default(), f, [x[0], x[1], x[0]]).ok().map(|y| u128::from(y) & mask(width))
+    }
+}
+
+const FUNCTIONS: [(Function, &str); 16] = [
+    (Function::And, "and"),
+    (Function::Or, "or"),
+    (Function::Nor, "nor"),
+    (Function::Multiply, "mul"),
+    (Function::Quotient, "quot"),
+    (Function::Remainder, "rem"),
+    (Function::QuotientDown, "div"),
+    (Function::Modulo, "mod"),
+    (Function::ShiftLeft, "shl"),
+    (Function::ShiftRight, "shr"),
+    (Function::ShiftRightSigned, "sar"),
+    (Function::Less, "lt"),
+    (Function::LessUnsigned, "ltu"),
+    (Function::Equal, "eq"),
+    (Function::Min, "min"),
+    (Function::Max, "max"),
+];
+
+/// Every function under every accumulator of integers, for one width.
+fn accumulates(function: Function, name: &'static str, width: usize) {
+    let f = semantics(name, width);
+    let m = mask(width);
+    // All operands and targets to 5 bits, all operands with some target to 8.
+    let mut cases = cases(16, 192, &[width, width]);
+    if width <= 5 {
+        cases = all(&[width, width, width]);
+    }
+    for (n, case) in cases.iter_mut().enumerate() {
+        if case.len() < 3 {
+            case.push((n as u128 * 0x9e37_79b9_7f4a_7c15) >> 7 & m);
+        }
+    }
+    let part = |acc| generate(Part::Accumulate(acc, function), width).unwrap();
+    check(&part(Accumulator::Xor), ["a", "b", "y"], &cases, |[a, b, y]| Some([a, b, y ^ f(a, b)?]));
+    let add = part(Accumulator::Add);
+    check(&add, ["a", "b", "y"], &cases, |[a, b, y]| Some([a, b, (y + f(a, b)?) & m]));
+    // Backward it is the partner instruction. A trap that is told is there before.
+    let legal: Vec<_> = cases.iter().filter(|c| f(c[0], c[1]).is_some()).cloned().collect();
+    check(&add.inverse(), ["a", "b", "y"], &legal, |[a, b, y]| Some([a, b, y.wrapping_sub(f(a, b)?) & m]));
+    for (n, case) in cases.iter_mut().enumerate() {
+        case.push(n as u128 >> 1 & 1);
+    }
+    check(&part(Accumulator::AddOrSubtract), ["a", "b", "y", "direction"], &cases, |[a, b, y, back]| {
+        let f = f(a, b)?;
+        Some([a, b, if back == 1 { y.wrapping_sub(f) } else { y + f } & m, back])
+    });
+}
+
+#[test]
+fn functions_of_narrow_words() {
+    for (function, name) in FUNCTIONS {
+        for width in [1usize, 2, 3, 4, 5, 7, 8] {
+            let shift = matches!(function, Function::ShiftLeft | Function::ShiftRight | Function::ShiftRightSigned);
+            match shift && !width.is_power_of_two() {
+                true => assert!(generate(Part::Accumulate(Accumulator::Xor, function), width).is_err()),
+                false => accumulates(function, name, width),
+            }
+        }
+    }
+}
+
+#[test]
+fn functions_of_wide_words() {
+    for (function, name) in FUNCTIONS {
+        for width in [16, 32, 64] {
+            accumulates(function, name, width);
+        }
+    }
+}
+
+#[test]
+fn accumulators_alone() {
+    for width in [1, 2, 3, 8, 16, 32, 64] {
+        let m = mask(width);
+        let cases = cases(17, 640, &[width, width, 1]);
+        let part = |acc| generate(Part::Accumulate(acc, Function::Wire), width).unwrap();
+        check(&part(Accumulator::Xor), ["a", "y"], &cases, |[a, y]| Some([a, y ^ a]));
+        check(&part(Accumulator::Add), ["a", "y"], &cases, |[a, y]| Some([a, (y + a) & m]));
+        check(&part(Accumulator::AddOrSubtract), ["a", "y", "direction"], &cases, |[a, y, back]| {
+            Some([a, if back == 1 { y.wrapping_sub(a) } else { y + a } & m, back])
+        });
+    }
+}
+
+#[test]
+fn rows_in_place() {
+    for width in [1, 2, 3, 4, 8, 16, 32, 64] {
+        let m = mask(width);
+        let pairs = cases(16, 640, &[width, width]);
+        let part = |part| generate(part, width).unwrap();
+        check(&part(Part::Not), ["y"], &pairs, |[y]| Some([!y & m]));
+        check(&part(Part::Negate), ["y"], &pairs, |[y]| Some([y.wrapping_neg() & m]));
+        let directed = cases(9, 640, &[width, 1]);
+        check(&part(Part::Increment), ["y", "direction"], &directed, |[y, back]| {
+            Some([if back == 1 { y.wrapping_sub(1) } else { y + 1 } & m, back])
+        });
+        check(&part(Part::Swap), ["x", "y"], &pairs, |[x, y]| Some([y, x]));
+        let left = |y: u128, by: usize| if by == 0 { y } else { (y << by | y >> (width - by)) & m };
+        for by in [0, 1, width / 2, width - 1] {
+            let rotate = part(Part::RotateBy(by % width));
+            assert_eq!(rotate.counts().total(), 0);
+            check(&rotate, ["y"], &pairs, |[y]| Some([left(y, by % width)]));
+        }
+        if width.is_power_of_two() {
+            let rotate = part(Part::Rotate);
+            let amount = |a: u128| a as usize % width;
+            check(&rotate, ["a", "y"], &pairs, |[a, y]| Some([a, left(y, amount(a))]));
+            check(&rotate.inverse(), ["a", "y"], &pairs, |[a, y]| Some([a, left(y, (width - amount(a)) % width)]));
+        }
+    }
+}
+
+/// The kernel of `rmul`, and a trap where a result has more than `width` bits.
+fn scaled(width: usize, back: bool, [x, buf, num, den]: [u128; 4]) -> Option<[u128; 4]> {
+    let word = |n| signed(n, width) as u64;
+    let (first, second) = if back { (den, num) } else { (num, den) };
+    let results = int::scale(Env::default(), [x, buf, first, second].map(word)).ok()?;
+    let fits = |n: u64| {
+        let n = i128::from(n.cast_signed());
+        (signed(n.cast_unsigned(), width) == n).then_some(n.cast_unsigned() & mask(width))
+    };
+    Some([fits(results[0])?, fits(results[1])?, num, den])
+}
+
+#[test]
+fn scaling() {
+    for width in [2, 3, 4, 5, 8, 16, 32, 64] {
+        let circuit = generate(Part::Scale, width).unwrap();
+        let mut cases = cases(16, 6400, &[width; 4]);
+        if width > 4 {
+            // Numbers small enough for most results to fit, and factors that are positive.
+            let quarter = |n: u128| n & mask(width / 2);
+            let near = |n: u128| (signed(n, width) >> (width / 2)).cast_unsigned() & mask(width);
+            for case in cases.iter_mut().skip(640) {
+                *case = vec![near(case[0]), near(case[1]), quarter(case[2]), quarter(case[3])];
+            }
+        }
+        let names = ["x", "buf", "num", "den"];
+        check(&circuit, names, &cases, |case| scaled(width, false, case));
+        // Backward it is `rdiv`, whenever it does not trap.
+        let legal = |c: &&Vec<u128>| scaled(width, true, [c[0], c[1], c[2], c[3]]).is_some();
+        let back: Vec<_> = cases.iter().filter(legal).cloned().collect();
+        assert!(back.len() >= cases.len() / 16, "{width}: {}", back.len());
+        check(&circuit.inverse(), names, &back, |case| scaled(width, true, case));
+    }
+}
+
+#[test]
+fn widths_that_cannot_be() {
+    for (part, width) in [
+        (Part::Not, 0),
+        (Part::Rotate, 12),
+        (Part::Scale, 1),
+        (Part::Memory { words: 5 }, 2),
+        (Part::Memory { words: 0 }, 8),
+        (Part::Accumulate(Accumulator::Xor, Function::FixedMultiply { frac: 8 }), 8),
+        (Part::Accumulate(Accumulator::Xor, Function::LogProduct), 3),
+        (Part::Accumulate(Accumulator::MultiplyLog, Function::Wire), 3),
+    ] {
+        let error = generate(part, width).unwrap_err().to_string();
+        assert!(error.contains(&format!("{width} bits")), "{error}");
+    }
+}

@@ -1,0 +1,10 @@
+//! Circuits simulated against what they stand for.
+
+mod control;
+mod counts;
+mod export;
+mod fixed;
+mod harness;
+mod integer;
+mod log;
+mod words;

@@ -1,0 +1,164 @@
+//! Values that the energy model must reproduce, and what must hold for any program.
+
+use pendula_hw_model::circuit::part::{Accumulator, Function, Part, generate};
+use pendula_hw_model::parts::{Shape, gates};
+use pendula_hw_model::price::{Activity, Bill, Cause, Conditions, Device, Phase, PriceError, Totals, adiabatic};
+use pendula_hw_model::work::Unit;
+use pendula_hw_model::{Energy, Logic, Technology};
+use pendula_isa::counts::{Block, Counts, Direction, Mode, ModeCounts};
+use pendula_isa::inst::Inst;
+use pendula_isa::mnemonic::lookup;
+use pendula_isa::module::Module;
+use pendula_isa::operand::Operand;
+use pendula_isa::table::Func;
+use pendula_isa::types::{Acc, Reg, Ty};
+
+fn near(a: f64, b: f64, relative: f64) {
+    assert!((a - b).abs() <= relative * b.abs(), "{a} is not {b}");
+}
+
+fn conditions() -> Conditions {
+    Conditions { hertz: None, volt: None, memory_words: 1 << 20, frac: 32 }
+}
+
+#[test]
+fn an_adder_of_32_bits() {
+    let tech = Technology::preset("acmos22-fdsoi").unwrap();
+    let Logic::Adiabatic { physics, farad, .. } = tech.energy().unwrap().logic.clone() else { panic!("adiabatic") };
+    let adder = generate(Part::Accumulate(Accumulator::AddOrSubtract, Function::Wire), 32).unwrap();
+    let farad = adder.counts().weigh(&farad);
+    for (hertz, femto) in [(1e9, 41.9), (1e8, 4.79), (1e7, 2.47), (1e6, 20.1), (1e5, 201.0)] {
+        near(adiabatic(&physics, None, farad, hertz).total() * 1e15, femto, 0.01);
+    }
+}
+
+#[test]
+fn operations_of_conventional_cmos() {
+    let price = |name: &str, unit: Unit| {
+        let tech = Technology::preset(name).unwrap();
+        let device = Device::new(&tech, conditions()).unwrap();
+        device.unit(unit).total()
+    };
+    use pendula_isa::table::{f_fn, int_fn};
+    let function = |func| Unit::Function { func, xor: false };
+    for (unit, published, ratio) in [
+        (Unit::Accumulator(Acc::Add, Ty::Int), 0.1e-12, 3.33),
+        (function(Func::Int(int_fn::Fn::Mul)), 3.1e-12, 2.09),
+        (Unit::Accumulator(Acc::Add, Ty::F), 0.9e-12, 2.37),
+        (function(Func::F(f_fn::Fn::Mul)), 3.7e-12, 2.82),
+    ] {
+        let (old, new) = (price("cmos45", unit), price("cmos7", unit));
+        near(old / new, ratio, 0.01);
+        // Twice the width: an adder is twice as large, a multiplier four times, floating point between.
+        let growth = old / published;
+        assert!((1.9..6.0).contains(&growth), "{unit:?}: {growth}");
+    }
+    near(price("cmos45", Unit::Memory), 100e-12 * 8f64.powf(0.4644), 0.01);
+}
+
+/// A program of some instructions that ran so often.
+fn ran(program: &[(&str, &[Operand], u64)], direction: Direction, level: u8) -> (Module, Counts) {
+    let code: Vec<Inst> = program.iter().map(|(m, ops, _)| Inst::build(lookup(m).unwrap(), ops).unwrap()).collect();
+    let singles = program.iter().enumerate().map(|(at, (.., n))| (at as u32, *n)).collect();
+    let mode = Mode { direction, level, tangents: false };
+    let counts =
+        Counts { blocks: Vec::<Block>::new(), modes: vec![ModeCounts { mode, blocks: vec![], singles }], lost: vec![] };
+    (Module { code, ..Module::default() }, counts)
+}
+
+fn r(n: u8) -> Operand {
+    Operand::Reg(Reg::new(n).unwrap())
+}
+
+#[test]
+fn with_reversible_operations_free_only_traffic_and_erasing_cost() {
+    let mut text = String::new();
+    for line in include_str!("../technologies/landauer.toml").lines() {
+        let line = line.replace("joule_per_bit = 0.0", "joule_per_bit = 1e-12");
+        text += &line.replace("overwrite_ratio = 1.0", "overwrite_ratio = 0.25");
+        text.push('\n');
+    }
+    let tech = Technology::parse(&text).unwrap();
+    let device = Device::new(&tech, conditions()).unwrap();
+    let (module, mut counts) = ran(&[("addmul.q", &[r(1), r(2), r(3)], 1_000_000)], Direction::Forward, 0);
+    counts.lost = vec![(0, 640)];
+    let back = Counts { lost: vec![], ..counts.clone() };
+    let phase = |phase, counts, words_in, words_out| Activity { phase, counts, words_in, words_out };
+    let activities = [
+        phase(Phase::Forward, counts, 3, 0),
+        phase(Phase::CopyOut, Counts::default(), 0, 5),
+        phase(Phase::Backward, back, 0, 0),
+        phase(Phase::GradientCopy, Counts::default(), 0, 7),
+    ];
+    let bill = Bill::new(&device, &module, &activities);
+    let erase = 2.870979e-21;
+    let out = (5.0 + 7.0) * 64.0 * (1e-12 + 0.25 * erase);
+    near(bill.total().total(), 3.0 * 64.0 * 1e-12 + out + 640.0 * erase, 1e-9);
+    let by = bill.by(|i| i.phase);
+    assert_eq!(by[&Phase::Backward].total(), 0.0);
+    near(by[&Phase::GradientCopy].total(), 7.0 * 64.0 * (1e-12 + 0.25 * erase), 1e-9);
+}
+
+#[test]
+fn a_bill_adds_up() {
+    let tech = Technology::preset("acmos45-bulk").unwrap();
+    let device = Device::new(&tech, Conditions { hertz: Some(1e8), ..conditions() }).unwrap();
+    let program: &[(&str, &[Operand], u64)] =
+        &[("add", &[r(1), r(2)], 10), ("addmul.q", &[r(1), r(2), r(3)], 20), ("swap", &[r(1), r(2)], 30)];
+    let (module, counts) = ran(program, Direction::Forward, 0);
+    let activity = Activity { phase: Phase::Forward, counts, words_in: 0, words_out: 0 };
+    let totals = Totals::new(&module, std::slice::from_ref(&activity));
+    let bill = Bill::new(&device, &module, &[activity]);
+    near(device.total(&totals).total(), bill.total().total(), 1e-12);
+    let shape = Shape { width: 64, frac: 32, memory: 0 };
+    let adder = gates(Unit::Accumulator(Acc::Add, Ty::Int), shape);
+    assert_eq!((adder.toffoli, adder.cnot), (2 * 64 - 2, 6 * 64 - 2));
+    let Energy { logic: Logic::Adiabatic { physics, farad, .. }, .. } = tech.energy().unwrap() else {
+        panic!("adiabatic")
+    };
+    // Thirty additions, twenty products (8W² Toffoli, 8W² + 2W CNOT but for signs), thirty exchanges.
+    let (w, c) = (64f64, farad.cnot);
+    let wanted = (30.0 * ((2.0 * w - 2.0) * farad.toffoli + (6.0 * w - 2.0) * c)
+        + 20.0 * (8.0 * w * w * farad.toffoli + (8.0 * w * w + 2.0 * w) * c)
+        + 30.0 * 3.0 * w * c)
+        * (physics.switching(1.0, 1e8).total());
+    // The signs of a product take NOT gates beside.
+    near(bill.total().total(), wanted, 0.005);
+    let sums: f64 = bill.by(|i| i.class).values().map(|j| j.total()).sum();
+    near(sums, bill.total().total(), 1e-12);
+    let causes: f64 = Cause::ALL.iter().map(|c| bill.total()[*c]).sum();
+    near(causes, bill.total().total(), 1e-12);
+    // Gradients cost more, at another frequency all costs something else.
+    let (_, counts) = ran(program, Direction::Backward, 1);
+    let activity = Activity { phase: Phase::Backward, counts, words_in: 0, words_out: 0 };
+    assert!(Bill::new(&device, &module, &[activity]).total().total() > 2.0 * bill.total().total());
+}
+
+#[test]
+fn conditions_that_do_not_fit() {
+    let error = |name: &str, hertz: Option<f64>, volt: Option<f64>| {
+        let tech = Technology::preset(name).unwrap();
+        Device::new(&tech, Conditions { hertz, volt, ..conditions() }).map(|_| ()).unwrap_err()
+    };
+    assert!(matches!(error("default", None, None), PriceError::NoEnergy(_)));
+    assert!(matches!(error("cmos45", Some(1e9), None), PriceError::Frequency(_)));
+    assert!(matches!(error("acmos180", Some(-1.0), None), PriceError::Frequency(_)));
+    assert!(matches!(error("acmos180", Some(f64::NAN), None), PriceError::Frequency(_)));
+    assert!(matches!(error("aqfp", None, Some(1.0)), PriceError::Voltage(_)));
+    assert!(matches!(error("acmos22-fdsoi", None, Some(0.2)), PriceError::Voltage(_)));
+    assert!(matches!(error("landauer", None, Some(1.0)), PriceError::Voltage(_)));
+}
+
+#[test]
+fn every_unit_of_every_instruction_has_a_circuit() {
+    let tech = Technology::preset("aqfp").unwrap();
+    let device = Device::new(&tech, conditions()).unwrap();
+    for func in Func::ALL {
+        let info = func.info();
+        let price = device.unit(Unit::Function { func: *func, xor: false }).total();
+        // What passes an operand on, and what changes wires only.
+        let down = *func == Func::Int(pendula_isa::table::int_fn::Fn::CvtQ);
+        let free = info.class == pendula_isa::GateClass::Wire || down || ["relu", "floor"].contains(&info.name);
+        assert!(price > 0.0 || free, "{func:?}");
+    }
+}

@@ -1,0 +1,141 @@
+//! Sums, powers and conversions of logarithmic numbers.
+
+use pendula_hw_model::circuit::kernels::{Formats, Kernel};
+use pendula_isa::num::gauss::{self, Logarithmic, Number};
+use pendula_isa::num::{Env, Format, Word, convert};
+
+use crate::float::{decode, encode};
+use crate::harness::{ENV, Random, all, check, edges, mask, signed, some};
+
+/// The word of what the type's own operations give.
+fn word(t: Logarithmic, number: Result<Number, impl Sized>) -> Option<u64> {
+    number.ok().map(|number| t.word(number))
+}
+
+fn sums_and_powers(formats: &Formats, cases: &[[u64; 3]]) {
+    let (t, q) = (formats.logarithmic, formats.fixed);
+    let numbers = |a: u64, b: u64| Some((t.number(a).ok()?, t.number(b).ok()?));
+    check(Kernel::LogPlus, formats, cases, |[a, b, _]| numbers(a, b).and_then(|(a, b)| word(t, t.plus(a, b))));
+    check(Kernel::LogMinus, formats, cases, |[a, b, _]| numbers(a, b).and_then(|(a, b)| word(t, t.minus(a, b))));
+    check(Kernel::LogPow, formats, cases, |[a, b, _]| word(t, t.pow(t.number(a).ok()?, signed(b, q.width), q.frac)));
+    check(Kernel::LogOfLog, formats, cases, |[a, ..]| {
+        let ln = t.ln(t.number(a).ok()?, q.frac).ok()?;
+        (signed(ln.cast_unsigned(), q.width) == ln).then_some(ln.cast_unsigned())
+    });
+}
+
+#[test]
+fn every_pair_of_eight_bits() {
+    for (frac, step) in [(1, 17), (3, 1), (5, 17)] {
+        pairs(frac, step);
+    }
+}
+
+/// Pairs of words of 8 bits in steps: all of them take long.
+fn pairs(frac: u32, step: usize) {
+    let mut formats = Formats::of_width(8);
+    formats.logarithmic.frac = frac;
+    let cases: Vec<[u64; 3]> = all(8, 2).into_iter().step_by(step).collect();
+    sums_and_powers(&formats, &cases);
+}
+
+#[test]
+fn words_of_sixteen_and_thirty_two_bits() {
+    for width in [16, 32] {
+        let formats = Formats::of_width(width);
+        sums_and_powers(&formats, &words(width as u32, formats.logarithmic.frac, 200));
+    }
+}
+
+/// Words with logarithms that are near to one another, as a rule, and edges.
+fn words(width: u32, frac: u32, count: usize) -> Vec<[u64; 3]> {
+    let edges = edges(width);
+    let mut cases = some(21, count, |r| r.sized(width));
+    cases.extend(some(22, count, |r| edges[r.word() as usize % edges.len()]));
+    let near = |r: &mut Random| {
+        let logarithm = r.word().cast_signed() >> (64 - frac - 3) >> (r.word() % u64::from(frac));
+        (logarithm.cast_unsigned() & mask(width - 1)) | (r.word() & 1) << (width - 1)
+    };
+    cases.extend(some(23, 2 * count, near));
+    // Sums that cancel but for the last places, or all but overflow.
+    let close = |[a, b, c]: [u64; 3]| [a, (a ^ (b & 1) << (width - 1)).wrapping_add(b % 64) & mask(width), c];
+    cases.extend(some(29, count / 4, near).into_iter().map(close));
+    let top = 1 << (width - 2);
+    cases.extend((0..32u64).map(|n| [top - 1 - n, top - 1 - ((54 + n % 4) << frac) % top, n]));
+    cases
+}
+
+#[test]
+fn the_machine_s_words() {
+    let cases = words(64, 52, 300);
+    for format in Format::ALL {
+        let env = Env { format, ieee: false };
+        let mut formats = Formats::of_width(64);
+        formats.fixed.frac = format.frac();
+        check(Kernel::LogPow, &formats, &cases, |[a, b, _]| gauss::pow(env, a, b).ok());
+        check(Kernel::LogOfLog, &formats, &cases, |[a, ..]| gauss::ln(env, a).ok());
+    }
+    let formats = Formats::of_width(64);
+    check(Kernel::LogPlus, &formats, &cases, |[a, b, _]| gauss::plus(ENV, a, b).ok());
+    check(Kernel::LogMinus, &formats, &cases, |[a, b, _]| gauss::minus(ENV, a, b).ok());
+}
+
+type Convert = fn(Env, u64) -> Word;
+
+const MACHINE: [(Kernel, Convert); 6] = [
+    (Kernel::IntToLog, convert::int_to_l),
+    (Kernel::FixedToLog, convert::q_to_l),
+    (Kernel::FloatToLog, convert::f_to_l),
+    (Kernel::LogToInt, convert::l_to_int),
+    (Kernel::LogToFixed, convert::l_to_q),
+    (Kernel::LogToFloat, convert::l_to_f),
+];
+
+#[test]
+fn conversions_of_the_machine_s_words() {
+    let mut cases: Vec<[u64; 3]> = edges(64).into_iter().map(|a| [a, 0, 0]).collect();
+    cases.extend(some(24, 300, |r| r.sized(64)));
+    cases.extend(some(25, 300, Random::word));
+    // Magnitudes from 2^-70 to 2^70, of logarithms and of doubles.
+    cases.extend(some(26, 300, |r| ((r.word() % (140 << 52)).wrapping_sub(70 << 52) & mask(63)) | r.word() << 63));
+    cases.extend(some(27, 300, |r| (r.word() % (140 << 52)).wrapping_add(953 << 52) | r.word() << 63));
+    for (kernel, machine) in MACHINE {
+        for format in Format::ALL {
+            if format == Format::Q32_32 || matches!(kernel, Kernel::FixedToLog | Kernel::LogToFixed) {
+                let mut formats = Formats::of_width(64);
+                formats.fixed.frac = format.frac();
+                check(kernel, &formats, &cases, |[a, ..]| machine(Env { format, ieee: false }, a).ok());
+            }
+        }
+    }
+}
+
+/// By doubles, which are exact enough for so few bits.
+#[test]
+fn conversions_of_fewer_bits() {
+    for width in [8u32, 16] {
+        let formats = Formats::of_width(width as usize);
+        let (t, q, f) = (formats.logarithmic, formats.fixed, formats.float);
+        let (log_unit, unit) = (2f64.powi(t.frac as i32), 2f64.powi(q.frac as i32));
+        let cases = if width == 8 { all(8, 1) } else { some(28, 1500, |r| r.word() & mask(16)) };
+        let to_log = |x: f64| {
+            if x == 0.0 {
+                return Some(t.word(Number::ZERO));
+            }
+            let logarithm = (x.abs().log2() * log_unit).round() as i64;
+            (logarithm.abs() <= t.max_log()).then(|| t.word(Number { negative: x < 0.0, logarithm: Some(logarithm) }))
+        };
+        let number = |a: u64| {
+            let number = t.number(a).ok()?;
+            let magnitude = number.logarithm.map_or(0.0, |l| (l as f64 / log_unit).exp2());
+            Some(if number.negative { -magnitude } else { magnitude })
+        };
+        let fits = |x: f64| (signed(x as i64 as u64, width) as f64 == x).then_some(x as i64 as u64);
+        check(Kernel::IntToLog, &formats, &cases, |[a, ..]| to_log(signed(a, width) as f64));
+        check(Kernel::FixedToLog, &formats, &cases, |[a, ..]| to_log(signed(a, width) as f64 / unit));
+        check(Kernel::FloatToLog, &formats, &cases, |[a, ..]| to_log(decode(f, a)?));
+        check(Kernel::LogToInt, &formats, &cases, |[a, ..]| fits(number(a)?.round_ties_even()));
+        check(Kernel::LogToFixed, &formats, &cases, |[a, ..]| fits((number(a)? * unit).round_ties_even()));
+        check(Kernel::LogToFloat, &formats, &cases, |[a, ..]| encode(f, number(a)?));
+    }
+}

@@ -1,0 +1,367 @@
+//! `pendula energy`: runs a program and prices what it did.
+
+use std::path::Path;
+
+use anyhow::Context;
+use pendula::grad::{GradError, Options, grad};
+use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, WORD, functions};
+use pendula::hw_model::report::svg::{self, Schedules, Scope};
+use pendula::hw_model::report::{self, Priced, Program};
+use pendula::hw_model::{Logic, Technology};
+use pendula::isa::counts::{Counts, Direction};
+use pendula::values::{self, Location};
+use pendula::vm::{Machine, Outcome};
+use serde_json::json;
+
+use crate::Status;
+use crate::cli::{Breakdown, Energy, Source};
+use crate::cmd::{self, load};
+use crate::energy_text::Steps;
+use crate::outcome::{explain, outcome_json};
+use crate::report::{Reporter, print, print_json};
+use crate::session::{self, Session};
+use crate::{energy_json, energy_text};
+
+/// Points of a sweep at most.
+const POINTS: usize = 10_000;
+
+pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> {
+    if args.list_tech {
+        print(&energy_text::technologies())?;
+        return Ok(Status::Done);
+    }
+    let technologies: Vec<Technology> = args.tech.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?;
+    anyhow::ensure!(!technologies.is_empty(), "--tech wants a technology; `pendula energy --list-tech` lists them");
+    if args.folded || args.accelergy.is_some() {
+        let which = if args.folded { "--folded" } else { "--accelergy" };
+        anyhow::ensure!(technologies.len() == 1, "{which} is of one technology: name it with --tech");
+    }
+    let sweep = args.sweep.as_deref().map(Sweep::parse).transpose()?;
+    let source = Source {
+        file: args.file.clone().unwrap_or_default(),
+        include_outside: args.include_outside,
+        max_source: args.max_source,
+    };
+    let loaded = match load(&source, args.given.mem, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    if !args.json {
+        reporter.diagnostics(&loaded.warnings, &loaded.sources);
+    }
+    let backward = args.round_trip || args.grad;
+    let program = match session::program(&loaded, &source, &args.given, backward, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    let mut machine = session::machine(&program, &args.given)?;
+    if let Some(tape) = &args.input {
+        session::input(&mut machine, tape, None, false)?;
+    }
+    let ran = match execute(args, &mut machine)? {
+        Ok(ran) => ran,
+        Err(outcome) => return stopped(&outcome, args, &machine, &loaded, reporter),
+    };
+    let module = program.module();
+    let conditions = Conditions {
+        hertz: args.frequency,
+        volt: args.voltage,
+        memory_words: machine.memory().len() as u64,
+        frac: module.flags.format.frac(),
+    };
+    let totals = Totals::new(module, &ran.activities);
+    let priced = technologies
+        .iter()
+        .map(|technology| {
+            let conditions = fitting(technology, conditions, technologies.len() > 1);
+            let device = Device::new(technology, conditions)?;
+            let bill = Bill::new(&device, module, &ran.activities);
+            Ok(Priced { device, bill, totals: totals.clone() })
+        })
+        .collect::<anyhow::Result<Vec<Priced<'_>>>>()?;
+    let program = Program { module, functions: functions(module), name: source.file.clone() };
+    let swept = sweep.as_ref().map(|s| s.run(&technologies, conditions, &totals)).transpose()?;
+    write_files(args, &program, &priced, &ran)?;
+    if args.csv {
+        print(&report::csv(&program, &priced))?;
+    } else if args.folded {
+        print(&report::folded(&program, &priced[0]))?;
+    } else if args.json {
+        let mut object = energy_json::report(&program, &priced, &ran);
+        if let (Some(sweep), Some(swept)) = (&sweep, &swept) {
+            object.insert("sweep".into(), energy_json::sweep(sweep, swept));
+        }
+        if let Some(steps) = args.schedule {
+            object.insert("schedules".into(), energy_json::schedules(&priced, &ran, steps));
+        }
+        print_json(&serde_json::Value::Object(object))?;
+    } else {
+        let all = [Breakdown::Phase, Breakdown::Class, Breakdown::Function, Breakdown::Line, Breakdown::Routine];
+        let by: Vec<Breakdown> = match (&args.by[..], priced.len()) {
+            ([], 1) => all.to_vec(),
+            ([], _) => vec![Breakdown::Phase],
+            (by, _) => by.to_vec(),
+        };
+        print(&energy_text::text(&program, &priced, &ran, &by))?;
+        if let (Some(sweep), Some(swept)) = (&sweep, &swept) {
+            print(&energy_text::sweep_text(sweep, swept))?;
+        }
+        if let Some(steps) = args.schedule {
+            print(&energy_text::schedule_text(&priced, &ran, steps))?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// What a program did.
+pub(crate) struct Ran {
+    pub(crate) activities: Vec<Activity>,
+    /// Words that the run forward changed: what a step hands to the next.
+    pub(crate) state_words: u64,
+}
+
+/// A technology by name or file.
+fn technology(name: &str) -> anyhow::Result<Technology> {
+    if let Some(technology) = Technology::preset(name) {
+        return Ok(technology);
+    }
+    if Path::new(name).exists() || name.ends_with(".toml") || name.contains('/') {
+        return session::technology(name);
+    }
+    let names: Vec<&str> = Technology::presets().collect();
+    anyhow::bail!("there is no technology `{name}`; there are {}, or give a TOML file", names.join(", "))
+}
+
+/// The conditions that a technology can have: among several, those that do not know a frequency or a voltage are left as they are.
+fn fitting(technology: &Technology, asked: Conditions, several: bool) -> Conditions {
+    let mut out = asked;
+    if let (Some(energy), true) = (technology.energy(), several) {
+        match energy.logic {
+            Logic::Ideal | Logic::Irreversible(_) => (out.hertz, out.volt) = (None, None),
+            Logic::Superconducting { .. } => out.volt = None,
+            Logic::Adiabatic { .. } => {}
+        }
+    }
+    out
+}
+
+type Stopped = GradError<Stop>;
+
+/// Why a run stopped.
+pub(crate) enum Stop {
+    Outcome(Outcome),
+    Trouble(anyhow::Error),
+}
+
+/// Runs the program, phase by phase.
+fn execute(args: &Energy, machine: &mut Machine<'_>) -> anyhow::Result<Result<Ran, Outcome>> {
+    let module = machine.program().module().clone();
+    let words = |places: Vec<values::Place>| -> u64 {
+        places.iter().map(|p| if let Location::Memory { len, .. } = p.at { len } else { 1 }).sum()
+    };
+    let words_in = words(values::marked(&module, |import, _| import));
+    let words_out = words(values::marked(&module, |_, export| export));
+    let mut session = Session::new(&args.given, false);
+    let start = machine.snapshot();
+    let mut looks: Vec<Counts> = vec![machine.counts()];
+    let mut changed = 0;
+    let mut look = |machine: &Machine<'_>, looks: &mut Vec<Counts>| {
+        looks.push(machine.counts());
+        if looks.len() == 2 {
+            changed = difference(&start, &machine.snapshot());
+        }
+    };
+    let mut gradient_words = 0;
+    if args.grad {
+        let options = Options { loss: args.loss.clone(), wrt: args.wrt.clone(), ..Options::default() };
+        let found = grad(machine, &options, |m| match session.go(m) {
+            Ok(Outcome::Finished) => {
+                look(m, &mut looks);
+                Ok(())
+            }
+            Ok(other) => Err(Stop::Outcome(other)),
+            Err(error) => Err(Stop::Trouble(error)),
+        });
+        match found {
+            Ok(found) => {
+                let all = found.losses.iter().flat_map(|l| &l.gradients);
+                gradient_words = all.map(|g| g.words.len() as u64).sum();
+            }
+            Err(GradError::Stopped(Stop::Outcome(outcome))) => return Ok(Err(outcome)),
+            Err(GradError::Stopped(Stop::Trouble(error))) => return Err(error),
+            Err(error) => anyhow::bail!("{}", refusal(&error)),
+        }
+    } else {
+        let directions =
+            if args.round_trip { &[Direction::Forward, Direction::Backward][..] } else { &[Direction::Forward][..] };
+        for direction in directions {
+            machine.begin(*direction);
+            let outcome = session.go(machine)?;
+            if outcome != Outcome::Finished {
+                return Ok(Err(outcome));
+            }
+            look(machine, &mut looks);
+        }
+    }
+    let activity = |phase, counts, words_in, words_out| Activity { phase, counts, words_in, words_out };
+    let mut activities = vec![activity(Phase::Forward, looks[1].since(&looks[0]), words_in, 0)];
+    activities.push(activity(Phase::CopyOut, Counts::default(), 0, words_out));
+    if let Some(back) = looks.get(2) {
+        activities.push(activity(Phase::Backward, back.since(&looks[1]), 0, 0));
+    }
+    if args.grad {
+        activities.push(activity(Phase::GradientCopy, Counts::default(), 0, gradient_words));
+    }
+    Ok(Ok(Ran { activities, state_words: changed }))
+}
+
+/// Why there is no gradient, and a way out.
+fn refusal(error: &Stopped) -> String {
+    let advice = match error {
+        GradError::NoLoss(_) => "; give it with `--loss NAME`",
+        GradError::NoInputs => "; give them with `--wrt NAMES`",
+        _ => "",
+    };
+    format!("--grad: {error}{advice}")
+}
+
+/// Words that differ.
+fn difference(a: &pendula::vm::Snapshot, b: &pendula::vm::Snapshot) -> u64 {
+    let words = a.regs.iter().chain(&a.mem).zip(b.regs.iter().chain(&b.mem)).filter(|(x, y)| x != y).count();
+    words as u64
+}
+
+fn stopped(
+    outcome: &Outcome,
+    args: &Energy,
+    machine: &Machine<'_>,
+    loaded: &cmd::Program,
+    reporter: &Reporter,
+) -> anyhow::Result<Status> {
+    if args.json {
+        let outcome = outcome_json(outcome, machine, args.given.max_steps);
+        print_json(&json!({ "schema": 1, "outcome": outcome }))?;
+    } else {
+        explain(outcome, machine, &loaded.sources, reporter, args.given.max_steps);
+    }
+    Ok(Status::Fault)
+}
+
+/// Writes plots and tables into folders.
+fn write_files(args: &Energy, program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran) -> anyhow::Result<()> {
+    let mut files: Vec<(&str, String, String)> = Vec::new();
+    if let Some(folder) = &args.accelergy {
+        for (name, text) in report::accelergy(program, &priced[0]) {
+            files.push((folder, name, text));
+        }
+    }
+    if let Some(folder) = &args.svg {
+        for (name, text) in plots(program, priced, ran, args.schedule.unwrap_or(256))? {
+            files.push((folder, name, text));
+        }
+    }
+    for (folder, name, text) in files {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
+        let path = Path::new(folder).join(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Frequencies of plots, in hertz.
+const PLOTTED: (f64, f64) = (1e4, 1e11);
+
+/// The plots: names of files, and their contents.
+fn plots(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran, steps: u64) -> anyhow::Result<Vec<(String, String)>> {
+    let cycles = |technology: &Technology| -> u64 {
+        ran.activities.iter().map(|a| technology.cycles(&a.counts, &program.module.code)).sum()
+    };
+    let swept: Vec<svg::Swept<'_>> = priced
+        .iter()
+        .map(|p| svg::Swept {
+            technology: p.device.technology(),
+            conditions: p.device.conditions(),
+            totals: &p.totals,
+            cycles: cycles(p.device.technology()),
+        })
+        .collect();
+    let mut out = vec![
+        ("energy-frequency.svg".to_string(), svg::energy_against_frequency(&swept, PLOTTED, Scope::Run)?),
+        ("operations-frequency.svg".to_string(), svg::energy_against_frequency(&swept, PLOTTED, Scope::Operations)?),
+        ("energy-delay.svg".to_string(), svg::energy_delay(&swept, PLOTTED)?),
+        ("causes.svg".to_string(), svg::breakdown_by_cause(priced)),
+        ("classes.svg".to_string(), svg::breakdown_by_class(priced)),
+    ];
+    for p in priced {
+        let Steps { step, .. } = energy_text::priced_schedules(p, ran, steps);
+        let schedules = Schedules {
+            steps,
+            step_joules: step,
+            state_bits: ran.state_words * u64::from(WORD),
+            bit_joules: p.device.energy().erasure(),
+            base: 4,
+        };
+        let name = p.device.technology().name();
+        out.push((format!("schedules-{name}.svg"), svg::time_space_energy(&schedules)));
+    }
+    Ok(out)
+}
+
+/// A range of frequencies or voltages.
+pub(crate) struct Sweep {
+    pub(crate) voltage: bool,
+    pub(crate) values: Vec<f64>,
+}
+
+/// What a sweep found: for each technology its name and, at each point, joules; `None` where it cannot have the voltage.
+pub(crate) type Swept = Vec<(String, Vec<Option<f64>>)>;
+
+impl Sweep {
+    /// `frequency=1e5..1e9:41` (points at equal ratios), `voltage=0.4..1:13` (at equal distances).
+    fn parse(text: &str) -> anyhow::Result<Sweep> {
+        let form = || format!("--sweep {text}: the form is `frequency=1e5..1e9:41` or `voltage=0.4..1:13`");
+        let (what, range) = text.split_once('=').with_context(form)?;
+        let voltage = match what.trim() {
+            "frequency" => false,
+            "voltage" => true,
+            other => anyhow::bail!("--sweep goes over `frequency` or `voltage`, and not `{other}`"),
+        };
+        let (low, rest) = range.split_once("..").with_context(form)?;
+        let (high, points) = rest.split_once(':').with_context(form)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
+        let (low, high) = (number(low).with_context(form)?, number(high).with_context(form)?);
+        let points: usize = points.trim().parse().with_context(form)?;
+        anyhow::ensure!(low < high, "--sweep {text}: the range must rise");
+        anyhow::ensure!((2..=POINTS).contains(&points), "--sweep {text}: from 2 to {POINTS} points");
+        let at = |n: usize| {
+            let part = n as f64 / (points - 1) as f64;
+            if voltage { low + (high - low) * part } else { low * (high / low).powf(part) }
+        };
+        Ok(Sweep { voltage, values: (0..points).map(at).collect() })
+    }
+
+    fn run(&self, technologies: &[Technology], conditions: Conditions, totals: &Totals) -> anyhow::Result<Swept> {
+        let applies = |t: &&Technology| match t.energy().map(|e| &e.logic) {
+            Some(Logic::Adiabatic { physics, .. }) => !self.voltage || physics.scaling.is_some(),
+            Some(Logic::Superconducting { .. }) => !self.voltage,
+            _ => false,
+        };
+        let what = if self.voltage { "voltage" } else { "frequency" };
+        let swept: Vec<&Technology> = technologies.iter().filter(applies).collect();
+        anyhow::ensure!(!swept.is_empty(), "--sweep: what none of these technologies cost depends on is the {what}");
+        Ok(swept
+            .into_iter()
+            .map(|technology| {
+                let price = |value: &f64| {
+                    let conditions = if self.voltage {
+                        Conditions { volt: Some(*value), ..conditions }
+                    } else {
+                        Conditions { hertz: Some(*value), ..fitting(technology, conditions, true) }
+                    };
+                    Device::new(technology, conditions).ok().map(|d| d.total(totals).total())
+                };
+                (technology.name().to_string(), self.values.iter().map(price).collect())
+            })
+            .collect())
+    }
+}

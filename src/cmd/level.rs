@@ -1,0 +1,126 @@
+//! `pendula level`.
+
+use std::fmt::Write as _;
+
+use pendula::hw_model::level::{Levels, Role, Roles};
+use pendula::isa::counts::Direction;
+use pendula::vm::Outcome;
+use serde_json::{Map, Value, json};
+
+use crate::Status;
+use crate::cli::Level;
+use crate::cmd::load;
+use crate::outcome::{explain, outcome_json};
+use crate::report::{Reporter, print, print_json};
+use crate::session::{self, Session};
+
+pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
+    let loaded = match load(&args.source, args.given.mem, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    if !args.json {
+        reporter.diagnostics(&loaded.warnings, &loaded.sources);
+    }
+    let program = match session::program(&loaded, &args.source, &args.given, false, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    let mut machine = session::machine(&program, &args.given)?;
+    if let Some(tape) = &args.input {
+        session::input(&mut machine, tape, None, false)?;
+    }
+    machine.begin(Direction::Forward);
+    let outcome = Session::new(&args.given, false).go(&mut machine)?;
+    if outcome != Outcome::Finished {
+        if args.json {
+            let outcome = outcome_json(&outcome, &machine, args.given.max_steps);
+            print_json(&json!({ "schema": 1, "outcome": outcome }))?;
+        } else {
+            explain(&outcome, &machine, &loaded.sources, reporter, args.given.max_steps);
+        }
+        return Ok(Status::Fault);
+    }
+    let levels = Levels::new(program.module(), &machine.counts());
+    if args.json {
+        print_json(&to_json(&levels))?;
+    } else {
+        print(&text(&levels))?;
+    }
+    Ok(Status::Done)
+}
+
+fn number(level: Option<f64>) -> String {
+    level.map_or_else(|| "-".to_string(), |x| format!("{x:.2}"))
+}
+
+fn text(levels: &Levels) -> String {
+    let all = &levels.all;
+    let mut out = String::new();
+    let _ = writeln!(out, "{:<20} {:>12} {:>8}", "instructions", "executed", "share");
+    for role in Role::ALL {
+        let n = all.get(role);
+        if n > 0 {
+            let whole = all.total() + all.get(Role::Gradient);
+            let _ = writeln!(out, "  {:<18} {:>12} {:>6.1} %", role.name(), n, n as f64 / whole as f64 * 100.0);
+        }
+    }
+    let _ = writeln!(out, "\nuncomputing level");
+    let _ = writeln!(
+        out,
+        "  {:<18} {:>12}   log2({} / {}), against the program without undoing and checks",
+        "paired",
+        number(all.paired()),
+        all.total(),
+        all.counterpart()
+    );
+    let _ = writeln!(
+        out,
+        "  {:<18} {:>12}   log2({} / {}), against what computes",
+        "attributed",
+        number(all.attributed()),
+        all.total(),
+        all.essential()
+    );
+    let width = levels.functions.iter().map(|(n, _)| n.chars().count()).max().unwrap_or(0).max(20);
+    let _ = writeln!(out, "\n{:<width$} {:>12} {:>8} {:>10}", "function", "executed", "paired", "attributed");
+    let mut row = |name: &str, roles: &Roles| {
+        let (paired, attributed) = (number(roles.paired()), number(roles.attributed()));
+        let _ = writeln!(out, "{name:<width$} {:>12} {paired:>8} {attributed:>10}", roles.total());
+    };
+    for (name, roles) in &levels.functions {
+        row(name, roles);
+    }
+    if let Some((block, function, roles)) = &levels.hottest {
+        row(&format!("hottest block: {function} {}..{}", block.start, block.end - 1), roles);
+    }
+    out
+}
+
+fn roles_json(roles: &Roles) -> Map<String, Value> {
+    let mut out: Map<String, Value> = Role::ALL.iter().map(|r| (r.name().to_string(), json!(roles.get(*r)))).collect();
+    out.insert("total".into(), json!(roles.total()));
+    out.insert("paired".into(), json!(roles.paired()));
+    out.insert("attributed".into(), json!(roles.attributed()));
+    out
+}
+
+fn to_json(levels: &Levels) -> Value {
+    let functions: Vec<Value> = levels
+        .functions
+        .iter()
+        .map(|(name, roles)| {
+            let mut object = roles_json(roles);
+            object.insert("name".into(), json!(name));
+            Value::Object(object)
+        })
+        .collect();
+    let hottest = levels.hottest.as_ref().map(|(block, function, roles)| {
+        let mut object = roles_json(roles);
+        object.insert("function".into(), json!(function));
+        object.insert("start".into(), json!(block.start));
+        object.insert("end".into(), json!(block.end));
+        Value::Object(object)
+    });
+    json!({ "schema": 1, "outcome": { "kind": "finished" }, "all": roles_json(&levels.all), "functions": functions, "hottest_block": hottest })
+}

@@ -1,0 +1,390 @@
+//! Energy reports as text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use pendula::hw_model::breakeven::undoings;
+use pendula::hw_model::price::{Activity, Cause, Item, Joules, Phase, WORD};
+use pendula::hw_model::report::{Priced, Program};
+use pendula::hw_model::schedule::{self, Cost};
+use pendula::hw_model::units::si;
+use pendula::hw_model::{Logic, Technology};
+use pendula::isa::GateClass;
+use pendula::isa::counts::Counts;
+
+use crate::cli::Breakdown;
+use crate::cmd::energy::{Ran, Sweep, Swept};
+
+/// Rows of a table by line, at most.
+const LINES: usize = 12;
+
+/// A table: the first column to the left, the others to the right.
+struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(header: &[&str]) -> Table {
+        Table { rows: vec![header.iter().map(ToString::to_string).collect()] }
+    }
+
+    fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    fn text(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |c: usize| self.rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut out = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (c, cell) in row.iter().enumerate() {
+                let pad = widths[c] - cell.chars().count();
+                if c == 0 {
+                    let _ = write!(line, "{cell}{:pad$}", "");
+                } else {
+                    let _ = write!(line, "  {:pad$}{cell}", "");
+                }
+            }
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+        out
+    }
+}
+
+fn joules(x: f64) -> String {
+    si(x, "J")
+}
+
+/// A share of a whole in percent.
+fn share(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1} %", part / whole * 100.0) } else { "-".to_string() }
+}
+
+/// The technologies that ship, with their sources.
+pub(crate) fn technologies() -> String {
+    let mut out = String::new();
+    for technology in Technology::presets().filter_map(Technology::preset) {
+        let _ = writeln!(out, "{}: {}", technology.name(), technology.title());
+        if let Some(energy) = technology.energy() {
+            if let Logic::Adiabatic { physics, .. } = &energy.logic {
+                let gain = physics.volt * physics.volt / physics.best_energy(1.0);
+                let _ = writeln!(
+                    out,
+                    "  best at {}, where a capacitance C takes C·V²/{gain:.*}",
+                    si(physics.best_frequency(), "Hz"),
+                    usize::from(gain < 99.95)
+                );
+            }
+            let _ = writeln!(out, "  link {} a bit, erasing {} a bit", joules(energy.link), joules(energy.erasure()));
+        }
+        for (table, source) in technology.sources() {
+            let _ = writeln!(out, "  {table}: {source}");
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+/// Causes that cost something with one of the technologies.
+fn causes(priced: &[Priced<'_>]) -> Vec<Cause> {
+    let totals: Vec<Joules> = priced.iter().map(|p| p.bill.total()).collect();
+    Cause::ALL.into_iter().filter(|c| totals.iter().any(|t| t[*c] > 0.0)).collect()
+}
+
+/// The report.
+pub(crate) fn text(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran, by: &[Breakdown]) -> String {
+    let mut out = String::new();
+    for activity in &ran.activities {
+        let mut parts = Vec::new();
+        let mut part = |n: u64, one: &str, many: &str| {
+            if n > 0 {
+                parts.push(format!("{n} {}", if n == 1 { one } else { many }));
+            }
+        };
+        part(activity.counts.instructions(), "instruction", "instructions");
+        part(activity.words_in, "word from the host", "words from the host");
+        part(activity.words_out, "word to the host", "words to the host");
+        part(activity.counts.lost_bits(), "bit lost", "bits lost");
+        if !parts.is_empty() {
+            let _ = writeln!(out, "{:<14} {}", activity.phase.name(), parts.join(", "));
+        }
+    }
+    out.push('\n');
+    out.push_str(&summary(priced));
+    for priced in priced {
+        let name = priced.device.technology().name();
+        for what in by {
+            let table = match what {
+                Breakdown::Phase => phases(priced),
+                Breakdown::Class => classes(priced),
+                Breakdown::Function => by_function(program, priced),
+                Breakdown::Line => lines(program, priced),
+                Breakdown::Routine => routines(program, priced, ran),
+            };
+            if let Some((title, table)) = table {
+                let _ = write!(out, "\n{name}, {title}\n{table}");
+            }
+        }
+    }
+    out.push_str(&lost(program, ran));
+    out
+}
+
+/// One row for each technology.
+fn summary(priced: &[Priced<'_>]) -> String {
+    let causes = causes(priced);
+    let cooled = priced.iter().any(|p| p.device.plug() > 1.0);
+    let mut header = vec!["technology", "frequency"];
+    header.extend(causes.iter().map(|c| c.name()));
+    header.push("total");
+    if cooled {
+        header.push("at the plug");
+    }
+    let mut table = Table::new(&header);
+    for p in priced {
+        let total = p.bill.total();
+        let mut row = vec![p.device.technology().name().to_string()];
+        row.push(p.device.hertz().map_or_else(|| "any".to_string(), |f| si(f, "Hz")));
+        row.extend(causes.iter().map(|c| joules(total[*c])));
+        row.push(joules(total.total()));
+        if cooled {
+            row.push(joules(total.total() * p.device.plug()));
+        }
+        table.row(row);
+    }
+    table.text()
+}
+
+/// The order of a table's rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// That of the keys.
+    Natural,
+    /// What costs most first.
+    Falling,
+    /// The same, and only the first.
+    Most,
+}
+
+type Titled = Option<(&'static str, String)>;
+
+fn breakdown<K: Ord>(
+    priced: &Priced<'_>,
+    title: &'static str,
+    key: impl Fn(&Item) -> K,
+    name: impl Fn(&K) -> String,
+    order: Order,
+) -> Titled {
+    let whole = priced.bill.total().total();
+    let mut rows: Vec<(K, Joules)> = priced.bill.by(key).into_iter().filter(|(_, j)| j.total() > 0.0).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    if order != Order::Natural {
+        rows.sort_by(|a, b| b.1.total().total_cmp(&a.1.total()));
+    }
+    let causes = causes(std::slice::from_ref(priced));
+    let mut header = vec![""];
+    header.extend(causes.iter().map(|c| c.name()));
+    header.extend(["total", "share"]);
+    let mut table = Table::new(&header);
+    let mut line = |name: String, j: Joules| {
+        let mut row = vec![format!("  {name}")];
+        row.extend(causes.iter().map(|c| joules(j[*c])));
+        row.extend([joules(j.total()), share(j.total(), whole)]);
+        table.row(row);
+    };
+    let shown = if order == Order::Most { LINES } else { rows.len() };
+    let rest: Joules = rows.iter().skip(shown).map(|(_, j)| *j).sum();
+    for (key, j) in rows.iter().take(shown) {
+        line(name(key), *j);
+    }
+    if rows.len() > shown {
+        line(format!("{} others", rows.len() - shown), rest);
+    }
+    Some((title, table.text()))
+}
+
+fn phases(priced: &Priced<'_>) -> Titled {
+    breakdown(priced, "by phase", |i| i.phase, |p| p.name().to_string(), Order::Natural)
+}
+
+/// The name under which a gate class is reported.
+pub(crate) fn class_name(class: Option<GateClass>) -> &'static str {
+    class.map_or("link and erasure", GateClass::key)
+}
+
+fn classes(priced: &Priced<'_>) -> Titled {
+    breakdown(priced, "by gate class", |i| i.class, |c| class_name(*c).to_string(), Order::Falling)
+}
+
+fn by_function(program: &Program<'_>, priced: &Priced<'_>) -> Titled {
+    let key = |i: &Item| i.at.map(|at| program.functions[at as usize].as_str());
+    breakdown(priced, "by function", key, |k| k.unwrap_or("(host)").to_string(), Order::Falling)
+}
+
+/// Where an instruction was written.
+pub(crate) fn place(program: &Program<'_>, at: u32) -> String {
+    match program.module.loc(at as usize) {
+        Some((file, loc)) => format!("{file}:{}", loc.line),
+        None => format!("@{at}"),
+    }
+}
+
+fn lines(program: &Program<'_>, priced: &Priced<'_>) -> Titled {
+    let key = |i: &Item| i.at.map_or_else(|| "(host)".to_string(), |at| place(program, at));
+    breakdown(priced, "by source line", key, Clone::clone, Order::Most)
+}
+
+/// What undoing each routine costs, and what erasing would.
+fn routines(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Titled {
+    let found = undoings(program.module, forward(ran));
+    if found.is_empty() {
+        return None;
+    }
+    let mut table =
+        Table::new(&["  routine", "undone at", "times", "to uncompute", "to erase", "words", "cheaper", ""]);
+    for undoing in &found {
+        let choice = undoing.choice(&priced.device);
+        let cheaper = if choice.uncompute <= choice.erase { "uncompute" } else { "erase" };
+        let above = match choice.above {
+            Some(f) => format!("erase above {}", si(f, "Hz")),
+            None if choice.erase < choice.uncompute => "at any frequency".to_string(),
+            None => String::new(),
+        };
+        table.row(vec![
+            format!("  {}", undoing.name),
+            place(program, undoing.undoing),
+            undoing.times.to_string(),
+            joules(choice.uncompute),
+            joules(choice.erase),
+            undoing.words.to_string(),
+            cheaper.to_string(),
+            above,
+        ]);
+    }
+    Some(("routines that are undone", table.text()))
+}
+
+/// What the run forward did: the first phase of every run.
+pub(crate) fn forward(ran: &Ran) -> &Counts {
+    &ran.activities[0].counts
+}
+
+/// Bits destroyed, by place and phase.
+pub(crate) fn lost_by_line(program: &Program<'_>, ran: &Ran) -> Vec<(String, &'static str, u64)> {
+    let mut by: BTreeMap<(Phase, u32), u64> = BTreeMap::new();
+    for Activity { phase, counts, .. } in &ran.activities {
+        for (at, bits) in &counts.lost {
+            *by.entry((*phase, *at)).or_default() += bits;
+        }
+    }
+    by.into_iter().map(|((phase, at), bits)| (place(program, at), phase.name(), bits)).collect()
+}
+
+fn lost(program: &Program<'_>, ran: &Ran) -> String {
+    let lines = lost_by_line(program, ran);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["information lost at", "phase", "bits"]);
+    for (place, phase, bits) in lines {
+        table.row(vec![format!("  {place}"), phase.to_string(), bits.to_string()]);
+    }
+    format!("\n{}", table.text())
+}
+
+/// A sweep.
+pub(crate) fn sweep_text(sweep: &Sweep, swept: &Swept) -> String {
+    let mut header = vec![if sweep.voltage { "voltage" } else { "frequency" }];
+    header.extend(swept.iter().map(|(name, _)| name.as_str()));
+    let mut table = Table::new(&header);
+    for (n, value) in sweep.values.iter().enumerate() {
+        let mut row = vec![si(*value, if sweep.voltage { "V" } else { "Hz" })];
+        row.extend(swept.iter().map(|(_, points)| points[n].map_or_else(|| "-".to_string(), joules)));
+        table.row(row);
+    }
+    format!("\n{}", table.text())
+}
+
+/// The schedules that are compared for so many steps.
+fn schedules(steps: u64, step: f64, erase: f64) -> Vec<(String, Cost)> {
+    let n = u128::from(steps);
+    let mut out = vec![
+        ("keep every state".to_string(), schedule::keep_all(n)),
+        ("erase every state".to_string(), schedule::erase_all(n)),
+    ];
+    // The least power of k that holds all steps.
+    let levels = |k: u128| (1u32..).find(|l| k.saturating_pow(*l) >= n).unwrap_or(1);
+    let power = |k: u128| {
+        let l = levels(k);
+        if k.saturating_pow(l) == n { format!("{k}^{l}") } else { format!("{k}^{l} ≥ {n}") }
+    };
+    for k in [2, 4, 16] {
+        out.push((format!("Bennett, {}", power(k)), schedule::bennett(k, levels(k))));
+    }
+    let m = schedule::best_hybrid(4, levels(4), step, erase);
+    out.push((format!("hybrid, {}, lowest {m} levels reversible", power(4)), schedule::hybrid(4, levels(4), m)));
+    let least = (u64::BITS - steps.saturating_sub(1).leading_zeros() + 1) as usize;
+    for pebbles in [least, 2 * least] {
+        // Beyond some thousand steps the dynamic programme takes too long.
+        let few = usize::try_from(steps).ok().filter(|n| *n <= 4096);
+        if let Some(cost) = few.and_then(|n| schedule::knill(n, pebbles)) {
+            out.push((format!("Knill, {pebbles} pebbles"), cost));
+        }
+    }
+    for snapshots in [4, 16] {
+        out.push((format!("treeverse, {snapshots} snapshots"), schedule::treeverse(n, snapshots)));
+    }
+    out
+}
+
+/// A program as a step of a longer computation.
+pub(crate) struct Steps {
+    /// What a step costs in joules.
+    pub(crate) step: f64,
+    /// What erasing a state costs in joules.
+    pub(crate) erase: f64,
+    /// The schedules, and what each costs in joules.
+    pub(crate) schedules: Vec<(String, Cost, f64)>,
+}
+
+/// Prices the schedules.
+pub(crate) fn priced_schedules(priced: &Priced<'_>, ran: &Ran, steps: u64) -> Steps {
+    let step = priced.bill.by(|i| i.phase).get(&Phase::Forward).copied().unwrap_or_default();
+    // A step takes its state from the one before, not from the host.
+    let step = step.total() - step[Cause::Link];
+    let erase = priced.device.bits_lost(ran.state_words * u64::from(WORD)).total();
+    let price = |cost: &Cost| cost.steps as f64 * step + cost.erased as f64 * erase;
+    let schedules = schedules(steps, step, erase).into_iter().map(|(name, cost)| (name, cost, price(&cost))).collect();
+    Steps { step, erase, schedules }
+}
+
+/// Schedules compared.
+pub(crate) fn schedule_text(priced: &[Priced<'_>], ran: &Ran, steps: u64) -> String {
+    let mut out = String::new();
+    for p in priced {
+        let Steps { step, erase, schedules } = priced_schedules(p, ran, steps);
+        let _ = writeln!(
+            out,
+            "\n{}, {steps} steps of {}; the state, {} {} that a run changes, costs {} to erase",
+            p.device.technology().name(),
+            joules(step),
+            ran.state_words,
+            if ran.state_words == 1 { "word" } else { "words" },
+            joules(erase)
+        );
+        let mut table = Table::new(&["  schedule", "steps run", "states held", "states erased", "energy"]);
+        for (name, cost, energy) in schedules {
+            let cells = [cost.steps.to_string(), cost.states.to_string(), cost.erased.to_string(), joules(energy)];
+            table.row(std::iter::once(format!("  {name}")).chain(cells).collect());
+        }
+        out.push_str(&table.text());
+    }
+    out
+}

@@ -1,0 +1,292 @@
+//! `pendula energy` and `pendula level`, by the command line.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn pendula(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("pendula").expect("the binary");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(args);
+    command
+}
+
+fn output(args: &[&str]) -> String {
+    let assert = pendula(args).assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
+}
+
+fn failure(args: &[&str], status: i32) -> String {
+    let assert = pendula(args).assert().code(status);
+    String::from_utf8(assert.get_output().stderr.clone()).expect("UTF-8")
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&output(args)).expect("JSON")
+}
+
+fn near(a: &Value, b: f64, relative: f64) {
+    let a = a.as_f64().expect("a number");
+    assert!((a - b).abs() <= relative * b.abs(), "{a} is not {b}");
+}
+
+/// A folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("pendula-energy-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("a folder");
+    path
+}
+
+const FOUR: &str = "landauer,cmos45,acmos22-fdsoi,aqfp";
+
+#[test]
+fn one_table_of_four_technologies() {
+    let text = output(&["energy", "examples/bessel.rasm", "--tech", FOUR]);
+    let table: Vec<&str> = text.split("\n\n").nth(1).expect("a table").lines().collect();
+    assert_eq!(table.len(), 5);
+    assert!(table[0].starts_with("technology") && table[0].ends_with("at the plug"));
+    for (line, name) in table[1..].iter().zip(FOUR.split(',')) {
+        assert!(line.starts_with(name), "{line}");
+    }
+}
+
+#[test]
+fn the_same_joules_every_time() {
+    let args = ["energy", "examples/bessel.rasm", "--tech", FOUR, "--grad", "--loss", "y", "--wrt", "z", "--json"];
+    let text = output(&args);
+    assert_eq!(text, output(&args));
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(report["schema"], 1);
+    let phases: Vec<&str> =
+        report["phases"].as_array().expect("phases").iter().map(|p| p["phase"].as_str().expect("a name")).collect();
+    assert_eq!(phases, ["forward", "copy out", "backward", "gradient copy"]);
+    // What the parts say adds up to the whole, by every breakdown.
+    for technology in report["technologies"].as_array().expect("technologies") {
+        let total = technology["total"]["total"].as_f64().expect("a number");
+        assert!(total > 0.0);
+        for by in ["phases", "classes", "functions", "lines"] {
+            let parts = technology[by].as_object().expect("an object").values();
+            let sum: f64 = parts.map(|p| p["total"].as_f64().expect("a number")).sum();
+            assert!((sum - total).abs() < 1e-9 * total, "{by}");
+        }
+    }
+    // Under the limit nothing costs but erasing: a word out and a gradient, and what the run backward destroyed.
+    let limit = &report["technologies"][0];
+    let lost: u64 = report["lost"].as_array().expect("a list").iter().map(|l| l["bits"].as_u64().expect("bits")).sum();
+    assert!(lost > 0);
+    near(&limit["total"]["total"], (128 + lost) as f64 * 2.870979e-21, 1e-6);
+}
+
+#[test]
+fn information_lost_is_told_by_line() {
+    let path = folder("lost").join("lossy.rasm");
+    let source = "        .irreversible\nmain:   start\n        add     r1, 5\n        erase   r1\n        add     r2, 3\nloop:   from.ne r2, 3, back\n        add     r4, 7\n        erase   r4\n        dec     r2\nback:   jmp.ne  r2, 0, loop\n        finish\n";
+    fs::write(&path, source).expect("a file");
+    let file = path.to_str().expect("UTF-8");
+    let report = json(&["energy", file, "--tech", "landauer", "--json"]);
+    let lost: BTreeMap<u64, u64> = report["lost"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|l| {
+            let line = l["place"].as_str().and_then(|p| p.rsplit(':').next()).and_then(|n| n.parse().ok());
+            (line.expect("a line"), l["bits"].as_u64().expect("bits"))
+        })
+        .collect();
+    assert_eq!(lost, BTreeMap::from([(4, 64), (8, 3 * 64)]));
+    near(&report["technologies"][0]["total"]["erasure"], 4.0 * 64.0 * 2.870979e-21, 1e-6);
+    assert!(output(&["energy", file, "--tech", "landauer"]).contains("lossy.rasm:8"));
+}
+
+#[test]
+fn frequency_voltage_and_sweeps() {
+    let total = |more: &[&str]| -> f64 {
+        let args = [&["energy", "examples/fib.rasm", "--tech", "acmos-lowleak", "--json"], more].concat();
+        json(&args)["technologies"][0]["total"]["adiabatic"].as_f64().expect("a number")
+    };
+    // Above the optimum, ten times the frequency costs ten times as much.
+    let ratio = total(&["--frequency", "1e7"]) / total(&["--frequency", "1e6"]);
+    assert!((ratio - 10.0).abs() < 0.2, "{ratio}");
+    assert!(total(&["--frequency", "1e6", "--voltage", "0.6"]) != total(&["--frequency", "1e6"]));
+    let report = json(&[
+        "energy",
+        "examples/fib.rasm",
+        "--tech",
+        "acmos180,cmos45,aqfp",
+        "--sweep",
+        "frequency=1e5..1e9:41",
+        "--json",
+    ]);
+    let sweep = &report["sweep"];
+    assert_eq!(sweep["at"].as_array().map(Vec::len), Some(41));
+    near(&sweep["at"][40], 1e9, 1e-9);
+    near(&sweep["at"][20], 1e7, 1e-9);
+    let of: Vec<&String> = sweep["joules"].as_object().expect("an object").keys().collect();
+    assert_eq!(of, ["acmos180", "aqfp"], "what does not depend on the frequency is not swept");
+    // The least of the sweep is near the optimum.
+    let points: Vec<f64> =
+        sweep["joules"]["acmos180"].as_array().expect("points").iter().map(|p| p.as_f64().expect("a number")).collect();
+    let least = (0..41).min_by(|a, b| points[*a].total_cmp(&points[*b])).expect("points");
+    assert!((8..=12).contains(&least), "{least}");
+    let text = output(&["energy", "examples/fib.rasm", "--tech", "acmos180", "--sweep", "voltage=0.5..1.8:3"]);
+    assert!(text.contains("500 mV") && text.contains("1.80 V"), "{text}");
+}
+
+#[test]
+fn to_uncompute_or_to_erase() {
+    let report = json(&["energy", "examples/bessel.rasm", "--tech", "acmos-lowleak", "--json"]);
+    let routines = report["technologies"][0]["routines"].as_array().expect("routines");
+    let names: Vec<&str> = routines.iter().map(|r| r["routine"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["factor", "series"]);
+    let factor = &routines[0];
+    assert_eq!((factor["times"].as_u64(), factor["words"].as_u64()), (Some(8), Some(4)));
+    let above = factor["erase_above_hertz"].as_f64().expect("a frequency");
+    let price = |hertz: f64| {
+        let hertz = hertz.to_string();
+        let report =
+            json(&["energy", "examples/bessel.rasm", "--tech", "acmos-lowleak", "--frequency", &hertz, "--json"]);
+        let factor = &report["technologies"][0]["routines"][0];
+        factor["uncompute"].as_f64().expect("joules") / factor["erase"].as_f64().expect("joules")
+    };
+    assert!((price(above) - 1.0).abs() < 1e-3 && price(above / 2.0) < 0.6 && price(above * 2.0) > 1.8);
+}
+
+#[test]
+fn schedules_compared() {
+    let report = json(&["energy", "examples/fib.rasm", "--tech", "acmos22-fdsoi", "--schedule", "--json"]);
+    let schedules = &report["schedules"]["technologies"][0]["schedules"];
+    let of = |name: &str| {
+        let found = schedules.as_array().expect("a list").iter().find(|s| s["name"] == name).expect("a schedule");
+        (found["steps"].as_u64(), found["states"].as_u64())
+    };
+    assert_eq!(of("Bennett, 4^4"), (Some(2401), Some(14)));
+    assert_eq!(of("erase every state"), (Some(256), Some(2)));
+    assert!(output(&["energy", "examples/fib.rasm", "--tech", "cmos45", "--schedule", "1000"]).contains("4^5 ≥ 1000"));
+}
+
+#[test]
+fn files_for_other_programs() {
+    let csv = output(&["energy", "examples/fib.rasm", "--tech", "acmos180,cmos7", "--csv"]);
+    let mut lines = csv.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    assert_eq!((header[0], *header.last().expect("columns")), ("technology", "joules"));
+    assert!(lines.clone().all(|l| l.split(',').count() == header.len()));
+    let sum: f64 = lines
+        .filter(|l| l.starts_with("cmos7"))
+        .map(|l| l.rsplit(',').next().and_then(|n| n.parse::<f64>().ok()).expect("a number"))
+        .sum();
+    let total = json(&["energy", "examples/fib.rasm", "--tech", "cmos7", "--json"]);
+    near(&total["technologies"][0]["total"]["total"], sum, 1e-9);
+    let folded = output(&["energy", "examples/fib.rasm", "--tech", "cmos7", "--folded"]);
+    assert!(folded.lines().all(|l| l.rsplit(' ').next().is_some_and(|n| n.parse::<u64>().is_ok())));
+    assert!(folded.contains("forward;main;examples/fib.rasm:"));
+    let folder = folder("files");
+    let at = folder.to_str().expect("UTF-8");
+    output(&["energy", "examples/fib.rasm", "--tech", "acmos180", "--svg", at, "--accelergy", at]);
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .expect("a folder")
+        .map(|e| e.expect("an entry").file_name().to_string_lossy().to_string())
+        .collect();
+    names.sort();
+    assert!(
+        names.contains(&"energy-frequency.svg".to_string()) && names.iter().any(|n| n.ends_with(".yaml")),
+        "{names:?}"
+    );
+    for name in names.iter().filter(|n| n.ends_with(".svg")) {
+        let text = fs::read_to_string(folder.join(name)).expect("UTF-8");
+        assert!(text.contains("<svg") && text.trim_end().ends_with("</svg>"), "{name}");
+    }
+}
+
+#[test]
+fn technologies_of_ones_own() {
+    let folder = folder("tech");
+    let text = fs::read_to_string("hw-model/technologies/acmos22-fdsoi.toml").expect("the preset");
+    let write = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let path = folder.join("mine.toml");
+        fs::write(&path, text.replacen(from, to, 1)).expect("a file");
+        path.to_str().expect("UTF-8").to_string()
+    };
+    let path = write("name = \"acmos22-fdsoi\"", "name = \"mine\"");
+    assert!(output(&["energy", "examples/fib.rasm", "--tech", &path]).contains("\nmine "));
+    let line = |needle: &str| text.lines().position(|l| l == needle).expect("a line") + 1;
+    for (from, to, at, message) in [
+        ("toffoli = 2.4e-15", "toffoli = -2.4e-15", line("toffoli = 2.4e-15"), "above zero"),
+        ("toffoli = 2.4e-15", "tofoli = 2.4e-15", line("toffoli = 2.4e-15"), "`tofoli`"),
+        ("supply_volt = 0.8", "supply_millivolt = 800", line("supply_volt = 0.8"), "has its unit in its name"),
+        ("joule_per_bit = 5.5e-12", "joule_per_bit = \"5.5 pJ\"", line("joule_per_bit = 5.5e-12"), "without its unit"),
+    ] {
+        let path = write(from, to);
+        let error = failure(&["energy", "examples/fib.rasm", "--tech", &path], 2);
+        assert!(error.contains(&format!("mine.toml:{at}: ")) && error.contains(message), "{error}");
+    }
+    let start = text.find("[link]").expect("a table");
+    let source = text[start..].lines().nth(1).expect("a source");
+    let path = write(source, "");
+    let error = failure(&["energy", "examples/fib.rasm", "--tech", &path], 2);
+    assert!(error.contains("missing field `source`") && error.contains(&format!(":{}: ", line("[link]"))), "{error}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let fib = "examples/fib.rasm";
+    for (args, message) in [
+        (&["energy", fib, "--tech", "nope"][..], "there is no technology `nope`; there are default, landauer"),
+        (&["energy", fib, "--tech", "default"], "latencies only"),
+        (&["energy", fib, "--tech", "cmos45", "--frequency", "1e6"], "does not depend on the frequency"),
+        (&["energy", fib, "--tech", "acmos180", "--frequency", "-5"], "above zero"),
+        (&["energy", fib, "--tech", "acmos180", "--voltage", "0.1"], "threshold"),
+        (&["energy", fib, "--sweep", "colour=1..2:3"], "`frequency` or `voltage`"),
+        (&["energy", fib, "--sweep", "frequency=2..1:3"], "must rise"),
+        (&["energy", fib, "--sweep", "frequency=1..2:1"], "from 2 to"),
+        (&["energy", fib, "--sweep", "frequency=1e5"], "the form is"),
+        (&["energy", fib, "--tech", "landauer", "--sweep", "frequency=1..2:3"], "none of these technologies"),
+        (&["energy", fib, "--folded"], "of one technology"),
+        (&["energy", fib, "--grad"], "--loss"),
+        (&["energy"], "FILE"),
+    ] {
+        let error = failure(args, 2);
+        assert!(error.contains(message), "{args:?}: {error}");
+    }
+    let error = failure(&["energy", "examples/fib.rasm", "--set", "n=-1", "--max-steps", "10"], 1);
+    assert!(error.contains("P0130") || error.contains("error["), "{error}");
+}
+
+#[test]
+fn every_technology_has_its_sources() {
+    let text = output(&["energy", "--list-tech"]);
+    for name in ["landauer", "cmos45", "cmos7", "acmos180", "acmos45-bulk", "acmos22-fdsoi", "acmos-lowleak", "aqfp"] {
+        assert!(text.contains(&format!("\n{name}: ")), "{name}");
+    }
+    // Gains at the best frequency, as published.
+    for (hertz, gain) in [("1.12 MHz", "559"), ("125 MHz", "12.5"), ("20.8 MHz", "125"), ("208 kHz", "12500")] {
+        assert!(text.contains(&format!("best at {hertz}, where a capacitance C takes C·V²/{gain}")), "{hertz}");
+    }
+}
+
+#[test]
+fn uncomputing_levels() {
+    for (file, paired, attributed) in [
+        ("examples/bessel.rasm", 489f64 / 163.0, 489f64 / 162.0),
+        ("examples/sparse-dot.rasm", 201f64 / 151.0, 201f64 / 151.0),
+    ] {
+        let report = json(&["level", file, "--json"]);
+        near(&report["all"]["paired"], paired.log2(), 1e-9);
+        near(&report["all"]["attributed"], attributed.log2(), 1e-9);
+        let executed: u64 =
+            report["functions"].as_array().expect("a list").iter().map(|f| f["total"].as_u64().expect("n")).sum();
+        assert_eq!(report["all"]["total"].as_u64(), Some(executed));
+    }
+    let text = output(&["level", "examples/sparse-dot.rasm"]);
+    assert!(text.contains("paired") && text.contains("hottest block: main"), "{text}");
+    // A procedure that another runs backward uncomputes.
+    let path = folder("level").join("back.rasm");
+    let source = "main:   start\n        call    f\n        add     r3, r2\n        uncall  f\n        finish\n        proc    f\n        add     r2, 7\n        ret     f\n";
+    fs::write(&path, source).expect("a file");
+    let report = json(&["level", path.to_str().expect("UTF-8"), "--json"]);
+    assert_eq!(report["all"]["uncompute"].as_u64(), Some(3), "{report}");
+}
