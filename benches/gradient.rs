@@ -136,9 +136,7 @@ fn forward(machine: &mut Machine<'_>, start: &Snapshot) {
 
 fn whole(machine: &mut Machine<'_>, start: &Snapshot, loss: Variable) {
     forward(machine, start);
-    let (env, value) = (machine.env(), machine.get(0, loss.cell));
-    let one = gradient::one(env, loss.ty);
-    let seed = gradient::seed_word(env, loss, value, one).expect("a seed");
+    let seed = gradient::one(machine.env(), loss.ty);
     gradient::gradient(machine, loss, seed, &mut grad::to_end).unwrap_or_else(|e: Outcome| panic!("{e:?}"));
 }
 

@@ -174,7 +174,7 @@ pub(crate) struct Grad {
     /// The numbers with respect to which to differentiate: `a,b[2],r3.f` [default: all imported numbers].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) wrt: Vec<String>,
-    /// What the gradient of the loss itself is, by which all derivatives are multiplied [default: 1].
+    /// Multiply all derivatives by this number, which is read as the loss is [default: 1].
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     pub(crate) seed: Option<String>,
     /// Compute second derivatives, too.
@@ -183,10 +183,12 @@ pub(crate) struct Grad {
     /// Compute the gradient of every element of the loss, which may then be an array.
     #[arg(long, conflicts_with = "hessian")]
     pub(crate) jacobian: bool,
-    /// Compare with dual numbers and finite differences, and second derivatives with those of reversing twice; fail if they disagree.
+    /// Compare with dual numbers and finite differences, and second derivatives with those of reversing twice; fail if they disagree,
+    /// or if a gradient word overflows.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Keep the gradient words that `zero` drops, run forward again with gradients, and fail unless everything comes back.
+    /// Keep the gradient words that `zero` drops, run forward again with gradients, and fail unless everything comes back; but for
+    /// rounding, if the program computes with floating-point numbers.
     #[arg(long)]
     pub(crate) keep_dropped: bool,
     /// Tell what the run there and back left different, and by how much.

@@ -34,14 +34,17 @@ use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};
 use pendula_isa::module::Module;
 use pendula_isa::num::log;
 use pendula_isa::types::{Reg, Ty};
-use pendula_isa::{Env, Fault};
-use pendula_vm::gradient::{self, Cell, Refused, Variable, to_f64};
+use pendula_isa::{Env, counts::Direction};
+use pendula_vm::gradient::{self, Cell, Refused, Variable, logarithmic_to_f64, to_f64};
 use pendula_vm::{Carriage, Machine, Outcome, Snapshot};
 
 use crate::values::{self, Location, Place, ValueError};
 
 /// How many inputs [`Options::check`] compares at most; of more, it takes as many at equal distances.
 pub const CHECKED: usize = 100;
+
+/// How many derivatives a Jacobian or a Hessian may have at most.
+pub const MOST: u64 = 10_000_000;
 
 /// What to differentiate, and how.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +53,7 @@ pub struct Options {
     pub loss: Option<String>,
     /// The inputs; all imported numbers if left out.
     pub wrt: Vec<String>,
-    /// The derivative of what matters with respect to the loss, a number of the loss's type; 1 if left out.
+    /// What all derivatives are multiplied by, a number of the loss's type; 1 if left out.
     pub seed: Option<String>,
     /// Second derivatives, too.
     pub hessian: bool,
@@ -94,9 +97,25 @@ pub enum GradError<E> {
         Refused::UsesGradients(_) => "the program uses gradients itself: its run forward, at level 0, would differ from the one backward, at level 1",
     })]
     Refused(Refused),
-    /// The loss, times the seed, does not fit a gradient word.
-    #[error("the seed of the loss is no fixed-point number: {0}")]
-    Seed(Fault),
+    /// No number for a seed.
+    #[error("the seed `{text}` {why}")]
+    Seed {
+        /// The seed as given.
+        text: String,
+        /// Why not.
+        why: String,
+    },
+    /// Nothing where a name is wanted.
+    #[error("a name of {0} is empty")]
+    NoName(&'static str),
+    /// A Jacobian or a Hessian that would fill the memory.
+    #[error("the {what} asks for {count} derivatives, more than {MOST}")]
+    TooMany {
+        /// Which.
+        what: &'static str,
+        /// How many derivatives.
+        count: u128,
+    },
 }
 
 /// One input's part of a gradient.
@@ -106,10 +125,10 @@ pub struct Gradient {
     pub input: Place,
     /// Its values at the start.
     pub values: Vec<u64>,
-    /// Its gradient words, as the machine holds them.
+    /// Its gradient words, as the machine holds them: of a `.l` loss those of the logarithm of its magnitude, without the seed.
     pub words: Vec<u64>,
-    /// The derivatives with respect to the values, each with its type: that of the gradient word, but for `.l` a double. `None` at a
-    /// logarithmic zero, where there is none.
+    /// The derivatives with respect to the values, each with its type: that of the gradient word, but for `.l` inputs or a `.l` loss a
+    /// double. `None` at a logarithmic zero, where there is none.
     pub derivatives: Vec<Option<(u64, Ty)>>,
     env: Env,
 }
@@ -151,11 +170,11 @@ pub struct Check {
     pub logarithmic: bool,
     /// By the run backward.
     pub adjoint: f64,
-    /// By the run over dual numbers.
-    pub tangent: f64,
+    /// By the run over dual numbers; `None` where that run stops or overflows.
+    pub tangent: Option<f64>,
     /// By finite differences; `None` where they could not be taken, or where two widths disagree: at a kink, or next to a trap.
-    pub difference: Option<f64>,
-    /// Whether they agree.
+    pub finite_difference: Option<f64>,
+    /// Whether those that there are agree.
     pub agrees: bool,
 }
 
@@ -168,8 +187,11 @@ pub struct Report {
     pub hessian: Option<Vec<Vec<Option<f64>>>>,
     /// The comparisons asked for.
     pub checks: Option<Vec<Check>>,
-    /// The largest difference between the Hessian's elements computed in the two ways, where a check was asked for.
+    /// The largest difference between the Hessian's elements computed in the two ways, where a check was asked for; with respect to
+    /// logarithms where inputs are logarithmic.
     pub hessian_difference: Option<f64>,
+    /// Whether that is little enough.
+    pub hessian_agrees: bool,
     /// Whether the state at the start came back bit for bit after the first gradient run.
     pub restored: bool,
     /// The values at the start and after the first gradient run, where they differ.
@@ -177,19 +199,22 @@ pub struct Report {
     /// With [`Options::keep_dropped`]: how many gradient words other than zero were kept, and whether running forward again with
     /// gradients brought back the state and the gradient words as they were seeded.
     pub kept: Option<(usize, bool)>,
+    /// Where a fixed-point number first overflowed and wrapped, and what words carried then: at [`Carriage::Plain`] it was a value, at
+    /// [`Carriage::Gradient`] a gradient word, at [`Carriage::Tangent`] a tangent, else a second derivative. Not in runs of other inputs.
+    pub overflow: Option<(u32, Carriage)>,
 }
 
 impl Report {
-    /// Whether all checks agree; true if none was asked for.
+    /// Whether all checks agree, and no gradient word or second derivative overflowed in a checked run; true if no check was asked for.
     pub fn agrees(&self) -> bool {
-        self.checks.iter().flatten().all(|c| c.agrees) && self.hessian_agrees()
+        self.checks.iter().flatten().all(|c| c.agrees)
+            && self.hessian_agrees
+            && (self.checks.is_none() || !self.gradient_overflowed())
     }
 
-    /// Whether the Hessians of the two ways agree.
-    pub fn hessian_agrees(&self) -> bool {
-        let entries = self.hessian.iter().flatten().flatten().flatten();
-        let scale = entries.fold(1.0, |s: f64, x| s.max(x.abs()));
-        self.hessian_difference.is_none_or(|d| d <= 1e-6 * scale)
+    /// Whether a gradient word, or one of a second derivative, overflowed and wrapped.
+    pub fn gradient_overflowed(&self) -> bool {
+        self.overflow.is_some_and(|(_, carriage)| carriage.level() > 0)
     }
 
     /// The names of all input words, in the order of the Hessian's rows.
@@ -227,8 +252,12 @@ fn variables(place: &Place) -> Vec<Variable> {
     }
 }
 
-fn find<E>(module: &Module, name: &str) -> Result<Place, GradError<E>> {
-    let place = values::find(module, name.trim())?;
+fn find<E>(module: &Module, name: &str, what: &'static str) -> Result<Place, GradError<E>> {
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(GradError::NoName(what));
+    }
+    let place = values::find(module, name)?;
     match (place.ty.gradient(), place.at) {
         (_, Location::Register(Reg::ZERO)) => Err(GradError::Value(ValueError::Zero)),
         (Some(_), _) => Ok(place),
@@ -246,7 +275,7 @@ fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place>), 
         marked.into_iter().filter(|p| p.ty.gradient().is_some()).collect()
     };
     let loss = match &options.loss {
-        Some(name) => find(module, name)?,
+        Some(name) => find(module, name, "the loss")?,
         None => match &numbers(false)[..] {
             [one] => one.clone(),
             [] => return Err(GradError::NoLoss("the program exports no number that has gradients".to_string())),
@@ -268,16 +297,44 @@ fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place>), 
         }
         inputs
     } else {
-        options.wrt.iter().map(|n| find(module, n)).collect::<Result<_, _>>()?
+        options.wrt.iter().map(|n| find(module, n, "an input")).collect::<Result<_, _>>()?
     };
     Ok((loss, inputs))
+}
+
+/// The seed as a word of the loss's type.
+fn seed<E>(text: &str, loss: &Place, env: Env) -> Result<u64, GradError<E>> {
+    let no = |why: String| GradError::Seed { text: text.to_string(), why };
+    let word = values::parse_number(&loss.name, text, loss.ty, env.format).map_err(|e| {
+        let more = if let ValueError::Number { why, .. } = e { why } else { String::new() };
+        no(format!("is no {} number, as the loss `{}` is{more}", loss.ty.name().replace(' ', "-"), loss.name))
+    })?;
+    if !number(env, loss.ty, word).is_finite() {
+        return Err(no("is not a finite number".to_string()));
+    }
+    Ok(word)
+}
+
+/// Refuses what would fill the memory.
+fn room<E>(options: &Options, loss: &Place, inputs: &[Place]) -> Result<(), GradError<E>> {
+    let len = |place: &Place| u128::from(if let Location::Memory { len, .. } = place.at { len } else { 1 });
+    let words: u128 = inputs.iter().map(len).sum();
+    let refuse = |what, count| if count > u128::from(MOST) { Err(GradError::TooMany { what, count }) } else { Ok(()) };
+    if options.jacobian {
+        refuse("Jacobian", len(loss) * words)?;
+    }
+    if options.hessian {
+        refuse("Hessian", len(loss) * words * words)?;
+    }
+    Ok(())
 }
 
 /// The gradient of a program, whose inputs are set in the machine. `run` runs the machine to its end, as [`to_end`] does; it is
 /// called for every run forward or backward. The machine is left at its start, restored as far as the program restores it.
 ///
 /// # Errors
-/// Names, types and seeds that do not fit; programs that cannot be differentiated; what `run` gives.
+/// Names, types and seeds that do not fit; programs that cannot be differentiated; what `run` gives, but for what it gives in a
+/// check of first derivatives, which tells of runs that stop.
 pub fn grad<E>(
     machine: &mut Machine<'_>,
     options: &Options,
@@ -285,39 +342,53 @@ pub fn grad<E>(
 ) -> Result<Report, GradError<E>> {
     gradient::differentiable(machine.program().module()).map_err(GradError::Refused)?;
     let (loss, inputs) = places(machine.program().module(), options)?;
+    room(options, &loss, &inputs)?;
     let env = machine.env();
     let seed = match &options.seed {
-        Some(text) => values::parse_number(&loss.name, text, loss.ty, env.format)?,
+        Some(text) => seed(text, &loss, env)?,
         None if loss.ty == Ty::L => log::ONE,
         None => gradient::one(env, loss.ty),
     };
     let start = machine.snapshot();
-    let mut driver = Driver { start: machine.snapshot(), machine, run, seed, inputs, env };
+    let mut driver = Driver { start: machine.snapshot(), machine, run, seed, inputs, env, overflow: None };
     let mut report = Report {
         losses: Vec::new(),
         hessian: None,
-        checks: options.check.then(Vec::new),
+        checks: None,
         hessian_difference: None,
+        hessian_agrees: true,
         restored: true,
         drift: None,
         kept: None,
+        overflow: None,
     };
     for (n, (name, variable)) in names(&loss).into_iter().zip(variables(&loss)).enumerate() {
-        let (loss, kept) = driver.loss(name, variable, options.keep_dropped && n == 0)?;
+        let (loss, kept) = driver.loss(name, variable, options.keep_dropped && n == 0).map_err(GradError::Stopped)?;
+        if loss.variable.ty == Ty::L && loss.value != log::ZERO && seed != log::ZERO {
+            let great = log::logarithm(seed) + log::logarithm(loss.value) > log::MAX_LOG;
+            if let (true, Some(text)) = (great, &options.seed) {
+                let why = format!("times the loss `{}` is more than 1.79e308", loss.name);
+                return Err(GradError::Seed { text: text.clone(), why });
+            }
+        }
         if n == 0 {
             let end = driver.machine.snapshot();
             report.restored = end == start;
             report.drift = (!report.restored).then(|| (start.clone(), end));
             report.kept = kept;
         }
-        if let Some(checks) = &mut report.checks {
-            driver.check(&loss, checks)?;
-        }
-        if options.hessian {
-            driver.hessian(&loss, options.check, &mut report)?;
-        }
         report.losses.push(loss);
     }
+    // What only compares comes last: its runs may overflow where the others do not.
+    if options.hessian {
+        for n in 0..report.losses.len() {
+            driver.hessian(n, options.check, &mut report).map_err(GradError::Stopped)?;
+        }
+    }
+    if options.check {
+        report.checks = Some(driver.checks(&report.losses));
+    }
+    report.overflow = driver.overflow;
     driver.machine.restore(&start);
     driver.machine.carry(Carriage::Plain);
     Ok(report)
@@ -331,31 +402,12 @@ struct Driver<'m, 'p, R> {
     seed: u64,
     inputs: Vec<Place>,
     env: Env,
+    /// Where a fixed-point number first overflowed, and what words carried then.
+    overflow: Option<(u32, Carriage)>,
 }
 
 /// How many gradient words were kept, and whether everything came back.
 type Kept = (usize, bool);
-
-/// A fault in a seed, or a run that stopped.
-enum Stop<E> {
-    Run(E),
-    Seed(Fault),
-}
-
-impl<E> From<Fault> for Stop<E> {
-    fn from(fault: Fault) -> Stop<E> {
-        Stop::Seed(fault)
-    }
-}
-
-impl<E> From<Stop<E>> for GradError<E> {
-    fn from(stop: Stop<E>) -> GradError<E> {
-        match stop {
-            Stop::Run(e) => GradError::Stopped(e),
-            Stop::Seed(fault) => GradError::Seed(fault),
-        }
-    }
-}
 
 impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     /// The words with respect to which is differentiated.
@@ -363,43 +415,61 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         self.inputs.iter().flat_map(variables).collect()
     }
 
-    fn forward(&mut self) -> Result<(), Stop<E>> {
+    /// Does something from the start, with what runs the machine, and notes where a number overflows.
+    fn afresh<T>(
+        &mut self,
+        f: impl FnOnce(&mut Machine<'_>, &mut dyn FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<T, E>,
+    ) -> Result<T, E> {
         self.machine.restore(&self.start);
-        let run = &mut self.run;
-        gradient::forward(self.machine, &mut |m| run(m).map_err(Stop::Run))
+        let (run, overflow) = (&mut self.run, &mut self.overflow);
+        f(self.machine, &mut |m| {
+            let carriage = m.carriage();
+            let outcome = run(m);
+            if overflow.is_none() {
+                *overflow = m.flags().overflow.map(|at| (at, carriage));
+            }
+            outcome
+        })
     }
 
-    fn backward(&mut self, loss: Variable) -> Result<u64, Stop<E>> {
-        let value = self.machine.get(0, loss.cell);
-        let word = gradient::seed_word(self.env, loss, value, self.seed)?;
-        let run = &mut self.run;
-        gradient::gradient(self.machine, loss, word, &mut |m| run(m).map_err(Stop::Run))?;
-        Ok(value)
+    /// The gradient word of a loss.
+    fn word(&self, loss: Variable) -> u64 {
+        if loss.ty == Ty::L { gradient::one(self.env, Ty::L) } else { self.seed }
+    }
+
+    /// What the gradient words of a `.l` loss are to be multiplied by, the loss times the seed; `None` of another loss.
+    fn factor(&self, loss: Variable, value: u64) -> Option<u64> {
+        // Too great a product is refused; too small a one is 0.
+        (loss.ty == Ty::L).then(|| log::product(self.seed, value).unwrap_or(log::ZERO))
     }
 
     /// The gradient of one loss word; with `keep`, what a run forward with gradients brings back.
-    fn loss(&mut self, name: String, variable: Variable, keep: bool) -> Result<(Loss, Option<Kept>), Stop<E>> {
-        self.forward()?;
-        // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
-        let mut before = None;
-        if keep {
-            let value = self.machine.get(0, variable.cell);
-            let word = gradient::seed_word(self.env, variable, value, self.seed)?;
-            self.machine.carry(Carriage::Gradient);
-            self.machine.put(GRADIENT, variable.cell, word);
-            before = Some(self.machine.digest());
-            self.machine.keep_dropped();
-        }
-        let value = self.backward(variable)?;
-        let gradients = self.inputs.iter().map(|input| self.gradient(input)).collect();
+    fn loss(&mut self, name: String, variable: Variable, keep: bool) -> Result<(Loss, Option<Kept>), E> {
+        let word = self.word(variable);
+        let (value, before) = self.afresh(|m, mut run| {
+            gradient::forward(m, &mut run)?;
+            let value = m.get(0, variable.cell);
+            // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
+            let before = keep.then(|| {
+                m.carry(Carriage::Gradient);
+                m.put(GRADIENT, variable.cell, word);
+                let before = m.digest();
+                m.keep_dropped();
+                before
+            });
+            gradient::gradient(m, variable, word, &mut run)?;
+            Ok((value, before))
+        })?;
+        let factor = self.factor(variable, value);
+        let gradients = self.inputs.iter().map(|input| self.gradient(input, factor)).collect();
         let kept = match before {
             None => None,
             Some(before) => {
                 let at_start = self.machine.snapshot();
                 let words = self.machine.dropped_words();
                 self.machine.turn_dropped();
-                self.machine.begin(pendula_isa::counts::Direction::Forward);
-                (self.run)(self.machine).map_err(Stop::Run)?;
+                self.machine.begin(Direction::Forward);
+                (self.run)(self.machine)?;
                 self.machine.lose_dropped();
                 let restored = self.machine.digest() == before;
                 self.machine.restore(&at_start);
@@ -409,61 +479,82 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         Ok((Loss { name, variable, value, gradients }, kept))
     }
 
-    fn gradient(&self, input: &Place) -> Gradient {
+    fn gradient(&self, input: &Place, factor: Option<u64>) -> Gradient {
         let variables = variables(input);
         let lane = |lane| variables.iter().map(|v| self.machine.get(lane, v.cell)).collect::<Vec<u64>>();
         let (values, words) = (lane(0), lane(GRADIENT));
         let derivatives =
-            values.iter().zip(&words).map(|(x, g)| gradient::derivative(self.env, input.ty, *x, *g)).collect();
+            values.iter().zip(&words).map(|(x, g)| gradient::derivative(self.env, input.ty, *x, *g, factor)).collect();
         Gradient { input: input.clone(), values, words, derivatives, env: self.env }
     }
 
-    /// The seed as a double.
-    fn weight(&self, loss: Variable) -> f64 {
-        number(self.env, loss.ty, self.seed)
-    }
-
-    fn check(&mut self, loss: &Loss, checks: &mut Vec<Check>) -> Result<(), Stop<E>> {
-        let inputs: Vec<(String, Variable, f64)> = loss
-            .gradients
-            .iter()
-            .flat_map(|g| {
-                let adjoints = g.words.iter().map(|w| to_f64(self.env, g.input.ty, *w));
-                names(&g.input).into_iter().zip(variables(&g.input)).zip(adjoints).map(|((n, v), a)| (n, v, a))
-            })
-            .collect();
-        let scale = inputs.iter().fold(0.0, |s: f64, (.., a)| s.max(a.abs()));
-        let unit = (-f64::from(self.env.format.frac())).exp2();
-        let step = inputs.len().div_ceil(CHECKED).max(1);
-        for (input, variable, adjoint) in inputs.into_iter().step_by(step) {
-            let tangent = self.tangent(loss.variable, variable)?;
-            // A rounding at each of some thousand steps.
-            let fixed = variable.ty != Ty::F || loss.variable.ty != Ty::F;
-            let bound = if fixed { 1e-6 * scale + 1e4 * unit } else { 1e-9 * scale };
-            let difference = self.difference(loss.variable, variable);
-            let near =
-                |x: f64, tolerance: f64| (x - adjoint).abs() <= tolerance * scale.max(adjoint.abs()) + 1e5 * unit;
-            let agrees = (tangent - adjoint).abs() <= bound && difference.is_none_or(|d| near(d, 1e-3));
-            let logarithmic = variable.ty == Ty::L;
-            checks.push(Check { loss: loss.name.clone(), input, logarithmic, adjoint, tangent, difference, agrees });
+    /// What a derivative of the loss, of the logarithm of its magnitude if it is logarithmic, is to be multiplied by to get what gradient
+    /// words hold; and what those are to be multiplied by to get what is reported.
+    fn weights(&self, loss: Variable, value: u64) -> (f64, f64) {
+        match self.factor(loss, value) {
+            Some(factor) => (1.0, logarithmic_to_f64(factor)),
+            None => (number(self.env, loss.ty, self.seed), 1.0),
         }
-        Ok(())
     }
 
-    /// The derivative by dual numbers.
-    fn tangent(&mut self, loss: Variable, of: Variable) -> Result<f64, Stop<E>> {
-        self.machine.restore(&self.start);
-        let run = &mut self.run;
-        gradient::tangent(self.machine, of, &mut |m| run(m).map_err(Stop::Run))?;
-        let t = to_f64(self.env, loss.ty, self.machine.get(SECOND, loss.cell));
-        // A logarithmic loss's tangent is that of its logarithm.
-        let y = if loss.ty == Ty::L { number(self.env, Ty::L, self.machine.get(0, loss.cell)) } else { 1.0 };
-        Ok(self.weight(loss) * y * t)
+    /// The comparisons: all tangents, and then, since they run on other inputs, all differences.
+    fn checks(&mut self, losses: &[Loss]) -> Vec<Check> {
+        let mut found = Vec::new();
+        for loss in losses {
+            let inputs: Vec<(String, Variable, f64)> = loss
+                .gradients
+                .iter()
+                .flat_map(|g| {
+                    let adjoints = g.words.iter().map(|w| to_f64(self.env, g.input.ty, *w));
+                    names(&g.input).into_iter().zip(variables(&g.input)).zip(adjoints).map(|((n, v), a)| (n, v, a))
+                })
+                .collect();
+            let scale = inputs.iter().fold(0.0, |s: f64, (.., a)| s.max(a.abs()));
+            let step = inputs.len().div_ceil(CHECKED).max(1);
+            for (input, variable, adjoint) in inputs.into_iter().step_by(step) {
+                let tangent = self.tangent(loss, variable);
+                found.push((loss, input, variable, scale, adjoint, tangent));
+            }
+        }
+        // A tangent that may have overflowed is no judge.
+        let overflowed = self.overflow.is_some_and(|(_, carriage)| carriage == Carriage::Tangent);
+        let unit = (-f64::from(self.env.format.frac())).exp2();
+        let compare =
+            |(loss, input, variable, scale, adjoint, tangent): (&Loss, String, Variable, f64, f64, Option<f64>)| {
+                // A rounding at each of some thousand steps.
+                let fixed = variable.ty != Ty::F || loss.variable.ty != Ty::F;
+                let bound = if fixed { 1e-6 * scale + 1e4 * unit } else { 1e-9 * scale };
+                let same = |x: f64, bound: f64| (x - adjoint).abs() <= bound || x.to_bits() == adjoint.to_bits();
+                let tangent = tangent.filter(|t| !overflowed || same(*t, bound));
+                let difference = self.difference(loss, variable);
+                let agrees = tangent.is_none_or(|t| same(t, bound))
+                    && difference.is_none_or(|d| same(d, 1e-3 * scale.max(adjoint.abs()) + 1e5 * unit));
+                let (_, times) = self.weights(loss.variable, loss.value);
+                Check {
+                    loss: loss.name.clone(),
+                    input,
+                    logarithmic: variable.ty == Ty::L,
+                    adjoint: times * adjoint,
+                    tangent: tangent.map(|t| times * t),
+                    finite_difference: difference.map(|d| times * d),
+                    agrees,
+                }
+            };
+        found.into_iter().map(compare).collect()
     }
 
-    /// The derivative by differences of two widths; `None` where they disagree, where those to the right and to the left do (not only
-    /// because the function is curved), or where a run stops.
-    fn difference(&mut self, loss: Variable, of: Variable) -> Option<f64> {
+    /// The derivative by dual numbers, as gradient words hold it; `None` where their run stops.
+    fn tangent(&mut self, loss: &Loss, of: Variable) -> Option<f64> {
+        self.afresh(|m, mut run| gradient::tangent(m, of, &mut run)).ok()?;
+        let t = to_f64(self.env, loss.variable.ty, self.machine.get(SECOND, loss.variable.cell));
+        Some(self.weights(loss.variable, loss.value).0 * t)
+    }
+
+    /// The derivative by differences of two widths, as gradient words hold it; `None` where they disagree, where those to the right and to
+    /// the left do (not only because the function is curved), or where a run stops.
+    fn difference(&mut self, loss: &Loss, of: Variable) -> Option<f64> {
+        let (weight, _) = self.weights(loss.variable, loss.value);
+        let loss = loss.variable;
         let unit =
             if of.ty == Ty::F && loss.ty == Ty::F { f64::EPSILON } else { (-f64::from(self.env.format.frac())).exp2() };
         let x = self.start_word(of.cell);
@@ -477,7 +568,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         let kink = 2.0 * narrow_bend - wide_bend;
         let bound = 1e-2 * slope.abs() + 1e3 * unit / h;
         let sound = (narrow - wide).abs() <= bound && kink.abs() <= bound;
-        sound.then_some(self.weight(loss) * slope)
+        sound.then_some(weight * slope)
     }
 
     fn start_word(&self, cell: Cell) -> u64 {
@@ -498,53 +589,65 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 log::from_parts(log::is_negative(x), log::logarithm(x) + step).unwrap_or(x)
             }
         };
-        let place = |word: u64| match of.ty {
-            Ty::L => log::logarithm(word) as f64 / f64::from(log::FRAC).exp2() / std::f64::consts::LOG2_E,
-            ty => number(self.env, ty, word),
-        };
+        let place = |word: u64| if of.ty == Ty::L { logarithm(word) } else { number(self.env, of.ty, word) };
         let (up, down) = (moved(1.0), moved(-1.0));
         let (right, left) = (place(up) - place(x), place(x) - place(down));
         let (a, b) = (self.value_at(loss, of, up)?, self.value_at(loss, of, down)?);
         Some(((a - b) / (right + left), (a - here) / right - (here - b) / left))
     }
 
-    /// The loss where an input is another word; `None` if the run stops.
+    /// The loss where an input is another word, of a logarithmic one the logarithm of its magnitude; `None` if the run stops.
     fn value_at(&mut self, loss: Variable, of: Variable, word: u64) -> Option<f64> {
         self.machine.restore(&self.start);
         self.machine.put(0, of.cell, word);
-        let run = &mut self.run;
-        gradient::forward(self.machine, &mut |m| run(m)).ok()?;
-        Some(number(self.env, loss.ty, self.machine.get(0, loss.cell)))
+        gradient::forward(self.machine, &mut self.run).ok()?;
+        let value = self.machine.get(0, loss.cell);
+        match loss.ty {
+            Ty::L => (value != log::ZERO && log::valid(value)).then(|| logarithm(value)),
+            ty => Some(number(self.env, ty, value)),
+        }
     }
 
-    fn hessian(&mut self, loss: &Loss, check: bool, report: &mut Report) -> Result<(), Stop<E>> {
+    /// The Hessian of the loss of this number.
+    fn hessian(&mut self, n: usize, check: bool, report: &mut Report) -> Result<(), E> {
+        let loss = &report.losses[n];
+        let (variable, seed) = (loss.variable, self.word(loss.variable));
         let words = self.words();
         let mut rows = Vec::with_capacity(words.len());
         let mut worst = 0.0f64;
         for &of in &words {
-            self.machine.restore(&self.start);
-            let run = &mut self.run;
-            gradient::hessian_row(self.machine, loss.variable, self.seed, of, &mut |m| run(m).map_err(Stop::Run))?;
+            self.afresh(|m, mut run| gradient::hessian_row(m, variable, seed, of, &mut run))?;
             let row = self.row(&words, MIXED);
             if check {
-                self.machine.restore(&self.start);
-                let run = &mut self.run;
-                let mut run = |m: &mut Machine<'_>| run(m).map_err(Stop::Run);
-                gradient::hessian_row_by_reversing_twice(self.machine, loss.variable, self.seed, of, &mut run)?;
+                self.afresh(|m, mut run| gradient::hessian_row_by_reversing_twice(m, variable, seed, of, &mut run))?;
                 let other = self.row(&words, GRADIENT);
-                worst = row.iter().zip(&other).fold(worst, |w, (a, b)| w.max((a - b).abs()));
+                let apart = |a: &f64, b: &f64| {
+                    let d = if a.to_bits() == b.to_bits() { 0.0 } else { (a - b).abs() };
+                    if d.is_nan() { f64::INFINITY } else { d }
+                };
+                worst = row.iter().zip(&other).fold(worst, |w, (a, b)| w.max(apart(a, b)));
             }
             rows.push(row);
         }
-        let gradient: Vec<f64> =
-            loss.gradients.iter().flat_map(|g| g.words.iter().map(|w| to_f64(self.env, g.input.ty, *w))).collect();
-        let rows: Vec<Vec<Option<f64>>> = (0..words.len())
-            .map(|i| (0..words.len()).map(|j| self.second(&words, &rows, &gradient, i, j)).collect())
-            .collect();
-        report.hessian.get_or_insert_default().extend(rows);
+        let (_, times) = self.weights(variable, loss.value);
         if check {
+            let scale = rows.iter().flatten().fold(1.0, |s: f64, x| s.max(x.abs()));
+            report.hessian_agrees &= worst <= 1e-6 * scale;
+            let worst = worst * times.abs();
             report.hessian_difference = Some(report.hessian_difference.unwrap_or(0.0).max(worst));
         }
+        let gradient: Vec<f64> =
+            loss.gradients.iter().flat_map(|g| g.words.iter().map(|w| to_f64(self.env, g.input.ty, *w))).collect();
+        if variable.ty == Ty::L {
+            // From those of ln |y| to those of y, but for the factor y.
+            for (row, a) in rows.iter_mut().zip(&gradient) {
+                row.iter_mut().zip(&gradient).for_each(|(h, b)| *h += a * b);
+            }
+        }
+        let rows: Vec<Vec<Option<f64>>> = (0..words.len())
+            .map(|i| (0..words.len()).map(|j| self.second(&words, &rows, &gradient, times, (i, j))).collect())
+            .collect();
+        report.hessian.get_or_insert_default().extend(rows);
         Ok(())
     }
 
@@ -553,14 +656,23 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     }
 
     /// A second derivative with respect to the numbers, from those with respect to logarithms where numbers are logarithmic:
-    /// ∂²/∂x∂y = (∂²/∂ln x ∂ln y − δ ∂/∂ln x)/(x·y).
-    fn second(&self, words: &[Variable], rows: &[Vec<f64>], gradient: &[f64], i: usize, j: usize) -> Option<f64> {
+    /// ∂²/∂x∂y = (∂²/∂ln x ∂ln y − δ ∂/∂ln x)/(x·y); and multiplied by `times`.
+    fn second(
+        &self,
+        words: &[Variable],
+        rows: &[Vec<f64>],
+        gradient: &[f64],
+        times: f64,
+        (i, j): (usize, usize),
+    ) -> Option<f64> {
         let scale = |v: Variable| match v.ty {
             Ty::L => Some(number(self.env, Ty::L, self.start_word(v.cell))).filter(|x| *x != 0.0),
             Ty::Int | Ty::Q | Ty::F => Some(1.0),
         };
         let own = if i == j && words[i].ty == Ty::L { gradient[i] } else { 0.0 };
-        Some((rows[i][j] - own) / (scale(words[i])? * scale(words[j])?))
+        let (x, y) = (scale(words[i])?, scale(words[j])?);
+        let all = times * (rows[i][j] - own);
+        Some(if (x * y).is_normal() && all.is_normal() { all / (x * y) } else { (rows[i][j] - own) / x * times / y })
     }
 }
 
@@ -569,6 +681,11 @@ fn number(env: Env, ty: Ty, word: u64) -> f64 {
     match ty {
         Ty::Int => word.cast_signed() as f64,
         Ty::Q | Ty::F => to_f64(env, ty, word),
-        Ty::L => pendula_isa::num::convert::l_to_f(env, word).map_or(f64::NAN, f64::from_bits),
+        Ty::L => logarithmic_to_f64(word),
     }
+}
+
+/// The natural logarithm of a logarithmic number's magnitude.
+fn logarithm(word: u64) -> f64 {
+    log::logarithm(word) as f64 / f64::from(log::FRAC).exp2() / std::f64::consts::LOG2_E
 }

@@ -2,7 +2,7 @@
 
 use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::isa::module::Module;
-use pendula::vm::{Machine, Outcome};
+use pendula::vm::{Carriage, Machine, Outcome};
 use serde_json::{Value, json};
 
 use crate::report::Reporter;
@@ -39,10 +39,22 @@ pub(crate) fn explain(
     reporter: &Reporter,
     max_steps: Option<u64>,
 ) {
+    ended(outcome, machine, sources, reporter, max_steps);
+    noticed(machine, sources, reporter, machine.flags().overflow.map(|at| (at, Carriage::Plain)));
+}
+
+/// Tells why a run stopped, if it did not end.
+pub(crate) fn ended(
+    outcome: &Outcome,
+    machine: &Machine<'_>,
+    sources: &Sources,
+    reporter: &Reporter,
+    max_steps: Option<u64>,
+) {
     let module = machine.program().module();
     match outcome {
         Outcome::Finished => {}
-        Outcome::Trap(trap) => trapped::report(trap, module, sources, reporter),
+        Outcome::Trap(trap) => trapped::report(trap, module, sources, reporter, machine.env().ieee),
         Outcome::Limit => {
             let n = max_steps.unwrap_or_default();
             let mut d = Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
@@ -55,20 +67,38 @@ pub(crate) fn explain(
             reporter.diagnostic(&d, sources);
         }
     }
-    let flags = machine.flags();
-    if let Some(at) = flags.overflow {
-        flag(
-            module,
-            sources,
-            reporter,
-            at,
-            "P0131",
-            "a fixed-point number overflowed and wrapped",
-            "first here",
-            "scale the values or choose a `.format` with more integer bits; `--trap overflow` stops here",
-        );
+}
+
+/// Tells what a run noticed: where a fixed-point number first overflowed, with what words carried then, and the inexact flag.
+pub(crate) fn noticed(
+    machine: &Machine<'_>,
+    sources: &Sources,
+    reporter: &Reporter,
+    overflow: Option<(u32, Carriage)>,
+) {
+    let module = machine.program().module();
+    if let Some((at, carriage)) = overflow {
+        let scale = "choose a `.format` with more integer bits, or scale by `--seed`";
+        let (message, help) = match carriage {
+            Carriage::Plain => (
+                "a fixed-point number overflowed and wrapped",
+                "scale the values or choose a `.format` with more integer bits; `--trap overflow` stops here".to_string(),
+            ),
+            Carriage::Gradient => {
+                ("a gradient word overflowed and wrapped", format!("derivatives may be wrong; {scale}"))
+            }
+            Carriage::Tangent => (
+                "a tangent overflowed and wrapped",
+                "only the comparison with dual numbers is concerned; a `.format` with more integer bits has room for it"
+                    .to_string(),
+            ),
+            Carriage::SecondGradient | Carriage::GradientTangent => {
+                ("a second derivative overflowed and wrapped", format!("second derivatives may be wrong; {scale}"))
+            }
+        };
+        flag(module, sources, reporter, at, "P0131", message, &help);
     }
-    if let Some(at) = flags.inexact {
+    if let Some(at) = machine.flags().inexact {
         flag(
             module,
             sources,
@@ -76,13 +106,21 @@ pub(crate) fn explain(
             at,
             "P0132",
             "`zero.f` cleared a number that was not zero",
-            "first here",
             "a run back does not restore it; 64 bits are counted as lost each time",
         );
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "one call for two flags")]
+/// A flag's kind by what words carried when it was raised, for JSON.
+pub(crate) fn overflow_of(carriage: Carriage) -> &'static str {
+    match carriage {
+        Carriage::Plain => "value",
+        Carriage::Gradient => "gradient",
+        Carriage::Tangent => "tangent",
+        Carriage::SecondGradient | Carriage::GradientTangent => "second derivative",
+    }
+}
+
 fn flag(
     module: &Module,
     sources: &Sources,
@@ -90,12 +128,11 @@ fn flag(
     at: u32,
     code: &'static str,
     message: &str,
-    label: &str,
     help: &str,
 ) {
     let mut d = Diagnostic::warning(code, message).help(help);
     match trapped::place(module, sources, at) {
-        Some(place) => d = d.at(place, label),
+        Some(place) => d = d.at(place, "first here"),
         None => d.message = format!("{}: {message}", line_of(module, at)),
     }
     reporter.diagnostic(&d, sources);

@@ -5,7 +5,7 @@ use pendula::isa::counts::Direction;
 use pendula::isa::inst::Kind;
 use pendula::isa::module::{Module, SymbolKind};
 use pendula::isa::num::Format;
-use pendula::isa::operand::Operand;
+use pendula::isa::operand::{Operand, Slot};
 use pendula::isa::table::Row;
 use pendula::isa::text::{Names, display, number};
 use pendula::isa::types::{Cond, Reg, Ty};
@@ -49,25 +49,45 @@ impl Names for ModuleNames<'_> {
     }
 }
 
-/// How the instruction reads its operands.
-fn type_of(inst: &Inst) -> Ty {
-    match inst.kind {
-        Kind::Accumulate { func, .. } => func.info().from,
+/// How an instruction reads each operand that a trap tells the value of, in their order.
+fn types(inst: &Inst) -> Vec<Ty> {
+    let told = inst.operands().enumerate().filter(|(_, (slot, operand))| match operand {
+        // As the machine tells them: no constants, and of registers those that are values.
+        Operand::Mem { .. } => true,
+        Operand::Reg(_) => matches!(slot, Slot::Reg(_) | Slot::Target(_)),
+        Operand::Imm(..) | Operand::Small(_) | Operand::Factor(_) | Operand::Label(_) | Operand::Text(_) => false,
+    });
+    told.map(|(n, _)| match inst.kind {
+        Kind::Accumulate { func, .. } => {
+            let f = func.info();
+            n.checked_sub(1).and_then(|n| f.args.get(n)).map_or(f.ty, |a| a.ty)
+        }
         Kind::Row { ty, .. } => ty,
-    }
+    })
+    .collect()
 }
 
-/// The operands' values in words: `r4 = 1, [a+r2] at 17 = 0.5`.
-fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
+/// The values of one of a trap's instructions as text: `r4 = 1`, `[a+r2] at 17 = 0.5`.
+fn texts<'a>(trap: &'a Trap, module: &Module, of_other: bool) -> impl Iterator<Item = (&'a TrapValue, String)> {
     let inst = match (&trap.other, of_other) {
         (Some((_, other)), true) => other,
         (None | Some(_), _) => &trap.inst,
     };
+    let values: Vec<&TrapValue> = trap.values.iter().filter(|v| v.of_other == of_other).collect();
+    let types = types(inst);
+    // The stack pointer and what it points to may come first.
+    let more = values.len().saturating_sub(types.len());
+    let types = std::iter::repeat_n(Ty::Int, more).chain(types);
+    let texts: Vec<String> = values.iter().zip(types).map(|(v, ty)| value_text(v, ty, module)).collect();
+    values.into_iter().zip(texts)
+}
+
+/// The operands' values in words: `r4 = 1, [a+r2] at 17 = 0.5`.
+fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
     let mut seen: Vec<String> = Vec::new();
     // r0 is always 0: no need to say so.
     let zero = Operand::Reg(Reg::ZERO);
-    for v in trap.values.iter().filter(|v| v.of_other == of_other && v.operand != zero) {
-        let text = value_text(v, inst, module);
+    for (_, text) in texts(trap, module, of_other).filter(|(v, _)| v.operand != zero) {
         if !seen.contains(&text) {
             seen.push(text);
         }
@@ -75,13 +95,8 @@ fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
     seen.join(", ")
 }
 
-fn value_text(v: &TrapValue, inst: &Inst, module: &Module) -> String {
+fn value_text(v: &TrapValue, ty: Ty, module: &Module) -> String {
     let names = ModuleNames(module);
-    // The destination of an accumulate has the result's type; addresses and links are integers.
-    let ty = match (v.operand, inst.kind) {
-        (Operand::Mem { .. } | Operand::Reg(_), Kind::Accumulate { .. } | Kind::Row { .. }) => type_of(inst),
-        _ => Ty::Int,
-    };
     let name = match v.operand {
         Operand::Reg(r) => r.to_string(),
         Operand::Mem { base, index, offset } => {
@@ -166,15 +181,21 @@ fn condition(inst: &Inst) -> Option<String> {
 }
 
 /// Writes a trap as a diagnostic.
-pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter) {
+pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter, ieee: bool) {
+    let help = match trap.fault {
+        Fault::NotFinite if ieee => "only doubles can be infinite or NaN: guard the conversion with a `jmp`",
+        fault => fault.help(),
+    };
     let derivative = match trap.fault {
         Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {
             "; or it is the derivative that does not exist here, as that of a root at 0"
         }
+        Fault::Range | Fault::NotFinite if trap.carriage != Carriage::Plain => {
+            "; or it is a derivative for which its type has no room"
+        }
         _ => "",
     };
-    let mut d =
-        Diagnostic::error(trap.fault.code(), trap.fault.title()).help(format!("{}{derivative}", trap.fault.help()));
+    let mut d = Diagnostic::error(trap.fault.code(), trap.fault.title()).help(format!("{help}{derivative}"));
     match place(module, sources, trap.at) {
         Some(at) => {
             d = d.at(at, primary_text(trap, module));
@@ -242,8 +263,7 @@ pub(crate) fn address_json(at: u32, module: &Module) -> Value {
 pub(crate) fn to_json(trap: &Trap, module: &Module) -> Value {
     let names = ModuleNames(module);
     let one = |at: u32, inst: &Inst, of_other: bool| {
-        let values: Vec<String> =
-            trap.values.iter().filter(|v| v.of_other == of_other).map(|v| value_text(v, inst, module)).collect();
+        let values: Vec<String> = texts(trap, module, of_other).map(|(_, text)| text).collect();
         json!({ "address": at, "place": place_json(at, module), "instruction": display(inst, u64::from(at), &names), "values": values })
     };
     json!({

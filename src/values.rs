@@ -36,7 +36,7 @@ pub enum ValueError {
     #[error("`{0}`: an index is a whole number, such as 0")]
     NoIndex(String),
     /// Another number of values than words.
-    #[error("`{name}` has {len} words, {found} values are given")]
+    #[error("`{name}` has {len} words, {found} {} given", if *.found == 1 { "value is" } else { "values are" })]
     Length {
         /// The symbol.
         name: String,

@@ -140,7 +140,7 @@ fn values_are_set_from_numbers_lists_and_files() {
 #[test]
 fn bad_values_say_what_is_wrong() {
     for (set, message) in [
-        ("a=1", "`a` has 4 words, 1 values are given"),
+        ("a=1", "`a` has 4 words, 1 value is given"),
         ("a[4]=1", "`a` has 4 words; there is no `a[4]`"),
         ("b=1", "no register or data symbol `b`; the data symbols are a, scale, total"),
         ("total=1e10", "`1e10` is no value for `total`, which is read as fixed point"),
@@ -337,6 +337,17 @@ fn the_manual_knows_every_instruction() {
             let back = instructions.iter().find(|j| j["mnemonic"] == inverse).expect("the inverse exists");
             assert_eq!(back["inverse"], name);
         }
+    }
+    for (name, words) in [
+        ("rot.q", "gradient words: turn as the values do"),
+        ("swap", "gradient words: move with the values"),
+        ("neg", "gradient words: the word's is negated"),
+        ("push", "gradient words: move with the values"),
+        ("rmul", "gradient words: the word's is scaled"),
+        ("gswap", "gradient words: move with the values"),
+        ("addexp.q", "differentiable: carries gradients"),
+    ] {
+        assert!(run(&["isa", name], "").1.contains(words), "{name}");
     }
     let (code, out, _) = run(&["isa", "andx"], "");
     assert_eq!((code, out.starts_with("xorand y, a, b")), (0, true), "{out}");

@@ -234,7 +234,14 @@ impl Case {
             }
         }
         (0..x.len()).for_each(|n| gradient[n] *= scale(n));
-        let seed = if loss.ty == Ty::L { 0 } else { gradient::one(env, loss.ty) };
+        if loss.ty == Ty::L {
+            // Those of the logarithm of the loss.
+            gradient.iter_mut().for_each(|g| *g /= value);
+            for (row, a) in hessian.iter_mut().zip(&gradient) {
+                row.iter_mut().zip(&gradient).for_each(|(h, b)| *h = *h / value - a * b);
+            }
+        }
+        let word = gradient::one(env, loss.ty);
         let near = |found: &[f64], wanted: &[f64], tolerance: f64, what: &str| {
             let scale = wanted.iter().fold(1.0, |s: f64, x| s.max(x.abs()));
             for (a, b) in found.iter().zip(wanted) {
@@ -249,7 +256,6 @@ impl Case {
         gradient::forward(&mut m, &mut end).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
         near(&[number(env, loss.ty, m.get(VALUE, loss.cell))], &[value], self.tolerance, "value");
         let forward = m.executed();
-        let word = gradient::seed_word(env, loss, m.get(VALUE, loss.cell), seed).expect("a seed");
         m.carry(Carriage::Gradient);
         m.put(GRADIENT, loss.cell, word);
         let seeded = m.digest();
@@ -291,18 +297,17 @@ impl Case {
             // Dual numbers.
             m.restore(&start);
             gradient::tangent(&mut m, *of, &mut end).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
-            let y = if loss.ty == Ty::L { value } else { 1.0 };
-            let t = y * gradient::to_f64(env, loss.ty, m.get(SECOND, loss.cell));
+            let t = gradient::to_f64(env, loss.ty, m.get(SECOND, loss.cell));
             near(&[t], &[gradient[n]], self.tolerance * gradient[n].abs().max(1.0), "tangent");
             // Second derivatives, in two ways.
             m.restore(&start);
-            gradient::hessian_row(&mut m, loss, seed, *of, &mut to_end)
+            gradient::hessian_row(&mut m, loss, word, *of, &mut to_end)
                 .unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
             let row = read(&m, MIXED);
             near(&row, &hessian[n], 10.0 * self.tolerance, "Hessian");
             near(&read(&m, GRADIENT), &gradient, self.tolerance, "gradient with tangents");
             m.restore(&start);
-            gradient::hessian_row_by_reversing_twice(&mut m, loss, seed, *of, &mut to_end)
+            gradient::hessian_row_by_reversing_twice(&mut m, loss, word, *of, &mut to_end)
                 .unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
             let twice = read(&m, GRADIENT);
             near(

@@ -29,6 +29,8 @@ pub struct Entry {
     pub classes: Vec<&'static str>,
     /// Whether the table gives partial derivatives, by which gradients flow through the instruction.
     pub differentiable: bool,
+    /// What an instruction that is no accumulate does to gradient words; `None` if nothing.
+    pub gradient_words: Option<&'static str>,
     /// The opcode of the form with registers only.
     pub opcode: u16,
     /// PISA spellings.
@@ -64,6 +66,7 @@ pub fn entry(kind: Kind) -> Entry {
                 inverse,
                 classes: vec![f.class.key(), accumulator_class(acc, f.ty).key()],
                 differentiable: f.partials > 0 && acc != Acc::Xor,
+                gradient_words: None,
                 opcode: opcode(kind, false),
                 aliases,
             }
@@ -92,6 +95,7 @@ pub fn entry(kind: Kind) -> Entry {
                 inverse,
                 classes: vec![r.class.key()],
                 differentiable: false,
+                gradient_words: (r.adjoint != Adjoint::Discrete).then(|| r.adjoint.doc()),
                 opcode: opcode(kind, false),
                 aliases,
             }
@@ -115,6 +119,9 @@ pub fn text_of(e: &Entry) -> String {
     let _ = writeln!(out, "    gates: {}    opcode: {:#06x}", e.classes.join(" + "), e.opcode);
     if e.differentiable {
         let _ = writeln!(out, "    differentiable: carries gradients");
+    }
+    if let Some(words) = e.gradient_words {
+        let _ = writeln!(out, "    gradient words: {words}");
     }
     if !e.aliases.is_empty() {
         let _ = writeln!(out, "    also written: {}", e.aliases.join(", "));
@@ -269,6 +276,7 @@ pub fn json_of(e: &Entry) -> Value {
         "inverse": e.inverse,
         "gates": e.classes,
         "differentiable": e.differentiable,
+        "gradient_words": e.gradient_words,
         "opcode": e.opcode,
         "aliases": e.aliases,
     })

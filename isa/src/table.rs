@@ -642,13 +642,11 @@ table! {
             partials |c, y| [{ let one = c.constant(T, Constant::ONE); c.of3::<Muladd>(y, y, one) }]
         /// The arc sine, from -π/2 to π/2. Traps beyond ±1.
         14 Asin "asin" (a) class Elementary / FloatElementary |d| { d.kernel1(own::asin, a) }
-            partials |c, y| [{ let s = one_less_square::<C, Mul, Muladd>(c, T, a)?; let s = c.of1::<Sqrt>(s)?; c.of1::<Inv>(s) }]
+            partials |c, y| [{ inverse_cosine::<C, Muladd, Sqrt, Inv, Div>(c, T, a) }]
         /// The arc cosine, from 0 to π. Traps beyond ±1.
         15 Acos "acos" (a) class Elementary / FloatElementary |d| { d.kernel1(own::acos, a) }
             partials |c, y| [{
-                let s = one_less_square::<C, Mul, Muladd>(c, T, a)?;
-                let s = c.of1::<Sqrt>(s)?;
-                let i = c.of1::<Inv>(s)?;
+                let i = inverse_cosine::<C, Muladd, Sqrt, Inv, Div>(c, T, a)?;
                 c.times::<Mul>(T, Constant::MINUS_ONE, i)
             }]
         /// The arc tangent, from -π/2 to π/2.
@@ -906,6 +904,21 @@ fn one_less_square<C: Calculus, Mul: Function, Muladd: Function>(c: &mut C, ty: 
     let less = c.of3::<Muladd>(minus, a, one)?;
     let more = c.of3::<Muladd>(one, a, one)?;
     c.of2::<Mul>(less, more)
+}
+
+/// 1/√(1 − a²), as 1/√(1 − a)/√(1 + a): near ±1 the product of the factors would have few digits left in fixed point, and its root no more.
+#[inline(always)]
+fn inverse_cosine<C: Calculus, Muladd: Function, Sqrt: Function, Inv: Function, Div: Function>(
+    c: &mut C,
+    ty: Ty,
+    a: C::V,
+) -> Result<C::V, C::Stop> {
+    let (one, minus) = (c.constant(ty, Constant::ONE), c.constant(ty, Constant::MINUS_ONE));
+    let less = c.of3::<Muladd>(minus, a, one)?;
+    let more = c.of3::<Muladd>(one, a, one)?;
+    let (less, more) = (c.of1::<Sqrt>(less)?, c.of1::<Sqrt>(more)?);
+    let i = c.of1::<Inv>(less)?;
+    c.of2::<Div>(i, more)
 }
 
 /// The point (a, b) turned by an angle; `back` turns it back.

@@ -25,7 +25,8 @@ pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
     Ok(if failed { Status::Fault } else { Status::Done })
 }
 
-fn diagnostic(f: &Finding, module: &Module, sources: &Sources) -> Diagnostic {
+/// A finding as a diagnostic.
+pub(crate) fn diagnostic(f: &Finding, module: &Module, sources: &Sources) -> Diagnostic {
     let mut d = Diagnostic::warning(f.code, f.message.clone()).help(f.help);
     d.severity = f.severity;
     let at = match &f.at {

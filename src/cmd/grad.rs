@@ -1,15 +1,18 @@
 //! `pendula grad`.
 
+use pendula::asm::check::{At, Rule, check};
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::grad::{Check, GradError, Gradient, Options, Report, grad, names};
 use pendula::hw_model::Technology;
 use pendula::isa::module::Module;
-use pendula::isa::num::Format;
+use pendula::isa::num::convert::f_to_q;
+use pendula::isa::num::{Env, Format};
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
 use pendula::load::display_name;
 use pendula::values::Location;
-use pendula::vm::{Machine, Outcome};
+use pendula::vm::gradient::{Refused, reached};
+use pendula::vm::{Carriage, Machine, Outcome};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -18,12 +21,12 @@ use crate::cli::Grad;
 use crate::cmd::run::{stats_json, stats_text};
 use crate::cmd::{Program, load, report};
 use crate::drift::{Drift, drift};
-use crate::outcome::{explain, flags_json, outcome_json};
+use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 use crate::trapped;
 
-/// How many elements of an array are printed, and how many comparisons.
+/// How many elements are printed of an array that is not named.
 const ELEMENTS: usize = 64;
 
 /// Why a run stopped: the program, or a file.
@@ -38,8 +41,10 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
+    let mut warnings = loaded.warnings.clone();
+    warnings.extend(blocked(&loaded));
     if !args.json {
-        reporter.diagnostics(&loaded.warnings, &loaded.sources);
+        reporter.diagnostics(&warnings, &loaded.sources);
     }
     let program = match session::program(&loaded, &args.source, given, true, args.json, reporter)? {
         Ok(program) => program,
@@ -59,25 +64,45 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         keep_dropped: args.keep_dropped,
     };
     let mut session = Session::new(given, false);
-    let outcome = grad(&mut machine, &options, |m| match session.go(m) {
-        Ok(Outcome::Finished) => Ok(()),
-        Ok(other) => Err(Stop::Outcome(other)),
-        Err(error) => Err(Stop::Trouble(error)),
+    let mut seen = Seen::default();
+    let outcome = grad(&mut machine, &options, |m| {
+        let carriage = m.carriage();
+        let outcome = session.go(m);
+        seen.overflow = seen.overflow.or_else(|| m.flags().overflow.map(|at| (at, carriage)));
+        match outcome {
+            Ok(Outcome::Finished) => Ok(()),
+            Ok(other) => {
+                seen.limit |= other == Outcome::Limit;
+                Err(Stop::Outcome(other))
+            }
+            Err(error) => Err(Stop::Trouble(error)),
+        }
     });
     let found = match outcome {
+        // Of a comparison that is not to be had for want of steps nothing can be said.
+        Ok(_) if seen.limit => {
+            return stopped(
+                GradError::Stopped(Stop::Outcome(Outcome::Limit)),
+                args,
+                &loaded,
+                (&machine, &seen),
+                reporter,
+            );
+        }
         Ok(found) => found,
-        Err(error) => return stopped(error, args, &loaded, &machine, reporter),
+        Err(error) => return stopped(error, args, &loaded, (&machine, &seen), reporter),
     };
     let drift = found.drift.as_ref().map(|(a, b)| drift(program.module(), (&a.regs, &a.mem), (&b.regs, &b.mem)));
     // Fixed-point and logarithmic numbers and integers come back; only rounding may stay.
-    let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !uses_floats(program.module()));
-    let kept = found.kept.is_none_or(|(_, back)| back || uses_floats(program.module()));
+    let floats = uses_floats(program.module());
+    let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !floats);
+    let kept = found.kept.is_none_or(|(_, back)| back || floats);
     let ok = !broken && kept && found.agrees();
     let technology = Technology::default_technology();
     if args.json {
         let mut object = to_object(&found, program.module().flags.format, args.hex);
-        object.insert("flags".into(), flags_json(&machine));
-        let warnings: Vec<Value> = loaded.warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+        object.insert("flags".into(), seen_flags(&machine, found.overflow));
+        let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
         object.insert("diagnostics".into(), Value::Array(warnings));
         if let Some(drift) = drift.filter(|_| args.drift) {
             object.insert("drift".into(), drift.json);
@@ -87,12 +112,14 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         }
         print_json(&Value::Object(object))?;
     } else {
-        print(&text(&found, program.module().flags.format, args.hex))?;
-        print(&state_text(&found, drift.as_ref(), args.drift, broken))?;
+        // What is asked for is shown in full.
+        let elements = if args.wrt.is_empty() && !args.jacobian { ELEMENTS } else { usize::MAX };
+        print(&text(&found, program.module().flags.format, args.hex, elements))?;
+        print(&state_text(&found, drift.as_ref(), args.drift, broken, floats))?;
         if args.stats {
             print(&stats_text(&machine, &technology, session.started.elapsed()))?;
         }
-        explain(&Outcome::Finished, &machine, &loaded.sources, reporter, None);
+        noticed(&machine, &loaded.sources, reporter, found.overflow);
     }
     Ok(if ok { Status::Done } else { Status::Fault })
 }
@@ -101,16 +128,45 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
 fn uses_floats(module: &Module) -> bool {
     use pendula::isa::inst::Kind;
     module.code.iter().any(|i| match i.kind {
-        Kind::Accumulate { func, .. } => func.info().ty == Ty::F,
+        Kind::Accumulate { func, .. } => func.info().ty == Ty::F || func.info().args.iter().any(|a| a.ty == Ty::F),
         Kind::Row { ty, .. } => ty == Ty::F,
     })
+}
+
+/// What the runs were seen to do.
+#[derive(Default)]
+struct Seen {
+    /// Where a fixed-point number first overflowed, and what words carried then.
+    overflow: Option<(u32, Carriage)>,
+    /// Whether a run came to the step limit.
+    limit: bool,
+}
+
+/// What the checker has to say about gradients in code that is differentiated.
+fn blocked(loaded: &Program) -> Vec<Diagnostic> {
+    let reached = reached(&loaded.module);
+    let differentiated = |at: &At| matches!(at, At::Inst(at) if reached.iter().any(|r| r.contains(at)));
+    let found = check(&loaded.module);
+    let found = found.iter().filter(|f| f.rule == Rule::NoGradient && differentiated(&f.at));
+    found.map(|f| super::check::diagnostic(f, &loaded.module, &loaded.sources)).collect()
+}
+
+/// The flags as JSON, with what overflowed.
+fn seen_flags(machine: &Machine<'_>, overflow: Option<(u32, Carriage)>) -> Value {
+    let mut flags = flags_json(machine);
+    flags["overflow"] = overflow.map_or(Value::Null, |(at, carriage)| {
+        let mut place = trapped::address_json(at, machine.program().module());
+        place["of"] = json!(overflow_of(carriage));
+        place
+    });
+    flags
 }
 
 fn stopped(
     error: GradError<Stop>,
     args: &Grad,
     loaded: &Program,
-    machine: &Machine<'_>,
+    (machine, seen): (&Machine<'_>, &Seen),
     reporter: &Reporter,
 ) -> anyhow::Result<Status> {
     let module = machine.program().module();
@@ -119,16 +175,17 @@ fn stopped(
         GradError::Stopped(Stop::Outcome(outcome)) => {
             if args.json {
                 let outcome = outcome_json(&outcome, machine, args.given.max_steps);
-                print_json(&json!({ "schema": 1, "outcome": outcome, "flags": flags_json(machine) }))?;
+                print_json(&json!({ "schema": 1, "outcome": outcome, "flags": seen_flags(machine, seen.overflow) }))?;
             } else {
-                explain(&outcome, machine, &loaded.sources, reporter, args.given.max_steps);
+                ended(&outcome, machine, &loaded.sources, reporter, args.given.max_steps);
+                noticed(machine, &loaded.sources, reporter, seen.overflow);
             }
             Ok(Status::Fault)
         }
         GradError::Refused(refused) => {
             let mut d =
                 Diagnostic::error("P0144", format!("{}: {}", display_name(&args.source.file), error_text(refused)));
-            if let pendula::vm::gradient::Refused::UsesGradients(at) = refused
+            if let Refused::UsesGradients(at) = refused
                 && let Some(place) = trapped::place(module, &loaded.sources, at)
             {
                 d = d.at(place, "here");
@@ -137,17 +194,14 @@ fn stopped(
             report(&[d], &loaded.sources, args.json, reporter)?;
             Ok(Status::Fault)
         }
-        GradError::Seed(fault) => {
-            let message = format!("the gradient word of the loss, the seed times its value: {fault}");
-            let d = Diagnostic::error(fault.code(), message).help("give a smaller `--seed`");
-            report(&[d], &loaded.sources, args.json, reporter)?;
-            Ok(Status::Fault)
-        }
         error @ (GradError::Value(_)
         | GradError::Integer(..)
         | GradError::Array { .. }
         | GradError::NoLoss(_)
-        | GradError::NoInputs) => {
+        | GradError::NoInputs
+        | GradError::NoName(_)
+        | GradError::Seed { .. }
+        | GradError::TooMany { .. }) => {
             let message = match error {
                 GradError::Value(e) => e.to_string(),
                 GradError::Integer(name, why) => format!("`{name}` is read as an integer, which has no gradient{why}"),
@@ -155,6 +209,12 @@ fn stopped(
                     "the loss `{name}` has {len} words: name one, such as `{name}[0]`, or take the gradient of each with `--jacobian`"
                 ),
                 GradError::NoLoss(why) => format!("name the loss with `--loss NAME`: {why}"),
+                GradError::NoName(what) => {
+                    let option = if what == "the loss" { "--loss: the" } else { "--wrt: a" };
+                    format!("{option} name is empty; give data symbols, or registers with their types (`r3.q`)")
+                }
+                GradError::Seed { text, why } => format!("--seed: `{text}` {why}"),
+                error @ GradError::TooMany { .. } => format!("{error}; name fewer with `--wrt`"),
                 _ => "name the inputs with `--wrt NAMES`: the program imports no fixed-point, logarithmic or floating-point number".to_string(),
             };
             anyhow::bail!(message)
@@ -162,7 +222,7 @@ fn stopped(
     }
 }
 
-fn error_text(refused: pendula::vm::gradient::Refused) -> String {
+fn error_text(refused: Refused) -> String {
     GradError::<Stop>::Refused(refused).to_string()
 }
 
@@ -171,14 +231,14 @@ fn derivative_text(d: Option<(u64, Ty)>, format: Format) -> String {
     d.map_or_else(|| "undefined (the number is a logarithmic zero)".to_string(), |(w, ty)| number(w, ty, format))
 }
 
-fn gradient_text(g: &Gradient, format: Format, hex: bool) -> String {
+fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usize) -> String {
     let one = |n: usize| {
         if hex { format!("{:#018x}", g.words[n]) } else { derivative_text(g.derivatives[n], format) }
     };
     match g.input.at {
         Location::Memory { array: true, .. } => {
-            let mut items: Vec<String> = (0..g.words.len().min(ELEMENTS)).map(one).collect();
-            if g.words.len() > ELEMENTS {
+            let mut items: Vec<String> = (0..g.words.len().min(limit)).map(one).collect();
+            if g.words.len() > limit {
                 items.push(format!("… {} words in all", g.words.len()));
             }
             format!("[{}]", items.join(", "))
@@ -187,14 +247,14 @@ fn gradient_text(g: &Gradient, format: Format, hex: bool) -> String {
     }
 }
 
-fn text(found: &Report, format: Format, hex: bool) -> String {
+fn text(found: &Report, format: Format, hex: bool, limit: usize) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     for loss in &found.losses {
         let value = if hex { format!("{:#018x}", loss.value) } else { number(loss.value, loss.variable.ty, format) };
         lines.push((loss.name.clone(), value));
         let top = if found.losses.len() > 1 { loss.name.as_str() } else { "" };
         for g in &loss.gradients {
-            lines.push((format!("∂{top}/∂{}", g.input.name), gradient_text(g, format, hex)));
+            lines.push((format!("∂{top}/∂{}", g.input.name), gradient_text(g, format, hex, limit)));
         }
     }
     let width = lines.iter().map(|(n, _)| n.chars().count()).max().unwrap_or(0);
@@ -204,7 +264,7 @@ fn text(found: &Report, format: Format, hex: bool) -> String {
         let _ = writeln!(out, "{name}{:pad$} = {value}", "");
     }
     if let Some(hessian) = &found.hessian {
-        out.push_str(&hessian_text(hessian, &found.input_words()));
+        out.push_str(&hessian_text(hessian, &found.input_words(), &formats(found, format)));
     }
     if let Some(checks) = &found.checks {
         out.push_str(&checks_text(checks, found));
@@ -212,13 +272,44 @@ fn text(found: &Report, format: Format, hex: bool) -> String {
     out
 }
 
-fn hessian_text(hessian: &[Vec<Option<f64>>], names: &[String]) -> String {
-    let show = |x: &Option<f64>| x.map_or_else(|| "undefined".to_string(), |x| format!("{x}"));
-    if let ([row], [name]) = (hessian, names) {
-        return format!("∂²/∂{name}² = {}\n", row.first().map(show).unwrap_or_default());
+/// For each input word, the format of second derivatives that are numbers of it; `None` where they are doubles.
+fn formats(found: &Report, format: Format) -> Vec<Option<Format>> {
+    let Some(loss) = found.losses.first() else { return Vec::new() };
+    let of = |g: &Gradient| (loss.variable.ty == Ty::Q && g.input.ty == Ty::Q).then_some(format);
+    loss.gradients.iter().flat_map(|g| std::iter::repeat_n(of(g), g.words.len())).collect()
+}
+
+/// A second derivative: of fixed-point numbers with the digits that tell it from its neighbours, else as a double.
+fn second_text(x: f64, format: Option<Format>) -> String {
+    let fixed = format.and_then(|format| f_to_q(Env { format, ieee: false }, x.to_bits()).ok().map(|w| (w, format)));
+    match fixed {
+        Some((word, format)) if word != 0 || x == 0.0 => number(word, Ty::Q, format),
+        _ => double_text(x),
     }
+}
+
+/// A double that is easy to read: with an exponent where it is large or small.
+fn double_text(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() || (1e-6..1e6).contains(&x.abs()) { format!("{x}") } else { format!("{x:e}") }
+}
+
+fn hessian_text(hessian: &[Vec<Option<f64>>], names: &[String], formats: &[Option<Format>]) -> String {
+    let one =
+        |x: &Option<f64>, format: Option<Format>| x.map_or_else(|| "undefined".to_string(), |x| second_text(x, format));
+    if let ([row], [name]) = (hessian, names) {
+        return format!(
+            "∂²/∂{name}² = {}\n",
+            row.first().map(|x| one(x, formats.first().copied().flatten())).unwrap_or_default()
+        );
+    }
+    // A number is in a format if both inputs are.
+    let show = |row: usize, column: usize, x: &Option<f64>| one(x, formats[row].and(formats[column]));
     let mut out = String::from("∂²/∂…∂…\n");
-    let cells: Vec<Vec<String>> = hessian.iter().map(|row| row.iter().map(show).collect()).collect();
+    let cells: Vec<Vec<String>> = hessian
+        .iter()
+        .enumerate()
+        .map(|(i, row)| row.iter().enumerate().map(|(j, x)| show(i, j, x)).collect())
+        .collect();
     let lengths = cells.iter().flatten().chain(names).map(|c| c.chars().count());
     let width = lengths.max().unwrap_or(0);
     let side = names.iter().map(|n| n.chars().count()).max().unwrap_or(0);
@@ -242,12 +333,14 @@ fn checks_text(checks: &[Check], found: &Report) -> String {
         let input = input(c);
         let pad = width - input.chars().count();
         let top = if many { c.loss.as_str() } else { "" };
-        let difference = c.difference.map_or_else(|| "not sound here".to_string(), |d| format!("{d:.8e}"));
+        let no = || "not sound here".to_string();
+        let tangent = c.tangent.map_or_else(no, |t| format!("{t:.9e}"));
+        let difference = c.finite_difference.map_or_else(no, |d| format!("{d:.8e}"));
         let verdict = if c.agrees { "" } else { "   DISAGREE" };
         let _ = writeln!(
             out,
-            "  ∂{top}/∂{input}{:pad$}  {:>16.9e}  {:>16.9e}  {difference:>16}{verdict}",
-            "", c.adjoint, c.tangent
+            "  ∂{top}/∂{input}{:pad$}  {:>16.9e}  {tangent:>16}  {difference:>16}{verdict}",
+            "", c.adjoint
         );
     }
     let words: usize = found.losses.iter().flat_map(|l| &l.gradients).map(|g| names(&g.input).len()).sum();
@@ -255,18 +348,28 @@ fn checks_text(checks: &[Check], found: &Report) -> String {
         let _ = writeln!(out, "  {} of {words} derivatives compared", checks.len());
     }
     if let Some(d) = found.hessian_difference {
-        let verdict = if found.hessian_agrees() { "" } else { "   DISAGREE" };
+        let verdict = if found.hessian_agrees { "" } else { "   DISAGREE" };
         let _ =
             writeln!(out, "second derivatives by dual numbers and by reversing twice differ by at most {d:e}{verdict}");
+    }
+    if let Some((_, carriage)) = found.overflow
+        && found.gradient_overflowed()
+    {
+        let what = if carriage == Carriage::Gradient { "gradient word" } else { "second derivative" };
+        let _ = writeln!(out, "FAILED: a {what} overflowed and wrapped, so that what is printed may be wrong");
     }
     out
 }
 
 /// What became of the state.
-fn state_text(found: &Report, drift: Option<&Drift>, asked: bool, broken: bool) -> String {
+fn state_text(found: &Report, drift: Option<&Drift>, asked: bool, broken: bool, floats: bool) -> String {
     let mut out = String::new();
     if let Some((words, back)) = found.kept {
-        let what = if back { "every word came back" } else { "NOT everything came back" };
+        let what = match (back, floats) {
+            (true, _) => "every word came back",
+            (false, true) => "every word came back but for the rounding of floating-point numbers",
+            (false, false) => "NOT everything came back",
+        };
         let _ = writeln!(out, "dropped gradient words kept: {words}; run forward again with gradients: {what}");
     }
     match drift {
@@ -283,9 +386,24 @@ fn state_text(found: &Report, drift: Option<&Drift>, asked: bool, broken: bool) 
 /// A number as JSON: doubles as numbers, the others as decimal strings, which are exact.
 fn value_json(word: u64, ty: Ty, format: Format) -> Value {
     match ty {
-        Ty::F if f64::from_bits(word).is_finite() => json!(f64::from_bits(word)),
-        Ty::F | Ty::Q | Ty::L | Ty::Int => json!(number(word, ty, format)),
+        Ty::F => double_json(f64::from_bits(word)),
+        Ty::Q | Ty::L | Ty::Int => json!(number(word, ty, format)),
     }
+}
+
+/// A double as JSON, which has no numbers for those that are not finite.
+fn double_json(x: f64) -> Value {
+    match x {
+        x if x.is_nan() => json!("nan"),
+        f64::INFINITY => json!("inf"),
+        f64::NEG_INFINITY => json!("-inf"),
+        x => json!(x),
+    }
+}
+
+/// A double, or `null` where there is none.
+fn some_json(x: Option<f64>) -> Value {
+    x.map_or(Value::Null, double_json)
 }
 
 fn to_object(found: &Report, format: Format, hex: bool) -> Map<String, Value> {
@@ -319,22 +437,23 @@ fn to_object(found: &Report, format: Format, hex: bool) -> Map<String, Value> {
     object.insert("losses".into(), Value::Array(losses));
     object.insert("restored".into(), json!(found.restored));
     if let Some(hessian) = &found.hessian {
-        object.insert("hessian".into(), json!({ "words": found.input_words(), "rows": hessian }));
+        let rows: Vec<Value> = hessian.iter().map(|row| row.iter().map(|x| some_json(*x)).collect()).collect();
+        object.insert("hessian".into(), json!({ "words": found.input_words(), "rows": rows }));
     }
     if let Some(checks) = &found.checks {
         let checks: Vec<Value> = checks
             .iter()
             .map(|c| {
                 json!({
-                    "loss": c.loss, "input": c.input, "logarithmic": c.logarithmic, "adjoint": c.adjoint, "tangent": c.tangent,
-                    "difference": c.difference, "agrees": c.agrees,
+                    "loss": c.loss, "input": c.input, "logarithmic": c.logarithmic, "adjoint": double_json(c.adjoint),
+                    "tangent": some_json(c.tangent), "finite_difference": some_json(c.finite_difference), "agrees": c.agrees,
                 })
             })
             .collect();
         object.insert("checks".into(), Value::Array(checks));
     }
     if let Some(d) = found.hessian_difference {
-        object.insert("hessian_difference".into(), json!(d));
+        object.insert("hessian_difference".into(), double_json(d));
     }
     if let Some((words, back)) = found.kept {
         object.insert("kept".into(), json!({ "words": words, "restored": back }));

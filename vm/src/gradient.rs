@@ -7,19 +7,28 @@
 //! ([`hessian_row`]), and the gradient of the gradient run itself, at level 2
 //! ([`hessian_row_by_reversing_twice`]).
 //!
+//! The gradient word of a loss is a number of its gradient type: of a `.q` or
+//! `.f` loss y the derivative with respect to y of whatever is to be
+//! differentiated; of a `.l` loss that with respect to ln |y|. Seeded with
+//! [`one`], the derivatives are those of y, or of ln |y|: ∂y = y·∂ln |y|, and
+//! ∂²y/∂a∂b = y·(∂²ln |y|/∂a∂b + ∂ln |y|/∂a·∂ln |y|/∂b). The multiplying is
+//! the host's, since y may be far smaller or greater than fixed point can tell.
+//!
 //! Cells, not names, and machine words, not reports: those are the root
 //! crate's (`pendula::grad`). How long to run is the caller's affair: every
 //! function takes what runs the machine to its end.
 
+use std::ops::RangeInclusive;
+
+use pendula_isa::Env;
 use pendula_isa::adjoint::{Carriage, GRADIENT, MIXED, SECOND};
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
-use pendula_isa::num::{convert, fixed, log};
+use pendula_isa::num::{convert, log};
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Reg, Ty};
 use pendula_isa::verify::{target, verify};
-use pendula_isa::{Env, Fault};
 
 use crate::machine::Machine;
 
@@ -73,18 +82,6 @@ pub fn one(env: Env, ty: Ty) -> u64 {
     }
 }
 
-/// The gradient word of a loss from the derivative `seed`, a word of the loss's type, of what is to be differentiated with respect to it.
-/// A logarithmic loss has the derivative with respect to its logarithm, `seed` times its value, as a fixed-point number.
-///
-/// # Errors
-/// Where that product is no fixed-point number.
-pub fn seed_word(env: Env, loss: Variable, value: u64, seed: u64) -> Result<u64, Fault> {
-    match loss.ty {
-        Ty::L => convert::l_to_q(env, log::product(seed, value)?),
-        Ty::Int | Ty::Q | Ty::F => Ok(seed),
-    }
-}
-
 /// Why a program cannot be differentiated by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -99,23 +96,36 @@ pub fn differentiable(module: &Module) -> Result<(), Refused> {
     if module.flags.irreversible {
         return Err(Refused::Irreversible);
     }
+    let is_gswap = |at: u32| matches!(module.code[at as usize].kind, Kind::Row { row: Row::Gswap, .. });
+    for at in reached(module).into_iter().flatten() {
+        match module.code[at as usize].kind.flow() {
+            Flow::GradientCall => return Err(Refused::UsesGradients(at)),
+            Flow::Straight if is_gswap(at) => return Err(Refused::UsesGradients(at)),
+            Flow::Straight | Flow::Call | Flow::CallRegister | Flow::Jump | Flow::Procedure | Flow::Run => {}
+        }
+    }
+    Ok(())
+}
+
+/// The addresses of the procedures that a run can come to, and of where it begins.
+pub fn reached(module: &Module) -> Vec<RangeInclusive<u32>> {
     let (structure, _) = verify(module);
     let code = &module.code;
     let is = |at: u32, row: Row| matches!(code[at as usize].kind, Kind::Row { row: r, .. } if r == row);
     // Where the run begins; a call of an address may lead to any procedure.
     let mut todo: Vec<u32> = structure.regions.iter().map(|r| r.start).filter(|at| is(*at, Row::Start)).collect();
     let mut seen = vec![false; code.len()];
+    let mut out = Vec::new();
     while let Some(start) = todo.pop() {
         let Some(region) = structure.regions.iter().find(|r| r.start == start) else { continue };
         if std::mem::replace(&mut seen[start as usize], true) {
             continue;
         }
+        out.push(region.start..=region.last);
         for at in region.start..=region.last {
             let inst = &code[at as usize];
             match inst.kind.flow() {
-                Flow::GradientCall => return Err(Refused::UsesGradients(at)),
-                Flow::Straight if is(at, Row::Gswap) => return Err(Refused::UsesGradients(at)),
-                Flow::Call => todo.extend(target(code, at, inst).map(|(to, _)| to)),
+                Flow::Call | Flow::GradientCall => todo.extend(target(code, at, inst).map(|(to, _)| to)),
                 Flow::CallRegister => {
                     todo.extend(structure.regions.iter().map(|r| r.start).filter(|at| is(*at, Row::Proc)));
                 }
@@ -123,7 +133,7 @@ pub fn differentiable(module: &Module) -> Result<(), Refused> {
             }
         }
     }
-    Ok(())
+    out
 }
 
 /// Runs forward, from the start, values alone.
@@ -163,11 +173,9 @@ pub fn tangent<E>(
     run(m)
 }
 
-/// Runs forward and backward over dual numbers: one row of the Hessian, that of `of`. Afterwards every cell's second derivative is in
-/// lane [`MIXED`], and the gradient in lane [`GRADIENT`].
-///
-/// `seed` is a function of the loss's word (the value), as in [`seed_word`], and gives a fault where there is none.
-pub fn hessian_row<E: From<Fault>>(
+/// Runs forward and backward over dual numbers, the loss's gradient word being `seed`: one row of the Hessian, that of `of`. Afterwards
+/// every cell's second derivative is in lane [`MIXED`], and the gradient in lane [`GRADIENT`].
+pub fn hessian_row<E>(
     m: &mut Machine<'_>,
     loss: Variable,
     seed: u64,
@@ -175,15 +183,8 @@ pub fn hessian_row<E: From<Fault>>(
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     tangent(m, of, run)?;
-    let env = m.env();
-    let word = seed_word(env, loss, m.get(0, loss.cell), seed)?;
-    let t = m.get(SECOND, loss.cell);
     m.carry(Carriage::GradientTangent);
-    m.put(GRADIENT, loss.cell, word);
-    if loss.ty == Ty::L {
-        // The gradient word is seed·y, whose tangent is seed·y·t, t being that of ln y.
-        m.put(MIXED, loss.cell, fixed::mul(env, word, t).0);
-    }
+    m.put(GRADIENT, loss.cell, seed);
     m.begin(Direction::Backward);
     run(m)
 }
@@ -191,7 +192,7 @@ pub fn hessian_row<E: From<Fault>>(
 /// One row of the Hessian by the gradient of the gradient: forward, backward at level 1, then back over that run at level 2 with the
 /// gradient word of `of` as the loss, and back over the first run at level 1. Afterwards every cell's second derivative is in lane
 /// [`GRADIENT`]. The gradient words that `zero` drops are kept on the way.
-pub fn hessian_row_by_reversing_twice<E: From<Fault>>(
+pub fn hessian_row_by_reversing_twice<E>(
     m: &mut Machine<'_>,
     loss: Variable,
     seed: u64,
@@ -199,23 +200,15 @@ pub fn hessian_row_by_reversing_twice<E: From<Fault>>(
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     forward(m, run)?;
-    let env = m.env();
-    let word = seed_word(env, loss, m.get(0, loss.cell), seed)?;
     m.keep_dropped();
-    gradient(m, loss, word, run)?;
+    gradient(m, loss, seed, run)?;
     m.turn_dropped();
     m.carry(Carriage::SecondGradient);
-    let one = one(env, of.ty);
+    let one = one(m.env(), of.ty);
     m.put(MIXED, of.cell, one);
     m.begin(Direction::Forward);
     run(m)?;
     m.lose_dropped();
-    if loss.ty == Ty::L {
-        // The seeding is part of the run: g(ln y) := seed·y, so G(ln y) += G(g(ln y))·seed·y.
-        let (share, _) = fixed::mul(env, m.get(MIXED, loss.cell), word);
-        let sum = m.get(SECOND, loss.cell).wrapping_add(share);
-        m.put(SECOND, loss.cell, sum);
-    }
     m.exchange_lanes(GRADIENT, SECOND);
     m.clear_lane(SECOND);
     m.clear_lane(MIXED);
@@ -224,18 +217,33 @@ pub fn hessian_row_by_reversing_twice<E: From<Fault>>(
     run(m)
 }
 
-/// A gradient word as the derivative with respect to the number itself, a word of the type that is given with it: of a `.l` number, whose
-/// gradient word is with respect to the logarithm of its magnitude, a double. `None` where it does not exist, at a logarithmic zero.
-pub fn derivative(env: Env, ty: Ty, value: u64, gradient: u64) -> Option<(u64, Ty)> {
-    match ty {
-        Ty::Q | Ty::Int => Some((gradient, Ty::Q)),
-        Ty::F => Some((gradient, Ty::F)),
-        Ty::L => {
-            let g = f64::from_bits(convert::q_to_f(env, gradient).ok()?);
-            let x = f64::from_bits(convert::l_to_f(env, value).ok()?);
-            (value != log::ZERO).then(|| ((g / x).to_bits(), Ty::F))
+/// The derivative of a loss with respect to a number itself, from the number's gradient word: a word of the type that is given with it.
+/// `None` where it does not exist, at a logarithmic zero.
+///
+/// `factor` is what the gradient words are to be multiplied by, a logarithmic number: that of a `.l` loss y, whose gradient words are
+/// derivatives of ln |y|, is y. Without it, the gradient word of a `.q` or `.f` number is the derivative. With it, and of a `.l` number,
+/// whose gradient word is with respect to its logarithm, the derivative is a double.
+pub fn derivative(env: Env, ty: Ty, value: u64, gradient: u64, factor: Option<u64>) -> Option<(u64, Ty)> {
+    let own = ty.gradient().unwrap_or(Ty::Q);
+    let g = to_f64(env, own, gradient);
+    let times = factor.map_or(g, |y| g * logarithmic_to_f64(y));
+    let d = match (ty, factor) {
+        (Ty::Q | Ty::Int | Ty::F, None) => return Some((gradient, own)),
+        (Ty::Q | Ty::Int | Ty::F, Some(_)) => times,
+        (Ty::L, _) if value == log::ZERO => return None,
+        // Neither number alone need be one that a double can tell from 0 or infinity.
+        (Ty::L, Some(y)) if g != 0.0 && !times.is_normal() => {
+            g * log::quotient(y, value)
+                .map_or_else(|_| logarithmic_to_f64(y) / logarithmic_to_f64(value), logarithmic_to_f64)
         }
-    }
+        (Ty::L, _) => times / logarithmic_to_f64(value),
+    };
+    Some((d.to_bits(), Ty::F))
+}
+
+/// A logarithmic number as a double.
+pub fn logarithmic_to_f64(word: u64) -> f64 {
+    convert::l_to_f(Env::default(), word).map_or(f64::NAN, f64::from_bits)
 }
 
 /// A word of a gradient type as a double.

@@ -10,8 +10,10 @@ mod core;
 mod decode;
 mod dispatch;
 pub mod gradient;
+mod lanes;
 mod machine;
 mod program;
+mod run;
 mod trap;
 
 pub use core::{Event, Flags};

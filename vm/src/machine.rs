@@ -1,19 +1,19 @@
-//! The machine: state, position, the interpreter's two loops (whole blocks,
-//! single instructions), and what can be asked of a run.
+//! The machine: state, position, running by blocks (see `run`) or by single
+//! instructions, and what can be asked of a run.
 
 use std::collections::BTreeMap;
 
-use pendula_isa::adjoint::{Carriage, GRADIENT, LANES, SECOND, VALUE};
+use pendula_isa::adjoint::{Carriage, LANES};
 use pendula_isa::counts::{Counts, Direction, Mode, ModeCounts};
 use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::types::Reg;
 use pendula_isa::{Env, Fault, Inst};
 
-use crate::core::{Core, Dropped, Event, Flags, Lane, Record, Records};
-use crate::decode::{Branch, Callee, Code, Decoded, Edge, Exit, Op};
-use crate::dispatch::CHAIN;
+use crate::core::{Core, Dropped, Event, Flags, Lane};
+use crate::decode::{Code, Exit};
 use crate::program::Program;
+use crate::run::{Leave, Stop, follow, leave, run_blocks};
 use crate::trap::{Trap, TrapValue};
 
 /// Words of memory beyond the data segment, where neither `.mem` nor [`Config::mem`] says otherwise.
@@ -90,35 +90,6 @@ struct Position {
     k: u32,
 }
 
-/// Why the interpreter's loop came back.
-enum Stop {
-    Halted(u32),
-    Budget(u32),
-    /// About to enter a block in another carriage.
-    Switch(u32),
-    /// After `k` instructions of the block; `other` is another instruction concerned.
-    Fault {
-        block: u32,
-        k: u32,
-        fault: Fault,
-        other: Option<u32>,
-    },
-    /// After the whole of block `from`, where control would fall into block `to`.
-    Refused {
-        from: u32,
-        to: u32,
-        fault: Fault,
-    },
-}
-
-/// A fault on the way out of a block.
-enum Leave {
-    /// At the block's last instruction, which has not run.
-    Tail(Fault, Option<u32>),
-    /// Where control would fall into a block; the one before has run.
-    Head { from: u32, to: u32, fault: Fault },
-}
-
 /// A copy of a machine's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
@@ -133,8 +104,8 @@ pub struct Snapshot {
 
 /// A program's state.
 pub struct Machine<'p> {
-    program: &'p Program,
-    core: Core,
+    pub(crate) program: &'p Program,
+    pub(crate) core: Core,
     position: Position,
     halted: bool,
     /// For each carriage that ran: executions of each block, forward then backward.
@@ -212,82 +183,6 @@ impl<'p> Machine<'p> {
         self.halted = false;
     }
 
-    /// Chooses what words carry in the run that begins next: gradient words of level 1 or 2, tangents. The words carried so far stay.
-    pub fn carry(&mut self, carriage: Carriage) {
-        carry(&mut self.core, self.program, carriage);
-    }
-
-    /// What words carry.
-    pub fn carriage(&self) -> Carriage {
-        self.core.carriage
-    }
-
-    /// What a register carries in a lane (0 to 3, see [`pendula_isa::adjoint`]); in lane 0 its value.
-    pub fn lane_register(&self, lane: usize, reg: Reg) -> u64 {
-        match lane.checked_sub(1) {
-            None => self.core.regs[reg.index()],
-            Some(n) => self.core.lanes[n].regs[reg.index()],
-        }
-    }
-
-    /// Writes it; `r0` carries nothing.
-    pub fn set_lane_register(&mut self, lane: usize, reg: Reg, word: u64) {
-        match lane.checked_sub(1) {
-            _ if reg == Reg::ZERO => {}
-            None => self.core.regs[reg.index()] = word,
-            Some(n) => self.core.lanes[n].regs[reg.index()] = word,
-        }
-    }
-
-    /// What the memory word at an address carries in a lane, 0 if nothing yet; in lane 0 its value.
-    pub fn lane_word(&self, lane: usize, address: usize) -> u64 {
-        let mem = if lane == VALUE { &self.core.mem } else { &self.core.lanes[lane - 1].mem };
-        mem.get(address).copied().unwrap_or(0)
-    }
-
-    /// Writes it. An address outside the memory is left alone.
-    pub fn set_lane_word(&mut self, lane: usize, address: usize, word: u64) {
-        let words = self.core.mem.len();
-        if let Some(n) = lane.checked_sub(1) {
-            self.core.lanes[n].allocate(words);
-        }
-        let mem = if lane == VALUE { &mut self.core.mem } else { &mut self.core.lanes[lane - 1].mem };
-        if let Some(w) = mem.get_mut(address) {
-            *w = word;
-        }
-    }
-
-    /// Forgets everything that is carried in a lane (1 to 3) and gives its memory back.
-    pub fn clear_lane(&mut self, lane: usize) {
-        self.core.lanes[lane - 1] = Lane::EMPTY;
-        self.core.allocate(self.core.carriage);
-    }
-
-    /// Exchanges two lanes (1 to 3).
-    pub fn exchange_lanes(&mut self, a: usize, b: usize) {
-        self.core.lanes.swap(a - 1, b - 1);
-        self.core.allocate(self.core.carriage);
-    }
-
-    /// Keeps the gradient words that `zero` drops from now on, so that running the other way brings them back.
-    pub fn keep_dropped(&mut self) {
-        self.core.dropped = Dropped::Kept(Records::default());
-    }
-
-    /// Turns from keeping to bringing back (and the other way): the run that follows goes back over the one before.
-    pub fn turn_dropped(&mut self) {
-        self.core.dropped = match std::mem::take(&mut self.core.dropped) {
-            Dropped::Lost => Dropped::Lost,
-            Dropped::Kept(records) => Dropped::Returned(records),
-            Dropped::Returned(records) => Dropped::Kept(records),
-        };
-    }
-
-    /// Stops keeping dropped gradient words, and forgets those kept.
-    pub fn lose_dropped(&mut self) {
-        self.core.dropped = Dropped::Lost;
-    }
-
     /// What numbers of the program mean.
     pub fn env(&self) -> Env {
         self.core.env
@@ -306,19 +201,6 @@ impl<'p> Machine<'p> {
         self.core.output.clone_from(&snapshot.output);
         self.core.input.clone_from(&snapshot.input);
         self.core.read = snapshot.read;
-    }
-
-    /// How many gradient words other than zero are kept.
-    pub fn dropped_words(&self) -> usize {
-        match &self.core.dropped {
-            Dropped::Lost => 0,
-            Dropped::Kept(records) | Dropped::Returned(records) => records.iter().map(Record::len).sum(),
-        }
-    }
-
-    /// Whether what is carried in a lane (1 to 3) is zero everywhere.
-    pub fn is_lane_clear(&self, lane: usize) -> bool {
-        self.core.lanes[lane - 1].is_clear()
     }
 
     /// The program.
@@ -639,241 +521,4 @@ impl<'p> Machine<'p> {
             })
             .collect()
     }
-}
-
-/// Runs whole blocks, as long as the budget lasts for the next one.
-#[inline(never)]
-fn run_blocks<const COUNT: bool>(
-    core: &mut Core,
-    program: &Program,
-    counts: &mut [u64],
-    mut block: u32,
-    budget: &mut u64,
-) -> Stop {
-    let d = &program.decoded;
-    let carriage = core.carriage;
-    let all = program.ops(carriage);
-    // In a register while blocks run.
-    let mut left = *budget;
-    let stop = loop {
-        let code = &d.code[block as usize];
-        let Some(rest) = left.checked_sub(u64::from(code.len)) else { break Stop::Budget(block) };
-        let ops = &all[code.first as usize..code.last as usize];
-        if let Some(first) = ops.first() {
-            let done = if ops.len() <= CHAIN { (first.run)(core, ops) } else { in_chains(core, ops) };
-            if let Err(fault) = done {
-                break Stop::Fault { block, k: (ops.len() - core.pending) as u32 + code.head, fault, other: None };
-            }
-        }
-        // Branches are the common case. What is wrong with one that cannot be taken is found out afterwards.
-        let next = match &code.exit {
-            Exit::Branch(branch) => decide(core, branch),
-            Exit::Fall(next) => Some(*next),
-            exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
-                match transfer(core, program, exit) {
-                    Ok(next) if core.carriage != carriage => {
-                        left = rest;
-                        counts[block as usize] += u64::from(COUNT);
-                        break Stop::Switch(next);
-                    }
-                    Ok(next) => Some(next),
-                    Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
-                }
-            }
-            Exit::Halt => {
-                left = rest;
-                counts[block as usize] += u64::from(COUNT);
-                break Stop::Halted(block);
-            }
-        };
-        let Some(next) = next else {
-            let leave = match &code.exit {
-                Exit::Branch(branch) => explain(core, d, block, branch),
-                Exit::Fall(_) | Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => {
-                    Leave::Tail(Fault::OffCode, None)
-                }
-            };
-            break stop_leaving::<COUNT>(counts, code, block, &mut left, leave);
-        };
-        left = rest;
-        if COUNT {
-            counts[block as usize] += 1;
-        }
-        block = next;
-    };
-    *budget = left;
-    stop
-}
-
-/// Accounts for a block that could not be left, or that led where control cannot go.
-#[cold]
-#[inline(never)]
-fn stop_leaving<const COUNT: bool>(
-    counts: &mut [u64],
-    code: &Code,
-    block: u32,
-    budget: &mut u64,
-    leave: Leave,
-) -> Stop {
-    match leave {
-        Leave::Tail(fault, other) => Stop::Fault { block, k: code.len - 1, fault, other },
-        Leave::Head { from, to, fault } => {
-            *budget -= u64::from(code.len);
-            counts[block as usize] += u64::from(COUNT);
-            Stop::Refused { from, to, fault }
-        }
-    }
-}
-
-/// Runs more straight-line instructions than may be chained at once.
-#[cold]
-#[inline(never)]
-fn in_chains(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
-    for (n, chain) in ops.chunks(CHAIN).enumerate() {
-        (chain[0].run)(core, chain).inspect_err(|_| {
-            // Pending in this chain, and all the later ones.
-            core.pending += ops.len() - (n * CHAIN + chain.len());
-        })?;
-    }
-    Ok(())
-}
-
-/// Where a branch leads; `None` if a check fails, or a word is no number.
-#[inline(always)]
-fn decide(core: &Core, branch: &Branch) -> Option<u32> {
-    if branch.test.holds(core).ok()? {
-        if branch.confirm.holds(core).ok()? { Some(branch.to) } else { None }
-    } else if branch.fall.unless.holds(core).ok()? {
-        None
-    } else {
-        Some(branch.fall.block)
-    }
-}
-
-/// Why a branch leads nowhere.
-#[cold]
-#[inline(never)]
-fn explain(core: &Core, d: &Decoded, block: u32, branch: &Branch) -> Leave {
-    let landing = Some(d.address(branch.to, 0));
-    match (branch.test.holds(core), branch.confirm.holds(core)) {
-        (Err(fault), _) => Leave::Tail(fault, None),
-        (Ok(true), Err(fault)) => Leave::Tail(fault, landing),
-        (Ok(true), Ok(_)) => Leave::Tail(Fault::WrongLanding, landing),
-        (Ok(false), _) => match follow(core, block, &branch.fall) {
-            Err(leave) => leave,
-            Ok(_) => Leave::Tail(Fault::OffCode, None),
-        },
-    }
-}
-
-/// Falls from one block into another, unless that may not be entered in this way.
-fn follow(core: &Core, from: u32, edge: &Edge) -> Result<u32, Leave> {
-    let to = edge.block;
-    match edge.unless.holds(core) {
-        Ok(false) => Ok(to),
-        Ok(true) if core.forward => Err(Leave::Head { from, to, fault: Fault::WrongEntry }),
-        Ok(true) => Err(Leave::Head { from, to, fault: Fault::WrongEntryBack }),
-        Err(fault) => Err(Leave::Head { from, to, fault }),
-    }
-}
-
-/// Leaves a block by its last instruction; `None` is the end of the run.
-fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit) -> Result<Option<u32>, Leave> {
-    match exit {
-        Exit::Branch(branch) => {
-            decide(core, branch).map(Some).ok_or_else(|| explain(core, &program.decoded, block, branch))
-        }
-        Exit::Fall(next) => Ok(Some(*next)),
-        Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } => transfer(core, program, exit).map(Some),
-        Exit::Halt => Ok(None),
-    }
-}
-
-/// Calls and returns.
-#[inline(always)]
-fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, Leave> {
-    let d = &program.decoded;
-    match *exit {
-        Exit::Call { to, link, flip, lift } => {
-            if lift {
-                let level = core.carriage.level() + 1;
-                let carriage = Carriage::new(level, core.carriage.has_tangents());
-                let carriage = carriage.ok_or(Leave::Tail(Fault::GradientLevel, None))?;
-                push_link(core, link, flip)?;
-                change_level(core, program, carriage);
-            } else {
-                push_link(core, link, flip)?;
-            }
-            Ok(to)
-        }
-        Exit::CallRegister { reg, link, flip } => {
-            let back = core.forward == flip;
-            let entry = d.procedure(program.module(), core.reg(reg), back);
-            let to = entry.ok_or(Leave::Tail(Fault::NotProcedure, None))?;
-            push_link(core, link, flip)?;
-            Ok(to)
-        }
-        Exit::Return { proc } => {
-            let sp = core.regs[Reg::SP.index()].wrapping_sub(1);
-            let link = core.load(sp).map_err(|f| Leave::Tail(f, None))?;
-            let site = usize::try_from(link.wrapping_sub(1)).ok().and_then(|at| d.calls.get(at)?.as_ref());
-            let site = site.filter(|s| match s.callee {
-                Callee::Known(callee) => callee == proc,
-                Callee::Register(r) => core.reg(r) == u64::from(proc),
-            });
-            // A link of a `gcall` where there is no level to fall by was put in the place of another call's.
-            let site = site.filter(|s| !s.lift || core.carriage.level() > 0);
-            let site = site.ok_or(Leave::Tail(Fault::BadLink, None))?;
-            core.store(sp, 0).map_err(|f| Leave::Tail(f, None))?;
-            core.regs[Reg::SP.index()] = sp;
-            core.forward ^= site.flip;
-            if site.lift {
-                let level = core.carriage.level() - 1;
-                let carriage = Carriage::new(level, core.carriage.has_tangents()).unwrap_or(Carriage::Plain);
-                change_level(core, program, carriage);
-            }
-            let after = site.after(core);
-            if after.unless.is_never() {
-                Ok(after.block)
-            } else {
-                follow(core, d.side((link - 1) as usize, core.forward), after)
-            }
-        }
-        Exit::Branch(_) | Exit::Fall(_) | Exit::Halt => Err(Leave::Tail(Fault::OffCode, None)),
-    }
-}
-
-/// Goes on at the gradient level of a `gcall`, or of its return.
-///
-/// The rules of level 2 differentiate those of level 1: lanes 2 and 3 hold the gradients of the values and of lane 1. Where a `gcall`
-/// stands within another one, what is differentiated is the inner one, whose gradient words the program knows at level 1 as
-/// those above the values: lane 2. So it gets lane 1 while it lasts, and the outer one's gradients lane 2.
-#[cold]
-#[inline(never)]
-fn change_level(core: &mut Core, program: &Program, carriage: Carriage) {
-    if (core.carriage == Carriage::SecondGradient) != (carriage == Carriage::SecondGradient) {
-        core.lanes.swap(GRADIENT - 1, SECOND - 1);
-    }
-    carry(core, program, carriage);
-}
-
-/// Goes on in another carriage.
-#[cold]
-#[inline(never)]
-fn carry(core: &mut Core, program: &Program, carriage: Carriage) {
-    core.allocate(carriage);
-    core.carriage = carriage;
-    core.base = program.ops(carriage).as_ptr().addr();
-}
-
-#[inline(always)]
-fn push_link(core: &mut Core, link: u64, flip: bool) -> Result<(), Leave> {
-    let sp = core.regs[Reg::SP.index()];
-    if core.load(sp).map_err(|f| Leave::Tail(f, None))? != 0 {
-        return Err(Leave::Tail(Fault::PushOnto, None));
-    }
-    core.store(sp, link).map_err(|f| Leave::Tail(f, None))?;
-    core.regs[Reg::SP.index()] = sp.wrapping_add(1);
-    core.forward ^= flip;
-    Ok(())
 }
