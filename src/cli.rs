@@ -257,13 +257,13 @@ pub(crate) struct Energy {
     #[arg(long, value_name = "RANGE")]
     pub(crate) sweep: Option<String>,
     /// Take the program for one step of so many, and compare ways to run them reversibly.
-    #[arg(long, value_name = "STEPS", num_args = 0..=1, default_missing_value = "256")]
+    #[arg(long, value_name = "STEPS", num_args = 0..=1, default_missing_value = "256", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub(crate) schedule: Option<u64>,
     /// Print every item as a table of comma-separated values.
-    #[arg(long, conflicts_with_all = ["json", "folded"])]
+    #[arg(long, conflicts_with_all = ["json", "folded", "by", "sweep", "schedule"])]
     pub(crate) csv: bool,
     /// Print folded stacks in attojoules, for flame graphs; one technology only.
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "by", "sweep", "schedule"])]
     pub(crate) folded: bool,
     /// Write plots into this folder.
     #[arg(long, value_name = "DIR")]

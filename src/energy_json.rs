@@ -57,8 +57,10 @@ fn technology(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Value {
         .map(|u| {
             let choice = u.choice(device);
             json!({
-                "routine": u.name, "place": place(program, u.undoing), "times": u.times, "words": u.words,
-                "uncompute": choice.uncompute, "erase": choice.erase, "erase_above_hertz": choice.above,
+                "routine": u.name, "place": place(program, u.routine), "times": u.times, "words": u.words, "calls": u.calls,
+                "uncompute": choice.uncompute, "erase": choice.erase,
+                // A bound that does not exist is null.
+                "uncompute_between_hertz": choice.between.map(|(low, high)| [Some(low), Some(high).filter(|h| h.is_finite())]),
             })
         })
         .collect();

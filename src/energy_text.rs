@@ -247,25 +247,32 @@ fn routines(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Titled {
     if found.is_empty() {
         return None;
     }
-    let mut table =
-        Table::new(&["  routine", "undone at", "times", "to uncompute", "to erase", "words", "cheaper", ""]);
+    let mut table = Table::new(&["  routine", "at", "undone", "to uncompute", "to erase", "words", "cheaper", ""]);
     for undoing in &found {
         let choice = undoing.choice(&priced.device);
         let cheaper = if choice.uncompute <= choice.erase { "uncompute" } else { "erase" };
-        let above = match choice.above {
-            Some(f) => format!("erase above {}", si(f, "Hz")),
-            None if choice.erase < choice.uncompute => "at any frequency".to_string(),
+        let mut note = match choice.between {
+            Some((low, high)) if low > 0.0 && high.is_finite() => {
+                format!("uncompute from {} to {}", si(low, "Hz"), si(high, "Hz"))
+            }
+            Some((_, high)) if high.is_finite() => format!("erase above {}", si(high, "Hz")),
+            Some((low, _)) if low > 0.0 => format!("erase below {}", si(low, "Hz")),
+            Some(_) => "at any frequency".to_string(),
+            None if priced.device.hertz().is_some() => "at any frequency".to_string(),
             None => String::new(),
         };
+        if undoing.calls {
+            note += if note.is_empty() { "without what it calls" } else { "; without what it calls" };
+        }
         table.row(vec![
             format!("  {}", undoing.name),
-            place(program, undoing.undoing),
-            undoing.times.to_string(),
+            place(program, undoing.routine),
+            format!("{} times", undoing.times),
             joules(choice.uncompute),
             joules(choice.erase),
             undoing.words.to_string(),
             cheaper.to_string(),
-            above,
+            note,
         ]);
     }
     Some(("routines that are undone", table.text()))
@@ -309,7 +316,7 @@ pub(crate) fn sweep_text(sweep: &Sweep, swept: &Swept) -> String {
         row.extend(swept.iter().map(|(_, points)| points[n].map_or_else(|| "-".to_string(), joules)));
         table.row(row);
     }
-    format!("\n{}", table.text())
+    format!("\nEnergy with cooling\n{}", table.text())
 }
 
 /// The schedules that are compared for so many steps.
@@ -325,11 +332,15 @@ fn schedules(steps: u64, step: f64, erase: f64) -> Vec<(String, Cost)> {
         let l = levels(k);
         if k.saturating_pow(l) == n { format!("{k}^{l}") } else { format!("{k}^{l} ≥ {n}") }
     };
-    for k in [2, 4, 16] {
+    // A recursion that is padded by more than a quarter would be compared for what it does not do.
+    let fits = |k: &u128| k.saturating_pow(levels(*k)) <= n + n / 4;
+    for k in [2, 3, 4, 5, 8, 10, 16].into_iter().filter(fits) {
         out.push((format!("Bennett, {}", power(k)), schedule::bennett(k, levels(k))));
     }
-    let m = schedule::best_hybrid(4, levels(4), step, erase);
-    out.push((format!("hybrid, {}, lowest {m} levels reversible", power(4)), schedule::hybrid(4, levels(4), m)));
+    if let Some(k) = [4, 2, 3, 5, 10].into_iter().find(fits) {
+        let m = schedule::best_hybrid(k, levels(k), step, erase);
+        out.push((format!("hybrid, {}, lowest {m} levels reversible", power(k)), schedule::hybrid(k, levels(k), m)));
+    }
     let least = (u64::BITS - steps.saturating_sub(1).leading_zeros() + 1) as usize;
     for pebbles in [least, 2 * least] {
         // Beyond some thousand steps the dynamic programme takes too long.
@@ -338,7 +349,7 @@ fn schedules(steps: u64, step: f64, erase: f64) -> Vec<(String, Cost)> {
             out.push((format!("Knill, {pebbles} pebbles"), cost));
         }
     }
-    for snapshots in [4, 16] {
+    for snapshots in [4, 16].into_iter().filter(|s| u128::from(*s) < n) {
         out.push((format!("treeverse, {snapshots} snapshots"), schedule::treeverse(n, snapshots)));
     }
     out

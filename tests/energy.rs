@@ -143,7 +143,8 @@ fn to_uncompute_or_to_erase() {
     assert_eq!(names, ["factor", "series"]);
     let factor = &routines[0];
     assert_eq!((factor["times"].as_u64(), factor["words"].as_u64()), (Some(8), Some(4)));
-    let above = factor["erase_above_hertz"].as_f64().expect("a frequency");
+    assert_eq!(factor["place"], "examples/bessel.rasm:95");
+    let [below, above] = [0, 1].map(|n| factor["uncompute_between_hertz"][n].as_f64().expect("a frequency"));
     let price = |hertz: f64| {
         let hertz = hertz.to_string();
         let report =
@@ -152,6 +153,7 @@ fn to_uncompute_or_to_erase() {
         factor["uncompute"].as_f64().expect("joules") / factor["erase"].as_f64().expect("joules")
     };
     assert!((price(above) - 1.0).abs() < 1e-3 && price(above / 2.0) < 0.6 && price(above * 2.0) > 1.8);
+    assert!((price(below) - 1.0).abs() < 1e-3 && price(below * 2.0) < 0.6 && price(below / 2.0) > 1.8);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use pendula_isa::counts::{Counts, Direction};
 use pendula_isa::module::{Module, Span};
 use pendula_isa::operand::Slot;
+use pendula_isa::table::Flow;
 use pendula_isa::types::Reg;
 
 use crate::price::{Conditions, Device, WORD};
@@ -26,6 +27,8 @@ pub struct Undoing {
     pub work: Work,
     /// Words that would have to be erased each time: the registers that the routine writes, and for each word of memory that it writes one.
     pub words: u64,
+    /// Whether the routine calls procedures: what those do is in none of the figures.
+    pub calls: bool,
 }
 
 /// What is cheaper for an [`Undoing`] on a device.
@@ -35,9 +38,10 @@ pub struct Choice {
     pub uncompute: f64,
     /// Erasing, in joules.
     pub erase: f64,
-    /// The frequency in hertz at which both cost the same, and above which erasing is cheaper. `None` where there is none below the frequency at
-    /// which a ramp lasts one time constant, or where costs do not depend on the frequency.
-    pub above: Option<f64>,
+    /// The frequencies in hertz between which undoing is cheaper: below the first it leaks too much, above the second it is driven too fast. The
+    /// first is 0 where nothing leaks, the second infinite where it would lie beyond the frequency at which a ramp lasts one time constant.
+    /// `None` where erasing is cheaper at any frequency, or where costs do not depend on it.
+    pub between: Option<(f64, f64)>,
 }
 
 /// The routines of a program that were undone in a run forward.
@@ -86,7 +90,17 @@ pub fn undoings(module: &Module, counts: &Counts) -> Vec<Undoing> {
         written[0] = false;
         let registers = written.iter().filter(|w| **w).count() as u64;
         let words = registers + memory.div_ceil(entered(routine).max(1));
-        out.push(Undoing { name: undo.name.clone(), routine: routine.start, undoing: undo.start, times, work, words });
+        let code = module.code.get(routine.start as usize..routine.end as usize).unwrap_or_default();
+        let calls = code.iter().any(|i| matches!(i.kind.flow(), Flow::Call | Flow::CallRegister | Flow::GradientCall));
+        out.push(Undoing {
+            calls,
+            name: undo.name.clone(),
+            routine: routine.start,
+            undoing: undo.start,
+            times,
+            work,
+            words,
+        });
     }
     out
 }
@@ -96,35 +110,38 @@ impl Undoing {
     pub fn choice(&self, device: &Device<'_>) -> Choice {
         let erase = device.bits_lost(self.times * self.words * u64::from(WORD)).total();
         let uncompute = device.work(&self.work).total();
-        Choice { uncompute, erase, above: self.break_even(device, erase) }
+        Choice { uncompute, erase, between: self.break_even(device, erase) }
     }
 
-    /// Where the price of undoing, which rises with frequency, passes that of erasing, which does not.
-    fn break_even(&self, device: &Device<'_>, erase: f64) -> Option<f64> {
+    /// Where the price of undoing, which has one minimum over frequency, passes that of erasing, which has no frequency.
+    fn break_even(&self, device: &Device<'_>, erase: f64) -> Option<(f64, f64)> {
         let technology = device.technology();
         let price = |hertz: f64| {
             let conditions = Conditions { hertz: Some(hertz), ..device.conditions() };
-            Device::new(technology, conditions).map(|d| d.work(&self.work).total()).ok()
+            Device::new(technology, conditions).map_or(f64::NAN, |d| d.work(&self.work).total())
         };
-        let (mut low, mut high) = match &device.energy().logic {
+        let (lowest, best, highest) = match &device.energy().logic {
             Logic::Ideal | Logic::Irreversible(_) => return None,
             Logic::Adiabatic { physics, .. } => {
                 let physics = device.physics().unwrap_or(*physics);
-                (physics.numeric_best().0, 1.0 / (physics.ticks * physics.time_constant))
+                let best = physics.numeric_best().0;
+                (1e-3, best, (1.0 / (physics.ticks * physics.time_constant)).max(best))
             }
-            Logic::Superconducting { hertz, .. } => (hertz * 1e-9, hertz * 10.0),
+            Logic::Superconducting { .. } => (1e-3, 1e-3, 1e12),
         };
-        if price(low)? >= erase || price(high)? <= erase {
+        if price(best) >= erase {
             return None;
         }
-        while high / low > 1.0 + 1e-9 {
-            let middle = (low * high).sqrt();
-            if price(middle)? < erase {
-                low = middle;
-            } else {
-                high = middle;
+        // Between a frequency where undoing is cheaper and one where it is not.
+        let crossing = |mut cheap: f64, mut dear: f64| {
+            while (cheap / dear - 1.0).abs() > 1e-9 {
+                let middle = (cheap * dear).sqrt();
+                if price(middle) < erase { cheap = middle } else { dear = middle }
             }
-        }
-        Some(low)
+            cheap
+        };
+        let low = if price(lowest) < erase { 0.0 } else { crossing(best, lowest) };
+        let high = if price(highest) < erase { f64::INFINITY } else { crossing(best, highest) };
+        Some((low, high))
     }
 }

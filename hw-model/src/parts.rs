@@ -29,6 +29,8 @@ enum Built {
     Part(Function),
     /// As a kernel.
     Kernel(Kernel),
+    /// Of several kernels, one after the other: what stands in for a function of doubles that has no circuit of its own.
+    Kernels(&'static [Kernel]),
 }
 
 /// Whether a function goes straight into its target, so that there is no accumulator apart from it.
@@ -36,7 +38,7 @@ pub(crate) fn is_fused(func: Func, xor: bool) -> bool {
     let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
     match built(func, 0) {
         Built::Part(function) => fused(accumulator, function),
-        Built::Kernel(_) => false,
+        Built::Kernel(_) | Built::Kernels(_) => false,
     }
 }
 
@@ -119,23 +121,32 @@ fn built(func: Func, frac: usize) -> Built {
             f_fn::Fn::CvtI => K(Kernel::IntToFloat),
             f_fn::Fn::CvtQ => K(Kernel::FixedToFloat),
             f_fn::Fn::CvtL => K(Kernel::LogToFloat),
-            f_fn::Fn::Sqrt | f_fn::Fn::Hypot => K(Kernel::FloatSqrt),
-            // One elementary function stands for another of its kind: the powers are a logarithm and an exponential.
-            f_fn::Fn::Exp | f_fn::Fn::Sinh | f_fn::Fn::Cosh | f_fn::Fn::Tanh => K(Kernel::FloatExp),
-            f_fn::Fn::Log | f_fn::Fn::Log2 | f_fn::Fn::Pow | f_fn::Fn::Powi => K(Kernel::FloatLog),
-            f_fn::Fn::Sin
-            | f_fn::Fn::Cos
-            | f_fn::Fn::Tan
-            | f_fn::Fn::Asin
-            | f_fn::Fn::Acos
-            | f_fn::Fn::Atan
-            | f_fn::Fn::Atan2 => K(Kernel::FloatSin),
+            f_fn::Fn::Sqrt => K(Kernel::FloatSqrt),
+            f_fn::Fn::Exp => K(Kernel::FloatExp),
+            f_fn::Fn::Log => K(Kernel::FloatLog),
+            f_fn::Fn::Sin => K(Kernel::FloatSin),
+            f_fn::Fn::Cos => K(Kernel::FloatCos),
+            // The others by their definitions; arc functions as the sine, whose tables and polynomials are of their size.
+            f_fn::Fn::Hypot => Built::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt]),
+            f_fn::Fn::Sinh | f_fn::Fn::Cosh | f_fn::Fn::Tanh => {
+                Built::Kernels(&[Kernel::FloatExp, Kernel::FloatDivide, Kernel::FloatAdd])
+            }
+            f_fn::Fn::Log2 => Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply]),
+            f_fn::Fn::Pow | f_fn::Fn::Powi => {
+                Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply, Kernel::FloatExp])
+            }
+            f_fn::Fn::Tan => Built::Kernels(&[Kernel::FloatSin, Kernel::FloatCos, Kernel::FloatDivide]),
+            f_fn::Fn::Asin | f_fn::Fn::Acos => {
+                Built::Kernels(&[Kernel::FloatMultiplyAdd, Kernel::FloatSqrt, Kernel::FloatSin])
+            }
+            f_fn::Fn::Atan => K(Kernel::FloatSin),
+            f_fn::Fn::Atan2 => Built::Kernels(&[Kernel::FloatDivide, Kernel::FloatSin]),
+            f_fn::Fn::Floor => Built::Kernels(&[Kernel::FloatToInt, Kernel::IntToFloat]),
             f_fn::Fn::Abs => P(Function::Magnitude),
             f_fn::Fn::Sign => P(Function::Sign { frac }),
             f_fn::Fn::Min => P(Function::Min),
             f_fn::Fn::Max => P(Function::Max),
             f_fn::Fn::Relu => P(Function::Positive),
-            f_fn::Fn::Floor => P(Function::Floor { frac }),
         },
     }
 }
@@ -187,6 +198,7 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
                 shares(accumulator, function, width).map(|s| s.function).unwrap_or_default()
             }
             Built::Kernel(k) => value(k, shape),
+            Built::Kernels(all) => all.iter().map(|k| value(*k, shape)).sum(),
         },
         Unit::Accumulator(acc, ty) => match (acc, ty) {
             (Acc::Xor, _) => part(Part::Accumulate(Accumulator::Xor, Function::Wire), shape),
@@ -200,7 +212,9 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
         Unit::Row { row, ty, cond, form, inverse } => match row {
             Row::Swap | Row::Gswap => part(Part::Swap, shape),
             // The access to memory exchanges.
-            Row::Exch | Row::Push => nothing,
+            Row::Exch => nothing,
+            // The stack pointer moves, and the word that is pushed onto is clear.
+            Row::Push => part(Part::Increment, shape) + part(Part::CheckZero, shape),
             Row::Neg => match ty {
                 Ty::Int | Ty::Q => part(Part::Negate, shape),
                 Ty::L => part(Part::NegateLog, shape),
@@ -245,14 +259,17 @@ const LAID_OUT: u64 = 256;
 
 fn memory(shape: Shape) -> GateCounts {
     let of = |words: u64| part(Part::Memory { words: words as usize }, shape);
-    let words = shape.memory.max(1).next_power_of_two();
+    let words = shape.memory.max(1);
     if words <= LAID_OUT {
         return of(words);
     }
     let (half, whole) = (of(LAID_OUT / 2), of(LAID_OUT));
-    let times = (words - LAID_OUT) / (LAID_OUT / 2);
     // A few gates at the top of the tree do not grow.
-    let more = |whole: u64, half: u64| whole + whole.saturating_sub(half) * times;
+    let more = |whole: u64, half: u64| {
+        let each = u128::from(whole.saturating_sub(half));
+        let grown = each * u128::from(words - LAID_OUT) / u128::from(LAID_OUT / 2);
+        whole.saturating_add(u64::try_from(grown).unwrap_or(u64::MAX))
+    };
     GateCounts {
         not: more(whole.not, half.not),
         cnot: more(whole.cnot, half.cnot),

@@ -165,9 +165,16 @@ impl<'t> Device<'t> {
         let name = technology.name();
         let Some(energy) = technology.energy() else { return Err(PriceError::NoEnergy(name.to_string())) };
         if let Some(hertz) = conditions.hertz
-            && !(hertz.is_finite() && hertz > 0.0)
+            && !(1e-3..=1e18).contains(&hertz)
         {
-            return Err(PriceError::Frequency(format!("a frequency must be above zero, and not {hertz}")));
+            return Err(PriceError::Frequency(format!(
+                "a frequency must be above zero, from 1e-3 to 1e18 Hz, and not {hertz}"
+            )));
+        }
+        if let Some(volt) = conditions.volt
+            && !(1e-3..=100.0).contains(&volt)
+        {
+            return Err(PriceError::Voltage(format!("a voltage must be from 0.001 to 100 V, and not {volt}")));
         }
         let frequency = |best: f64| conditions.hertz.unwrap_or(best);
         let no_voltage = || match conditions.volt {
@@ -290,7 +297,8 @@ impl<'t> Device<'t> {
             }
             Logic::Superconducting { junction, hertz, junctions } => {
                 let each = junction * junctions * self.hertz.unwrap_or(*hertz) / hertz;
-                Joules::of(Cause::Adiabatic, gates(unit, self.shape).total() as f64 * each)
+                let joules = access.unwrap_or_else(|| gates(unit, self.shape).total() as f64 * each);
+                Joules::of(Cause::Adiabatic, joules)
             }
         }
     }
@@ -426,9 +434,10 @@ impl Totals {
     pub fn new(module: &Module, activities: &[Activity]) -> Totals {
         let mut out = Totals::default();
         for activity in activities {
-            for (work, host) in works(module, &activity.counts) {
+            for (work, tapes) in works(module, &activity.counts) {
                 out.work.add_times(&work, 1);
-                out.bits_out += host * u64::from(WORD);
+                out.bits_in += tapes.read * u64::from(WORD);
+                out.bits_out += tapes.written * u64::from(WORD);
             }
             out.instructions += activity.counts.instructions();
             out.bits_in += activity.words_in * u64::from(WORD);
@@ -439,16 +448,26 @@ impl Totals {
     }
 }
 
+/// Words that an instruction took from the host and gave to it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tapes {
+    read: u64,
+    written: u64,
+}
+
 /// What each instruction exercised, and how many words it exchanged with the host's tapes.
-fn works(module: &Module, counts: &Counts) -> Vec<(Work, u64)> {
-    let mut out: Vec<(Work, u64)> = vec![(Work::default(), 0); module.code.len()];
+fn works(module: &Module, counts: &Counts) -> Vec<(Work, Tapes)> {
+    let mut out: Vec<(Work, Tapes)> = vec![(Work::default(), Tapes::default()); module.code.len()];
     for mode in &counts.modes {
         for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
             if n > 0 {
-                let (work, host) = &mut out[at];
+                let (work, tapes) = &mut out[at];
                 work.add_times(&Work::of(&module.code[at], mode.mode), n);
-                if module.code[at].classes().any(|c| c == GateClass::Host) {
-                    *host += n;
+                // A text that is printed is no word of the program's.
+                match module.code[at].kind {
+                    Kind::Row { row: Row::Read, .. } => tapes.read += n,
+                    Kind::Row { row: Row::Emit | Row::Show, .. } => tapes.written += n,
+                    Kind::Row { .. } | Kind::Accumulate { .. } => {}
                 }
             }
         }
@@ -484,15 +503,17 @@ impl Bill {
         let mut items = Vec::new();
         for Activity { phase, counts, words_in, words_out } in activities {
             let phase = *phase;
-            for (at, (work, host)) in works(module, counts).into_iter().enumerate() {
+            for (at, (work, tapes)) in works(module, counts).into_iter().enumerate() {
                 let at = Some(at as u32);
                 for (unit, times) in work.uses() {
                     let class = Some(unit.class());
                     items.push(Item { phase, at, class, times, joules: device.unit(unit) * times as f64 });
                 }
-                if host > 0 {
-                    let joules = device.bits_out(host * u64::from(WORD));
-                    items.push(Item { phase, at, class: None, times: host, joules });
+                let (read, written) = (tapes.read * u64::from(WORD), tapes.written * u64::from(WORD));
+                for (times, joules) in [(tapes.read, device.bits_in(read)), (tapes.written, device.bits_out(written))] {
+                    if times > 0 {
+                        items.push(Item { phase, at, class: None, times, joules });
+                    }
                 }
             }
             for &(at, bits) in &counts.lost {

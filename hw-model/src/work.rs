@@ -86,8 +86,9 @@ impl Work {
         {
             match inst.kind {
                 Kind::Accumulate { acc, func, .. } => {
-                    if !acc.self_inverse() {
+                    if !acc.self_inverse() && func.info().partials > 0 {
                         func.visit(Update { inst, carriage, work: &mut work });
+                        work.add(Unit::Memory, accesses(inst) * carriage.lanes().len() as u64);
                     }
                 }
                 Kind::Row { row, ty, .. } => work.lanes(inst, row.info().adjoint, ty, carriage),
@@ -128,8 +129,7 @@ impl Work {
             }
             Kind::Row { row, inverse, ty, cond, form } => self.add(Unit::Row { row, ty, cond, form, inverse }, 1),
         }
-        let accesses = inst.classes().filter(|c| *c == GateClass::Memory).count();
-        self.add(Unit::Memory, accesses as u64);
+        self.add(Unit::Memory, accesses(inst));
     }
 
     /// What it does to what values carry, where it is no accumulate.
@@ -251,6 +251,17 @@ impl FunctionVisitor for Update<'_> {
                 }
             }
         }
+    }
+}
+
+/// Exchanges with memory. An operand of an accumulate comes and goes back; what is exchanged for good goes once; the link of a call is
+/// pushed by it and popped by the return.
+fn accesses(inst: &Inst) -> u64 {
+    let has = inst.classes().any(|c| c == GateClass::Memory);
+    match inst.kind {
+        Kind::Accumulate { .. } => 2 * u64::from(has),
+        Kind::Row { row: Row::Proc, inverse, .. } => u64::from(inverse),
+        Kind::Row { .. } => u64::from(has),
     }
 }
 

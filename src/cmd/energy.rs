@@ -328,7 +328,7 @@ impl Sweep {
         };
         let (low, rest) = range.split_once("..").with_context(form)?;
         let (high, points) = rest.split_once(':').with_context(form)?;
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| (1e-3..=1e18).contains(x));
         let (low, high) = (number(low).with_context(form)?, number(high).with_context(form)?);
         let points: usize = points.trim().parse().with_context(form)?;
         anyhow::ensure!(low < high, "--sweep {text}: the range must rise");
@@ -358,7 +358,7 @@ impl Sweep {
                     } else {
                         Conditions { hertz: Some(*value), ..fitting(technology, conditions, true) }
                     };
-                    Device::new(technology, conditions).ok().map(|d| d.total(totals).total())
+                    Device::new(technology, conditions).ok().map(|d| d.total(totals).total() * d.plug())
                 };
                 (technology.name().to_string(), self.values.iter().map(price).collect())
             })

@@ -295,6 +295,9 @@ fn energy(file: &File, end: usize, sources: &mut Vec<(String, String)>) -> Resul
         let _ = ideal;
         Logic::Ideal
     };
+    if let (Some(span), Logic::Ideal) = (file.memory.as_ref().map(Spanned::span), &logic) {
+        return error("`memory` is of no use beside `ideal`, where accesses cost nothing", span);
+    }
     let Some(conditions) = conditions else { return lacks("conditions") };
     let Some(link) = link else { return lacks("link") };
     let Some(erasure) = erasure else { return lacks("erasure") };
@@ -333,7 +336,7 @@ fn physics(table: &AdiabaticTable) -> Result<Adiabatic, TechnologyError> {
     Ok(Adiabatic {
         volt,
         time_constant: positive("time_constant_second", &table.time_constant_second)?,
-        leakage: within("leakage_ratio", &table.leakage_ratio, 1e-30, 1.0)?,
+        leakage: within("leakage_ratio", &table.leakage_ratio, 1e-30, 0.01)?,
         ticks: within("ticks_per_operation", &table.ticks_per_operation, 1.0, 1e6)?,
         powered: table.powered_ratio.as_ref().map(|n| within("powered_ratio", n, 1.0, 1e6)).transpose()?.unwrap_or(1.0),
         ramp,
