@@ -249,6 +249,10 @@ fn what_does_not_fit_is_refused() {
         (&["energy", fib, "--tech", "landauer", "--sweep", "frequency=1..2:3"], "none of these technologies"),
         (&["energy", fib, "--folded"], "of one technology"),
         (&["energy", fib, "--grad"], "--loss"),
+        (&["energy", "examples/matmul.rasm", "--grad", "--loss", "c"], "words: name one, such as `c[0]`"),
+        (&["energy", fib, "--tech", "acmos180", "--voltage", "nan"], "from 0.001 to 100 V"),
+        (&["energy", fib, "--tech", "acmos180", "--frequency", "1e-300"], "from 1e-3 to 1e18 Hz"),
+        (&["energy", fib, "--schedule", "0"], "0 is not in 1"),
         (&["energy"], "FILE"),
     ] {
         let error = failure(args, 2);

@@ -217,6 +217,9 @@ fn execute(args: &Energy, machine: &mut Machine<'_>) -> anyhow::Result<Result<Ra
 
 /// Why there is no gradient, and a way out.
 fn refusal(error: &Stopped) -> String {
+    if let GradError::Array { name, len } = error {
+        return format!("--grad: the loss `{name}` has {len} words: name one, such as `{name}[0]`");
+    }
     let advice = match error {
         GradError::NoLoss(_) => "; give it with `--loss NAME`",
         GradError::NoInputs => "; give them with `--wrt NAMES`",

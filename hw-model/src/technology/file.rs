@@ -92,13 +92,21 @@ fn error<T>(message: impl Into<String>, span: Range<usize>) -> Result<T, Technol
 /// A number that is finite and above zero.
 fn positive(key: &str, n: &Number) -> Result<f64, TechnologyError> {
     let x = *n.get_ref();
-    if x.is_finite() && x > 0.0 { Ok(x) } else { error(format!("`{key}` must be above zero, and is {x}"), n.span()) }
+    if x.is_finite() && x > 0.0 {
+        Ok(x)
+    } else {
+        error(format!("`{key}` must be above zero and finite, and is {x}"), n.span())
+    }
 }
 
 /// A number that is finite and not below zero.
 fn not_negative(key: &str, n: &Number) -> Result<f64, TechnologyError> {
     let x = *n.get_ref();
-    if x.is_finite() && x >= 0.0 { Ok(x) } else { error(format!("`{key}` must not be negative, and is {x}"), n.span()) }
+    if x.is_finite() && x >= 0.0 {
+        Ok(x)
+    } else {
+        error(format!("`{key}` must not be negative or infinite, and is {x}"), n.span())
+    }
 }
 
 fn within(key: &str, n: &Number, low: f64, high: f64) -> Result<f64, TechnologyError> {
@@ -170,8 +178,19 @@ fn explain(e: &toml::de::Error) -> TechnologyError {
             let all = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
             message = format!("there is no key `{key}`; there are {all}");
         }
-    } else if let Some(kind) = message.strip_prefix("invalid type: string ") {
-        message = format!("a number is wanted, without its unit, which stands in the key: {kind}");
+    } else if let Some((found, wanted)) =
+        message.strip_prefix("invalid type: ").and_then(|m| m.split_once(", expected "))
+    {
+        // Not in the reader's words, which name types of its own.
+        message = match wanted {
+            "f64" if found.starts_with("string") => {
+                format!("a number is wanted, without its unit, which stands in the key, and not the {found}")
+            }
+            "f64" => format!("a number is wanted, and not the {found}"),
+            "a string" => format!("a text is wanted, and not the {found}"),
+            "a sequence" => format!("a list of numbers is wanted, and not the {found}"),
+            _ => format!("a table is wanted, and not the {found}"),
+        };
     }
     TechnologyError { message, span: e.span() }
 }
@@ -435,7 +454,7 @@ mod tests {
             (
                 "toffoli = 2.4e-15",
                 "toffoli = -2.4e-15",
-                "`toffoli` must be above zero, and is -0.0000000000000024",
+                "`toffoli` must be above zero and finite, and is -0.0000000000000024",
                 "toffoli = -2.4e-15",
             ),
             ("toffoli = 2.4e-15", "toffoli = \"2.4 fF\"", "without its unit", "toffoli = \"2.4 fF\""),
