@@ -510,6 +510,33 @@ fn gradient_descent_with_momentum() {
 /// Keeping what `zero` drops, a run forward with gradients gives back values and gradient words, bit for bit, in fixed-point and
 /// logarithmic numbers.
 #[test]
+fn sparse_vectors() {
+    // Values that fixed point holds exactly, at places that meet twice, three times, never.
+    for (ia, ib) in
+        [([0, 2, 3, 7, 9], [2, 3, 4, 9, 11]), ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]), ([0, 2, 4, 6, 8], [1, 3, 5, 7, 9])]
+    {
+        let (a, b) = ([1.5, -2.0, 0.25, 4.0, -8.0], [0.5, -1.0, 2.0, 3.0, 4.0]);
+        let places = |name: &str, places: [i64; 5]| {
+            let inner: Vec<String> = places.iter().map(i64::to_string).collect();
+            format!("{name}=[-1,{},4611686018427387904]", inner.join(","))
+        };
+        let inputs = [places("ia", ia), places("ib", ib), set("va", &a), set("vb", &b)];
+        let meet: Vec<(usize, usize)> =
+            (0..5).flat_map(|i| (0..5).map(move |j| (i, j))).filter(|(i, j)| ia[*i] == ib[*j]).collect();
+        let mut oracle = Oracle { value: 0.0, gradient: vec![0.0; 10], hessian: Some(vec![vec![0.0; 10]; 10]) };
+        for (i, j) in meet {
+            oracle.value += a[i] * b[j];
+            oracle.gradient[i] = b[j];
+            oracle.gradient[5 + j] = a[i];
+            if let Some(h) = &mut oracle.hessian {
+                (h[i][5 + j], h[5 + j][i]) = (1.0, 1.0);
+            }
+        }
+        ask("sparse-dot", &inputs, "y", "va,vb").is(&oracle, [0.0; 3]);
+    }
+}
+
+#[test]
 fn gradient_runs_are_undone_bit_for_bit() {
     for (name, loss, wrt) in [
         ("bessel-q", "y", "z"),
@@ -520,6 +547,7 @@ fn gradient_runs_are_undone_bit_for_bit() {
         ("network", "loss", "w1"),
         ("wave", "u[3]", "u"),
         ("matmul", "c[5]", "a"),
+        ("sparse-dot", "y", "va"),
     ] {
         let mut ask = ask(name, &[], loss, wrt);
         (ask.options.check, ask.options.keep_dropped) = (false, true);
