@@ -34,7 +34,7 @@ const fn example(name: &'static str, set: &'static [&'static str], loss: &'stati
 }
 
 /// Every example that has a gradient, with inputs that make it long where there are such; then three loops.
-const CASES: [Case; 14] = [
+const CASES: [Case; 15] = [
     example("bessel", &["z=7"], "y"),
     example("bessel-q", &["z=7"], "y"),
     example("complex-log", &[], "re"),
@@ -45,6 +45,7 @@ const CASES: [Case; 14] = [
     example("orbit", &["n=10000"], "p[0]"),
     example("power", &["x=1.0000001", "n=100000"], "y"),
     example("rotations", &[], "y"),
+    example("sparse-dot", &[], "y"),
     example("wave", &["steps=2000"], "u[0]"),
     Case {
         name: "loop .f",

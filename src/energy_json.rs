@@ -8,7 +8,7 @@ use pendula::hw_model::report::{Priced, Program};
 use serde_json::{Map, Value, json};
 
 use crate::cmd::energy::{Ran, Sweep, Swept};
-use crate::energy_text::{Steps, class_name, forward, lost_by_line, place, priced_schedules};
+use crate::energy_text::{Steps, class_name, forward, lost_by_line, place, priced_schedules, roundings};
 
 fn joules(j: Joules) -> Value {
     let mut out: Map<String, Value> =
@@ -31,7 +31,7 @@ pub(crate) fn report(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran) ->
         .collect();
     let lost: Vec<Value> = lost_by_line(program, ran)
         .into_iter()
-        .map(|(place, phase, bits)| json!({ "place": place, "phase": phase, "bits": bits }))
+        .map(|l| json!({ "place": l.place, "instruction": l.instruction, "phase": l.phase, "bits": l.bits }))
         .collect();
     let technologies: Vec<Value> = priced.iter().map(|p| technology(program, p, ran)).collect();
     let mut object = Map::new();
@@ -41,6 +41,7 @@ pub(crate) fn report(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran) ->
     object.insert("unit".into(), json!("joule"));
     object.insert("phases".into(), json!(phases));
     object.insert("lost".into(), json!(lost));
+    object.insert("roundings".into(), json!(roundings(program, ran)));
     object.insert("technologies".into(), json!(technologies));
     object
 }

@@ -9,11 +9,14 @@ use pendula::hw_model::report::{Priced, Program};
 use pendula::hw_model::schedule::{self, Cost};
 use pendula::hw_model::units::si;
 use pendula::hw_model::{Logic, Technology};
-use pendula::isa::GateClass;
 use pendula::isa::counts::Counts;
+use pendula::isa::text::display;
+use pendula::isa::types::{Acc, Ty};
+use pendula::isa::{GateClass, Inst, Kind};
 
 use crate::cli::Breakdown;
 use crate::cmd::energy::{Ran, Sweep, Swept};
+use crate::trapped::ModuleNames;
 
 /// Rows of a table by line, at most.
 const LINES: usize = 12;
@@ -283,27 +286,68 @@ pub(crate) fn forward(ran: &Ran) -> &Counts {
     &ran.activities[0].counts
 }
 
-/// Bits destroyed, by place and phase.
-pub(crate) fn lost_by_line(program: &Program<'_>, ran: &Ran) -> Vec<(String, &'static str, u64)> {
+/// Bits destroyed by an instruction in a phase.
+pub(crate) struct Lost {
+    /// Where it was written.
+    pub(crate) place: String,
+    /// The instruction.
+    pub(crate) instruction: String,
+    /// The phase.
+    pub(crate) phase: &'static str,
+    /// Bits.
+    pub(crate) bits: u64,
+}
+
+/// Bits destroyed, by phase and place.
+pub(crate) fn lost_by_line(program: &Program<'_>, ran: &Ran) -> Vec<Lost> {
     let mut by: BTreeMap<(Phase, u32), u64> = BTreeMap::new();
     for Activity { phase, counts, .. } in &ran.activities {
         for (at, bits) in &counts.lost {
             *by.entry((*phase, *at)).or_default() += bits;
         }
     }
-    by.into_iter().map(|((phase, at), bits)| (place(program, at), phase.name(), bits)).collect()
+    let instruction = |at: u32| {
+        let inst = program.module.code.get(at as usize);
+        inst.map_or_else(String::new, |inst| display(inst, u64::from(at), &ModuleNames(program.module)))
+    };
+    by.into_iter()
+        .map(|((phase, at), bits)| Lost {
+            place: place(program, at),
+            instruction: instruction(at).split_whitespace().collect::<Vec<_>>().join(" "),
+            phase: phase.name(),
+            bits,
+        })
+        .collect()
+}
+
+/// How often a sum of doubles was rounded, or may have been: what that loses is not counted in bits.
+pub(crate) fn roundings(program: &Program<'_>, ran: &Ran) -> u64 {
+    let code = &program.module.code;
+    let rounds =
+        |inst: &Inst| matches!(inst.kind, Kind::Accumulate { acc: Acc::Add, func, .. } if func.info().ty == Ty::F);
+    let modes =
+        ran.activities.iter().flat_map(|a| a.counts.modes.iter().map(|m| a.counts.per_instruction(m, code.len())));
+    modes.map(|counts| code.iter().zip(counts).filter(|(inst, _)| rounds(inst)).map(|(_, n)| n).sum::<u64>()).sum()
 }
 
 fn lost(program: &Program<'_>, ran: &Ran) -> String {
+    let mut out = String::new();
     let lines = lost_by_line(program, ran);
-    if lines.is_empty() {
-        return String::new();
+    if !lines.is_empty() {
+        let mut table = Table::new(&["information lost at", "by", "phase", "bits"]);
+        for Lost { place, instruction, phase, bits } in lines {
+            table.row(vec![format!("  {place}"), instruction, phase.to_string(), bits.to_string()]);
+        }
+        let _ = write!(out, "\n{}", table.text());
     }
-    let mut table = Table::new(&["information lost at", "phase", "bits"]);
-    for (place, phase, bits) in lines {
-        table.row(vec![format!("  {place}"), phase.to_string(), bits.to_string()]);
+    let roundings = roundings(program, ran);
+    if roundings > 0 {
+        let _ = writeln!(
+            out,
+            "\n{roundings} sums of doubles may have been rounded; what that loses is not counted in bits"
+        );
     }
-    format!("\n{}", table.text())
+    out
 }
 
 /// A sweep.
