@@ -206,7 +206,7 @@ fn orbit(steps: &str) {
     let seconds = begun.elapsed().as_secs_f64();
     let v = values::find(program.module(), "v[1]").expect("the velocity");
     let values::Location::Memory { start: at, .. } = v.at else { panic!("in memory") };
-    let slope = gradient::to_f64(machine.env(), v.ty, machine.get(1, gradient::Cell::Word(at as usize)));
+    let slope = gradient::gradient_to_f64(machine.env(), v.ty, machine.get(1, gradient::Cell::Word(at as usize)));
     let back = if machine.snapshot() == start { "bit for bit" } else { "NOT restored  FAIL" };
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();

@@ -32,10 +32,11 @@
 
 use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};
 use pendula_isa::module::Module;
+use pendula_isa::num::convert::to_f64;
 use pendula_isa::num::log;
 use pendula_isa::types::{Reg, Ty};
 use pendula_isa::{Env, counts::Direction};
-use pendula_vm::gradient::{self, Cell, Refused, Variable, logarithmic_to_f64, to_f64};
+use pendula_vm::gradient::{self, Cell, Refused, Variable, gradient_to_f64};
 use pendula_vm::{Carriage, Machine, Outcome, Snapshot};
 
 use crate::values::{self, Location, Place, ValueError};
@@ -136,7 +137,7 @@ pub struct Gradient {
 impl Gradient {
     /// The derivatives as doubles.
     pub fn numbers(&self) -> Vec<Option<f64>> {
-        self.derivatives.iter().map(|d| d.map(|(w, ty)| to_f64(self.env, ty, w))).collect()
+        self.derivatives.iter().map(|d| d.map(|(w, ty)| gradient_to_f64(self.env, ty, w))).collect()
     }
 
     /// The first derivative as a double.
@@ -309,7 +310,7 @@ fn seed<E>(text: &str, loss: &Place, env: Env) -> Result<u64, GradError<E>> {
         let more = if let ValueError::Number { why, .. } = e { why } else { String::new() };
         no(format!("is no {} number, as the loss `{}` is{more}", loss.ty.name().replace(' ', "-"), loss.name))
     })?;
-    if !number(env, loss.ty, word).is_finite() {
+    if !to_f64(env, loss.ty, word).is_finite() {
         return Err(no("is not a finite number".to_string()));
     }
     Ok(word)
@@ -492,8 +493,8 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     /// words hold; and what those are to be multiplied by to get what is reported.
     fn weights(&self, loss: Variable, value: u64) -> (f64, f64) {
         match self.factor(loss, value) {
-            Some(factor) => (1.0, logarithmic_to_f64(factor)),
-            None => (number(self.env, loss.ty, self.seed), 1.0),
+            Some(factor) => (1.0, to_f64(self.env, Ty::L, factor)),
+            None => (to_f64(self.env, loss.ty, self.seed), 1.0),
         }
     }
 
@@ -505,7 +506,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 .gradients
                 .iter()
                 .flat_map(|g| {
-                    let adjoints = g.words.iter().map(|w| to_f64(self.env, g.input.ty, *w));
+                    let adjoints = g.words.iter().map(|w| gradient_to_f64(self.env, g.input.ty, *w));
                     names(&g.input).into_iter().zip(variables(&g.input)).zip(adjoints).map(|((n, v), a)| (n, v, a))
                 })
                 .collect();
@@ -546,7 +547,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     /// The derivative by dual numbers, as gradient words hold it; `None` where their run stops.
     fn tangent(&mut self, loss: &Loss, of: Variable) -> Option<f64> {
         self.afresh(|m, mut run| gradient::tangent(m, of, &mut run)).ok()?;
-        let t = to_f64(self.env, loss.variable.ty, self.machine.get(SECOND, loss.variable.cell));
+        let t = gradient_to_f64(self.env, loss.variable.ty, self.machine.get(SECOND, loss.variable.cell));
         Some(self.weights(loss.variable, loss.value).0 * t)
     }
 
@@ -558,7 +559,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         let unit =
             if of.ty == Ty::F && loss.ty == Ty::F { f64::EPSILON } else { (-f64::from(self.env.format.frac())).exp2() };
         let x = self.start_word(of.cell);
-        let size = if of.ty == Ty::L { 1.0 } else { number(self.env, of.ty, x).abs().max(1.0) };
+        let size = if of.ty == Ty::L { 1.0 } else { to_f64(self.env, of.ty, x).abs().max(1.0) };
         let h = size * unit.cbrt();
         let here = self.value_at(loss, of, x)?;
         let (wide, wide_bend) = self.slope(loss, of, (x, here), 2.0 * h)?;
@@ -589,7 +590,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 log::from_parts(log::is_negative(x), log::logarithm(x) + step).unwrap_or(x)
             }
         };
-        let place = |word: u64| if of.ty == Ty::L { logarithm(word) } else { number(self.env, of.ty, word) };
+        let place = |word: u64| if of.ty == Ty::L { logarithm(word) } else { to_f64(self.env, of.ty, word) };
         let (up, down) = (moved(1.0), moved(-1.0));
         let (right, left) = (place(up) - place(x), place(x) - place(down));
         let (a, b) = (self.value_at(loss, of, up)?, self.value_at(loss, of, down)?);
@@ -604,7 +605,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         let value = self.machine.get(0, loss.cell);
         match loss.ty {
             Ty::L => (value != log::ZERO && log::valid(value)).then(|| logarithm(value)),
-            ty => Some(number(self.env, ty, value)),
+            ty => Some(to_f64(self.env, ty, value)),
         }
     }
 
@@ -636,8 +637,11 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
             let worst = worst * times.abs();
             report.hessian_difference = Some(report.hessian_difference.unwrap_or(0.0).max(worst));
         }
-        let gradient: Vec<f64> =
-            loss.gradients.iter().flat_map(|g| g.words.iter().map(|w| to_f64(self.env, g.input.ty, *w))).collect();
+        let gradient: Vec<f64> = loss
+            .gradients
+            .iter()
+            .flat_map(|g| g.words.iter().map(|w| gradient_to_f64(self.env, g.input.ty, *w)))
+            .collect();
         if variable.ty == Ty::L {
             // From those of ln |y| to those of y, but for the factor y.
             for (row, a) in rows.iter_mut().zip(&gradient) {
@@ -652,7 +656,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     }
 
     fn row(&self, words: &[Variable], lane: usize) -> Vec<f64> {
-        words.iter().map(|v| to_f64(self.env, v.ty, self.machine.get(lane, v.cell))).collect()
+        words.iter().map(|v| gradient_to_f64(self.env, v.ty, self.machine.get(lane, v.cell))).collect()
     }
 
     /// A second derivative with respect to the numbers, from those with respect to logarithms where numbers are logarithmic:
@@ -666,22 +670,13 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         (i, j): (usize, usize),
     ) -> Option<f64> {
         let scale = |v: Variable| match v.ty {
-            Ty::L => Some(number(self.env, Ty::L, self.start_word(v.cell))).filter(|x| *x != 0.0),
+            Ty::L => Some(to_f64(self.env, Ty::L, self.start_word(v.cell))).filter(|x| *x != 0.0),
             Ty::Int | Ty::Q | Ty::F => Some(1.0),
         };
         let own = if i == j && words[i].ty == Ty::L { gradient[i] } else { 0.0 };
         let (x, y) = (scale(words[i])?, scale(words[j])?);
         let all = times * (rows[i][j] - own);
         Some(if (x * y).is_normal() && all.is_normal() { all / (x * y) } else { (rows[i][j] - own) / x * times / y })
-    }
-}
-
-/// A number of any type as a double.
-fn number(env: Env, ty: Ty, word: u64) -> f64 {
-    match ty {
-        Ty::Int => word.cast_signed() as f64,
-        Ty::Q | Ty::F => to_f64(env, ty, word),
-        Ty::L => logarithmic_to_f64(word),
     }
 }
 

@@ -122,22 +122,6 @@ fn end(m: &mut Machine<'_>) -> Result<(), Outcome> {
     }
 }
 
-/// What stops a Hessian.
-#[derive(Debug)]
-#[expect(dead_code, reason = "for messages")]
-enum Stop {
-    Run(Outcome),
-    Seed(Fault),
-}
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Stop {
-        Stop::Seed(fault)
-    }
-}
-fn to_end(m: &mut Machine<'_>) -> Result<(), Stop> {
-    end(m).map_err(Stop::Run)
-}
-
 fn variable(module: &Module, name: &str) -> Variable {
     let place = find(module, name).unwrap_or_else(|e| panic!("{e}"));
     let cell = match place.at {
@@ -147,24 +131,8 @@ fn variable(module: &Module, name: &str) -> Variable {
     Variable { cell, ty: place.ty }
 }
 
-fn number(env: Env, ty: Ty, word: u64) -> f64 {
-    let bits = match ty {
-        Ty::Int => return word.cast_signed() as f64,
-        Ty::Q => convert::q_to_f(env, word),
-        Ty::L => convert::l_to_f(env, word),
-        Ty::F => Ok(word),
-    };
-    f64::from_bits(bits.expect("a number"))
-}
-
 fn word_of(env: Env, ty: Ty, x: f64) -> u64 {
-    match ty {
-        Ty::Int => Ok((x as i64).cast_unsigned()),
-        Ty::Q => convert::f_to_q(env, x.to_bits()),
-        Ty::L => convert::f_to_l(env, x.to_bits()),
-        Ty::F => Ok(x.to_bits()),
-    }
-    .expect("a moderate number")
+    convert::from_f64(env, ty, x).expect("a moderate number")
 }
 
 fn per_instruction(m: &Machine) -> Vec<(pendula::isa::counts::Mode, Vec<u64>)> {
@@ -224,7 +192,7 @@ impl Case {
             m.put(VALUE, variable.cell, word_of(env, variable.ty, *x));
         }
         let start = m.snapshot();
-        let x: Vec<f64> = inputs.iter().map(|v| number(env, v.ty, m.get(VALUE, v.cell))).collect();
+        let x: Vec<f64> = inputs.iter().map(|v| convert::to_f64(env, v.ty, m.get(VALUE, v.cell))).collect();
         let (value, mut gradient, mut hessian) = derivatives(self.closed, &x);
         // With respect to logarithms where numbers are logarithmic.
         let scale = |n: usize| if inputs[n].ty == Ty::L { x[n] } else { 1.0 };
@@ -249,12 +217,12 @@ impl Case {
             }
         };
         let read = |m: &Machine, lane: usize| -> Vec<f64> {
-            inputs.iter().map(|v| gradient::to_f64(env, v.ty, m.get(lane, v.cell))).collect()
+            inputs.iter().map(|v| gradient::gradient_to_f64(env, v.ty, m.get(lane, v.cell))).collect()
         };
 
         // Forward, and backward with gradients.
         gradient::forward(&mut m, &mut end).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
-        near(&[number(env, loss.ty, m.get(VALUE, loss.cell))], &[value], self.tolerance, "value");
+        near(&[convert::to_f64(env, loss.ty, m.get(VALUE, loss.cell))], &[value], self.tolerance, "value");
         let forward = m.executed();
         m.carry(Carriage::Gradient);
         m.put(GRADIENT, loss.cell, word);
@@ -290,24 +258,23 @@ impl Case {
         if self.exact {
             assert_eq!(m.digest(), seeded, "{}", self.name);
         }
-        let g = gradient::to_f64(env, loss.ty, m.get(GRADIENT, loss.cell));
-        near(&[g], &[gradient::to_f64(env, loss.ty, word)], self.tolerance, "the seed");
+        let g = gradient::gradient_to_f64(env, loss.ty, m.get(GRADIENT, loss.cell));
+        near(&[g], &[gradient::gradient_to_f64(env, loss.ty, word)], self.tolerance, "the seed");
 
         for (n, of) in inputs.iter().enumerate() {
             // Dual numbers.
             m.restore(&start);
             gradient::tangent(&mut m, *of, &mut end).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
-            let t = gradient::to_f64(env, loss.ty, m.get(SECOND, loss.cell));
+            let t = gradient::gradient_to_f64(env, loss.ty, m.get(SECOND, loss.cell));
             near(&[t], &[gradient[n]], self.tolerance * gradient[n].abs().max(1.0), "tangent");
             // Second derivatives, in two ways.
             m.restore(&start);
-            gradient::hessian_row(&mut m, loss, word, *of, &mut to_end)
-                .unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
+            gradient::hessian_row(&mut m, loss, word, *of, &mut end).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
             let row = read(&m, MIXED);
             near(&row, &hessian[n], 10.0 * self.tolerance, "Hessian");
             near(&read(&m, GRADIENT), &gradient, self.tolerance, "gradient with tangents");
             m.restore(&start);
-            gradient::hessian_row_by_reversing_twice(&mut m, loss, word, *of, &mut to_end)
+            gradient::hessian_row_by_reversing_twice(&mut m, loss, word, *of, &mut end)
                 .unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
             let twice = read(&m, GRADIENT);
             near(
@@ -893,10 +860,10 @@ fn programs_that_differentiate_themselves() {
             gradient::gradient(&mut host, loss, one, &mut end).expect("a gradient");
             // The register was loaded from the memory word.
             let by_host = host.get(GRADIENT, of.cell);
-            gradient::hessian_row_by_reversing_twice(&mut host, loss, one, of, &mut to_end).expect("a row");
+            gradient::hessian_row_by_reversing_twice(&mut host, loss, one, of, &mut end).expect("a row");
             let twice = host.get(GRADIENT, of.cell);
-            gradient::hessian_row(&mut host, loss, one, of, &mut to_end).expect("a row");
-            let row = gradient::to_f64(host.env(), ty, host.get(MIXED, of.cell));
+            gradient::hessian_row(&mut host, loss, one, of, &mut end).expect("a row");
+            let row = gradient::gradient_to_f64(host.env(), ty, host.get(MIXED, of.cell));
             assert!((row - hessian[0][0]).abs() < 10.0 * tolerance, "{row} {hessian:?}");
 
             for (program, register, by_host, wanted) in
@@ -917,7 +884,7 @@ fn programs_that_differentiate_themselves() {
                     let units = own.abs_diff(by_host);
                     assert!(units <= if register == 4 { 0 } else { 16 }, "{x}: {units}");
                 }
-                let own = number(m.env(), ty, own);
+                let own = convert::to_f64(m.env(), ty, own);
                 assert!((own - wanted).abs() < 10.0 * tolerance, "{x}: {own} {wanted}");
                 let mut steps = machine(program);
                 at(&mut steps);
@@ -1011,7 +978,7 @@ done:   from    test
     m.set_register(five, 4);
     let start = m.snapshot();
     gradient::forward(&mut m, &mut end).expect("roots");
-    assert_eq!(number(m.env(), Ty::F, m.get(VALUE, loss.cell)), 6.0);
+    assert_eq!(convert::to_f64(m.env(), Ty::F, m.get(VALUE, loss.cell)), 6.0);
     let (forward, there) = (m.executed(), m.snapshot());
     let one = gradient::one(m.env(), Ty::F);
     let Err(outcome) = gradient::gradient(&mut m, loss, one, &mut end) else { panic!("a root has no derivative at 0") };

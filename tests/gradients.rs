@@ -6,9 +6,9 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use pendula::asm::assemble::assemble;
 use pendula::grad::{GradError, Options, Report, grad, to_end};
 use pendula::isa::counts::Direction;
+use pendula::isa::num::convert::to_f64;
 use pendula::isa::{Env, Fault, Module};
 use pendula::values;
-use pendula::vm::gradient::to_f64;
 use pendula::vm::{Config, Machine, Outcome, Program};
 
 /// A double with derivatives in two directions and the mixed second derivative.

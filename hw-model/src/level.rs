@@ -21,7 +21,7 @@ use pendula_isa::counts::{Block, Counts, Direction};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span};
 use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::table::{Flow, Func, Row};
+use pendula_isa::table::{Flow, Func};
 use pendula_isa::types::{Acc, Reg};
 
 use crate::price::functions;
@@ -122,7 +122,7 @@ pub struct Levels {
 impl Levels {
     /// From the counts of a run forward.
     pub fn new(module: &Module, counts: &Counts) -> Levels {
-        let gaps = gaps(module);
+        let roles = roles(module);
         let mut of: Vec<Roles> = vec![Roles::default(); module.code.len()];
         for mode in &counts.modes {
             for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
@@ -132,7 +132,7 @@ impl Levels {
                     // A procedure run backward by one that runs forward.
                     Role::Uncompute
                 } else {
-                    role(module, &gaps, at as u32)
+                    roles[at]
                 };
                 of[at].add(role, n);
             }
@@ -201,14 +201,23 @@ fn gaps(module: &Module) -> Vec<Gap> {
     out
 }
 
-fn role(module: &Module, gaps: &[Gap], at: u32) -> Role {
-    let inst = &module.code[at as usize];
-    if module.spans.iter().any(|s| s.undo && (s.start..s.end).contains(&at)) {
-        return Role::Uncompute;
+/// The role of each instruction in a run forward.
+fn roles(module: &Module) -> Vec<Role> {
+    let mut out: Vec<Role> = module.code.iter().map(role).collect();
+    let code = |start: u32, end: u32| start as usize..(end as usize).min(module.code.len());
+    for gap in gaps(module) {
+        for at in code(gap.start, gap.end).filter(|at| copies(&module.code[*at], &gap)) {
+            out[at] = Role::Copy;
+        }
     }
-    if gaps.iter().any(|g| (g.start..g.end).contains(&at) && copies(inst, g)) {
-        return Role::Copy;
+    for span in module.spans.iter().filter(|s| s.undo) {
+        out[code(span.start, span.end)].fill(Role::Uncompute);
     }
+    out
+}
+
+/// The role of an instruction by what it is.
+fn role(inst: &Inst) -> Role {
     match inst.kind {
         Kind::Accumulate { .. } => Role::Compute,
         Kind::Row { row, inverse, .. } => match row.info().flow {
@@ -220,7 +229,7 @@ fn role(module: &Module, gaps: &[Gap], at: u32) -> Role {
             Flow::Straight => match row.info().class {
                 GateClass::Host => Role::Host,
                 GateClass::Check => Role::Check,
-                _ if row == Row::Push => Role::Save,
+                _ if row.info().moves_sp => Role::Save,
                 _ => Role::Compute,
             },
         },

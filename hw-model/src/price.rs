@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Index, IndexMut, Mul};
 
 use pendula_isa::counts::Counts;
-use pendula_isa::module::Module;
+use pendula_isa::module::{Module, SymbolKind};
 use pendula_isa::table::{Flow, Func, Row, f_fn, int_fn};
 use pendula_isa::types::{Acc, Ty};
 use pendula_isa::verify::verify;
@@ -292,7 +292,7 @@ impl<'t> Device<'t> {
                 adiabatic(self.physics.as_ref().unwrap_or(physics), *clock, farad, self.hertz.unwrap_or(1.0))
             }
             Logic::Irreversible(operations) => {
-                let joules = access.unwrap_or_else(|| operations.scaled(class) * self.ratio(unit));
+                let joules = access.unwrap_or_else(|| self.scaled(operations, unit));
                 Joules::of(Cause::Switching, joules)
             }
             Logic::Superconducting { junction, hertz, junctions } => {
@@ -303,21 +303,22 @@ impl<'t> Device<'t> {
         }
     }
 
-    /// The size of a circuit over that of the operation whose energy is published.
-    fn ratio(&self, unit: Unit) -> f64 {
+    /// A published energy, in the ratio of the circuits' sizes.
+    fn scaled(&self, operations: &Operations, unit: Unit) -> f64 {
         let size = |unit, shape| gates(unit, shape).weigh(&PerGate::SIZES);
         let half = Shape { width: WORD / 2, frac: self.shape.frac / 2, memory: 0 };
-        size(unit, self.shape) / size(Operations::like(unit.class()), half)
+        let (published, like) = operations.like(unit.class());
+        published * size(unit, self.shape) / size(like, half)
     }
 }
 
 impl Operations {
-    /// The published operation that a class is likened to: an adder, a multiplier, or those of floating point.
-    fn like(class: GateClass) -> Unit {
+    /// The published operation that a class is likened to, an adder, a multiplier, or those of floating point: its energy and its circuit.
+    fn like(&self, class: GateClass) -> (f64, Unit) {
         match class {
-            GateClass::FloatAdd => Unit::Accumulator(Acc::Add, Ty::F),
+            GateClass::FloatAdd => (self.fp32_add, Unit::Accumulator(Acc::Add, Ty::F)),
             GateClass::FloatMultiply | GateClass::FloatDivide | GateClass::FloatElementary => {
-                Unit::Function { func: Func::F(f_fn::Fn::Mul), xor: false }
+                (self.fp32_mul, Unit::Function { func: Func::F(f_fn::Fn::Mul), xor: false })
             }
             GateClass::Multiply
             | GateClass::Divide
@@ -329,7 +330,9 @@ impl Operations {
             | GateClass::Power
             | GateClass::Rotation
             | GateClass::LogSum
-            | GateClass::LogConvert => Unit::Function { func: Func::Int(int_fn::Fn::Mul), xor: false },
+            | GateClass::LogConvert => {
+                (self.int32_mul, Unit::Function { func: Func::Int(int_fn::Fn::Mul), xor: false })
+            }
             GateClass::Wire
             | GateClass::Xor
             | GateClass::Logic
@@ -349,17 +352,7 @@ impl Operations {
             | GateClass::Call
             | GateClass::Check
             | GateClass::Host
-            | GateClass::Erase => Unit::Accumulator(Acc::Add, Ty::Int),
-        }
-    }
-
-    /// What that operation costs.
-    fn scaled(&self, class: GateClass) -> f64 {
-        match Operations::like(class).class() {
-            GateClass::FloatAdd => self.fp32_add,
-            GateClass::FloatMultiply => self.fp32_mul,
-            GateClass::Multiply => self.int32_mul,
-            _ => self.int32_add,
+            | GateClass::Erase => (self.int32_add, Unit::Accumulator(Acc::Add, Ty::Int)),
         }
     }
 }
@@ -550,13 +543,13 @@ impl Bill {
 pub fn functions(module: &Module) -> Vec<String> {
     let mut out = vec![String::from("(outside)"); module.code.len()];
     let (structure, _) = verify(module);
+    let code = module.symbols.iter().filter(|s| !matches!(s.kind, SymbolKind::Data { .. }));
+    // Of several names the first.
+    let names: BTreeMap<u64, &str> = code.rev().map(|s| (s.value, s.name.as_str())).collect();
     for region in &structure.regions {
-        let named = module.symbols.iter().find(|s| {
-            !matches!(s.kind, pendula_isa::module::SymbolKind::Data { .. }) && s.value == u64::from(region.start)
-        });
         let start = module.code[region.start as usize].kind;
         let unnamed = if matches!(start, Kind::Row { row: Row::Start, .. }) { "(start)" } else { "(procedure)" };
-        let name = named.map_or(unnamed, |s| s.name.as_str());
+        let name = names.get(&u64::from(region.start)).copied().unwrap_or(unnamed);
         debug_assert!(matches!(start.flow(), Flow::Run | Flow::Procedure));
         for at in region.start..=region.last {
             out[at as usize] = name.to_string();

@@ -136,12 +136,26 @@ pub fn reached(module: &Module) -> Vec<RangeInclusive<u32>> {
     out
 }
 
+/// One run of several: what words carry, which way, and a word that is put into a lane of a cell before.
+fn leg<E>(
+    m: &mut Machine<'_>,
+    carriage: Carriage,
+    direction: Direction,
+    seed: Option<(usize, Cell, u64)>,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    m.carry(carriage);
+    if let Some((lane, cell, word)) = seed {
+        m.put(lane, cell, word);
+    }
+    m.begin(direction);
+    run(m)
+}
+
 /// Runs forward, from the start, values alone.
 pub fn forward<E>(m: &mut Machine<'_>, run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<(), E> {
-    m.carry(Carriage::Plain);
     m.clear_lanes();
-    m.begin(Direction::Forward);
-    run(m)
+    leg(m, Carriage::Plain, Direction::Forward, None, run)
 }
 
 /// Runs backward from where [`forward`] came to, with gradients, the loss's gradient word being `seed`. Afterwards the machine is at
@@ -153,10 +167,7 @@ pub fn gradient<E>(
     seed: u64,
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    m.carry(Carriage::Gradient);
-    m.put(GRADIENT, loss.cell, seed);
-    m.begin(Direction::Backward);
-    run(m)
+    leg(m, Carriage::Gradient, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
 }
 
 /// Runs forward over dual numbers from the start, the tangent of `of` being 1. Afterwards every cell's tangent is in lane [`SECOND`].
@@ -165,12 +176,9 @@ pub fn tangent<E>(
     of: Variable,
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    m.carry(Carriage::Tangent);
     m.clear_lanes();
     let one = one(m.env(), of.ty);
-    m.put(SECOND, of.cell, one);
-    m.begin(Direction::Forward);
-    run(m)
+    leg(m, Carriage::Tangent, Direction::Forward, Some((SECOND, of.cell, one)), run)
 }
 
 /// Runs forward and backward over dual numbers, the loss's gradient word being `seed`: one row of the Hessian, that of `of`. Afterwards
@@ -183,10 +191,7 @@ pub fn hessian_row<E>(
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     tangent(m, of, run)?;
-    m.carry(Carriage::GradientTangent);
-    m.put(GRADIENT, loss.cell, seed);
-    m.begin(Direction::Backward);
-    run(m)
+    leg(m, Carriage::GradientTangent, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
 }
 
 /// One row of the Hessian by the gradient of the gradient: forward, backward at level 1, then back over that run at level 2 with the
@@ -203,18 +208,13 @@ pub fn hessian_row_by_reversing_twice<E>(
     m.keep_dropped();
     gradient(m, loss, seed, run)?;
     m.turn_dropped();
-    m.carry(Carriage::SecondGradient);
     let one = one(m.env(), of.ty);
-    m.put(MIXED, of.cell, one);
-    m.begin(Direction::Forward);
-    run(m)?;
+    leg(m, Carriage::SecondGradient, Direction::Forward, Some((MIXED, of.cell, one)), run)?;
     m.lose_dropped();
     m.exchange_lanes(GRADIENT, SECOND);
     m.clear_lane(SECOND);
     m.clear_lane(MIXED);
-    m.carry(Carriage::Gradient);
-    m.begin(Direction::Backward);
-    run(m)
+    leg(m, Carriage::Gradient, Direction::Backward, None, run)
 }
 
 /// The derivative of a loss with respect to a number itself, from the number's gradient word: a word of the type that is given with it.
@@ -225,31 +225,23 @@ pub fn hessian_row_by_reversing_twice<E>(
 /// whose gradient word is with respect to its logarithm, the derivative is a double.
 pub fn derivative(env: Env, ty: Ty, value: u64, gradient: u64, factor: Option<u64>) -> Option<(u64, Ty)> {
     let own = ty.gradient().unwrap_or(Ty::Q);
-    let g = to_f64(env, own, gradient);
-    let times = factor.map_or(g, |y| g * logarithmic_to_f64(y));
+    let number = |word| convert::to_f64(env, Ty::L, word);
+    let g = convert::to_f64(env, own, gradient);
+    let times = factor.map_or(g, |y| g * number(y));
     let d = match (ty, factor) {
         (Ty::Q | Ty::Int | Ty::F, None) => return Some((gradient, own)),
         (Ty::Q | Ty::Int | Ty::F, Some(_)) => times,
         (Ty::L, _) if value == log::ZERO => return None,
         // Neither number alone need be one that a double can tell from 0 or infinity.
         (Ty::L, Some(y)) if g != 0.0 && !times.is_normal() => {
-            g * log::quotient(y, value)
-                .map_or_else(|_| logarithmic_to_f64(y) / logarithmic_to_f64(value), logarithmic_to_f64)
+            g * log::quotient(y, value).map_or_else(|_| number(y) / number(value), number)
         }
-        (Ty::L, _) => times / logarithmic_to_f64(value),
+        (Ty::L, _) => times / number(value),
     };
     Some((d.to_bits(), Ty::F))
 }
 
-/// A logarithmic number as a double.
-pub fn logarithmic_to_f64(word: u64) -> f64 {
-    convert::l_to_f(Env::default(), word).map_or(f64::NAN, f64::from_bits)
-}
-
-/// A word of a gradient type as a double.
-pub fn to_f64(env: Env, ty: Ty, word: u64) -> f64 {
-    match ty {
-        Ty::F => f64::from_bits(word),
-        Ty::Q | Ty::Int | Ty::L => convert::q_to_f(env, word).map_or(f64::NAN, f64::from_bits),
-    }
+/// The gradient word of a number of this type as a double.
+pub fn gradient_to_f64(env: Env, ty: Ty, word: u64) -> f64 {
+    convert::to_f64(env, ty.gradient().unwrap_or(Ty::Q), word)
 }

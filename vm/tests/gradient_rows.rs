@@ -35,24 +35,12 @@ const CARRIAGES: [Carriage; 4] =
 
 /// The number that a word stands for.
 fn real(env: Env, ty: Ty, word: u64) -> f64 {
-    let bits = match ty {
-        Ty::Int => return word.cast_signed() as f64,
-        Ty::Q => convert::q_to_f(env, word),
-        Ty::L => convert::l_to_f(env, word),
-        Ty::F => Ok(word),
-    };
-    f64::from_bits(bits.expect("a number"))
+    convert::to_f64(env, ty, word)
 }
 
 /// The word nearest to a number.
 fn nearest(env: Env, ty: Ty, x: f64) -> u64 {
-    match ty {
-        Ty::Int => Ok((x as i64).cast_unsigned()),
-        Ty::Q => convert::f_to_q(env, x.to_bits()),
-        Ty::L => convert::f_to_l(env, x.to_bits()),
-        Ty::F => Ok(x.to_bits()),
-    }
-    .expect("a moderate number")
+    convert::from_f64(env, ty, x).expect("a moderate number")
 }
 
 /// The type of the gradient words of a type; that of integers stands for something that is never read.

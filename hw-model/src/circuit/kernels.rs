@@ -9,7 +9,6 @@
 //! [`Kernel::FloatLog`], [`Kernel::FloatSin`] and [`Kernel::FloatCos`] go through fixed point with guard bits, as a circuit's designer would have
 //! it; they are within 0.54 ulp of the true value and within one of `libm`'s. They stand for their class in the energy model.
 
-use pendula_isa::GateClass;
 use pendula_isa::num::elementary::Fixed;
 use pendula_isa::num::gauss::Logarithmic;
 
@@ -105,7 +104,7 @@ impl Outcome {
 }
 
 macro_rules! kernels {
-    ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal $Class:ident ($arity:literal) |$b:ident, $f:ident, $x:ident| $body:expr; )*) => {
+    ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal ($arity:literal) |$b:ident, $f:ident, $x:ident| $body:expr; )*) => {
         /// A function of words.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Kernel { $( $(#[doc = $doc])+ $Name, )* }
@@ -116,9 +115,6 @@ macro_rules! kernels {
 
             /// The name, an identifier.
             pub const fn name(self) -> &'static str { match self { $( Kernel::$Name => $name, )* } }
-
-            /// The class of the instructions that compute it.
-            pub const fn class(self) -> GateClass { match self { $( Kernel::$Name => GateClass::$Class, )* } }
 
             /// How many arguments it has.
             pub const fn arity(self) -> usize { match self { $( Kernel::$Name => $arity, )* } }
@@ -133,110 +129,93 @@ macro_rules! kernels {
 
 kernels! {
     /// An integer as a fixed-point number.
-    IntToFixed "int_to_fixed" Convert (1) |b, f, x| convert::int_to_fixed(b, f.fixed, &x[0]);
+    IntToFixed "int_to_fixed" (1) |b, f, x| convert::int_to_fixed(b, f.fixed, &x[0]);
     /// A fixed-point number as an integer, rounded down.
-    FixedToInt "fixed_to_int" Convert (1) |b, f, x| convert::fixed_to_int(b, f.fixed, &x[0]);
+    FixedToInt "fixed_to_int" (1) |b, f, x| convert::fixed_to_int(b, f.fixed, &x[0]);
     /// An integer as a floating-point number.
-    IntToFloat "int_to_float" Convert (1) |b, f, x| convert::to_float(b, f.float, 0, &x[0]);
+    IntToFloat "int_to_float" (1) |b, f, x| convert::to_float(b, f.float, 0, &x[0]);
     /// A fixed-point number as a floating-point number.
-    FixedToFloat "fixed_to_float" Convert (1) |b, f, x| convert::to_float(b, f.float, f.fixed.frac, &x[0]);
+    FixedToFloat "fixed_to_float" (1) |b, f, x| convert::to_float(b, f.float, f.fixed.frac, &x[0]);
     /// A floating-point number as an integer, rounded down.
-    FloatToInt "float_to_int" Convert (1) |b, f, x| convert::from_float(b, f.float, f.width(), 0, true, &x[0]);
+    FloatToInt "float_to_int" (1) |b, f, x| convert::from_float(b, f.float, f.width(), 0, true, &x[0]);
     /// A floating-point number as a fixed-point number.
-    FloatToFixed "float_to_fixed" Convert (1) |b, f, x| convert::from_float(b, f.float, f.width(), f.fixed.frac, false, &x[0]);
+    FloatToFixed "float_to_fixed" (1) |b, f, x| convert::from_float(b, f.float, f.width(), f.fixed.frac, false, &x[0]);
     /// a + b.
-    FloatAdd "float_add" FloatAdd (2) |b, f, x| float::add(b, f.float, &x[0], &x[1]);
+    FloatAdd "float_add" (2) |b, f, x| float::add(b, f.float, &x[0], &x[1]);
     /// a · b.
-    FloatMultiply "float_multiply" FloatMultiply (2) |b, f, x| float::multiply(b, f.float, &x[0], &x[1]);
+    FloatMultiply "float_multiply" (2) |b, f, x| float::multiply(b, f.float, &x[0], &x[1]);
     /// a · b + c, rounded once.
-    FloatMultiplyAdd "float_multiply_add" FloatMultiply (3) |b, f, x| float::multiply_add(b, f.float, &x[0], &x[1], &x[2]);
+    FloatMultiplyAdd "float_multiply_add" (3) |b, f, x| float::multiply_add(b, f.float, &x[0], &x[1], &x[2]);
     /// a / b.
-    FloatDivide "float_divide" FloatDivide (2) |b, f, x| float::divide(b, f.float, &x[0], &x[1]);
+    FloatDivide "float_divide" (2) |b, f, x| float::divide(b, f.float, &x[0], &x[1]);
     /// e^a of a fixed-point number.
-    FixedExp "fixed_exp" Elementary (1) |b, f, x| exponential::exp(b, f.fixed, &x[0]);
+    FixedExp "fixed_exp" (1) |b, f, x| exponential::exp(b, f.fixed, &x[0]);
     /// Natural logarithm.
-    FixedLog "fixed_log" Elementary (1) |b, f, x| logarithm::log(b, f.fixed, &x[0]);
+    FixedLog "fixed_log" (1) |b, f, x| logarithm::log(b, f.fixed, &x[0]);
     /// Logarithm to base 2.
-    FixedLog2 "fixed_log2" Elementary (1) |b, f, x| logarithm::log2(b, f.fixed, &x[0]);
+    FixedLog2 "fixed_log2" (1) |b, f, x| logarithm::log2(b, f.fixed, &x[0]);
     /// Sine.
-    FixedSin "fixed_sin" Elementary (1) |b, f, x| trigonometric::sin(b, f.fixed, &x[0]);
+    FixedSin "fixed_sin" (1) |b, f, x| trigonometric::sin(b, f.fixed, &x[0]);
     /// Cosine.
-    FixedCos "fixed_cos" Elementary (1) |b, f, x| trigonometric::cos(b, f.fixed, &x[0]);
+    FixedCos "fixed_cos" (1) |b, f, x| trigonometric::cos(b, f.fixed, &x[0]);
     /// Tangent.
-    FixedTan "fixed_tan" Elementary (1) |b, f, x| trigonometric::tan(b, f.fixed, &x[0]);
+    FixedTan "fixed_tan" (1) |b, f, x| trigonometric::tan(b, f.fixed, &x[0]);
     /// Arc sine.
-    FixedAsin "fixed_asin" Elementary (1) |b, f, x| arc::asin(b, f.fixed, &x[0]);
+    FixedAsin "fixed_asin" (1) |b, f, x| arc::asin(b, f.fixed, &x[0]);
     /// Arc cosine.
-    FixedAcos "fixed_acos" Elementary (1) |b, f, x| arc::acos(b, f.fixed, &x[0]);
+    FixedAcos "fixed_acos" (1) |b, f, x| arc::acos(b, f.fixed, &x[0]);
     /// Arc tangent.
-    FixedAtan "fixed_atan" Elementary (1) |b, f, x| arc::atan(b, f.fixed, &x[0]);
+    FixedAtan "fixed_atan" (1) |b, f, x| arc::atan(b, f.fixed, &x[0]);
     /// The angle of the point (b, a).
-    FixedAtan2 "fixed_atan2" Elementary (2) |b, f, x| arc::atan2(b, f.fixed, &x[0], &x[1]);
+    FixedAtan2 "fixed_atan2" (2) |b, f, x| arc::atan2(b, f.fixed, &x[0], &x[1]);
     /// Hyperbolic sine.
-    FixedSinh "fixed_sinh" Elementary (1) |b, f, x| exponential::sinh(b, f.fixed, &x[0]);
+    FixedSinh "fixed_sinh" (1) |b, f, x| exponential::sinh(b, f.fixed, &x[0]);
     /// Hyperbolic cosine.
-    FixedCosh "fixed_cosh" Elementary (1) |b, f, x| exponential::cosh(b, f.fixed, &x[0]);
+    FixedCosh "fixed_cosh" (1) |b, f, x| exponential::cosh(b, f.fixed, &x[0]);
     /// Hyperbolic tangent.
-    FixedTanh "fixed_tanh" Elementary (1) |b, f, x| exponential::tanh(b, f.fixed, &x[0]);
+    FixedTanh "fixed_tanh" (1) |b, f, x| exponential::tanh(b, f.fixed, &x[0]);
     /// Square root of a fixed-point number.
-    FixedSqrt "fixed_sqrt" Root (1) |b, f, x| root::sqrt(b, f.fixed, &x[0]);
+    FixedSqrt "fixed_sqrt" (1) |b, f, x| root::sqrt(b, f.fixed, &x[0]);
     /// sqrt(a² + b²).
-    FixedHypot "fixed_hypot" Root (2) |b, f, x| root::hypot(b, f.fixed, &x[0], &x[1]);
+    FixedHypot "fixed_hypot" (2) |b, f, x| root::hypot(b, f.fixed, &x[0], &x[1]);
     /// a^b of fixed-point numbers.
-    FixedPow "fixed_pow" Power (2) |b, f, x| root::pow(b, f.fixed, &x[0], &x[1]);
+    FixedPow "fixed_pow" (2) |b, f, x| root::pow(b, f.fixed, &x[0], &x[1]);
     /// a^b for a fixed-point a and an integer b.
-    FixedPowi "fixed_powi" Power (2) |b, f, x| root::powi(b, f.fixed, &x[0], &x[1]);
+    FixedPowi "fixed_powi" (2) |b, f, x| root::powi(b, f.fixed, &x[0], &x[1]);
     /// a + b of logarithmic numbers.
-    LogPlus "log_plus" LogSum (2) |b, f, x| gauss::sum(b, f.logarithmic, false, &x[0], &x[1]);
+    LogPlus "log_plus" (2) |b, f, x| gauss::sum(b, f.logarithmic, false, &x[0], &x[1]);
     /// a − b of logarithmic numbers.
-    LogMinus "log_minus" LogSum (2) |b, f, x| gauss::sum(b, f.logarithmic, true, &x[0], &x[1]);
+    LogMinus "log_minus" (2) |b, f, x| gauss::sum(b, f.logarithmic, true, &x[0], &x[1]);
     /// a^b for a logarithmic a and a fixed-point b.
-    LogPow "log_pow" FixedMultiply (2) |b, f, x| gauss::pow(b, f.logarithmic, f.fixed, &x[0], &x[1]);
+    LogPow "log_pow" (2) |b, f, x| gauss::pow(b, f.logarithmic, f.fixed, &x[0], &x[1]);
     /// The natural logarithm of |a|, a fixed-point number, for a logarithmic a.
-    LogOfLog "log_of_log" LogConvert (1) |b, f, x| gauss::ln(b, f.logarithmic, f.fixed, &x[0]);
+    LogOfLog "log_of_log" (1) |b, f, x| gauss::ln(b, f.logarithmic, f.fixed, &x[0]);
     /// An integer as a logarithmic number.
-    IntToLog "int_to_log" LogConvert (1) |b, f, x| gauss::from_fixed(b, f.logarithmic, 0, &x[0]);
+    IntToLog "int_to_log" (1) |b, f, x| gauss::from_fixed(b, f.logarithmic, 0, &x[0]);
     /// A fixed-point number as a logarithmic number.
-    FixedToLog "fixed_to_log" LogConvert (1) |b, f, x| gauss::from_fixed(b, f.logarithmic, f.fixed.frac, &x[0]);
+    FixedToLog "fixed_to_log" (1) |b, f, x| gauss::from_fixed(b, f.logarithmic, f.fixed.frac, &x[0]);
     /// A floating-point number as a logarithmic number.
-    FloatToLog "float_to_log" LogConvert (1) |b, f, x| gauss::from_float(b, f.logarithmic, f.float, &x[0]);
+    FloatToLog "float_to_log" (1) |b, f, x| gauss::from_float(b, f.logarithmic, f.float, &x[0]);
     /// A logarithmic number as an integer, to nearest.
-    LogToInt "log_to_int" LogConvert (1) |b, f, x| gauss::to_fixed(b, f.logarithmic, f.width(), 0, &x[0]);
+    LogToInt "log_to_int" (1) |b, f, x| gauss::to_fixed(b, f.logarithmic, f.width(), 0, &x[0]);
     /// A logarithmic number as a fixed-point number.
-    LogToFixed "log_to_fixed" LogConvert (1) |b, f, x| gauss::to_fixed(b, f.logarithmic, f.width(), f.fixed.frac, &x[0]);
+    LogToFixed "log_to_fixed" (1) |b, f, x| gauss::to_fixed(b, f.logarithmic, f.width(), f.fixed.frac, &x[0]);
     /// A logarithmic number as a floating-point number.
-    LogToFloat "log_to_float" LogConvert (1) |b, f, x| gauss::to_float(b, f.logarithmic, f.float, &x[0]);
+    LogToFloat "log_to_float" (1) |b, f, x| gauss::to_float(b, f.logarithmic, f.float, &x[0]);
     /// Square root of a floating-point number, correctly rounded.
-    FloatSqrt "float_sqrt" FloatElementary (1) |b, f, x| float::square_root(b, f.float, &x[0]);
+    FloatSqrt "float_sqrt" (1) |b, f, x| float::square_root(b, f.float, &x[0]);
     /// e^a of a floating-point number, within an ulp of the machine's.
-    FloatExp "float_exp" FloatElementary (1) |b, f, x| float_elementary::exp(b, f.float, &x[0]);
+    FloatExp "float_exp" (1) |b, f, x| float_elementary::exp(b, f.float, &x[0]);
     /// Natural logarithm of a floating-point number, within an ulp of the machine's.
-    FloatLog "float_log" FloatElementary (1) |b, f, x| float_elementary::log(b, f.float, &x[0]);
+    FloatLog "float_log" (1) |b, f, x| float_elementary::log(b, f.float, &x[0]);
     /// Sine of a floating-point number below 2^20 in magnitude, within an ulp of the machine's. Others, whose reduction takes as many bits of 2/π
     /// as their exponent says, are a trap here.
-    FloatSin "float_sin" FloatElementary (1) |b, f, x| float_elementary::sin(b, f.float, &x[0]);
+    FloatSin "float_sin" (1) |b, f, x| float_elementary::sin(b, f.float, &x[0]);
     /// Cosine of a floating-point number, as the sine.
-    FloatCos "float_cos" FloatElementary (1) |b, f, x| float_elementary::cos(b, f.float, &x[0]);
+    FloatCos "float_cos" (1) |b, f, x| float_elementary::cos(b, f.float, &x[0]);
 }
 
 impl Kernel {
-    /// The function whose circuit stands for a class.
-    pub fn of_class(class: GateClass) -> Option<Kernel> {
-        Some(match class {
-            GateClass::Elementary => Kernel::FixedExp,
-            GateClass::Root => Kernel::FixedSqrt,
-            GateClass::Power => Kernel::FixedPow,
-            GateClass::LogSum => Kernel::LogPlus,
-            GateClass::LogConvert => Kernel::FixedToLog,
-            GateClass::Convert => Kernel::FixedToFloat,
-            GateClass::FloatAdd => Kernel::FloatAdd,
-            GateClass::FloatMultiply => Kernel::FloatMultiply,
-            GateClass::FloatDivide => Kernel::FloatDivide,
-            GateClass::FloatElementary => Kernel::FloatExp,
-            _ => return None,
-        })
-    }
-
     /// The circuit of `y ⊕= f(a[, b[, c]])`: it tells of a trap where the function has no value.
     pub fn circuit(self, formats: &Formats, accumulator: Accumulator) -> Circuit {
         let mut b = Builder::new(self.name());

@@ -1,23 +1,18 @@
 //! What the circuits cost.
 
-use std::time::{Duration, Instant};
-
 use pendula_hw_model::circuit::kernels::Kernel;
 use pendula_hw_model::circuit::part::shares;
 use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
-use pendula_isa::GateClass;
 
 #[test]
-fn the_machine_s_circuits_are_soon_built() {
+fn the_machine_s_circuits_can_be_held() {
     let part = |kernel| Part::Accumulate(Accumulator::Xor, Function::Kernel { kernel, frac: 32 });
-    let kernels = Kernel::ALL.iter().map(|kernel| (kernel.name(), kernel.class().key(), part(*kernel)));
-    for (name, class, part) in kernels.chain([("rotation", "rotation", Part::Rotation { frac: 32 })]) {
-        let start = Instant::now();
+    let kernels = Kernel::ALL.iter().map(|kernel| (kernel.name(), part(*kernel)));
+    for (name, part) in kernels.chain([("rotation", Part::Rotation { frac: 32 })]) {
         let circuit = generate(part, 64).expect("a circuit");
-        let took = start.elapsed();
         let n = circuit.counts();
         println!(
-            "{name:20} {class:16} {:9} Toffoli {:9} CNOT {:7} NOT {:6} CSWAP, depth {:8}, {:6} wires, {took:?}",
+            "{name:20} {:9} Toffoli {:9} CNOT {:7} NOT {:6} CSWAP, depth {:8}, {:6} wires",
             n.toffoli,
             n.cnot,
             n.not,
@@ -26,8 +21,6 @@ fn the_machine_s_circuits_are_soon_built() {
             circuit.wires(),
         );
         assert!(n.total() * 16 < 200 << 20, "{name}: {n:?}");
-        // A fifth of a second, on a machine that is not busy; but it may be.
-        assert!(took < Duration::from_secs(20), "{name} took {took:?}");
     }
 }
 
@@ -44,21 +37,17 @@ fn formats_that_cannot_be() {
 }
 
 #[test]
-fn what_stands_for_a_class_is_of_it() {
-    for class in GateClass::ALL {
-        assert!(Kernel::of_class(*class).is_none_or(|kernel| kernel.class() == *class), "{class}");
-    }
-    // A power of a logarithmic number is a multiplication, which is a part.
-    let classes = Kernel::ALL.iter().map(|kernel| kernel.class()).filter(|class| *class != GateClass::FixedMultiply);
-    assert!(classes.into_iter().all(|class| Kernel::of_class(class).is_some()));
-}
-
-#[test]
 fn shares_of_kernels_add_up() {
     // The least of them, where what an accumulator saves on constants could be more than the function costs.
-    for &kernel in
-        Kernel::ALL.iter().filter(|kernel| matches!(kernel.class(), GateClass::Convert | GateClass::FloatAdd))
-    {
+    for kernel in [
+        Kernel::IntToFixed,
+        Kernel::FixedToInt,
+        Kernel::IntToFloat,
+        Kernel::FixedToFloat,
+        Kernel::FloatToInt,
+        Kernel::FloatToFixed,
+        Kernel::FloatAdd,
+    ] {
         for accumulator in [Accumulator::Xor, Accumulator::AddOrSubtract] {
             let function = Function::Kernel { kernel, frac: 32 };
             let whole = generate(Part::Accumulate(accumulator, function), 64).expect("a circuit").counts();

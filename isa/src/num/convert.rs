@@ -25,6 +25,7 @@
 use super::wide::{exp2, log2, shift_nearest};
 use super::{Env, Word, float, log};
 use crate::fault::Fault;
+use crate::types::Ty;
 
 /// The integer's `.q` word, exact.
 ///
@@ -256,6 +257,30 @@ fn log_to_fixed(a: u64, frac: i32) -> Word {
         // 2^64 and above.
         ..=63 => Err(Fault::Range),
         shift => signed(log::is_negative(a), shift_nearest(mantissa, shift.unsigned_abs())),
+    }
+}
+
+/// The number that a word of any type stands for, as the nearest double; NaN for a word of `.l` that is no number.
+pub fn to_f64(env: Env, ty: Ty, word: u64) -> f64 {
+    let bits = match ty {
+        Ty::Int => return word.cast_signed() as f64,
+        Ty::Q => q_to_f(env, word),
+        Ty::L => l_to_f(env, word),
+        Ty::F => Ok(word),
+    };
+    bits.map_or(f64::NAN, f64::from_bits)
+}
+
+/// The word of a type that is nearest to a double; an integer's is rounded toward zero and saturates.
+///
+/// # Errors
+/// Where the type has no room for it.
+pub fn from_f64(env: Env, ty: Ty, x: f64) -> Word {
+    match ty {
+        Ty::Int => Ok((x as i64).cast_unsigned()),
+        Ty::Q => f_to_q(env, x.to_bits()),
+        Ty::L => f_to_l(env, x.to_bits()),
+        Ty::F => Ok(x.to_bits()),
     }
 }
 
