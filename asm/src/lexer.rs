@@ -122,6 +122,8 @@ pub(crate) fn name_end(text: &str, mut at: usize) -> usize {
     while let Some(&b) = bytes.get(at) {
         match CLASS[b as usize] {
             Class::Word | Class::Dot | Class::Digit => at += 1,
+            // As in names of what a function changes: `y!`.
+            Class::Other if b == b'!' => at += 1,
             Class::Wide => match text.get(at..).and_then(|rest| rest.chars().next()) {
                 Some(c) if c.is_alphanumeric() => at += c.len_utf8(),
                 _ => break,

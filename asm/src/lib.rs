@@ -9,7 +9,6 @@ pub mod assemble;
 mod ast;
 pub mod check;
 pub mod codes;
-pub mod diagnostic;
 pub mod disasm;
 mod expand;
 mod expr;
@@ -27,3 +26,5 @@ mod resolve;
 mod routine;
 mod session;
 mod symbols;
+
+pub use pendula_isa::diagnostic;

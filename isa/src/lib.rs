@@ -10,6 +10,7 @@ pub mod calculus;
 pub mod class;
 pub mod counts;
 pub mod desk;
+pub mod diagnostic;
 pub mod domain;
 pub mod encode;
 pub mod fault;

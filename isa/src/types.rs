@@ -257,6 +257,35 @@ impl Cond {
         matches!(ty, Ty::Int) || !matches!(self, Cond::Ltu | Cond::Geu)
     }
 
+    /// The condition that holds where this one does not, NaN aside; [`Cond::Always`] has none, and stays.
+    pub const fn negated(self) -> Cond {
+        match self {
+            Cond::Always => Cond::Always,
+            Cond::Eq => Cond::Ne,
+            Cond::Ne => Cond::Eq,
+            Cond::Lt => Cond::Ge,
+            Cond::Le => Cond::Gt,
+            Cond::Gt => Cond::Le,
+            Cond::Ge => Cond::Lt,
+            Cond::Ltu => Cond::Geu,
+            Cond::Geu => Cond::Ltu,
+        }
+    }
+
+    /// The condition that holds for `b`, `a` where this one holds for `a`, `b`; `None` for those of unsigned integers.
+    pub const fn exchanged(self) -> Option<Cond> {
+        Some(match self {
+            Cond::Always => Cond::Always,
+            Cond::Eq => Cond::Eq,
+            Cond::Ne => Cond::Ne,
+            Cond::Lt => Cond::Gt,
+            Cond::Le => Cond::Ge,
+            Cond::Gt => Cond::Lt,
+            Cond::Ge => Cond::Le,
+            Cond::Ltu | Cond::Geu => return None,
+        })
+    }
+
     /// Whether the condition holds for operands in this order; `None` is "unordered" (a NaN).
     #[inline(always)]
     pub fn holds(self, order: Option<std::cmp::Ordering>) -> bool {

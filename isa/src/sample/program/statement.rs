@@ -14,21 +14,6 @@ use crate::sample::draft::{Line, Op};
 use crate::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
 use crate::types::{Acc, Cond, Reg, Ty};
 
-/// The condition that holds where this one does not; NaN apart, which no generated program has.
-const fn opposite(cond: Cond) -> Cond {
-    match cond {
-        Cond::Always => Cond::Always,
-        Cond::Eq => Cond::Ne,
-        Cond::Ne => Cond::Eq,
-        Cond::Lt => Cond::Ge,
-        Cond::Le => Cond::Gt,
-        Cond::Gt => Cond::Le,
-        Cond::Ge => Cond::Lt,
-        Cond::Ltu => Cond::Geu,
-        Cond::Geu => Cond::Ltu,
-    }
-}
-
 /// Whether the function and its derivatives take any words without trapping; under `xor`, where the result may be anything, more do.
 const fn total(func: Func, acc: Acc) -> bool {
     use int_fn::Fn as I;
@@ -261,7 +246,7 @@ impl Generator<'_, '_> {
                 self.place_label(choose);
                 self.half(false, (cond, ty, ops), end);
                 self.protecting(mask, |g| {
-                    g.check_with(opposite(cond), ty, ops);
+                    g.check_with(cond.negated(), ty, ops);
                     g.block();
                 });
                 self.place_label(end);
@@ -284,7 +269,7 @@ impl Generator<'_, '_> {
                     g.block();
                 });
                 self.place_label(end);
-                self.half(true, (opposite(cond), ty, ops), leave);
+                self.half(true, (cond.negated(), ty, ops), leave);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the assembler has to say about a source file: data, not text. The command line renders it.
+//! What assembler and compilers have to say about a source file: data, not text. The command line renders it.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 pub enum Severity {
     /// Nothing is wrong, but the reader may want to know.
     Note,
-    /// Probably a mistake; the program assembles.
+    /// Probably a mistake; the program can be run.
     Warning,
-    /// The program does not assemble, or cannot run.
+    /// The program cannot be translated, or cannot run.
     Error,
 }
 
@@ -101,7 +101,7 @@ impl Diagnostic {
 }
 
 /// A number of things: `1 word`, `2 words`.
-pub(crate) fn plural(n: impl std::fmt::Display + PartialEq + From<u8>, thing: &str) -> String {
+pub fn plural(n: impl std::fmt::Display + PartialEq + From<u8>, thing: &str) -> String {
     let s = if n == 1.into() { "" } else { "s" };
     format!("{n} {thing}{s}")
 }

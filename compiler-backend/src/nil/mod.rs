@@ -1,0 +1,3 @@
+//! Nil: the high-level reversible language.
+
+pub mod ast;
