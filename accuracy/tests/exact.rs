@@ -1,12 +1,12 @@
 //! What is exact to the bit and so needs no table: rotations undo each other,
-//! words wrap, powers of `.l` take ties to even.
+//! words wrap, sums of doubles are rounded once, powers of `.l` take ties to even.
 
 use pendula_accuracy::points::{Random, edges};
 use pendula_accuracy::shape::{LOGARITHMIC, Shape};
 use pendula_isa::fault::Fault;
 use pendula_isa::num::elementary::{self, Fixed};
-use pendula_isa::num::{Env, Format, fixed, gauss, log};
-use rug::Integer;
+use pendula_isa::num::{Env, Format, fixed, float, gauss, log};
+use rug::{Float, Integer};
 
 fn back_and_forth(t: Fixed, a: i64, b: i64, angle: i64) {
     let ([c, d], _) = elementary::rot(t, a, b, angle);
@@ -69,6 +69,58 @@ fn products_and_sums_wrap() {
                     let overflow = sum != word;
                     assert_eq!(fixed::muladd(env, a, b, c), (word as u64, overflow), "{a:#x} · {b:#x} + {c:#x}");
                 }
+            }
+        }
+    }
+}
+
+/// `plus.q` and `minus.q`, and the accumulators that they share their kernels with, wrap as the integers do, and say so.
+#[test]
+fn sums_and_differences_wrap() {
+    for format in Format::ALL {
+        let env = Env { format, ieee: false };
+        let mut random = Random(34);
+        let mut words = edges(format.into());
+        words.extend((0..300).map(|_| random.sized()));
+        for &a in &words {
+            for &b in &words {
+                let (x, y) = (Integer::from(a as i64), b as i64);
+                for (exact, found) in
+                    [(Integer::from(&x + y), fixed::add(env, a, b)), (Integer::from(&x - y), fixed::sub(env, a, b))]
+                {
+                    let word = exact.to_i64_wrapping();
+                    assert_eq!(found, (word as u64, exact != word), "{a:#x}, {b:#x}");
+                }
+            }
+        }
+    }
+}
+
+/// `plus.f` and `minus.f`, and the accumulators that they share their kernels with, are rounded as IEEE 754 demands.
+#[test]
+fn sums_and_differences_of_doubles_are_rounded_once() {
+    let env = Env::default();
+    let mut random = Random(35);
+    let mut words = edges(Shape::Double);
+    words.extend((0..300).map(|_| random.number(Shape::Double)));
+    // Words of like sizes, which cancel, and ties.
+    let near: Vec<u64> = words.iter().flat_map(|w| [w ^ 1, w ^ 1 << 63, w.wrapping_sub(52 << 52)]).collect();
+    words.extend(near);
+    words.retain(|&w| float::is_finite(w));
+    for &a in &words {
+        for &b in &words {
+            let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+            for (y, found) in [(y, float::add(env, a, b)), (-y, float::sub(env, a, b))] {
+                // What is below the normal numbers is exact, so that 53 bits hold it.
+                let sum = Float::with_val(53, Float::with_val(2200, x) + y).to_f64();
+                let expected = match () {
+                    () if !sum.is_finite() => Err(Fault::NotFinite),
+                    // Zero is negative if both were; MPFR is not asked.
+                    () if sum == 0.0 && x.is_sign_negative() && y.is_sign_negative() => Ok((-0.0f64).to_bits()),
+                    () if sum == 0.0 => Ok(0),
+                    () => Ok(sum.to_bits()),
+                };
+                assert_eq!(found, expected, "{x:e}, {y:e}");
             }
         }
     }

@@ -47,6 +47,8 @@ fn built(func: Func, frac: usize) -> Built {
     match func {
         Func::Int(f) => match f {
             int_fn::Fn::Id => P(Function::Wire),
+            int_fn::Fn::Plus => P(Function::Sum),
+            int_fn::Fn::Minus => P(Function::Difference),
             int_fn::Fn::Mul => P(Function::Multiply),
             int_fn::Fn::Quot => P(Function::Quotient),
             int_fn::Fn::Rem => P(Function::Remainder),
@@ -69,6 +71,8 @@ fn built(func: Func, frac: usize) -> Built {
         },
         Func::Q(f) => match f {
             q_fn::Fn::Id => P(Function::Wire),
+            q_fn::Fn::Plus => P(Function::Sum),
+            q_fn::Fn::Minus => P(Function::Difference),
             q_fn::Fn::Mul => P(Function::FixedMultiply { frac }),
             q_fn::Fn::Div => P(Function::FixedDivide { frac }),
             q_fn::Fn::Muladd => P(Function::FixedMultiplyAdd { frac }),
@@ -115,6 +119,8 @@ fn built(func: Func, frac: usize) -> Built {
         },
         Func::F(f) => match f {
             f_fn::Fn::Id => P(Function::Wire),
+            // A difference is a sum but for the sign of b: two NOT.
+            f_fn::Fn::Plus | f_fn::Fn::Minus => K(Kernel::FloatAdd),
             f_fn::Fn::Mul => K(Kernel::FloatMultiply),
             f_fn::Fn::Div | f_fn::Fn::Inv => K(Kernel::FloatDivide),
             f_fn::Fn::Muladd => K(Kernel::FloatMultiplyAdd),

@@ -169,8 +169,7 @@ struct Tally<'a> {
 impl Tally<'_> {
     /// What goes from a function's value to an argument, or back: a partial derivative's product, and where the types differ a conversion.
     fn share<F: Function>(&mut self, n: usize) {
-        if F::INFO.class == GateClass::Wire {
-            // The derivative is 1.
+        if has_unit_derivatives::<F>() {
             return;
         }
         let Ok(()) = F::partial(self, n, [(); ARITY], ());
@@ -242,7 +241,7 @@ impl FunctionVisitor for Update<'_> {
                 Carriage::SecondGradient | Carriage::GradientTangent => {
                     // The gradient and its companion from one evaluation over dual numbers; the tangent of the value.
                     Tally { work: self.work, dual: true }.share::<F>(n);
-                    if F::INFO.class != GateClass::Wire {
+                    if !has_unit_derivatives::<F>() {
                         self.work.add(Unit::product(gradient), 2);
                         self.work.add(Unit::sum(gradient), 1);
                     }
@@ -252,6 +251,12 @@ impl FunctionVisitor for Update<'_> {
             }
         }
     }
+}
+
+/// Whether the partial derivatives are 1 or −1, so that what goes along them is added or subtracted as it is: those of the identity, of
+/// sums and of differences.
+fn has_unit_derivatives<F: Function>() -> bool {
+    matches!(F::INFO.class, GateClass::Wire | GateClass::Add | GateClass::FloatAdd)
 }
 
 /// Exchanges with memory. An operand of an accumulate comes and goes back; what is exchanged for good goes once; the link of a call is
@@ -301,12 +306,19 @@ mod tests {
         assert_eq!(work("addmul", &[r(1), r(2), r(3)], 0), [("multiply", 1)]);
         assert_eq!(work("xormul", &[r(1), r(2), r(3)], 0), [("xor", 1), ("multiply", 1)]);
         assert_eq!(work("addmul.q", &[r(1), r(2), r(3)], 0), [("add", 1), ("fixed-multiply", 1)]);
+        assert_eq!(work("addplus", &[r(1), r(2), r(3)], 0), [("add", 1)]);
+        assert_eq!(work("xorminus.q", &[r(1), r(2), r(3)], 0), [("xor", 1), ("add", 1)]);
+        assert_eq!(work("addminus.f", &[r(1), r(2), r(3)], 0), [("float-add", 2)]);
     }
 
     #[test]
     fn gradient_words_take_what_the_partial_derivatives_take() {
         // g(x) ±= g(y): one addition more.
         assert_eq!(work("add.q", &[r(1), r(2)], 1), [("wire", 1), ("add", 2)]);
+        // To each of two arguments; the sum itself goes into its target as one part.
+        assert_eq!(work("addplus.q", &[r(1), r(2), r(3)], 1), [("add", 3)]);
+        assert_eq!(work("addminus.f", &[r(1), r(2), r(3)], 1), [("float-add", 4)]);
+        assert_eq!(work("addminus.q", &[r(1), r(2), r(3)], 2), [("add", 7)]);
         // Integers have none.
         assert_eq!(work("add", &[r(1), r(2)], 1), work("add", &[r(1), r(2)], 0));
         // ∂(ab)/∂a = b: a product and a sum for each.

@@ -511,6 +511,10 @@ table! {
             18 CvtL "cvt" (a) from L class LogConvert |d| { d.kernel1(convert::l_to_int, a) }
             /// A floating-point number as an integer, rounded down. Traps where the integer has no room for it.
             19 CvtF "cvt" (a) from F class Convert |d| { d.kernel1(convert::f_to_int, a) }
+            /// The sum, modulo 2^64.
+            20 Plus "plus" (a, b) class Add |d| { accumulate(d, Acc::Add, false, T, a, b) }
+            /// The difference, modulo 2^64.
+            21 Minus "minus" (a, b) class Add |d| { accumulate(d, Acc::Add, true, T, a, b) }
         }
         Q q_fn fixed {
             /// The operand itself.
@@ -695,6 +699,12 @@ table! {
         /// √(`a`² + `b`²), without overflow on the way.
         31 Hypot "hypot" (a, b) class Root / FloatElementary |d| { d.kernel2(own::hypot, a, b) }
             partials |c, y| [{ c.of2::<Div>(a, y) }, { c.of2::<Div>(b, y) }]
+        /// The sum, as the accumulator makes it: in fixed point it wraps on overflow and raises the overflow flag; in floating point it is rounded.
+        32 Plus "plus" (a, b) class Add / FloatAdd |d| { accumulate(d, Acc::Add, false, T, a, b) }
+            partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }, { Ok(c.constant(T, Constant::ONE)) }]
+        /// The difference, as the accumulator makes it: in fixed point it wraps on overflow and raises the overflow flag; in floating point it is rounded.
+        33 Minus "minus" (a, b) class Add / FloatAdd |d| { accumulate(d, Acc::Add, true, T, a, b) }
+            partials |c, y| [{ Ok(c.constant(T, Constant::ONE)) }, { Ok(c.constant(T, Constant::MINUS_ONE)) }]
     }
     instructions {
         /// Exchanges two registers.

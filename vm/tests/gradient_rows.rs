@@ -117,6 +117,8 @@ fn closed(func: Func, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
         (_, _, "mul") => [b, a, 0.0],
         (_, _, "div") => [1.0 / b, -a / (b * b), 0.0],
         (_, _, "muladd") => [b, a, 1.0],
+        (_, _, "plus") => [1.0, 1.0, 0.0],
+        (_, _, "minus") => [1.0, -1.0, 0.0],
         (_, _, "inv") => one(-1.0 / (a * a)),
         (_, _, "pow") if a <= 0.0 => [b * a.powi(b as i32 - 1), 0.0, 0.0],
         (_, _, "pow") => [b * a.powf(b - 1.0), a.powf(b) * a.ln(), 0.0],
@@ -159,7 +161,8 @@ fn units(func: Func, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
         // A logarithm of 52 bits: below a unit of any format. The conversion rounds once.
         (Ty::L, _, "plus" | "minus") => [1.0; 3],
         (Ty::L, _, "pow") => [0.0, 1.0, 0.0],
-        (Ty::L, ..) | (_, _, "" | "cvt" | "mul" | "muladd" | "abs" | "min" | "max" | "relu") => [0.0; 3],
+        (Ty::L, ..) => [0.0; 3],
+        (_, _, "" | "cvt" | "mul" | "muladd" | "plus" | "minus" | "abs" | "min" | "max" | "relu") => [0.0; 3],
         (Ty::Q, Ty::L, "log") => [0.0; 3],
         (_, _, "div") => [1.0, 1.0 / b.abs() + 1.0, 0.0],
         (_, _, "inv") => [2.0 * y.abs() + 1.0, 0.0, 0.0],

@@ -2,7 +2,7 @@
 //!
 //! | gate classes | parts |
 //! |---|---|
-//! | `wire`, `xor`, `add` | [`Part::Accumulate`] of [`Function::Wire`] by an [`Accumulator`] |
+//! | `wire`, `xor`, `add` | [`Part::Accumulate`] of [`Function::Wire`] by an [`Accumulator`]; of [`Function::Sum`], [`Function::Difference`] |
 //! | `logic`, `compare`, `equal`, `select`, `multiply`, `divide`, `shift`, `fixed-multiply`, `fixed-divide` | [`Part::Accumulate`] of the [`Function`]s so named |
 //! | `log-add` | [`Function::LogProduct`], [`Function::LogQuotient`], [`Function::LogInverse`], and [`Accumulator::MultiplyLog`] |
 //! | `not`, `increment`, `swap`, `scale`, `memory`, `call`, `host`, `erase` | the part of that name; for a negation [`Part::Negate`], [`Part::NegateLog`] |
@@ -25,7 +25,7 @@ mod fixed;
 mod integer;
 mod log;
 
-/// A function as a value: computed on new wires, from operands that are as before in the end (though not in between).
+/// A function as a value: computed on new wires or in place of an operand, from operands that are as before in the end (though not in between).
 #[derive(Clone, Debug)]
 pub struct Value {
     /// The result.
@@ -64,6 +64,10 @@ pub enum Function {
     Or,
     /// Bitwise nor.
     Nor,
+    /// The sum, wrapped.
+    Sum,
+    /// The difference, wrapped.
+    Difference,
     /// The product's low word.
     Multiply,
     /// Quotient rounded toward zero. Traps if the divisor is zero, as the next three.
@@ -333,6 +337,8 @@ impl Function {
             Function::And
             | Function::Or
             | Function::Nor
+            | Function::Sum
+            | Function::Difference
             | Function::Multiply
             | Function::Quotient
             | Function::Remainder
@@ -411,8 +417,8 @@ pub fn shares(accumulator: Accumulator, function: Function, width: usize) -> Res
     Ok(Shares { function: whole - accumulator, accumulator })
 }
 
-/// Whether the function goes into the target without being computed on ancillas before: bitwise functions, comparisons and choices under exclusive or,
-/// an integer product, whose rows are added in place, under addition.
+/// Whether the function goes into the target without being computed before: bitwise functions, comparisons and choices under exclusive or; a sum or a
+/// difference, whose words are added one after the other, and an integer product, whose rows are added in place, under addition.
 pub const fn is_fused(accumulator: Accumulator, function: Function) -> bool {
     match accumulator {
         Accumulator::Xor => matches!(
@@ -426,7 +432,9 @@ pub const fn is_fused(accumulator: Accumulator, function: Function) -> bool {
                 | Function::Min
                 | Function::Max
         ),
-        Accumulator::Add | Accumulator::AddOrSubtract => matches!(function, Function::Multiply),
+        Accumulator::Add | Accumulator::AddOrSubtract => {
+            matches!(function, Function::Sum | Function::Difference | Function::Multiply)
+        }
         Accumulator::MultiplyLog => false,
     }
 }

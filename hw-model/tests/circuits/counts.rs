@@ -58,6 +58,21 @@ fn adders() {
         assert_eq!(both.counts(), gates(0, 6 * w - 2, 2 * w - 2, 0));
         assert_eq!(both.ancillas(), 1);
         assert_eq!(counts(Part::Increment, w), gates(1, 3 * w - 1, 2 * w - 4, 0));
+        for function in [Function::Sum, Function::Difference] {
+            // Each word in turn.
+            let add = circuit(accumulate(Add, function), w);
+            assert_eq!(add.counts(), gates(0, 2 * (4 * w - 2), 2 * (2 * w - 2), 0));
+            assert_eq!(add.ancillas(), 1);
+            let both = circuit(accumulate(AddOrSubtract, function), w);
+            assert_eq!(both.counts(), gates(0, 2 * (4 * w - 2) + 2 * w, 2 * (2 * w - 2), 0));
+            assert_eq!(both.ancillas(), 1);
+            // In place of an operand, and back.
+            let xor = circuit(accumulate(Xor, function), w);
+            assert_eq!(xor.counts(), gates(0, 2 * (4 * w - 2) + w, 2 * (2 * w - 2), 0));
+            assert_eq!(xor.ancillas(), 1);
+            let shares = shares(Xor, function, w as usize).unwrap();
+            assert_eq!(shares.accumulator, gates(0, w, 0, 0));
+        }
     }
 }
 
@@ -183,6 +198,8 @@ fn shares_add_up() {
     for function in [
         Function::Wire,
         Function::And,
+        Function::Sum,
+        Function::Difference,
         Function::Multiply,
         Function::Quotient,
         Function::Min,

@@ -1,8 +1,10 @@
 //! Fixed-point parts against the kernels of every width.
 
 use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Part, generate};
+use pendula_isa::desk;
 use pendula_isa::num::elementary::{self, Fixed};
 use pendula_isa::num::{Env, Format, fixed};
+use pendula_isa::table::{Func, q_fn};
 
 use crate::harness::{cases, check, mask, signed, some};
 
@@ -68,6 +70,15 @@ fn products_plus_a_word() {
 }
 
 #[test]
+fn sums_and_differences() {
+    for (width, _) in TYPES {
+        let wrapped = |n: i128| Some(signed(n.cast_unsigned() & mask(width), width));
+        accumulates(Function::Sum, width, |a, b| wrapped(a + b));
+        accumulates(Function::Difference, width, |a, b| wrapped(a - b));
+    }
+}
+
+#[test]
 fn the_formats_of_the_machine() {
     for format in Format::ALL {
         let env = Env { format, ieee: false };
@@ -79,6 +90,12 @@ fn the_formats_of_the_machine() {
             let product = fixed::mul(env, a as u64, b as u64).0;
             Some([a, b, word(fixed::add(env, y as u64, product).0)])
         });
+        for (function, func) in [(Function::Sum, q_fn::Fn::Plus), (Function::Difference, q_fn::Fn::Minus)] {
+            let circuit = part(Accumulator::Xor, function, 64);
+            check(&circuit, ["a", "b", "y"], &cases, |[a, b, y]| {
+                Some([a, b, y ^ word(desk::value(env, Func::Q(func), [a as u64, b as u64, 0]).ok()?)])
+            });
+        }
         let circuit = part(Accumulator::Xor, Function::FixedDivide { frac }, 64);
         check(&circuit, ["a", "b", "y"], &cases, |[a, b, y]| {
             Some([a, b, y ^ word(fixed::div(env, a as u64, b as u64).ok()?)])

@@ -28,10 +28,12 @@ fn semantics(name: &'static str, width: usize) -> impl Fn(u128, u128) -> Option<
     }
 }
 
-const FUNCTIONS: [(Function, &str); 16] = [
+const FUNCTIONS: [(Function, &str); 18] = [
     (Function::And, "and"),
     (Function::Or, "or"),
     (Function::Nor, "nor"),
+    (Function::Sum, "plus"),
+    (Function::Difference, "minus"),
     (Function::Multiply, "mul"),
     (Function::Quotient, "quot"),
     (Function::Remainder, "rem"),

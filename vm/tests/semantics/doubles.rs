@@ -132,6 +132,19 @@ pub(crate) const VALUES: &[Value] = &[
     ("floor.f", &[f(-1e300)], Ok(f(-1e300))),
     ("hypot.f", &[f(3.0), f(-4.0)], Ok(f(5.0))),
     ("hypot.f", &[f(1.7e308), f(1.7e308)], Err(Fault::NotFinite)),
+    ("plus.f", &[f(1.5), f(-0.25)], Ok(f(1.25))),
+    // Ties to even, once.
+    ("plus.f", &[f(9007199254740992.0), f(1.0)], Ok(f(9007199254740992.0))),
+    ("plus.f", &[f(9007199254740992.0), f(3.0)], Ok(f(9007199254740996.0))),
+    ("plus.f", &[f(-0.0), f(-0.0)], Ok(f(-0.0))),
+    ("plus.f", &[f(1.7e308), f(1.7e308)], Err(Fault::NotFinite)),
+    ("plus.f", &[f(NAN), f(1.0)], Err(Fault::NotFinite)),
+    ("minus.f", &[f(1.5), f(-0.25)], Ok(f(1.75))),
+    ("minus.f", &[f(ABOVE_ONE), f(1.0)], Ok(f(f64::EPSILON))),
+    ("minus.f", &[f(-0.0), f(0.0)], Ok(f(-0.0))),
+    ("minus.f", &[f(3.0), f(3.0)], Ok(f(0.0))),
+    ("minus.f", &[f(-1.7e308), f(1.7e308)], Err(Fault::NotFinite)),
+    ("minus.f", &[f(INF), f(INF)], Err(Fault::NotFinite)),
     // What is not finite stops every function.
     ("inv.f", &[f(NAN)], Err(Fault::NotFinite)),
     ("inv.f", &[f(-INF)], Err(Fault::NotFinite)),
@@ -264,6 +277,8 @@ pub(crate) fn oracle(name: &str, [a, b, c]: [u64; 3], format: Format) -> Option<
             exact(if toward_zero > u { toward_zero - 1.0 } else { toward_zero })
         }
         "hypot.f" => near(u.hypot(v)),
+        "plus.f" => exact(u + v),
+        "minus.f" => exact(u - v),
         _ => return None,
     })
 }
@@ -303,6 +318,9 @@ fn values_under_ieee() {
         ("hypot.f", &[INF, NAN], INF),
         ("muladd.f", &[INF, 0.0, 1.0], NAN),
         ("muladd.f", &[INF, 1.0, -INF], NAN),
+        ("plus.f", &[INF, 1.0], INF),
+        ("minus.f", &[INF, INF], NAN),
+        ("minus.f", &[-1.7e308, 1.7e308], -INF),
         ("abs.f", &[-INF], INF),
         ("sign.f", &[-INF], -1.0),
         ("sign.f", &[NAN], NAN),

@@ -172,6 +172,12 @@ pub(crate) const VALUES: &[Value] = &[
     ("hypot.q", &[q(-1.0), q(1.0)], Ok(SQRT_2)),
     ("hypot.q", &[0, 1], Ok(1)),
     ("hypot.q", &[i(MIN), 0], Err(Fault::Range)),
+    ("plus.q", &[q(1.5), q(-2.25)], Ok(q(-0.75))),
+    ("plus.q", &[i(MAX), i(MIN)], Ok(i(-1))),
+    ("plus.q", &[i(MAX), 1], Ok(i(MIN))),
+    ("minus.q", &[q(1.5), q(-2.25)], Ok(q(3.75))),
+    ("minus.q", &[i(MIN), 1], Ok(i(MAX))),
+    ("minus.q", &[0, i(MIN)], Ok(i(MIN))),
     ("log.q.l", &[l(false, 0.0)], Ok(0)),
     // Of the magnitude.
     ("log.q.l", &[l(true, 1.0)], Ok(LN_2)),
@@ -217,7 +223,7 @@ pub(crate) fn oracle(name: &str, [a, b, c]: [u64; 3], format: Format) -> Option<
     let float = f64::from_bits(a);
     Some(match name {
         ".q" => Oracle::Exactly(Ok(a)),
-        "mul.q" | "div.q" | "cvt.q.i" => by_the_crate_fixed(name, a, b, format),
+        "mul.q" | "div.q" | "plus.q" | "minus.q" | "cvt.q.i" => by_the_crate_fixed(name, a, b, format),
         "cvt.q.f" if !float.is_finite() => fault(Fault::NotFinite),
         "cvt.q.f" => {
             // Scaling by a power of two is exact here: where it is not, the result is 0 or out of range.
@@ -288,6 +294,8 @@ fn fixed_oracle<F: LeEqU64>(name: &str, a: u64, b: u64) -> Oracle {
     let (x, y) = (FixedI64::<F>::from_bits(a as i64), FixedI64::<F>::from_bits(b as i64));
     Oracle::Exactly(match name {
         "mul.q" => Ok(x.wrapping_mul(y).to_bits() as u64),
+        "plus.q" => Ok(x.wrapping_add(y).to_bits() as u64),
+        "minus.q" => Ok(x.wrapping_sub(y).to_bits() as u64),
         "div.q" if b == 0 => Err(Fault::DivideByZero),
         "div.q" => x.checked_div(y).map(|z| z.to_bits() as u64).ok_or(Fault::Range),
         "cvt.i.q" => Ok(x.floor_to_i64()),
@@ -308,12 +316,20 @@ impl<F: LeEqU64> FloorToInteger for FixedI64<F> {
 #[test]
 fn overflow_is_noted_or_traps() {
     let big = q(2147483647.0);
-    let cases: [(&str, Vec<Operand>, [u64; 4], bool); 10] = [
+    let cases: [(&str, Vec<Operand>, [u64; 4], bool); 17] = [
         ("add.q", vec![reg(1), reg(2)], [big, q(1.0), 0, 0], true),
         ("sub.q", vec![reg(1), reg(2)], [1 << 63, 1, 0, 0], true),
         ("addmul.q", vec![reg(1), reg(2), reg(3)], [0, big, q(2.0), 0], true),
         ("addmuladd.q", vec![reg(1), reg(2), reg(3), reg(4)], [0, big, q(1.0), q(1.0)], true),
         ("addmuladd.q", vec![reg(1), reg(2), reg(3), reg(4)], [0, big, q(2.0), big.wrapping_neg()], false),
+        ("addplus.q", vec![reg(1), reg(2), reg(3)], [0, big, q(1.0), 0], true),
+        // The sum overflows though what comes of it does not.
+        ("addplus.q", vec![reg(1), reg(2), reg(3)], [q(-2.0), big, q(1.0), 0], true),
+        ("addplus.q", vec![reg(1), reg(2), reg(3)], [big, big, big.wrapping_neg(), 0], false),
+        ("xorplus.q", vec![reg(1), reg(2), reg(3)], [0, big, q(1.0), 0], true),
+        ("subminus.q", vec![reg(1), reg(2), reg(3)], [0, 1 << 63, 1, 0], true),
+        ("subminus.q", vec![reg(1), reg(2), reg(3)], [0, big, big, 0], false),
+        ("addplus", vec![reg(1), reg(2), reg(3)], [0, 1 << 63, 1 << 63, 0], false),
         ("rot.q", vec![reg(1), reg(2), reg(3)], [big, big, HALF_PI >> 1, 0], true),
         ("neg.q", vec![reg(1)], [1 << 63, 0, 0, 0], true),
         ("add.q", vec![reg(1), reg(2)], [big, q(0.5), 0, 0], false),

@@ -32,18 +32,33 @@ fn fused(b: &mut Builder, accumulator: Accumulator, function: Function, x: &[Wor
         Function::Equal => b.xor_equal(a, c, y[0]),
         Function::Min => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, a, c, &y)),
         Function::Max => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, c, a, &y)),
-        Function::Multiply if accumulator == Accumulator::AddOrSubtract => {
-            let direction = b.register("direction", Role::Control, 1);
-            b.complement_if(direction[0], &y);
-            b.multiply_add(a, c, &y);
-            b.complement_if(direction[0], &y);
-        }
-        Function::Multiply => b.multiply_add(a, c, &y),
+        Function::Sum => either_way(b, accumulator, &y, |b| {
+            b.add(a, &y);
+            b.add(c, &y);
+        }),
+        Function::Difference => either_way(b, accumulator, &y, |b| {
+            b.add(a, &y);
+            b.subtract(c, &y);
+        }),
+        Function::Multiply => either_way(b, accumulator, &y, |b| b.multiply_add(a, c, &y)),
         other => unreachable!("{other:?} is not fused"),
     }
 }
 
-/// The function on new wires.
+/// What `add` adds to y: subtracted, between complements, if the accumulator has a direction and it is 1.
+fn either_way(b: &mut Builder, accumulator: Accumulator, y: &Word, add: impl FnOnce(&mut Builder)) {
+    match accumulator {
+        Accumulator::AddOrSubtract => {
+            let direction = b.register("direction", Role::Control, 1);
+            b.complement_if(direction[0], y);
+            add(b);
+            b.complement_if(direction[0], y);
+        }
+        Accumulator::Xor | Accumulator::Add | Accumulator::MultiplyLog => add(b),
+    }
+}
+
+/// The function on new wires, or on those of an operand.
 fn value(b: &mut Builder, function: Function, x: &[Word]) -> Value {
     let a = &x[0];
     let width = a.len();
@@ -65,6 +80,15 @@ fn value(b: &mut Builder, function: Function, x: &[Word]) -> Value {
             let y = b.word(width);
             b.xor_nor(a, &x[1], &y);
             y.into()
+        }
+        // In place of an operand, which is as before when the value has been computed backward.
+        Function::Sum => {
+            b.add(&x[1], a);
+            a.clone().into()
+        }
+        Function::Difference => {
+            b.subtract(&x[1], a);
+            a.clone().into()
         }
         Function::Multiply => {
             let y = b.word(width);

@@ -22,7 +22,19 @@ const fn total(func: Func, acc: Acc) -> bool {
         Func::Int(f) => !matches!(f, I::Quot | I::Rem | I::Div | I::Mod | I::CvtL | I::CvtF),
         Func::Q(f) => matches!(
             f,
-            Q::Id | Q::Mul | Q::Muladd | Q::Sin | Q::Cos | Q::Tanh | Q::Sign | Q::Min | Q::Max | Q::Relu | Q::Floor
+            Q::Id
+                | Q::Mul
+                | Q::Muladd
+                | Q::Plus
+                | Q::Minus
+                | Q::Sin
+                | Q::Cos
+                | Q::Tanh
+                | Q::Sign
+                | Q::Min
+                | Q::Max
+                | Q::Relu
+                | Q::Floor
         ),
         Func::L(f) => matches!(acc, Acc::Xor) && matches!(f, l_fn::Fn::CvtI | l_fn::Fn::CvtQ),
         Func::F(f) => matches!(acc, Acc::Xor) && matches!(f, f_fn::Fn::CvtI | f_fn::Fn::CvtQ),
@@ -392,8 +404,8 @@ impl Generator<'_, '_> {
         if self.protected & bit(CLEAR) != 0 {
             return self.accumulate();
         }
-        let integers = [I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::And, I::Mul].map(Func::Int);
-        let fixed = [Q::Id, Q::Mul, Q::Muladd, Q::Min, Q::Max, Q::Sin, Q::Tanh].map(Func::Q);
+        let integers = [I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::And, I::Mul, I::Plus, I::Minus].map(Func::Int);
+        let fixed = [Q::Id, Q::Mul, Q::Muladd, Q::Plus, Q::Minus, Q::Min, Q::Max, Q::Sin, Q::Tanh].map(Func::Q);
         let f = if self.s.once_in(2) { self.s.pick(&integers) } else { self.s.pick(&fixed) };
         let arity = f.info().args.len();
         let sources = [0, 1, 2].map(|_| r(1 + self.s.below(u64::from(DATA)) as u8));
