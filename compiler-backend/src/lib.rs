@@ -6,4 +6,5 @@
 //! but for [`ir::eval`], which is there to check the rest against.
 
 pub mod ir;
+pub mod lower;
 pub mod nil;

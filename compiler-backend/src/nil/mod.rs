@@ -1,3 +1,81 @@
-//! Nil: the high-level reversible language.
+//! Nil: the high-level reversible language of the NiLang papers, independent of its host.
+//!
+//! [`parser`] makes a syntax tree ([`ast`]) of text, [`sema`] an intermediate representation of that, and [`library`] holds what programs
+//! name in `using`.
 
 pub mod ast;
+pub mod codes;
+mod lexer;
+pub mod library;
+pub mod parser;
+pub mod sema;
+pub mod types;
+
+use pendula_isa::diagnostic::{Diagnostic, Place, Severity, Sources};
+
+use sema::Input;
+
+/// Reads a program and the library modules that it uses. The program comes first.
+pub fn read(sources: &mut Sources, name: &str, text: String) -> (Vec<Input>, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    let mut inputs = Vec::new();
+    let mut wanted: Vec<(ast::Name, u16)> = Vec::new();
+    add(sources, name, text, false, &mut inputs, &mut wanted, &mut diagnostics);
+    let mut done: Vec<&'static str> = Vec::new();
+    while let Some((module, file)) = wanted.pop() {
+        let Some(files) = library::find(&module.text) else {
+            if !library::HOST.contains(&module.text.as_str()) {
+                let message = format!("`{}` is no module of the library, and is skipped", module.text);
+                let mut d = Diagnostic::warning(codes::NO_MODULE, message).at(Place { file, span: module.span.clone() }, "");
+                d.severity = Severity::Note;
+                diagnostics.push(d.help(format!("the library has {}", library::names())));
+            }
+            continue;
+        };
+        for (name, text) in files {
+            if !done.contains(name) {
+                done.push(name);
+                add(sources, &format!("<library>/{name}.nil"), text.to_string(), true, &mut inputs, &mut wanted, &mut diagnostics);
+            }
+        }
+    }
+    (inputs, diagnostics)
+}
+
+fn add(
+    sources: &mut Sources,
+    name: &str,
+    text: String,
+    library: bool,
+    inputs: &mut Vec<Input>,
+    wanted: &mut Vec<(ast::Name, u16)>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let Some(file) = sources.add(name, text.clone()) else { return };
+    let (tree, found) = parser::parse(file, &text);
+    diagnostics.extend(found);
+    for (what, span) in &tree.skipped {
+        let mut d = Diagnostic::warning(codes::SKIPPED, format!("host code is skipped: {what}"));
+        d.severity = Severity::Note;
+        diagnostics.push(d.at(Place { file, span: span.clone() }, ""));
+    }
+    for item in &tree.items {
+        if let ast::Item::Using(names) = item {
+            wanted.extend(names.iter().map(|n| (n.clone(), file)));
+        }
+    }
+    let lines = std::iter::once(0).chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(n, _)| n + 1)).collect();
+    inputs.push(Input { file, name: name.to_string(), tree, lines, text, library });
+}
+
+/// A type as it is written on the command line.
+pub(crate) fn parse_type(text: &str) -> Option<ast::TypeExpr> {
+    if text.contains(['\n', ')', ',']) && !text.contains('{') {
+        return None;
+    }
+    let (tree, found) = parser::parse(0, &format!("@i function f(x::{text})\nend\n"));
+    match tree.items.into_iter().next() {
+        Some(ast::Item::Function(f)) if found.is_empty() && f.params.len() == 1 => f.params.into_iter().next()?.ty,
+        _ => None,
+    }
+}

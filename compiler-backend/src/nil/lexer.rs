@@ -1,0 +1,612 @@
+//! Splits the text of a Nil file into tokens, one at a time and without a
+//! list of them, by the host language's lexical rules.
+//!
+//! The lexer reports nothing: what it cannot read becomes a token of its own,
+//! and the parser decides whether it matters (in host code it does not).
+//! Comments and blank space are not tokens; each token knows whether space or
+//! a line's end stands before it.
+
+use super::ast::{AssignOp, Binary};
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tok {
+    /// The end of the text.
+    Eof,
+    /// A name.
+    Ident,
+    /// A reserved word.
+    Kw(Kw),
+    /// `@name`
+    Macro,
+    /// A whole number.
+    Int,
+    /// A number with a fraction or exponent.
+    Real,
+    /// A number that cannot be read.
+    BadNumber,
+    /// A text; `"""…"""` if `triple`.
+    Str { triple: bool },
+    /// A text or command that only the host reads: `r"…"`, `` `…` ``.
+    HostText,
+    /// A text without an end; reaches to the end of its first line.
+    OpenText,
+    /// A character.
+    Char,
+    /// `#=` without `=#`.
+    OpenComment,
+    /// `(`
+    LParen,
+    /// `)`
+    RParen,
+    /// `[`
+    LBrack,
+    /// `]`
+    RBrack,
+    /// `{`
+    LBrace,
+    /// `}`
+    RBrace,
+    /// `,`
+    Comma,
+    /// `;`
+    Semi,
+    /// `:`
+    Colon,
+    /// `::`
+    Typed,
+    /// `.` before a field or an argument list.
+    Dot,
+    /// `...`
+    Splat,
+    /// `?`
+    Question,
+    /// `->`
+    Arrow,
+    /// `=>`
+    Pair,
+    /// `←`
+    Alloc,
+    /// `→`
+    Free,
+    /// `=`
+    Equals,
+    /// `+=` and its like; whether with a point.
+    Assign(AssignOp, bool),
+    /// `÷=`, `.=` and its like: not reversible.
+    BadAssign,
+    /// A binary operator; whether with a point. Also `+` and `-` as signs.
+    Op(Binary, bool),
+    /// An operator that only the host has.
+    HostOp,
+    /// `|>`
+    Pipe,
+    /// `<:`
+    Subtype,
+    /// `~`
+    Tilde,
+    /// `!`
+    Not,
+    /// `√`
+    Root,
+    /// `'` after an operand.
+    Prime,
+    /// `∈`
+    Elem,
+    /// Any other character.
+    Unknown,
+}
+
+impl Tok {
+    /// Whether an operand can end with it, so that what follows is a binary operator and not a sign.
+    pub(crate) const fn ends_operand(self) -> bool {
+        matches!(
+            self,
+            Tok::Ident
+                | Tok::Int
+                | Tok::Real
+                | Tok::BadNumber
+                | Tok::Str { .. }
+                | Tok::HostText
+                | Tok::OpenText
+                | Tok::Char
+                | Tok::RParen
+                | Tok::RBrack
+                | Tok::RBrace
+                | Tok::Prime
+                | Tok::Splat
+                | Tok::Kw(Kw::End | Kw::True | Kw::False)
+        )
+    }
+}
+
+macro_rules! keywords {
+    ($( $Name:ident $text:literal )*) => {
+        /// A reserved word.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "the names say it")]
+        pub(crate) enum Kw { $( $Name, )* }
+
+        /// The reserved word, if it is one.
+        fn keyword(text: &str) -> Option<Kw> {
+            match text {
+                $( $text => Some(Kw::$Name), )*
+                _ => None,
+            }
+        }
+    };
+}
+
+keywords! {
+    Baremodule "baremodule" Begin "begin" Break "break" Catch "catch" Const "const" Continue "continue" Do "do"
+    Else "else" Elseif "elseif" End "end" Export "export" False "false" Finally "finally" For "for"
+    Function "function" Global "global" If "if" Import "import" In "in" Isa "isa" Let "let" Local "local"
+    Macro "macro" Module "module" Quote "quote" Return "return" Struct "struct" True "true" Try "try"
+    Using "using" Where "where" While "while"
+}
+
+/// A token and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    /// What.
+    pub(crate) kind: Tok,
+    /// Its first byte.
+    pub(crate) start: usize,
+    /// The byte after it.
+    pub(crate) end: usize,
+    /// The column of its first byte, in bytes from 0.
+    pub(crate) column: usize,
+    /// Whether a line ends between the token before and this one.
+    pub(crate) line_before: bool,
+    /// Whether anything stands between the token before and this one.
+    pub(crate) space_before: bool,
+}
+
+/// The place in the text up to which tokens have been read. Copies go on from the same place.
+#[derive(Clone, Copy)]
+pub(crate) struct Lexer<'a> {
+    text: &'a str,
+    pos: usize,
+    limit: usize,
+    line_start: usize,
+    /// Whether the token before ended an operand.
+    operand: bool,
+    /// Where the token before ended, if it was a name.
+    name_end: Option<usize>,
+    /// Whether a text without an end has been met. From then on texts end at their line's end at the latest,
+    /// so that the rest of the file is not searched again and again.
+    open_text: bool,
+}
+
+/// Whether a name can begin with it.
+pub(crate) fn starts_name(c: char) -> bool {
+    c == '_' || c.is_alphabetic() || matches!(c, '∂' | '∇' | '∞')
+}
+
+/// Whether a name can go on with it; `!` is judged by what follows.
+pub(crate) fn continues_name(c: char) -> bool {
+    starts_name(c) || c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}')
+}
+
+impl<'a> Lexer<'a> {
+    /// Reads `text` from `pos` up to `limit`. Columns count from `pos` on its first line.
+    pub(crate) fn new(text: &'a str, pos: usize, limit: usize) -> Lexer<'a> {
+        let limit = limit.min(text.len());
+        Lexer { text, pos, limit, line_start: pos, operand: false, name_end: None, open_text: false }
+    }
+
+    /// What is read.
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        if at < self.limit { self.text.as_bytes().get(at).copied().unwrap_or(0) } else { 0 }
+    }
+
+    fn char(&self, at: usize) -> Option<char> {
+        if at < self.limit { self.text.get(at..)?.chars().next() } else { None }
+    }
+
+    /// The next token; [`Tok::Eof`] for ever after the last.
+    pub(crate) fn token(&mut self) -> Token {
+        let before = self.pos;
+        let (line_before, open_comment) = self.trivia();
+        let start = self.pos;
+        let space_before = start > before;
+        let column = start - self.line_start;
+        let kind = match open_comment {
+            Some(_) => {
+                self.pos = self.limit;
+                Tok::OpenComment
+            }
+            None => self.read(start, self.operand && !space_before),
+        };
+        let end = if kind == Tok::OpenComment { start + 2 } else { self.pos };
+        self.operand = kind.ends_operand();
+        self.name_end = (kind == Tok::Ident).then_some(end);
+        Token { kind, start, end, column, line_before, space_before }
+    }
+
+    /// Skips blank space and comments. Says whether a line ended, and whether a comment was left open, at which it stops.
+    fn trivia(&mut self) -> (bool, Option<()>) {
+        let mut line = false;
+        loop {
+            match self.byte(self.pos) {
+                b' ' | b'\t' | b'\r' => self.pos += 1,
+                b'\n' => {
+                    self.pos += 1;
+                    self.line_start = self.pos;
+                    line = true;
+                }
+                b'#' if self.byte(self.pos + 1) == b'=' => match comment_end(self.text, self.pos, self.limit) {
+                    Some(end) => {
+                        // A comment over several lines does not end a statement, but the columns start anew.
+                        if let Some(n) = self.text.get(self.pos..end).and_then(|t| t.rfind('\n')) {
+                            self.line_start = self.pos + n + 1;
+                        }
+                        self.pos = end;
+                    }
+                    None => return (line, Some(())),
+                },
+                b'#' => {
+                    let rest = self.text.as_bytes().get(self.pos..self.limit).unwrap_or(&[]);
+                    self.pos += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+                }
+                b if b < 0x80 => return (line, None),
+                _ => match self.char(self.pos) {
+                    Some(c) if c.is_whitespace() || c == '\u{feff}' => self.pos += c.len_utf8(),
+                    _ => return (line, None),
+                },
+            }
+        }
+    }
+
+    /// Reads the token at `start`; `after` says that it follows an operand directly.
+    fn read(&mut self, start: usize, after: bool) -> Tok {
+        if start >= self.limit {
+            return Tok::Eof;
+        }
+        match self.byte(start) {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                self.pos = self.name(start);
+                let text = self.text.get(start..self.pos).unwrap_or("");
+                keyword(text).map_or(Tok::Ident, Tok::Kw)
+            }
+            b'0'..=b'9' => self.number(start),
+            b'.' if self.byte(start + 1).is_ascii_digit() && !after => self.number(start),
+            b'"' => self.string(start),
+            b'`' => {
+                self.pos = start + 1;
+                self.close_text(b'`', 1, false).map_or(Tok::OpenText, |()| Tok::HostText)
+            }
+            b'\'' if after => self.take(start, 1, Tok::Prime),
+            b'\'' => self.character(start),
+            b'@' => {
+                if self.char(start + 1).is_some_and(starts_name) {
+                    self.pos = self.name(start + 1);
+                    Tok::Macro
+                } else {
+                    self.take(start, 1, Tok::Unknown)
+                }
+            }
+            b if b < 0x80 => {
+                let (kind, len) = self.operator(start);
+                self.take(start, len, kind)
+            }
+            _ => match self.char(start) {
+                Some(c) if starts_name(c) => {
+                    self.pos = self.name(start);
+                    Tok::Ident
+                }
+                _ => {
+                    let (kind, len) = self.operator(start);
+                    self.take(start, len, kind)
+                }
+            },
+        }
+    }
+
+    fn take(&mut self, start: usize, len: usize, kind: Tok) -> Tok {
+        self.pos = (start + len).min(self.limit);
+        kind
+    }
+
+    /// Where the name that begins at `pos` ends.
+    fn name(&self, mut pos: usize) -> usize {
+        loop {
+            match self.byte(pos) {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => pos += 1,
+                // `x!=y` compares.
+                b'!' if self.byte(pos + 1) != b'=' => pos += 1,
+                b if b < 0x80 => return pos,
+                _ => match self.char(pos) {
+                    Some(c) if continues_name(c) => pos += c.len_utf8(),
+                    _ => return pos,
+                },
+            }
+        }
+    }
+
+    fn number(&mut self, start: usize) -> Tok {
+        let radix: fn(u8) -> bool = match (self.byte(start), self.byte(start + 1)) {
+            (b'0', b'x') => |b| b.is_ascii_hexdigit(),
+            (b'0', b'o') => |b| (b'0'..=b'7').contains(&b),
+            (b'0', b'b') => |b| matches!(b, b'0' | b'1'),
+            _ => return self.decimal(start),
+        };
+        let (digits, mut good) = self.digits(start + 2, radix);
+        good &= digits > start + 2;
+        self.pos = self.name(digits);
+        if good && self.pos == digits { Tok::Int } else { Tok::BadNumber }
+    }
+
+    /// Where the digits from `pos` on end, and whether the separators stand between digits.
+    fn digits(&self, mut pos: usize, digit: fn(u8) -> bool) -> (usize, bool) {
+        let (mut good, mut last) = (true, b'_');
+        loop {
+            match self.byte(pos) {
+                b'_' => good &= last != b'_',
+                b if digit(b) => {}
+                _ => return (pos, good && last != b'_'),
+            }
+            last = self.byte(pos);
+            pos += 1;
+        }
+    }
+
+    fn decimal(&mut self, start: usize) -> Tok {
+        let digit: fn(u8) -> bool = |b| b.is_ascii_digit();
+        let (mut kind, mut good) = (Tok::Int, true);
+        let mut pos = start;
+        if self.byte(pos) != b'.' {
+            (pos, good) = self.digits(pos, digit);
+        }
+        if self.byte(pos) == b'.' {
+            let next = self.byte(pos + 1);
+            if next.is_ascii_digit() {
+                let (end, fraction) = self.digits(pos + 1, digit);
+                (kind, pos, good) = (Tok::Real, end, good && fraction);
+            } else if matches!(next, 0 | b' ' | b'\t' | b'\r' | b'\n' | b',' | b';' | b')' | b']' | b'}' | b'#') {
+                (kind, pos) = (Tok::Real, pos + 1);
+            }
+        }
+        if matches!(self.byte(pos), b'e' | b'E') {
+            let sign = usize::from(matches!(self.byte(pos + 1), b'+' | b'-'));
+            if self.byte(pos + 1 + sign).is_ascii_digit() {
+                let (end, exponent) = self.digits(pos + 1 + sign, digit);
+                (kind, pos, good) = (Tok::Real, end, good && exponent);
+            }
+        }
+        if self.byte(pos) == b'.' && self.byte(pos + 1).is_ascii_digit() {
+            // `1.2.3`
+            while self.byte(pos) == b'.' || self.byte(pos).is_ascii_digit() {
+                pos += 1;
+            }
+            good = false;
+        }
+        self.pos = pos;
+        if good { kind } else { Tok::BadNumber }
+    }
+
+    fn string(&mut self, start: usize) -> Tok {
+        let raw = self.name_end == Some(start);
+        let triple = self.byte(start + 1) == b'"' && self.byte(start + 2) == b'"';
+        let quotes = if triple { 3 } else { 1 };
+        self.pos = start + quotes;
+        match self.close_text(b'"', quotes, raw) {
+            None => Tok::OpenText,
+            Some(()) if raw => Tok::HostText,
+            Some(()) => Tok::Str { triple },
+        }
+    }
+
+    /// Goes on behind the text whose opening quotes have been read. If it does not end: to the end of the line, and `None`.
+    fn close_text(&mut self, quote: u8, quotes: usize, raw: bool) -> Option<()> {
+        let start = self.pos;
+        let line = |lexer: &Lexer<'_>| {
+            let rest = lexer.text.as_bytes().get(start..lexer.limit).unwrap_or(&[]);
+            start + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len())
+        };
+        let limit = if self.open_text { line(self) } else { self.limit };
+        let bytes = self.text.as_bytes().get(..limit).unwrap_or(&[]);
+        if let Some(end) = text_end(bytes, start, quote, quotes, raw) {
+            if let Some(n) = self.text.get(start..end).and_then(|t| t.rfind('\n')) {
+                self.line_start = start + n + 1;
+            }
+            self.pos = end;
+            return Some(());
+        }
+        self.open_text = true;
+        self.pos = line(self);
+        None
+    }
+
+    /// A character in quotes, or a quote that means nothing.
+    fn character(&mut self, start: usize) -> Tok {
+        let mut pos = start + 1;
+        if self.byte(pos) == b'\\' {
+            pos += 2;
+            while self.byte(pos).is_ascii_hexdigit() && pos < start + 11 {
+                pos += 1;
+            }
+        } else {
+            pos += self.char(pos).map_or(0, char::len_utf8);
+        }
+        if pos > start + 1 && self.byte(pos) == b'\'' {
+            self.take(start, pos + 1 - start, Tok::Char)
+        } else {
+            self.take(start, 1, Tok::Unknown)
+        }
+    }
+
+    /// The operator or bracket at `at` and its length.
+    fn operator(&self, at: usize) -> (Tok, usize) {
+        let (b, c, d) = (self.byte(at), self.byte(at + 1), self.byte(at + 2));
+        let simple = |kind, len| (kind, len);
+        match b {
+            b'(' => simple(Tok::LParen, 1),
+            b')' => simple(Tok::RParen, 1),
+            b'[' => simple(Tok::LBrack, 1),
+            b']' => simple(Tok::RBrack, 1),
+            b'{' => simple(Tok::LBrace, 1),
+            b'}' => simple(Tok::RBrace, 1),
+            b',' => simple(Tok::Comma, 1),
+            b';' => simple(Tok::Semi, 1),
+            b'?' => simple(Tok::Question, 1),
+            b'~' => simple(Tok::Tilde, 1),
+            b':' if c == b':' => simple(Tok::Typed, 2),
+            b':' if c == b'=' && d != b'=' => simple(Tok::BadAssign, 2),
+            b':' => simple(Tok::Colon, 1),
+            b'.' if c == b'.' && d == b'.' => simple(Tok::Splat, 3),
+            b'.' => match self.plain_operator(at + 1) {
+                Some((Tok::Op(op, _), len)) => simple(Tok::Op(op, true), len + 1),
+                Some((Tok::Assign(op, _), len)) => simple(Tok::Assign(op, true), len + 1),
+                Some((Tok::Equals | Tok::BadAssign, len)) => simple(Tok::BadAssign, len + 1),
+                Some((_, len)) => simple(Tok::HostOp, len + 1),
+                None => simple(Tok::Dot, 1),
+            },
+            _ => self.plain_operator(at).unwrap_or_else(|| simple(Tok::Unknown, self.char(at).map_or(1, char::len_utf8))),
+        }
+    }
+
+    /// The operator at `at`, without a point before it, and its length.
+    fn plain_operator(&self, at: usize) -> Option<(Tok, usize)> {
+        let (b, c, d, e) = (self.byte(at), self.byte(at + 1), self.byte(at + 2), self.byte(at + 3));
+        let op = |op| Tok::Op(op, false);
+        let assign = |op| Tok::Assign(op, false);
+        Some(match (b, c, d) {
+            (b'+', b'=', _) => (assign(AssignOp::Add), 2),
+            (b'+', ..) => (op(Binary::Add), 1),
+            (b'-', b'=', _) => (assign(AssignOp::Sub), 2),
+            (b'-', b'>', _) => (Tok::Arrow, 2),
+            (b'-', ..) => (op(Binary::Sub), 1),
+            (b'*', b'=', _) => (assign(AssignOp::Mul), 2),
+            (b'*', ..) => (op(Binary::Mul), 1),
+            (b'/', b'/', b'=') => (Tok::BadAssign, 3),
+            (b'/', b'/', _) => (Tok::HostOp, 2),
+            (b'/', b'=', _) => (assign(AssignOp::Div), 2),
+            (b'/', ..) => (op(Binary::Div), 1),
+            (b'%' | b'^' | b'&' | b'\\', b'=', _) => (Tok::BadAssign, 2),
+            (b'%', ..) => (op(Binary::Rem), 1),
+            (b'^', ..) => (op(Binary::Pow), 1),
+            (b'&', b'&', _) => (op(Binary::Both), 2),
+            (b'&', ..) => (op(Binary::And), 1),
+            (b'\\', ..) => (Tok::HostOp, 1),
+            (b'|', b'|', _) => (op(Binary::Either), 2),
+            (b'|', b'>', _) => (Tok::Pipe, 2),
+            (b'|', b'=', _) => (Tok::BadAssign, 2),
+            (b'|', ..) => (op(Binary::Or), 1),
+            (b'$', b'=', _) if e != b'=' => (assign(AssignOp::Xor), 2),
+            (b'=', b'=', b'=') => (op(Binary::Eq), 3),
+            (b'=', b'=', _) => (op(Binary::Eq), 2),
+            (b'=', b'>', _) => (Tok::Pair, 2),
+            (b'=', ..) => (Tok::Equals, 1),
+            (b'!', b'=', b'=') => (op(Binary::Ne), 3),
+            (b'!', b'=', _) => (op(Binary::Ne), 2),
+            (b'!', ..) => (Tok::Not, 1),
+            (b'<', b'<', b'=') => (Tok::BadAssign, 3),
+            (b'<', b'<', _) => (op(Binary::Shl), 2),
+            (b'<', b'=', _) => (op(Binary::Le), 2),
+            (b'<', b':', _) => (Tok::Subtype, 2),
+            (b'<', b'|', _) => (Tok::HostOp, 2),
+            (b'<', ..) => (op(Binary::Lt), 1),
+            (b'>', b'>', b'>') if e == b'=' => (Tok::BadAssign, 4),
+            (b'>', b'>', b'>') => (op(Binary::Shr), 3),
+            (b'>', b'>', b'=') => (Tok::BadAssign, 3),
+            (b'>', b'>', _) => (op(Binary::Sar), 2),
+            (b'>', b'=', _) => (op(Binary::Ge), 2),
+            (b'>', b':', _) => (Tok::HostOp, 2),
+            (b'>', ..) => (op(Binary::Gt), 1),
+            _ => {
+                let symbol = self.char(at)?;
+                let len = symbol.len_utf8();
+                let assigned = self.byte(at + len) == b'=' && self.byte(at + len + 1) != b'=';
+                match symbol {
+                    '⊻' | '∨' if assigned => (assign(AssignOp::Xor), len + 1),
+                    '÷' if assigned => (Tok::BadAssign, len + 1),
+                    '⊻' => (op(Binary::Xor), len),
+                    '÷' => (op(Binary::Quot), len),
+                    '≠' | '≢' => (op(Binary::Ne), len),
+                    '≡' => (op(Binary::Eq), len),
+                    '≤' => (op(Binary::Le), len),
+                    '≥' => (op(Binary::Ge), len),
+                    '←' => (Tok::Alloc, len),
+                    '→' => (Tok::Free, len),
+                    '∈' => (Tok::Elem, len),
+                    '√' => (Tok::Root, len),
+                    _ => return None,
+                }
+            }
+        })
+    }
+}
+
+/// Where the `#=` comment at `start` ends: comments may stand inside each other.
+pub(crate) fn comment_end(text: &str, start: usize, limit: usize) -> Option<usize> {
+    let bytes = text.as_bytes().get(..limit)?;
+    let (mut pos, mut depth) = (start, 0usize);
+    loop {
+        match (*bytes.get(pos)?, bytes.get(pos + 1)) {
+            (b'#', Some(b'=')) => {
+                depth += 1;
+                pos += 2;
+            }
+            (b'=', Some(b'#')) => {
+                depth -= 1;
+                pos += 2;
+                if depth == 0 {
+                    return Some(pos);
+                }
+            }
+            _ => pos += 1,
+        }
+    }
+}
+
+/// Where the text ends whose first byte after the quotes is at `pos`. Interpolated `$(…)` may hold further texts.
+fn text_end(bytes: &[u8], mut pos: usize, quote: u8, quotes: usize, raw: bool) -> Option<usize> {
+    enum Inside {
+        Text(u8, usize),
+        Parens(usize),
+    }
+    let mut stack = vec![Inside::Text(quote, quotes)];
+    loop {
+        let (b, next) = (*bytes.get(pos)?, bytes.get(pos + 1).copied().unwrap_or(0));
+        match stack.last_mut()? {
+            Inside::Text(quote, quotes) => match b {
+                b'\\' => pos += 2,
+                b if b == *quote && (*quotes == 1 || (next == b && bytes.get(pos + 2) == Some(&b))) => {
+                    pos += *quotes;
+                    stack.pop();
+                    if stack.is_empty() {
+                        return Some(pos);
+                    }
+                }
+                b'$' if next == b'(' && !raw => {
+                    pos += 2;
+                    stack.push(Inside::Parens(1));
+                }
+                _ => pos += 1,
+            },
+            Inside::Parens(depth) => {
+                pos += 1;
+                match b {
+                    b'(' => *depth += 1,
+                    b')' if *depth == 1 => {
+                        stack.pop();
+                    }
+                    b')' => *depth -= 1,
+                    // A quotation mark as a character.
+                    b'\'' if next == b'"' && bytes.get(pos + 1) == Some(&b'\'') => pos += 2,
+                    b'"' if next == b'"' && bytes.get(pos + 1) == Some(&b'"') => {
+                        pos += 2;
+                        stack.push(Inside::Text(b'"', 3));
+                    }
+                    b'"' => stack.push(Inside::Text(b'"', 1)),
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Skips what is not read: host code, and what stands after an error.
+//!
+//! Nothing is understood here but brackets and blocks, and that only as far as
+//! needed to find where a statement ends.
+
+use pendula_isa::diagnostic::Diagnostic;
+
+use super::super::ast::Span;
+use super::super::codes;
+use super::super::lexer::{Kw, Tok, Token};
+use super::{Cursor, Parser};
+
+/// What has been opened and not yet closed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Paren(usize),
+    Bracket(usize),
+    Block(usize, usize),
+}
+
+/// How many lines are searched for the bracket that an erroneous line left open.
+const LINES_AFTER_ERROR: usize = 10;
+
+impl Parser<'_> {
+    /// Skips one statement of the host, with the blocks in it. Takes at least one token, if there is one.
+    pub(super) fn skip_statement(&mut self) -> Span {
+        let start = self.token().start;
+        self.skip(Vec::new());
+        start..self.last_end
+    }
+
+    /// Skips what follows `@safe`: up to the end of the statement, also inside of `( …; … )`.
+    pub(super) fn skip_safe(&mut self) -> Span {
+        let start = self.token().start;
+        if self.lines {
+            self.skip(Vec::new());
+        } else {
+            self.recover_in_brackets();
+        }
+        start..self.last_end.max(start)
+    }
+
+    /// Skips the rest of a block that was opened at `opener`, and its `end`.
+    pub(super) fn skip_block(&mut self, opener: &Span) {
+        self.skip(vec![Open::Block(opener.start, opener.end)]);
+    }
+
+    fn skip(&mut self, mut stack: Vec<Open>) {
+        // Where to go on if the blocks turn out not to end: the first reversible function at a line's beginning.
+        let mut resume: Option<(Cursor<'_>, usize)> = None;
+        let in_block = !stack.is_empty();
+        let mut last = Tok::Semi;
+        let mut first = true;
+        loop {
+            let token = self.token();
+            let ended = stack.is_empty() && !first && token.line_before && !wants_more(last);
+            if ended || (stack.is_empty() && (token.kind == Tok::Semi || (in_block && !first))) {
+                break;
+            }
+            match token.kind {
+                Tok::Eof => break,
+                Tok::OpenText | Tok::OpenComment => {
+                    self.open_text(token);
+                }
+                Tok::Macro if !first && token.column == 0 && token.line_before && self.text_of(token) == "@i" => {
+                    if self.unbalanced {
+                        break;
+                    }
+                    if resume.is_none() {
+                        resume = Some((self.cursor, self.last_end));
+                    }
+                }
+                Tok::LParen | Tok::LBrace => stack.push(Open::Paren(token.start)),
+                Tok::LBrack => stack.push(Open::Bracket(token.start)),
+                Tok::RParen | Tok::RBrace => {
+                    if matches!(stack.last(), Some(Open::Paren(_))) {
+                        stack.pop();
+                    }
+                }
+                Tok::RBrack => {
+                    if matches!(stack.last(), Some(Open::Bracket(_))) {
+                        stack.pop();
+                    }
+                }
+                Tok::Kw(kw) if !self.quoted(token, last) => match kw {
+                    Kw::End if indexes(&stack) => {}
+                    Kw::End => match stack.iter().rposition(|o| matches!(o, Open::Block(..))) {
+                        Some(block) => stack.truncate(block),
+                        None => break,
+                    },
+                    Kw::Else | Kw::Elseif if stack.is_empty() && !first => break,
+                    _ if opens(kw, &stack, last) => stack.push(Open::Block(token.start, token.end)),
+                    _ => {}
+                },
+                Tok::Ident if matches!(self.text_of(token), "abstract" | "primitive") => {
+                    let next = self.cursor.second();
+                    if next.kind == Tok::Ident && self.text_of(next) == "type" {
+                        stack.push(Open::Block(token.start, token.end));
+                    }
+                }
+                _ => {}
+            }
+            last = token.kind;
+            first = false;
+            self.bump();
+        }
+        match stack.first() {
+            None => return,
+            Some(Open::Block(start, end)) => self.block_without_end(*start..*end),
+            Some(Open::Paren(start) | Open::Bracket(start)) => {
+                self.error(codes::SYNTAX, *start..*start + 1, "this bracket is not closed", "close it where it ends");
+            }
+        }
+        if self.at(Tok::Eof) && !self.stopped && !self.unbalanced {
+            if let Some((cursor, last_end)) = resume {
+                (self.cursor, self.last_end) = (cursor, last_end);
+            }
+            self.unbalanced = true;
+        }
+    }
+
+    /// Whether a reserved word is only quoted: `:end`, `x.end`.
+    fn quoted(&self, token: Token, last: Tok) -> bool {
+        !token.space_before && matches!(last, Tok::Colon | Tok::Dot)
+    }
+
+    /// Reports a block that does not end.
+    pub(super) fn block_without_end(&mut self, opener: Span) {
+        let here = self.token();
+        let what = self.slice(opener.clone()).to_owned();
+        let (place, until) = (self.place(opener), self.place(here.start..here.end));
+        let diagnostic = Diagnostic::error(codes::NO_END, format!("this `{what}` has no `end`"))
+            .at(place, "")
+            .also(until, "it is still open here")
+            .help("write `end` where the block ends");
+        self.report(diagnostic);
+    }
+
+    /// Goes to the next statement after an error. `open` brackets have been opened and not closed.
+    pub(super) fn recover(&mut self, open: usize) {
+        if !self.lines {
+            // Inside of `( …; … )`: lines end nothing here.
+            return self.recover_in_brackets();
+        }
+        if self.token().line_before && open == 0 {
+            return;
+        }
+        let mut depth = open;
+        let mut stay: Option<(Cursor<'_>, usize)> = None;
+        let mut lines = 0;
+        loop {
+            let token = self.token();
+            if token.line_before {
+                if depth == 0 {
+                    return;
+                }
+                let fresh = matches!(token.kind, Tok::Kw(_) | Tok::Macro | Tok::Tilde | Tok::Eof);
+                if self.stopped {
+                    return;
+                }
+                if fresh || lines >= LINES_AFTER_ERROR {
+                    (self.cursor, self.last_end) = stay.unwrap_or((self.cursor, self.last_end));
+                    return;
+                }
+                stay = stay.or(Some((self.cursor, self.last_end)));
+                lines += 1;
+            }
+            match token.kind {
+                Tok::Eof => {
+                    if let Some((cursor, last_end)) = stay
+                        && !self.stopped
+                    {
+                        (self.cursor, self.last_end) = (cursor, last_end);
+                    }
+                    return;
+                }
+                Tok::Semi if depth == 0 => return,
+                Tok::LParen | Tok::LBrack | Tok::LBrace => depth += 1,
+                Tok::RParen | Tok::RBrack | Tok::RBrace => depth = depth.saturating_sub(1),
+                Tok::Kw(Kw::End | Kw::Else | Kw::Elseif) if depth == 0 => return,
+                Tok::Kw(kw) if depth == 0 && opens(kw, &[], Tok::Semi) => {
+                    // A block that began in the erroneous line: skip it whole.
+                    self.bump();
+                    self.skip_block(&(token.start..token.end));
+                    continue;
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Goes to the next `;` or `)` of the brackets that are open.
+    fn recover_in_brackets(&mut self) {
+        let mut depth = 0usize;
+        loop {
+            match self.kind() {
+                Tok::Eof | Tok::Kw(Kw::End | Kw::Else | Kw::Elseif) => return,
+                Tok::Semi if depth == 0 => return,
+                Tok::RParen if depth == 0 => return,
+                Tok::LParen | Tok::LBrack | Tok::LBrace => depth += 1,
+                Tok::RParen | Tok::RBrack | Tok::RBrace => depth = depth.saturating_sub(1),
+                Tok::Macro if self.starts_item() => return,
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+}
+
+/// Whether a statement cannot end with this token.
+fn wants_more(last: Tok) -> bool {
+    match last {
+        Tok::Op(..)
+        | Tok::Assign(..)
+        | Tok::BadAssign
+        | Tok::Equals
+        | Tok::Comma
+        | Tok::Pair
+        | Tok::Pipe
+        | Tok::HostOp
+        | Tok::Alloc
+        | Tok::Free
+        | Tok::Question
+        | Tok::Arrow
+        | Tok::Subtype
+        | Tok::Typed
+        | Tok::Elem
+        | Tok::Kw(Kw::In | Kw::Isa | Kw::Where) => true,
+        _ => false,
+    }
+}
+
+/// Whether `end` is an index here, as in `x[end]`.
+fn indexes(stack: &[Open]) -> bool {
+    let mut inner = stack.iter().rev().take_while(|o| !matches!(o, Open::Block(..)));
+    inner.any(|o| matches!(o, Open::Bracket(_)))
+}
+
+/// Whether a reserved word opens a block here: `for` and `if` inside of brackets may belong to a comprehension.
+fn opens(kw: Kw, stack: &[Open], last: Tok) -> bool {
+    match kw {
+        Kw::For | Kw::If => match stack.last() {
+            None | Some(Open::Block(..)) => true,
+            Some(Open::Paren(_) | Open::Bracket(_)) => !last.ends_operand(),
+        },
+        Kw::Begin => !matches!(stack.last(), Some(Open::Bracket(_))),
+        Kw::Function
+        | Kw::While
+        | Kw::Let
+        | Kw::Struct
+        | Kw::Module
+        | Kw::Baremodule
+        | Kw::Do
+        | Kw::Try
+        | Kw::Quote
+        | Kw::Macro => true,
+        _ => false,
+    }
+}

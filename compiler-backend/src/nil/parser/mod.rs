@@ -1,0 +1,375 @@
+//! Reads Nil: text to syntax tree, with all errors.
+//!
+//! A recursive descent over the tokens of [`lexer`](super::lexer), with bounded
+//! depth. What is wrong is reported and skipped up to the next statement. Names
+//! and types mean nothing here; that is the business of what comes after.
+
+mod control;
+mod expr;
+mod host;
+mod item;
+mod operand;
+mod stmt;
+mod text;
+mod types;
+
+use pendula_isa::diagnostic::{Diagnostic, Place};
+
+use super::ast::{Expr, ExprKind, File, Name, Span};
+use super::codes;
+use super::lexer::{Kw, Lexer, Tok, Token};
+
+/// How deep statements and expressions may stand inside each other.
+const MAX_DEPTH: usize = 200;
+
+/// How high the tree of one expression may be: also `1 + 1 + 1 + …` makes a high tree.
+const MAX_HEIGHT: usize = 500;
+
+/// How many errors are shown.
+const MAX_ERRORS: usize = 100;
+
+/// What could not be read has been reported.
+#[derive(Debug)]
+struct Failed;
+
+type Parsed<T> = Result<T, Failed>;
+
+/// What the formatter needs to know beyond the tokens.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// Where `<-`, `->` and `xor=` stand that mean `←`, `→` and `⊻=`, in order.
+    pub(crate) spellings: Vec<usize>,
+    /// Text that stays as it is, in order.
+    pub(crate) verbatim: Vec<Span>,
+}
+
+/// The next token and the ones already looked at. Copies go on from the same place.
+#[derive(Clone, Copy)]
+struct Cursor<'a> {
+    lexer: Lexer<'a>,
+    token: Token,
+    ahead: [Option<Token>; 2],
+}
+
+impl<'a> Cursor<'a> {
+    fn new(mut lexer: Lexer<'a>) -> Cursor<'a> {
+        let token = lexer.token();
+        Cursor { lexer, token, ahead: [None; 2] }
+    }
+
+    fn bump(&mut self) {
+        self.token = match self.ahead[0].take() {
+            Some(token) => {
+                self.ahead[0] = self.ahead[1].take();
+                token
+            }
+            None => self.lexer.token(),
+        };
+    }
+
+    /// The token after the next.
+    fn second(&mut self) -> Token {
+        *self.ahead[0].get_or_insert_with(|| self.lexer.token())
+    }
+
+    /// The token after that.
+    fn third(&mut self) -> Token {
+        self.second();
+        *self.ahead[1].get_or_insert_with(|| self.lexer.token())
+    }
+}
+
+/// Reads a file.
+struct Parser<'a> {
+    file: u16,
+    cursor: Cursor<'a>,
+    /// Where the last token ended.
+    last_end: usize,
+    diagnostics: Vec<Diagnostic>,
+    tree: File,
+    notes: Notes,
+    /// The text before the next item.
+    doc: Option<String>,
+    /// Above 0, nothing is reported: what is read may be host code.
+    muted: usize,
+    /// Whether there have been too many errors.
+    stopped: bool,
+    depth: usize,
+    /// The height of the expression read last.
+    height: usize,
+    /// Whether lines end statements here, that is, outside of brackets.
+    lines: bool,
+    /// Whether `end` is an index here.
+    in_index: bool,
+    /// Whether `:` with space around it belongs to `? :`.
+    in_choice: bool,
+    /// The bracket in which `~` may stand for a condition, and whether it did.
+    tilde: Option<usize>,
+    /// How many brackets are open in this statement.
+    brackets: usize,
+    /// How many chains of comparisons have been read.
+    chains: usize,
+    /// Whether a missing `end` has been reported; the blocks around it then say nothing.
+    end_missing: bool,
+    /// A block whose `end` stands further left than it, if there was one in this function.
+    suspect: Option<Span>,
+    /// Whether host code has been met that does not end. It then ends at the next `@i`.
+    unbalanced: bool,
+    /// How many `module … end` are open.
+    modules: Vec<Span>,
+    /// The names of the constants so far.
+    constants: std::collections::HashSet<String>,
+}
+
+/// Reads a file. Never fails: gives what could be read, and all errors, at most a hundred.
+pub fn parse(file: u16, text: &str) -> (File, Vec<Diagnostic>) {
+    let (tree, diagnostics, _) = parse_with_notes(file, text);
+    (tree, diagnostics)
+}
+
+/// Reads a file, and notes what the formatter needs.
+pub(crate) fn parse_with_notes(file: u16, text: &str) -> (File, Vec<Diagnostic>, Notes) {
+    let mut parser = Parser {
+        file,
+        cursor: Cursor::new(Lexer::new(text, 0, text.len())),
+        last_end: 0,
+        diagnostics: Vec::new(),
+        tree: File::default(),
+        notes: Notes::default(),
+        doc: None,
+        muted: 0,
+        stopped: false,
+        depth: 0,
+        height: 0,
+        lines: true,
+        in_index: false,
+        in_choice: false,
+        tilde: None,
+        brackets: 0,
+        chains: 0,
+        end_missing: false,
+        suspect: None,
+        unbalanced: false,
+        modules: Vec::new(),
+        constants: std::collections::HashSet::new(),
+    };
+    parser.items();
+    (parser.tree, parser.diagnostics, parser.notes)
+}
+
+impl<'a> Parser<'a> {
+    fn token(&self) -> Token {
+        self.cursor.token
+    }
+
+    fn kind(&self) -> Tok {
+        self.cursor.token.kind
+    }
+
+    fn at(&self, kind: Tok) -> bool {
+        self.cursor.token.kind == kind
+    }
+
+    /// Whether the next token is `kind` and no line ends before it, where lines matter.
+    fn goes_on(&self, kind: Tok) -> bool {
+        self.at(kind) && !self.new_line()
+    }
+
+    /// Whether a line ends before the next token, where lines matter.
+    fn new_line(&self) -> bool {
+        self.lines && self.cursor.token.line_before
+    }
+
+    /// Whether the next token follows the last without space.
+    fn adjacent(&self) -> bool {
+        !self.cursor.token.space_before
+    }
+
+    fn slice(&self, span: Span) -> &'a str {
+        self.cursor.lexer.text().get(span).unwrap_or("")
+    }
+
+    fn text_of(&self, token: Token) -> &'a str {
+        self.slice(token.start..token.end)
+    }
+
+    /// Takes the next token.
+    fn bump(&mut self) -> Token {
+        let token = self.cursor.token;
+        self.last_end = token.end;
+        self.cursor.bump();
+        token
+    }
+
+    /// Takes the next token if it is `kind`.
+    fn eat(&mut self, kind: Tok) -> bool {
+        let found = self.at(kind);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect(&mut self, kind: Tok, what: &str) -> Parsed<Token> {
+        if self.at(kind) { Ok(self.bump()) } else { Err(self.unexpected(what)) }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<Name> {
+        let token = self.expect(Tok::Ident, what)?;
+        Ok(Name { text: self.text_of(token).to_owned(), span: token.start..token.end })
+    }
+
+    fn place(&self, span: Span) -> Place {
+        Place { file: self.file, span }
+    }
+
+    /// Reports something, unless it may be host code or enough has been said.
+    fn report(&mut self, diagnostic: Diagnostic) -> Failed {
+        if self.muted == 0 && !self.stopped {
+            self.diagnostics.push(diagnostic);
+            if self.diagnostics.len() >= MAX_ERRORS {
+                self.stop();
+            }
+        }
+        Failed
+    }
+
+    /// Reports an error at a place, with a way out.
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) -> Failed {
+        let place = self.place(span);
+        self.report(Diagnostic::error(code, message).at(place, "").help(help))
+    }
+
+    /// Says that there are too many errors, and goes to the end of the file.
+    fn stop(&mut self) {
+        let end = self.cursor.lexer.text().len();
+        let place = self.place(self.cursor.token.start..self.cursor.token.end);
+        let more = Diagnostic::error(codes::TOO_MANY, format!("there may be more than these {MAX_ERRORS} errors"))
+            .at(place, "reading stopped here")
+            .help("correct the first ones and try again; later ones often follow from them");
+        self.diagnostics.push(more);
+        self.stopped = true;
+        self.cursor = Cursor::new(Lexer::new(self.cursor.lexer.text(), end, end));
+    }
+
+    /// Reports that the next token is not what should stand here.
+    fn unexpected(&mut self, what: &str) -> Failed {
+        let token = self.token();
+        let span = token.start..token.end;
+        let text = self.text_of(token);
+        let (found, help) = match token.kind {
+            Tok::Unknown => return self.unknown_character(token),
+            Tok::BadNumber => return self.bad_number(token),
+            Tok::OpenText | Tok::OpenComment => return self.open_text(token),
+            Tok::Eof => ("the end of the file".to_owned(), "the program is cut off here: complete it"),
+            Tok::Kw(Kw::Isa) | Tok::Arrow | Tok::Pair | Tok::HostOp | Tok::HostText | Tok::Char => {
+                return self.host_expression(span, &format!("`{text}`"));
+            }
+            Tok::Kw(Kw::For | Kw::If) if !self.lines => return self.host_expression(span, "a comprehension"),
+            Tok::Kw(_) => (format!("`{text}`"), "this is a reserved word: it cannot stand here, nor be a name"),
+            Tok::Equals => ("`=`".to_owned(), "compare with `==`; allocate with `x ← e`; add with `y += e`"),
+            Tok::Str { .. } => ("a text".to_owned(), "texts belong into messages: `@safe @assert e \"message\"`"),
+            _ if self.new_line() => ("the end of the line".to_owned(), "complete the line"),
+            _ => (format!("`{text}`"), "complete what stands before it, or put it on a line of its own"),
+        };
+        self.error(codes::SYNTAX, span, format!("expected {what}, found {found}"), help)
+    }
+
+    fn unknown_character(&mut self, token: Token) -> Failed {
+        let text = self.text_of(token);
+        let help = match text {
+            "≈" => "compare with bounds: `abs(a - b) < 1e-8`",
+            "∨" => "write `⊻` for exclusive or, `||` for or",
+            "∧" => "write `&&`",
+            "×" | "·" | "⋅" => "write `*`",
+            "−" | "–" | "—" => "this looks like a minus sign but is another character: write `-`",
+            "“" | "”" | "„" => "write `\"`",
+            "‘" | "’" | "\u{b4}" => "write `'`",
+            "'" => "an adjoint follows its operand directly: `x'`",
+            "$" => "`$` has a meaning only in texts and as `$=`",
+            _ => "remove it",
+        };
+        let message = match text.chars().next() {
+            Some(c) if !c.is_control() => format!("the character `{c}` means nothing here"),
+            Some(c) => format!("the character U+{:04X} means nothing here", u32::from(c)),
+            None => "this means nothing here".to_owned(),
+        };
+        self.error(codes::CHARACTER, token.start..token.end, message, help)
+    }
+
+    fn bad_number(&mut self, token: Token) -> Failed {
+        let text: String = self.text_of(token).chars().take(40).collect();
+        let help = "numbers are written 42, 1_000, 0x1f, 0b101, 1.5 or 1e-8";
+        self.error(codes::NUMBER, token.start..token.end, format!("`{text}` is not a number"), help)
+    }
+
+    fn open_text(&mut self, token: Token) -> Failed {
+        let span = token.start..token.end;
+        if token.kind == Tok::OpenComment {
+            self.error(codes::TEXT, span, "this comment does not end", "end it with `=#`")
+        } else {
+            self.error(codes::TEXT, span, "this text does not end", "end it with the quotes that it begins with")
+        }
+    }
+
+    fn host_expression(&mut self, span: Span, what: &str) -> Failed {
+        let message = format!("{what} is an expression of the host language, not of Nil");
+        let help = "compute it in statements, define an `@i function`, or put `@safe` before the host statement";
+        self.error(codes::HOST_EXPRESSION, span, message, help)
+    }
+
+    /// Runs `inner` one level deeper.
+    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn too_deep(&mut self) -> Failed {
+        let token = self.token();
+        let help = "compute a part into an ancilla, or move a part into a function of its own";
+        self.error(codes::NESTING, token.start..token.end, "this is nested too deep", help)
+    }
+
+    /// Makes an expression of a part, or two parts, the higher of which is `height` high.
+    fn build(&mut self, kind: ExprKind, span: Span, height: usize) -> Parsed<Expr> {
+        self.height = height + 1;
+        if self.height > MAX_HEIGHT {
+            let help = "compute a part into an ancilla: `a ← 0.0`, `a += …`";
+            let end = span.end;
+            let start = span.start.max(end.saturating_sub(1));
+            return Err(self.error(codes::NESTING, start..end, "this expression is too long", help));
+        }
+        Ok(Expr { kind, span })
+    }
+
+    /// Runs `inner` inside brackets, where lines do not end statements.
+    fn bracketed<T>(&mut self, in_index: bool, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let before = (self.lines, self.in_index, self.in_choice);
+        (self.lines, self.in_index, self.in_choice) = (false, in_index, false);
+        self.brackets += 1;
+        let result = inner(self);
+        (self.lines, self.in_index, self.in_choice) = before;
+        if result.is_ok() {
+            self.brackets -= 1;
+        }
+        result
+    }
+
+    /// Tries to read something that may turn out to be host code: nothing is reported, and what was read is put back
+    /// if it is not accepted.
+    fn attempt<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Option<T> {
+        let before = (self.cursor, self.last_end, self.brackets);
+        self.muted += 1;
+        let result = inner(self);
+        self.muted -= 1;
+        if result.is_err() {
+            (self.cursor, self.last_end, self.brackets) = before;
+        }
+        result.ok()
+    }
+}

@@ -1,0 +1,318 @@
+//! Reads operands: numbers, names, texts, brackets, and what follows an operand directly.
+
+use super::super::ast::{Expr, ExprKind, Name, Span};
+use super::super::codes;
+use super::super::lexer::{Kw, Tok, Token};
+use super::{Parsed, Parser};
+
+/// Positional and keyword arguments.
+pub(super) type Args = (Vec<Expr>, Vec<(Name, Expr)>);
+
+impl Parser<'_> {
+    /// An operand with what follows it directly.
+    pub(super) fn operand(&mut self) -> Parsed<Expr> {
+        let primary = self.primary()?;
+        self.postfix(primary)
+    }
+
+    fn leaf(&mut self, token: Token, kind: ExprKind) -> Parsed<Expr> {
+        self.height = 1;
+        Ok(Expr { kind, span: token.start..token.end })
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let token = self.token();
+        let kind = match token.kind {
+            Tok::Ident => ExprKind::Name(self.text_of(token).to_owned()),
+            Tok::Int => ExprKind::Int(self.text_of(token).replace('_', "")),
+            Tok::Real => ExprKind::Real(self.text_of(token).replace('_', "")),
+            Tok::Kw(Kw::True) => ExprKind::Bool(true),
+            Tok::Kw(Kw::False) => ExprKind::Bool(false),
+            Tok::Kw(Kw::End) if self.in_index => ExprKind::Name("end".to_owned()),
+            Tok::BadNumber => {
+                self.bad_number(token);
+                ExprKind::Int("0".to_owned())
+            }
+            Tok::OpenText => {
+                self.open_text(token);
+                ExprKind::Text(Vec::new())
+            }
+            Tok::Str { triple } => {
+                self.bump();
+                return self.text_expr(token, triple);
+            }
+            Tok::LParen => return self.parens(),
+            Tok::LBrack => return self.array(),
+            Tok::Macro => return self.macro_expr(token),
+            Tok::Colon => return self.colon(token),
+            Tok::Typed => return Err(self.asserted_type(token)),
+            Tok::Kw(Kw::Function | Kw::Begin | Kw::If | Kw::Let | Kw::Do | Kw::Quote | Kw::Try) => {
+                let what = format!("`{}`", self.text_of(token));
+                return Err(self.host_expression(token.start..token.end, &what));
+            }
+            _ => return Err(self.unexpected("an expression")),
+        };
+        self.bump();
+        self.leaf(token, kind)
+    }
+
+    /// `@const e`, `@skip! e`
+    fn macro_expr(&mut self, token: Token) -> Parsed<Expr> {
+        let wrap: fn(Box<Expr>) -> ExprKind = match self.text_of(token) {
+            "@const" => ExprKind::Const,
+            "@skip!" => ExprKind::Skip,
+            name => {
+                let message = format!("the macro `{name}` cannot stand in an expression");
+                let help = "only `@const` and `@skip!` can; other macros belong to the host language";
+                return Err(self.error(codes::MACRO, token.start..token.end, message, help));
+            }
+        };
+        self.bump();
+        let inner = if self.at(Tok::LParen) && self.adjacent() { self.deeper(Self::operand)? } else { self.expr()? };
+        let span = token.start..inner.span.end;
+        self.build(wrap(Box::new(inner)), span, self.height)
+    }
+
+    /// `:` as an index.
+    fn colon(&mut self, token: Token) -> Parsed<Expr> {
+        let next = self.cursor.second();
+        if matches!(next.kind, Tok::Comma | Tok::RBrack | Tok::RParen) {
+            self.bump();
+            return self.leaf(token, ExprKind::Colon);
+        }
+        let quoted = !next.space_before && matches!(next.kind, Tok::Ident | Tok::LParen | Tok::Kw(_) | Tok::Op(..) | Tok::Assign(..));
+        if quoted {
+            return Err(self.host_expression(token.start..next.end, "a quoted name"));
+        }
+        let help = "an index is a number, a range `a:b`, or `:` for all";
+        Err(self.error(codes::SYNTAX, token.start..token.end, "a range needs a beginning", help))
+    }
+
+    fn asserted_type(&mut self, token: Token) -> super::Failed {
+        let help = "remove it; types are written at parameters: `@i function f(x::T)`";
+        let message = "an expression cannot have its type written to it";
+        self.error(codes::ASSERTED_TYPE, token.start..token.end, message, help)
+    }
+
+    /// `(e)`, `(a, b)`, `()`
+    fn parens(&mut self) -> Parsed<Expr> {
+        let open = self.token();
+        let inner = self.bracketed(false, |p| {
+            p.bump();
+            if p.at(Tok::RParen) {
+                p.height = 0;
+                p.bump();
+                return Ok(None);
+            }
+            let first = p.expr()?;
+            if !p.at(Tok::Comma) {
+                p.expect(Tok::RParen, "`,` or `)`")?;
+                return Ok(Some((first, None)));
+            }
+            let rest = p.tuple_rest(open.start)?;
+            Ok(Some((first, Some(rest))))
+        })?;
+        let span = open.start..self.last_end;
+        let height = self.height;
+        match inner {
+            None => self.build(ExprKind::Tuple(Vec::new()), span, height),
+            Some((first, None)) => Ok(Expr { kind: first.kind, span }),
+            Some((first, Some(mut rest))) => {
+                rest.insert(0, first);
+                self.build(ExprKind::Tuple(rest), span, height)
+            }
+        }
+    }
+
+    /// The elements of a tuple behind the first, and `)`. In the brackets of a condition `~` is one.
+    pub(super) fn tuple_rest(&mut self, open: usize) -> Parsed<Vec<Expr>> {
+        let mut rest = Vec::new();
+        let mut height = self.height;
+        while self.eat(Tok::Comma) {
+            let token = self.token();
+            if token.kind == Tok::RParen {
+                break;
+            }
+            if token.kind == Tok::Tilde && self.tilde == Some(open) && self.cursor.second().kind == Tok::RParen {
+                self.bump();
+                rest.push(Expr { kind: ExprKind::Name("~".to_owned()), span: token.start..token.end });
+            } else {
+                rest.push(self.expr()?);
+                height = height.max(self.height);
+            }
+        }
+        self.expect(Tok::RParen, "`,` or `)`")?;
+        self.height = height;
+        Ok(rest)
+    }
+
+    /// `[a, b]`
+    fn array(&mut self) -> Parsed<Expr> {
+        let open = self.token();
+        let items = self.bracketed(false, |p| {
+            p.bump();
+            let (mut items, mut height) = (Vec::new(), 0);
+            while !p.at(Tok::RBrack) {
+                items.push(p.expr()?);
+                height = height.max(p.height);
+                if !p.eat(Tok::Comma) {
+                    break;
+                }
+            }
+            let token = p.token();
+            if token.kind == Tok::Semi || (token.space_before && matches!(token.kind, Tok::Ident | Tok::Int | Tok::Real)) {
+                let help = "write the elements with commas between them, and fill matrices element by element";
+                let message = "an array is written with commas; matrices cannot be written out";
+                return Err(p.error(codes::SYNTAX, token.start..token.end, message, help));
+            }
+            p.expect(Tok::RBrack, "`,` or `]`")?;
+            p.height = height;
+            Ok(items)
+        })?;
+        self.build(ExprKind::Array(items), open.start..self.last_end, self.height)
+    }
+
+    /// What follows an operand directly: `(…)`, `.(…)`, `[…]`, `.name`, `'`, `{…}`.
+    pub(super) fn postfix(&mut self, mut expr: Expr) -> Parsed<Expr> {
+        loop {
+            let token = self.token();
+            if token.kind == Tok::Typed && !self.new_line() {
+                return Err(self.asserted_type(token));
+            }
+            if token.space_before {
+                return Ok(expr);
+            }
+            // `2(x + 1)` is a product.
+            if token.kind == Tok::LParen && matches!(expr.kind, ExprKind::Int(_) | ExprKind::Real(_)) {
+                return Ok(expr);
+            }
+            let start = expr.span.start;
+            let height = self.height;
+            let kind = match token.kind {
+                Tok::LParen => self.call(expr, false)?,
+                Tok::LBrack => {
+                    let index = self.index()?;
+                    ExprKind::Index(Box::new(expr), index)
+                }
+                Tok::LBrace => self.applied_type(expr)?,
+                Tok::Prime => {
+                    self.bump();
+                    ExprKind::Adjoint(Box::new(expr))
+                }
+                Tok::Dot => {
+                    self.bump();
+                    let name = self.token();
+                    match name.kind {
+                        Tok::LParen if self.adjacent() => self.call(expr, true)?,
+                        Tok::Ident | Tok::Kw(_) if self.adjacent() => {
+                            self.bump();
+                            let span = name.start..name.end;
+                            ExprKind::Field(Box::new(expr), Name { text: self.text_of(name).to_owned(), span })
+                        }
+                        _ => return Err(self.unexpected("a field's name")),
+                    }
+                }
+                _ => return Ok(expr),
+            };
+            let height = height.max(self.height);
+            expr = self.build(kind, start..self.last_end, height)?;
+        }
+    }
+
+    fn call(&mut self, callee: Expr, dot: bool) -> Parsed<ExprKind> {
+        let (args, keywords) = self.bracketed(false, Self::args)?;
+        Ok(ExprKind::Call { callee: Box::new(callee), dot, args, keywords })
+    }
+
+    /// `(a, b; k = c)`
+    fn args(&mut self) -> Parsed<Args> {
+        let open = self.bump();
+        let (mut args, mut keywords) = (Vec::new(), Vec::new());
+        let (mut after, mut height) = (false, 0);
+        loop {
+            if self.at(Tok::Semi) && !after {
+                self.bump();
+                after = true;
+                continue;
+            }
+            if self.eat(Tok::RParen) {
+                self.height = height;
+                return Ok((args, keywords));
+            }
+            let token = self.token();
+            if token.kind == Tok::Ident && self.cursor.second().kind == Tok::Equals {
+                let name = self.name("a keyword")?;
+                self.bump();
+                keywords.push((name, self.expr()?));
+            } else {
+                let arg = self.expr()?;
+                match arg.kind {
+                    // `f(x; k)` is `f(x; k = k)`.
+                    ExprKind::Name(ref text) if after => {
+                        keywords.push((Name { text: text.clone(), span: arg.span.clone() }, arg));
+                    }
+                    _ if after || (!keywords.is_empty() && !self.at(Tok::Splat)) => {
+                        let help = "write `name = value` for keywords, and positional arguments before them";
+                        self.error(codes::ARGUMENT, arg.span, "a positional argument stands after keywords", help);
+                    }
+                    _ => args.push(arg),
+                }
+            }
+            height = height.max(self.height);
+            if self.at(Tok::Splat) {
+                self.splat();
+                self.bump();
+            }
+            match self.kind() {
+                Tok::Comma => {
+                    self.bump();
+                }
+                Tok::Semi | Tok::RParen => {}
+                Tok::Eof => {
+                    let help = "close it where the arguments end";
+                    return Err(self.error(codes::SYNTAX, open.start..open.end, "this `(` is not closed", help));
+                }
+                _ => return Err(self.unexpected("`,` or `)`")),
+            }
+            if self.at(Tok::Semi) && after {
+                return Err(self.unexpected("`,` or `)`"));
+            }
+        }
+    }
+
+    /// `[i, j]`
+    fn index(&mut self) -> Parsed<Vec<Expr>> {
+        self.bracketed(true, |p| {
+            p.bump();
+            let (mut items, mut height) = (Vec::new(), 0);
+            while !p.at(Tok::RBrack) {
+                items.push(p.expr()?);
+                height = height.max(p.height);
+                if !p.eat(Tok::Comma) {
+                    break;
+                }
+            }
+            p.expect(Tok::RBrack, "`,` or `]`")?;
+            p.height = height;
+            Ok(items)
+        })
+    }
+
+    /// `Complex{T}`: the operand before the brace is the name of a type.
+    fn applied_type(&mut self, expr: Expr) -> Parsed<ExprKind> {
+        let start = expr.span.start;
+        let name = match expr.kind {
+            ExprKind::Name(text) => Name { text, span: expr.span },
+            ExprKind::Field(_, name) => name,
+            _ => return Err(self.unexpected("an operator or the end of the statement")),
+        };
+        let ty = self.deeper(|p| p.type_rest(start, name))?;
+        self.height = 1;
+        Ok(ExprKind::Type(ty))
+    }
+
+    /// The text between two places, without blank space around it.
+    pub(super) fn trimmed(&self, span: Span) -> String {
+        self.slice(span).trim().to_owned()
+    }
+}

@@ -1,0 +1,392 @@
+//! Reads statements: assignments, allocations, calls, and what stands in parentheses or after `~`.
+
+use super::super::ast::{Binary, Expr, ExprKind, Span, Stmt, StmtKind, Unary};
+use super::super::codes;
+use super::super::lexer::{Kw, Tok, Token};
+use super::expr::TARGET;
+use super::{Failed, Parsed, Parser};
+
+/// A statement, or an expression that may yet become one: a call, or the operand of what follows.
+pub(super) enum Part {
+    /// A statement.
+    Stmt(Stmt),
+    /// An expression.
+    Expr(Expr),
+}
+
+impl Parser<'_> {
+    /// The statements up to the end of a block, which is not taken.
+    pub(super) fn block(&mut self) -> Vec<Stmt> {
+        let flags = (self.lines, self.in_index, self.in_choice);
+        (self.lines, self.in_index, self.in_choice) = (true, false, false);
+        let mut stmts = Vec::new();
+        while !self.block_ends() {
+            if self.eat(Tok::Semi) {
+                continue;
+            }
+            let (start, brackets) = (self.token().start, self.brackets);
+            match self.stmt() {
+                Ok(stmt) => {
+                    stmts.push(stmt);
+                    if self.statement_end().is_ok() {
+                        continue;
+                    }
+                }
+                Err(Failed) => {}
+            }
+            let open = self.brackets.saturating_sub(brackets);
+            self.brackets = brackets;
+            (self.lines, self.in_index, self.in_choice, self.tilde) = (true, false, false, None);
+            if self.token().start == start && !self.at(Tok::Eof) {
+                self.bump();
+            }
+            self.recover(open);
+        }
+        (self.lines, self.in_index, self.in_choice) = flags;
+        stmts
+    }
+
+    fn block_ends(&mut self) -> bool {
+        match self.kind() {
+            Tok::Eof | Tok::Kw(Kw::End | Kw::Else | Kw::Elseif) => true,
+            Tok::Macro => self.starts_item(),
+            _ => false,
+        }
+    }
+
+    /// Checks that a statement ends here.
+    pub(super) fn statement_end(&mut self) -> Parsed<()> {
+        let token = self.token();
+        match token.kind {
+            Tok::Semi | Tok::Eof | Tok::Kw(Kw::End | Kw::Else | Kw::Elseif) => Ok(()),
+            Tok::RParen if !self.lines => Ok(()),
+            _ if token.line_before => Ok(()),
+            _ => Err(self.unexpected("the end of the statement")),
+        }
+    }
+
+    /// Takes the `end` of a block that began with `opener`, whose statement began at `start`.
+    pub(super) fn block_end(&mut self, opener: Token, start: usize) {
+        let token = self.token();
+        let span = opener.start..opener.end;
+        match token.kind {
+            Tok::Kw(Kw::End) => {
+                if token.line_before && token.column < opener.column && opener.line_before && start == opener.start {
+                    self.suspect.get_or_insert(span);
+                }
+                self.bump();
+            }
+            _ if self.end_missing => {}
+            Tok::Kw(Kw::Else | Kw::Elseif) => {
+                let text = self.text_of(token);
+                let message = format!("this `{text}` belongs to no `if`");
+                self.error(codes::STRAY, token.start..token.end, message, "remove it, or write the `if`");
+                self.bump();
+                self.recover(0);
+                // What follows belongs to the same block.
+                self.block();
+                self.block_end(opener, start);
+            }
+            _ => {
+                let span = self.suspect.take().unwrap_or(span);
+                self.block_without_end(span);
+                self.end_missing = true;
+            }
+        }
+    }
+
+    /// A statement.
+    pub(super) fn stmt(&mut self) -> Parsed<Stmt> {
+        self.deeper(|p| {
+            let part = p.part()?;
+            p.as_stmt(part)
+        })
+    }
+
+    fn stmt_from(&self, kind: StmtKind, start: usize) -> Stmt {
+        Stmt { kind, span: start..self.last_end }
+    }
+
+    /// A statement or an expression.
+    pub(super) fn part(&mut self) -> Parsed<Part> {
+        let token = self.token();
+        let kind = match token.kind {
+            Tok::Kw(Kw::If) => self.if_stmt()?,
+            Tok::Kw(Kw::While) => self.while_stmt(token, None)?,
+            Tok::Kw(Kw::For) => return Ok(Part::Stmt(self.for_stmt()?)),
+            Tok::Kw(Kw::Begin) => {
+                self.bump();
+                let body = self.block();
+                self.block_end(token, token.start);
+                StmtKind::Block(body)
+            }
+            Tok::Macro if !matches!(self.text_of(token), "@const" | "@skip!") => self.macro_stmt(token)?,
+            Tok::Tilde => return self.inverse(token),
+            Tok::LParen => {
+                return match self.stmt_parens()? {
+                    Part::Stmt(stmt) => Ok(Part::Stmt(stmt)),
+                    Part::Expr(first) => {
+                        let first = self.postfix(first)?;
+                        let first = self.power_from(first)?;
+                        let target = self.binary_from(first, false, TARGET)?;
+                        self.after_target(target)
+                    }
+                };
+            }
+            Tok::Kw(Kw::True | Kw::False) => {
+                let target = self.binary(TARGET)?;
+                return self.after_target(target);
+            }
+            Tok::Kw(kw) => return Err(self.host_stmt(token, kw)),
+            _ => {
+                let target = self.binary(TARGET)?;
+                return self.after_target(target);
+            }
+        };
+        Ok(Part::Stmt(self.stmt_from(kind, token.start)))
+    }
+
+    /// Reports a host statement, and skips it if it is a block.
+    fn host_stmt(&mut self, token: Token, kw: Kw) -> Failed {
+        let text = self.text_of(token);
+        let message = format!("`{text}` cannot stand in a reversible function");
+        let help = match kw {
+            Kw::Break | Kw::Continue => "let the conditions of `while (pre, post)` say when the loop ends",
+            Kw::Return => "a reversible function gives back its arguments: add the result to one of them",
+            Kw::Function | Kw::Macro | Kw::Struct => "define it outside of this function",
+            Kw::Local | Kw::Global | Kw::Const => "allocate a variable with `x ← e`",
+            Kw::Using | Kw::Import | Kw::Export | Kw::Module => "write it outside of functions",
+            Kw::Let => "allocate with `x ← e` and write `begin … end`",
+            _ => "write it outside of this function, or put `@safe` before it",
+        };
+        let failed = self.error(codes::CONTROL, token.start..token.end, message, help);
+        match kw {
+            Kw::Let | Kw::Try | Kw::Function | Kw::Macro | Kw::Struct | Kw::Quote | Kw::Do | Kw::Module => {
+                self.bump();
+                self.skip_block(&(token.start..token.end));
+            }
+            _ => {}
+        }
+        failed
+    }
+
+    /// What follows the target of a statement.
+    fn after_target(&mut self, target: Expr) -> Parsed<Part> {
+        if self.new_line() {
+            return Ok(Part::Expr(target));
+        }
+        let token = self.token();
+        let start = target.span.start;
+        let kind = match token.kind {
+            Tok::Assign(op, dot) => {
+                self.bump();
+                StmtKind::Assign { op, dot, target, value: self.expr()? }
+            }
+            Tok::Ident if self.text_of(token) == "xor" && self.cursor.second().kind == Tok::Equals => {
+                self.notes.spellings.push(token.start);
+                self.bump();
+                self.bump();
+                StmtKind::Assign { op: super::super::ast::AssignOp::Xor, dot: false, target, value: self.expr()? }
+            }
+            Tok::Alloc | Tok::Free | Tok::Arrow => {
+                if token.kind == Tok::Arrow {
+                    self.notes.spellings.push(token.start);
+                }
+                self.bump();
+                StmtKind::Alloc { target, value: self.expr()?, free: token.kind != Tok::Alloc }
+            }
+            Tok::Op(Binary::Lt, false) if self.ascii_alloc() => {
+                self.notes.spellings.push(token.start);
+                self.bump();
+                self.bump();
+                StmtKind::Alloc { target, value: self.expr()?, free: false }
+            }
+            Tok::Equals | Tok::BadAssign => {
+                let text = self.text_of(token);
+                let help = match text {
+                    "=" | ":=" => "allocate with `x ← e`, add with `x += e`, or exchange with `SWAP(x, y)`",
+                    ".=" => "add with `x .+= e` to an array that is zero",
+                    _ => "compute into an ancilla: `a ← 0`, `a += …`; reversible are `+=`, `-=`, `⊻=`, and `*=`, `/=` of some types",
+                };
+                let message = format!("`{text}` forgets what was there before");
+                return Err(self.error(codes::IRREVERSIBLE, token.start..token.end, message, help));
+            }
+            Tok::Op(op, _) => {
+                // An operator of low precedence: read on, so that the whole is reported.
+                let whole = self.binary_from(target, true, 0)?;
+                let help = match op {
+                    Binary::Either | Binary::Both => "put `@safe` before it if it is a check",
+                    _ => "a statement changes a variable: `y += e`; to check something write `@safe @assert e`",
+                };
+                return Err(self.error(codes::STATEMENT, whole.span, "this is an expression, not a statement", help));
+            }
+            _ => return Ok(Part::Expr(target)),
+        };
+        Ok(Part::Stmt(self.stmt_from(kind, start)))
+    }
+
+    /// Whether the next tokens are `<-`.
+    fn ascii_alloc(&mut self) -> bool {
+        let next = self.cursor.second();
+        next.kind == Tok::Op(Binary::Sub, false) && !next.space_before
+    }
+
+    /// Makes a statement of an expression: calls are.
+    pub(super) fn as_stmt(&mut self, part: Part) -> Parsed<Stmt> {
+        let expr = match part {
+            Part::Stmt(stmt) => return Ok(stmt),
+            Part::Expr(expr) => expr,
+        };
+        let span = expr.span;
+        match expr.kind {
+            ExprKind::Call { callee, dot, args, keywords } => Ok(call(*callee, false, dot, args, keywords, span)),
+            ExprKind::Unary(Unary::Tilde, inner) if matches!(inner.kind, ExprKind::Call { .. }) => match inner.kind {
+                ExprKind::Call { callee, dot, args, keywords } => Ok(call(*callee, true, dot, args, keywords, span)),
+                _ => Err(Failed),
+            },
+            kind => {
+                let help = match kind {
+                    ExprKind::Unary(Unary::Tilde, _) => "`~` inverts a statement or a call: `~f(x)`, `~(y += x)`",
+                    ExprKind::Name(_) => "a call has parentheses: `f(x)`",
+                    _ => "a statement changes a variable, `y += e`, or calls a function, `f(x)`",
+                };
+                Err(self.error(codes::STATEMENT, span, "this is an expression, not a statement", help))
+            }
+        }
+    }
+
+    /// `~` and what follows it.
+    fn inverse(&mut self, tilde: Token) -> Parsed<Part> {
+        let next = self.cursor.second();
+        let start = tilde.start;
+        let inner = match next.kind {
+            Tok::Macro => {
+                self.bump();
+                match self.text_of(next) {
+                    "@routine" => {
+                        self.bump();
+                        let name = if self.goes_on(Tok::Ident) { Some(self.name("a name")?) } else { None };
+                        return Ok(Part::Stmt(self.stmt_from(StmtKind::Unroutine { name }, start)));
+                    }
+                    "@zeros" | "@ones" => {
+                        let kind = self.zeros(true)?;
+                        return Ok(Part::Stmt(self.stmt_from(kind, start)));
+                    }
+                    _ => self.deeper(Self::part)?,
+                }
+            }
+            Tok::Tilde | Tok::Kw(Kw::If | Kw::While | Kw::For | Kw::Begin) => {
+                self.bump();
+                self.deeper(Self::part)?
+            }
+            Tok::LParen => {
+                self.bump();
+                let inner = self.stmt_parens()?;
+                match inner {
+                    Part::Stmt(stmt) => Part::Stmt(stmt),
+                    Part::Expr(expr) => {
+                        let expr = self.postfix(expr)?;
+                        let expr = self.power_from(expr)?;
+                        let span = start..expr.span.end;
+                        let whole = self.build(ExprKind::Unary(Unary::Tilde, Box::new(expr)), span, self.height)?;
+                        let target = self.binary_from(whole, false, TARGET)?;
+                        return self.after_target(target);
+                    }
+                }
+            }
+            _ => {
+                let target = self.binary(TARGET)?;
+                return self.after_target(target);
+            }
+        };
+        match inner {
+            Part::Stmt(stmt) => Ok(Part::Stmt(self.stmt_from(StmtKind::Inverse(Box::new(stmt)), start))),
+            Part::Expr(expr) => {
+                let span = start..expr.span.end;
+                let whole = self.build(ExprKind::Unary(Unary::Tilde, Box::new(expr)), span, self.height)?;
+                Ok(Part::Expr(whole))
+            }
+        }
+    }
+
+    /// `(…)` where a statement may stand: an operand, a tuple, a conversion, or statements.
+    fn stmt_parens(&mut self) -> Parsed<Part> {
+        self.deeper(|p| {
+            let open = p.token();
+            let part = p.bracketed(false, |p| p.stmt_parens_inside(open))?;
+            Ok(match part {
+                Part::Stmt(stmt) => Part::Stmt(stmt),
+                Part::Expr(expr) => Part::Expr(Expr { kind: expr.kind, span: open.start..p.last_end }),
+            })
+        })
+    }
+
+    fn stmt_parens_inside(&mut self, open: Token) -> Parsed<Part> {
+        self.bump();
+        if self.eat(Tok::RParen) {
+            let tuple = self.build(ExprKind::Tuple(Vec::new()), open.start..self.last_end, 0)?;
+            return Ok(Part::Expr(tuple));
+        }
+        let first = self.part()?;
+        match (self.kind(), first) {
+            (Tok::RParen, first) => {
+                self.bump();
+                Ok(first)
+            }
+            (Tok::Comma, Part::Expr(first)) => {
+                let mut items = self.tuple_rest(open.start)?;
+                items.insert(0, first);
+                let tuple = self.build(ExprKind::Tuple(items), open.start..self.last_end, self.height)?;
+                Ok(Part::Expr(tuple))
+            }
+            (Tok::Pair, Part::Expr(from)) => self.convert(open.start, from),
+            (Tok::Semi, first) => {
+                let mut stmts = vec![self.as_stmt(first)?];
+                while !self.eat(Tok::RParen) {
+                    if self.eat(Tok::Semi) {
+                        continue;
+                    }
+                    stmts.push(self.stmt()?);
+                    self.statement_end()?;
+                }
+                Ok(Part::Stmt(self.stmt_from(StmtKind::Block(stmts), open.start)))
+            }
+            (_, Part::Stmt(_)) => Err(self.unexpected("`;` or `)`")),
+            (_, Part::Expr(_)) => Err(self.unexpected("`)`")),
+        }
+    }
+
+    /// `(T1 => T2)(x)` from `=>` on.
+    fn convert(&mut self, start: usize, from: Expr) -> Parsed<Part> {
+        self.bump();
+        let from = self.as_type(from)?;
+        let to = self.expr()?;
+        let to = self.as_type(to)?;
+        self.expect(Tok::RParen, "`)`")?;
+        if !(self.at(Tok::LParen) && self.adjacent()) {
+            return Err(self.unexpected("`(` and what is to be converted"));
+        }
+        self.bump();
+        let target = self.expr()?;
+        self.expect(Tok::RParen, "`)`")?;
+        Ok(Part::Stmt(self.stmt_from(StmtKind::Convert { from, to, target }, start)))
+    }
+}
+
+/// A call as a statement. `(~f)(x)` is the inverse one.
+fn call(
+    callee: Expr,
+    inverse: bool,
+    dot: bool,
+    args: Vec<Expr>,
+    keywords: Vec<(super::super::ast::Name, Expr)>,
+    span: Span,
+) -> Stmt {
+    let kind = match callee {
+        Expr { kind: ExprKind::Unary(Unary::Tilde, f), .. } => {
+            StmtKind::Call { callee: *f, inverse: !inverse, dot, args, keywords }
+        }
+        callee => StmtKind::Call { callee, inverse, dot, args, keywords },
+    };
+    Stmt { kind, span }
+}

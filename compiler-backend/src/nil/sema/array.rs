@@ -1,0 +1,280 @@
+//! Elements and parts of arrays: from indices to addresses.
+
+use pendula_isa::{Cond, Ty};
+
+use super::body::Body;
+use super::value::{Dim, Product, V, View, X, mem};
+use super::{Done, Stop};
+use crate::ir::{Operand, Place, Stmt, Test, Var, Why};
+use crate::nil::ast::{self, ExprKind, Span};
+use crate::nil::codes;
+use crate::nil::types::Type;
+
+impl Body<'_, '_> {
+    /// `x[…]`.
+    pub(super) fn index(&mut self, base: &ast::Expr, indices: &[ast::Expr], span: &Span) -> Done<V> {
+        let value = self.eval(base)?;
+        let view = match value {
+            V::Array(view) => view,
+            V::Tuple(parts) | V::Elements(parts) => return self.tuple_index(parts, indices, span),
+            other => {
+                let message = format!("{} has no elements", other.describe());
+                return self.fail(span, codes::TYPE, message, "only arrays and tuples are indexed");
+            }
+        };
+        if indices.is_empty() && view.dims.len() == 1 {
+            return self.fail(span, codes::DIMENSIONS, "an index is missing", "write `x[i]`");
+        }
+        // One index into an array without gaps counts its elements.
+        let linear = indices.len() == 1 && view.dims.len() > 1 && view.is_contiguous();
+        if indices.len() != view.dims.len() && !linear {
+            let message = format!("{} dimensions, but {} indices", view.dims.len(), indices.len());
+            return self.fail(span, codes::DIMENSIONS, message, "give one index for each dimension");
+        }
+        let dims = if linear {
+            let len = self.length(&view)?;
+            vec![Dim { len, stride: Product::number(view.element.words().unwrap_or(1)) }]
+        } else {
+            view.dims.clone()
+        };
+        let mut part = View { dims: Vec::new(), ..view };
+        for (e, dim) in indices.iter().zip(&dims) {
+            match &e.kind {
+                ExprKind::Colon => part.dims.push(dim.clone()),
+                ExprKind::Range { first, step, last } => {
+                    if step.is_some() {
+                        return self.fail(&e.span, codes::DIMENSIONS, "a part of an array with a step", "take every element, or use a loop");
+                    }
+                    let first = self.index_value(first, dim)?;
+                    let last = self.index_value(last, dim)?;
+                    self.part(&mut part, dim, first, last)?;
+                }
+                _ => {
+                    let value = self.eval_with_end(e, dim)?;
+                    if let V::Range(first, step, last) = value {
+                        if *step != X::int(1) {
+                            return self.fail(&e.span, codes::DIMENSIONS, "a part of an array with a step", "take every element, or use a loop");
+                        }
+                        let (first, last) = (self.put(Ty::Int, *first)?, self.put(Ty::Int, *last)?);
+                        self.part(&mut part, dim, first, last)?;
+                        continue;
+                    }
+                    let x = self.integer(value, &e.span)?;
+                    let at = self.put(Ty::Int, x)?;
+                    self.check_index(at, dim.len, &e.span)?;
+                    shift(&mut part, at, dim, -1);
+                }
+            }
+        }
+        if part.dims.is_empty() { self.element(&part, span) } else { Ok(V::Array(part)) }
+    }
+
+    fn index_value(&mut self, e: &ast::Expr, dim: &Dim) -> Done<Operand> {
+        let value = self.eval_with_end(e, dim)?;
+        let x = self.integer(value, &e.span)?;
+        self.put(Ty::Int, x)
+    }
+
+    /// An index in which `end` is the length.
+    fn eval_with_end(&mut self, e: &ast::Expr, dim: &Dim) -> Done<V> {
+        let end = V::Num(dim.len.into(), Some(Ty::Int));
+        self.scopes.open();
+        self.scopes.add("end", end, super::scope::Kind::Alias, &e.span);
+        let points = self.points.take();
+        let want = self.want.replace(Ty::Int);
+        let value = self.eval(e);
+        (self.points, self.want) = (points, want);
+        self.scopes.close();
+        value
+    }
+
+    fn part(&mut self, part: &mut View, dim: &Dim, first: Operand, last: Operand) -> Done<()> {
+        let one = Operand::Const(1);
+        if self.bounds {
+            self.asserts.push(Stmt::Assert { test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one }, why: Why::Bounds });
+            self.asserts.push(Stmt::Assert { test: Test { cond: Cond::Le, ty: Ty::Int, a: last, b: dim.len }, why: Why::Bounds });
+        }
+        shift(part, first, dim, -1);
+        let len = match (first, last) {
+            (Operand::Const(1), _) => last,
+            (Operand::Const(a), Operand::Const(b)) => Operand::Const(b.wrapping_sub(a).wrapping_add(1)),
+            _ => {
+                let minus = Product { factor: -1, ..Product::operand(first) };
+                Operand::Var(self.integer_sum("len", vec![Product::operand(last), minus, Product::number(1)]))
+            }
+        };
+        part.dims.push(Dim { len, stride: dim.stride.clone() });
+        Ok(())
+    }
+
+    fn tuple_index(&mut self, parts: Vec<V>, indices: &[ast::Expr], span: &Span) -> Done<V> {
+        let [e] = indices else {
+            return self.fail(span, codes::DIMENSIONS, "a tuple takes one index", "write `t[1]`");
+        };
+        let value = self.eval(e)?;
+        let x = self.integer(value, &e.span)?;
+        let n = if let X::Const(w) = x { w.checked_sub(1) } else { None };
+        match n.and_then(|n| parts.get(n as usize)) {
+            Some(v) => Ok(v.clone()),
+            None => self.fail(span, codes::DIMENSIONS, "no such part of a tuple", "an index of a tuple is a constant, from 1 to its length"),
+        }
+    }
+
+    /// Checks an index: now, if everything is known, else where it is used.
+    pub(super) fn check_index(&mut self, at: Operand, len: Operand, span: &Span) -> Done<()> {
+        if let Operand::Const(at) = at {
+            let at = at.cast_signed();
+            let beyond = matches!(len, Operand::Const(len) if at > len.cast_signed());
+            if at < 1 || beyond {
+                let message = format!("the index {at} lies outside the array");
+                return self.fail(span, codes::DIMENSIONS, message, "indices begin with 1");
+            }
+        }
+        if !self.bounds {
+            return Ok(());
+        }
+        let test = |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: Why::Bounds };
+        if !matches!(at, Operand::Const(_)) {
+            self.push_assert(test(Cond::Ge, Operand::Const(1)));
+        }
+        if !matches!((at, len), (Operand::Const(_), Operand::Const(_))) {
+            self.push_assert(test(Cond::Le, len));
+        }
+        Ok(())
+    }
+
+    fn push_assert(&mut self, stmt: Stmt) {
+        if !self.asserts.contains(&stmt) {
+            self.asserts.push(stmt);
+        }
+    }
+
+    /// The element at the beginning of a part without dimensions.
+    pub(super) fn element(&mut self, part: &View, span: &Span) -> Done<V> {
+        let first = self.address(part)?;
+        let Some(words) = part.element.words() else {
+            return self.fail(span, codes::TYPE, "arrays of arrays are not supported", "use an array of two dimensions");
+        };
+        let places: Vec<Place> = (0..words)
+            .map(|n| match first {
+                Place::Mem(m) => Place::Mem(crate::ir::Mem { offset: m.offset.wrapping_add(n), ..m }),
+                Place::Var(v) => Place::Var(v),
+            })
+            .collect();
+        let mut places = places.into_iter();
+        value_of(&part.element, &mut places).ok_or(Stop)
+    }
+
+    /// The word at which a part of an array begins.
+    pub(super) fn address(&mut self, part: &View) -> Done<Place> {
+        let mut offset = part.offset;
+        let mut terms: Vec<Product> = Vec::new();
+        for term in &part.terms {
+            if term.of.is_empty() {
+                offset = offset.wrapping_add(term.factor);
+            } else {
+                terms.push(term.clone());
+            }
+        }
+        // The instruction adds two registers and a number; one that is a plain variable is taken last, so that what is left changes least.
+        let simple = terms.iter().rposition(|t| t.factor == 1 && matches!(t.of.as_slice(), [Operand::Var(_)]));
+        let index = match simple.map(|n| terms.remove(n)) {
+            Some(Product { of, .. }) => match of.first() {
+                Some(Operand::Var(v)) => Some(*v),
+                _ => None,
+            },
+            None => None,
+        };
+        let base = if terms.is_empty() {
+            part.base
+        } else {
+            let mut sum = vec![Product::operand(Operand::Var(part.base))];
+            sum.append(&mut terms);
+            self.integer_sum("address", sum)
+        };
+        Ok(Place::Mem(mem(Some(base), index, offset, part.region)))
+    }
+
+    /// The address of a part as an integer operand, and the region.
+    pub(super) fn address_value(&mut self, part: &View) -> Done<Operand> {
+        let Place::Mem(m) = self.address(part)? else { return Err(Stop) };
+        let terms: Vec<Product> = [m.base, m.index]
+            .into_iter()
+            .flatten()
+            .map(|v| Product::operand(Operand::Var(v)))
+            .chain([Product::number(m.offset)])
+            .collect();
+        match (m.base, m.index, m.offset) {
+            (Some(v), None, 0) => Ok(Operand::Var(v)),
+            _ => Ok(Operand::Var(self.integer_sum("address", terms))),
+        }
+    }
+
+    /// How many elements an array has.
+    pub(super) fn length(&mut self, view: &View) -> Done<Operand> {
+        let mut all = Product::number(1);
+        for dim in &view.dims {
+            all = all.times(&Product::operand(dim.len));
+        }
+        Ok(match (all.factor, all.of.as_slice()) {
+            (n, []) => Operand::Const(n.cast_unsigned()),
+            (1, [one]) => *one,
+            _ => Operand::Var(self.integer_sum("length", vec![all])),
+        })
+    }
+
+    /// A stride as an operand.
+    pub(super) fn product_value(&mut self, p: &Product) -> Operand {
+        match (p.factor, p.of.as_slice()) {
+            (n, []) => Operand::Const(n.cast_unsigned()),
+            (1, [one]) => *one,
+            _ => Operand::Var(self.integer_sum("stride", vec![p.clone()])),
+        }
+    }
+
+    /// The element of a view where its indices, counted from 1, have these values.
+    pub(super) fn at(&mut self, view: &View, indices: &[Var], span: &Span) -> Done<V> {
+        if indices.len() != view.dims.len() {
+            let message = format!("arrays of {} and {} dimensions cannot go together", view.dims.len(), indices.len());
+            return self.fail(span, codes::DIMENSIONS, message, "the arrays must have one shape");
+        }
+        let mut part = View { dims: Vec::new(), ..view.clone() };
+        for (i, dim) in indices.iter().zip(&view.dims) {
+            shift(&mut part, Operand::Var(*i), dim, -1);
+        }
+        self.element(&part, span)
+    }
+}
+
+/// Moves a view by `at` + `less` steps along a dimension.
+pub(super) fn shift(part: &mut View, at: Operand, dim: &Dim, less: i64) {
+    let mut add = |p: Product| {
+        if p.of.is_empty() {
+            part.offset = part.offset.wrapping_add(p.factor);
+        } else {
+            part.terms.push(p);
+        }
+    };
+    add(Product::number(less).times(&dim.stride));
+    add(Product::operand(at).times(&dim.stride));
+}
+
+/// A value of a type whose words are at these places.
+pub(super) fn value_of(ty: &Type, places: &mut impl Iterator<Item = Place>) -> Option<V> {
+    let mut word = || places.next().map(X::At);
+    Some(match ty {
+        Type::Num(ty) => V::Num(word()?, Some(*ty)),
+        Type::Bool => V::Bool(word()?),
+        Type::Tropical(ty) => V::Tropical(word()?, *ty),
+        Type::Complex(ty) => {
+            let re = word()?;
+            V::Complex(re, word()?, Some(*ty))
+        }
+        Type::Struct(s) => {
+            let fields: Option<Vec<V>> = s.fields.iter().map(|(_, t)| value_of(t, places)).collect();
+            V::Struct(std::rc::Rc::clone(s), fields?)
+        }
+        Type::Tuple(parts) => V::Tuple(parts.iter().map(|t| value_of(t, places)).collect::<Option<_>>()?),
+        Type::Array { .. } | Type::Function(_) => return None,
+    })
+}

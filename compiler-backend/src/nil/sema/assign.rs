@@ -1,0 +1,241 @@
+//! Accumulating statements: `y += e` and its kin, on numbers, complex numbers, structs and arrays.
+
+use pendula_isa::{Acc, Ty};
+
+use super::body::{Body, Sink};
+use super::expr::neg;
+use super::value::{Literal, V, X};
+use super::{Done, Stop};
+use crate::ir::{Operand, Place, Step, Stmt, Var};
+use crate::nil::ast::{self, AssignOp, ExprKind, Span};
+use crate::nil::codes;
+use crate::nil::types::{Type, number_name};
+
+impl Body<'_, '_> {
+    /// `target op value`.
+    pub(super) fn assign_stmt(&mut self, op: AssignOp, dot: bool, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
+        if dot {
+            return self.assign_points(op, target, value, span);
+        }
+        self.statement(|s| {
+            let to = s.eval(target)?;
+            s.want = scalar_type(&to);
+            let done = s.assign_one(op, to, target, value, span);
+            s.want = None;
+            done
+        })
+    }
+
+    fn assign_one(&mut self, op: AssignOp, to: V, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
+        // A statement that the program defines for these types.
+        if let ExprKind::Call { callee, dot: false, args, keywords } = &value.kind
+            && let ExprKind::Name(name) = &callee.kind
+            && let Some((candidates, inverse)) = self.instruction(op, name)
+        {
+            let mut values = Vec::new();
+            for a in args {
+                values.push(self.eval(a)?);
+            }
+            let types: Option<Vec<Type>> = std::iter::once(&to).chain(&values).map(V::type_of).collect();
+            if let Some(types) = types
+                && self.choose(&candidates, &types).is_some()
+            {
+                let spans: Vec<Span> = std::iter::once(&target.span).chain(args.iter().map(|a| &a.span)).cloned().collect();
+                values.insert(0, to);
+                return self.invoke(&candidates, values, &spans, keywords, inverse, span);
+            }
+        }
+        if let V::Array(_) = to {
+            let help = "put a point before the operator, `y .+= x`, or write a loop";
+            return self.fail(&target.span, codes::TYPE, "an array is not changed as a whole", help);
+        }
+        self.reads.clear();
+        let from = self.eval(value)?;
+        self.assign(op, to, from, &target.span, span)
+    }
+
+    /// `y .+= e`: one statement for each element.
+    fn assign_points(&mut self, op: AssignOp, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
+        self.statement(|s| {
+            let V::Array(view) = s.eval(target)? else {
+                return s.fail(&target.span, codes::TYPE, "`.+=` and its kin change arrays", "leave out the point");
+            };
+            let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
+            s.for_each(&lens, &mut |s, indices| {
+                s.statement(|s| {
+                    let to = s.at(&view, indices, &target.span)?;
+                    s.want = scalar_type(&to);
+                    s.points = Some(indices.to_vec());
+                    s.reads.clear();
+                    let from = s.eval_point(value, true);
+                    (s.points, s.want) = (None, None);
+                    s.assign(op, to, from?, &target.span, span)
+                })
+            })
+        })
+    }
+
+    /// Nested loops over all indices, from 1, the first one innermost.
+    pub(super) fn for_each(&mut self, lens: &[Operand], f: &mut dyn FnMut(&mut Self, &[Var]) -> Done<()>) -> Done<()> {
+        let indices: Vec<Var> = lens.iter().map(|_| self.fresh("i", Ty::Int)).collect();
+        let (mut body, done) = self.block(|s| f(s, &indices));
+        done?;
+        for (var, len) in indices.iter().zip(lens) {
+            let stmt = Stmt::For { var: *var, first: Operand::Const(1), last: *len, step: Step::Const(1), body };
+            body = vec![stmt.at(self.loc)];
+        }
+        self.out.extend(body);
+        Ok(())
+    }
+
+    /// `target op value` of one shape.
+    pub(super) fn assign(&mut self, op: AssignOp, to: V, from: V, target: &Span, span: &Span) -> Done<()> {
+        let Some(writes) = self.targets(&to) else {
+            let message = format!("{} cannot be changed", to.describe());
+            return self.fail(target, codes::NOT_ASSIGNABLE, message, "change a variable, an element, a field, or one of these under a view");
+        };
+        for place in &writes {
+            self.writable(*place, target)?;
+        }
+        let mut reads = std::mem::take(&mut self.reads);
+        from.places(&mut |p| reads.push(p));
+        self.keep_apart(&writes, &reads, span)?;
+        self.assign_parts(op, to, from, span)
+    }
+
+    /// Refuses to change what a loop counts, or an array's length.
+    pub(super) fn writable(&mut self, place: Place, span: &Span) -> Done<()> {
+        if let Place::Var(v) = place
+            && self.fixed.contains(&v)
+        {
+            let help = "the variable of a `for` and the length of an array stay as they are; use a variable of your own";
+            return self.fail(span, codes::NOT_ASSIGNABLE, "this cannot be changed", help);
+        }
+        Ok(())
+    }
+
+    fn assign_parts(&mut self, op: AssignOp, to: V, from: V, span: &Span) -> Done<()> {
+        match (to, from) {
+            (V::Num(x, ty), from) => {
+                let ty = ty.ok_or(Stop)?;
+                let from = match from {
+                    // A real number as the value of a complex one would lose its other part.
+                    V::Tropical(x, t) if t == ty => V::Num(x, Some(t)),
+                    other => other,
+                };
+                let y = self.number_as(from, ty, span)?;
+                self.assign_number(op, x, ty, y, span)
+            }
+            (V::Bool(X::At(place)), from) => match (op, from) {
+                (AssignOp::Xor, V::Bool(y)) => self.accumulate(Sink::Out, place, Ty::Int, Acc::Xor, false, y),
+                (AssignOp::Xor, other) => {
+                    let message = format!("a truth value is wanted here, found {}", other.describe());
+                    self.fail(span, codes::TYPE, message, "compare: `x != 0`")
+                }
+                _ => {
+                    let message = format!("`{}` forgets on truth values", op.text());
+                    self.fail(span, codes::FORGETS, message, "use `⊻=`")
+                }
+            },
+            (V::Tropical(x, ty), V::Tropical(y, t)) if ty == t => match op {
+                AssignOp::Mul => self.assign_number(AssignOp::Add, x, ty, y, span),
+                AssignOp::Div => self.assign_number(AssignOp::Sub, x, ty, y, span),
+                _ => {
+                    let message = format!("`{}` forgets on tropical numbers, where addition is the maximum", op.text());
+                    self.fail(span, codes::FORGETS, message, "use `*=` and `/=`")
+                }
+            },
+            (V::Complex(a, b, ty), from) => {
+                if !matches!(op, AssignOp::Add | AssignOp::Sub) {
+                    let message = format!("`{}` forgets on complex numbers", op.text());
+                    return self.fail(span, codes::FORGETS, message, "use `+=` into a variable that is zero");
+                }
+                let ty = ty.ok_or(Stop)?;
+                let (re, im) = match from {
+                    V::Complex(re, im, t) => (V::Num(re, t), Some(V::Num(im, t))),
+                    other => (other, None),
+                };
+                let re = self.number_as(re, ty, span)?;
+                self.assign_number(op, a, ty, re, span)?;
+                match im {
+                    Some(im) => {
+                        let im = self.number_as(im, ty, span)?;
+                        self.assign_number(op, b, ty, im, span)
+                    }
+                    None => Ok(()),
+                }
+            }
+            (V::Struct(s, to), V::Struct(t, from)) if s == t => {
+                for (to, from) in to.into_iter().zip(from) {
+                    self.assign_parts(op, to, from, span)?;
+                }
+                Ok(())
+            }
+            (V::Tuple(to), V::Tuple(from)) if to.len() == from.len() => {
+                for (to, from) in to.into_iter().zip(from) {
+                    self.assign_parts(op, to, from, span)?;
+                }
+                Ok(())
+            }
+            (to, from) => {
+                let message = format!("{} cannot take up {}", to.describe(), from.describe());
+                self.fail(span, codes::TYPE, message, "both sides must have one type")
+            }
+        }
+    }
+
+    fn assign_number(&mut self, op: AssignOp, x: X, ty: Ty, y: X, span: &Span) -> Done<()> {
+        let place = match x {
+            X::At(place) => place,
+            // −x += y is x −= y.
+            X::Neg(a) => {
+                return match (op, ty) {
+                    (AssignOp::Add | AssignOp::Sub, Ty::Int | Ty::Q | Ty::F) => self.assign_number(op, *a, ty, neg(y), span),
+                    _ => self.assign_number(op, *a, ty, y, span),
+                };
+            }
+            // x.log += y is x *= exp(y).
+            X::Fun(f, args) if f == log_view() && matches!(op, AssignOp::Add | AssignOp::Sub) => {
+                let op = if op == AssignOp::Add { AssignOp::Mul } else { AssignOp::Div };
+                let e = self.word(&Literal::Float(std::f64::consts::E), Ty::L, span)?;
+                let power = self.named("pow", Ty::L, vec![X::Const(e), y], span)?.0;
+                let of = args.into_iter().next().ok_or(Stop)?;
+                return self.assign_number(op, of, Ty::L, power, span);
+            }
+            _ => return self.fail(span, codes::NOT_ASSIGNABLE, "a value that is computed cannot be changed", "change a variable"),
+        };
+        let (acc, inverse) = match (op, ty) {
+            (AssignOp::Add, Ty::Int | Ty::Q | Ty::F) => (Acc::Add, false),
+            (AssignOp::Sub, Ty::Int | Ty::Q | Ty::F) => (Acc::Add, true),
+            (AssignOp::Xor, Ty::Int) => (Acc::Xor, false),
+            (AssignOp::Mul, Ty::L) => (Acc::Mul, false),
+            (AssignOp::Div, Ty::L) => (Acc::Mul, true),
+            _ => {
+                let help = match ty {
+                    Ty::L => "logarithmic numbers take `*=` and `/=`; sums of them go into an expression: `y *= a + b`",
+                    Ty::Int => "multiply into another variable, `z += x * y`, or use a ULogarithmic number",
+                    Ty::Q | Ty::F => "multiply into another variable, `z += x * y`; ULogarithmic numbers take `*=` and `/=`",
+                };
+                let message = format!("`{}` forgets on {}", op.text(), number_name(ty));
+                return self.fail(span, codes::FORGETS, message, help);
+            }
+        };
+        self.accumulate(Sink::Out, place, ty, acc, inverse, y)
+    }
+}
+
+/// The function by which `x.log` reads.
+fn log_view() -> pendula_isa::table::Func {
+    pendula_isa::table::Func::Q(pendula_isa::table::q_fn::Fn::LogL)
+}
+
+/// The number type of a target, by which literals and integers in its value go.
+pub(super) fn scalar_type(v: &V) -> Option<Ty> {
+    match v {
+        V::Num(_, ty) | V::Complex(_, _, ty) => *ty,
+        V::Bool(_) => Some(Ty::Int),
+        V::Tropical(_, ty) => Some(*ty),
+        V::Struct(_, parts) | V::Tuple(parts) => parts.first().and_then(scalar_type),
+        V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => None,
+    }
+}

@@ -1,0 +1,264 @@
+//! A function while it is compiled: its statements so far, what the current statement has computed on the way, and where it stands.
+
+use std::collections::{HashMap, HashSet};
+
+use pendula_isa::diagnostic::Diagnostic;
+use pendula_isa::table::{Func, int_fn};
+use pendula_isa::{Acc, Ty};
+
+use super::scope::Scopes;
+use super::value::Product;
+use super::{Done, Sema, Stop, gather};
+use crate::ir::{self, At, Block, Care, Fun, Loc, Operand, Place, Region, RegionInfo, Stmt, Var};
+use crate::nil::ast;
+use crate::nil::types::Type;
+
+/// Where statements go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sink {
+    /// To what is computed before the current statement, and undone after it.
+    Pre,
+    /// To the statement itself.
+    Out,
+}
+
+/// A function that is being compiled.
+pub(super) struct Body<'s, 'a> {
+    pub(super) s: &'s mut Sema<'a>,
+    pub(super) file: u16,
+    pub(super) fun: Fun,
+    pub(super) f: ir::Function,
+    /// Type variables that are bound.
+    pub(super) types: HashMap<String, Type>,
+    pub(super) scopes: Scopes,
+    pub(super) pre: Block,
+    pub(super) out: Block,
+    /// Checks of the current statement that are yet to be placed.
+    pub(super) asserts: Vec<Stmt>,
+    /// Addresses that the current statement has computed.
+    pub(super) addresses: HashMap<Vec<Product>, Var>,
+    /// Places that were read for what the current statement has computed.
+    pub(super) reads: Vec<Place>,
+    pub(super) loc: Loc,
+    /// Whether ancillas are checked where they end.
+    pub(super) checks: bool,
+    /// Whether indices are checked.
+    pub(super) bounds: bool,
+    /// What numbers without a type become.
+    pub(super) want: Option<Ty>,
+    /// Arrays that are live, the last one on top.
+    pub(super) arrays: Vec<Var>,
+    /// Arrays that have ended while others lay on top of them, and what is left to do.
+    pub(super) deferred: Vec<(Var, Block)>,
+    /// Loop variables for what has points.
+    pub(super) points: Option<Vec<Var>>,
+    /// Variables that stay as they are: arrays' addresses and lengths, what loops count.
+    pub(super) fixed: HashSet<Var>,
+    /// Those of them that belong to one array.
+    pub(super) own_lengths: HashSet<Var>,
+    /// Variables that hold how many words an array has, by its address.
+    pub(super) totals: HashMap<Var, Var>,
+    /// Names whose allocation was in error.
+    pub(super) failed: HashSet<String>,
+    /// How many names there were where each loop began.
+    pub(super) loops: Vec<usize>,
+    /// Routines that are to be undone one by one: names and bodies.
+    pub(super) routines: Vec<(Option<String>, Vec<ast::Stmt>)>,
+}
+
+impl<'a> Body<'_, 'a> {
+    pub(super) fn error(&mut self, span: &ast::Span, code: &'static str, message: impl Into<String>) -> &mut Diagnostic {
+        let file = self.file;
+        self.s.error(file, span, code, message)
+    }
+
+    /// Reports an error with a help line.
+    pub(super) fn fail<T>(
+        &mut self,
+        span: &ast::Span,
+        code: &'static str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Done<T> {
+        self.error(span, code, message).help = Some(help.into());
+        Err(Stop)
+    }
+
+    pub(super) fn warn(&mut self, span: &ast::Span, code: &'static str, message: impl Into<String>, help: &str) {
+        let place = pendula_isa::diagnostic::Place { file: self.file, span: span.clone() };
+        // The library's own habits are no concern of its users.
+        if !self.s.inputs.get(self.file as usize).is_some_and(|i| i.library) {
+            self.s.diagnostics.push(Diagnostic::warning(code, message).at(place, "").help(help));
+        }
+    }
+
+    pub(super) fn emit(&mut self, sink: Sink, stmt: Stmt) {
+        let at = At { stmt, loc: self.loc };
+        match sink {
+            Sink::Pre => self.pre.push(at),
+            Sink::Out => self.out.push(at),
+        }
+    }
+
+    /// Whether a loop began since there were `n` names.
+    pub(super) fn loops_since(&self, n: usize) -> bool {
+        self.loops.iter().any(|start| *start > n)
+    }
+
+    pub(super) fn fresh(&mut self, name: &str, ty: Ty) -> Var {
+        self.f.fresh(name, ty)
+    }
+
+    pub(super) fn region(&mut self, name: &str, ty: Ty) -> Region {
+        self.f.regions.push(RegionInfo { name: name.to_string(), ty });
+        Region(self.f.regions.len() as u32 - 1)
+    }
+
+    /// A new ancilla among what is computed before the statement. What is accumulated onto it is undone exactly, so that nothing is checked.
+    pub(super) fn temp(&mut self, name: &str, ty: Ty) -> Var {
+        let var = self.fresh(name, ty);
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care: Care { check: false, drop: true } });
+        var
+    }
+
+    /// `dst ⊕= func(args)`.
+    pub(super) fn update(&mut self, sink: Sink, acc: Acc, inverse: bool, func: Func, dst: Place, args: Vec<Operand>) {
+        let memory = matches!(dst, Place::Mem(_)) || args.iter().any(|a| matches!(a, Operand::Mem(_)));
+        if sink == Sink::Pre {
+            if memory {
+                self.flush_asserts();
+            }
+            self.reads.extend(args.iter().filter_map(|a| match a {
+                Operand::Const(_) => None,
+                Operand::Var(v) => Some(Place::Var(*v)),
+                Operand::Mem(m) => Some(Place::Mem(*m)),
+            }));
+        }
+        self.emit(sink, Stmt::Update { acc, inverse: inverse && !acc.self_inverse(), func, dst, args });
+    }
+
+    /// Places checks before what has to be computed next.
+    pub(super) fn flush_asserts(&mut self) {
+        for stmt in std::mem::take(&mut self.asserts) {
+            self.emit(Sink::Pre, stmt);
+        }
+    }
+
+    /// An integer sum of products as an ancilla, computed once for a statement.
+    pub(super) fn integer_sum(&mut self, name: &str, mut terms: Vec<Product>) -> Var {
+        terms.retain(|t| t.factor != 0);
+        if let Some(var) = self.addresses.get(&terms) {
+            return *var;
+        }
+        let var = self.temp(name, Ty::Int);
+        let number: i64 = terms.iter().filter(|t| t.of.is_empty()).fold(0, |n, t| n.wrapping_add(t.factor));
+        for term in &terms {
+            self.add_product(var, term);
+        }
+        if number != 0 {
+            let args = vec![Operand::Const(number.cast_unsigned())];
+            self.update(Sink::Pre, Acc::Add, false, Func::Int(int_fn::Fn::Id), Place::Var(var), args);
+        }
+        self.addresses.insert(terms, var);
+        var
+    }
+
+    fn add_product(&mut self, var: Var, term: &Product) {
+        let factor = Operand::Const(term.factor.unsigned_abs());
+        let (inverse, plain) = (term.factor < 0, term.factor.unsigned_abs() == 1);
+        let mut of = term.of.clone();
+        // Of three factors or more, the first ones are multiplied first.
+        while of.len() + usize::from(!plain) > 2 {
+            let (a, b) = (of.remove(0), of.remove(0));
+            let t = self.temp("product", Ty::Int);
+            self.update(Sink::Pre, Acc::Add, false, Func::Int(int_fn::Fn::Mul), Place::Var(t), vec![a, b]);
+            of.insert(0, Operand::Var(t));
+        }
+        let (func, args) = match (of.as_slice(), plain) {
+            ([], _) => return,
+            ([a], true) => (int_fn::Fn::Id, vec![*a]),
+            ([a], false) => (int_fn::Fn::Mul, vec![*a, factor]),
+            ([a, b, ..], _) => (int_fn::Fn::Mul, vec![*a, *b]),
+        };
+        self.update(Sink::Pre, Acc::Add, inverse, Func::Int(func), Place::Var(var), args);
+    }
+
+    /// Runs `f`, whose statements become one: what it computes on the way is undone after it.
+    pub(super) fn statement<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        let outer = self.suspend();
+        let result = f(self);
+        let name = self.span_name();
+        let (pre, mut body) = self.resume(outer);
+        if pre.is_empty() {
+            self.out.append(&mut body);
+        } else {
+            self.emit(Sink::Out, Stmt::With { name, compute: pre, body });
+        }
+        result
+    }
+
+    /// Runs `f` and gives its statements.
+    pub(super) fn block<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> (Block, Done<T>) {
+        let outer = self.suspend();
+        let result = self.statement(f);
+        let (_, body) = self.resume(outer);
+        (body, result)
+    }
+
+    /// Runs `f`, which computes something, and gives what it computed, to be undone by whoever takes it.
+    pub(super) fn computed<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> (Block, Done<T>) {
+        let outer = self.suspend();
+        let result = f(self);
+        self.flush_asserts();
+        let (pre, _) = self.resume(outer);
+        (pre, result)
+    }
+
+    fn suspend(&mut self) -> Suspended {
+        Suspended {
+            pre: std::mem::take(&mut self.pre),
+            out: std::mem::take(&mut self.out),
+            asserts: std::mem::take(&mut self.asserts),
+            addresses: std::mem::take(&mut self.addresses),
+        }
+    }
+
+    /// What was computed and what is done, with the checks that are left before it.
+    fn resume(&mut self, outer: Suspended) -> (Block, Block) {
+        let pre = std::mem::replace(&mut self.pre, outer.pre);
+        let out = std::mem::replace(&mut self.out, outer.out);
+        let loc = self.loc;
+        let mut body: Block = std::mem::replace(&mut self.asserts, outer.asserts).into_iter().map(|s| s.at(loc)).collect();
+        self.addresses = outer.addresses;
+        body.extend(out);
+        (pre, body)
+    }
+
+    pub(super) fn span_name(&self) -> String {
+        format!("{}:{}", self.f.name, self.loc.line)
+    }
+
+    /// Puts a value in an ancilla among what is computed, if it is not one operand already.
+    pub(super) fn put(&mut self, ty: Ty, value: super::value::X) -> Done<Operand> {
+        if let Some(leaf) = value.leaf() {
+            return Ok(leaf);
+        }
+        let var = self.temp("t", ty);
+        self.accumulate(Sink::Pre, Place::Var(var), ty, gather(ty), false, value)?;
+        Ok(Operand::Var(var))
+    }
+
+    /// The same, as a variable of its own: one that stays as it is when what it was computed from changes.
+    pub(super) fn copy(&mut self, ty: Ty, value: super::value::X) -> Done<Var> {
+        let var = self.temp("t", ty);
+        self.accumulate(Sink::Pre, Place::Var(var), ty, gather(ty), false, value)?;
+        Ok(var)
+    }
+}
+
+struct Suspended {
+    pre: Block,
+    out: Block,
+    asserts: Vec<Stmt>,
+    addresses: HashMap<Vec<Product>, Var>,
+}

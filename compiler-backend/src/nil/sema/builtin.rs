@@ -1,0 +1,542 @@
+//! Calls in expressions: functions of the instruction table by their names there, what is made of them, conversions, sizes, and functions
+//! of the program.
+
+use pendula_isa::Ty;
+use pendula_isa::table::Func;
+
+use super::body::Body;
+use super::emit::{function, product, sum};
+use super::value::{Literal, V, X};
+use super::{Done, Stop};
+use crate::ir::{Operand, Place};
+use crate::nil::ast::{self, Binary, ExprKind, Span};
+use crate::nil::codes;
+use crate::nil::types::{Type, number};
+
+impl Body<'_, '_> {
+    /// `f(args…)` as a value.
+    pub(super) fn call_value(
+        &mut self,
+        e: &ast::Expr,
+        callee: &ast::Expr,
+        dot: bool,
+        args: &[ast::Expr],
+        keywords: &[(ast::Name, ast::Expr)],
+    ) -> Done<V> {
+        let span = &e.span;
+        let name = match &callee.kind {
+            ExprKind::Name(name) => name.clone(),
+            ExprKind::Type(t) => {
+                let ty = self.type_expr(t)?;
+                return self.construct(ty, args, span);
+            }
+            // `SparseArrays.getcolptr(A)`: a name with its module.
+            ExprKind::Field(module, name) if matches!(module.kind, ExprKind::Name(_)) && !self.is_variable(module) => name.text.clone(),
+            ExprKind::Unary(ast::Unary::Tilde, _) => {
+                return self.fail(span, codes::TYPE, "an inverse has no value", "call it as a statement");
+            }
+            _ => {
+                let v = self.eval(callee)?;
+                let V::Function(name) = v else {
+                    let message = format!("{} cannot be called", v.describe());
+                    return self.fail(&callee.span, codes::TYPE, message, "call a function by its name");
+                };
+                name
+            }
+        };
+        // A parameter may stand for a function.
+        let name = match self.scopes.find(&name).and_then(|n| self.scopes.get(n)).map(|b| &b.value) {
+            Some(V::Function(f)) => f.clone(),
+            _ => name,
+        };
+        if let Some(v) = self.sizes(&name, args, span)? {
+            return Ok(v);
+        }
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            values.push(self.eval_point(arg, dot)?);
+        }
+        if let Some(v) = self.user_value(&name, &values, args, keywords, span)? {
+            return Ok(v);
+        }
+        if let Some((key, _)) = keywords.first() {
+            return self.fail(&key.span, codes::ARGUMENTS, format!("`{name}` takes no keywords"), "leave it out");
+        }
+        self.apply(&name, values, span)
+    }
+
+    fn is_variable(&self, e: &ast::Expr) -> bool {
+        matches!(&e.kind, ExprKind::Name(name) if self.scopes.find(name).is_some())
+    }
+
+    /// What asks for arrays' sizes and parts, and takes types: `length(x)`, `size(A, 1)`, `zero(T)`.
+    fn sizes(&mut self, name: &str, args: &[ast::Expr], span: &Span) -> Done<Option<V>> {
+        let integer = |o: Operand| V::Num(o.into(), Some(Ty::Int));
+        let value = match (name, args) {
+            ("length", [a]) => match self.eval(a)? {
+                V::Array(view) => integer(self.length(&view)?),
+                V::Tuple(parts) | V::Elements(parts) => V::Num(X::int(parts.len() as i64), Some(Ty::Int)),
+                other => {
+                    let message = format!("{} has no length", other.describe());
+                    return self.fail(span, codes::TYPE, message, "arrays have one");
+                }
+            },
+            ("size", [a, ..]) => {
+                let lens: Vec<Operand> = match self.eval(a)? {
+                    V::Array(view) => view.dims.iter().map(|d| d.len).collect(),
+                    V::Struct(s, fields) if s.name == "SparseMatrixCSC" => fields
+                        .iter()
+                        .take(2)
+                        .filter_map(|f| if let V::Num(x, _) = f { x.leaf() } else { None })
+                        .collect(),
+                    other => {
+                        let message = format!("{} has no size", other.describe());
+                        return self.fail(span, codes::TYPE, message, "arrays have one");
+                    }
+                };
+                match args {
+                    [_, d] => {
+                        let v = self.eval(d)?;
+                        let x = self.integer(v, &d.span)?;
+                        let n = if let X::Const(n) = x { n } else { 0 };
+                        match n.checked_sub(1).and_then(|n| lens.get(n as usize)) {
+                            Some(len) => integer(*len),
+                            // As in the host's language, further dimensions have one element.
+                            None if n > 0 => V::Num(X::int(1), Some(Ty::Int)),
+                            None => return self.fail(&d.span, codes::DIMENSIONS, "the dimension is a constant from 1", "write `size(A, 1)`"),
+                        }
+                    }
+                    _ => V::Tuple(lens.into_iter().map(integer).collect()),
+                }
+            }
+            ("axes" | "eachindex", [a]) | ("axes", [a, _]) => {
+                let view = match self.eval(a)? {
+                    V::Array(view) => view,
+                    other => {
+                        let message = format!("{} has no indices", other.describe());
+                        return self.fail(span, codes::TYPE, message, "arrays have them");
+                    }
+                };
+                let len = match args {
+                    [_, d] => {
+                        let v = self.eval(d)?;
+                        let x = self.integer(v, &d.span)?;
+                        match x {
+                            X::Const(n) if n >= 1 && n as usize <= view.dims.len() => view.dims[n as usize - 1].len,
+                            _ => return self.fail(&d.span, codes::DIMENSIONS, "no such dimension", "write `axes(A, 1)`"),
+                        }
+                    }
+                    _ => self.length(&view)?,
+                };
+                V::Range(Box::new(X::int(1)), Box::new(X::int(1)), Box::new(len.into()))
+            }
+            ("zero" | "one", [a]) => {
+                let ty = match self.eval(a)? {
+                    V::Type(t) => t,
+                    other => other.type_of().ok_or(Stop)?,
+                };
+                match self.unit(&ty, name == "one") {
+                    Some(v) => v,
+                    None => {
+                        let message = format!("{ty} has no {name}");
+                        return self.fail(span, codes::TYPE, message, "of an array, allocate one: `x ← zero(y)`");
+                    }
+                }
+            }
+            ("eltype" | "typeof", [a]) => match self.eval(a)?.type_of() {
+                Some(Type::Array { element, .. }) if name == "eltype" => V::Type(*element),
+                Some(t) => V::Type(t),
+                None => return Err(Stop),
+            },
+            ("convert", [t, a]) | ("oftype", [t, a]) => {
+                let ty = match self.eval(t)? {
+                    V::Type(t) => t,
+                    other => other.type_of().ok_or(Stop)?,
+                };
+                return self.construct(ty, std::slice::from_ref(a), span).map(Some);
+            }
+            ("nonzeros" | "rowvals" | "getcolptr" | "nnz", [a]) => {
+                let value = self.eval(a)?;
+                let V::Struct(s, fields) = &value else { return Ok(None) };
+                let field = match name {
+                    "rowvals" => "rowval",
+                    "getcolptr" => "colptr",
+                    _ => "nzval",
+                };
+                let found = s.fields.iter().position(|(f, _)| f == field).and_then(|n| fields.get(n)).cloned();
+                match (name, found) {
+                    ("nnz", Some(V::Array(view))) => integer(self.length(&view)?),
+                    (_, Some(v)) => v,
+                    (_, None) => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(value))
+    }
+
+    /// The zero or the one of a type; `None` for arrays.
+    pub(super) fn unit(&mut self, ty: &Type, one: bool) -> Option<V> {
+        let word = |ty: Ty| -> X {
+            let constant = if one { pendula_isa::calculus::Constant::ONE } else { pendula_isa::calculus::Constant::ZERO };
+            let env = pendula_isa::Env { format: self.s.program.format, ..pendula_isa::Env::default() };
+            X::Const(constant.word(env, ty))
+        };
+        Some(match ty {
+            Type::Num(ty) => V::Num(word(*ty), Some(*ty)),
+            Type::Bool => V::Bool(X::Const(u64::from(one))),
+            Type::Complex(ty) => {
+                let zero = self.unit(&Type::Num(*ty), false)?;
+                let V::Num(zero, _) = zero else { return None };
+                let env = pendula_isa::Env { format: self.s.program.format, ..pendula_isa::Env::default() };
+                let re = if one { X::Const(pendula_isa::calculus::Constant::ONE.word(env, *ty)) } else { zero.clone() };
+                V::Complex(re, zero, Some(*ty))
+            }
+            // The one of (max, +) is the number 0; its zero, minus infinity, is no number.
+            Type::Tropical(ty) if one => match self.unit(&Type::Num(*ty), false)? {
+                V::Num(x, _) => V::Tropical(x, *ty),
+                _ => return None,
+            },
+            Type::Struct(s) => {
+                let fields: Option<Vec<V>> = s.fields.iter().map(|(_, t)| self.unit(t, one)).collect();
+                V::Struct(std::rc::Rc::clone(s), fields?)
+            }
+            Type::Tuple(parts) => V::Tuple(parts.iter().map(|t| self.unit(t, one)).collect::<Option<_>>()?),
+            Type::Tropical(_) | Type::Array { .. } | Type::Function(_) => return None,
+        })
+    }
+
+    /// `T(args…)`: a conversion, or a struct.
+    pub(super) fn construct(&mut self, ty: Type, args: &[ast::Expr], span: &Span) -> Done<V> {
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.eval(arg)?);
+        }
+        self.construct_of(ty, values, span)
+    }
+
+    pub(super) fn construct_of(&mut self, ty: Type, mut values: Vec<V>, span: &Span) -> Done<V> {
+        let wanted = match &ty {
+            Type::Complex(_) => 1..=2,
+            Type::Struct(s) => s.fields.len()..=s.fields.len(),
+            _ => 1..=1,
+        };
+        if !wanted.contains(&values.len()) {
+            let message = format!("{ty} is made of {} values, found {}", wanted.end(), values.len());
+            return self.fail(span, codes::ARGUMENTS, message, "give one for each part");
+        }
+        match ty {
+            Type::Num(to) => match values.remove(0) {
+                V::Num(x, Some(from)) => Ok(V::Num(self.convert(x, from, to, span)?, Some(to))),
+                V::Tropical(x, from) => Ok(V::Num(self.convert(x, from, to, span)?, Some(to))),
+                other => Ok(V::Num(self.number_as(other, to, span)?, Some(to))),
+            },
+            Type::Bool => match values.remove(0) {
+                V::Bool(x) => Ok(V::Bool(x)),
+                other => {
+                    let x = self.integer(other, span)?;
+                    let zero = Box::new(X::Const(0));
+                    Ok(V::Bool(X::Cmp(pendula_isa::Cond::Ne, Ty::Int, Box::new(x), zero)))
+                }
+            },
+            Type::Tropical(to) => Ok(V::Tropical(self.number_as(values.remove(0), to, span)?, to)),
+            Type::Complex(to) => {
+                let first = values.remove(0);
+                if let V::Complex(re, im, from) = first {
+                    let one = |s: &mut Self, x: X| match from {
+                        Some(from) => s.convert(x, from, to, span),
+                        None => s.number_as(V::Num(x, None), to, span),
+                    };
+                    return Ok(V::Complex(one(self, re)?, one(self, im)?, Some(to)));
+                }
+                let re = self.number_as(first, to, span)?;
+                let im = match values.pop() {
+                    Some(v) => self.number_as(v, to, span)?,
+                    None => self.number_as(V::Num(X::Lit(Literal::Int(0)), None), to, span)?,
+                };
+                Ok(V::Complex(re, im, Some(to)))
+            }
+            Type::Struct(s) => {
+                let mut fields = Vec::new();
+                for ((_, t), v) in s.fields.iter().zip(values) {
+                    let v = match (t, v) {
+                        (Type::Array { .. }, v) => v,
+                        (t, v) => self.value_as(v, t, span)?,
+                    };
+                    fields.push(v);
+                }
+                Ok(V::Struct(std::rc::Rc::clone(&s), fields))
+            }
+            other @ (Type::Tuple(_) | Type::Array { .. } | Type::Function(_)) => {
+                let message = format!("{other} is not made this way");
+                self.fail(span, codes::TYPE, message, "allocate arrays with `zeros(T, n)`")
+            }
+        }
+    }
+
+    /// A value as one of a type, where that loses nothing.
+    pub(super) fn value_as(&mut self, v: V, ty: &Type, span: &Span) -> Done<V> {
+        match (ty, v) {
+            (Type::Num(ty), v) => Ok(V::Num(self.number_as(v, *ty, span)?, Some(*ty))),
+            (Type::Complex(to), v @ V::Num(..)) => {
+                let re = self.number_as(v, *to, span)?;
+                let im = self.number_as(V::Num(X::Lit(Literal::Int(0)), None), *to, span)?;
+                Ok(V::Complex(re, im, Some(*to)))
+            }
+            (Type::Complex(to), V::Complex(re, im, from)) => {
+                let re = self.number_as(V::Num(re, from), *to, span)?;
+                let im = self.number_as(V::Num(im, from), *to, span)?;
+                Ok(V::Complex(re, im, Some(*to)))
+            }
+            (Type::Bool, v @ V::Bool(_)) => Ok(v),
+            (Type::Struct(s), V::Struct(t, fields)) if *s == t => Ok(V::Struct(t, fields)),
+            (Type::Tropical(s), V::Tropical(x, t)) if *s == t => Ok(V::Tropical(x, t)),
+            (Type::Tuple(wanted), V::Tuple(parts)) if wanted.len() == parts.len() => {
+                let parts = parts.into_iter().zip(wanted).map(|(v, t)| self.value_as(v, t, span)).collect::<Done<_>>()?;
+                Ok(V::Tuple(parts))
+            }
+            (ty, v) => {
+                let message = format!("{ty} is wanted here, found {}", v.describe());
+                self.fail(span, codes::TYPE, message, "convert it, or give another value")
+            }
+        }
+    }
+
+    /// A function by name on values.
+    pub(super) fn apply(&mut self, name: &str, mut args: Vec<V>, span: &Span) -> Done<V> {
+        match (name, args.as_slice()) {
+            ("identity" | "value" | "unwrap", [_]) => return Ok(args.remove(0)),
+            ("convert", [V::Num(x, from)]) => {
+                let to = match (self.want, from) {
+                    (Some(to), _) => to,
+                    (None, from) => from.unwrap_or(Ty::F),
+                };
+                return match from {
+                    Some(from) => Ok(V::Num(self.convert(x.clone(), *from, to, span)?, Some(to))),
+                    None => Ok(V::Num(self.number_as(args.remove(0), to, span)?, Some(to))),
+                };
+            }
+            ("+" | "-" | "*" | "/" | "÷" | "%" | "^", [_, _]) => {
+                let op = match name {
+                    "+" => Binary::Add,
+                    "-" => Binary::Sub,
+                    "*" => Binary::Mul,
+                    "/" => Binary::Div,
+                    "÷" => Binary::Quot,
+                    "%" => Binary::Rem,
+                    _ => Binary::Pow,
+                };
+                let b = args.remove(1);
+                return self.arithmetic(op, args.remove(0), b, span);
+            }
+            ("-", [_]) => return self.negate(args.remove(0), span),
+            ("xor" | "⊻", [_, _]) => {
+                let b = args.remove(1);
+                return self.arithmetic(Binary::Xor, args.remove(0), b, span);
+            }
+            ("complex", [_] | [_, _]) => {
+                let ty = args.iter().find_map(|v| if let V::Num(_, Some(t)) = v { Some(*t) } else { None });
+                return self.construct_of(Type::Complex(ty.unwrap_or(Ty::F)), args, span);
+            }
+            _ => {}
+        }
+        if let Some(V::Complex(re, im, ty)) = args.first().cloned() {
+            return self.complex_function(name, re, im, ty, args.len(), span);
+        }
+        if let Some(ty) = number(name) {
+            return self.construct_of(Type::Num(ty), args, span);
+        }
+        if let Some(s) = self.s.structs.get(name).cloned()
+            && s.type_params.len() <= 1
+        {
+            return self.struct_of(&s, args, span);
+        }
+        match (name, args.as_slice()) {
+            ("real", [V::Num(..)]) | ("conj", [V::Num(..)]) => Ok(args.remove(0)),
+            ("imag", [V::Num(..)]) => Ok(V::Num(X::Lit(Literal::Int(0)), None)),
+            ("abs2", [V::Num(..)]) => {
+                let a = self.shared(args.remove(0), span)?;
+                self.arithmetic(Binary::Mul, a.clone(), a, span)
+            }
+            ("atan", [_, _]) => self.table_function("atan2", args, span),
+            ("exp2", [_]) => self.arithmetic(Binary::Pow, V::Num(X::Lit(Literal::Int(2)), None), args.remove(0), span),
+            ("log10", [_]) => {
+                let log = self.table_function("log", args, span)?;
+                self.arithmetic(Binary::Div, log, V::Num(X::Lit(Literal::Float(std::f64::consts::LN_10)), None), span)
+            }
+            ("ceil", [_]) => {
+                let a = self.negate(args.remove(0), span)?;
+                let floor = self.table_function("floor", vec![a], span)?;
+                self.negate(floor, span)
+            }
+            ("sincos", [_]) => {
+                let a = self.shared(args.remove(0), span)?;
+                let sin = self.table_function("sin", vec![a.clone()], span)?;
+                Ok(V::Tuple(vec![sin, self.table_function("cos", vec![a], span)?]))
+            }
+            ("fld" | "div" | "mod" | "rem", [_, _]) => {
+                let of = match name {
+                    "fld" => "div",
+                    "div" => "quot",
+                    other => other,
+                };
+                self.table_function(of, args, span)
+            }
+            ("isodd" | "iseven", [_]) => {
+                let x = self.integer(args.remove(0), span)?;
+                let and = function(Ty::Int, Ty::Int, "and", 2).ok_or(Stop)?;
+                let cond = if name == "isodd" { pendula_isa::Cond::Ne } else { pendula_isa::Cond::Eq };
+                Ok(V::Bool(X::Cmp(cond, Ty::Int, Box::new(X::Fun(and, vec![x, X::int(1)])), Box::new(X::Const(0)))))
+            }
+            ("abs", [V::Num(x, Some(Ty::Int))]) => {
+                let negative = X::Cmp(pendula_isa::Cond::Lt, Ty::Int, Box::new(x.clone()), Box::new(X::Const(0)));
+                let choice = X::Choice(Box::new(negative), Box::new(X::Neg(Box::new(x.clone()))), Box::new(x.clone()));
+                Ok(V::Num(choice, Some(Ty::Int)))
+            }
+            _ => self.table_function(name, args, span),
+        }
+    }
+
+    /// A struct from its fields, its type argument being that of a field.
+    fn struct_of(&mut self, s: &ast::Struct, args: Vec<V>, span: &Span) -> Done<V> {
+        let mut bound = self.types.clone();
+        if let Some(param) = s.type_params.first() {
+            let fits = s.fields.iter().zip(&args).find(|((_, t), _)| t.as_ref().is_some_and(|t| t.name.text == param.name.text));
+            if let Some(t) = fits.and_then(|(_, v)| v.type_of()) {
+                bound.insert(param.name.text.clone(), t);
+            }
+        }
+        let name = |text: &str| ast::Name { text: text.into(), span: span.clone() };
+        let type_args = s
+            .type_params
+            .iter()
+            .map(|p| ast::TypeArg::Type(ast::TypeExpr { name: name(&p.name.text), args: Vec::new(), span: span.clone() }))
+            .collect();
+        let e = ast::TypeExpr { name: name(&s.name.text), args: type_args, span: span.clone() };
+        let own = std::mem::replace(&mut self.types, bound);
+        let ty = self.type_expr(&e);
+        self.types = own;
+        self.construct_of(ty?, args, span)
+    }
+
+    /// A function of the table, on numbers of one type or of the types that it takes.
+    fn table_function(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
+        let candidates: Vec<Func> = Func::ALL.iter().copied().filter(|f| f.info().name == name).collect();
+        if candidates.is_empty() || matches!(name, "" | "cvt") {
+            let help = "functions are those of the instruction set (`pendula isa`), and the program's own";
+            return self.fail(span, codes::FUNCTION, format!("there is no function `{name}`"), help);
+        }
+        let arity = candidates[0].info().args.len();
+        if candidates.iter().all(|f| f.info().args.len() != args.len()) {
+            let message = format!("`{name}` takes {arity} arguments, found {}", args.len());
+            return self.fail(span, codes::ARGUMENTS, message, "give as many");
+        }
+        let integers = candidates.iter().any(|f| f.info().ty == Ty::Int);
+        // The type in which the arguments meet.
+        let mut ty = None;
+        for v in &args {
+            let t = match v {
+                V::Num(_, t) => *t,
+                V::Bool(_) => Some(Ty::Int),
+                other => {
+                    let message = format!("`{name}` is not for {}", other.describe());
+                    return self.fail(span, codes::TYPE, message, "it takes numbers");
+                }
+            };
+            ty = match (ty, t) {
+                (None, t) => t,
+                (Some(Ty::Int), Some(t)) => Some(t),
+                (ty, _) => ty,
+            };
+        }
+        let real = self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
+        let ty = match ty {
+            Some(Ty::Int) if !integers => real,
+            Some(t) => t,
+            None if integers && args.iter().all(|v| matches!(v, V::Num(X::Lit(Literal::Int(_)), _))) => Ty::Int,
+            None => real,
+        };
+        let mut xs = Vec::new();
+        for v in args {
+            xs.push(self.number_as(v, ty, span)?);
+        }
+        let (x, ty) = self.named(name, ty, xs, span)?;
+        Ok(V::Num(x, Some(ty)))
+    }
+
+    fn complex_function(&mut self, name: &str, re: X, im: X, ty: Option<Ty>, count: usize, span: &Span) -> Done<V> {
+        let ty = ty.unwrap_or(Ty::F);
+        let re = self.typed(re, ty, span)?;
+        let im = self.typed(im, ty, span)?;
+        let num = |x: X| V::Num(x, Some(ty));
+        if count != 1 {
+            return self.fail(span, codes::ARGUMENTS, format!("`{name}` of complex numbers takes one"), "give one argument");
+        }
+        let mut f = |s: &mut Self, name: &str, args: Vec<X>| s.named(name, ty, args, span).map(|(x, _)| x);
+        Ok(match name {
+            "real" => num(re),
+            "imag" => num(im),
+            "conj" => V::Complex(re, X::Neg(Box::new(im)), Some(ty)),
+            "abs" => num(f(self, "hypot", vec![re, im])?),
+            "angle" => num(f(self, "atan2", vec![im, re])?),
+            "abs2" => {
+                let (re, im): (X, X) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let square = |x: X| X::Fun(product(ty), vec![x.clone(), x]);
+                num(X::Fun(sum(ty, false), vec![square(re), square(im)]))
+            }
+            "exp" => {
+                let (re, im): (X, X) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let r = f(self, "exp", vec![re])?;
+                let r: X = self.put(ty, r)?.into();
+                let (c, s) = (f(self, "cos", vec![im.clone()])?, f(self, "sin", vec![im])?);
+                V::Complex(X::Fun(product(ty), vec![r.clone(), c]), X::Fun(product(ty), vec![r, s]), Some(ty))
+            }
+            "log" => {
+                let (re, im): (X, X) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let r = f(self, "hypot", vec![re.clone(), im.clone()])?;
+                V::Complex(f(self, "log", vec![r])?, f(self, "atan2", vec![im, re])?, Some(ty))
+            }
+            "inv" => {
+                let one = V::Num(X::Lit(Literal::Int(1)), None);
+                return self.arithmetic(Binary::Div, one, V::Complex(re, im, Some(ty)), span);
+            }
+            _ => {
+                let help = "of complex numbers there are abs, abs2, angle, real, imag, conj, exp, log and inv";
+                return self.fail(span, codes::FUNCTION, format!("`{name}` is not for complex numbers"), help);
+            }
+        })
+    }
+
+    pub(super) fn typed(&mut self, x: X, ty: Ty, span: &Span) -> Done<X> {
+        match x {
+            X::Lit(literal) => self.word(&literal, ty, span).map(X::Const),
+            X::Neg(a) => Ok(X::Neg(Box::new(self.typed(*a, ty, span)?))),
+            other => Ok(other),
+        }
+    }
+
+    /// A function of the program as a value: what it adds to a zero of its first parameter's type.
+    fn user_value(
+        &mut self,
+        name: &str,
+        values: &[V],
+        args: &[ast::Expr],
+        keywords: &[(ast::Name, ast::Expr)],
+        span: &Span,
+    ) -> Done<Option<V>> {
+        let Some(target) = self.value_function(name, values) else { return Ok(None) };
+        let (_, ty) = &target;
+        let Some(zero) = self.unit(ty, *ty == Type::Num(Ty::L)) else { return Ok(None) };
+        // The ancilla begins among what is computed, and so does the call.
+        let words = ty.word_types();
+        let vars: Vec<_> = words.iter().map(|ty| self.temp(name, *ty)).collect();
+        let mut places = vars.iter().map(|v| Place::Var(*v));
+        let value = super::array::value_of(ty, &mut places).ok_or(Stop)?;
+        let _ = zero;
+        let (block, done) = self.block(|s| s.call_with(target.0, value.clone(), values, args, keywords, span));
+        done?;
+        self.flush_asserts();
+        self.pre.extend(block);
+        Ok(Some(value))
+    }
+}

@@ -1,0 +1,614 @@
+//! Calls of functions of the program: which definition, for which types, with which words, and what may be the same word.
+
+use std::collections::HashMap;
+
+use pendula_isa::{Cond, Ty};
+
+use super::array::value_of;
+use super::body::Body;
+use super::scope::{Kind, Scopes};
+use super::value::{Dim, Literal, Product, V, View, X};
+use super::{ArgKey, ArgRecord, CallRecord, Done, Facts, ParamFacts, Stop, Written};
+use crate::ir::{self, Fun, Operand, Param, Place, Stmt, Test, Var, Why};
+use crate::nil::ast::{self, AssignOp, Span};
+use crate::nil::codes;
+use crate::nil::types::{Fit, Type};
+
+/// How deep calls of functions that are compiled for the first time may nest.
+const DEPTH: usize = 200;
+
+/// An argument, made ready.
+struct Ready {
+    words: Vec<Operand>,
+    record: ArgRecord,
+    /// The words that are lent by reference.
+    places: Vec<Place>,
+    /// The arrays.
+    views: Vec<View>,
+}
+
+impl<'a> Body<'_, 'a> {
+    /// The definitions of the statement `y op f(…)`, and whether they are of the partner.
+    pub(super) fn instruction(&self, op: AssignOp, name: &str) -> Option<(Vec<usize>, bool)> {
+        let of = |op| self.s.by_instruction.get(&(op, name)).cloned();
+        of(op).map(|d| (d, false)).or_else(|| of(op.partner()).map(|d| (d, true)))
+    }
+
+    /// The definition that fits arguments of these types best, with its type variables; `None` if none fits.
+    pub(super) fn choose(&self, candidates: &[usize], types: &[Type]) -> Option<(usize, HashMap<String, Type>)> {
+        let mut best: Option<(u32, bool, usize, HashMap<String, Type>)> = None;
+        for &n in candidates {
+            let d = &self.s.definitions[n];
+            if d.ast.params.len() != types.len() {
+                continue;
+            }
+            let Some((fit, bound)) = self.fits(d.ast, types) else { continue };
+            // The program's own definitions go before the library's.
+            let rank = (!d.library, fit.0);
+            if best.as_ref().is_none_or(|(f, own, _, _)| rank > (*own, *f)) {
+                best = Some((fit.0, !d.library, n, bound));
+            }
+        }
+        best.map(|(_, _, n, bound)| (n, bound))
+    }
+
+    fn fits(&self, f: &ast::Function, types: &[Type]) -> Option<(Fit, HashMap<String, Type>)> {
+        let mut names = super::names(&self.s.structs, &HashMap::new());
+        let mut total = 0;
+        for (param, t) in f.params.iter().zip(types) {
+            if let Some(e) = &param.ty {
+                total += names.accepts(e, t, &f.type_params)?.0;
+            }
+        }
+        Some((Fit(total), names.bound))
+    }
+
+    /// The definition by which `f(args…)` is a value, and the type of what it adds to.
+    pub(super) fn value_function(&self, name: &str, values: &[V]) -> Option<((Vec<usize>, bool), Type)> {
+        let types: Vec<Type> = values.iter().map(V::type_of).collect::<Option<_>>()?;
+        let (candidates, inverse) = match self.instruction(AssignOp::Add, name) {
+            Some(found) => found,
+            None => {
+                let all = self.s.by_name.get(name)?;
+                let fit = |n: &&usize| self.s.definitions[**n].ast.params.len() == values.len() + 1;
+                let fit: Vec<usize> = all.iter().filter(fit).copied().collect();
+                (!fit.is_empty()).then_some((fit, false))?
+            }
+        };
+        let element = |t: &Type| match t {
+            Type::Array { element, .. } => (**element).clone(),
+            Type::Struct(s) => s.fields.first().map_or(t.clone(), |(_, t)| t.clone()),
+            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Tuple(_) | Type::Function(_) => t.clone(),
+        };
+        let mut targets: Vec<Type> = self.want.map(Type::Num).into_iter().collect();
+        targets.extend(types.iter().map(element));
+        targets.extend(types.iter().cloned());
+        targets.push(Type::Num(Ty::F));
+        targets.into_iter().filter(|t| t.words().is_some()).find_map(|t| {
+            let all: Vec<Type> = std::iter::once(t.clone()).chain(types.iter().cloned()).collect();
+            self.choose(&candidates, &all).map(|_| ((candidates.clone(), inverse), t))
+        })
+    }
+
+    /// Calls a function whose first argument is `first`.
+    pub(super) fn call_with(
+        &mut self,
+        (candidates, inverse): (Vec<usize>, bool),
+        first: V,
+        rest: &[V],
+        args: &[ast::Expr],
+        keywords: &[(ast::Name, ast::Expr)],
+        span: &Span,
+    ) -> Done<()> {
+        let values: Vec<V> = std::iter::once(first).chain(rest.iter().cloned()).collect();
+        let spans: Vec<Span> = std::iter::once(span.clone()).chain(args.iter().map(|a| a.span.clone())).collect();
+        self.invoke(&candidates, values, &spans, keywords, inverse, span)
+    }
+
+    /// Calls one of these definitions.
+    pub(super) fn invoke(
+        &mut self,
+        candidates: &[usize],
+        values: Vec<V>,
+        spans: &[Span],
+        keywords: &[(ast::Name, ast::Expr)],
+        inverse: bool,
+        span: &Span,
+    ) -> Done<()> {
+        let mut types = Vec::new();
+        for (v, at) in values.iter().zip(spans) {
+            match v.type_of() {
+                Some(t) => types.push(t),
+                None => {
+                    let message = format!("{} cannot be an argument", v.describe());
+                    return self.fail(at, codes::TYPE, message, "give a variable, a number or an array");
+                }
+            }
+        }
+        // A literal takes the type that the definition asks for.
+        let literals: Vec<bool> = values.iter().map(|v| matches!(v, V::Num(X::Lit(_), None))).collect();
+        let mut chosen = self.choose(candidates, &types);
+        if chosen.is_none() || literals.contains(&true) {
+            for ty in [Ty::Q, Ty::F, Ty::L, Ty::Int] {
+                let tried: Vec<Type> = types
+                    .iter()
+                    .zip(&values)
+                    .zip(&literals)
+                    .map(|((t, v), l)| match (l, v) {
+                        (true, V::Num(X::Lit(Literal::Int(_)), _)) if chosen.is_some() => t.clone(),
+                        (true, V::Num(X::Lit(_), _)) if ty == Ty::Int => t.clone(),
+                        (true, _) => Type::Num(ty),
+                        (false, _) => t.clone(),
+                    })
+                    .collect();
+                let real = self.want.unwrap_or(Ty::F);
+                if chosen.is_none() || (ty == real && tried != types) {
+                    if let Some(found) = self.choose(candidates, &tried) {
+                        chosen = Some(found);
+                        types = tried;
+                    }
+                }
+            }
+        }
+        let Some((n, bound)) = chosen else {
+            return self.no_method(candidates, &types, span);
+        };
+        let keys = self.keywords(n, keywords, span)?;
+        let mut ready = Vec::new();
+        let mut settled = Vec::new();
+        for ((v, ty), at) in values.into_iter().zip(&types).zip(spans) {
+            let v = match ty {
+                Type::Array { .. } | Type::Function(_) => v,
+                _ if matches!(v, V::Num(X::Lit(_), None)) => self.value_as(v, ty, at)?,
+                _ => v,
+            };
+            settled.push(v.type_of().ok_or(Stop)?);
+            ready.push(self.ready(v, at)?);
+        }
+        let mut key: Vec<ArgKey> = settled.iter().cloned().map(ArgKey::Type).collect();
+        for (_, v) in &keys {
+            key.push(match v {
+                V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_)) => ArgKey::Literal(format!("{v:?}")),
+                other => ArgKey::Type(other.type_of().ok_or(Stop)?),
+            });
+        }
+        for (_, v) in &keys {
+            if !matches!(v, V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_))) {
+                ready.push(self.ready(v.clone(), span)?);
+            }
+        }
+        let fun = match self.s.instances.get(&(n, key.clone())) {
+            Some(fun) => *fun,
+            None => self.instance(n, key, settled, keys, bound, span)?,
+        };
+        self.check_aliases(fun, &ready, span)?;
+        let args: Vec<Operand> = ready.iter().flat_map(|r| r.words.iter().copied()).collect();
+        let records = ready.into_iter().map(|r| r.record).collect();
+        self.s.calls.push(CallRecord { caller: self.fun, callee: fun, file: self.file, args: records });
+        self.emit(super::body::Sink::Out, Stmt::Call { func: fun, inverse, args });
+        Ok(())
+    }
+
+    fn no_method(&mut self, candidates: &[usize], types: &[Type], span: &Span) -> Done<()> {
+        let list: Vec<String> = types.iter().map(Type::to_string).collect();
+        let Some(first) = candidates.first().and_then(|n| self.s.definitions.get(*n)) else { return Err(Stop) };
+        let (f, file) = (first.ast, first.file);
+        let name = f.name.text.clone();
+        if candidates.iter().all(|n| self.s.definitions[*n].ast.params.len() != types.len()) {
+            let message = format!("`{name}` takes {} arguments, found {}", f.params.len(), types.len());
+            let at = f.name.span.clone();
+            let d = self.error(span, codes::ARGUMENTS, message);
+            let place = pendula_isa::diagnostic::Place { file, span: at };
+            d.secondary.push(pendula_isa::diagnostic::Label { place, text: "defined here".into() });
+            d.help = Some("give one argument for each parameter".into());
+            return Err(Stop);
+        }
+        let wanted: Vec<String> = f.params.iter().map(|p| p.ty.as_ref().map_or("anything".to_string(), type_text)).collect();
+        let message = format!("`{name}` is not for ({})", list.join(", "));
+        self.fail(span, codes::METHOD, message, format!("it takes ({})", wanted.join(", ")))
+    }
+
+    /// The keyword arguments of a call, with the defaults of those that are not given.
+    fn keywords(&mut self, n: usize, given: &[(ast::Name, ast::Expr)], _span: &Span) -> Done<Vec<(String, V)>> {
+        let f = self.s.definitions[n].ast;
+        for (name, _) in given {
+            if !f.keywords.iter().any(|k| k.name.text == name.text) {
+                let message = format!("`{}` has no keyword `{}`", f.name.text, name.text);
+                return self.fail(&name.span, codes::ARGUMENTS, message, "leave it out");
+            }
+        }
+        let mut out = Vec::new();
+        for k in &f.keywords {
+            let value = match (given.iter().find(|(name, _)| name.text == k.name.text), &k.default) {
+                (Some((_, e)), _) | (None, Some(e)) => self.eval(e)?,
+                (None, None) => {
+                    let message = format!("the keyword `{}` of `{}` is missing", k.name.text, f.name.text);
+                    return self.fail(_span, codes::ARGUMENTS, message, "give it after a semicolon");
+                }
+            };
+            out.push((k.name.text.clone(), value));
+        }
+        Ok(out)
+    }
+
+    /// An argument's words.
+    fn ready(&mut self, v: V, span: &Span) -> Done<Ready> {
+        let record = ArgRecord { span: span.clone(), vars: Vec::new(), temporary: false, regions: Vec::new() };
+        let mut r = Ready { words: Vec::new(), record, places: Vec::new(), views: Vec::new() };
+        self.ready_part(v, span, &mut r)?;
+        Ok(r)
+    }
+
+    fn ready_part(&mut self, v: V, span: &Span, r: &mut Ready) -> Done<()> {
+        match v {
+            V::Num(x, ty) => self.ready_word(x, ty.unwrap_or(Ty::F), r),
+            V::Tropical(x, ty) => self.ready_word(x, ty, r),
+            V::Bool(x) => self.ready_word(x, Ty::Int, r),
+            V::Complex(a, b, ty) => {
+                let ty = ty.unwrap_or(Ty::F);
+                let (a, b) = (self.typed(a, ty, span)?, self.typed(b, ty, span)?);
+                self.ready_word(a, ty, r)?;
+                self.ready_word(b, ty, r)
+            }
+            V::Struct(_, parts) | V::Tuple(parts) => parts.into_iter().try_for_each(|p| self.ready_part(p, span, r)),
+            V::Function(_) => Ok(()),
+            V::Array(view) => {
+                let base = self.address_value(&view)?;
+                r.words.push(base);
+                r.record.vars.push(None);
+                let contiguous = view.is_contiguous();
+                let lens = view.dims.iter().map(|d| d.len);
+                let strides: Vec<Product> = view.dims.iter().map(|d| d.stride.clone()).collect();
+                let strides: Vec<Operand> = if contiguous { Vec::new() } else { strides.iter().map(|p| self.product_value(p)).collect() };
+                for o in lens.chain(strides) {
+                    r.words.push(o);
+                    r.record.vars.push(None);
+                }
+                r.record.regions.push(view.region);
+                r.views.push(view);
+                Ok(())
+            }
+            other @ (V::Elements(_) | V::Type(_) | V::Range(..)) => {
+                let message = format!("{} cannot be an argument", other.describe());
+                self.fail(span, codes::TYPE, message, "allocate it first: `x ← …`")
+            }
+        }
+    }
+
+    fn ready_word(&mut self, x: X, ty: Ty, r: &mut Ready) -> Done<()> {
+        let place = match &x {
+            X::At(p) => Some(*p),
+            // Given with the other sign: turned before the call, and back after it.
+            X::Neg(a) if ty != Ty::L => match **a {
+                X::At(p) => {
+                    let row = pendula_isa::table::Row::Neg;
+                    self.emit(super::body::Sink::Pre, Stmt::Permute { row, inverse: false, ty, args: vec![p.into()] });
+                    Some(p)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        match place {
+            Some(p) => {
+                r.words.push(p.into());
+                r.places.push(p);
+                match p {
+                    Place::Var(v) => {
+                        let fixed = self.fixed.contains(&v);
+                        r.record.temporary |= fixed;
+                        r.record.vars.push(Some(v));
+                    }
+                    Place::Mem(m) => {
+                        self.flush_asserts();
+                        r.record.vars.push(None);
+                        r.record.regions.push(m.region);
+                    }
+                }
+            }
+            None => {
+                let o = self.put(ty, x)?;
+                r.words.push(o);
+                r.record.vars.push(None);
+                r.record.temporary = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses arguments that could be the same words, if one of them is changed; where only the run can tell, has it checked.
+    fn check_aliases(&mut self, fun: Fun, args: &[Ready], span: &Span) -> Done<()> {
+        let facts = self.s.facts[fun.0 as usize].clone();
+        let written = self.s.written[fun.0 as usize].clone();
+        // A function that is still being compiled may change anything.
+        let changes = |k: usize, done: bool| match facts.params.get(k) {
+            Some(p) if done => {
+                written.params.get(p.words.clone()).is_some_and(|w| w.contains(&true))
+                    || p.regions.iter().any(|r| written.regions.get(r.0 as usize).copied().unwrap_or(false))
+            }
+            _ => true,
+        };
+        for i in 0..args.len() {
+            for j in i + 1..args.len() {
+                if !changes(i, facts.done) && !changes(j, facts.done) {
+                    continue;
+                }
+                let (a, b) = (&args[i], &args[j]);
+                let both: Vec<Place> = a.places.iter().chain(&b.places).copied().collect();
+                self.keep_all_apart(&both, span)?;
+                for (views, places) in [(&a.views, &b.places), (&b.views, &a.places)] {
+                    for view in views.iter() {
+                        if places.iter().any(|p| matches!(p, Place::Mem(m) if m.region == view.region)) {
+                            return self.fail(span, codes::ALIAS, "an array and one of its elements are given here, and changed", "copy the element before");
+                        }
+                    }
+                }
+                for x in &a.views {
+                    for y in b.views.iter().filter(|y| y.region == x.region) {
+                        self.keep_views_apart(&x.clone(), &y.clone(), span)?;
+                    }
+                }
+            }
+            // One argument, such as a struct, may hold a place twice.
+            if changes(i, facts.done) {
+                self.keep_all_apart(&args[i].places.clone(), span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_views_apart(&mut self, a: &View, b: &View, span: &Span) -> Done<()> {
+        if a == b {
+            return self.fail(span, codes::ALIAS, "an array is given twice here, and changed", "give different arrays; copy one of them before");
+        }
+        let (at_a, at_b) = (self.address_value(a)?, self.address_value(b)?);
+        let distance = vec![Product::operand(at_a), Product { factor: -1, ..Product::operand(at_b) }];
+        let d = self.integer_sum("distance", distance);
+        let words = |s: &mut Self, v: &View| -> Done<Operand> {
+            let w = Product::number(v.element.words().unwrap_or(1));
+            let len = s.length(v)?;
+            Ok(s.product_value(&w.times(&Product::operand(len))))
+        };
+        let test = if a.is_contiguous() && b.is_contiguous() {
+            let (len_a, len_b) = (words(self, a)?, words(self, b)?);
+            let behind = X::Cmp(Cond::Ge, Ty::Int, Box::new(X::var(d)), Box::new(len_b.into()));
+            let before = X::Cmp(Cond::Le, Ty::Int, Box::new(X::var(d)), Box::new(X::Neg(Box::new(len_a.into()))));
+            self.test(X::Either(Box::new(behind), Box::new(before)))?
+        } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
+            // Rows of one matrix: different ones have no element in common.
+            Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(d), b: Operand::Const(0) }
+        } else {
+            let help = "copy one of them before";
+            return self.fail(span, codes::ALIAS, "parts of one array are given here that may overlap, and are changed", help);
+        };
+        self.asserts.push(Stmt::Assert { test, why: Why::Alias });
+        Ok(())
+    }
+
+    /// Compiles a definition for a set of types.
+    fn instance(
+        &mut self,
+        n: usize,
+        key: Vec<ArgKey>,
+        types: Vec<Type>,
+        keywords: Vec<(String, V)>,
+        bound: HashMap<String, Type>,
+        span: &Span,
+    ) -> Done<Fun> {
+        if self.s.depth >= DEPTH {
+            let help = "a function that calls itself must do so with the same types";
+            return self.fail(span, codes::METHOD, "calls with ever new types are nested too deep", help);
+        }
+        self.s.depth += 1;
+        let fun = self.s.compile(n, key, types, keywords, bound);
+        self.s.depth -= 1;
+        Ok(fun)
+    }
+}
+
+impl<'a> super::Sema<'a> {
+    /// Compiles a definition for a set of argument types, those of keywords that are no literals last.
+    pub(super) fn compile(
+        &mut self,
+        n: usize,
+        key: Vec<ArgKey>,
+        types: Vec<Type>,
+        keywords: Vec<(String, V)>,
+        bound: HashMap<String, Type>,
+    ) -> Fun {
+        let (definition, file) = (self.definitions[n].ast, self.definitions[n].file);
+        let fun = Fun(self.program.functions.len() as u32);
+        self.instances.insert((n, key), fun);
+        let loc = self.loc(file, &definition.name.span);
+        let name = self.unique_name(definition);
+        let f = ir::Function {
+            name,
+            params: Vec::new(),
+            vars: Vec::new(),
+            regions: Vec::new(),
+            body: Vec::new(),
+            loc,
+            inline: definition.inline,
+        };
+        self.program.functions.push(f.clone());
+        self.facts.push(Facts::default());
+        self.written.push(Written::default());
+        let first_call = self.calls.len();
+        let mut body = Body::new(self, file, fun, f.clone(), bound);
+        let mut params = Vec::new();
+        body.scopes.open();
+        for (param, ty) in definition.params.iter().zip(types) {
+            let (value, facts) = body.parameter(&param.name.text, &ty);
+            params.push(facts);
+            body.scopes.add(&param.name.text, value, Kind::Param, &param.name.span);
+        }
+        for ((name, value), k) in keywords.into_iter().zip(&definition.keywords) {
+            let value = match value {
+                v @ (V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_)) | V::Function(_)) => v,
+                other => {
+                    let ty = other.type_of().unwrap_or(Type::Num(Ty::F));
+                    let (value, facts) = body.parameter(&name, &ty);
+                    params.push(facts);
+                    value
+                }
+            };
+            body.scopes.add(&name, value, Kind::Param, &k.name.span);
+        }
+        let count = body.f.params.len();
+        body.s.facts[fun.0 as usize].params = params;
+        body.s.program.functions[fun.0 as usize].params = body.f.params.clone();
+        // What is known already serves calls of the function by itself.
+        body.s.written[fun.0 as usize] = Written { params: vec![false; count], regions: vec![false; body.f.regions.len()] };
+        body.function_body(&definition.body);
+        let f = std::mem::replace(&mut body.f, f);
+        self.written[fun.0 as usize] = super::places::written(&f);
+        self.program.functions[fun.0 as usize] = f;
+        let own = |c: &CallRecord| c.caller == fun;
+        loop {
+            let mut new = false;
+            for k in first_call..self.calls.len() {
+                if own(&self.calls[k]) {
+                    new |= self.spread_call(k);
+                }
+            }
+            if !new {
+                break;
+            }
+        }
+        self.facts[fun.0 as usize].done = true;
+        fun
+    }
+
+    fn unique_name(&mut self, f: &ast::Function) -> String {
+        let own = match f.instruction {
+            None => f.name.text.clone(),
+            Some(op) => {
+                let prefix = match op {
+                    AssignOp::Add => "plus",
+                    AssignOp::Sub => "minus",
+                    AssignOp::Xor => "xor",
+                    AssignOp::Mul => "times",
+                    AssignOp::Div => "over",
+                };
+                let name: String = f.name.text.chars().map(|c| if c.is_alphanumeric() || c == '_' || c == '!' { c } else { '_' }).collect();
+                format!("{prefix}.{name}")
+            }
+        };
+        let own = if pendula_isa::Reg::parse(&own).is_some() || own == "main" { format!("{own}_") } else { own };
+        let count = self.name_counts.entry(own.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 { own } else { format!("{own}.{count}") }
+    }
+}
+
+impl Body<'_, '_> {
+    /// A parameter's variables.
+    fn parameter(&mut self, name: &str, ty: &Type) -> (V, ParamFacts) {
+        let first = self.f.params.len();
+        let mut regions = Vec::new();
+        let value = self.parameter_part(name, ty, &mut regions);
+        (value, ParamFacts { name: name.to_string(), words: first..self.f.params.len(), regions })
+    }
+
+    fn parameter_part(&mut self, name: &str, ty: &Type, regions: &mut Vec<ir::Region>) -> V {
+        match ty {
+            Type::Array { element, dims, strided } => {
+                let base = self.parameter_word(name, Ty::Int);
+                self.fixed.insert(base);
+                let ty = element.word_types().first().copied().unwrap_or(Ty::Int);
+                let region = self.region(name, ty);
+                regions.push(region);
+                let lens: Vec<Var> = (1..=*dims).map(|k| self.parameter_word(&format!("{name}.len{k}"), Ty::Int)).collect();
+                let strides: Vec<Var> = (1..=*dims)
+                    .filter(|_| *strided)
+                    .map(|k| self.parameter_word(&format!("{name}.stride{k}"), Ty::Int))
+                    .collect();
+                self.fixed.extend(lens.iter().chain(&strides));
+                let mut own = Product::number(element.words().unwrap_or(1));
+                let dims = lens
+                    .iter()
+                    .enumerate()
+                    .map(|(k, len)| {
+                        let len = Operand::Var(*len);
+                        let stride = match strides.get(k) {
+                            Some(s) => Product::operand(Operand::Var(*s)),
+                            None => own.clone(),
+                        };
+                        own = own.times(&Product::operand(len));
+                        Dim { len, stride }
+                    })
+                    .collect();
+                V::Array(View { base, terms: Vec::new(), offset: 0, dims, element: (**element).clone(), region })
+            }
+            Type::Struct(s) => {
+                let parts = s.fields.iter().map(|(f, t)| self.parameter_part(&format!("{name}.{f}"), t, regions)).collect();
+                V::Struct(std::rc::Rc::clone(s), parts)
+            }
+            Type::Tuple(parts) => V::Tuple(
+                parts.iter().enumerate().map(|(n, t)| self.parameter_part(&format!("{name}.{}", n + 1), t, regions)).collect(),
+            ),
+            Type::Function(f) => V::Function(f.clone()),
+            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) => {
+                let names = super::allocate::part_names(name, ty);
+                let words: Vec<Var> = names.iter().zip(ty.word_types()).map(|(n, t)| self.parameter_word(n, t)).collect();
+                let mut places = words.into_iter().map(Place::Var);
+                value_of(ty, &mut places).unwrap_or_else(|| V::Tuple(Vec::new()))
+            }
+        }
+    }
+
+    fn parameter_word(&mut self, name: &str, ty: Ty) -> Var {
+        let var = self.fresh(name, ty);
+        self.f.params.push(Param { var, written: false });
+        var
+    }
+
+    fn new<'s, 'a>(
+        s: &'s mut super::Sema<'a>,
+        file: u16,
+        fun: Fun,
+        f: ir::Function,
+        types: HashMap<String, Type>,
+    ) -> Body<'s, 'a> {
+        let loc = f.loc;
+        Body {
+            s,
+            file,
+            fun,
+            f,
+            types,
+            scopes: Scopes::default(),
+            pre: Vec::new(),
+            out: Vec::new(),
+            asserts: Vec::new(),
+            addresses: HashMap::new(),
+            reads: Vec::new(),
+            loc,
+            checks: true,
+            bounds: true,
+            want: None,
+            arrays: Vec::new(),
+            deferred: Vec::new(),
+            points: None,
+            fixed: Default::default(),
+            own_lengths: Default::default(),
+            totals: HashMap::new(),
+            failed: Default::default(),
+            loops: Vec::new(),
+            routines: Vec::new(),
+        }
+    }
+}
+
+/// A type as it is written.
+pub(super) fn type_text(e: &ast::TypeExpr) -> String {
+    let args: Vec<String> = e
+        .args
+        .iter()
+        .map(|a| match a {
+            ast::TypeArg::Type(t) => type_text(t),
+            ast::TypeArg::Number(n, _) => n.to_string(),
+        })
+        .collect();
+    if args.is_empty() { e.name.text.clone() } else { format!("{}{{{}}}", e.name.text, args.join(", ")) }
+}

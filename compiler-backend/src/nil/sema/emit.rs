@@ -1,0 +1,296 @@
+//! Scalars as statements: `dst ⊕= x` for any tree x.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use pendula_isa::desk;
+use pendula_isa::num::decimal;
+use pendula_isa::table::{Func, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::{Acc, Cond, Env, Ty};
+
+use super::body::{Body, Sink};
+use super::value::{Literal, X};
+use super::{Done, Stop};
+use crate::ir::{Condition, Operand, Place, Stmt, Test};
+use crate::nil::ast::Span;
+use crate::nil::codes;
+use crate::nil::types::number_name;
+
+/// The function of the table with this name, result and argument types, and number of arguments.
+pub(super) fn function(ty: Ty, from: Ty, name: &str, arity: usize) -> Option<Func> {
+    static ALL: OnceLock<HashMap<(Ty, Ty, &'static str, usize), Func>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let key = |f: &Func| {
+            let i = f.info();
+            ((i.ty, i.from, i.name, i.args.len()), *f)
+        };
+        Func::ALL.iter().map(key).collect()
+    });
+    // The table's names live as long as the program: a name that is none of them has no function.
+    all.iter().find(|((t, f, n, a), _)| *t == ty && *f == from && *n == name && *a == arity).map(|(_, f)| *f)
+}
+
+/// The identity of a type.
+pub(super) const fn identity(ty: Ty) -> Func {
+    match ty {
+        Ty::Int => Func::Int(int_fn::Fn::Id),
+        Ty::Q => Func::Q(q_fn::Fn::Id),
+        Ty::L => Func::L(l_fn::Fn::Id),
+        Ty::F => Func::F(f_fn::Fn::Id),
+    }
+}
+
+/// a + b and a − b of a type.
+pub(super) const fn sum(ty: Ty, minus: bool) -> Func {
+    match (ty, minus) {
+        (Ty::Int, false) => Func::Int(int_fn::Fn::Plus),
+        (Ty::Int, true) => Func::Int(int_fn::Fn::Minus),
+        (Ty::Q, false) => Func::Q(q_fn::Fn::Plus),
+        (Ty::Q, true) => Func::Q(q_fn::Fn::Minus),
+        (Ty::L, false) => Func::L(l_fn::Fn::Plus),
+        (Ty::L, true) => Func::L(l_fn::Fn::Minus),
+        (Ty::F, false) => Func::F(f_fn::Fn::Plus),
+        (Ty::F, true) => Func::F(f_fn::Fn::Minus),
+    }
+}
+
+/// a·b of a type.
+pub(super) const fn product(ty: Ty) -> Func {
+    match ty {
+        Ty::Int => Func::Int(int_fn::Fn::Mul),
+        Ty::Q => Func::Q(q_fn::Fn::Mul),
+        Ty::L => Func::L(l_fn::Fn::Mul),
+        Ty::F => Func::F(f_fn::Fn::Mul),
+    }
+}
+
+/// Whether `f` is the function of that name on its own type.
+fn is(f: Func, name: &str) -> bool {
+    let i = f.info();
+    i.name == name && i.ty == i.from
+}
+
+impl Body<'_, '_> {
+    fn env(&self) -> Env {
+        Env { format: self.s.program.format, ..Env::default() }
+    }
+
+    /// A number as a word of a type.
+    pub(super) fn word(&mut self, literal: &Literal, ty: Ty, span: &Span) -> Done<u64> {
+        let text = match literal {
+            Literal::Int(n) => n.to_string(),
+            Literal::Real(t) => t.clone(),
+            Literal::Float(x) => decimal::format_f(x.to_bits()),
+        };
+        let format = self.s.program.format;
+        let word = match ty {
+            Ty::Int => match literal {
+                Literal::Int(n) => i64::try_from(*n).map(i64::cast_unsigned).map_err(|_| "it does not fit 64 bits".to_string()),
+                Literal::Real(_) | Literal::Float(_) => match text.parse::<f64>() {
+                    Ok(x) if x.fract() == 0.0 && x.abs() < 9.0e18 => Ok((x as i64).cast_unsigned()),
+                    _ => Err("it is not whole".to_string()),
+                },
+            },
+            Ty::Q => decimal::parse_q(&text, format).map_err(|e| e.to_string()),
+            Ty::L => decimal::parse_l(&text).map_err(|e| e.to_string()),
+            Ty::F => decimal::parse_f(&text).map_err(|e| e.to_string()),
+        };
+        match word {
+            Ok(word) => Ok(word),
+            Err(why) => {
+                let message = format!("{text} is no {} number: {why}", number_name(ty));
+                self.fail(span, codes::LITERAL, message, "write a number of that type, or convert")
+            }
+        }
+    }
+
+    /// Computes what is made of constants alone.
+    pub(super) fn fold(&self, x: X) -> X {
+        match x {
+            X::Fun(f, args) => {
+                let words: Option<Vec<u64>> = args.iter().map(|a| if let X::Const(w) = a { Some(*w) } else { None }).collect();
+                if let Some(words) = words {
+                    let mut all = [0; pendula_isa::table::ARITY];
+                    for (to, from) in all.iter_mut().zip(words) {
+                        *to = from;
+                    }
+                    if let Ok(word) = desk::value(self.env(), f, all) {
+                        return X::Const(word);
+                    }
+                }
+                let ty = f.info().ty;
+                let zero = |x: &X| *x == X::Const(0) && ty != Ty::L;
+                let one = |x: &X| *x == X::Const(1) && ty == Ty::Int;
+                match args.as_slice() {
+                    [a, b] if is(f, "plus") && zero(b) && ty != Ty::F => a.clone(),
+                    [a, b] if is(f, "plus") && zero(a) && ty != Ty::F => b.clone(),
+                    [a, b] if is(f, "minus") && zero(b) && ty != Ty::F => a.clone(),
+                    [a, b] if is(f, "mul") && one(b) => a.clone(),
+                    [a, b] if is(f, "mul") && one(a) => b.clone(),
+                    _ => X::Fun(f, args),
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// `dst ⊕= x`, where ⊕ is `acc` or (`inverse`) its partner, and both are of type `ty`.
+    pub(super) fn accumulate(&mut self, sink: Sink, dst: Place, ty: Ty, acc: Acc, inverse: bool, x: X) -> Done<()> {
+        let plain = |word: u64| match acc {
+            Acc::Add => word == 0,
+            Acc::Mul => word == 0,
+            Acc::Xor => word == 0,
+        };
+        match x {
+            X::Lit(_) => Err(Stop),
+            X::Const(w) if plain(w) => Ok(()),
+            X::Const(w) => {
+                self.update(sink, acc, inverse, identity(ty), dst, vec![Operand::Const(w)]);
+                Ok(())
+            }
+            X::At(p) => {
+                self.update(sink, acc, inverse, identity(ty), dst, vec![p.into()]);
+                Ok(())
+            }
+            X::Neg(a) => match (acc, ty) {
+                (Acc::Add, Ty::Int | Ty::Q | Ty::F) => self.accumulate(sink, dst, ty, acc, !inverse, *a),
+                (Acc::Add | Acc::Mul | Acc::Xor, _) => {
+                    let t = self.negated(ty, *a)?;
+                    self.update(sink, acc, inverse, identity(ty), dst, vec![t]);
+                    Ok(())
+                }
+            },
+            X::Fun(f, args) => self.accumulate_function(sink, dst, ty, acc, inverse, f, args),
+            X::Cmp(cond, of, a, b) => self.accumulate_comparison(sink, dst, acc, inverse, (cond, of, *a, *b)),
+            X::Not(a) => {
+                self.accumulate(sink, dst, ty, acc, inverse, X::Const(1))?;
+                self.accumulate(sink, dst, ty, acc, !inverse, *a)
+            }
+            X::Both(a, b) if self.is_safe(&b) => {
+                let args = vec![self.put(Ty::Int, *a)?, self.put(Ty::Int, *b)?];
+                self.update(sink, acc, inverse, Func::Int(int_fn::Fn::And), dst, args);
+                Ok(())
+            }
+            X::Either(a, b) if self.is_safe(&b) => {
+                let args = vec![self.put(Ty::Int, *a)?, self.put(Ty::Int, *b)?];
+                self.update(sink, acc, inverse, Func::Int(int_fn::Fn::Or), dst, args);
+                Ok(())
+            }
+            X::Both(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [*b, X::Const(0)]),
+            X::Either(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [X::Const(1), *b]),
+            X::Choice(c, a, b) => self.branches(sink, dst, ty, (acc, inverse), *c, [*a, *b]),
+        }
+    }
+
+    /// The number with the other sign, in an ancilla.
+    fn negated(&mut self, ty: Ty, a: X) -> Done<Operand> {
+        let var = self.copy(ty, a)?;
+        let row = pendula_isa::table::Row::Neg;
+        self.emit(Sink::Pre, Stmt::Permute { row, inverse: false, ty, args: vec![Operand::Var(var)] });
+        Ok(Operand::Var(var))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "an accumulate instruction has so many parts")]
+    fn accumulate_function(
+        &mut self,
+        sink: Sink,
+        dst: Place,
+        ty: Ty,
+        acc: Acc,
+        inverse: bool,
+        f: Func,
+        args: Vec<X>,
+    ) -> Done<()> {
+        let exact = matches!(ty, Ty::Int | Ty::Q) || (ty == Ty::F && self.s.settings.fast_float);
+        // A sum of what must be computed first is added part by part, where that makes no difference.
+        if acc == Acc::Add && exact && let [a, b] = args.as_slice() && (is(f, "plus") || is(f, "minus")) {
+            let leaves = a.leaf().is_some() && b.leaf().is_some();
+            if !leaves {
+                self.accumulate(sink, dst, ty, acc, inverse, a.clone())?;
+                return self.accumulate(sink, dst, ty, acc, inverse ^ is(f, "minus"), b.clone());
+            }
+        }
+        let info = f.info();
+        let mut operands = Vec::with_capacity(args.len());
+        for (arg, of) in args.into_iter().zip(info.args) {
+            operands.push(self.put(of.ty, arg)?);
+        }
+        self.update(sink, acc, inverse, f, dst, operands);
+        Ok(())
+    }
+
+    fn accumulate_comparison(
+        &mut self,
+        sink: Sink,
+        dst: Place,
+        acc: Acc,
+        inverse: bool,
+        (cond, of, a, b): (Cond, Ty, X, X),
+    ) -> Done<()> {
+        use int_fn::Fn::{Eq, Lt, Ltu};
+        // Fixed-point numbers are ordered as their words are.
+        if matches!(of, Ty::Int | Ty::Q) {
+            let (func, exchanged, complement) = match cond {
+                Cond::Lt => (Lt, false, false),
+                Cond::Gt => (Lt, true, false),
+                Cond::Ge => (Lt, false, true),
+                Cond::Le => (Lt, true, true),
+                Cond::Eq => (Eq, false, false),
+                Cond::Ne => (Eq, false, true),
+                Cond::Ltu => (Ltu, false, false),
+                Cond::Geu => (Ltu, false, true),
+                Cond::Always => return self.accumulate(sink, dst, Ty::Int, acc, inverse, X::Const(1)),
+            };
+            let (a, b) = if exchanged { (b, a) } else { (a, b) };
+            let args = vec![self.put(of, a)?, self.put(of, b)?];
+            if complement {
+                self.accumulate(sink, dst, Ty::Int, acc, inverse, X::Const(1))?;
+            }
+            self.update(sink, acc, inverse ^ complement, Func::Int(func), dst, args);
+            return Ok(());
+        }
+        let c = X::Cmp(cond, of, Box::new(a), Box::new(b));
+        self.branches(sink, dst, Ty::Int, (acc, inverse), c, [X::Const(1), X::Const(0)])
+    }
+
+    /// `dst ⊕=` the first value if `c` holds, else the second.
+    fn branches(&mut self, sink: Sink, dst: Place, ty: Ty, (acc, inverse): (Acc, bool), c: X, [a, b]: [X; 2]) -> Done<()> {
+        let (compute, test) = self.computed(|s| s.test(c));
+        let test = test?;
+        let condition = Condition { compute, test };
+        let mut one = |x: X| {
+            let (block, done) = self.block(|s| s.accumulate(Sink::Out, dst, ty, acc, inverse, x));
+            done.map(|()| block)
+        };
+        let (then, otherwise) = (one(a)?, one(b)?);
+        if sink == Sink::Pre {
+            self.flush_asserts();
+        }
+        self.emit(sink, Stmt::If { pre: condition.clone(), post: condition, then, otherwise });
+        Ok(())
+    }
+
+    /// Whether a value can be computed where it is not asked for: it reads no memory and cannot trap.
+    fn is_safe(&self, x: &X) -> bool {
+        match x {
+            X::Lit(_) | X::Const(_) => true,
+            X::At(p) => matches!(p, Place::Var(_)),
+            X::Neg(a) | X::Not(a) => self.is_safe(a),
+            X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => self.is_safe(a) && self.is_safe(b),
+            X::Choice(a, b, c) => self.is_safe(a) && self.is_safe(b) && self.is_safe(c),
+            X::Fun(f, args) => {
+                let total = ["", "plus", "minus", "mul", "and", "or", "shl", "shr", "sar", "lt", "ltu", "eq", "min", "max"];
+                matches!(f.info().ty, Ty::Int | Ty::Q) && total.contains(&f.info().name) && args.iter().all(|a| self.is_safe(a))
+            }
+        }
+    }
+
+    /// A truth value as a comparison, what it needs being computed.
+    pub(super) fn test(&mut self, x: X) -> Done<Test> {
+        Ok(match x {
+            X::Cmp(cond, ty, a, b) => Test { cond, ty, a: self.put(ty, *a)?, b: self.put(ty, *b)? },
+            X::Not(a) => self.test(*a)?.negated(),
+            other => Test { cond: Cond::Ne, ty: Ty::Int, a: self.put(Ty::Int, other)?, b: Operand::Const(0) },
+        })
+    }
+}

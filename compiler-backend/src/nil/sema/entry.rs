@@ -1,0 +1,435 @@
+//! The entry point: which function, with which types, and its arguments as data.
+
+use std::collections::HashMap;
+
+use pendula_isa::num::decimal;
+use pendula_isa::{Env, Ty, num::convert, num::log};
+
+use super::{ArgKey, Done, Sema, Stop};
+use crate::lower::{Argument as Data, ArgumentKind};
+use crate::nil::ast::{self, ExprKind};
+use crate::nil::codes;
+use crate::nil::types::{Type, number_name};
+
+/// A number as an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Number {
+    /// As it was written.
+    Text(String),
+    /// From a file of integers.
+    Int(i64),
+    /// From a file of floating-point numbers.
+    Float(f64),
+}
+
+/// An argument of the entry point, as the user gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A number or a truth value.
+    Number(Number),
+    /// An array: lengths, and elements column by column. Complex numbers and structs take several.
+    Array(Vec<usize>, Vec<Number>),
+    /// The parts of a complex number or a struct.
+    Tuple(Vec<Argument>),
+}
+
+impl Number {
+    fn is_whole(&self) -> bool {
+        match self {
+            Number::Text(t) => !t.contains(['.', 'e', 'E', 'n', 'N']) || t.starts_with("0x"),
+            Number::Int(_) => true,
+            Number::Float(_) => false,
+        }
+    }
+}
+
+impl Sema<'_> {
+    /// Compiles the entry point, and gives the data of its arguments.
+    pub(super) fn entry(&mut self) -> Done<Vec<Data>> {
+        let Some(n) = self.find_entry()? else { return Ok(Vec::new()) };
+        let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
+        if self.settings.arguments.is_empty() && self.settings.types.is_empty() && !f.params.is_empty() {
+            return self.library_entry(n);
+        }
+        let given = self.settings.arguments.len().max(self.settings.types.len());
+        if given != f.params.len() {
+            let list: Vec<&str> = f.params.iter().map(|p| p.name.text.as_str()).collect();
+            let message = format!("`{}` takes {} arguments, found {given}", f.name.text, f.params.len());
+            self.error(file, &f.name.span, codes::ENTRY, message).help = Some(format!("give `--args` for {}", list.join(", ")));
+            return Err(Stop);
+        }
+        let mut bound = HashMap::new();
+        let mut types = Vec::new();
+        for (k, param) in f.params.iter().enumerate() {
+            let ty = self.entry_type(file, f, param, k, &mut bound)?;
+            types.push(ty);
+        }
+        let mut data = Vec::new();
+        for (k, (param, ty)) in f.params.iter().zip(&types).enumerate() {
+            let value = self.settings.arguments.get(k).cloned();
+            self.data(file, &param.name, &param.name.text, ty, value.as_ref(), &mut data)?;
+        }
+        let mut keywords = Vec::new();
+        for k in &f.keywords {
+            let Some(default) = &k.default else {
+                let message = format!("the keyword `{}` of the entry point has no default", k.name.text);
+                self.error(file, &k.name.span, codes::ENTRY, message).help = Some("make it a positional parameter".into());
+                return Err(Stop);
+            };
+            let Some(value) = literal(default) else {
+                let message = format!("the default of the keyword `{}` is no number", k.name.text);
+                self.error(file, &default.span, codes::ENTRY, message).help = Some("make it a positional parameter".into());
+                return Err(Stop);
+            };
+            keywords.push((k.name.text.clone(), value));
+        }
+        let mut key: Vec<ArgKey> = types.iter().cloned().map(ArgKey::Type).collect();
+        key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
+        let fun = self.compile(n, key, types, keywords, bound);
+        self.program.entry = Some(fun);
+        Ok(data)
+    }
+
+    /// Without arguments, functions whose types are all given are compiled as a library.
+    fn library_entry(&mut self, n: usize) -> Done<Vec<Data>> {
+        let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
+        let concrete = |f: &ast::Function| f.params.iter().all(|p| p.ty.is_some()) && f.type_params.is_empty();
+        if !concrete(f) {
+            let list: Vec<&str> = f.params.iter().map(|p| p.name.text.as_str()).collect();
+            let message = format!("the types of the arguments of `{}` are not known", f.name.text);
+            let help = format!("give `--args` or `--types` for {}", list.join(", "));
+            self.error(file, &f.name.span, codes::ENTRY, message).help = Some(help);
+            return Err(Stop);
+        }
+        let mut types = Vec::new();
+        for p in &f.params {
+            let Some(e) = &p.ty else { return Err(Stop) };
+            let resolved = super::names(&self.structs, &HashMap::new()).resolve(e);
+            match resolved {
+                Ok(t) => types.push(t),
+                Err(_) => {
+                    let message = format!("the type of `{}` is not known", p.name.text);
+                    let help = "give `--args` or `--types`, or a type such as `Float64`";
+                    self.error(file, &e.span, codes::ENTRY, message).help = Some(help.into());
+                    return Err(Stop);
+                }
+            }
+        }
+        let keywords: Vec<_> =
+            f.keywords.iter().filter_map(|k| Some((k.name.text.clone(), literal(k.default.as_ref()?)?))).collect();
+        let mut key: Vec<ArgKey> = types.iter().cloned().map(ArgKey::Type).collect();
+        key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
+        self.compile(n, key, types, keywords, HashMap::new());
+        Ok(Vec::new())
+    }
+
+    /// The function where a run begins: the one that is asked for, else the last of the program.
+    fn find_entry(&mut self) -> Done<Option<usize>> {
+        let own: Vec<usize> = (0..self.definitions.len()).filter(|n| !self.definitions[*n].library).collect();
+        let file = self.inputs.first().map_or(0, |i| i.file);
+        if let Some(name) = &self.settings.entry {
+            let count = self.settings.arguments.len().max(self.settings.types.len());
+            let fits = |n: &usize| {
+                let f = self.definitions[*n].ast;
+                f.name.text == *name && (count == 0 || f.params.len() == count)
+            };
+            let named = |n: &usize| self.definitions[*n].ast.name.text == *name;
+            let all = (0..self.definitions.len()).collect::<Vec<_>>();
+            let found = own.iter().copied().find(fits).or_else(|| all.iter().copied().find(fits));
+            return match found.or_else(|| all.iter().copied().find(named)) {
+                Some(n) => Ok(Some(n)),
+                None => {
+                    let names: Vec<&str> = own.iter().map(|n| self.definitions[*n].ast.name.text.as_str()).collect();
+                    let help = if names.is_empty() {
+                        "the file defines no reversible function".to_string()
+                    } else {
+                        format!("the file defines {}", names.join(", "))
+                    };
+                    let message = format!("there is no reversible function `{name}`");
+                    self.error(file, &(0..0), codes::ENTRY, message).help = Some(help);
+                    Err(Stop)
+                }
+            };
+        }
+        match own.last() {
+            Some(n) => Ok(Some(*n)),
+            None => {
+                let d = self.error(file, &(0..0), codes::ENTRY, "the file defines no reversible function");
+                d.help = Some("write `@i function f(y!, x) … end`".into());
+                Err(Stop)
+            }
+        }
+    }
+
+    fn entry_type(
+        &mut self,
+        file: u16,
+        f: &ast::Function,
+        param: &ast::Param,
+        k: usize,
+        bound: &mut HashMap<String, Type>,
+    ) -> Done<Type> {
+        let value = self.settings.arguments.get(k).cloned();
+        let mut candidates: Vec<Type> = Vec::new();
+        match self.settings.types.get(k).filter(|t| !t.trim().is_empty()) {
+            Some(text) => {
+                let parsed = super::super::parse_type(text);
+                let resolved = parsed.and_then(|e| super::names(&self.structs, bound).resolve(&e).ok());
+                match (resolved, &value) {
+                    (Some(t), Some(Argument::Array(lens, _))) if t.words().is_some() && param_is_array(param) => {
+                        candidates.push(Type::Array { element: Box::new(t), dims: lens.len() as u8, strided: false });
+                    }
+                    (Some(t), _) => candidates.push(t),
+                    (None, _) => {
+                        let message = format!("`{text}` names no type for `{}`", param.name.text);
+                        let help = "types are Int, Bool, Fixed, Fixed43, Float64, ULogarithmic, Complex{Float64}, Vector{Fixed}, …";
+                        self.error(file, &param.name.span, codes::ENTRY, message).help = Some(help.into());
+                        return Err(Stop);
+                    }
+                }
+            }
+            None => {
+                // A concrete annotation decides; else what the value looks like.
+                if let Some(e) = &param.ty
+                    && let Ok(t) = super::names(&self.structs, bound).resolve(e)
+                {
+                    candidates.push(t);
+                }
+                if let Some(v) = &value {
+                    self.guess(v, &mut candidates);
+                    if let Some(e) = &param.ty {
+                        self.guess_struct(e, v, &mut candidates);
+                    }
+                }
+            }
+        }
+        for t in &candidates {
+            let mut names = super::names(&self.structs, bound);
+            let fits = match &param.ty {
+                Some(e) => names.accepts(e, t, &f.type_params).is_some(),
+                None => true,
+            };
+            if fits {
+                *bound = names.bound;
+                return Ok(t.clone());
+            }
+        }
+        let found = candidates.first().map_or("nothing".to_string(), Type::to_string);
+        let wanted = param.ty.as_ref().map_or("any value".to_string(), super::call::type_text);
+        let message = format!("the argument `{}` must be {wanted}, found {found}", param.name.text);
+        self.error(file, &param.name.span, codes::ENTRY, message).help = Some("give another value, or its type with `--types`".into());
+        Err(Stop)
+    }
+
+    /// What types a value can have, the likeliest first.
+    fn guess(&self, v: &Argument, out: &mut Vec<Type>) {
+        let numbers = |whole: bool| {
+            let mut all = if whole { vec![Ty::Int] } else { Vec::new() };
+            all.extend([Ty::F, Ty::Q, Ty::L]);
+            all
+        };
+        match v {
+            Argument::Number(Number::Text(t)) if t == "true" || t == "false" => out.push(Type::Bool),
+            Argument::Number(n) => {
+                out.extend(numbers(n.is_whole()).into_iter().map(Type::Num));
+                out.extend([Type::Complex(Ty::F), Type::Tropical(Ty::F), Type::Bool]);
+            }
+            Argument::Array(lens, items) => {
+                let whole = items.iter().all(Number::is_whole);
+                let dims = lens.len() as u8;
+                let mut elements: Vec<Type> = numbers(whole).into_iter().map(Type::Num).collect();
+                elements.extend([Type::Bool, Type::Complex(Ty::F), Type::Tropical(Ty::F)]);
+                out.extend(elements.into_iter().map(|t| Type::Array { element: Box::new(t), dims, strided: false }));
+            }
+            Argument::Tuple(parts) => {
+                if parts.len() == 2 {
+                    out.push(Type::Complex(Ty::F));
+                }
+                let mut firsts = Vec::new();
+                for p in parts {
+                    let mut one = Vec::new();
+                    self.guess(p, &mut one);
+                    firsts.extend(one.into_iter().next());
+                }
+                if firsts.len() == parts.len() {
+                    out.push(Type::Tuple(firsts));
+                }
+            }
+        }
+    }
+
+    /// A struct whose annotation leaves its type argument open.
+    fn guess_struct(&self, e: &ast::TypeExpr, v: &Argument, out: &mut Vec<Type>) {
+        let (Some(s), Argument::Tuple(_)) = (self.structs.get(&e.name.text), v) else { return };
+        for ty in [Ty::F, Ty::Q, Ty::Int, Ty::L] {
+            let mut bound = HashMap::new();
+            for p in &s.type_params {
+                bound.insert(p.name.text.clone(), Type::Num(ty));
+            }
+            let args = s
+                .type_params
+                .iter()
+                .map(|p| ast::TypeArg::Type(ast::TypeExpr { name: p.name.clone(), args: Vec::new(), span: 0..0 }))
+                .collect();
+            let e = ast::TypeExpr { name: s.name.clone(), args, span: 0..0 };
+            if let Ok(t) = super::names(&self.structs, &bound).resolve(&e) {
+                out.push(t);
+            }
+        }
+    }
+
+    /// The data of an argument, in the order of the parameter's words.
+    fn data(
+        &mut self,
+        file: u16,
+        param: &ast::Name,
+        name: &str,
+        ty: &Type,
+        value: Option<&Argument>,
+        out: &mut Vec<Data>,
+    ) -> Done<()> {
+        let wrong = |s: &mut Self, what: &str| {
+            let message = format!("the argument `{name}` must be {ty}: {what}");
+            s.error(file, &param.span, codes::ENTRY, message).help =
+                Some("numbers are `1.5`, arrays `[1,2,3]` or `@file.npy`, complex numbers and structs `(1,2)`".into());
+            Stop
+        };
+        let parts = |v: &Argument| match v {
+            Argument::Tuple(p) => Some(p.clone()),
+            Argument::Number(_) | Argument::Array(..) => None,
+        };
+        match (ty, value) {
+            (Type::Num(t) | Type::Tropical(t), Some(Argument::Number(n))) => {
+                let word = self.argument_word(n, *t).map_err(|why| wrong(self, &why))?;
+                out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: *t, value: word } });
+            }
+            (Type::Bool, Some(Argument::Number(Number::Text(t)))) if t == "true" || t == "false" || t == "0" || t == "1" => {
+                let value = u64::from(t == "true" || t == "1");
+                out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: Ty::Int, value } });
+            }
+            (Type::Complex(t), Some(v)) => {
+                let values = match (v, parts(v)) {
+                    (Argument::Number(n), _) => vec![n.clone(), Number::Int(0)],
+                    (_, Some(p)) if p.len() == 2 => {
+                        p.iter().filter_map(|p| if let Argument::Number(n) = p { Some(n.clone()) } else { None }).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                if values.len() != 2 {
+                    return Err(wrong(self, "give two numbers in parentheses"));
+                }
+                for (part, n) in ["re", "im"].iter().zip(&values) {
+                    let word = self.argument_word(n, *t).map_err(|why| wrong(self, &why))?;
+                    out.push(Data { name: data_name(&format!("{name}.{part}")), kind: ArgumentKind::Word { ty: *t, value: word } });
+                }
+            }
+            (Type::Array { element, dims, .. }, Some(Argument::Array(lens, items))) => {
+                let per = element.words().unwrap_or(1).unsigned_abs() as usize;
+                let types = element.word_types();
+                let Some(t) = types.first().copied().filter(|t| types.iter().all(|u| u == t)) else {
+                    return Err(wrong(self, "arrays of structs with fields of several types cannot be given"));
+                };
+                if lens.len() != usize::from(*dims) {
+                    return Err(wrong(self, &format!("it has {} dimensions", lens.len())));
+                }
+                let count: usize = lens.iter().product();
+                if items.len() != count && items.len() != count * per {
+                    return Err(wrong(self, &format!("{} numbers for {count} elements", items.len())));
+                }
+                let mut words = Vec::with_capacity(count * per);
+                for n in items {
+                    words.push(self.argument_word(n, t).map_err(|why| wrong(self, &why))?);
+                    // Real numbers for complex elements.
+                    if items.len() == count {
+                        words.extend(std::iter::repeat_n(0, per - 1));
+                    }
+                }
+                let lens = lens.iter().map(|n| *n as i64).collect();
+                out.push(Data { name: data_name(name), kind: ArgumentKind::Array { ty: t, words, lens } });
+            }
+            (Type::Struct(s), Some(v)) => {
+                let p = parts(v).unwrap_or_default();
+                if p.len() != s.fields.len() {
+                    let fields: Vec<&str> = s.fields.iter().map(|(f, _)| f.as_str()).collect();
+                    return Err(wrong(self, &format!("give its fields {} in parentheses", fields.join(", "))));
+                }
+                for ((f, t), v) in s.fields.iter().zip(&p) {
+                    self.data(file, param, &format!("{name}.{f}"), t, Some(v), out)?;
+                }
+            }
+            (Type::Tuple(types), Some(v)) => {
+                let p = parts(v).unwrap_or_default();
+                for (n, (t, v)) in types.iter().zip(&p).enumerate() {
+                    self.data(file, param, &format!("{name}.{}", n + 1), t, Some(v), out)?;
+                }
+            }
+            // Types alone: words that the user may set later.
+            (t @ (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_)), None) => {
+                for (n, ty) in super::allocate::part_names(name, t).iter().zip(t.word_types()) {
+                    let value = if ty == Ty::L { log::ONE } else { 0 };
+                    out.push(Data { name: data_name(n), kind: ArgumentKind::Word { ty, value } });
+                }
+            }
+            (Type::Array { .. }, None) => return Err(wrong(self, "its lengths must be known: give it with `--args`")),
+            (Type::Function(_), _) => return Err(wrong(self, "a function cannot be given from outside")),
+            (_, Some(_)) => return Err(wrong(self, "this is a value of another kind")),
+            (_, None) => return Err(wrong(self, "it has no value")),
+        }
+        Ok(())
+    }
+
+    fn argument_word(&self, n: &Number, ty: Ty) -> Result<u64, String> {
+        let format = self.program.format;
+        let env = Env { format, ..Env::default() };
+        let title = |e: pendula_isa::Fault| e.title().to_string();
+        match (n, ty) {
+            (Number::Text(t), Ty::Int) => {
+                let t = t.replace('_', "");
+                let parsed = t.strip_prefix("0x").map_or_else(
+                    || t.parse::<i64>().map(i64::cast_unsigned).ok(),
+                    |h| u64::from_str_radix(h, 16).ok(),
+                );
+                let whole = || t.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && x.abs() < 9.0e18).map(|x| (x as i64).cast_unsigned());
+                parsed.or_else(whole).ok_or_else(|| format!("`{t}` is no integer of 64 bits"))
+            }
+            (Number::Text(t), Ty::Q) => decimal::parse_q(t, format).map_err(|e| format!("`{t}`: {e}")),
+            (Number::Text(t), Ty::L) => decimal::parse_l(t).map_err(|e| format!("`{t}`: {e}")),
+            (Number::Text(t), Ty::F) => decimal::parse_f(t).map_err(|e| format!("`{t}`: {e}")),
+            (Number::Int(k), Ty::Int) => Ok(k.cast_unsigned()),
+            (Number::Int(k), Ty::Q) => convert::int_to_q(env, k.cast_unsigned()).map_err(title),
+            (Number::Int(k), Ty::L) => convert::int_to_l(env, k.cast_unsigned()).map_err(title),
+            (Number::Int(k), Ty::F) => Ok((*k as f64).to_bits()),
+            (Number::Float(x), Ty::F) => Ok(x.to_bits()),
+            (Number::Float(x), Ty::Int) if x.fract() == 0.0 && x.abs() < 9.0e18 => Ok((*x as i64).cast_unsigned()),
+            (Number::Float(x), Ty::Int) => Err(format!("{x} is no integer")),
+            (Number::Float(x), Ty::Q) => convert::f_to_q(env, x.to_bits()).map_err(title),
+            (Number::Float(x), Ty::L) => convert::f_to_l(env, x.to_bits()).map_err(title),
+        }
+        .map_err(|why| format!("{} is wanted; {why}", number_name(ty)))
+    }
+}
+
+/// A name that the assembly has for data: not that of a register.
+fn data_name(name: &str) -> String {
+    if pendula_isa::Reg::parse(name).is_some() { format!("{name}$") } else { name.to_string() }
+}
+
+fn param_is_array(p: &ast::Param) -> bool {
+    p.ty.as_ref().is_none_or(|t| t.name.text.contains("Array") || t.name.text.contains("Vec") || t.name.text.contains("Mat"))
+}
+
+/// A number or a truth value, as it stands.
+fn literal(e: &ast::Expr) -> Option<super::value::V> {
+    use super::value::{Literal, V, X};
+    match &e.kind {
+        ExprKind::Int(t) => Some(V::Num(X::Lit(Literal::Int(t.parse().ok()?)), None)),
+        ExprKind::Real(t) => Some(V::Num(X::Lit(Literal::Real(t.clone())), None)),
+        ExprKind::Bool(b) => Some(V::Bool(X::Const(u64::from(*b)))),
+        ExprKind::Unary(ast::Unary::Minus, a) => match literal(a)? {
+            V::Num(X::Lit(Literal::Int(n)), ty) => Some(V::Num(X::Lit(Literal::Int(-n)), ty)),
+            V::Num(X::Lit(Literal::Real(t)), ty) => Some(V::Num(X::Lit(Literal::Real(format!("-{t}"))), ty)),
+            _ => None,
+        },
+        _ => None,
+    }
+}

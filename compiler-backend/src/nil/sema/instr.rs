@@ -1,0 +1,323 @@
+//! Calls as statements: the language's own instructions (`SWAP`, `NEG`, `ROT`, …), and functions of the program.
+
+use pendula_isa::table::{Func, Row, int_fn, l_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::body::{Body, Sink};
+use super::value::{Literal, V, X, mem};
+use super::{Done, Stop};
+use crate::ir::{At, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, Why, invert};
+use crate::nil::ast::{self, ExprKind, Span};
+use crate::nil::codes;
+
+/// How many words `PUSH!` has room for.
+const STACK: u64 = 1 << 16;
+
+impl Body<'_, '_> {
+    /// `f(args…)` as a statement.
+    pub(super) fn call_stmt(
+        &mut self,
+        callee: &ast::Expr,
+        inverse: bool,
+        dot: bool,
+        args: &[ast::Expr],
+        keywords: &[(ast::Name, ast::Expr)],
+        span: &Span,
+    ) -> Done<()> {
+        let (callee, inverse) = match &callee.kind {
+            ExprKind::Unary(ast::Unary::Tilde, inner) => (&**inner, !inverse),
+            _ => (callee, inverse),
+        };
+        let ExprKind::Name(written) = &callee.kind else {
+            return self.fail(&callee.span, codes::FUNCTION, "a function is called by its name here", "write `f(x)`, `(~f)(x)` or `~f(x)`");
+        };
+        let bound = self.scopes.find(written).and_then(|n| self.scopes.get(n)).map(|b| b.value.clone());
+        let name = match bound {
+            Some(V::Function(f)) => f,
+            Some(other) => {
+                let message = format!("{} cannot be called", other.describe());
+                return self.fail(&callee.span, codes::TYPE, message, "call a function by its name");
+            }
+            None => written.clone(),
+        };
+        if dot {
+            return self.call_points(&name, inverse, args, keywords, span);
+        }
+        self.statement(|s| {
+            let mut values = Vec::new();
+            for a in args {
+                values.push(s.eval(a)?);
+            }
+            s.call_named(&name, inverse, values, args, keywords, span)
+        })
+    }
+
+    fn call_named(
+        &mut self,
+        name: &str,
+        inverse: bool,
+        values: Vec<V>,
+        args: &[ast::Expr],
+        keywords: &[(ast::Name, ast::Expr)],
+        span: &Span,
+    ) -> Done<()> {
+        let spans: Vec<Span> = args.iter().map(|a| a.span.clone()).collect();
+        if let Some(candidates) = self.s.by_name.get(name).cloned() {
+            return self.invoke(&candidates, values, &spans, keywords, inverse, span);
+        }
+        let outer = std::mem::take(&mut self.out);
+        let done = self.instruction_stmt(name, values, &spans, span);
+        let block = std::mem::replace(&mut self.out, outer);
+        if !done? {
+            let help = "define it with `@i function`, or use `SWAP`, `NEG`, `INC`, `DEC`, `FLIP`, `CONJ`, `INV`, `ROT`, `IROT`, `HADAMARD`, `PUSH!`, `POP!`";
+            return self.fail(span, codes::FUNCTION, format!("there is no reversible function `{name}`"), help);
+        }
+        self.out.extend(if inverse { invert::block(&block) } else { block });
+        Ok(())
+    }
+
+    /// `f.(args…)`: for each element.
+    fn call_points(
+        &mut self,
+        name: &str,
+        inverse: bool,
+        args: &[ast::Expr],
+        keywords: &[(ast::Name, ast::Expr)],
+        span: &Span,
+    ) -> Done<()> {
+        self.statement(|s| {
+            let mut lens = None;
+            for a in args {
+                if let V::Array(view) = s.eval(a)? {
+                    lens.get_or_insert_with(|| view.dims.iter().map(|d| d.len).collect::<Vec<Operand>>());
+                }
+            }
+            let Some(lens) = lens else {
+                return s.fail(span, codes::TYPE, "a call with a point goes over arrays", "leave out the point");
+            };
+            s.for_each(&lens, &mut |s, indices| {
+                s.statement(|s| {
+                    let mut values = Vec::new();
+                    for a in args {
+                        s.points = Some(indices.to_vec());
+                        let v = s.eval_point(a, true);
+                        s.points = None;
+                        values.push(v?);
+                    }
+                    s.call_named(name, inverse, values, args, keywords, span)
+                })
+            })
+        })
+    }
+
+    /// One of the language's own instructions; whether there is one of that name.
+    fn instruction_stmt(&mut self, name: &str, mut values: Vec<V>, spans: &[Span], span: &Span) -> Done<bool> {
+        let partner = matches!(name, "DEC" | "IROT" | "POP!" | "COPYPOP!");
+        let wanted = match name {
+            "SWAP" | "HADAMARD" => 2,
+            "ROT" | "IROT" => 3,
+            "NEG" | "INC" | "DEC" | "FLIP" | "CONJ" | "INV" | "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!" => 1,
+            _ => return Ok(false),
+        };
+        if values.len() != wanted {
+            let message = format!("`{name}` takes {wanted} arguments, found {}", values.len());
+            return self.fail(span, codes::ARGUMENTS, message, "give as many");
+        }
+        let changed = if wanted == 3 { 2 } else { wanted };
+        let mut places = Vec::new();
+        for (v, at) in values.iter().zip(spans).take(changed) {
+            match self.targets(v) {
+                Some(p) => places.push(p),
+                None => {
+                    let message = format!("{} cannot be changed", v.describe());
+                    return self.fail(at, codes::NOT_ASSIGNABLE, message, "give a variable, an element or a field; of arrays, put a point after the name");
+                }
+            }
+        }
+        let all: Vec<Place> = places.iter().flatten().copied().collect();
+        for p in &all {
+            self.writable(*p, span)?;
+        }
+        self.keep_all_apart(&all, span)?;
+        let outer = std::mem::take(&mut self.out);
+        let done = match name {
+            "SWAP" => self.swap(&values, &places, span),
+            "NEG" => self.neg_stmt(&values[0], span),
+            "INC" | "DEC" => self.inc(&values[0], &all, span),
+            "FLIP" => match &values[0] {
+                V::Bool(X::At(p)) => self.accumulate(Sink::Out, *p, Ty::Int, Acc::Xor, false, X::Const(1)),
+                other => {
+                    let message = format!("`FLIP` is for truth values, found {}", other.describe());
+                    self.fail(span, codes::TYPE, message, "of numbers, use `NEG` or `⊻=`")
+                }
+            },
+            "CONJ" => match &values[0] {
+                V::Complex(_, im, Some(ty)) => self.neg_stmt(&V::Num(im.clone(), Some(*ty)), span),
+                V::Num(..) => Ok(()),
+                other => {
+                    let message = format!("`CONJ` is for numbers, found {}", other.describe());
+                    self.fail(span, codes::TYPE, message, "put a point after the name for arrays")
+                }
+            },
+            "INV" => self.inv(&values[0], span),
+            "ROT" | "IROT" => {
+                let angle = values.pop().ok_or(Stop)?;
+                self.rot(&values, angle, &all, span)
+            }
+            "HADAMARD" => {
+                let quarter = V::Num(X::Lit(Literal::Float(std::f64::consts::FRAC_PI_4)), None);
+                self.neg_stmt(&values[1], span).and_then(|()| self.rot(&values, quarter, &all, span))
+            }
+            _ => all.iter().try_for_each(|p| self.push(*p, &values[0], name.starts_with("COPY"))),
+        };
+        let block = std::mem::replace(&mut self.out, outer);
+        done?;
+        self.out.extend(if partner { invert::block(&block) } else { block });
+        Ok(true)
+    }
+
+    fn permute(&mut self, row: Row, ty: Ty, args: Vec<Operand>) {
+        self.emit(Sink::Out, Stmt::Permute { row, inverse: false, ty, args });
+    }
+
+    fn swap(&mut self, values: &[V], places: &[Vec<Place>], span: &Span) -> Done<()> {
+        if values[0].type_of() != values[1].type_of() {
+            let message = format!("{} and {} cannot be exchanged", values[0].describe(), values[1].describe());
+            return self.fail(span, codes::TYPE, message, "both must have one type");
+        }
+        for (a, b) in places[0].iter().zip(&places[1]) {
+            self.permute(Row::Swap, Ty::Int, vec![(*a).into(), (*b).into()]);
+        }
+        Ok(())
+    }
+
+    fn neg_stmt(&mut self, v: &V, span: &Span) -> Done<()> {
+        match v {
+            V::Num(X::At(p), Some(ty)) => {
+                self.permute(Row::Neg, *ty, vec![(*p).into()]);
+                Ok(())
+            }
+            V::Num(X::Neg(a), ty) => self.neg_stmt(&V::Num((**a).clone(), *ty), span),
+            V::Complex(a, b, ty) => {
+                self.neg_stmt(&V::Num(a.clone(), *ty), span)?;
+                self.neg_stmt(&V::Num(b.clone(), *ty), span)
+            }
+            V::Struct(_, parts) | V::Tuple(parts) => parts.iter().try_for_each(|p| self.neg_stmt(p, span)),
+            other => {
+                let message = format!("`NEG` is for numbers, found {}", other.describe());
+                self.fail(span, codes::TYPE, message, "of truth values, use `FLIP`")
+            }
+        }
+    }
+
+    fn inc(&mut self, v: &V, places: &[Place], span: &Span) -> Done<()> {
+        let V::Num(x, Some(ty)) = v else {
+            let message = format!("`INC` is for numbers, found {}", v.describe());
+            return self.fail(span, codes::TYPE, message, "give a number");
+        };
+        match (ty, x) {
+            (Ty::Int, X::At(p)) => {
+                self.count(*p, false);
+                Ok(())
+            }
+            (Ty::L, _) => self.fail(span, codes::FORGETS, "`INC` forgets on ULogarithmic", "multiply: `x *= 2`"),
+            (_, X::Neg(_)) | (Ty::Q | Ty::F, _) => {
+                let one = self.word(&Literal::Int(1), *ty, span)?;
+                let inverse = matches!(x, X::Neg(_));
+                self.accumulate(Sink::Out, places[0], *ty, Acc::Add, inverse, X::Const(one))
+            }
+            _ => Err(Stop),
+        }
+    }
+
+    /// x := 1/x, by way of an ancilla t: t takes up 1/x, x gives up 1/t, and both change places.
+    fn inv(&mut self, v: &V, span: &Span) -> Done<()> {
+        let (V::Num(X::At(p), Some(ty @ (Ty::L | Ty::F)))) = v else {
+            let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
+            return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");
+        };
+        let t = self.fresh("inverse", *ty);
+        let care = crate::ir::Care { check: *ty == Ty::F, drop: true };
+        self.emit(Sink::Out, Stmt::Ancilla { var: t, free: false, care });
+        let of = |x: X| X::Fun(if *ty == Ty::L { Func::L(l_fn::Fn::Inv) } else { Func::F(pendula_isa::table::f_fn::Fn::Inv) }, vec![x]);
+        let acc = super::gather(*ty);
+        self.accumulate(Sink::Out, Place::Var(t), *ty, acc, false, of(X::At(*p)))?;
+        self.accumulate(Sink::Out, *p, *ty, acc, true, of(X::var(t)))?;
+        self.permute(Row::Swap, Ty::Int, vec![Operand::Var(t), (*p).into()]);
+        self.emit(Sink::Out, Stmt::Ancilla { var: t, free: true, care });
+        Ok(())
+    }
+
+    fn rot(&mut self, values: &[V], angle: V, places: &[Place], span: &Span) -> Done<()> {
+        let (V::Num(X::At(a), Some(ty @ (Ty::Q | Ty::F))), V::Num(X::At(b), Some(other))) = (&values[0], &values[1]) else {
+            let help = "give two variables or elements of type Fixed or Float64";
+            return self.fail(span, codes::TYPE, "`ROT` turns two real numbers", help);
+        };
+        if ty != other {
+            return self.fail(span, codes::TYPE, "`ROT` turns two numbers of one type", "convert one of them");
+        }
+        self.reads.clear();
+        self.want = Some(*ty);
+        let angle = self.number_as(angle, *ty, span);
+        self.want = None;
+        let angle = self.put(*ty, angle?)?;
+        let mut reads = std::mem::take(&mut self.reads);
+        match angle {
+            Operand::Const(_) => {}
+            Operand::Var(v) => reads.push(Place::Var(v)),
+            Operand::Mem(m) => reads.push(Place::Mem(m)),
+        }
+        self.keep_apart(places, &reads, span)?;
+        self.permute(Row::Rot, *ty, vec![(*a).into(), (*b).into(), angle]);
+        Ok(())
+    }
+
+    /// Moves a word to the program's stack, or (`copy`) a copy of it.
+    fn push(&mut self, p: Place, v: &V, copy: bool) -> Done<()> {
+        self.s.program.stack = STACK;
+        let ty = super::assign::scalar_type(v).unwrap_or(Ty::Int);
+        let region = self.stack_region();
+        let counter = mem(None, None, 0, region);
+        // One word of its own for the count, so that the words above it lie in a stretch of their own.
+        let words = Region(region.0 + 1);
+        let one = |m: Mem| Place::Mem(m);
+        let count = self.fresh("stack", Ty::Int);
+        let care = crate::ir::Care { check: false, drop: false };
+        let id = Func::Int(int_fn::Fn::Id);
+        let take = vec![
+            Stmt::Ancilla { var: count, free: false, care },
+            Stmt::Update { acc: Acc::Add, inverse: false, func: id, dst: Place::Var(count), args: vec![Operand::Mem(counter)] },
+        ];
+        let top = Mem { base: Some(count), index: None, offset: 1, region: words };
+        let room = Test { cond: Cond::Lt, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(STACK - 1) };
+        let clear = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(top), b: Operand::Const(0) };
+        let mut body = vec![Stmt::Assert { test: room, why: Why::Bounds }, Stmt::Assert { test: clear, why: Why::User }];
+        body.push(if copy {
+            let (acc, func) = (super::gather(ty), super::emit::identity(ty));
+            Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
+        } else {
+            Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args: vec![p.into(), Operand::Mem(top)] }
+        });
+        if !copy && self.checks {
+            // Where this is undone, the variable that takes the word must be free for it.
+            body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: Why::User });
+        }
+        let loc = self.loc;
+        let at = |s: Vec<Stmt>| -> Vec<At> { s.into_iter().map(|s| s.at(loc)).collect() };
+        self.emit(Sink::Out, Stmt::With { name: self.span_name(), compute: at(take), body: at(body) });
+        self.count(one(counter), false);
+        Ok(())
+    }
+
+    /// The region of the stack's count; the next one is that of its words.
+    fn stack_region(&mut self) -> Region {
+        let name = "stack";
+        if let Some(n) = self.f.regions.iter().position(|r| r.name == name && r.ty == Ty::Int) {
+            return Region(n as u32);
+        }
+        let first = self.region(name, Ty::Int);
+        self.f.regions.push(RegionInfo { name: "stack words".into(), ty: Ty::Int });
+        first
+    }
+}
+

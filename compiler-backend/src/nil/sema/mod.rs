@@ -1,0 +1,362 @@
+//! From the syntax tree to the intermediate representation: names, types, overloads, and what every statement means.
+//!
+//! A function is compiled once for each set of argument types that calls reach from the entry point. Types are known as
+//! statements are met, so one walk both checks and translates.
+
+mod allocate;
+mod array;
+mod assign;
+mod body;
+mod builtin;
+mod call;
+mod emit;
+mod entry;
+mod expr;
+mod instr;
+mod invert;
+mod places;
+mod scope;
+mod stmt;
+mod value;
+
+use std::collections::HashMap;
+
+use pendula_isa::diagnostic::{Diagnostic, Place as Source, Severity};
+use pendula_isa::{Format, Ty};
+
+use super::ast::{self, AssignOp};
+use super::codes;
+use super::types::{Names, Type, TypeProblem};
+use crate::ir::{self, Fun, Loc, Program};
+
+pub use entry::{Argument, Number};
+
+/// A source file that has been read.
+#[derive(Debug)]
+pub struct Input {
+    /// Index into the sources.
+    pub file: u16,
+    /// Its name.
+    pub name: String,
+    /// What it declares.
+    pub tree: ast::File,
+    /// Byte offsets where lines begin.
+    pub lines: Vec<usize>,
+    /// Its text.
+    pub text: String,
+    /// Whether it belongs to the library: its names give way to those of the program.
+    pub library: bool,
+}
+
+/// What a run of the compiler may choose.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The entry point; the only or last function of the program if left out.
+    pub entry: Option<String>,
+    /// The arguments of the entry point.
+    pub arguments: Vec<Argument>,
+    /// The types of the entry point's parameters, in order, where they are given.
+    pub types: Vec<String>,
+    /// The fixed-point format, where it is given.
+    pub format: Option<Format>,
+    /// Whether floating-point sums may be rounded in other places than they are written in.
+    pub fast_float: bool,
+}
+
+/// What comes of it.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    /// The program; `None` if there were errors.
+    pub program: Option<Program>,
+    /// The data symbols of the entry's arguments.
+    pub arguments: Vec<crate::lower::Argument>,
+    /// What there is to say.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A function of the source.
+struct Definition<'a> {
+    file: u16,
+    ast: &'a ast::Function,
+    library: bool,
+}
+
+/// What a function is compiled for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum ArgKey {
+    Type(Type),
+    /// A keyword, or a literal that has no type of its own.
+    Literal(String),
+}
+
+/// What is known of a compiled function.
+#[derive(Clone, Debug, Default)]
+struct Facts {
+    /// The parameters as the source has them.
+    params: Vec<ParamFacts>,
+    /// Whether it is compiled: what it writes is settled, but for recursion.
+    done: bool,
+}
+
+/// A parameter of the source: which words and arrays it is made of.
+#[derive(Clone, Debug)]
+struct ParamFacts {
+    name: String,
+    /// The words it takes among the IR function's parameters.
+    words: std::ops::Range<usize>,
+    /// The regions of arrays in it.
+    regions: Vec<ir::Region>,
+}
+
+/// A call, for what is settled when everything is compiled.
+struct CallRecord {
+    caller: Fun,
+    callee: Fun,
+    file: u16,
+    args: Vec<ArgRecord>,
+}
+
+/// An argument of a call, as the source has it.
+struct ArgRecord {
+    span: ast::Span,
+    /// The caller's variables, word by word; `None` for what is no variable.
+    vars: Vec<Option<ir::Var>>,
+    /// Whether a word of it is a value that was computed for the call, or a constant.
+    temporary: bool,
+    /// The caller's regions that words or arrays of it lie in.
+    regions: Vec<ir::Region>,
+}
+
+/// The compiler's state.
+struct Sema<'a> {
+    inputs: &'a [Input],
+    settings: &'a Settings,
+    definitions: Vec<Definition<'a>>,
+    by_name: HashMap<&'a str, Vec<usize>>,
+    by_instruction: HashMap<(AssignOp, &'a str), Vec<usize>>,
+    structs: HashMap<String, ast::Struct>,
+    constants: HashMap<&'a str, (u16, &'a ast::Expr)>,
+    instances: HashMap<(usize, Vec<ArgKey>), Fun>,
+    facts: Vec<Facts>,
+    written: Vec<Written>,
+    calls: Vec<CallRecord>,
+    program: Program,
+    diagnostics: Vec<Diagnostic>,
+    depth: usize,
+    name_counts: HashMap<String, u32>,
+}
+
+/// What a function leaves changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Written {
+    params: Vec<bool>,
+    regions: Vec<bool>,
+}
+
+/// An error was reported; what depends on it is left out.
+#[derive(Clone, Copy, Debug)]
+struct Stop;
+
+type Done<T> = Result<T, Stop>;
+
+/// Compiles the functions that the entry point reaches.
+pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
+    let mut s = Sema {
+        inputs,
+        settings,
+        definitions: Vec::new(),
+        by_name: HashMap::new(),
+        by_instruction: HashMap::new(),
+        structs: HashMap::new(),
+        constants: HashMap::new(),
+        instances: HashMap::new(),
+        facts: Vec::new(),
+        written: Vec::new(),
+        calls: Vec::new(),
+        program: Program { files: inputs.iter().map(|i| i.name.clone()).collect(), ..Program::default() },
+        diagnostics: Vec::new(),
+        depth: 0,
+        name_counts: HashMap::new(),
+    };
+    s.declare();
+    s.choose_format();
+    let arguments = s.entry().unwrap_or_default();
+    s.settle();
+    let failed = s.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let program = (!failed).then_some(s.program);
+    let mut diagnostics = s.diagnostics;
+    diagnostics.sort_by_key(|d| d.primary.as_ref().map(|l| (l.place.file, l.place.span.start)));
+    diagnostics.dedup();
+    Analysis { program, arguments, diagnostics }
+}
+
+impl<'a> Sema<'a> {
+    /// Collects what the files declare.
+    fn declare(&mut self) {
+        self.structs.insert("SparseMatrixCSC".to_string(), sparse_matrix());
+        for input in self.inputs {
+            for item in &input.tree.items {
+                match item {
+                    ast::Item::Function(f) => self.define(input, f),
+                    ast::Item::Struct(s) => {
+                        let name = s.name.text.clone();
+                        if self.structs.insert(name.clone(), s.clone()).is_some() && !input.library {
+                            let message = format!("the struct `{name}` is declared twice");
+                            self.diagnostics.push(
+                                Diagnostic::error(codes::TWICE, message)
+                                    .at(Source { file: input.file, span: s.name.span.clone() }, "again here")
+                                    .help("give it another name"),
+                            );
+                        }
+                    }
+                    ast::Item::Const(name, value) => {
+                        self.constants.insert(&name.text, (input.file, value));
+                    }
+                    ast::Item::Using(_) => {}
+                }
+            }
+        }
+    }
+
+    fn define(&mut self, input: &'a Input, f: &'a ast::Function) {
+        let n = self.definitions.len();
+        self.definitions.push(Definition { file: input.file, ast: f, library: input.library });
+        match f.instruction {
+            Some(op) => self.by_instruction.entry((op, &f.name.text)).or_default().push(n),
+            None => self.by_name.entry(&f.name.text).or_default().push(n),
+        }
+    }
+
+    /// The fixed-point format: the one that is asked for, else NiLang's if the program names it.
+    fn choose_format(&mut self) {
+        let nilang = self.inputs.iter().any(|i| i.text.contains("Fixed43"))
+            || self.settings.types.iter().any(|t| t.contains("Fixed43"));
+        if let Some(format) = self.settings.format {
+            self.program.format = format;
+        } else if nilang {
+            self.program.format = Format::Q21_43;
+        }
+    }
+
+    fn error(&mut self, file: u16, span: &ast::Span, code: &'static str, message: impl Into<String>) -> &mut Diagnostic {
+        let d = Diagnostic::error(code, message).at(Source { file, span: span.clone() }, "");
+        self.diagnostics.push(d);
+        let last = self.diagnostics.len() - 1;
+        &mut self.diagnostics[last]
+    }
+
+    fn loc(&self, file: u16, span: &ast::Span) -> Loc {
+        let Some(input) = self.inputs.get(file as usize) else { return Loc::default() };
+        let line = input.lines.partition_point(|start| *start <= span.start);
+        let start = input.lines.get(line.wrapping_sub(1)).copied().unwrap_or(0);
+        let column = input.text.get(start..span.start).map_or(0, |t| t.chars().count());
+        Loc { file, line: line as u32, column: u16::try_from(column + 1).unwrap_or(u16::MAX) }
+    }
+
+    /// Finds out which parameters functions leave changed, and checks what depends on it.
+    fn settle(&mut self) {
+        while self.spread() {}
+        for (f, written) in self.program.functions.iter_mut().zip(&self.written) {
+            for (param, written) in f.params.iter_mut().zip(&written.params) {
+                param.written = *written;
+            }
+        }
+        let mut found = Vec::new();
+        for call in &self.calls {
+            let (facts, written) = (&self.facts[call.callee.0 as usize], &self.written[call.callee.0 as usize]);
+            for (param, arg) in facts.params.iter().zip(&call.args) {
+                let changed = written.params.get(param.words.clone()).is_some_and(|w| w.contains(&true));
+                if arg.temporary && changed {
+                    found.push((call.file, arg.span.clone(), param.name.clone(), call.callee));
+                }
+            }
+        }
+        for (file, span, param, callee) in found {
+            let name = self.program.functions[callee.0 as usize].name.clone();
+            self.error(file, &span, codes::TEMPORARY, format!("`{name}` changes its argument `{param}`, which is no variable here"))
+                .help = Some("give it a variable, an element or a field; a value that is computed cannot take the change".into());
+        }
+    }
+
+    /// Takes over once what callees write; whether anything was new.
+    fn spread(&mut self) -> bool {
+        (0..self.calls.len()).fold(false, |new, n| self.spread_call(n) | new)
+    }
+
+    /// Takes over what the callee of a call writes; whether anything was new.
+    fn spread_call(&mut self, n: usize) -> bool {
+        let call = &self.calls[n];
+        let facts = &self.facts[call.callee.0 as usize];
+        let callee = self.written[call.callee.0 as usize].clone();
+        let caller = &mut self.written[call.caller.0 as usize];
+        let mut new = false;
+        for (param, arg) in facts.params.iter().zip(&call.args) {
+            let words = callee.params.get(param.words.clone()).unwrap_or(&[]);
+            for (written, var) in words.iter().zip(&arg.vars) {
+                if let (true, Some(var)) = (*written, var)
+                    && let Some(mine) = caller.params.get_mut(var.0 as usize)
+                {
+                    new |= !std::mem::replace(mine, true);
+                }
+            }
+            let changed = words.contains(&true)
+                || param.regions.iter().any(|r| callee.regions.get(r.0 as usize).copied().unwrap_or(false));
+            for r in arg.regions.iter().filter(|_| changed) {
+                if let Some(mine) = caller.regions.get_mut(r.0 as usize) {
+                    new |= !std::mem::replace(mine, true);
+                }
+            }
+        }
+        new
+    }
+
+    fn type_problem(&mut self, file: u16, e: &ast::TypeExpr, problem: TypeProblem) -> Stop {
+        let (message, help) = match problem {
+            TypeProblem::Unknown(name) => (
+                format!("there is no type `{name}`"),
+                "types are Int, Bool, Fixed, Float64, ULogarithmic, Complex{T}, Tropical{T}, arrays, structs and what `where` names",
+            ),
+            TypeProblem::Abstract(name) => {
+                (format!("`{name}` stands for many types, and one is wanted here"), "name one, such as `Float64` or `Vector{T}`")
+            }
+            TypeProblem::Arguments(name) => {
+                (format!("`{name}` does not take these type arguments"), "its argument is a number type")
+            }
+        };
+        self.error(file, &e.span, codes::TYPE_NAME, message).help = Some(help.into());
+        Stop
+    }
+}
+
+/// The struct of compressed sparse columns, as the host's library has it.
+fn sparse_matrix() -> ast::Struct {
+    let name = |text: &str| ast::Name { text: text.to_string(), span: 0..0 };
+    let ty = |text: &str, args: Vec<ast::TypeArg>| ast::TypeExpr { name: name(text), args, span: 0..0 };
+    let int = || ty("Int", Vec::new());
+    let vector = |t: ast::TypeExpr| ty("Vector", vec![ast::TypeArg::Type(t)]);
+    ast::Struct {
+        name: name("SparseMatrixCSC"),
+        type_params: vec![ast::TypeParam { name: name("T"), bound: None }],
+        fields: vec![
+            (name("m"), Some(int())),
+            (name("n"), Some(int())),
+            (name("colptr"), Some(vector(int()))),
+            (name("rowval"), Some(vector(int()))),
+            (name("nzval"), Some(vector(ty("T", Vec::new())))),
+        ],
+        span: 0..0,
+    }
+}
+
+/// The names that types are looked up by.
+fn names<'s>(structs: &'s HashMap<String, ast::Struct>, bound: &HashMap<String, Type>) -> Names<'s> {
+    Names { structs, bound: bound.clone() }
+}
+
+/// The accumulator that leaves a type's words exactly restorable, for values computed on the way: the word of an ancilla is all zero.
+const fn gather(ty: Ty) -> pendula_isa::Acc {
+    match ty {
+        Ty::L => pendula_isa::Acc::Mul,
+        Ty::Int | Ty::Q | Ty::F => pendula_isa::Acc::Add,
+    }
+}

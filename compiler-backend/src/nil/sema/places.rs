@@ -1,0 +1,282 @@
+//! Which places a statement writes, and whether something else it uses may be the same word.
+
+use std::collections::HashSet;
+
+use pendula_isa::table::{Func, int_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::body::{Body, Sink};
+use super::value::{Product, V, X};
+use super::{Done, Written};
+use crate::ir::{At, Block, Condition, Function, Mem, Operand, Place, Region, Stmt, Test, Var, Why};
+use crate::nil::ast::Span;
+use crate::nil::codes;
+
+impl Body<'_, '_> {
+    /// The places of a value that may be changed: of a variable, an element, a field, or one of these with the other sign.
+    pub(super) fn targets(&self, v: &V) -> Option<Vec<Place>> {
+        fn one(x: &X) -> Option<Place> {
+            match x {
+                X::At(p) => Some(*p),
+                X::Neg(a) => one(a),
+                X::Lit(_)
+                | X::Const(_)
+                | X::Fun(..)
+                | X::Cmp(..)
+                | X::Both(..)
+                | X::Either(..)
+                | X::Not(_)
+                | X::Choice(..) => None,
+            }
+        }
+        match v {
+            V::Num(x, _) | V::Bool(x) | V::Tropical(x, _) => Some(vec![one(x)?]),
+            V::Complex(a, b, _) => Some(vec![one(a)?, one(b)?]),
+            V::Struct(_, parts) | V::Tuple(parts) => {
+                let mut all = Vec::new();
+                for part in parts {
+                    all.extend(self.targets(part)?);
+                }
+                Some(all)
+            }
+            V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => None,
+        }
+    }
+
+    /// Refuses a statement that reads what it writes; where only the run can tell, has it checked.
+    pub(super) fn keep_apart(&mut self, writes: &[Place], reads: &[Place], span: &Span) -> Done<()> {
+        for w in writes {
+            let address: Vec<Var> = addresses(*w).collect();
+            for r in reads.iter().chain(writes) {
+                let changed = match w {
+                    Place::Var(v) => addresses(*r).any(|a| a == *v),
+                    Place::Mem(_) => false,
+                };
+                let own = matches!((w, r), (Place::Var(_), Place::Mem(_))) && changed;
+                if own || (matches!(w, Place::Var(v) if address.contains(v))) {
+                    return self.reads_its_target(span);
+                }
+            }
+            for r in reads {
+                match (w, r) {
+                    (Place::Var(a), Place::Var(b)) if a == b => return self.reads_its_target(span),
+                    (Place::Mem(a), Place::Mem(b)) if a.region == b.region => match distinct(a, b) {
+                        Some(true) => {}
+                        Some(false) => return self.reads_its_target(span),
+                        None => self.assert_distinct(*a, *b),
+                    },
+                    (Place::Var(_) | Place::Mem(_), _) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reads_its_target<T>(&mut self, span: &Span) -> Done<T> {
+        let help = "compute the value into an ancilla first, and undo that afterwards";
+        self.fail(span, codes::READS_TARGET, "this statement reads what it writes", help)
+    }
+
+    /// Refuses two things that a statement changes and that are the same word.
+    pub(super) fn keep_all_apart(&mut self, places: &[Place], span: &Span) -> Done<()> {
+        for (n, a) in places.iter().enumerate() {
+            for b in &places[n + 1..] {
+                match (a, b) {
+                    (Place::Var(a), Place::Var(b)) if a == b => return self.same_twice(span),
+                    (Place::Mem(a), Place::Mem(b)) if a.region == b.region => match distinct(a, b) {
+                        Some(true) => {}
+                        Some(false) => return self.same_twice(span),
+                        None => self.assert_distinct(*a, *b),
+                    },
+                    (Place::Var(v), Place::Mem(_)) if addresses(*b).any(|a| a == *v) => return self.same_twice(span),
+                    (Place::Mem(_), Place::Var(v)) if addresses(*a).any(|a| a == *v) => return self.same_twice(span),
+                    (Place::Var(_) | Place::Mem(_), _) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn same_twice<T>(&mut self, span: &Span) -> Done<T> {
+        self.fail(span, codes::ALIAS, "a variable is given twice here, and changed", "give different variables; copy one of them before")
+    }
+
+    /// Has two words of one region checked to be different.
+    pub(super) fn assert_distinct(&mut self, a: Mem, b: Mem) {
+        let terms = |m: &Mem, sign: i64| -> Vec<Product> {
+            [m.base, m.index].into_iter().flatten().map(|v| Product { factor: sign, ..Product::operand(Operand::Var(v)) }).collect()
+        };
+        let mut left = terms(&a, 1);
+        let mut right = terms(&b, 1);
+        left.retain(|t| right.iter().position(|u| u == t).map(|n| right.remove(n)).is_none());
+        let offset = b.offset.wrapping_sub(a.offset);
+        let test = match (left.as_slice(), right.as_slice()) {
+            ([x], [y]) if offset == 0 => Test { cond: Cond::Ne, ty: Ty::Int, a: x.of[0], b: y.of[0] },
+            _ => {
+                left.extend(right.into_iter().map(|t| Product { factor: -1, ..t }));
+                let var = self.integer_sum("apart", left);
+                Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(var), b: Operand::Const(offset.cast_unsigned()) }
+            }
+        };
+        let stmt = Stmt::Assert { test, why: Why::Alias };
+        if !self.asserts.contains(&stmt) {
+            self.asserts.push(stmt);
+        }
+    }
+
+    /// Adds 1 to an integer place, or subtracts it.
+    pub(super) fn count(&mut self, place: Place, inverse: bool) {
+        self.update(Sink::Out, Acc::Add, inverse, Func::Int(int_fn::Fn::Id), place, vec![Operand::Const(1)]);
+    }
+}
+
+/// The variables that a place's address is made of.
+pub(super) fn addresses(p: Place) -> impl Iterator<Item = Var> {
+    let vars = match p {
+        Place::Var(_) => [None, None],
+        Place::Mem(m) => [m.base, m.index],
+    };
+    vars.into_iter().flatten()
+}
+
+/// Whether two words of one region are different; `None` if that cannot be told.
+pub(super) fn distinct(a: &Mem, b: &Mem) -> Option<bool> {
+    let parts = |m: &Mem| {
+        let mut v = [m.base, m.index];
+        v.sort_unstable();
+        v
+    };
+    (parts(a) == parts(b)).then_some(a.offset != b.offset)
+}
+
+/// The variables that a block reads or writes, and whether it reads or writes memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses<'w> {
+    pub(super) reads: HashSet<Var>,
+    pub(super) writes: HashSet<Var>,
+    /// Regions that are written.
+    pub(super) regions: HashSet<Region>,
+    written: &'w [Written],
+}
+
+impl<'w> Uses<'w> {
+    pub(super) fn of(block: &Block, written: &'w [Written]) -> Uses<'w> {
+        let mut u = Uses { written, ..Uses::default() };
+        u.block(block);
+        u
+    }
+
+    pub(super) fn of_condition(c: &Condition, written: &'w [Written]) -> Uses<'w> {
+        let mut u = Uses { written, ..Uses::default() };
+        u.condition(c);
+        u
+    }
+
+    fn read(&mut self, o: Operand) {
+        match o {
+            Operand::Const(_) => {}
+            Operand::Var(v) => {
+                self.reads.insert(v);
+            }
+            Operand::Mem(m) => self.reads.extend([m.base, m.index].into_iter().flatten()),
+        }
+    }
+
+    fn write(&mut self, p: Place) {
+        match p {
+            Place::Var(v) => {
+                self.writes.insert(v);
+            }
+            Place::Mem(m) => {
+                self.regions.insert(m.region);
+                self.reads.extend([m.base, m.index].into_iter().flatten());
+            }
+        }
+    }
+
+    fn condition(&mut self, c: &Condition) {
+        self.block(&c.compute);
+        self.read(c.test.a);
+        self.read(c.test.b);
+    }
+
+    fn block(&mut self, block: &[At]) {
+        for at in block {
+            self.stmt(&at.stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Update { dst, args, .. } => {
+                self.write(*dst);
+                args.iter().for_each(|a| self.read(*a));
+            }
+            Stmt::Permute { args, .. } => {
+                for a in args {
+                    self.read(*a);
+                    match a {
+                        Operand::Const(_) => {}
+                        Operand::Var(v) => self.write(Place::Var(*v)),
+                        Operand::Mem(m) => self.write(Place::Mem(*m)),
+                    }
+                }
+            }
+            Stmt::Call { func, args, .. } => {
+                let written = self.written.get(func.0 as usize);
+                for (n, a) in args.iter().enumerate() {
+                    self.read(*a);
+                    if let (Operand::Var(v), Some(true)) = (a, written.and_then(|w| w.params.get(n))) {
+                        self.write(Place::Var(*v));
+                    }
+                }
+            }
+            Stmt::Ancilla { var, .. } => self.write(Place::Var(*var)),
+            Stmt::Array { base, len, .. } => {
+                self.write(Place::Var(*base));
+                self.read(*len);
+            }
+            Stmt::If { pre, post, then, otherwise } => {
+                self.condition(pre);
+                self.condition(post);
+                self.block(then);
+                self.block(otherwise);
+            }
+            Stmt::While { pre, post, body } => {
+                self.condition(pre);
+                self.condition(post);
+                self.block(body);
+            }
+            Stmt::For { var, first, last, step, body } => {
+                self.write(Place::Var(*var));
+                self.read(*first);
+                self.read(*last);
+                if let crate::ir::Step::Var { var, .. } = step {
+                    self.read(Operand::Var(*var));
+                }
+                self.block(body);
+            }
+            Stmt::With { compute, body, .. } => {
+                self.block(compute);
+                self.block(body);
+            }
+            Stmt::Span { body, .. } => self.block(body),
+            Stmt::Assert { test, .. } => {
+                self.read(test.a);
+                self.read(test.b);
+            }
+            Stmt::Show { value, .. } => self.read(*value),
+            Stmt::Print(_) => {}
+        }
+    }
+}
+
+/// Which parameters and regions a function's own statements write, those of calls aside.
+pub(super) fn written(f: &Function) -> Written {
+    let mut uses = Uses::default();
+    uses.block(&f.body);
+    Written {
+        params: f.params.iter().map(|p| uses.writes.contains(&p.var)).collect(),
+        regions: (0..f.regions.len()).map(|n| uses.regions.contains(&Region(n as u32))).collect(),
+    }
+}

@@ -1,0 +1,325 @@
+//! The types of Nil, and what annotations accept. A type is known when a function is compiled: there are no type variables in it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+
+use pendula_isa::Ty;
+
+use super::ast;
+
+/// The type of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A number in one word: `Int`, `Fixed`, `Float64`, `ULogarithmic`.
+    Num(Ty),
+    /// A truth value: a word that is 0 or 1.
+    Bool,
+    /// A complex number: two words, real part first.
+    Complex(Ty),
+    /// A number under (max, +): one word, the number.
+    Tropical(Ty),
+    /// An array of one to three dimensions.
+    Array {
+        /// The elements' type.
+        element: Box<Type>,
+        /// How many dimensions.
+        dims: u8,
+        /// Whether its elements may lie apart: a view whose strides are given at run time. Else they are column-major without gaps.
+        strided: bool,
+    },
+    /// Named fields, one after the other.
+    Struct(Rc<StructType>),
+    /// Several values.
+    Tuple(Vec<Type>),
+    /// A function known by name.
+    Function(String),
+}
+
+/// A struct's fields, for one set of type arguments.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct StructType {
+    /// The name in the source.
+    pub name: String,
+    /// The fields in order.
+    pub fields: Vec<(String, Type)>,
+}
+
+impl Type {
+    /// How many words a value takes where it is stored; `None` for arrays and what has no words.
+    pub fn words(&self) -> Option<i64> {
+        match self {
+            Type::Num(_) | Type::Bool | Type::Tropical(_) => Some(1),
+            Type::Complex(_) => Some(2),
+            Type::Array { .. } | Type::Function(_) => None,
+            Type::Struct(s) => s.fields.iter().map(|(_, t)| t.words()).sum(),
+            Type::Tuple(parts) => parts.iter().map(Type::words).sum(),
+        }
+    }
+
+    /// How the words of a value are read, in order; empty where [`Type::words`] is `None`.
+    pub fn word_types(&self) -> Vec<Ty> {
+        match self {
+            Type::Num(ty) | Type::Tropical(ty) => vec![*ty],
+            Type::Bool => vec![Ty::Int],
+            Type::Complex(ty) => vec![*ty, *ty],
+            Type::Array { .. } | Type::Function(_) => Vec::new(),
+            Type::Struct(s) => s.fields.iter().flat_map(|(_, t)| t.word_types()).collect(),
+            Type::Tuple(parts) => parts.iter().flat_map(Type::word_types).collect(),
+        }
+    }
+}
+
+/// A number type as Nil calls it.
+pub fn number_name(ty: Ty) -> &'static str {
+    match ty {
+        Ty::Int => "Int",
+        Ty::Q => "Fixed",
+        Ty::L => "ULogarithmic",
+        Ty::F => "Float64",
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Num(ty) => f.write_str(number_name(*ty)),
+            Type::Bool => f.write_str("Bool"),
+            Type::Complex(ty) => write!(f, "Complex{{{}}}", number_name(*ty)),
+            Type::Tropical(ty) => write!(f, "Tropical{{{}}}", number_name(*ty)),
+            Type::Array { element, dims, .. } => match dims {
+                1 => write!(f, "Vector{{{element}}}"),
+                2 => write!(f, "Matrix{{{element}}}"),
+                n => write!(f, "Array{{{element},{n}}}"),
+            },
+            Type::Struct(s) => f.write_str(&s.name),
+            Type::Tuple(parts) => {
+                f.write_str("(")?;
+                for (n, part) in parts.iter().enumerate() {
+                    write!(f, "{}{part}", if n > 0 { ", " } else { "" })?;
+                }
+                f.write_str(")")
+            }
+            Type::Function(name) => write!(f, "function {name}"),
+        }
+    }
+}
+
+/// What an annotation asks of a type, and how well it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fit(pub u32);
+
+/// What type names mean: the structs of a program and the type variables of a function.
+pub struct Names<'a> {
+    /// Structs by name.
+    pub structs: &'a HashMap<String, ast::Struct>,
+    /// Type variables that are bound.
+    pub bound: HashMap<String, Type>,
+}
+
+/// Why an annotation does not name a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeProblem {
+    /// No type has the name.
+    Unknown(String),
+    /// It names a set of types where one is wanted.
+    Abstract(String),
+    /// It has arguments that it cannot have.
+    Arguments(String),
+}
+
+/// The number type that a concrete name means.
+pub fn number(name: &str) -> Option<Ty> {
+    Some(match name {
+        "Int" | "Int64" => Ty::Int,
+        "Float64" => Ty::F,
+        "Fixed" | "Fixed43" => Ty::Q,
+        "ULogarithmic" | "Logarithmic" | "ULogFloat64" | "LogFloat64" => Ty::L,
+        _ => return None,
+    })
+}
+
+/// Whether a name means a set of number types, and which.
+fn number_set(name: &str) -> Option<&'static [Ty]> {
+    Some(match name {
+        "Real" | "Number" => &[Ty::Int, Ty::Q, Ty::L, Ty::F],
+        "Integer" | "Signed" => &[Ty::Int],
+        "AbstractFloat" => &[Ty::F],
+        _ => return None,
+    })
+}
+
+/// How many dimensions an array type's name says, with `None` for any; `None` if it is no array type.
+fn array_dims(name: &str) -> Option<Option<u8>> {
+    Some(match name {
+        "Vector" | "AbstractVector" | "StridedVector" | "Dict" => Some(1),
+        "Matrix" | "AbstractMatrix" | "StridedMatrix" => Some(2),
+        "Array" | "AbstractArray" | "StridedArray" | "StridedVecOrMat" | "AbstractVecOrMat" => None,
+        _ => return None,
+    })
+}
+
+impl Names<'_> {
+    /// The type that an expression names.
+    ///
+    /// # Errors
+    /// If it names none.
+    pub fn resolve(&self, e: &ast::TypeExpr) -> Result<Type, TypeProblem> {
+        let name = e.name.text.as_str();
+        if let Some(t) = self.bound.get(name) {
+            return Ok(t.clone());
+        }
+        if let Some(ty) = number(name) {
+            return Ok(Type::Num(ty));
+        }
+        let scalar = |default: Option<Ty>| match e.args.as_slice() {
+            [] => default.ok_or_else(|| TypeProblem::Abstract(name.to_string())),
+            [ast::TypeArg::Type(t)] => match self.resolve(t)? {
+                Type::Num(ty) => Ok(ty),
+                _ => Err(TypeProblem::Arguments(name.to_string())),
+            },
+            _ => Err(TypeProblem::Arguments(name.to_string())),
+        };
+        match name {
+            "Bool" => return Ok(Type::Bool),
+            "Complex" => return scalar(None).map(Type::Complex),
+            "ComplexF64" => return Ok(Type::Complex(Ty::F)),
+            "Tropical" | "TropicalNumber" => return scalar(Some(Ty::F)).map(Type::Tropical),
+            _ => {}
+        }
+        if let Some(dims) = array_dims(name) {
+            // Of a dictionary, the keys' type comes first.
+            let args = if name == "Dict" { e.args.get(1..).unwrap_or(&[]) } else { &e.args };
+            let (element, given) = match args {
+                [ast::TypeArg::Type(t)] => (self.resolve(t)?, None),
+                [ast::TypeArg::Type(t), ast::TypeArg::Number(n, _)] => (self.resolve(t)?, u8::try_from(*n).ok()),
+                _ => return Err(TypeProblem::Abstract(name.to_string())),
+            };
+            let dims = dims.or(given).ok_or_else(|| TypeProblem::Abstract(name.to_string()))?;
+            return Ok(Type::Array { element: Box::new(element), dims, strided: false });
+        }
+        if let Some(s) = self.structs.get(name) {
+            return self.instance(s, &e.args);
+        }
+        Err(match number_set(name) {
+            Some(_) => TypeProblem::Abstract(name.to_string()),
+            None => TypeProblem::Unknown(name.to_string()),
+        })
+    }
+
+    fn instance(&self, s: &ast::Struct, args: &[ast::TypeArg]) -> Result<Type, TypeProblem> {
+        let name = || s.name.text.clone();
+        if args.len() != s.type_params.len() {
+            return Err(TypeProblem::Abstract(name()));
+        }
+        let mut inner = Names { structs: self.structs, bound: HashMap::new() };
+        for (param, arg) in s.type_params.iter().zip(args) {
+            let ast::TypeArg::Type(t) = arg else { return Err(TypeProblem::Arguments(name())) };
+            inner.bound.insert(param.name.text.clone(), self.resolve(t)?);
+        }
+        let mut fields = Vec::new();
+        for (field, ty) in &s.fields {
+            let ty = ty.as_ref().ok_or_else(|| TypeProblem::Abstract(name()))?;
+            fields.push((field.text.clone(), inner.resolve(ty)?));
+        }
+        Ok(Type::Struct(Rc::new(StructType { name: name(), fields })))
+    }
+
+    /// Whether a type is one that the annotation accepts, binding the type variables `free` as it goes. The more it says, the better the fit.
+    pub fn accepts(&mut self, e: &ast::TypeExpr, t: &Type, free: &[ast::TypeParam]) -> Option<Fit> {
+        let name = e.name.text.as_str();
+        if let Some(param) = free.iter().find(|p| p.name.text == name) {
+            if let Some(bound) = self.bound.get(name) {
+                return (same_shape(bound, t)).then_some(Fit(3));
+            }
+            let fit = match &param.bound {
+                Some(b) => self.accepts(b, t, &[])?,
+                None => Fit(1),
+            };
+            self.bound.insert(name.to_string(), t.clone());
+            return Some(fit);
+        }
+        if let Some(set) = number_set(name) {
+            return match t {
+                Type::Num(ty) if set.contains(ty) => Some(Fit(2)),
+                Type::Complex(_) | Type::Tropical(_) if name == "Number" => Some(Fit(1)),
+                Type::Bool if set.contains(&Ty::Int) => Some(Fit(1)),
+                _ => None,
+            };
+        }
+        match (name, t) {
+            ("Any", _) => return Some(Fit(0)),
+            ("Function" | "typeof", Type::Function(_)) => return Some(Fit(2)),
+            ("Tuple" | "NTuple", Type::Tuple(_)) => return Some(Fit(2)),
+            ("Complex", Type::Complex(ty)) => return self.inside(e.args.first(), &Type::Num(*ty), free, 4),
+            ("Tropical" | "TropicalNumber", Type::Tropical(ty)) => {
+                return self.inside(e.args.first(), &Type::Num(*ty), free, 4);
+            }
+            ("ULogarithmic" | "Logarithmic", Type::Num(Ty::L)) => {
+                // The type that it is a logarithm of says nothing here; a variable for it is a fixed-point number.
+                return self.inside(e.args.first(), &Type::Num(Ty::Q), free, 4);
+            }
+            _ => {}
+        }
+        if let (Some(wanted), Type::Array { element, dims, .. }) = (array_dims(name), t) {
+            if wanted.is_some_and(|n| n != *dims) {
+                return None;
+            }
+            let args = if name == "Dict" { e.args.get(1..).unwrap_or(&[]) } else { &e.args };
+            if let Some(ast::TypeArg::Number(n, _)) = args.get(1)
+                && *n != i64::from(*dims)
+            {
+                return None;
+            }
+            return self.inside(args.first(), element, free, 3 + u32::from(wanted.is_some()));
+        }
+        if let (Some(s), Type::Struct(found)) = (self.structs.get(name), t) {
+            if s.name.text != found.name {
+                return None;
+            }
+            // Type arguments by the fields in which they stand.
+            for (param, arg) in s.type_params.iter().zip(&e.args) {
+                let ast::TypeArg::Type(arg) = arg else { return None };
+                let field = s.fields.iter().position(|(_, t)| t.as_ref().is_some_and(|t| mentions(t, &param.name.text)));
+                let Some((Some(written), (_, actual))) = field.and_then(|n| Some((s.fields[n].1.as_ref(), found.fields.get(n)?)))
+                else {
+                    continue;
+                };
+                let mut inner = Names { structs: self.structs, bound: HashMap::new() };
+                inner.accepts(written, actual, &s.type_params)?;
+                if let Some(t) = inner.bound.get(&param.name.text) {
+                    self.accepts(arg, &t.clone(), free)?;
+                }
+            }
+            return Some(Fit(5));
+        }
+        match self.resolve(e) {
+            Ok(wanted) => same_shape(&wanted, t).then_some(Fit(5)),
+            Err(_) => None,
+        }
+    }
+
+    fn inside(&mut self, arg: Option<&ast::TypeArg>, t: &Type, free: &[ast::TypeParam], fit: u32) -> Option<Fit> {
+        match arg {
+            None => Some(Fit(fit)),
+            Some(ast::TypeArg::Type(e)) => self.accepts(e, t, free).map(|f| Fit(fit + f.0)),
+            Some(ast::TypeArg::Number(..)) => None,
+        }
+    }
+}
+
+/// Whether two types differ at most in how arrays lie in memory.
+pub fn same_shape(a: &Type, b: &Type) -> bool {
+    match (a, b) {
+        (Type::Array { element: a, dims: m, .. }, Type::Array { element: b, dims: n, .. }) => m == n && same_shape(a, b),
+        _ => a == b,
+    }
+}
+
+fn mentions(e: &ast::TypeExpr, name: &str) -> bool {
+    e.name.text == name
+        || e.args.iter().any(|a| match a {
+            ast::TypeArg::Type(t) => mentions(t, name),
+            ast::TypeArg::Number(..) => false,
+        })
+}
