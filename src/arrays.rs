@@ -34,6 +34,23 @@ pub struct ArrayError {
 ///
 /// Errors: a file that cannot be read, an extension that is neither, a cell that is empty, an element type that is no real number.
 pub fn read(path: &str) -> Result<Vec<Number>, ArrayError> {
+    Ok(read_rows(path)?.1)
+}
+
+/// Reads a file like [`read`]: the lengths of its dimensions, and the elements in column-major order. A file of several rows and columns of
+/// comma-separated values is a matrix, one of a single row or column a vector.
+///
+/// Errors: those of [`read`].
+pub fn read_shaped(path: &str) -> Result<(Vec<usize>, Vec<Number>), ArrayError> {
+    let (shape, numbers) = read_rows(path)?;
+    // Read the other way round, rows are columns.
+    let reversed: Vec<u64> = shape.iter().rev().copied().collect();
+    let numbers = if shape.len() > 1 { to_row_major(numbers, &reversed) } else { numbers };
+    Ok((shape.into_iter().map(|n| n as usize).collect(), numbers))
+}
+
+/// The lengths of dimensions, and elements in row-major order.
+fn read_rows(path: &str) -> Result<(Vec<u64>, Vec<Number>), ArrayError> {
     let fail = |message: String| ArrayError { path: path.to_string(), message };
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
     let numbers = match extension.as_str() {
@@ -50,7 +67,7 @@ pub fn read(path: &str) -> Result<Vec<Number>, ArrayError> {
     numbers(&bytes).map_err(fail)
 }
 
-fn csv_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
+fn csv_numbers(bytes: &[u8]) -> Result<(Vec<u64>, Vec<Number>), String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -58,6 +75,7 @@ fn csv_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
         .comment(Some(b'#'))
         .from_reader(bytes);
     let mut out = Vec::new();
+    let (mut rows, mut columns) = (0, None);
     for record in reader.records() {
         let record = record.map_err(|e| e.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
@@ -67,11 +85,16 @@ fn csv_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
             }
             out.push(Number::Text(cell.to_string()));
         }
+        rows += 1;
+        // Rows of different lengths make no matrix.
+        columns = Some(columns.map_or(record.len(), |n| if n == record.len() { n } else { 1 }));
     }
-    Ok(out)
+    let matrix = rows > 1 && columns.is_some_and(|n| n > 1 && n * rows == out.len());
+    let shape = if matrix { vec![rows as u64, (out.len() / rows) as u64] } else { vec![out.len() as u64] };
+    Ok((shape, out))
 }
 
-fn npy_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
+fn npy_numbers(bytes: &[u8]) -> Result<(Vec<u64>, Vec<Number>), String> {
     check_npy_header(bytes)?;
     let file = npyz::NpyFile::new(bytes).map_err(|e| format!("not a .npy file: {e}"))?;
     let (shape, order) = (file.shape().to_vec(), file.order());
@@ -102,7 +125,8 @@ fn npy_numbers(bytes: &[u8]) -> Result<Vec<Number>, String> {
         (Float, 8) => elements!(f64, Number::Float),
         _ => return Err(format!("elements of type {} cannot be read; use integers or floats of 32 or 64 bits", dtype)),
     };
-    Ok(if order == npyz::Order::Fortran { to_row_major(flat, &shape) } else { flat })
+    let flat = if order == npyz::Order::Fortran { to_row_major(flat, &shape) } else { flat };
+    Ok((shape, flat))
 }
 
 /// Refuses headers that the reader should not be given: it believes their length, and takes exponential time over
@@ -154,7 +178,7 @@ mod tests {
     #[test]
     fn csv_cells_are_read_row_by_row() {
         let text = |t: &str| Number::Text(t.to_string());
-        assert_eq!(csv_numbers(b"1, 2.5\n# no data\n-3\n").unwrap(), [text("1"), text("2.5"), text("-3")]);
+        assert_eq!(csv_numbers(b"1, 2.5\n# no data\n-3\n").unwrap().1, [text("1"), text("2.5"), text("-3")]);
         assert!(csv_numbers(b"1,,2\n").unwrap_err().contains("line 1, cell 2"));
     }
 
@@ -169,7 +193,7 @@ mod tests {
             writer.extend(stored).unwrap();
             writer.finish().unwrap();
             let numbers: Vec<Number> = (0..6).map(Number::Int).collect();
-            assert_eq!(npy_numbers(&bytes).unwrap(), numbers);
+            assert_eq!(npy_numbers(&bytes).unwrap(), (vec![2, 3], numbers));
         }
         assert!(npy_numbers(b"not numpy").is_err());
         // A header that would be parsed for ever, and one that claims four gigabytes.

@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Asm(Asm),
     /// Show an object as assembly.
     Disasm(Disasm),
+    /// Compile a program in Nil.
+    Compile(Compile),
     /// Tell what is wrong with a program without running it.
     Check(Check),
     /// Write the inverse program.
@@ -67,7 +69,7 @@ pub(crate) enum Command {
 /// A program to read.
 #[derive(Args, Debug)]
 pub(crate) struct Source {
-    /// A `.rasm` file or an assembled object; `-` reads assembly from standard input.
+    /// A `.rasm` file, an assembled object, or a `.nil` file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
     /// Let `.include` read files outside the source's folder.
@@ -76,6 +78,51 @@ pub(crate) struct Source {
     /// Refuse sources of more bytes in all.
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 28, value_parser = size)]
     pub(crate) max_source: usize,
+    /// What concerns Nil.
+    #[command(flatten)]
+    pub(crate) nil: Nil,
+}
+
+/// Options of programs in Nil.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Programs in Nil")]
+pub(crate) struct Nil {
+    /// The function where a run begins [default: the last one].
+    #[arg(long, value_name = "FUNCTION")]
+    pub(crate) entry: Option<String>,
+    /// Its arguments, in order: numbers, `[1,2,3]`, `[1 2; 3 4]`, `(re,im)`, `@file.npy`.
+    #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
+    pub(crate) args: Option<String>,
+    /// The types of its parameters, where they are not to be guessed: `Fixed,Int`.
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) types: Option<String>,
+    /// Fixed-point format [default: Q32.32, or Q21.43 if the program names Fixed43].
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// How much to optimise: 0 to 2.
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub(crate) optimise: u8,
+    /// Run these passes, too, or with a minus not: `hoist,-inline`; `list` lists them.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) passes: Vec<String>,
+    /// Whether to undo what routines compute, or to erase it, which makes the program irreversible.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) uncompute: Uncompute,
+    /// Let floating-point sums be rounded in other places than they are written in.
+    #[arg(long)]
+    pub(crate) fast_float: bool,
+}
+
+/// What becomes of what routines have computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Uncompute {
+    /// It is undone.
+    #[default]
+    Always,
+    /// It is erased.
+    Never,
+    /// Each routine as the energy model finds cheaper, for these arguments.
+    Auto,
 }
 
 /// Options of `run`.
@@ -211,7 +258,7 @@ pub(crate) struct Grad {
 /// Options of `energy`.
 #[derive(Args, Debug)]
 pub(crate) struct Energy {
-    /// A `.rasm` file or an assembled object; `-` reads assembly from standard input.
+    /// A `.rasm` file, an assembled object, or a `.nil` file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE", required_unless_present = "list_tech")]
     pub(crate) file: Option<String>,
     /// Let `.include` read files outside the source's folder.
@@ -220,6 +267,9 @@ pub(crate) struct Energy {
     /// Refuse sources of more bytes in all.
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 28, value_parser = size)]
     pub(crate) max_source: usize,
+    /// What concerns Nil.
+    #[command(flatten)]
+    pub(crate) nil: Nil,
     /// The circumstances.
     #[command(flatten)]
     pub(crate) given: Conditions,
@@ -346,6 +396,39 @@ pub(crate) struct Asm {
     /// Print diagnostics as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `compile`.
+#[derive(Args, Debug)]
+pub(crate) struct Compile {
+    /// The program.
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// What to write.
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    pub(crate) emit: Emit,
+    /// Where to write it [default: standard output; an object to the source's name with `.o`].
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+    /// Print diagnostics as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a compilation writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Emit {
+    /// The syntax tree.
+    Ast,
+    /// The reversible intermediate representation.
+    Ir,
+    /// Assembly.
+    #[default]
+    Rasm,
+    /// An object.
+    Obj,
+    /// C.
+    C,
 }
 
 /// Options of `disasm`.

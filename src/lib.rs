@@ -35,6 +35,7 @@ pub use pendula_hw_model as hw_model;
 pub use pendula_isa as isa;
 pub use pendula_vm as vm;
 
+pub mod arguments;
 pub mod arrays;
 pub mod grad;
 pub mod load;

@@ -1,4 +1,4 @@
-//! Files of any kind as modules: assembly text and objects. Told by the
+//! Files of any kind as modules: assembly text, objects, programs in Nil. Told by the
 //! extension, else by content.
 
 use std::io::Read;
@@ -7,6 +7,10 @@ use std::path::Path;
 use pendula_asm::assemble::{Options, assemble};
 use pendula_asm::diagnostic::{Diagnostic, Sources};
 use pendula_asm::object::{self, ObjectError};
+use pendula_compiler::compile::{self, compile};
+use pendula_compiler::ir;
+use pendula_compiler::lower::Argument;
+use pendula_compiler::nil::sema::Input;
 use pendula_isa::Module;
 
 /// What a file holds.
@@ -16,6 +20,8 @@ pub enum FileKind {
     Assembly,
     /// An assembled object.
     Object,
+    /// A program in Nil.
+    Nil,
 }
 
 /// A file that was read.
@@ -27,6 +33,19 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The source texts; empty for an object.
     pub sources: Sources,
+    /// What else there is of a program in Nil.
+    pub nil: Option<Nil>,
+}
+
+/// A compiled program in Nil.
+#[derive(Debug)]
+pub struct Nil {
+    /// The arguments of its entry point, as data symbols in order.
+    pub arguments: Vec<Argument>,
+    /// The program before it became instructions; `None` if there were errors.
+    pub program: Option<ir::Program>,
+    /// The files as they were read, the program first.
+    pub inputs: Vec<Input>,
 }
 
 /// Why a file cannot be loaded at all.
@@ -97,7 +116,7 @@ pub fn kind_of(path: &str, bytes: &[u8]) -> Result<FileKind, LoadError> {
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
     let language = match extension.to_ascii_lowercase().as_str() {
         "rasm" => return Ok(FileKind::Assembly),
-        "nil" | "jl" => "Nil",
+        "nil" | "jl" => return Ok(FileKind::Nil),
         "pisa" | "pal" => "PISA",
         "janus" | "ja" => "Janus",
         _ if object::is_object(bytes) => return Ok(FileKind::Object),
@@ -117,18 +136,24 @@ pub fn display_name(path: &str) -> &str {
     if path == "-" { "<stdin>" } else { path }
 }
 
-/// Loads a file: assembles it, or reads it as an object.
-pub fn load(path: &str, options: &Options) -> Result<Loaded, LoadError> {
+/// Loads a file: assembles it, reads it as an object, or compiles it.
+pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loaded, LoadError> {
     let bytes = read_bytes(path, options.max_source)?;
     match kind_of(path, &bytes)? {
         FileKind::Object => {
             let module = object::read(&bytes).map_err(|error| LoadError::Object { path: path.to_string(), error })?;
-            Ok(Loaded { module: Some(module), diagnostics: Vec::new(), sources: Sources::default() })
+            Ok(Loaded { module: Some(module), diagnostics: Vec::new(), sources: Sources::default(), nil: None })
         }
         FileKind::Assembly => {
             let text = text_of(path, bytes)?;
             let a = assemble(display_name(path), text, options);
-            Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources })
+            Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources, nil: None })
+        }
+        FileKind::Nil => {
+            let text = text_of(path, bytes)?;
+            let c = compile(display_name(path), text, nil);
+            let nil = Nil { arguments: c.arguments, program: c.program, inputs: c.inputs };
+            Ok(Loaded { module: c.module, diagnostics: c.diagnostics, sources: c.sources, nil: Some(nil) })
         }
     }
 }

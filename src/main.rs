@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Energy(args) => cmd::energy::run(args, &reporter),
         Command::Level(args) => cmd::level::run(args, &reporter),
         Command::Asm(args) => cmd::asm::run(args, &reporter),
+        Command::Compile(args) => cmd::compile::run(args, &reporter),
         Command::Disasm(args) => cmd::disasm::run(args, &reporter),
         Command::Check(args) => cmd::check::run(args, &reporter),
         Command::Invert(args) => cmd::invert::run(args, &reporter),

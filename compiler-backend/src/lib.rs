@@ -7,4 +7,6 @@
 
 pub mod ir;
 pub mod lower;
+pub mod passes;
+pub mod compile;
 pub mod nil;

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         file: args.file.clone().unwrap_or_default(),
         include_outside: args.include_outside,
         max_source: args.max_source,
+        nil: args.nil.clone(),
     };
     let loaded = match load(&source, args.given.mem, args.json, reporter)? {
         Ok(program) => program,

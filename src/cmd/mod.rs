@@ -2,6 +2,7 @@
 
 pub(crate) mod asm;
 pub(crate) mod check;
+pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod disasm;
 pub(crate) mod energy;
@@ -28,6 +29,8 @@ pub(crate) struct Program {
     pub(crate) module: Module,
     pub(crate) sources: Sources,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// What else there is of a program in Nil.
+    pub(crate) nil: Option<load::Nil>,
 }
 
 /// The assembler's options from the command line's.
@@ -47,7 +50,8 @@ pub(crate) fn load(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let Loaded { module, diagnostics, sources } = match load::load(&source.file, &options(source, max_data)) {
+    let loaded = load::load(&source.file, &options(source, max_data), &compile::options(&source.nil)?);
+    let Loaded { module, diagnostics, sources, nil } = match loaded {
         Ok(loaded) => loaded,
         Err(LoadError::Object { path, error }) => {
             // A damaged object is the user's program at fault, told like an assembly error.
@@ -58,7 +62,7 @@ pub(crate) fn load(
         Err(error) => return Err(error.into()),
     };
     match module {
-        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics })),
+        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics, nil })),
         None => {
             report(&diagnostics, &sources, json, reporter)?;
             Ok(Err(Status::Fault))

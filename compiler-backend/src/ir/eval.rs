@@ -1,1 +1,153 @@
-//! To come.
+//! A direct evaluator: what a program means, by which the compiled code is checked.
+//!
+//! What an update or a permutation does comes from the instruction table, and what it does to
+//! gradient words from [`pendula_isa::adjoint`]; structure is followed here, in either direction,
+//! without inverting anything beforehand. An argument is taken by reference; a parameter that the
+//! function changes for a time only is a copy of its own, whose gradient word is added to the argument's
+//! at the end.
+//!
+//! Contracts of the representation are checked where that costs little: that ancillas are zero where they
+//! begin and end, that a loop does not change its bounds, that words written at once are different ones.
+
+mod bench;
+mod error;
+mod frame;
+
+use pendula_isa::{Env, Ty};
+
+pub use error::EvalError;
+
+use super::{Fun, Loc, Program};
+use bench::State;
+use frame::Machine;
+
+/// What a run may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Words of memory, those given included.
+    pub memory: usize,
+    /// How many statements may run; each turn of a loop counts as one more.
+    pub max_steps: u64,
+    /// Let infinities and NaN of floating-point numbers through.
+    pub ieee: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { memory: 1 << 16, max_steps: 10_000_000, ieee: false }
+    }
+}
+
+/// Which way a function is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// As it stands.
+    Forward,
+    /// Undone.
+    Backward,
+}
+
+/// Something shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// A number, and how it is read.
+    Number(Ty, u64),
+    /// A text: an index into [`Program::texts`].
+    Text(u32),
+}
+
+/// What a run leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evaluation {
+    /// The parameters.
+    pub params: Vec<u64>,
+    /// The words of memory that were given. Where the program has a stack of its own and less was given, zeros to its end.
+    pub memory: Vec<u64>,
+    /// Their gradient words, if the run carried any: the parameters' and the memory's.
+    pub gradients: Option<(Vec<u64>, Vec<u64>)>,
+    /// What was shown.
+    pub shown: Vec<Shown>,
+    /// How many statements ran, and turns of loops.
+    pub steps: u64,
+    /// Bits forgotten: 64 for each word other than zero, or gradient word, that was cleared where a life ended.
+    pub lost_bits: u64,
+    /// How many of them were gradient words.
+    pub dropped: u64,
+    /// Where a word that was not to be checked ended its life first other than zero. Compiled code would leave it as it is.
+    pub unchecked: Option<Loc>,
+    /// Where a gradient word that was not to be dropped was first left behind. Compiled code would leave it as it is.
+    pub undropped: Option<Loc>,
+    /// Where a fixed-point number wrapped first.
+    pub overflow: Option<Loc>,
+}
+
+/// How deep calls may be nested.
+pub const MAX_CALLS: usize = 2000;
+
+/// Memory for the host's stack: enough for [`MAX_CALLS`] and the blocks within them.
+const STACK: usize = 256 << 20;
+
+/// Runs a function on parameters, one word for each, and memory from address 0 on, behind which the arrays are allocated.
+/// With `gradients`, of the parameters and of the memory, words carry gradient words.
+///
+/// # Errors
+/// Where the program traps, or breaks a contract of the representation.
+pub fn run(
+    program: &Program,
+    func: Fun,
+    direction: Direction,
+    params: Vec<u64>,
+    memory: Vec<u64>,
+    gradients: Option<(Vec<u64>, Vec<u64>)>,
+    config: &Config,
+) -> Result<Evaluation, EvalError> {
+    // Statements are nested, and calls: the host's stack must be large enough for what the limits admit.
+    std::thread::scope(|scope| {
+        let run = || evaluate(program, func, direction, params, memory, gradients, config);
+        match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
+            Ok(thread) => thread.join().unwrap_or(Err(EvalError::Malformed { loc: Loc::default(), what: "panic" })),
+            Err(_) => Err(EvalError::Depth { loc: Loc::default() }),
+        }
+    })
+}
+
+fn evaluate(
+    program: &Program,
+    func: Fun,
+    direction: Direction,
+    params: Vec<u64>,
+    mut memory: Vec<u64>,
+    gradients: Option<(Vec<u64>, Vec<u64>)>,
+    config: &Config,
+) -> Result<Evaluation, EvalError> {
+    let stack = usize::try_from(program.stack).unwrap_or(usize::MAX);
+    let given = memory.len().max(stack);
+    let loc = program.functions.get(func.0 as usize).map_or(Loc::default(), |f| f.loc);
+    if given > config.memory {
+        return Err(EvalError::Fault { loc, fault: pendula_isa::Fault::Memory });
+    }
+    let mut state = State {
+        env: Env { format: program.format, ieee: config.ieee },
+        level: gradients.is_some(),
+        ..State::default()
+    };
+    memory.resize(config.memory, 0);
+    state.memory.values = memory;
+    let count = params.len();
+    state.slots.values = params;
+    if let Some((of_params, of_memory)) = gradients {
+        state.slots.gradients = of_params;
+        state.memory.gradients = of_memory;
+    }
+    state.slots.resize(count, state.level);
+    state.memory.resize(config.memory, state.level);
+    let mut machine = Machine::new(program, state, given, config.max_steps);
+    machine.enter(func, direction == Direction::Backward, loc)?;
+    let Machine { mut state, mut out, .. } = machine;
+    state.memory.values.truncate(given);
+    state.memory.gradients.truncate(given);
+    out.params = state.slots.values;
+    out.memory = state.memory.values;
+    out.gradients = state.level.then_some((state.slots.gradients, state.memory.gradients));
+    Ok(out)
+}

@@ -8,9 +8,10 @@
 //! instruction table: [`Stmt::Update`] names a pure function and an accumulator of
 //! it, [`Stmt::Permute`] a row.
 //!
-//! Neighbours: front ends build it, `passes` rewrite it, [`eval`] runs it, [`text`]
+//! Neighbours: front ends build it, `passes` rewrite it with the help of [`effects`], [`eval`] runs it, [`text`]
 //! prints and reads it, and `lower` makes instructions of it.
 
+pub mod effects;
 pub mod eval;
 pub mod invert;
 pub mod text;

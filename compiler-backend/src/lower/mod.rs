@@ -1,31 +1,353 @@
-//! stub
-/// a
-#[derive(Clone, Debug)]
+//! From the intermediate representation to the instruction set.
+//!
+//! [`lower`] makes a [`Module`] of a [`Program`]. Functions are written out over
+//! virtual registers (`linear`, `control`), these get their places (`alloc`), and
+//! operations become instructions with operands that these take (`emit`, `legal`,
+//! `call`). One invariant holds throughout: a register or stack word in which no
+//! live word is, is zero, gradient word included. How functions are called is
+//! described in the book, in the chapter on conventions.
+
+mod alloc;
+mod call;
+mod control;
+mod effects;
+mod emit;
+mod entry;
+mod erase;
+mod graph;
+mod legal;
+mod linear;
+mod names;
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use pendula_isa::inst::{OFFSET_MAX, OFFSET_MIN};
+use pendula_isa::module::{Flags, Loc, Span, Symbol, SymbolKind};
+use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::table::Row;
+use pendula_isa::{Acc, Inst, Kind, Module, Reg, Ty};
+
+use crate::ir::{self, Function, Program};
+use emit::{Coded, Context, Emitter, FRAME, accumulate, plain, reg};
+use erase::{Known, Writers};
+use linear::{Builder, Linear, SpanNames};
+use names::Names;
+
+/// An argument of the program: a data symbol, in the order of the source's arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// n
+    /// The symbol's name.
     pub name: String,
-    /// k
+    /// What it is.
     pub kind: ArgumentKind,
 }
-/// k
-#[derive(Clone, Debug)]
+
+/// What an argument of the program is.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentKind {
-    /// w
+    /// A word in data that is lent to the entry's next parameter.
     Word {
-        /// t
-        ty: pendula_isa::Ty,
-        /// v
+        /// How it is read.
+        ty: Ty,
+        /// What is there before a run.
         value: u64,
     },
-    /// a
+    /// An array in data: its address is the entry's next parameter, its lengths are the ones after that.
     Array {
-        /// t
-        ty: pendula_isa::Ty,
-        /// w
+        /// How its words are read.
+        ty: Ty,
+        /// What is there before a run.
         words: Vec<u64>,
-        /// l
+        /// The lengths, integers.
         lens: Vec<i64>,
     },
-    /// c
+    /// A constant for the next parameter, without a symbol.
     Constant(u64),
+}
+
+/// Which computations are erased instead of undone, where that forgets only what they have written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Erase {
+    /// None.
+    #[default]
+    Never,
+    /// All that may be.
+    Always,
+    /// Those with these names.
+    Some(BTreeSet<String>),
+}
+
+/// How to lower.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What is erased.
+    pub erase: Erase,
+}
+
+/// Why a program cannot be lowered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LowerError {
+    /// Other arguments than parameters.
+    #[error("`{function}` has {expected} words of parameters, the arguments are {found}")]
+    Arguments {
+        /// The entry.
+        function: String,
+        /// How many words its parameters are.
+        expected: usize,
+        /// How many words are given.
+        found: usize,
+    },
+    /// An argument's name is none that the assembler takes, or there are two of it.
+    #[error("`{0}` cannot name an argument: it is no name, or another's")]
+    Name(String),
+    /// Something does not fit the machine.
+    #[error("the program is too large: {0}")]
+    TooLarge(&'static str),
+    /// The representation breaks its own rules.
+    #[error("malformed code in `{function}`, line {line}: {what}")]
+    Malformed {
+        /// The function.
+        function: String,
+        /// The source line, 0 if unknown.
+        line: u32,
+        /// What is wrong.
+        what: String,
+    },
+    /// The compiler is wrong.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+/// How deep statements may be nested.
+const MAX_NESTING: usize = 300;
+
+/// A function's instructions.
+struct Compiled {
+    code: Vec<Coded>,
+    calls: Vec<(usize, u32)>,
+    spans: Vec<(usize, usize, String, bool)>,
+    slots: i64,
+    moves_sp: bool,
+    erases: bool,
+}
+
+/// Makes a module of a program. Without an entry it is a library.
+///
+/// Errors: arguments that do not fit the entry's parameters, a program that is too large, or one that breaks the rules of [`ir`].
+pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Result<Module, LowerError> {
+    if graph::is_deeper(program, MAX_NESTING) {
+        return Err(LowerError::TooLarge("statements are nested more than 300 deep"));
+    }
+    let mut names = Names::default();
+    let data = entry::Data::new(program, arguments, &mut names)?;
+    let mut spans = SpanNames::default();
+    let writers = if options.erase == Erase::Never { Writers::default() } else { Writers::of(program) };
+    let mut clobbers = vec![u32::MAX; program.functions.len()];
+    let mut compiled: Vec<Option<Compiled>> = Vec::new();
+    compiled.resize_with(program.functions.len(), || None);
+    for group in graph::groups(program) {
+        let mut used = 0;
+        for &at in &group {
+            let Some(function) = program.functions.get(at) else { continue };
+            let known = Known::new(&options.erase, &writers, at);
+            let context = Context { program, format: program.format, clobbers: &clobbers };
+            let code = compile(&context, function, &mut spans, known)?;
+            used |= uses(&code, &clobbers, &group);
+            compiled[at] = Some(code);
+        }
+        group.iter().for_each(|at| clobbers[*at] = used);
+    }
+    let mut module = Module {
+        files: program.files.clone(),
+        data: data.words.clone(),
+        symbols: data.symbols.clone(),
+        texts: program.texts.clone(),
+        flags: Flags { format: program.format, irreversible: false, mem: None },
+        ..Module::default()
+    };
+    let mut out = Assembly { module: &mut module, calls: Vec::new(), procs: Vec::new() };
+    if let Some(entry) = program.entry {
+        let main = data.main(program, entry)?;
+        let context = Context { program, format: program.format, clobbers: &clobbers };
+        let code = compile(&context, &main, &mut spans, None)?;
+        out.add(code, &main, Some(names.like("main")), true)?;
+    }
+    for (function, code) in program.functions.iter().zip(compiled) {
+        let code = code.ok_or_else(|| LowerError::Internal("a function is missing".into()))?;
+        out.add(code, function, Some(names.like(&function.name)), false)?;
+    }
+    out.link()?;
+    check(&module)?;
+    Ok(module)
+}
+
+fn compile(
+    context: &Context<'_>,
+    function: &Function,
+    spans: &mut SpanNames,
+    known: Option<Known<'_>>,
+) -> Result<Compiled, LowerError> {
+    let linear = Builder::new(context.program, function, spans, known).run()?;
+    let homes = alloc::allocate(&linear, context.clobbers, |param| stack_slot(&linear, param));
+    let mut emitter = Emitter::new(context, &linear, function, homes);
+    emitter.run()?;
+    let spans = emitter
+        .spans
+        .iter()
+        .filter_map(|s| linear.spans.get(s.span as usize).map(|(n, undo)| (s.start, s.end, n.clone(), *undo)))
+        .collect();
+    Ok(Compiled {
+        spans,
+        slots: emitter.slots,
+        code: emitter.code,
+        calls: emitter.calls,
+        moves_sp: linear.moves_sp,
+        erases: linear.erases,
+    })
+}
+
+/// The frame word of a parameter that is passed on the stack. Between it and the frame are the link and, in functions that have one,
+/// the caller's frame pointer.
+fn stack_slot(linear: &Linear, param: usize) -> i64 {
+    let count = linear.lives.iter().filter(|l| l.param.is_some()).count();
+    let below = if linear.moves_sp { 2 } else { 1 };
+    param as i64 - count as i64 - below
+}
+
+/// The registers that a function writes, or that one it calls uses.
+fn uses(compiled: &Compiled, clobbers: &[u32], group: &[usize]) -> u32 {
+    let mut used = 0;
+    for coded in &compiled.code {
+        for slot in coded.inst.kind.layout() {
+            match slot {
+                Slot::Target(f) => used |= 1 << coded.inst.regs[usize::from(f & 3)].index(),
+                Slot::None
+                | Slot::Reg(_)
+                | Slot::Mem(_)
+                | Slot::TargetMem(_)
+                | Slot::MemPlain(_)
+                | Slot::TargetMemPlain(_)
+                | Slot::Imm
+                | Slot::Small
+                | Slot::FactorNum
+                | Slot::FactorDen
+                | Slot::Label
+                | Slot::Text => {}
+            }
+        }
+    }
+    for (_, callee) in &compiled.calls {
+        if !group.contains(&(*callee as usize)) {
+            used |= clobbers.get(*callee as usize).copied().unwrap_or(u32::MAX);
+        }
+    }
+    // The frame pointer comes back from every call.
+    used & !(1 << Reg::SP.index() | 1 << FRAME)
+}
+
+/// The module in the making.
+struct Assembly<'m> {
+    module: &'m mut Module,
+    /// Calls, and whom they call.
+    calls: Vec<(usize, u32)>,
+    /// Where procedures begin.
+    procs: Vec<usize>,
+}
+
+impl Assembly<'_> {
+    fn add(
+        &mut self,
+        compiled: Compiled,
+        function: &Function,
+        name: Option<String>,
+        main: bool,
+    ) -> Result<(), LowerError> {
+        let module = &mut *self.module;
+        let start = module.code.len();
+        module.flags.irreversible |= compiled.erases;
+        if !main {
+            self.procs.push(start);
+        }
+        let kind = if main { SymbolKind::Label } else { SymbolKind::Proc };
+        let name = name.unwrap_or_default();
+        module.symbols.push(Symbol { name, kind, value: start as u64, global: false, doc: String::new() });
+        let build = |kind: Kind, operands: &[Operand]| {
+            Inst::build(kind, operands).map_err(|e| LowerError::Internal(e.to_string()))
+        };
+        let mut frame = Vec::new();
+        if compiled.moves_sp {
+            let own = Operand::Reg(reg(FRAME));
+            frame.push(build(plain(Row::Push, false), &[own])?);
+            frame.push(build(accumulate(Acc::Add, Ty::Int), &[own, Operand::Reg(Reg::SP)])?);
+        }
+        if compiled.slots > 0 {
+            let words = Operand::Imm(compiled.slots.cast_unsigned(), Ty::Int);
+            frame.push(build(accumulate(Acc::Add, Ty::Int), &[Operand::Reg(Reg::SP), words])?);
+        }
+        let loc = location(function.loc);
+        let first = start + 1 + frame.len();
+        let last = first + compiled.code.len() + frame.len();
+        let bound = if main { Row::Start } else { Row::Proc };
+        let label = |from: usize, to: usize| Operand::Label(to as i64 - from as i64);
+        let (begin, end) = (label(start, last), label(last, start));
+        let operands = |l| if main { Vec::new() } else { vec![l] };
+        module.code.push(build(plain(bound, false), &operands(begin))?);
+        module.code.extend(&frame);
+        module.locs.resize(first, loc);
+        // The stack pointer stands behind the frame, the frame pointer before it.
+        let base = if compiled.moves_sp { 0 } else { compiled.slots };
+        for coded in &compiled.code {
+            let mut inst = coded.inst;
+            if coded.frame {
+                inst.imm -= base;
+                if !(OFFSET_MIN..=OFFSET_MAX).contains(&inst.imm) {
+                    return Err(LowerError::TooLarge("a stack frame has more than 2^27 words"));
+                }
+            }
+            module.code.push(inst);
+            module.locs.push(location(coded.loc));
+        }
+        module.code.extend(frame.iter().rev().map(|i| i.inverse()));
+        module.code.push(build(plain(bound, true), &operands(end))?);
+        module.locs.resize(module.code.len(), loc);
+        self.calls.extend(compiled.calls.iter().map(|(at, func)| (first + at, *func)));
+        module.spans.extend(compiled.spans.into_iter().map(|(from, to, name, undo)| Span {
+            name,
+            undo,
+            start: (first + from) as u32,
+            end: (first + to) as u32,
+        }));
+        if module.code.len() as i64 > OFFSET_MAX {
+            return Err(LowerError::TooLarge("the code has more than 2^27 instructions"));
+        }
+        Ok(())
+    }
+
+    /// Gives calls their targets, and spans their order.
+    fn link(&mut self) -> Result<(), LowerError> {
+        for &(at, func) in &self.calls {
+            let (Some(inst), Some(to)) = (self.module.code.get_mut(at), self.procs.get(func as usize)) else {
+                return Err(LowerError::Internal("a call leads nowhere".into()));
+            };
+            inst.imm = *to as i64 - at as i64;
+        }
+        self.module.spans.sort_by_key(|s| (s.start, Reverse(s.end)));
+        Ok(())
+    }
+}
+
+fn location(loc: ir::Loc) -> Loc {
+    Loc { file: loc.file, column: loc.column, line: loc.line }
+}
+
+/// Checks the whole module: what is found here is an error of the compiler.
+fn check(module: &Module) -> Result<(), LowerError> {
+    for (at, inst) in module.code.iter().enumerate() {
+        inst.validate().map_err(|e| LowerError::Internal(format!("instruction {at}: {e}")))?;
+    }
+    match pendula_isa::verify::verify(module).1.first() {
+        None => Ok(()),
+        Some(v) => Err(LowerError::Internal(format!("instruction {}: {}", v.at, v.problem.title()))),
+    }
 }

@@ -24,7 +24,8 @@ pub fn read(sources: &mut Sources, name: &str, text: String) -> (Vec<Input>, Vec
     let mut done: Vec<&'static str> = Vec::new();
     while let Some((module, file)) = wanted.pop() {
         let Some(files) = library::find(&module.text) else {
-            if !library::HOST.contains(&module.text.as_str()) {
+            let first = module.text.split('.').next().unwrap_or("");
+            if !library::HOST.contains(&first) {
                 let message = format!("`{}` is no module of the library, and is skipped", module.text);
                 let mut d = Diagnostic::warning(codes::NO_MODULE, message).at(Place { file, span: module.span.clone() }, "");
                 d.severity = Severity::Note;

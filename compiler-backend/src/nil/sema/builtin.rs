@@ -472,7 +472,7 @@ impl Body<'_, '_> {
         if count != 1 {
             return self.fail(span, codes::ARGUMENTS, format!("`{name}` of complex numbers takes one"), "give one argument");
         }
-        let mut f = |s: &mut Self, name: &str, args: Vec<X>| s.named(name, ty, args, span).map(|(x, _)| x);
+        let f = |s: &mut Self, name: &str, args: Vec<X>| s.named(name, ty, args, span).map(|(x, _)| x);
         Ok(match name {
             "real" => num(re),
             "imag" => num(im),

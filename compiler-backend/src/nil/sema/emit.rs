@@ -279,8 +279,12 @@ impl Body<'_, '_> {
             X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => self.is_safe(a) && self.is_safe(b),
             X::Choice(a, b, c) => self.is_safe(a) && self.is_safe(b) && self.is_safe(c),
             X::Fun(f, args) => {
-                let total = ["", "plus", "minus", "mul", "and", "or", "shl", "shr", "sar", "lt", "ltu", "eq", "min", "max"];
-                matches!(f.info().ty, Ty::Int | Ty::Q) && total.contains(&f.info().name) && args.iter().all(|a| self.is_safe(a))
+                let exact = ["", "abs", "sign", "min", "max", "relu"];
+                let integer = ["plus", "minus", "mul", "and", "or", "shl", "shr", "sar", "lt", "ltu", "eq"];
+                let i = f.info();
+                let total = exact.contains(&i.name) && i.ty != Ty::Q
+                    || integer.contains(&i.name) && matches!(i.ty, Ty::Int | Ty::Q);
+                total && i.ty == i.from && args.iter().all(|a| self.is_safe(a))
             }
         }
     }
@@ -288,7 +292,16 @@ impl Body<'_, '_> {
     /// A truth value as a comparison, what it needs being computed.
     pub(super) fn test(&mut self, x: X) -> Done<Test> {
         Ok(match x {
-            X::Cmp(cond, ty, a, b) => Test { cond, ty, a: self.put(ty, *a)?, b: self.put(ty, *b)? },
+            X::Cmp(cond, ty, a, b) => {
+                let (a, b) = (self.put(ty, *a)?, self.put(ty, *b)?);
+                // A constant that a jump has no room for is computed once, not at each jump.
+                let room = |o: Operand| match o {
+                    Operand::Const(w) => ty == Ty::Int && (-16384..16384).contains(&w.cast_signed()) || w == 0 && ty != Ty::L,
+                    Operand::Var(_) | Operand::Mem(_) => true,
+                };
+                let b = if room(b) { b } else { Operand::Var(self.copy(ty, b.into())?) };
+                Test { cond, ty, a, b }
+            }
             X::Not(a) => self.test(*a)?.negated(),
             other => Test { cond: Cond::Ne, ty: Ty::Int, a: self.put(Ty::Int, other)?, b: Operand::Const(0) },
         })

@@ -232,7 +232,7 @@ impl Body<'_, '_> {
 
     /// x := 1/x, by way of an ancilla t: t takes up 1/x, x gives up 1/t, and both change places.
     fn inv(&mut self, v: &V, span: &Span) -> Done<()> {
-        let (V::Num(X::At(p), Some(ty @ (Ty::L | Ty::F)))) = v else {
+        let V::Num(X::At(p), Some(ty @ (Ty::L | Ty::F))) = v else {
             let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
             return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");
         };

@@ -119,11 +119,19 @@ impl Body<'_, '_> {
     /// Ends the innermost scope: what it forgets to deallocate is deallocated, with a warning.
     pub(super) fn close(&mut self) {
         let live = self.scopes.live();
+        let open = |b: &&super::scope::Binding| matches!(b.kind, Kind::Local(_)) && b.ended.is_none();
+        let forgotten: Vec<(String, Span)> =
+            live.clone().filter_map(|n| self.scopes.get(n)).filter(open).map(|b| (format!("`{}`", b.name), b.span.clone())).collect();
+        if let Some((_, first)) = forgotten.first() {
+            let names: Vec<&str> = forgotten.iter().map(|(name, _)| name.as_str()).collect();
+            let verb = if names.len() == 1 { "is" } else { "are" };
+            let message = format!("{} {verb} not deallocated", names.join(", "));
+            let help = "write `x → e` with the last value; it is taken to be the one that the variable began with";
+            self.warn(&first.clone(), codes::FORGOTTEN, message, help);
+        }
         for n in live.rev() {
             let Some(b) = self.scopes.get(n).cloned() else { continue };
             if let (Kind::Local(e), None) = (&b.kind, &b.ended) {
-                let help = "write `→` with its last value; it is taken to be the one that it began with";
-                self.warn(&b.span, codes::FORGOTTEN, format!("`{}` is not deallocated", b.name), help);
                 let name = ast::Name { text: b.name.clone(), span: b.span.clone() };
                 let loops = std::mem::take(&mut self.loops);
                 let _ = self.end(&name, e, &b.span);
@@ -322,7 +330,7 @@ impl Body<'_, '_> {
             };
             s.loops.pop();
             let writes = Uses::of(&body, &s.s.written).writes;
-            let mut steady = |s: &mut Self, x: X| -> Done<Operand> {
+            let steady = |s: &mut Self, x: X| -> Done<Operand> {
                 let o = s.put(Ty::Int, x)?;
                 match o {
                     Operand::Const(_) => Ok(o),

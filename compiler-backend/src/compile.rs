@@ -1,0 +1,75 @@
+//! The whole way: source text to a module.
+
+use pendula_isa::diagnostic::{Diagnostic, Severity, Sources};
+use pendula_isa::{Format, Module};
+
+use crate::ir::Program;
+use crate::lower::{self, Argument as Data, Erase};
+use crate::nil::sema::{self, Argument, Input, Settings};
+use crate::nil::{codes, read};
+use crate::passes::{self, Switches};
+
+/// What a compilation may choose.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The entry point; the last function of the program if left out.
+    pub entry: Option<String>,
+    /// Its arguments.
+    pub arguments: Vec<Argument>,
+    /// The types of its parameters, where they are given.
+    pub types: Vec<String>,
+    /// The fixed-point format, where it is given.
+    pub format: Option<Format>,
+    /// Whether floating-point sums may be rounded in other places than they are written in.
+    pub fast_float: bool,
+    /// The passes that are run.
+    pub switches: Switches,
+    /// What is erased instead of undone.
+    pub erase: Erase,
+}
+
+/// What comes of a compilation.
+#[derive(Debug, Default)]
+pub struct Compiled {
+    /// The program; `None` if there were errors.
+    pub module: Option<Module>,
+    /// The program before it became instructions.
+    pub program: Option<Program>,
+    /// The data symbols of the entry's arguments.
+    pub arguments: Vec<Data>,
+    /// What there is to say.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts that places refer to.
+    pub sources: Sources,
+    /// The files as they were read, the program first.
+    pub inputs: Vec<Input>,
+}
+
+/// Compiles a program in Nil.
+pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
+    let mut sources = Sources::default();
+    let (inputs, mut diagnostics) = read(&mut sources, name, text);
+    let failed = |d: &[Diagnostic]| d.iter().any(|d| d.severity == Severity::Error);
+    let settings = Settings {
+        entry: options.entry.clone(),
+        arguments: options.arguments.clone(),
+        types: options.types.clone(),
+        format: options.format,
+        fast_float: options.fast_float,
+    };
+    // What could be read is looked at even if something could not: errors of both kinds are told at once, but for what follows from them.
+    let syntax = failed(&diagnostics);
+    let analysis = sema::analyse(&inputs, &settings);
+    diagnostics.extend(analysis.diagnostics.into_iter().filter(|d| !(syntax && d.code == codes::ENTRY)));
+    let mut out = Compiled { arguments: analysis.arguments, sources, inputs, ..Compiled::default() };
+    if let (Some(mut program), false) = (analysis.program, failed(&diagnostics)) {
+        passes::run(&mut program, &options.switches);
+        match lower::lower(&program, &out.arguments, &lower::Options { erase: options.erase.clone() }) {
+            Ok(module) => out.module = Some(module),
+            Err(error) => diagnostics.push(Diagnostic::error(codes::LOWERING, error.to_string())),
+        }
+        out.program = Some(program);
+    }
+    out.diagnostics = diagnostics;
+    out
+}

@@ -1,0 +1,669 @@
+//! What statements read and write, whether they may trap, and how large they are.
+//!
+//! Variables and regions are told apart; a region is read or written as a whole. A call's
+//! arguments are known, what it does to memory is not told apart by region: the caller's
+//! and the function's regions have nothing to do with each other. All is on the side of
+//! caution, and holds in both directions.
+
+use super::{At, Care, Condition, Fun, Mem, Operand, Place, Program, Region, Step, Stmt, Test, Var};
+use pendula_isa::table::{Func, Row, int_fn, q_fn};
+use pendula_isa::{Acc, Ty};
+
+/// A set of indices of variables or regions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Set(Vec<u32>);
+
+impl Set {
+    /// Whether it holds this index.
+    pub fn contains(&self, index: u32) -> bool {
+        self.0.binary_search(&index).is_ok()
+    }
+
+    /// Whether it holds this variable.
+    pub fn has(&self, var: Var) -> bool {
+        self.contains(var.0)
+    }
+
+    /// Whether the two have something in common.
+    pub fn meets(&self, other: &Set) -> bool {
+        let (few, many) = if self.0.len() < other.0.len() { (self, other) } else { (other, self) };
+        few.0.iter().any(|i| many.contains(*i))
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What it holds, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().copied()
+    }
+
+    fn seal(&mut self) {
+        self.0.sort_unstable();
+        self.0.dedup();
+    }
+}
+
+impl FromIterator<u32> for Set {
+    fn from_iter<T: IntoIterator<Item = u32>>(iter: T) -> Set {
+        let mut set = Set(iter.into_iter().collect());
+        set.seal();
+        set
+    }
+}
+
+/// What statements do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Variables read, in addresses, too. What is only changed by an amount that depends on others is not among them.
+    pub reads: Set,
+    /// Variables changed; their lives' beginnings and ends are changes.
+    pub writes: Set,
+    /// Regions read.
+    pub regions_read: Set,
+    /// Regions written.
+    pub regions_written: Set,
+    /// Whether a call reads memory, of whatever region.
+    pub reads_memory: bool,
+    /// Whether a call writes memory, of whatever region.
+    pub writes_memory: bool,
+    /// Whether it may trap, or not come to an end. A check of an ancilla counts, at either end of its life.
+    pub traps: bool,
+    /// Whether it shows something.
+    pub shows: bool,
+    /// Whether undoing it may not restore every bit: it adds to floating-point numbers or turns them.
+    pub inexact: bool,
+    /// Whether arrays begin or end their lives.
+    pub allocates: bool,
+    /// Roughly how many instructions it makes.
+    pub size: u32,
+}
+
+impl Effects {
+    /// Of statements one after the other.
+    pub fn of_block(summaries: &Summaries, block: &[At]) -> Effects {
+        let mut effects = Effects::default();
+        effects.block(summaries, block);
+        effects.sealed()
+    }
+
+    /// Of one statement.
+    pub fn of_stmt(summaries: &Summaries, stmt: &Stmt) -> Effects {
+        let mut effects = Effects::default();
+        effects.stmt(summaries, stmt);
+        effects.sealed()
+    }
+
+    /// Of a condition: computed, compared and undone.
+    pub fn of_condition(summaries: &Summaries, condition: &Condition) -> Effects {
+        let mut effects = Effects::default();
+        effects.condition(summaries, condition);
+        effects.sealed()
+    }
+
+    /// Of both, one after the other.
+    pub fn and(mut self, other: &Effects) -> Effects {
+        self.reads.0.extend(&other.reads.0);
+        self.writes.0.extend(&other.writes.0);
+        self.regions_read.0.extend(&other.regions_read.0);
+        self.regions_written.0.extend(&other.regions_written.0);
+        self.reads_memory |= other.reads_memory;
+        self.writes_memory |= other.writes_memory;
+        self.traps |= other.traps;
+        self.shows |= other.shows;
+        self.inexact |= other.inexact;
+        self.allocates |= other.allocates;
+        self.size = self.size.saturating_add(other.size);
+        self.sealed()
+    }
+
+    /// Whether something in memory may be written.
+    pub fn touches_memory(&self) -> bool {
+        self.writes_memory || !self.regions_written.is_empty()
+    }
+
+    /// Whether a word of this region may be written.
+    pub fn writes_region(&self, region: Region) -> bool {
+        self.writes_memory || self.regions_written.contains(region.0)
+    }
+
+    /// Whether a variable or word of memory that an operand names, or that its address depends on, may be changed.
+    pub fn changes(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Const(_) => false,
+            Operand::Var(v) => self.writes.has(v),
+            Operand::Mem(m) => self.writes_region(m.region) || self.changes_address(m),
+        }
+    }
+
+    /// Whether the variables of an address may be changed.
+    pub fn changes_address(&self, mem: Mem) -> bool {
+        mem.vars().any(|v| self.writes.has(v))
+    }
+
+    /// Whether what `other` reads or writes may be changed: `other` would not do the same any more.
+    pub fn disturbs(&self, other: &Effects) -> bool {
+        self.writes.meets(&other.reads)
+            || self.writes.meets(&other.writes)
+            || self.regions_written.meets(&other.regions_read)
+            || self.regions_written.meets(&other.regions_written)
+            || (self.touches_memory() && (other.reads_memory || other.writes_memory))
+            || (self.writes_memory && (!other.regions_read.is_empty() || !other.regions_written.is_empty()))
+    }
+
+    fn sealed(mut self) -> Effects {
+        self.reads.seal();
+        self.writes.seal();
+        self.regions_read.seal();
+        self.regions_written.seal();
+        self
+    }
+
+    fn grow(&mut self, by: u32) {
+        self.size = self.size.saturating_add(by);
+    }
+
+    fn read_var(&mut self, v: Var) {
+        self.reads.0.push(v.0);
+    }
+
+    fn address(&mut self, m: Mem) {
+        self.reads.0.extend(m.vars().map(|v| v.0));
+        // An address may lie beyond the memory.
+        self.traps = true;
+    }
+
+    fn read(&mut self, o: Operand) {
+        match o {
+            Operand::Const(_) => {}
+            Operand::Var(v) => self.read_var(v),
+            Operand::Mem(m) => {
+                self.address(m);
+                self.regions_read.0.push(m.region.0);
+            }
+        }
+    }
+
+    fn write(&mut self, p: Place) {
+        match p {
+            Place::Var(v) => self.writes.0.push(v.0),
+            Place::Mem(m) => {
+                self.address(m);
+                self.regions_written.0.push(m.region.0);
+            }
+        }
+    }
+
+    fn test(&mut self, t: &Test) {
+        self.read(t.a);
+        self.read(t.b);
+        // A NaN, or a word that is no logarithm.
+        self.traps |= matches!(t.ty, Ty::F | Ty::L);
+        self.grow(1);
+    }
+
+    fn care(&mut self, care: Care) {
+        self.traps |= care.check;
+        self.grow(u32::from(care.check || care.drop));
+    }
+
+    fn condition(&mut self, summaries: &Summaries, c: &Condition) {
+        let before = self.size;
+        self.block(summaries, &c.compute);
+        self.grow(self.size - before);
+        self.test(&c.test);
+    }
+
+    fn block(&mut self, summaries: &Summaries, block: &[At]) {
+        for s in block {
+            self.stmt(summaries, &s.stmt);
+        }
+    }
+
+    fn stmt(&mut self, summaries: &Summaries, stmt: &Stmt) {
+        match stmt {
+            Stmt::Update { acc, inverse: _, func, dst, args } => {
+                self.write(*dst);
+                args.iter().for_each(|a| self.read(*a));
+                self.traps |= update_traps(*acc, *func, args);
+                self.inexact |= is_inexact(*acc, *func);
+                let words = args.iter().filter(|a| matches!(a, Operand::Mem(_))).count() as u32;
+                self.grow(1 + (words + u32::from(matches!(dst, Place::Mem(_)))).saturating_sub(1) * 2);
+            }
+            Stmt::Permute { row, inverse: _, ty, args } => {
+                let written = written_operands(*row);
+                for (n, arg) in args.iter().enumerate() {
+                    match (n < written, *arg) {
+                        (true, Operand::Var(v)) => self.write(Place::Var(v)),
+                        (true, Operand::Mem(m)) => self.write(Place::Mem(m)),
+                        (_, arg) => self.read(arg),
+                    }
+                }
+                self.traps |= row_traps(*row, *ty);
+                self.inexact |= *row == Row::Rot && *ty == Ty::F;
+                self.grow(1);
+            }
+            Stmt::Ancilla { var, free: _, care } => {
+                self.write(Place::Var(*var));
+                self.care(*care);
+            }
+            Stmt::Array { base, len, region, ty: _, free: _, care } => {
+                self.write(Place::Var(*base));
+                self.read(*len);
+                self.regions_written.0.push(region.0);
+                self.care(*care);
+                // The memory may be full.
+                self.traps = true;
+                self.allocates = true;
+                self.grow(4);
+            }
+            Stmt::Call { func, inverse: _, args } => self.call(summaries, *func, args),
+            Stmt::If { pre, post, then, otherwise } => {
+                self.condition(summaries, pre);
+                self.condition(summaries, post);
+                let before = self.writes.0.len();
+                self.block(summaries, then);
+                self.block(summaries, otherwise);
+                self.traps |= !is_same_test(pre, post) || {
+                    let written: Set = self.writes.0[before..].iter().copied().collect();
+                    !is_steady(&pre.test, &written)
+                };
+                self.grow(4);
+            }
+            Stmt::While { pre, post, body } => {
+                self.condition(summaries, pre);
+                self.condition(summaries, post);
+                self.block(summaries, body);
+                self.traps = true;
+                self.grow(4);
+            }
+            Stmt::For { var, first, last, step, body } => {
+                self.write(Place::Var(*var));
+                self.read(*first);
+                self.read(*last);
+                if let Step::Var { var, .. } = step {
+                    self.read_var(*var);
+                }
+                self.traps |= turns(*first, *last, *step).is_none() && !matches!(step, Step::Const(1 | -1));
+                self.block(summaries, body);
+                self.grow(5);
+            }
+            Stmt::With { name: _, compute, body } => {
+                let before = self.size;
+                self.block(summaries, compute);
+                self.grow(self.size - before);
+                self.block(summaries, body);
+            }
+            Stmt::Span { name: _, undo: _, body } => self.block(summaries, body),
+            Stmt::Assert { test, why: _ } => {
+                self.test(test);
+                self.traps = true;
+            }
+            Stmt::Show { ty: _, value } => {
+                self.read(*value);
+                self.shows = true;
+                self.grow(1);
+            }
+            Stmt::Print(_) => {
+                self.shows = true;
+                self.grow(1);
+            }
+        }
+    }
+
+    fn call(&mut self, summaries: &Summaries, func: Fun, args: &[Operand]) {
+        let summary = summaries.get(func);
+        for (n, arg) in args.iter().enumerate() {
+            let written = summary.written.get(n).copied().unwrap_or(true);
+            match (written, *arg) {
+                (true, Operand::Var(v)) => self.write(Place::Var(v)),
+                (true, Operand::Mem(m)) => self.write(Place::Mem(m)),
+                (_, arg) => self.read(arg),
+            }
+        }
+        self.reads_memory |= summary.reads_memory;
+        self.writes_memory |= summary.writes_memory;
+        self.traps |= summary.traps;
+        self.shows |= summary.shows;
+        self.inexact |= summary.inexact;
+        self.grow(2 + 2 * args.len() as u32);
+    }
+}
+
+impl Mem {
+    /// The variables that the address depends on.
+    pub fn vars(self) -> impl Iterator<Item = Var> {
+        self.base.into_iter().chain(self.index)
+    }
+}
+
+impl Operand {
+    /// The variables that it names, in an address, too.
+    pub fn vars(self) -> impl Iterator<Item = Var> {
+        match self {
+            Operand::Const(_) => None.into_iter().chain(None),
+            Operand::Var(v) => Some(v).into_iter().chain(None),
+            Operand::Mem(m) => m.base.into_iter().chain(m.index),
+        }
+    }
+}
+
+/// How many of a row's operands, the first ones, it writes.
+pub fn written_operands(row: Row) -> usize {
+    use pendula_isa::operand::OperandKind::{Memory, Target, TargetOrMemory};
+    row.info().operands.iter().take_while(|k| matches!(k, Target | Memory | TargetOrMemory)).count()
+}
+
+/// How many turns a `for` makes, if that is known. `None`, too, where the last value is not reached, and it traps.
+pub fn turns(first: Operand, last: Operand, step: Step) -> Option<u64> {
+    let (Operand::Const(first), Operand::Const(last), Step::Const(step)) = (first, last, step) else { return None };
+    let (way, step) = (i128::from(last.cast_signed()) - i128::from(first.cast_signed()), i128::from(step));
+    match step {
+        0 => None,
+        _ if way != 0 && (way < 0) != (step < 0) => Some(0),
+        _ if way % step != 0 => None,
+        _ => u64::try_from(way / step).ok()?.checked_add(1),
+    }
+}
+
+/// Whether the two compare the same, without computing anything.
+fn is_same_test(pre: &Condition, post: &Condition) -> bool {
+    pre.compute.is_empty() && post.compute.is_empty() && pre.test == post.test
+}
+
+/// Whether a comparison is one of constants and variables that are not among those changed.
+fn is_steady(test: &Test, written: &Set) -> bool {
+    [test.a, test.b].into_iter().all(|o| match o {
+        Operand::Const(_) => true,
+        Operand::Var(v) => !written.has(v),
+        Operand::Mem(_) => false,
+    })
+}
+
+/// Whether undoing an update may leave other bits than there were.
+pub fn is_inexact(acc: Acc, func: Func) -> bool {
+    func.info().ty == Ty::F && !acc.self_inverse()
+}
+
+/// Whether an update may trap; addresses aside, and fixed-point overflow where a run makes it a trap.
+pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
+    let nonzero = |n: usize| matches!(args.get(n), Some(Operand::Const(k)) if *k != 0);
+    match func {
+        Func::Int(f) => match f {
+            int_fn::Fn::Id
+            | int_fn::Fn::Plus
+            | int_fn::Fn::Minus
+            | int_fn::Fn::Mul
+            | int_fn::Fn::And
+            | int_fn::Fn::Or
+            | int_fn::Fn::Nor
+            | int_fn::Fn::Shl
+            | int_fn::Fn::Shr
+            | int_fn::Fn::Sar
+            | int_fn::Fn::Lt
+            | int_fn::Fn::Ltu
+            | int_fn::Fn::Eq
+            | int_fn::Fn::Min
+            | int_fn::Fn::Max
+            | int_fn::Fn::CvtQ => false,
+            int_fn::Fn::Quot | int_fn::Fn::Rem | int_fn::Fn::Div | int_fn::Fn::Mod => !nonzero(1),
+            int_fn::Fn::CvtL | int_fn::Fn::CvtF => true,
+        },
+        Func::Q(f) => !matches!(
+            f,
+            q_fn::Fn::Id
+                | q_fn::Fn::Plus
+                | q_fn::Fn::Minus
+                | q_fn::Fn::Mul
+                | q_fn::Fn::Muladd
+                | q_fn::Fn::Min
+                | q_fn::Fn::Max
+                | q_fn::Fn::Sign
+                | q_fn::Fn::Relu
+        ),
+        Func::L(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
+        Func::F(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
+    }
+}
+
+/// Whether a permutation may trap.
+fn row_traps(row: Row, ty: Ty) -> bool {
+    match row {
+        Row::Swap | Row::Not | Row::Rol | Row::Inc => false,
+        Row::Neg => ty == Ty::L,
+        Row::Rot => ty != Ty::Q,
+        Row::Exch
+        | Row::Rmul
+        | Row::Push
+        | Row::Assert
+        | Row::Zero
+        | Row::ZeroWithin
+        | Row::Emit
+        | Row::Read
+        | Row::Show
+        | Row::Print
+        | Row::Erase
+        | Row::Gswap
+        | Row::Start
+        | Row::Jmp
+        | Row::Proc
+        | Row::Call
+        | Row::Callr
+        | Row::Gcall => true,
+    }
+}
+
+/// What a call of a function does, beside what it does to its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Which parameters it may leave changed.
+    pub written: Vec<bool>,
+    /// Whether it reads memory other than arrays of its own.
+    pub reads_memory: bool,
+    /// Whether it writes memory other than arrays of its own.
+    pub writes_memory: bool,
+    /// Whether it may trap, or not come to an end.
+    pub traps: bool,
+    /// Whether it shows something.
+    pub shows: bool,
+    /// Whether undoing it may not restore every bit.
+    pub inexact: bool,
+    /// Whether it calls itself, be it through others.
+    pub recursive: bool,
+    /// Roughly how many instructions its body makes.
+    pub size: u32,
+}
+
+/// What calls of a program's functions do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summaries(Vec<Summary>);
+
+/// What is assumed of a function that does not exist.
+static UNKNOWN: Summary = Summary {
+    written: Vec::new(),
+    reads_memory: true,
+    writes_memory: true,
+    traps: true,
+    shows: true,
+    inexact: true,
+    recursive: true,
+    size: u32::MAX,
+};
+
+impl Summaries {
+    /// Of every function of a program.
+    pub fn new(program: &Program) -> Summaries {
+        let written = |f: &super::Function| f.params.iter().map(|p| p.written).collect();
+        let start = |f| Summary {
+            written: written(f),
+            reads_memory: false,
+            writes_memory: false,
+            traps: false,
+            shows: false,
+            inexact: false,
+            recursive: false,
+            size: 0,
+        };
+        let mut all = Summaries(program.functions.iter().map(start).collect());
+        let order = callees_first(program);
+        // A function that calls itself does not come to an end for certain. What such functions do to memory takes some rounds.
+        for component in &order {
+            let [first, ..] = component[..] else { continue };
+            let recursive = component.len() > 1 || calls(program, first).contains(&first);
+            for &f in component {
+                all.0[f].recursive = recursive;
+                all.0[f].traps = recursive;
+            }
+            loop {
+                let mut changed = false;
+                for &f in component {
+                    let new = all.summarise(program, f);
+                    changed |= new != all.0[f];
+                    all.0[f] = new;
+                }
+                if !(changed && recursive) {
+                    break;
+                }
+            }
+        }
+        all
+    }
+
+    /// What a call of this function does.
+    pub fn get(&self, func: Fun) -> &Summary {
+        self.0.get(func.0 as usize).unwrap_or(&UNKNOWN)
+    }
+
+    fn summarise(&self, program: &Program, f: usize) -> Summary {
+        let function = &program.functions[f];
+        let effects = Effects::of_block(self, &function.body);
+        let mut own = vec![false; function.regions.len()];
+        mark_own(&function.body, &mut own);
+        let given = |set: &Set| set.iter().any(|r| !own.get(r as usize).is_some_and(|own| *own));
+        let old = &self.0[f];
+        Summary {
+            written: old.written.clone(),
+            reads_memory: effects.reads_memory || given(&effects.regions_read),
+            writes_memory: effects.writes_memory || given(&effects.regions_written),
+            traps: old.traps || effects.traps,
+            shows: effects.shows,
+            inexact: effects.inexact,
+            recursive: old.recursive,
+            size: effects.size,
+        }
+    }
+}
+
+/// The blocks that a statement is made of.
+pub fn blocks(stmt: &Stmt) -> impl Iterator<Item = &super::Block> {
+    let list: [Option<&super::Block>; 4] = match stmt {
+        Stmt::If { pre, post, then, otherwise } => {
+            [Some(&pre.compute), Some(&post.compute), Some(then), Some(otherwise)]
+        }
+        Stmt::While { pre, post, body } => [Some(&pre.compute), Some(&post.compute), Some(body), None],
+        Stmt::For { body, .. } | Stmt::Span { body, .. } => [Some(body), None, None, None],
+        Stmt::With { compute, body, .. } => [Some(compute), Some(body), None, None],
+        Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Ancilla { .. }
+        | Stmt::Array { .. }
+        | Stmt::Call { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => [None; 4],
+    };
+    list.into_iter().flatten()
+}
+
+/// Every statement of a block, those within others included, outer ones first.
+pub fn walk<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
+    for s in block {
+        visit(s);
+        for inner in blocks(&s.stmt) {
+            walk(inner, visit);
+        }
+    }
+}
+
+fn mark_own(block: &[At], own: &mut [bool]) {
+    walk(block, &mut |s| {
+        if let Stmt::Array { region, .. } = &s.stmt
+            && let Some(own) = own.get_mut(region.0 as usize)
+        {
+            *own = true;
+        }
+    });
+}
+
+/// The functions that a function calls, as indices that exist, each once.
+fn calls(program: &Program, f: usize) -> Vec<usize> {
+    let mut out = Vec::new();
+    walk(&program.functions[f].body, &mut |s| {
+        if let Stmt::Call { func, .. } = &s.stmt
+            && (func.0 as usize) < program.functions.len()
+        {
+            out.push(func.0 as usize);
+        }
+    });
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// The strongly connected components of the call graph, callees before callers.
+pub fn callees_first(program: &Program) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let n = program.functions.len();
+    let graph: Vec<Vec<usize>> = (0..n).map(|f| calls(program, f)).collect();
+    let (mut number, mut low, mut on_stack) = (vec![NEW; n], vec![NEW; n], vec![false; n]);
+    let (mut stack, mut out, mut next) = (Vec::new(), Vec::new(), 0);
+    // Tarjan's algorithm with a stack of its own: a node, and how many of its edges have been followed.
+    let mut path: Vec<(usize, usize)> = Vec::new();
+    for root in 0..n {
+        if number[root] != NEW {
+            continue;
+        }
+        path.push((root, 0));
+        while let Some((f, edge)) = path.pop() {
+            if edge == 0 {
+                number[f] = next;
+                low[f] = next;
+                next += 1;
+                stack.push(f);
+                on_stack[f] = true;
+            } else {
+                let child = graph[f][edge - 1];
+                low[f] = low[f].min(low[child]);
+            }
+            let mut edge = edge;
+            let mut down = None;
+            while let Some(&child) = graph[f].get(edge) {
+                edge += 1;
+                if number[child] == NEW {
+                    down = Some(child);
+                    break;
+                }
+                if on_stack[child] {
+                    low[f] = low[f].min(number[child]);
+                }
+            }
+            if let Some(child) = down {
+                path.push((f, edge));
+                path.push((child, 0));
+            } else if low[f] == number[f] {
+                let mut component = Vec::new();
+                while let Some(g) = stack.pop() {
+                    on_stack[g] = false;
+                    component.push(g);
+                    if g == f {
+                        break;
+                    }
+                }
+                out.push(component);
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,225 @@
+//! The words that the evaluator works on, and [`Bench`], an instruction at work on them: its [`Domain`] and [`Carrier`].
+
+use pendula_isa::adjoint::{Carrier, GRADIENT, VALUE};
+use pendula_isa::domain::Domain;
+use pendula_isa::num::Word;
+use pendula_isa::table::{Instruction, Variant};
+use pendula_isa::{Env, Fault, Ty};
+
+/// Where a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    /// Nowhere: a constant.
+    Const(u64),
+    /// A variable's word, among those of all frames.
+    Slot(usize),
+    /// A word of memory; the address lies within.
+    Word(usize),
+}
+
+/// Words and, if they carry any, their gradient words.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    pub(super) values: Vec<u64>,
+    /// As many as values, or none.
+    pub(super) gradients: Vec<u64>,
+}
+
+impl Words {
+    pub(super) fn resize(&mut self, len: usize, gradients: bool) {
+        self.values.resize(len, 0);
+        if gradients {
+            self.gradients.resize(len, 0);
+        }
+    }
+}
+
+/// All words.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) slots: Words,
+    pub(super) memory: Words,
+    pub(super) env: Env,
+    /// Whether words carry gradient words.
+    pub(super) level: bool,
+    /// Whether a fixed-point number has wrapped since this was cleared.
+    pub(super) overflowed: bool,
+}
+
+impl State {
+    pub(super) fn value(&self, at: Location) -> u64 {
+        match at {
+            Location::Const(k) => k,
+            Location::Slot(n) => self.slots.values.get(n).copied().unwrap_or(0),
+            Location::Word(n) => self.memory.values.get(n).copied().unwrap_or(0),
+        }
+    }
+
+    pub(super) fn set_value(&mut self, at: Location, v: u64) {
+        let word = match at {
+            Location::Const(_) => None,
+            Location::Slot(n) => self.slots.values.get_mut(n),
+            Location::Word(n) => self.memory.values.get_mut(n),
+        };
+        if let Some(word) = word {
+            *word = v;
+        }
+    }
+
+    pub(super) fn gradient(&self, at: Location) -> u64 {
+        match at {
+            Location::Const(_) => 0,
+            Location::Slot(n) => self.slots.gradients.get(n).copied().unwrap_or(0),
+            Location::Word(n) => self.memory.gradients.get(n).copied().unwrap_or(0),
+        }
+    }
+
+    pub(super) fn set_gradient(&mut self, at: Location, v: u64) {
+        let word = match at {
+            Location::Const(_) => None,
+            Location::Slot(n) => self.slots.gradients.get_mut(n),
+            Location::Word(n) => self.memory.gradients.get_mut(n),
+        };
+        if let Some(word) = word {
+            *word = v;
+        }
+    }
+}
+
+/// An instruction's operands, and the lane that they are taken from.
+pub(super) struct Bench<'a> {
+    pub(super) state: &'a mut State,
+    pub(super) at: [Location; 4],
+    pub(super) lane: usize,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(state: &'a mut State, at: [Location; 4]) -> Bench<'a> {
+        Bench { state, at, lane: VALUE }
+    }
+
+    fn place(&self, n: usize) -> Location {
+        self.at.get(n).copied().unwrap_or(Location::Const(0))
+    }
+
+    fn note<T>(&mut self, (result, overflowed): (T, bool)) -> Result<T, Fault> {
+        self.state.overflowed |= overflowed;
+        Ok(result)
+    }
+}
+
+impl Domain for Bench<'_> {
+    type V = u64;
+    type Stop = Fault;
+
+    pendula_isa::plain_arithmetic!();
+
+    fn operand(&mut self, n: usize) -> Word {
+        let at = self.place(n);
+        Ok(match (at, self.lane) {
+            (Location::Const(k), _) => k,
+            (at, VALUE) => self.state.value(at),
+            (at, _) => self.state.gradient(at),
+        })
+    }
+    fn set(&mut self, n: usize, v: u64) -> Result<(), Fault> {
+        let at = self.place(n);
+        if self.lane == VALUE {
+            self.state.set_value(at, v)
+        } else {
+            self.state.set_gradient(at, v)
+        }
+        Ok(())
+    }
+    fn gradient(&mut self, _: usize) -> Word {
+        Err(Fault::GradientLevel)
+    }
+    fn set_gradient(&mut self, _: usize, _: u64) -> Result<(), Fault> {
+        Err(Fault::GradientLevel)
+    }
+    // The instructions of the representation reach memory by their operands only.
+    fn load(&mut self, _: u64) -> Word {
+        Err(Fault::Memory)
+    }
+    fn store(&mut self, _: u64, _: u64) -> Result<(), Fault> {
+        Err(Fault::Memory)
+    }
+    fn sp(&mut self) -> u64 {
+        0
+    }
+    fn set_sp(&mut self, _: u64) {}
+    fn env(&self) -> Env {
+        self.state.env
+    }
+    fn wrapping2<K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static>(&mut self, k: K, a: u64, b: u64) -> Word {
+        self.note(k(self.state.env, a, b))
+    }
+    fn wrapping3<K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static>(
+        &mut self,
+        k: K,
+        a: u64,
+        b: u64,
+        c: u64,
+    ) -> Word {
+        self.note(k(self.state.env, a, b, c))
+    }
+    fn wrapping_pair<K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static>(
+        &mut self,
+        k: K,
+        x: [u64; 4],
+    ) -> Result<[u64; 2], Fault> {
+        self.note(k(self.state.env, x))
+    }
+    fn check(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
+        if ok == 0 && self.lane == VALUE { Err(fault) } else { Ok(()) }
+    }
+    fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
+        self.check(ok, fault)
+    }
+    fn lose(&mut self, _: u64) {}
+    fn lose_inexact(&mut self, _: u64) {}
+    fn emit(&mut self, _: u64) -> Word {
+        Err(Fault::TapeFull)
+    }
+    fn last_emitted(&mut self) -> Word {
+        Err(Fault::NoOutput)
+    }
+    fn unemit(&mut self, _: u64) {}
+    fn next_input(&mut self) -> Word {
+        Err(Fault::NoInput)
+    }
+    fn advance_input(&mut self) {}
+    fn last_input(&mut self) -> Word {
+        Err(Fault::NothingRead)
+    }
+    fn rewind_input(&mut self) {}
+    fn show(&mut self, _: Ty, _: u64) {}
+    fn print(&mut self, _: usize) {}
+}
+
+impl Carrier for Bench<'_> {
+    fn carries(&self, n: usize) -> bool {
+        !matches!(self.place(n), Location::Const(_))
+    }
+    fn same(&self, n: usize, m: usize) -> bool {
+        self.carries(n) && self.place(n) == self.place(m)
+    }
+    fn lane(&mut self, lane: usize, n: usize) -> u64 {
+        if lane == GRADIENT { self.state.gradient(self.place(n)) } else { 0 }
+    }
+    fn set_lane(&mut self, lane: usize, n: usize, v: u64) {
+        if lane == GRADIENT {
+            self.state.set_gradient(self.place(n), v);
+        }
+    }
+    fn when(&mut self, c: u64, f: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
+        if c == 0 { Ok(()) } else { f(self) }
+    }
+    fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, _: u64) -> Result<(), Fault> {
+        let mut bench = Bench { state: self.state, at: self.at, lane };
+        if back { I::undo(&mut bench, v) } else { I::run(&mut bench, v) }
+    }
+    fn drop_lanes(&mut self, n: usize) {
+        self.state.set_gradient(self.place(n), 0);
+    }
+}

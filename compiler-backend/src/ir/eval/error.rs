@@ -1,0 +1,143 @@
+//! Why an evaluation stopped.
+
+use pendula_isa::Fault;
+use thiserror::Error;
+
+use crate::ir::{Loc, Why};
+
+/// Why an evaluation stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EvalError {
+    /// A function has no value, an address is out of range, or the like.
+    #[error("{fault}")]
+    Fault {
+        /// Where.
+        loc: Loc,
+        /// What.
+        fault: Fault,
+    },
+    /// A word that should be zero where its life ends is not.
+    #[error("`{name}` is not zero where it ends: {word:#x}")]
+    NotZero {
+        /// Where.
+        loc: Loc,
+        /// The variable's name, or the array's.
+        name: String,
+        /// The word.
+        word: u64,
+    },
+    /// An assertion does not hold.
+    #[error("assertion failed ({why:?}): {a:#x} and {b:#x}")]
+    Assert {
+        /// Where.
+        loc: Loc,
+        /// What it is there for.
+        why: Why,
+        /// The left side.
+        a: u64,
+        /// The right side.
+        b: u64,
+    },
+    /// The condition after an `if` disagrees with the one before it.
+    #[error("the condition after the branch does not agree with the one before it")]
+    Branch {
+        /// Where.
+        loc: Loc,
+    },
+    /// The condition after a `while`'s turn holds before the first, or not after one.
+    #[error("the condition after a loop's turn holds before the first one, or not after one")]
+    Loop {
+        /// Where.
+        loc: Loc,
+    },
+    /// The steps of a `for` do not meet its last value, or are zero.
+    #[error("the steps from {first} to {last} by {step} do not meet the last value")]
+    Range {
+        /// Where.
+        loc: Loc,
+        /// The first value.
+        first: i64,
+        /// The last value.
+        last: i64,
+        /// The step.
+        step: i64,
+    },
+    /// Something changed that may not: a loop's variable or bounds, a parameter that is not written.
+    #[error("`{name}` was changed")]
+    Changed {
+        /// Where.
+        loc: Loc,
+        /// What.
+        name: String,
+    },
+    /// Two operands are one word, and written.
+    #[error("a word that is written is given twice")]
+    Alias {
+        /// Where.
+        loc: Loc,
+    },
+    /// An array of a negative length.
+    #[error("an array of {len} words")]
+    Length {
+        /// Where.
+        loc: Loc,
+        /// The length.
+        len: i64,
+    },
+    /// An array that ends is not the one that was allocated last.
+    #[error("the array that ends is not the last one")]
+    Order {
+        /// Where.
+        loc: Loc,
+    },
+    /// A variable outlives its function, or begins while it lives.
+    #[error("`{name}` lives where it should not")]
+    Leak {
+        /// Where.
+        loc: Loc,
+        /// The variable.
+        name: String,
+    },
+    /// Calls nested too deep.
+    #[error("calls are nested too deep")]
+    Depth {
+        /// Where.
+        loc: Loc,
+    },
+    /// Too many steps.
+    #[error("the limit of steps is reached")]
+    Steps {
+        /// Where.
+        loc: Loc,
+    },
+    /// No program of the representation.
+    #[error("malformed: {what}")]
+    Malformed {
+        /// Where.
+        loc: Loc,
+        /// What.
+        what: &'static str,
+    },
+}
+
+impl EvalError {
+    /// Where it happened.
+    pub fn loc(&self) -> Loc {
+        match self {
+            EvalError::Fault { loc, .. }
+            | EvalError::NotZero { loc, .. }
+            | EvalError::Assert { loc, .. }
+            | EvalError::Branch { loc }
+            | EvalError::Loop { loc }
+            | EvalError::Range { loc, .. }
+            | EvalError::Changed { loc, .. }
+            | EvalError::Alias { loc }
+            | EvalError::Length { loc, .. }
+            | EvalError::Order { loc }
+            | EvalError::Leak { loc, .. }
+            | EvalError::Depth { loc }
+            | EvalError::Steps { loc }
+            | EvalError::Malformed { loc, .. } => *loc,
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! The evaluator's loop: frames, statements, lives of words.
+
+use pendula_isa::adjoint::{Carriage, run_accumulate, run_row};
+use pendula_isa::num::{compare, float};
+use pendula_isa::table::{
+    Func, Function as Pure, FunctionVisitor, Instruction, InstructionVisitor, Row, Variant, accumulate,
+};
+use pendula_isa::{Acc, Cond, Fault, Ty};
+
+use super::bench::{Bench, Location, State};
+use super::error::EvalError;
+use super::{Evaluation, MAX_CALLS, Shown};
+use crate::ir::effects::{walk, written_operands};
+use crate::ir::{
+    At, Care, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var,
+};
+
+/// How deep blocks may be nested, over all calls: what the host's stack has room for.
+const MAX_BLOCKS: usize = 20_000;
+
+type Done = Result<(), EvalError>;
+
+/// A call under way.
+struct Frame<'a> {
+    function: &'a Function,
+    /// Where the variables are.
+    places: Vec<Location>,
+    /// Whether the machine runs backward: whether the function is being undone.
+    back: bool,
+}
+
+/// A run under way.
+pub(super) struct Machine<'a> {
+    program: &'a Program,
+    pub(super) state: State,
+    pub(super) out: Evaluation,
+    /// Of each function, which variables its body changes itself.
+    touched: Vec<Vec<bool>>,
+    /// The address behind the last array.
+    top: usize,
+    max_steps: u64,
+    calls: usize,
+    blocks: usize,
+}
+
+/// A life that begins or ends.
+struct Life<'a> {
+    at: Location,
+    ty: Ty,
+    care: Care,
+    loc: Loc,
+    name: &'a str,
+}
+
+fn fault(loc: Loc) -> impl Fn(Fault) -> EvalError {
+    move |fault| EvalError::Fault { loc, fault }
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(program: &'a Program, state: State, top: usize, max_steps: u64) -> Machine<'a> {
+        let touched = program.functions.iter().map(|f| touched(program, f)).collect();
+        Machine { program, state, out: Evaluation::default(), touched, top, max_steps, calls: 0, blocks: 0 }
+    }
+
+    /// Runs a function on the words of the frames so far, one for each parameter.
+    pub(super) fn enter(&mut self, func: Fun, back: bool, loc: Loc) -> Done {
+        let args: Vec<Location> = (0..self.state.slots.values.len()).map(Location::Slot).collect();
+        self.call(func, back, &args, loc)
+    }
+
+    fn call(&mut self, func: Fun, back: bool, args: &[Location], loc: Loc) -> Done {
+        let program = self.program;
+        let malformed = |what| EvalError::Malformed { loc, what };
+        let function = program.functions.get(func.0 as usize).ok_or_else(|| malformed("no such function"))?;
+        if function.params.len() != args.len() {
+            return Err(malformed("a call with another number of arguments"));
+        }
+        if self.calls >= MAX_CALLS {
+            return Err(EvalError::Depth { loc });
+        }
+        self.calls += 1;
+        let base = self.state.slots.values.len();
+        self.state.slots.resize(base + function.vars.len(), self.state.level);
+        let mut places: Vec<Location> = (base..base + function.vars.len()).map(Location::Slot).collect();
+        for (n, (param, arg)) in function.params.iter().zip(args).enumerate() {
+            let place = places.get_mut(param.var.0 as usize).ok_or_else(|| malformed("no such variable"))?;
+            let copied = !param.written && self.is_touched(func, param.var);
+            if copied {
+                let word = self.state.value(*arg);
+                self.state.set_value(*place, word);
+                continue;
+            }
+            *place = *arg;
+            let same = |(m, other): (usize, &Location)| {
+                m != n && other == arg && (param.written || function.params[m].written)
+            };
+            if param.written && matches!(arg, Location::Const(_)) {
+                return Err(malformed("a constant for a parameter that is written"));
+            }
+            if !matches!(arg, Location::Const(_)) && args.iter().enumerate().any(same) {
+                return Err(EvalError::Alias { loc });
+            }
+        }
+        let kept: Vec<u64> = args.iter().map(|a| self.state.value(*a)).collect();
+        let frame = Frame { function, places, back };
+        self.block(&frame, &function.body, back)?;
+        for ((param, arg), kept) in function.params.iter().zip(args).zip(kept) {
+            if !param.written {
+                self.give_back(&frame, func, param.var, *arg, kept, loc)?;
+            }
+        }
+        if let Some(n) = self.state.slots.values[base..].iter().position(|w| *w != 0) {
+            let name = function.vars[n].name.clone();
+            return Err(EvalError::Leak { loc: function.loc, name });
+        }
+        self.state.slots.values.truncate(base);
+        self.state.slots.gradients.truncate(base);
+        self.calls -= 1;
+        Ok(())
+    }
+
+    /// A parameter that is not written, at the end of a call.
+    fn give_back(&mut self, frame: &Frame, func: Fun, var: Var, arg: Location, kept: u64, loc: Loc) -> Done {
+        let at = self.place(frame, var, loc)?;
+        let (word, ty) = (self.state.value(at), frame.function.ty(var));
+        let drift = f64::from_bits(word) - f64::from_bits(kept);
+        let near = ty == Ty::F && drift.abs() <= TOLERANCE;
+        if word != kept && !near || self.state.value(arg) != kept && at != arg {
+            return Err(EvalError::Changed { loc, name: frame.function.vars[var.0 as usize].name.clone() });
+        }
+        if !self.is_touched(func, var) {
+            return Ok(());
+        }
+        if word != kept {
+            self.out.lost_bits += 64;
+        }
+        self.state.set_value(at, 0);
+        // The copy ends: what flowed to it flows on to the argument.
+        if let (true, Some(ty)) = (self.state.level, ty.gradient()) {
+            let (own, other) = (self.state.gradient(at), self.state.gradient(arg));
+            let mut bench = Bench::new(&mut self.state, [arg; 4]);
+            let sum = accumulate(&mut bench, Acc::Add, false, ty, other, own).map_err(fault(loc))?;
+            self.state.set_gradient(arg, sum);
+        }
+        self.state.set_gradient(at, 0);
+        Ok(())
+    }
+
+    fn is_touched(&self, func: Fun, var: Var) -> bool {
+        self.touched.get(func.0 as usize).and_then(|t| t.get(var.0 as usize)).copied().unwrap_or(false)
+    }
+
+    fn place(&self, frame: &Frame, var: Var, loc: Loc) -> Result<Location, EvalError> {
+        let place = frame.places.get(var.0 as usize);
+        place.copied().ok_or(EvalError::Malformed { loc, what: "no such variable" })
+    }
+
+    fn var(&self, frame: &Frame, var: Var, loc: Loc) -> Result<u64, EvalError> {
+        Ok(self.state.value(self.place(frame, var, loc)?))
+    }
+
+    fn memory(&self, frame: &Frame, mem: Mem, loc: Loc) -> Result<Location, EvalError> {
+        let mut address = mem.offset.cast_unsigned();
+        for var in mem.vars() {
+            address = address.wrapping_add(self.var(frame, var, loc)?);
+        }
+        let inside = usize::try_from(address).ok().filter(|a| *a < self.state.memory.values.len());
+        inside.map(Location::Word).ok_or(EvalError::Fault { loc, fault: Fault::Memory })
+    }
+
+    fn operand(&self, frame: &Frame, operand: Operand, loc: Loc) -> Result<Location, EvalError> {
+        match operand {
+            Operand::Const(k) => Ok(Location::Const(k)),
+            Operand::Var(v) => self.place(frame, v, loc),
+            Operand::Mem(m) => self.memory(frame, m, loc),
+        }
+    }
+
+    fn word(&self, frame: &Frame, operand: Operand, loc: Loc) -> Result<u64, EvalError> {
+        Ok(self.state.value(self.operand(frame, operand, loc)?))
+    }
+
+    fn step(&mut self, loc: Loc) -> Done {
+        self.out.steps += 1;
+        if self.out.steps > self.max_steps { Err(EvalError::Steps { loc }) } else { Ok(()) }
+    }
+
+    fn block(&mut self, frame: &Frame, block: &[At], back: bool) -> Done {
+        if self.blocks >= MAX_BLOCKS {
+            return Err(EvalError::Depth { loc: block.first().map_or(frame.function.loc, |s| s.loc) });
+        }
+        self.blocks += 1;
+        for n in 0..block.len() {
+            let s = &block[if back { block.len() - 1 - n } else { n }];
+            self.step(s.loc)?;
+            self.statement(frame, s, back)?;
+        }
+        self.blocks -= 1;
+        Ok(())
+    }
+
+    fn statement(&mut self, frame: &Frame, s: &At, back: bool) -> Done {
+        let loc = s.loc;
+        match &s.stmt {
+            Stmt::Update { acc, inverse, func, dst, args } => {
+                self.update(frame, (*acc, *inverse != back, *func), *dst, args, loc)
+            }
+            Stmt::Permute { row, inverse, ty, args } => self.permute(frame, (*row, *inverse != back, *ty), args, loc),
+            Stmt::Ancilla { var, free, care } => {
+                let at = self.place(frame, *var, loc)?;
+                let (ty, name) = (frame.function.ty(*var), frame.function.vars[var.0 as usize].name.as_str());
+                self.life(&Life { at, ty, care: *care, loc, name }, *free != back)
+            }
+            Stmt::Array { base, len, region, ty, free, care } => {
+                let name = frame.function.regions.get(region.0 as usize).map_or("", |r| r.name.as_str());
+                let at = self.place(frame, *base, loc)?;
+                let len = self.word(frame, *len, loc)?.cast_signed();
+                self.array(&Life { at, ty: *ty, care: *care, loc, name }, len, *free != back)
+            }
+            Stmt::Call { func, inverse, args } => {
+                let args: Result<Vec<Location>, EvalError> =
+                    args.iter().map(|a| self.operand(frame, *a, loc)).collect();
+                self.call(*func, *inverse != back, &args?, loc)
+            }
+            Stmt::If { pre, post, then, otherwise } => {
+                let (pre, post) = if back { (post, pre) } else { (pre, post) };
+                let holds = self.condition(frame, pre, loc)?;
+                self.block(frame, if holds { then } else { otherwise }, back)?;
+                if self.condition(frame, post, loc)? == holds { Ok(()) } else { Err(EvalError::Branch { loc }) }
+            }
+            Stmt::While { pre, post, body } => {
+                let (pre, post) = if back { (post, pre) } else { (pre, post) };
+                if self.condition(frame, post, loc)? {
+                    return Err(EvalError::Loop { loc });
+                }
+                while self.condition(frame, pre, loc)? {
+                    self.step(loc)?;
+                    self.block(frame, body, back)?;
+                    if !self.condition(frame, post, loc)? {
+                        return Err(EvalError::Loop { loc });
+                    }
+                }
+                Ok(())
+            }
+            Stmt::For { var, first, last, step, body } => {
+                self.count(frame, *var, (*first, *last, *step), (body, back), loc)
+            }
+            Stmt::With { name: _, compute, body } => {
+                self.block(frame, compute, false)?;
+                self.block(frame, body, back)?;
+                self.block(frame, compute, true)
+            }
+            Stmt::Span { name: _, undo: _, body } => self.block(frame, body, back),
+            Stmt::Assert { test, why } => {
+                let (a, b) = (self.word(frame, test.a, loc)?, self.word(frame, test.b, loc)?);
+                if self.holds(test, a, b, loc)? { Ok(()) } else { Err(EvalError::Assert { loc, why: *why, a, b }) }
+            }
+            Stmt::Show { ty, value } => {
+                let word = self.word(frame, *value, loc)?;
+                if !frame.back {
+                    self.out.shown.push(Shown::Number(*ty, word));
+                }
+                Ok(())
+            }
+            Stmt::Print(text) => {
+                if !frame.back {
+                    self.out.shown.push(Shown::Text(*text));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn update(&mut self, frame: &Frame, what: (Acc, bool, Func), dst: Place, args: &[Operand], loc: Loc) -> Done {
+        let (acc, inverse, func) = what;
+        if args.len() != func.info().args.len() || !acc.accepts(func.info().ty) {
+            return Err(EvalError::Malformed {
+                loc,
+                what: "an update with another number of arguments, or another type",
+            });
+        }
+        let mut at = [Location::Const(0); 4];
+        at[0] = self.operand(frame, dst.into(), loc)?;
+        for (n, arg) in args.iter().enumerate() {
+            at[n + 1] = self.operand(frame, *arg, loc)?;
+        }
+        if at[1..=args.len()].contains(&at[0]) {
+            return Err(EvalError::Alias { loc });
+        }
+        struct Run<'a>(Bench<'a>, Carriage, Acc, bool);
+        impl FunctionVisitor for Run<'_> {
+            type Out = Result<(), Fault>;
+            fn visit<F: Pure>(mut self) -> Self::Out {
+                run_accumulate::<_, F>(&mut self.0, self.1, self.2, self.3)
+            }
+        }
+        let (carriage, inverse) = (self.carriage(), inverse && !acc.self_inverse());
+        let done = func.visit(Run(Bench::new(&mut self.state, at), carriage, acc, inverse));
+        self.note_overflow(loc);
+        done.map_err(fault(loc))
+    }
+
+    fn permute(&mut self, frame: &Frame, what: (Row, bool, Ty), args: &[Operand], loc: Loc) -> Done {
+        let (row, inverse, ty) = what;
+        let malformed = |what| Err(EvalError::Malformed { loc, what });
+        if !matches!(row, Row::Swap | Row::Neg | Row::Not | Row::Rol | Row::Inc | Row::Rmul | Row::Rot)
+            || args.len() != row.info().operands.len()
+            || !row.info().types.contains(&ty)
+        {
+            return malformed("a row that does not permute words, another number of operands, or another type");
+        }
+        let mut at = [Location::Const(0); 4];
+        for (at, arg) in at.iter_mut().zip(args) {
+            *at = self.operand(frame, *arg, loc)?;
+        }
+        for (n, place) in at.iter().enumerate().take(written_operands(row)) {
+            if matches!(place, Location::Const(_)) {
+                return malformed("a constant where a word is written");
+            }
+            if at.iter().enumerate().any(|(m, other)| m != n && other == place) {
+                return Err(EvalError::Alias { loc });
+            }
+        }
+        struct Run<'a>(Bench<'a>, Carriage, bool, Variant);
+        impl InstructionVisitor for Run<'_> {
+            type Out = Result<(), Fault>;
+            fn visit<I: Instruction>(mut self) -> Self::Out {
+                run_row::<_, I>(&mut self.0, self.1, self.2, self.3)
+            }
+        }
+        let (carriage, variant) = (self.carriage(), Variant { ty, cond: Cond::Always, form: false });
+        let done = row.visit(Run(Bench::new(&mut self.state, at), carriage, inverse, variant));
+        self.note_overflow(loc);
+        done.unwrap_or(Err(Fault::OffCode)).map_err(fault(loc))
+    }
+
+    fn carriage(&self) -> Carriage {
+        if self.state.level { Carriage::Gradient } else { Carriage::Plain }
+    }
+
+    fn note_overflow(&mut self, loc: Loc) {
+        if std::mem::take(&mut self.state.overflowed) {
+            self.out.overflow.get_or_insert(loc);
+        }
+    }
+
+    /// A word's life begins, or ends.
+    fn life(&mut self, life: &Life, ends: bool) -> Done {
+        let Life { at, ty, care, loc, name } = *life;
+        let word = self.state.value(at);
+        if word != 0 {
+            let near = ty == Ty::F && f64::from_bits(word).abs() <= TOLERANCE;
+            if !ends {
+                return Err(EvalError::Leak { loc, name: name.to_owned() });
+            }
+            if care.check && !near {
+                return Err(EvalError::NotZero { loc, name: name.to_owned(), word });
+            }
+            if !care.check {
+                self.out.unchecked.get_or_insert(loc);
+            }
+            self.out.lost_bits += 64;
+            self.state.set_value(at, 0);
+        }
+        let gradient = self.state.gradient(at);
+        if gradient != 0 {
+            let zero = ty == Ty::F && gradient == float::neg(0);
+            if !care.drop && !zero {
+                self.out.undropped.get_or_insert(loc);
+            }
+            self.out.lost_bits += 64;
+            self.out.dropped += 1;
+            self.state.set_gradient(at, 0);
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, life: &Life, len: i64, ends: bool) -> Done {
+        let Life { at: base, loc, .. } = *life;
+        let words = usize::try_from(len).map_err(|_| EvalError::Length { loc, len })?;
+        if !ends {
+            if self.state.value(base) != 0 {
+                return Err(EvalError::Leak { loc, name: life.name.to_owned() });
+            }
+            let end = self.top.checked_add(words).filter(|end| *end <= self.state.memory.values.len());
+            let end = end.ok_or(EvalError::Fault { loc, fault: Fault::Memory })?;
+            self.state.set_value(base, self.top as u64);
+            for word in self.top..end {
+                self.life(&Life { at: Location::Word(word), ..*life }, false)?;
+            }
+            self.top = end;
+            return Ok(());
+        }
+        let start = self.top.checked_sub(words).filter(|start| self.state.value(base) == *start as u64);
+        let start = start.ok_or(EvalError::Order { loc })?;
+        for word in start..self.top {
+            self.life(&Life { at: Location::Word(word), ..*life }, true)?;
+        }
+        self.state.set_value(base, 0);
+        self.top = start;
+        Ok(())
+    }
+
+    /// Whether a condition holds.
+    fn condition(&mut self, frame: &Frame, condition: &Condition, loc: Loc) -> Result<bool, EvalError> {
+        self.block(frame, &condition.compute, false)?;
+        let test = &condition.test;
+        let (a, b) = (self.word(frame, test.a, loc)?, self.word(frame, test.b, loc)?);
+        let holds = self.holds(test, a, b, loc)?;
+        self.block(frame, &condition.compute, true)?;
+        Ok(holds)
+    }
+
+    fn holds(&self, test: &Test, a: u64, b: u64, loc: Loc) -> Result<bool, EvalError> {
+        compare(self.state.env, test.cond, test.ty, a, b).map_err(fault(loc))
+    }
+
+    /// A `for`.
+    fn count(
+        &mut self,
+        frame: &Frame,
+        var: Var,
+        bounds: (Operand, Operand, Step),
+        (body, back): (&[At], bool),
+        loc: Loc,
+    ) -> Done {
+        let at = self.place(frame, var, loc)?;
+        let before = self.bounds(frame, bounds, loc)?;
+        let changed = || EvalError::Changed { loc, name: frame.function.vars[var.0 as usize].name.clone() };
+        if self.state.value(at) != 0 {
+            return Err(EvalError::Leak { loc, name: frame.function.vars[var.0 as usize].name.clone() });
+        }
+        let (first, last, step) = before;
+        let (way, by) = (i128::from(last) - i128::from(first), i128::from(step));
+        if by == 0 || (way % by != 0 && (way < 0) == (by < 0)) {
+            return Err(EvalError::Range { loc, first, last, step });
+        }
+        let turns = if way != 0 && (way < 0) != (by < 0) { 0 } else { way / by + 1 };
+        for turn in 0..turns {
+            self.step(loc)?;
+            let turn = if back { turns - 1 - turn } else { turn };
+            let value = (i128::from(first) + turn * by) as i64;
+            self.state.set_value(at, value.cast_unsigned());
+            self.block(frame, body, back)?;
+            if self.state.value(at) != value.cast_unsigned() {
+                return Err(changed());
+            }
+            self.state.set_value(at, 0);
+            if self.bounds(frame, bounds, loc)? != before {
+                return Err(changed());
+            }
+        }
+        Ok(())
+    }
+
+    fn bounds(
+        &self,
+        frame: &Frame,
+        (first, last, step): (Operand, Operand, Step),
+        loc: Loc,
+    ) -> Result<(i64, i64, i64), EvalError> {
+        let step = match step {
+            Step::Const(k) => k,
+            Step::Var { var, negated } => {
+                let word = self.var(frame, var, loc)?.cast_signed();
+                if negated { word.wrapping_neg() } else { word }
+            }
+        };
+        Ok((self.word(frame, first, loc)?.cast_signed(), self.word(frame, last, loc)?.cast_signed(), step))
+    }
+}
+
+/// Which variables a function's body changes itself. A parameter that a callee does not write is none of them.
+fn touched(program: &Program, function: &Function) -> Vec<bool> {
+    let mut touched = vec![false; function.vars.len()];
+    let mut mark = |v: Var| {
+        if let Some(touched) = touched.get_mut(v.0 as usize) {
+            *touched = true;
+        }
+    };
+    walk(&function.body, &mut |s| match &s.stmt {
+        Stmt::Update { dst: Place::Var(v), .. }
+        | Stmt::Ancilla { var: v, .. }
+        | Stmt::Array { base: v, .. }
+        | Stmt::For { var: v, .. } => mark(*v),
+        Stmt::Permute { row, args, .. } => {
+            for arg in args.iter().take(written_operands(*row)) {
+                if let Operand::Var(v) = arg {
+                    mark(*v);
+                }
+            }
+        }
+        Stmt::Call { func, args, .. } => {
+            let params = program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
+            for (arg, param) in args.iter().zip(params) {
+                if let (Operand::Var(v), true) = (arg, param.written) {
+                    mark(*v);
+                }
+            }
+        }
+        Stmt::Update { dst: Place::Mem(_), .. }
+        | Stmt::If { .. }
+        | Stmt::While { .. }
+        | Stmt::With { .. }
+        | Stmt::Span { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => {}
+    });
+    touched
+}

@@ -1,0 +1,158 @@
+//! Where virtual registers are: a linear scan over their lives.
+//!
+//! Every life gets one place. Registers are chosen by what calls would cost:
+//! words in registers that a callee uses are exchanged to the frame around the
+//! call, and words that are lent are best in the registers of their arguments.
+//! If there are more lives at a time than registers, those that are used least,
+//! loops counted, have their places in the frame; then some registers are left
+//! free for bringing such words in.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::call::{FIRST_ARGUMENT, IN_REGISTERS};
+use super::linear::{Linear, VReg};
+
+/// Where a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// In this register.
+    Reg(u8),
+    /// In this word of the frame.
+    Slot(i64),
+}
+
+/// How many registers there are for variables and temporaries: `r1` to `r29`.
+pub(super) const REGISTERS: usize = 29;
+/// How many of them are left free where some words are in the frame.
+const RESERVED: usize = 3;
+
+/// The places of all lives, and how many words of the frame they take.
+pub(super) struct Homes {
+    pub(super) of: Vec<Home>,
+    pub(super) slots: i64,
+}
+
+/// Finds the places. `clobbers` says of each function which registers it uses; `stack_slot` where a parameter is that is not
+/// passed in a register.
+pub(super) fn allocate(linear: &Linear, clobbers: &[u32], stack_slot: impl Fn(usize) -> i64) -> Homes {
+    let costs = Costs::new(linear, clobbers);
+    let (mut places, spilled) = scan(linear, &costs, REGISTERS);
+    if spilled {
+        places = scan(linear, &costs, REGISTERS - RESERVED).0;
+    }
+    let mut homes = vec![Home::Reg(31); linear.lives.len()];
+    let mut free = Vec::new();
+    let mut taken: BinaryHeap<Reverse<(u32, i64)>> = BinaryHeap::new();
+    let mut slots = 0;
+    for (n, life) in linear.lives.iter().enumerate().skip(1) {
+        homes[n] = match (places[n], life.param) {
+            (Some(reg), _) => Home::Reg(reg),
+            (None, Some(p)) if p as usize >= IN_REGISTERS => Home::Slot(stack_slot(p as usize)),
+            (None, _) => {
+                while let Some(&Reverse((end, slot))) = taken.peek()
+                    && end < life.start
+                {
+                    taken.pop();
+                    free.push(slot);
+                }
+                let slot = free.pop().unwrap_or_else(|| {
+                    slots += 1;
+                    slots - 1
+                });
+                taken.push(Reverse((life.end, slot)));
+                Home::Slot(slot)
+            }
+        };
+    }
+    Homes { of: homes, slots }
+}
+
+/// What calls cost words in each register: sums over the calls up to each of them.
+struct Costs {
+    /// The operations that are calls.
+    at: Vec<u32>,
+    sums: Vec<[u64; REGISTERS + 1]>,
+    clobbers: Vec<u32>,
+}
+
+impl Costs {
+    fn new(linear: &Linear, clobbers: &[u32]) -> Costs {
+        let mut sums = vec![[0; REGISTERS + 1]];
+        let mut used = Vec::new();
+        let mut sum = [0u64; REGISTERS + 1];
+        for call in &linear.calls {
+            let mask = clobbers.get(call.func as usize).copied().unwrap_or(u32::MAX);
+            for (r, s) in sum.iter_mut().enumerate() {
+                if mask & (1 << r) != 0 {
+                    *s = s.saturating_add(2 * call.weight);
+                }
+            }
+            sums.push(sum);
+            used.push(mask);
+        }
+        Costs { at: linear.calls.iter().map(|c| c.at).collect(), sums, clobbers: used }
+    }
+
+    /// What each register would cost this life.
+    fn of(&self, linear: &Linear, n: usize) -> [u64; REGISTERS + 1] {
+        let life = &linear.lives[n];
+        let first = self.at.partition_point(|at| *at < life.start);
+        let last = self.at.partition_point(|at| *at <= life.end);
+        let mut cost = [0u64; REGISTERS + 1];
+        for (r, c) in cost.iter_mut().enumerate() {
+            *c = self.sums[last.max(first)][r].saturating_sub(self.sums[first][r]);
+        }
+        let mut lent = |argument: usize, weight: u64, mask: u32| {
+            for (r, c) in cost.iter_mut().enumerate() {
+                if mask & (1 << r) != 0 {
+                    *c = c.saturating_sub(2 * weight);
+                }
+                if argument < IN_REGISTERS && r != argument + usize::from(FIRST_ARGUMENT) {
+                    *c = c.saturating_add(2 * weight);
+                }
+            }
+        };
+        for &(call, argument) in &life.lent {
+            let weight = linear.calls.get(call as usize).map_or(1, |c| c.weight);
+            lent(argument as usize, weight, self.clobbers.get(call as usize).copied().unwrap_or(0));
+        }
+        if let Some(param) = life.param {
+            lent(param as usize, 1, 0);
+        }
+        cost
+    }
+}
+
+/// A register for each life, or none; and whether there was none for some.
+fn scan(linear: &Linear, costs: &Costs, registers: usize) -> (Vec<Option<u8>>, bool) {
+    let mut places: Vec<Option<u8>> = vec![None; linear.lives.len()];
+    let mut active: [Option<VReg>; REGISTERS + 1] = [None; REGISTERS + 1];
+    let mut spilled = false;
+    for (n, life) in linear.lives.iter().enumerate().skip(1) {
+        for place in active.iter_mut() {
+            if place.is_some_and(|v| linear.lives[v.0 as usize].end < life.start) {
+                *place = None;
+            }
+        }
+        let cost = costs.of(linear, n);
+        let free = (1..=registers).filter(|r| active[*r].is_none()).min_by_key(|r| (cost[*r], *r));
+        let reg = free.or_else(|| {
+            spilled = true;
+            // The one that is used least goes to the frame, of several the one that lives longest.
+            let rank = |v: usize| (linear.lives[v].weight, Reverse(linear.lives[v].end));
+            let worst = (1..=registers).min_by_key(|r| active[*r].map(|v| rank(v.0 as usize)))?;
+            let victim = active[worst]?;
+            if rank(victim.0 as usize) >= rank(n) {
+                return None;
+            }
+            places[victim.0 as usize] = None;
+            Some(worst)
+        });
+        if let Some(reg) = reg {
+            active[reg] = Some(VReg(n as u32));
+            places[n] = Some(reg as u8);
+        }
+    }
+    (places, spilled)
+}

@@ -1,0 +1,310 @@
+//! Calls, and where parameters arrive.
+//!
+//! The first 20 words of a call are in `r1` to `r20`, the others in stack words
+//! below the link, the last one on top. Everything is moved there by exchanges,
+//! which are played back after the call; words that may be needed twice, and
+//! constants, are copied. What lives in a register that the callee uses is exchanged
+//! to the frame meanwhile.
+
+use std::collections::HashMap;
+
+use pendula_isa::operand::Operand;
+use pendula_isa::table::Row;
+use pendula_isa::{Acc, Inst, Reg, Ty};
+
+use super::LowerError;
+use super::alloc::{Home, REGISTERS};
+use super::emit::{Addr, Emitter, Prep, accumulate, bit, plain, reg};
+use super::linear::{Arg, Call, VReg};
+
+/// How many words are passed in registers.
+pub(super) const IN_REGISTERS: usize = 20;
+/// The register of the first.
+pub(super) const FIRST_ARGUMENT: u8 = 1;
+
+/// What is in a register while a call is prepared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// Nothing: it is zero.
+    Free,
+    /// A word that is not passed.
+    Var(VReg),
+    /// The word for this argument.
+    Arg(usize),
+}
+
+/// Where the word for an argument is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// Not brought anywhere yet.
+    Source,
+    Reg(u8),
+    Slot(i64),
+    /// In its stack word.
+    Stack,
+}
+
+struct Passing<'c> {
+    call: &'c Call,
+    prep: Prep,
+    types: Vec<Ty>,
+    at: Vec<At>,
+    holders: [Holder; 32],
+    /// How many words are passed in registers, and how many on the stack.
+    registers: usize,
+    extra: i64,
+}
+
+fn target(n: usize) -> u8 {
+    FIRST_ARGUMENT + n as u8
+}
+
+impl Emitter<'_> {
+    pub(super) fn call(&mut self, call: &Call) -> Result<(), LowerError> {
+        let Some(callee) = self.context.program.functions.get(call.func as usize) else {
+            return Err(LowerError::Internal("a function is missing".into()));
+        };
+        let count = call.args.len();
+        let registers = count.min(IN_REGISTERS);
+        let written: Vec<bool> = callee.params.iter().map(|p| p.written).collect();
+        let types = callee.params.iter().map(|p| callee.vars.get(p.var.0 as usize).map_or(Ty::Int, |v| v.ty)).collect();
+        let clobbers = self.context.clobbers.get(call.func as usize).copied().unwrap_or(u32::MAX);
+        let prep = self.prep(&[]);
+        let mut holders = [Holder::Free; 32];
+        for (holder, occupant) in holders.iter_mut().zip(self.occupant) {
+            *holder = occupant.map_or(Holder::Free, Holder::Var);
+        }
+        let extra = (count - registers) as i64;
+        let at = vec![At::Source; count];
+        let mut p = Passing { call, prep, types, at, holders, registers, extra };
+        let occupants = self.occupant;
+        if extra > 0 {
+            let by = Operand::Imm(extra.cast_unsigned(), Ty::Int);
+            self.aux_of(accumulate(Acc::Add, Ty::Int), &[Operand::Reg(Reg::SP), by], false)?;
+        }
+        self.gather(&mut p, &written)?;
+        self.settle(&mut p, clobbers)?;
+        let passed: u32 = (0..registers).map(|n| bit(target(n))).sum();
+        for r in 1..=REGISTERS as u8 {
+            if clobbers & !passed & bit(r) != 0
+                && let Holder::Var(_) = p.holders[usize::from(r)]
+            {
+                let slot = self.slot(&mut p.prep);
+                self.exchange(reg(r), self.frame(slot))?;
+            }
+        }
+        self.calls.push((self.code.len(), call.func));
+        self.emit(plain(Row::Call, call.inverse), &[Operand::Label(0)], false)?;
+        self.finish(p.prep, true)?;
+        self.occupant = occupants;
+        Ok(())
+    }
+
+    /// Brings what is not a variable of its own into registers, or to its stack word: copies first, while everything is where it was.
+    fn gather(&mut self, p: &mut Passing<'_>, written: &[bool]) -> Result<(), LowerError> {
+        let args = &p.call.args;
+        let is_written = |n: usize| written.get(n).copied().unwrap_or(true);
+        // Of a variable that is passed several times, one is the variable itself.
+        let mut own: HashMap<VReg, usize> = HashMap::new();
+        for (n, arg) in args.iter().enumerate() {
+            if let Arg::Reg(v) = arg {
+                let best = own.entry(*v).or_insert(n);
+                if is_written(n) {
+                    *best = n;
+                }
+            }
+        }
+        // Of words that may be one, all but the last are copied; those that are written are last.
+        let rank = |n: usize| (is_written(n), n);
+        let words: Vec<(usize, &super::linear::Word)> = args
+            .iter()
+            .enumerate()
+            .filter_map(|(n, a)| match a {
+                Arg::Mem(w) => Some((n, w)),
+                Arg::Const(_) | Arg::Reg(_) => None,
+            })
+            .collect();
+        let mut copies = Vec::new();
+        for (n, arg) in args.iter().enumerate() {
+            let copied = match arg {
+                Arg::Const(_) => false,
+                Arg::Reg(v) => own.get(v) != Some(&n),
+                Arg::Mem(w) => !is_written(n) && words.iter().any(|(k, other)| rank(*k) > rank(n) && w.may_be(other)),
+            };
+            if copied {
+                copies.push(n);
+            }
+        }
+        for &n in &copies {
+            let t = self.room(p, n)?;
+            let prep = self.prep(&[args[n]]);
+            let (found, prep) = self.find(prep, args[n])?;
+            let end = self.tape.len();
+            self.duplicate(t, p.types[n], found)?;
+            self.finish_until(prep, end, true)?;
+            self.arrived(p, n, t)?;
+        }
+        for (n, arg) in args.iter().enumerate() {
+            if let Arg::Const(c) = arg {
+                let t = self.room(p, n)?;
+                self.fill(t, p.types[n], *c)?;
+                self.arrived(p, n, t)?;
+            }
+        }
+        for (n, word) in &words {
+            if p.at[*n] == At::Source {
+                let t = self.room(p, *n)?;
+                let mut prep = self.prep(&[args[*n]]);
+                let m = self.address(&mut prep, word)?;
+                let end = self.tape.len();
+                self.exchange(t, m)?;
+                self.finish_until(prep, end, true)?;
+                self.arrived(p, *n, t)?;
+            }
+        }
+        // Now that no address is needed any more, the variables.
+        for (n, arg) in args.iter().enumerate() {
+            let (Arg::Reg(v), At::Source) = (arg, p.at[n]) else { continue };
+            p.at[n] = match self.home(*v) {
+                Home::Slot(slot) => At::Slot(slot),
+                Home::Reg(r) => {
+                    p.holders[usize::from(r & 31)] = Holder::Arg(n);
+                    self.occupant[usize::from(r & 31)] = None;
+                    At::Reg(r)
+                }
+            };
+            if n >= IN_REGISTERS {
+                match p.at[n] {
+                    At::Reg(r) => self.arrived(p, n, reg(r))?,
+                    At::Slot(slot) => {
+                        let t = self.room(p, n)?;
+                        self.exchange(t, self.frame(slot))?;
+                        self.arrived(p, n, t)?;
+                    }
+                    At::Source | At::Stack => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A register for the word of an argument: its own, if that is free.
+    fn room(&mut self, p: &mut Passing<'_>, n: usize) -> Result<Reg, LowerError> {
+        let own = target(n.min(IN_REGISTERS));
+        if n < IN_REGISTERS && self.busy & bit(own) == 0 {
+            self.busy |= bit(own);
+            return Ok(reg(own));
+        }
+        // Own registers of other arguments are for these, while there are others.
+        let later = (IN_REGISTERS as u8 + FIRST_ARGUMENT..=REGISTERS as u8).find(|r| self.busy & bit(*r) == 0);
+        if let Some(r) = later {
+            self.busy |= bit(r);
+            return Ok(reg(r));
+        }
+        let t = self.temp(&mut p.prep)?;
+        p.holders[usize::from(t.number() & 31)] = Holder::Free;
+        Ok(t)
+    }
+
+    /// The word for an argument is in this register: it stays, or goes to its stack word.
+    fn arrived(&mut self, p: &mut Passing<'_>, n: usize, r: Reg) -> Result<(), LowerError> {
+        if n < IN_REGISTERS {
+            p.at[n] = At::Reg(r.number());
+            p.holders[usize::from(r.number() & 31)] = Holder::Arg(n);
+            return Ok(());
+        }
+        let offset = (n - IN_REGISTERS) as i64 - p.extra;
+        self.exchange(r, Addr { base: Reg::SP, index: Reg::ZERO, offset, frame: false })?;
+        p.at[n] = At::Stack;
+        p.holders[usize::from(r.number() & 31)] = Holder::Free;
+        self.occupant[usize::from(r.number() & 31)] = None;
+        self.busy &= !bit(r.number());
+        Ok(())
+    }
+
+    /// Exchanges the words that are passed in registers into these.
+    fn settle(&mut self, p: &mut Passing<'_>, clobbers: u32) -> Result<(), LowerError> {
+        for n in 0..p.registers {
+            if let At::Reg(r) = p.at[n]
+                && r != target(n)
+            {
+                self.swap_holders(p, r, target(n))?;
+            }
+        }
+        let passed: u32 = (0..p.registers).map(|n| bit(target(n))).sum();
+        for n in 0..p.registers {
+            let At::Slot(slot) = p.at[n] else { continue };
+            let t = target(n);
+            if p.holders[usize::from(t)] != Holder::Free {
+                // Somewhere else where it may stay, or to the frame.
+                let away = (1..=REGISTERS as u8)
+                    .find(|r| (passed | clobbers) & bit(*r) == 0 && p.holders[usize::from(*r)] == Holder::Free);
+                match away {
+                    Some(r) => self.swap_holders(p, t, r)?,
+                    None => {
+                        let slot = self.slot(&mut p.prep);
+                        self.exchange(reg(t), self.frame(slot))?;
+                    }
+                }
+            }
+            self.exchange(reg(t), self.frame(slot))?;
+            p.holders[usize::from(t)] = Holder::Arg(n);
+        }
+        Ok(())
+    }
+
+    /// Exchanges two registers, and notes who is where.
+    fn swap_holders(&mut self, p: &mut Passing<'_>, a: u8, b: u8) -> Result<(), LowerError> {
+        self.aux_of(plain(Row::Swap, false), &[Operand::Reg(reg(a)), Operand::Reg(reg(b))], false)?;
+        p.holders.swap(usize::from(a & 31), usize::from(b & 31));
+        for r in [a, b] {
+            if let Holder::Arg(n) = p.holders[usize::from(r & 31)] {
+                p.at[n] = At::Reg(r);
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the parameters from where they arrive to where they live; returns what is to be undone at the end.
+    pub(super) fn arrive(&mut self) -> Result<Vec<(Inst, bool)>, LowerError> {
+        let prep = self.prep(&[]);
+        let mut at: Vec<(u8, Home)> = Vec::new();
+        let mut stack = Vec::new();
+        for (n, life) in self.linear.lives.iter().enumerate() {
+            let Some(param) = life.param else { continue };
+            let v = VReg(n as u32);
+            if (param as usize) < IN_REGISTERS {
+                at.push((target(param as usize), self.home(v)));
+            } else if let Home::Reg(r) = self.home(v) {
+                stack.push((r, super::stack_slot(self.linear, param as usize)));
+            }
+        }
+        for &(from, home) in &at {
+            if let Home::Slot(slot) = home {
+                self.exchange(reg(from), self.frame(slot))?;
+            }
+        }
+        at.retain(|(_, home)| matches!(home, Home::Reg(_)));
+        for k in 0..at.len() {
+            let (from, Home::Reg(to)) = at[k] else { continue };
+            if from == to {
+                continue;
+            }
+            self.aux_of(plain(Row::Swap, false), &[Operand::Reg(reg(to)), Operand::Reg(reg(from))], false)?;
+            if let Some(other) = at[k + 1..].iter_mut().find(|(r, _)| *r == to) {
+                other.0 = from;
+            }
+        }
+        for (r, slot) in stack {
+            self.exchange(reg(r), self.frame(slot))?;
+        }
+        let taped = self.taped(&prep).to_vec();
+        self.finish(prep, false)?;
+        for (n, life) in self.linear.lives.iter().enumerate() {
+            if life.param.is_some() {
+                self.take(VReg(n as u32));
+            }
+        }
+        Ok(taped)
+    }
+}

@@ -1,0 +1,361 @@
+//! Erasing instead of uncomputing, where it is asked for and where it forgets
+//! nothing but what the computation has written.
+//!
+//! A word may be erased if it was zero before: it began its life within the
+//! computation, or is known to have been zero at its start. [`Known`] keeps track
+//! of the latter while a function is written out. A function that may be run
+//! backward never erases.
+
+use std::collections::HashSet;
+
+use super::effects::Effects;
+use super::linear::{Arg, Builder, Clear, Op, VReg};
+use super::graph::inner;
+use super::{Erase, LowerError};
+use crate::ir::{At, Condition, Mem, Operand, Program, Stmt};
+
+/// What each function writes in memory that is not its own.
+#[derive(Debug, Default)]
+pub(super) struct Writers {
+    /// For each parameter, whether it writes in the array whose address that is.
+    params: Vec<Vec<bool>>,
+    /// Whether it writes elsewhere.
+    unknown: Vec<bool>,
+    /// Whether it may be run backward.
+    backward: Vec<bool>,
+}
+
+/// An array that lives.
+#[derive(Clone, Debug)]
+struct Array {
+    base: VReg,
+    len: Arg,
+    region: u32,
+    zero: bool,
+}
+
+/// What is known to be zero.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    zero: HashSet<VReg>,
+    arrays: Vec<Array>,
+}
+
+/// What is known where a function has been written out to.
+pub(super) struct Known<'a> {
+    wanted: &'a Erase,
+    writers: &'a Writers,
+    state: State,
+}
+
+impl<'a> Known<'a> {
+    /// For a function, if anything may be erased in it.
+    pub(super) fn new(wanted: &'a Erase, writers: &'a Writers, function: usize) -> Option<Known<'a>> {
+        let backward = writers.backward.get(function).copied().unwrap_or(true);
+        (!backward && *wanted != Erase::Never).then(|| Known { wanted, writers, state: State::default() })
+    }
+
+    pub(super) fn state(&self) -> State {
+        self.state.clone()
+    }
+
+    /// Goes on with another state; returns the present one.
+    pub(super) fn swap(&mut self, state: State) -> State {
+        std::mem::replace(&mut self.state, state)
+    }
+
+    /// What is known whichever of two ways was taken.
+    pub(super) fn meet(&mut self, other: State) {
+        self.state.zero.retain(|v| other.zero.contains(v));
+        for (a, b) in self.state.arrays.iter_mut().zip(&other.arrays) {
+            a.zero &= b.zero;
+        }
+    }
+
+    pub(super) fn begun(&mut self, v: VReg) {
+        self.state.zero.insert(v);
+    }
+
+    pub(super) fn written(&mut self, arg: Arg) {
+        match arg {
+            Arg::Const(_) => {}
+            Arg::Reg(v) => {
+                self.state.zero.remove(&v);
+            }
+            Arg::Mem(word) => {
+                self.state.arrays.iter_mut().filter(|a| a.region == word.region).for_each(|a| a.zero = false);
+            }
+        }
+    }
+
+    pub(super) fn called(&mut self, func: u32, args: &[Arg]) {
+        let at = func as usize;
+        if self.writers.unknown.get(at).copied().unwrap_or(true) {
+            self.state.arrays.iter_mut().for_each(|a| a.zero = false);
+        }
+        for (n, &arg) in args.iter().enumerate() {
+            if let Arg::Reg(v) = arg
+                && self.writes(at, n)
+            {
+                self.state.arrays.iter_mut().filter(|a| a.base == v).for_each(|a| a.zero = false);
+            }
+            // Lent: whether it comes back changed does not matter here, but for the base of an array.
+            if !self.state.arrays.iter().any(|a| arg == Arg::Reg(a.base)) {
+                self.written(arg);
+            }
+        }
+    }
+
+    fn writes(&self, func: usize, param: usize) -> bool {
+        self.writers.params.get(func).and_then(|p| p.get(param)).copied().unwrap_or(true)
+    }
+
+    pub(super) fn array(&mut self, base: VReg, len: Arg, region: u32) {
+        self.state.arrays.push(Array { base, len, region, zero: true });
+    }
+
+    pub(super) fn release(&mut self, base: VReg) {
+        self.state.arrays.retain(|a| a.base != base);
+    }
+}
+
+impl Builder<'_> {
+    /// Nothing that these effects concern is known any more.
+    pub(super) fn forget(&mut self, effects: &Effects) {
+        let lives: Vec<VReg> = effects.writes.iter().filter_map(|v| self.life(*v)).collect();
+        let Some(known) = &mut self.known else { return };
+        lives.iter().for_each(|v| known.written(Arg::Reg(*v)));
+        let called = !effects.calls.is_empty();
+        for array in &mut known.state.arrays {
+            array.zero &= !called && !effects.writes_regions.contains(&array.region);
+        }
+    }
+
+    /// Whether what a computation leaves is to be erased, and may be.
+    pub(super) fn erases(&self, name: &str, compute: &[At]) -> Result<bool, LowerError> {
+        let Some(known) = &self.known else { return Ok(false) };
+        let wanted = match known.wanted {
+            Erase::Never => false,
+            Erase::Always => true,
+            Erase::Some(names) => names.contains(name),
+        };
+        if !wanted {
+            return Ok(false);
+        }
+        let effects = Effects::of(self.program, compute);
+        let arrays = &known.state.arrays;
+        let zero_array = |region: u32| arrays.iter().any(|a| a.region == region && a.zero);
+        let new_region = |region: u32| effects.arrays.iter().any(|(r, _)| *r == region);
+        let scalars = effects.writes.iter().all(|v| self.life(*v).is_none_or(|v| known.state.zero.contains(&v)));
+        let ends = effects.ends.iter().any(|v| self.life(*v).is_some());
+        let words = effects.writes_regions.iter().all(|r| new_region(*r) || zero_array(*r));
+        let frees = effects.frees.iter().all(|r| new_region(*r));
+        let calls = effects.calls.iter().all(|(func, args)| {
+            let at = *func as usize;
+            let elsewhere = known.writers.unknown.get(at).copied().unwrap_or(true);
+            !elsewhere
+                && args.iter().enumerate().filter(|(n, _)| known.writes(at, *n)).all(|(_, arg)| match arg {
+                    Operand::Var(v) => {
+                        effects.arrays.iter().any(|(_, base)| *base == v.0)
+                            || self.life(v.0).is_some_and(|v| arrays.iter().any(|a| a.base == v && a.zero))
+                    }
+                    Operand::Const(_) | Operand::Mem(_) => false,
+                })
+        });
+        Ok(scalars && !ends && words && frees && calls && !effects.tape)
+    }
+
+    /// A computation and what it is for, and then what it has left is erased.
+    pub(super) fn with_erased(
+        &mut self,
+        name: String,
+        compute: &[At],
+        body: &[At],
+        back: bool,
+    ) -> Result<(), LowerError> {
+        let before = self.known.as_ref().map(|k| k.state()).unwrap_or_default();
+        let mark = self.mark();
+        self.span(name, false, |b| b.block(compute, false))?;
+        let begun = self.begun_since(mark);
+        let after = self.known.as_ref().map(|k| k.state()).unwrap_or_default();
+        self.block(body, back)?;
+        self.out.erases = true;
+        // Arrays first: their lengths may be among the words.
+        let mut bases = HashSet::new();
+        for array in after.arrays.iter().skip(before.arrays.len()).rev() {
+            bases.insert(array.base);
+            self.each_word((array.base, super::linear::SP), array.len, None)?;
+            self.release_array(array.base, array.len)?;
+        }
+        for (old, new) in before.arrays.iter().zip(&after.arrays) {
+            if old.zero && !new.zero {
+                let end = self.temp(Clear::None)?;
+                self.add(end, Arg::Reg(old.base), false)?;
+                self.add(end, old.len, false)?;
+                self.each_word((old.base, end), old.len, None)?;
+                self.add(end, old.len, true)?;
+                self.add(end, Arg::Reg(old.base), true)?;
+                self.end_temp(end, Clear::None)?;
+                let arrays = self.known.iter_mut().flat_map(|k| &mut k.state.arrays);
+                arrays.filter(|a| a.base == old.base).for_each(|a| a.zero = true);
+            }
+        }
+        for var in begun.into_iter().rev() {
+            let v = self.reg(var)?;
+            if !bases.contains(&v) {
+                self.push(Op::Erase(Arg::Reg(v)))?;
+            }
+            self.end(var, Clear::None)?;
+        }
+        let mut written: Vec<VReg> = before.zero.difference(&after.zero).copied().collect();
+        written.sort_unstable();
+        for v in written {
+            self.push(Op::Erase(Arg::Reg(v)))?;
+            if let Some(known) = &mut self.known {
+                known.begun(v);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Writers {
+    /// Of a program's functions.
+    pub(super) fn of(program: &Program) -> Writers {
+        let count = program.functions.len();
+        let mut out = Writers { params: Vec::new(), unknown: vec![false; count], backward: vec![false; count] };
+        let mut calls: Vec<Vec<(u32, Vec<Operand>)>> = Vec::new();
+        // The arrays that each function makes.
+        let mut bases = Vec::new();
+        for (n, f) in program.functions.iter().enumerate() {
+            let effects = Effects::of(program, &f.body);
+            let own: HashSet<u32> = effects.arrays.iter().map(|(region, _)| *region).collect();
+            let mut params = vec![false; f.params.len()];
+            written_words(&f.body, &mut |m: &Mem| {
+                let base = m.base.or(m.index);
+                match f.params.iter().position(|p| Some(p.var) == base) {
+                    _ if own.contains(&m.region.0) => {}
+                    Some(at) => params[at] = true,
+                    None => out.unknown[n] = true,
+                }
+            });
+            bases.push(effects.arrays.iter().map(|(_, base)| *base).collect::<HashSet<u32>>());
+            out.params.push(params);
+            let mut run_backward = Vec::new();
+            backward_calls(&f.body, false, &mut run_backward);
+            for callee in run_backward {
+                if let Some(b) = out.backward.get_mut(callee as usize) {
+                    *b = true;
+                }
+            }
+            calls.push(effects.calls);
+        }
+        // Until nothing changes: at most once for each flag.
+        loop {
+            let mut changed = false;
+            for (n, f) in program.functions.iter().enumerate() {
+                for (callee, args) in &calls[n] {
+                    let at = *callee as usize;
+                    if at >= count {
+                        continue;
+                    }
+                    if out.backward[n] && !out.backward[at] {
+                        out.backward[at] = true;
+                        changed = true;
+                    }
+                    let mut elsewhere = out.unknown[at];
+                    for (k, arg) in args.iter().enumerate() {
+                        if !out.params[at].get(k).copied().unwrap_or(true) {
+                            continue;
+                        }
+                        match arg {
+                            Operand::Var(v) => match f.params.iter().position(|p| p.var == *v) {
+                                Some(p) if !out.params[n][p] => {
+                                    out.params[n][p] = true;
+                                    changed = true;
+                                }
+                                Some(_) => {}
+                                None => elsewhere |= !bases[n].contains(&v.0),
+                            },
+                            Operand::Const(_) | Operand::Mem(_) => elsewhere = true,
+                        }
+                    }
+                    if elsewhere && !out.unknown[n] {
+                        out.unknown[n] = true;
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                return out;
+            }
+        }
+    }
+}
+
+/// The words that a block writes itself, or lends to be written.
+fn written_words(block: &[At], visit: &mut impl FnMut(&Mem)) {
+    for at in block {
+        let words: Vec<Operand> = match &at.stmt {
+            Stmt::Update { dst, .. } => vec![(*dst).into()],
+            Stmt::Permute { args, .. } | Stmt::Call { args, .. } => args.clone(),
+            Stmt::If { .. }
+            | Stmt::While { .. }
+            | Stmt::For { .. }
+            | Stmt::With { .. }
+            | Stmt::Span { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Array { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => Vec::new(),
+        };
+        for word in &words {
+            match word {
+                Operand::Mem(m) => visit(m),
+                Operand::Const(_) | Operand::Var(_) => {}
+            }
+        }
+        for inner in inner(&at.stmt) {
+            written_words(inner, visit);
+        }
+    }
+}
+
+/// The functions that a block runs backward, or may: what is computed is undone.
+fn backward_calls(block: &[At], undone: bool, out: &mut Vec<u32>) {
+    for at in block {
+        let mut within = |block: &[At], computes: bool| backward_calls(block, undone || computes, out);
+        let condition = |c: &Condition, within: &mut dyn FnMut(&[At], bool)| within(&c.compute, true);
+        match &at.stmt {
+            Stmt::Call { func, inverse, .. } => {
+                if undone || *inverse {
+                    out.push(func.0);
+                }
+            }
+            Stmt::If { pre, post, then, otherwise } => {
+                condition(pre, &mut within);
+                condition(post, &mut within);
+                within(then, false);
+                within(otherwise, false);
+            }
+            Stmt::While { pre, post, body } => {
+                condition(pre, &mut within);
+                condition(post, &mut within);
+                within(body, false);
+            }
+            Stmt::With { compute, body, .. } => {
+                within(compute, true);
+                within(body, false);
+            }
+            Stmt::For { body, .. } | Stmt::Span { body, .. } => within(body, false),
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Array { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => {}
+        }
+    }
+}

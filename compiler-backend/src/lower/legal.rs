@@ -1,0 +1,317 @@
+//! Operands that instructions take: at most one in memory, at most one constant or memory
+//! offset, and for many operands registers only.
+//!
+//! A memory word is brought into a register by `exch`, which is exact and takes
+//! its gradient word along. Of two words that may be one at run time only the
+//! last is: the others are copied before, and their copies cleared after. A
+//! copied logarithmic zero traps.
+
+use pendula_isa::num::{Env, convert};
+use pendula_isa::operand::{Operand, OperandKind, Shape};
+use pendula_isa::table::{Func, Row, Variant};
+use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
+
+use super::LowerError;
+use super::emit::{Emitter, Found, Half, Prep, plain, row};
+use super::linear::{Arg, Cmp, INT, Word};
+
+/// Whether a jump takes this integer.
+pub(super) fn is_small(word: u64) -> bool {
+    small(Format::default(), Ty::Int, word).is_some()
+}
+
+/// The whole number that a jump can compare with instead of this word.
+fn small(format: Format, ty: Ty, word: u64) -> Option<i16> {
+    let env = Env { format, ieee: false };
+    let k = match ty {
+        Ty::Int => word.cast_signed(),
+        Ty::Q | Ty::L | Ty::F => {
+            let x = convert::to_f64(env, ty, word);
+            if x.abs() > 16384.0 || x.fract() != 0.0 { return None } else { x as i64 }
+        }
+    };
+    let fits = (pendula_isa::inst::SMALL_MIN..=pendula_isa::inst::SMALL_MAX).contains(&k);
+    let back = match ty {
+        Ty::Int => Ok(word),
+        Ty::Q => convert::int_to_q(env, k.cast_unsigned()),
+        Ty::L => convert::int_to_l(env, k.cast_unsigned()),
+        Ty::F => convert::int_to_f(env, k.cast_unsigned()),
+    };
+    (fits && back == Ok(word)).then_some(k as i16)
+}
+
+fn operand(found: Found, ty: Ty) -> Operand {
+    match found {
+        Found::Reg(r) => Operand::Reg(r),
+        Found::Const(c) => Operand::Imm(c, ty),
+        Found::Mem(m) => m.operand(),
+    }
+}
+
+/// Whether two operands may be the same word at run time, without being the same for sure.
+fn may_be(a: &Arg, b: &Arg) -> bool {
+    let pair: Option<(&Word, &Word)> = match (a, b) {
+        (Arg::Mem(a), Arg::Mem(b)) => Some((a, b)),
+        (Arg::Const(_) | Arg::Reg(_) | Arg::Mem(_), _) => None,
+    };
+    pair.is_some_and(|(a, b)| a != b && a.may_be(b))
+}
+
+impl Emitter<'_> {
+    /// Where all operands are: those in memory first.
+    fn find_all(&mut self, mut prep: Prep, args: &[Arg]) -> Result<(Vec<Found>, Prep), LowerError> {
+        let mut found = vec![Found::Const(0); args.len()];
+        for memory in [true, false] {
+            for (n, arg) in args.iter().enumerate() {
+                if matches!(arg, Arg::Mem(_)) == memory {
+                    (found[n], prep) = self.find(prep, *arg)?;
+                }
+            }
+        }
+        Ok((found, prep))
+    }
+
+    /// Brings operands into registers: those that `wanted` says, of the types given. Operands that are only read may be one word.
+    fn load(
+        &mut self,
+        prep: &mut Prep,
+        args: &[Arg],
+        found: &mut [Found],
+        wanted: impl Fn(usize) -> bool,
+        ty: impl Fn(usize) -> Ty,
+        written: impl Fn(usize) -> bool,
+    ) -> Result<(), LowerError> {
+        // First the copies, while all words are where they were; then the rest.
+        for copies in [true, false] {
+            for n in 0..args.len() {
+                let Found::Mem(m) = found[n] else { continue };
+                let later = |k: usize| !written(k) && may_be(&args[n], &args[k]);
+                let aliased = !written(n) && (n + 1..args.len()).any(later);
+                if !wanted(n) || aliased != copies {
+                    continue;
+                }
+                let r = if copies { self.copy(prep, ty(n), m)? } else { self.bring(prep, found[n])? };
+                for k in 0..args.len() {
+                    if args[k] == args[n] {
+                        found[k] = Found::Reg(r);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn update(&mut self, (acc, inverse, func): (Acc, bool, Func), args: &[Arg]) -> Result<(), LowerError> {
+        let info = func.info();
+        let prep = self.prep(args);
+        let (mut found, mut prep) = self.find_all(prep, args)?;
+        let kind = Kind::Accumulate { acc, inverse, func, shape: Shape::RR };
+        if func == INT
+            && acc == Acc::Add
+            && let (Some(Found::Reg(r)), Some(Found::Const(c))) = (found.first().copied(), found.get(1).copied())
+            && (c == 1 || c == u64::MAX)
+        {
+            self.emit(plain(Row::Inc, inverse != (c == u64::MAX)), &[Operand::Reg(r)], false)?;
+            return self.finish(prep, true);
+        }
+        let ty = |n: usize| n.checked_sub(1).and_then(|n| info.args.get(n)).map_or(info.ty, |a| a.ty);
+        let three = args.len() > 3;
+        let constants = found.iter().filter(|f| matches!(f, Found::Const(_))).count();
+        let alone = |n: usize| args.iter().enumerate().all(|(k, a)| k == n || *a != args[n]);
+        let fits = |n: usize| match found[n] {
+            Found::Mem(m) => alone(n) && (constants == 0 || (!m.frame && m.offset == 0)),
+            Found::Reg(_) | Found::Const(_) => false,
+        };
+        // The one that stays in memory: the destination, or else the last one.
+        let keep = if three { None } else { (0..args.len()).filter(|n| fits(*n)).max_by_key(|n| *n == 0) };
+        self.load(&mut prep, args, &mut found, |n| keep != Some(n), ty, |n| n == 0)?;
+        let mut left = if three { 0 } else { 1 };
+        for n in (0..found.len()).rev() {
+            let Found::Const(c) = found[n] else { continue };
+            if left == 0 || (acc == Acc::Mul && !self.takes(kind, found.len(), n, c)) {
+                found[n] = Found::Reg(self.constant(&mut prep, ty(n), c)?);
+            } else {
+                left -= 1;
+            }
+        }
+        let operands: Vec<Operand> = found.iter().enumerate().map(|(n, f)| operand(*f, ty(n))).collect();
+        let frame = found.iter().any(|f| matches!(f, Found::Mem(m) if m.frame));
+        self.emit(kind, &operands, frame)?;
+        self.finish(prep, true)
+    }
+
+    /// Whether an accumulate takes a constant in this place.
+    fn takes(&self, kind: Kind, count: usize, n: usize, c: u64) -> bool {
+        let operand = |k: usize| if k == n { Operand::Imm(c, Ty::Int) } else { Operand::Reg(super::emit::reg(k as u8 + 1)) };
+        let operands: Vec<Operand> = (0..count).map(operand).collect();
+        Inst::build(kind, &operands).is_ok()
+    }
+
+    pub(super) fn permute(&mut self, r: Row, inverse: bool, ty: Ty, args: &[Arg]) -> Result<(), LowerError> {
+        if r == Row::Swap {
+            return self.swap(args);
+        }
+        let kinds = r.info().operands;
+        let kind = row(r, inverse, Variant { ty, cond: Cond::Always, form: false });
+        let written = |n: usize| {
+            matches!(
+                kinds.get(n),
+                Some(OperandKind::Target | OperandKind::TargetOrMemory | OperandKind::Memory)
+            )
+        };
+        let type_of = |n: usize| kind.constant_type(n);
+        let prep = self.prep(args);
+        let (mut found, mut prep) = self.find_all(prep, args)?;
+        self.load(&mut prep, args, &mut found, |_| true, type_of, written)?;
+        let factor = |n: usize| matches!(kinds.get(n), Some(OperandKind::Factor));
+        let direct = |f: &Found| matches!(f, Found::Const(1..=16383));
+        let factors = (0..found.len()).filter(|n| factor(*n)).all(|n| direct(&found[n]));
+        for (n, operand_kind) in kinds.iter().enumerate() {
+            let Some(Found::Const(c)) = found.get(n).copied() else { continue };
+            let as_is = match operand_kind {
+                OperandKind::Target | OperandKind::TargetOrMemory | OperandKind::Memory => {
+                    return Err(self.bad("a constant is written"));
+                }
+                OperandKind::Amount => {
+                    found[n] = Found::Const(c & 63);
+                    true
+                }
+                OperandKind::Value | OperandKind::Tolerance | OperandKind::Small => true,
+                OperandKind::Factor => factors,
+                OperandKind::Source | OperandKind::Label | OperandKind::Text => false,
+            };
+            if !as_is {
+                found[n] = Found::Reg(self.constant(&mut prep, type_of(n), c)?);
+            }
+        }
+        let operands: Vec<Operand> = found.iter().enumerate().map(|(n, f)| operand(*f, type_of(n))).collect();
+        self.emit(kind, &operands, false)?;
+        self.finish(prep, true)
+    }
+
+    fn swap(&mut self, args: &[Arg]) -> Result<(), LowerError> {
+        let prep = self.prep(args);
+        let (found, mut prep) = self.find_all(prep, args)?;
+        let (kind, operands, frame) = match *found.as_slice() {
+            [Found::Reg(a), Found::Reg(b)] => (Row::Swap, [Operand::Reg(a), Operand::Reg(b)], false),
+            [Found::Reg(r), Found::Mem(m)] | [Found::Mem(m), Found::Reg(r)] => {
+                (Row::Exch, [Operand::Reg(r), m.operand()], m.frame)
+            }
+            [Found::Mem(a), Found::Mem(b)] => {
+                let t = self.temp(&mut prep)?;
+                self.exchange(t, a)?;
+                (Row::Exch, [Operand::Reg(t), b.operand()], b.frame)
+            }
+            _ => return Err(self.bad("a constant is exchanged")),
+        };
+        self.emit(plain(kind, false), &operands, frame)?;
+        self.finish(prep, true)
+    }
+
+    pub(super) fn show(&mut self, ty: Ty, arg: Arg) -> Result<(), LowerError> {
+        let prep = self.prep(&[arg]);
+        let (found, mut prep) = self.find(prep, arg)?;
+        let r = self.bring(&mut prep, found)?;
+        let kind = row(Row::Show, false, Variant { ty, cond: Cond::Always, form: false });
+        self.emit(kind, &[Operand::Reg(r)], false)?;
+        self.finish(prep, true)
+    }
+
+    pub(super) fn assert(&mut self, cmp: &Cmp) -> Result<(), LowerError> {
+        let cmp = turned(*cmp);
+        let args = [cmp.a, cmp.b];
+        let prep = self.prep(&args);
+        let (mut found, mut prep) = self.find_all(prep, &args)?;
+        self.load(&mut prep, &args, &mut found, |_| true, |_| cmp.ty, |_| false)?;
+        let a = match found[0] {
+            Found::Const(c) => Operand::Reg(self.constant(&mut prep, cmp.ty, c)?),
+            f @ (Found::Reg(_) | Found::Mem(_)) => operand(f, cmp.ty),
+        };
+        let kind = row(Row::Assert, false, Variant { ty: cmp.ty, cond: cmp.cond, form: false });
+        self.emit(kind, &[a, operand(found[1], cmp.ty)], false)?;
+        self.finish(prep, true)
+    }
+
+    /// A half of a pair. What both halves compare is brought into registers before each of them and back after it, so that a
+    /// jump finds it where it lands.
+    pub(super) fn half(&mut self, pair: u32, from: bool) -> Result<(), LowerError> {
+        let missing = || LowerError::Internal("a pair is missing".into());
+        let tests = *self.linear.pairs.get(pair as usize).ok_or_else(missing)?;
+        let own = if from { tests.from } else { tests.jmp };
+        // A `from` without a condition is only jumped to, and a `jmp` without one only jumps.
+        let (falls_in, falls_out) = (!from || own.is_some(), from || own.is_some());
+        if !falls_in {
+            self.barrier = self.code.len();
+        }
+        if let Some(first) = self.halves.get_mut(pair as usize).and_then(Option::take) {
+            if falls_in {
+                first.setup.iter().for_each(|(inst, frame)| self.aux(*inst, *frame));
+            }
+            let (here, there) = (self.code.len() as i64, first.at as i64);
+            self.put(Inst { imm: there - here, ..first.other }, false, false);
+            if let Some(other) = self.code.get_mut(first.at) {
+                other.inst.imm = here - there;
+            }
+            self.barrier = self.code.len();
+            if falls_out {
+                first.setup.iter().rev().for_each(|(inst, frame)| self.aux(inst.inverse(), *frame));
+            }
+            return Ok(());
+        }
+        let start = self.code.len();
+        let mut args = Vec::new();
+        let mut types = Vec::new();
+        let (jmp, land) = (tests.jmp.map(turned), tests.from.map(turned));
+        for cmp in [jmp, land].into_iter().flatten() {
+            args.extend([cmp.a, cmp.b]);
+            types.extend([cmp.ty; 2]);
+        }
+        let prep = self.prep(&args);
+        let (mut found, mut prep) = self.find_all(prep, &args)?;
+        self.load(&mut prep, &args, &mut found, |_| true, |n| types[n], |_| false)?;
+        let mut rest = found.into_iter();
+        let mut insts = [Inst { kind: plain(Row::Jmp, false), regs: [Reg::ZERO; 4], imm: 0, small: 0 }; 2];
+        for (n, cmp) in [jmp, land].into_iter().enumerate() {
+            insts[n] = match cmp {
+                None => self.build(plain(Row::Jmp, n == 1), &[Operand::Label(0)])?,
+                Some(cmp) => {
+                    let (a, b) = (rest.next().unwrap_or(Found::Const(0)), rest.next().unwrap_or(Found::Const(0)));
+                    let a = match a {
+                        Found::Const(c) => Operand::Reg(self.constant(&mut prep, cmp.ty, c)?),
+                        Found::Reg(_) | Found::Mem(_) => operand(a, cmp.ty),
+                    };
+                    let b = match b {
+                        Found::Const(c) => match small(self.context.format, cmp.ty, c) {
+                            Some(k) => Operand::Small(k),
+                            None => Operand::Reg(self.constant(&mut prep, cmp.ty, c)?),
+                        },
+                        Found::Reg(_) | Found::Mem(_) => operand(b, cmp.ty),
+                    };
+                    let kind = row(Row::Jmp, n == 1, Variant { ty: cmp.ty, cond: cmp.cond, form: false });
+                    self.build(kind, &[a, b, Operand::Label(0)])?
+                }
+            };
+        }
+        let setup = self.taped(&prep).to_vec();
+        if !falls_in {
+            self.code.truncate(start);
+        }
+        let [jmp, land] = insts;
+        let (own, other) = if from { (land, jmp) } else { (jmp, land) };
+        let at = self.code.len();
+        self.put(own, false, false);
+        self.barrier = self.code.len();
+        if let Some(half) = self.halves.get_mut(pair as usize) {
+            *half = Some(Half { at, setup, other });
+        }
+        self.finish(prep, falls_out)
+    }
+}
+
+/// The comparison with a constant on the right, if one side is constant.
+fn turned(cmp: Cmp) -> Cmp {
+    match (cmp.a, cmp.b, cmp.cond.exchanged()) {
+        (Arg::Const(_), Arg::Reg(_) | Arg::Mem(_), Some(cond)) => Cmp { cond, a: cmp.b, b: cmp.a, ..cmp },
+        _ => cmp,
+    }
+}

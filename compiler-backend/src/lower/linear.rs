@@ -1,0 +1,700 @@
+//! A function as a list of operations over virtual registers.
+//!
+//! The structured statements are written out in the order of the code: loops and
+//! branches become halves of paired jumps, what is to be undone is walked
+//! backward. A virtual register is one life of a variable, from where it begins
+//! as zero to where it ends so; between these two places of the list nothing else
+//! may be where it is. [`control`](super::control) does loops and branches.
+
+use std::collections::HashMap;
+
+use pendula_isa::table::{Flow, Func, Row, int_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::LowerError;
+use super::erase::Known;
+use crate::ir::{At, Care, Function, Loc, Mem, Operand, Place, Program, Stmt, Test, Var};
+
+/// A virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct VReg(pub(super) u32);
+
+/// The stack pointer as a virtual register.
+pub(super) const SP: VReg = VReg(0);
+
+/// A word of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) base: Option<VReg>,
+    pub(super) index: Option<VReg>,
+    pub(super) offset: i64,
+    pub(super) region: u32,
+}
+
+impl Word {
+    /// Whether the two may be one word at run time.
+    pub(super) fn may_be(&self, other: &Word) -> bool {
+        let same = |a: &Word, b: &Word| a.base == b.base && a.index == b.index;
+        let swapped = Word { base: self.index, index: self.base, ..*self };
+        let alike = same(self, other) || same(&swapped, other);
+        self.region == other.region && (!alike || self.offset == other.offset)
+    }
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arg {
+    Const(u64),
+    Reg(VReg),
+    Mem(Word),
+}
+
+impl Arg {
+    /// The virtual registers that the operand names.
+    pub(super) fn regs(&self) -> impl Iterator<Item = VReg> {
+        let pair = match *self {
+            Arg::Const(_) => [None, None],
+            Arg::Reg(v) => [Some(v), None],
+            Arg::Mem(w) => [w.base, w.index],
+        };
+        pair.into_iter().flatten()
+    }
+}
+
+/// Up to four operands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Args {
+    len: u8,
+    words: [Arg; 4],
+}
+
+impl Args {
+    pub(super) fn new(args: &[Arg]) -> Option<Args> {
+        let mut words = [Arg::Const(0); 4];
+        words.get_mut(..args.len())?.copy_from_slice(args);
+        Some(Args { len: args.len() as u8, words })
+    }
+
+    pub(super) fn get(&self) -> &[Arg] {
+        self.words.get(..usize::from(self.len)).unwrap_or(&[])
+    }
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cmp {
+    pub(super) cond: Cond,
+    pub(super) ty: Ty,
+    pub(super) a: Arg,
+    pub(super) b: Arg,
+}
+
+impl Cmp {
+    pub(super) fn new(cond: Cond, a: Arg, b: Arg) -> Cmp {
+        Cmp { cond, ty: Ty::Int, a, b }
+    }
+
+    pub(super) fn negated(self) -> Cmp {
+        Cmp { cond: self.cond.negated(), ..self }
+    }
+}
+
+/// A jump and where it lands: the comparison that each half makes, if any.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pair {
+    pub(super) jmp: Option<Cmp>,
+    pub(super) from: Option<Cmp>,
+}
+
+/// How a word that ought to be zero is made sure of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clear {
+    /// Not at all.
+    None,
+    /// By `zero`.
+    Zero,
+    /// By `zero.f` with a tolerance.
+    Within,
+}
+
+impl Clear {
+    pub(super) fn of(ty: Ty, care: Care) -> Clear {
+        match ty {
+            Ty::Int if care.check => Clear::Zero,
+            Ty::Int => Clear::None,
+            Ty::F if care.check => Clear::Within,
+            Ty::Q | Ty::L | Ty::F if care.check || care.drop => Clear::Zero,
+            Ty::Q | Ty::L | Ty::F => Clear::None,
+        }
+    }
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Op {
+    /// The destination stands first.
+    Update {
+        acc: Acc,
+        inverse: bool,
+        func: Func,
+        args: Args,
+    },
+    Permute {
+        row: Row,
+        inverse: bool,
+        ty: Ty,
+        args: Args,
+    },
+    Begin(VReg, Clear),
+    End(VReg, Clear),
+    Clear(VReg, Clear),
+    Erase(Arg),
+    /// A half of a pair: the `from`, or the `jmp`.
+    Half {
+        pair: u32,
+        from: bool,
+    },
+    /// An index into [`Linear::calls`].
+    Call(u32),
+    Assert(Cmp),
+    Show(Ty, Arg),
+    Print(u32),
+    /// Where a span begins or ends: an index into [`Linear::spans`].
+    Span {
+        span: u32,
+        end: bool,
+    },
+}
+
+/// An operation and where it was written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    pub(super) op: Op,
+    pub(super) loc: Loc,
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) func: u32,
+    pub(super) inverse: bool,
+    pub(super) args: Vec<Arg>,
+    /// The operation.
+    pub(super) at: u32,
+    pub(super) weight: u64,
+}
+
+/// A virtual register's life.
+#[derive(Clone, Debug)]
+pub(super) struct Life {
+    /// The first and the last operation of its life.
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// How often it is used, by a guess at how often loops turn.
+    pub(super) weight: u64,
+    /// How deep in branches and loops it begins.
+    level: u32,
+    /// Which parameter it is.
+    pub(super) param: Option<u32>,
+    /// The calls that it is lent to, and as which argument.
+    pub(super) lent: Vec<(u32, u32)>,
+    /// Begun by an array, and ended by it.
+    by_array: bool,
+}
+
+/// A function written out.
+#[derive(Debug, Default)]
+pub(super) struct Linear {
+    pub(super) ops: Vec<Item>,
+    pub(super) pairs: Vec<Pair>,
+    pub(super) calls: Vec<Call>,
+    pub(super) lives: Vec<Life>,
+    /// Name and whether it undoes.
+    pub(super) spans: Vec<(String, bool)>,
+    /// Whether the stack pointer moves: frame words are then addressed by the frame pointer.
+    pub(super) moves_sp: bool,
+    pub(super) erases: bool,
+}
+
+/// The most operations of a function.
+const MAX_OPS: usize = 1 << 23;
+
+/// Names for spans: one for each time that a computation is written out.
+#[derive(Debug, Default)]
+pub(super) struct SpanNames {
+    count: HashMap<String, u32>,
+    open: HashMap<String, Vec<String>>,
+}
+
+impl SpanNames {
+    /// A new name.
+    pub(super) fn fresh(&mut self, name: &str) -> String {
+        let name = super::names::valid(name);
+        let count = self.count.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 { name } else { format!("{name}.{count}") }
+    }
+
+    /// The name of a part that computes, or of one that undoes the latest that has not been undone.
+    fn part(&mut self, name: &str, undo: bool) -> String {
+        if undo && let Some(open) = self.open.get_mut(name).and_then(Vec::pop) {
+            return open;
+        }
+        let fresh = self.fresh(name);
+        if !undo {
+            self.open.entry(name.to_string()).or_default().push(fresh.clone());
+        }
+        fresh
+    }
+}
+
+/// Writes a function out.
+pub(super) struct Builder<'a> {
+    pub(super) program: &'a Program,
+    pub(super) function: &'a Function,
+    pub(super) out: Linear,
+    names: &'a mut SpanNames,
+    /// The life that each variable is in.
+    current: Vec<Option<VReg>>,
+    /// Lives that go on when their variable begins anew, since they did not end for all branches or turns.
+    sticky: HashMap<u32, VReg>,
+    /// What `current` was before each change.
+    log: Vec<(u32, Option<VReg>)>,
+    pub(super) level: u32,
+    pub(super) depth: u32,
+    pub(super) loc: Loc,
+    /// What is known to be zero, where erasing is asked for.
+    pub(super) known: Option<Known<'a>>,
+}
+
+pub(super) const INT: Func = Func::Int(int_fn::Fn::Id);
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        function: &'a Function,
+        names: &'a mut SpanNames,
+        known: Option<Known<'a>>,
+    ) -> Builder<'a> {
+        let mut builder = Builder {
+            program,
+            function,
+            out: Linear::default(),
+            names,
+            current: vec![None; function.vars.len()],
+            sticky: HashMap::new(),
+            log: Vec::new(),
+            level: 0,
+            depth: 0,
+            loc: function.loc,
+            known,
+        };
+        // The stack pointer's own life.
+        builder.fresh(None, false);
+        builder
+    }
+
+    /// Writes the whole function out.
+    pub(super) fn run(mut self) -> Result<Linear, LowerError> {
+        for (n, param) in self.function.params.iter().enumerate() {
+            let life = self.fresh(Some(n as u32), false);
+            match self.current.get_mut(param.var.0 as usize) {
+                Some(place @ None) => *place = Some(life),
+                Some(Some(_)) => return Err(self.bad("a variable is two parameters")),
+                None => return Err(self.bad("a parameter is no variable")),
+            }
+        }
+        let function = self.function;
+        self.block(&function.body, false)?;
+        let params = self.function.params.len();
+        for (n, life) in self.current.iter().enumerate() {
+            if life.is_some_and(|v| v.0 as usize > params) {
+                let what = format!("the variable `{}` does not end", self.function.vars[n].name);
+                return Err(self.bad(&what));
+            }
+        }
+        if self.function.params.iter().any(|p| self.current[p.var.0 as usize].is_none()) {
+            return Err(self.bad("a parameter ends"));
+        }
+        let end = self.out.ops.len() as u32;
+        for life in self.out.lives.iter_mut().take(params + 1) {
+            life.end = end;
+        }
+        Ok(self.out)
+    }
+
+    /// An error about the statement at hand.
+    pub(super) fn bad(&self, what: &str) -> LowerError {
+        LowerError::Malformed { function: self.function.name.clone(), line: self.loc.line, what: what.to_string() }
+    }
+
+    fn fresh(&mut self, param: Option<u32>, by_array: bool) -> VReg {
+        let start = self.out.ops.len() as u32;
+        let level = self.level;
+        self.out.lives.push(Life { start, end: start, weight: 0, level, param, lent: Vec::new(), by_array });
+        VReg(self.out.lives.len() as u32 - 1)
+    }
+
+    /// What one use counts.
+    fn unit(&self) -> u64 {
+        10u64.pow(self.depth.min(9))
+    }
+
+    pub(super) fn push(&mut self, op: Op) -> Result<(), LowerError> {
+        if self.out.ops.len() >= MAX_OPS {
+            return Err(LowerError::TooLarge("a function has more than 2^23 operations"));
+        }
+        let unit = self.unit();
+        let lives = &mut self.out.lives;
+        let mut touch = |arg: &Arg| {
+            for v in arg.regs() {
+                if let Some(life) = lives.get_mut(v.0 as usize) {
+                    life.weight = life.weight.saturating_add(unit);
+                }
+            }
+        };
+        match &op {
+            Op::Update { args, .. } | Op::Permute { args, .. } => args.get().iter().for_each(&mut touch),
+            Op::Assert(cmp) => [cmp.a, cmp.b].iter().for_each(&mut touch),
+            Op::Show(_, arg) | Op::Erase(arg) => touch(arg),
+            Op::Begin(v, how) | Op::End(v, how) | Op::Clear(v, how) => {
+                if *how != Clear::None {
+                    touch(&Arg::Reg(*v));
+                }
+            }
+            // Both halves count when the pair is made; calls count their own.
+            Op::Half { .. } | Op::Call(_) | Op::Print(_) | Op::Span { .. } => {}
+        }
+        self.out.ops.push(Item { op, loc: self.loc });
+        Ok(())
+    }
+
+    /// A new pair; its comparisons may be set later.
+    pub(super) fn pair(&mut self, jmp: Option<Cmp>, from: Option<Cmp>) -> u32 {
+        self.out.pairs.push(Pair::default());
+        let pair = self.out.pairs.len() as u32 - 1;
+        self.set_pair(pair, jmp, from);
+        pair
+    }
+
+    /// Sets the comparisons of a pair.
+    pub(super) fn set_pair(&mut self, pair: u32, jmp: Option<Cmp>, from: Option<Cmp>) {
+        let unit = self.unit();
+        for arg in [jmp, from].into_iter().flatten().flat_map(|c| [c.a, c.b]) {
+            for v in arg.regs() {
+                if let Some(life) = self.out.lives.get_mut(v.0 as usize) {
+                    life.weight = life.weight.saturating_add(2 * unit);
+                }
+            }
+        }
+        if let Some(p) = self.out.pairs.get_mut(pair as usize) {
+            *p = Pair { jmp, from };
+        }
+    }
+
+    pub(super) fn half(&mut self, pair: u32, from: bool) -> Result<(), LowerError> {
+        self.push(Op::Half { pair, from })
+    }
+
+    /// `dst ⊕= func(args)`.
+    pub(super) fn update(
+        &mut self,
+        (acc, inverse, func): (Acc, bool, Func),
+        dst: Arg,
+        args: &[Arg],
+    ) -> Result<(), LowerError> {
+        let mut all = vec![dst];
+        all.extend_from_slice(args);
+        let arity = func.info().args.len();
+        let args = Args::new(&all).filter(|_| args.len() == arity);
+        let args = args.ok_or_else(|| self.bad("a function has too few or too many arguments"))?;
+        if !acc.accepts(func.info().ty) {
+            return Err(self.bad("a word of this type cannot be accumulated so"));
+        }
+        self.written(dst);
+        self.push(Op::Update { acc, inverse: inverse && !acc.self_inverse(), func, args })
+    }
+
+    /// `dst += arg` on integers, or `dst -= arg`.
+    pub(super) fn add(&mut self, dst: VReg, arg: Arg, minus: bool) -> Result<(), LowerError> {
+        if arg == Arg::Const(0) {
+            return Ok(());
+        }
+        self.update((Acc::Add, minus, INT), Arg::Reg(dst), &[arg])
+    }
+
+    /// A word is no longer known to be zero.
+    pub(super) fn written(&mut self, arg: Arg) {
+        if let Some(known) = &mut self.known {
+            known.written(arg);
+        }
+    }
+
+    /// A virtual register without a variable begins its life.
+    pub(super) fn temp(&mut self, how: Clear) -> Result<VReg, LowerError> {
+        let v = self.fresh(None, false);
+        self.push(Op::Begin(v, how))?;
+        Ok(v)
+    }
+
+    pub(super) fn end_temp(&mut self, v: VReg, how: Clear) -> Result<(), LowerError> {
+        self.out.lives[v.0 as usize].end = self.out.ops.len() as u32;
+        self.push(Op::End(v, how))
+    }
+
+    /// A variable begins its life.
+    pub(super) fn begin(&mut self, var: Var, how: Clear, by_array: bool) -> Result<VReg, LowerError> {
+        match self.current.get(var.0 as usize) {
+            Some(None) => {}
+            Some(Some(_)) => return Err(self.bad("a variable begins that has begun before")),
+            None => return Err(self.bad("there is no such variable")),
+        }
+        let v = match self.sticky.get(&var.0) {
+            Some(&v) => v,
+            None => self.fresh(None, by_array),
+        };
+        self.log.push((var.0, None));
+        self.current[var.0 as usize] = Some(v);
+        if let Some(known) = &mut self.known {
+            known.begun(v);
+        }
+        self.push(Op::Begin(v, how))?;
+        Ok(v)
+    }
+
+    pub(super) fn end(&mut self, var: Var, how: Clear) -> Result<(), LowerError> {
+        let v = self.reg(var)?;
+        let life = &mut self.out.lives[v.0 as usize];
+        life.end = self.out.ops.len() as u32;
+        if self.level > life.level {
+            self.sticky.insert(var.0, v);
+        }
+        self.log.push((var.0, Some(v)));
+        self.current[var.0 as usize] = None;
+        self.push(Op::End(v, how))
+    }
+
+    /// The life that a variable is in.
+    pub(super) fn reg(&self, var: Var) -> Result<VReg, LowerError> {
+        let life = self.current.get(var.0 as usize).copied().flatten();
+        life.ok_or_else(|| {
+            let name = self.function.vars.get(var.0 as usize).map_or("?", |v| v.name.as_str());
+            self.bad(&format!("the variable `{name}` is used before it begins or after it ends"))
+        })
+    }
+
+    /// The life that a variable is in, if in one.
+    pub(super) fn life(&self, var: u32) -> Option<VReg> {
+        self.current.get(var as usize).copied().flatten()
+    }
+
+    pub(super) fn word(&self, mem: &Mem) -> Result<Word, LowerError> {
+        let base = mem.base.map(|v| self.reg(v)).transpose()?;
+        let index = mem.index.map(|v| self.reg(v)).transpose()?;
+        Ok(Word { base, index, offset: mem.offset, region: mem.region.0 })
+    }
+
+    pub(super) fn place(&self, place: &Place) -> Result<Arg, LowerError> {
+        match place {
+            Place::Var(v) => Ok(Arg::Reg(self.reg(*v)?)),
+            Place::Mem(m) => Ok(Arg::Mem(self.word(m)?)),
+        }
+    }
+
+    pub(super) fn operand(&self, operand: &Operand) -> Result<Arg, LowerError> {
+        match operand {
+            Operand::Const(c) => Ok(Arg::Const(*c)),
+            Operand::Var(v) => Ok(Arg::Reg(self.reg(*v)?)),
+            Operand::Mem(m) => Ok(Arg::Mem(self.word(m)?)),
+        }
+    }
+
+    pub(super) fn cmp(&self, test: &Test) -> Result<Cmp, LowerError> {
+        if test.cond == Cond::Always || !test.cond.accepts(test.ty) {
+            return Err(self.bad("words of this type cannot be compared so"));
+        }
+        Ok(Cmp { cond: test.cond, ty: test.ty, a: self.operand(&test.a)?, b: self.operand(&test.b)? })
+    }
+
+    /// Where [`Builder::changed`] and [`Builder::back`] look back to.
+    pub(super) fn mark(&self) -> usize {
+        self.log.len()
+    }
+
+    /// The variables that live in another life than at the mark, with the life there.
+    pub(super) fn changed(&self, mark: usize) -> Vec<(u32, Option<VReg>)> {
+        let mut seen: HashMap<u32, Option<VReg>> = HashMap::new();
+        for (var, old) in self.log.get(mark..).unwrap_or(&[]) {
+            seen.entry(*var).or_insert(*old);
+        }
+        let mut out: Vec<_> = seen.into_iter().filter(|(v, old)| self.current[*v as usize] != *old).collect();
+        out.sort_unstable();
+        out
+    }
+
+    /// Goes back to the lives at the mark, for the other branch; returns what the first one left.
+    pub(super) fn back(&mut self, mark: usize) -> Vec<(u32, Option<VReg>)> {
+        let mut left = Vec::new();
+        for (var, old) in self.changed(mark) {
+            let now = self.current[var as usize];
+            if let Some(v) = now {
+                self.sticky.insert(var, v);
+            }
+            left.push((var, now));
+            self.current[var as usize] = old;
+        }
+        self.log.truncate(mark);
+        left
+    }
+
+    /// Checks that the second branch has left what the first one did.
+    pub(super) fn join(&mut self, mark: usize, left: &[(u32, Option<VReg>)]) -> Result<(), LowerError> {
+        let changed = self.changed(mark);
+        let same = changed.len() == left.len() && left.iter().all(|(var, now)| self.current[*var as usize] == *now);
+        if same { Ok(()) } else { Err(self.bad("the branches do not leave the same variables")) }
+    }
+
+    /// The variable whose life this is, if it is in one that began after the mark.
+    pub(super) fn begun_since(&self, mark: usize) -> Vec<Var> {
+        let changed = self.changed(mark);
+        changed.into_iter().filter(|(v, _)| self.current[*v as usize].is_some()).map(|(v, _)| Var(v)).collect()
+    }
+
+    /// A part that is marked as a span.
+    pub(super) fn span(
+        &mut self,
+        name: String,
+        undo: bool,
+        part: impl FnOnce(&mut Self) -> Result<(), LowerError>,
+    ) -> Result<(), LowerError> {
+        self.out.spans.push((name, undo));
+        let span = self.out.spans.len() as u32 - 1;
+        self.push(Op::Span { span, end: false })?;
+        part(self)?;
+        self.push(Op::Span { span, end: true })
+    }
+
+    pub(super) fn fresh_name(&mut self, name: &str) -> String {
+        self.names.fresh(name)
+    }
+
+    /// Writes statements out, or (`back`) what undoes them.
+    pub(super) fn block(&mut self, block: &[At], back: bool) -> Result<(), LowerError> {
+        if back {
+            block.iter().rev().try_for_each(|s| self.stmt(s, true))
+        } else {
+            block.iter().try_for_each(|s| self.stmt(s, false))
+        }
+    }
+
+    fn stmt(&mut self, at: &At, back: bool) -> Result<(), LowerError> {
+        self.loc = at.loc;
+        match &at.stmt {
+            Stmt::Update { acc, inverse, func, dst, args } => {
+                let dst = self.place(dst)?;
+                let args = args.iter().map(|a| self.operand(a)).collect::<Result<Vec<_>, _>>()?;
+                self.update((*acc, *inverse != back, *func), dst, &args)
+            }
+            Stmt::Permute { row, inverse, ty, args } => self.permute(*row, *inverse != back, *ty, args),
+            Stmt::Ancilla { var, free, care } => {
+                let Some(info) = self.function.vars.get(var.0 as usize) else {
+                    return Err(self.bad("there is no such variable"));
+                };
+                let how = Clear::of(info.ty, *care);
+                if *free == back { self.begin(*var, how, false).map(|_| ()) } else { self.end(*var, how) }
+            }
+            Stmt::Array { base, len, region, ty, free, care } => {
+                let how = Clear::of(*ty, *care);
+                if *free == back {
+                    if self.current.get(base.0 as usize) == Some(&None) {
+                        self.begin(*base, Clear::None, true)?;
+                    }
+                    let (base, len) = (self.reg(*base)?, self.operand(len)?);
+                    self.array(base, len, region.0, how)
+                } else {
+                    let (v, len) = (self.reg(*base)?, self.operand(len)?);
+                    self.free_array(v, len, region.0, how)?;
+                    if self.out.lives[v.0 as usize].by_array { self.end(*base, Clear::None) } else { Ok(()) }
+                }
+            }
+            Stmt::Call { func, inverse, args } => {
+                let args = args.iter().map(|a| self.operand(a)).collect::<Result<Vec<_>, _>>()?;
+                self.call(func.0, *inverse != back, args)
+            }
+            Stmt::If { pre, post, then, otherwise } => {
+                let (pre, post) = if back { (post, pre) } else { (pre, post) };
+                self.branch(pre, post, (then, otherwise), back)
+            }
+            Stmt::While { pre, post, body } => {
+                let (pre, post) = if back { (post, pre) } else { (pre, post) };
+                self.while_loop(pre, post, body, back)
+            }
+            Stmt::For { var, first, last, step, body } => {
+                let (first, last) = if back { (last, first) } else { (first, last) };
+                let step = if back { step.negated() } else { *step };
+                let (first, last) = (self.operand(first)?, self.operand(last)?);
+                self.for_loop(*var, (first, last), step, body, back)
+            }
+            Stmt::With { name, compute, body } => self.with(name, compute, body, back),
+            Stmt::Span { name, undo, body } => {
+                let undo = *undo != back;
+                let name = self.names.part(name, undo);
+                self.span(name, undo, |b| b.block(body, back))
+            }
+            Stmt::Assert { test, .. } => {
+                let cmp = self.cmp(test)?;
+                self.push(Op::Assert(cmp))
+            }
+            Stmt::Show { ty, value } => {
+                let value = self.operand(value)?;
+                self.push(Op::Show(*ty, value))
+            }
+            Stmt::Print(text) => {
+                if *text as usize >= self.program.texts.len() {
+                    return Err(self.bad("there is no such text"));
+                }
+                self.push(Op::Print(*text))
+            }
+        }
+    }
+
+    fn permute(&mut self, row: Row, inverse: bool, ty: Ty, args: &[Operand]) -> Result<(), LowerError> {
+        let info = row.info();
+        let other = matches!(row, Row::Exch | Row::Push | Row::Erase | Row::Assert | Row::Show | Row::Print);
+        let fits = info.types.contains(&ty) && args.len() == info.operands.len();
+        if other || !fits || info.flow != Flow::Straight {
+            return Err(self.bad("no permutation is like this"));
+        }
+        let args = args.iter().map(|a| self.operand(a)).collect::<Result<Vec<_>, _>>()?;
+        args.iter().for_each(|a| self.written(*a));
+        let args = Args::new(&args).ok_or_else(|| self.bad("a permutation has too many operands"))?;
+        self.push(Op::Permute { row, inverse: inverse && info.partner.is_some(), ty, args })
+    }
+
+    pub(super) fn call(&mut self, func: u32, inverse: bool, args: Vec<Arg>) -> Result<(), LowerError> {
+        let Some(callee) = self.program.functions.get(func as usize) else {
+            return Err(self.bad("there is no such function"));
+        };
+        if callee.params.len() != args.len() {
+            return Err(self.bad(&format!("`{}` has too few or too many arguments", callee.name)));
+        }
+        if let Some(known) = &mut self.known {
+            known.called(func, &args);
+        }
+        let number = self.out.calls.len() as u32;
+        let weight = self.unit();
+        for (n, arg) in args.iter().enumerate() {
+            if let Arg::Reg(v) = arg {
+                self.out.lives[v.0 as usize].lent.push((number, n as u32));
+            }
+            for v in arg.regs() {
+                let life = &mut self.out.lives[v.0 as usize];
+                life.weight = life.weight.saturating_add(weight);
+            }
+        }
+        self.out.moves_sp |= args.len() > super::call::IN_REGISTERS;
+        let at = self.out.ops.len() as u32;
+        self.out.calls.push(Call { func, inverse, args, at, weight });
+        self.push(Op::Call(number))
+    }
+}

@@ -1,0 +1,52 @@
+//! Names that the assembler takes, each given once.
+
+use std::collections::HashSet;
+
+use pendula_isa::Reg;
+
+/// The longest name that is kept as it is; objects take 1024 bytes.
+const LONGEST: usize = 1000;
+
+/// Whether the assembler takes a text for a name.
+pub(super) fn is_valid(text: &str) -> bool {
+    let digits = text.strip_prefix('.').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit() || c == '!');
+    let inside = !text.is_empty() && text.chars().all(is_inside);
+    inside && !digits && !text.starts_with('!') && text.len() <= LONGEST && Reg::parse(text).is_none()
+}
+
+fn is_inside(c: char) -> bool {
+    matches!(c, '_' | '.' | '$' | '!') || c.is_alphanumeric()
+}
+
+/// The text, or a name that is like it.
+pub(super) fn valid(text: &str) -> String {
+    if is_valid(text) {
+        return text.to_string();
+    }
+    let inside = text.chars().take(LONGEST / 8).map(|c| if is_inside(c) { c } else { '_' });
+    let name: String = inside.collect();
+    if is_valid(&name) { name } else { format!("_{name}") }
+}
+
+/// Names in use.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashSet<String>);
+
+impl Names {
+    /// Takes exactly this name, if it is one and free.
+    pub(super) fn exact(&mut self, name: &str) -> bool {
+        is_valid(name) && self.0.insert(name.to_string())
+    }
+
+    /// A free name like this one.
+    pub(super) fn like(&mut self, name: &str) -> String {
+        let name = valid(name);
+        let mut candidate = name.clone();
+        let mut n = 1u64;
+        while !self.0.insert(candidate.clone()) {
+            n += 1;
+            candidate = format!("{name}.{n}");
+        }
+        candidate
+    }
+}

@@ -1,0 +1,136 @@
+//! Arguments of Nil programs as the command line gives them: `2,3.5,[1,2,3],[1 2; 3 4],(1,2),@file.npy`.
+
+use pendula_compiler::nil::sema::{Argument, Number};
+
+use crate::arrays;
+
+/// Why a list of arguments cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ArgumentError {
+    /// What is written.
+    #[error("`{text}` is no argument: {why}")]
+    Text {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A bad array file.
+    #[error(transparent)]
+    Array(#[from] arrays::ArrayError),
+}
+
+/// How deep tuples may nest.
+const DEPTH: usize = 50;
+
+/// Reads a list of arguments, in order.
+///
+/// # Errors
+/// Text that is no list of numbers, arrays and tuples; array files that cannot be read.
+pub fn parse(text: &str) -> Result<Vec<Argument>, ArgumentError> {
+    list(text, 0)
+}
+
+/// Text at its commas, those in brackets aside.
+///
+/// # Errors
+/// Brackets that do not match.
+pub fn split(text: &str, at: char) -> Result<Vec<&str>, ArgumentError> {
+    let fail = |why| ArgumentError::Text { text: text.to_string(), why };
+    let mut out = Vec::new();
+    let mut depth = 0_usize;
+    let mut start = 0;
+    for (n, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.checked_sub(1).ok_or_else(|| fail("a bracket is closed that was not opened"))?,
+            c if c == at && depth == 0 => {
+                out.push(text.get(start..n).unwrap_or(""));
+                start = n + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    if depth > 0 {
+        return Err(fail("a bracket is not closed"));
+    }
+    out.push(text.get(start..).unwrap_or(""));
+    Ok(out)
+}
+
+fn list(text: &str, depth: usize) -> Result<Vec<Argument>, ArgumentError> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    split(text, ',')?.into_iter().map(|part| one(part.trim(), depth)).collect()
+}
+
+fn one(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
+    let fail = |why| Err(ArgumentError::Text { text: text.to_string(), why });
+    if depth > DEPTH {
+        return fail("it is nested too deep");
+    }
+    if let Some(path) = text.strip_prefix('@') {
+        let (shape, numbers) = arrays::read_shaped(path)?;
+        return Ok(Argument::Array(shape, numbers.into_iter().map(number).collect()));
+    }
+    if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+        return Ok(Argument::Tuple(list(inner, depth + 1)?));
+    }
+    if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+        return array(inner, depth);
+    }
+    if text.is_empty() || text.contains(char::is_whitespace) || text.contains(['[', ']', '(', ')']) {
+        return fail("it is no number, array `[1,2]` or tuple `(1,2)`");
+    }
+    Ok(Argument::Number(Number::Text(text.to_string())))
+}
+
+/// `1,2,3`; or rows of a matrix: `1 2; 3 4`.
+fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
+    let fail = |why| ArgumentError::Text { text: format!("[{text}]"), why };
+    let rows = split(text, ';')?;
+    if rows.len() == 1 && (text.contains(',') || !text.trim().contains(char::is_whitespace)) {
+        let mut numbers = Vec::new();
+        let items = list(text, depth + 1)?;
+        let count = items.len();
+        for item in items {
+            flatten(item, &mut numbers).ok_or_else(|| fail("its elements are numbers, or tuples of numbers"))?;
+        }
+        return Ok(Argument::Array(vec![count], numbers));
+    }
+    let mut matrix: Vec<Vec<Number>> = Vec::new();
+    for row in rows {
+        let items: Vec<&str> = if row.contains(',') { split(row, ',')? } else { row.split_whitespace().collect() };
+        let mut numbers = Vec::new();
+        for item in items {
+            let item = one(item.trim(), depth + 1)?;
+            flatten(item, &mut numbers).ok_or_else(|| fail("its elements are numbers"))?;
+        }
+        matrix.push(numbers);
+    }
+    let columns = matrix.first().map_or(0, Vec::len);
+    if matrix.iter().any(|row| row.len() != columns) {
+        return Err(fail("its rows have different lengths"));
+    }
+    let shape = vec![matrix.len(), columns];
+    let by_column = (0..columns).flat_map(|c| matrix.iter().filter_map(move |row| row.get(c).cloned())).collect();
+    Ok(Argument::Array(shape, by_column))
+}
+
+fn flatten(item: Argument, out: &mut Vec<Number>) -> Option<()> {
+    match item {
+        Argument::Number(n) => out.push(n),
+        Argument::Tuple(parts) => parts.into_iter().try_for_each(|p| flatten(p, out))?,
+        Argument::Array(..) => return None,
+    }
+    Some(())
+}
+
+fn number(n: arrays::Number) -> Number {
+    match n {
+        arrays::Number::Text(t) => Number::Text(t),
+        arrays::Number::Int(k) => i64::try_from(k).map_or_else(|_| Number::Text(k.to_string()), Number::Int),
+        arrays::Number::Float(x) => Number::Float(x),
+    }
+}

@@ -1,0 +1,83 @@
+//! `pendula compile`, and what all commands tell the compiler.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use pendula::arguments;
+use pendula::asm::{disasm, object};
+use pendula::compiler::compile::Options;
+use pendula::compiler::ir::text;
+use pendula::compiler::lower::Erase;
+use pendula::compiler::passes::{Pass, Switches};
+use pendula::isa::Format;
+
+use crate::Status;
+use crate::cli::{Compile, Emit, Nil, Uncompute};
+use crate::cmd::{keep_source, load, report, write};
+use crate::report::Reporter;
+
+/// The compiler's options from the command line's.
+pub(crate) fn options(nil: &Nil) -> anyhow::Result<Options> {
+    let arguments = match &nil.args {
+        Some(text) => arguments::parse(text).context("--args")?,
+        None => Vec::new(),
+    };
+    let types = match &nil.types {
+        Some(text) => arguments::split(text, ',').context("--types")?.into_iter().map(|t| t.trim().to_string()).collect(),
+        None => Vec::new(),
+    };
+    let format = match &nil.format {
+        Some(name) => {
+            let found = Format::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(name.trim()));
+            Some(found.with_context(|| format!("--format {name}: the formats are Q32.32, Q21.43 and Q16.48"))?)
+        }
+        None => None,
+    };
+    let mut switches = Switches::level(nil.optimise);
+    for name in &nil.passes {
+        let (name, on) = name.strip_prefix('-').map_or((name.as_str(), true), |n| (n, false));
+        let found = Pass::from_name(name);
+        let list = || Pass::ALL.iter().map(|p| format!("\n  {:<10} {}", p.name(), p.doc())).collect::<String>();
+        let pass = found.with_context(|| format!("--passes: there is no pass `{name}`; the passes are{}", list()))?;
+        switches.set(pass, on);
+    }
+    let erase = match nil.uncompute {
+        Uncompute::Always | Uncompute::Auto => Erase::Never,
+        Uncompute::Never => Erase::Always,
+    };
+    Ok(Options { entry: nil.entry.clone(), arguments, types, format, fast_float: nil.fast_float, switches, erase })
+}
+
+pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status> {
+    if args.emit == Emit::C {
+        bail!("C is not written yet; `--emit rasm` and `--emit obj` are");
+    }
+    let program = match load(&args.source, None, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    report(&program.warnings, &program.sources, args.json && args.output.is_some(), reporter)?;
+    let file = &args.source.file;
+    let Some(nil) = &program.nil else { bail!("{file} is no program in Nil; `pendula asm` assembles") };
+    match args.emit {
+        Emit::Ast => {
+            let text = nil.inputs.first().map_or(String::new(), |i| format!("{:#?}\n", i.tree));
+            write(file, args.output.as_deref(), &text)?;
+        }
+        Emit::Ir => {
+            let text = nil.program.as_ref().map_or(String::new(), text::print);
+            write(file, args.output.as_deref(), &text)?;
+        }
+        Emit::Rasm | Emit::C => write(file, args.output.as_deref(), &disasm::disassemble(&program.module))?,
+        Emit::Obj => {
+            let output = match &args.output {
+                Some(output) => output.clone(),
+                None => Path::new(file).with_extension("o").display().to_string(),
+            };
+            keep_source(file, &output)?;
+            let bytes = object::write(&program.module).context("cannot make the object")?;
+            std::fs::write(&output, bytes).with_context(|| format!("cannot write {output}"))?;
+        }
+    }
+    Ok(Status::Done)
+}
