@@ -90,7 +90,7 @@ fn one(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
 fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
     let fail = |why| ArgumentError::Text { text: format!("[{text}]"), why };
     let rows = split(text, ';')?;
-    if rows.len() == 1 && (text.contains(',') || !text.trim().contains(char::is_whitespace)) {
+    if rows.len() == 1 && (split(text, ',')?.len() > 1 || split(text.trim(), ' ')?.len() == 1) {
         let mut numbers = Vec::new();
         let items = list(text, depth + 1)?;
         let count = items.len();
@@ -101,7 +101,9 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
     }
     let mut matrix: Vec<Vec<Number>> = Vec::new();
     for row in rows {
-        let items: Vec<&str> = if row.contains(',') { split(row, ',')? } else { row.split_whitespace().collect() };
+        let commas = split(row, ',')?;
+        let items: Vec<&str> = if commas.len() > 1 { commas } else { split(row.trim(), ' ')? };
+        let items = items.into_iter().filter(|item| !item.trim().is_empty());
         let mut numbers = Vec::new();
         for item in items {
             let item = one(item.trim(), depth + 1)?;

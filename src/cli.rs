@@ -108,6 +108,9 @@ pub(crate) struct Nil {
     /// Whether to undo what routines compute, or to erase it, which makes the program irreversible.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) uncompute: Uncompute,
+    /// The technology, a name or a TOML file, by whose prices `--uncompute auto` chooses.
+    #[arg(long, value_name = "NAME", default_value = "acmos22-fdsoi")]
+    pub(crate) auto_tech: String,
     /// Let floating-point sums be rounded in other places than they are written in.
     #[arg(long)]
     pub(crate) fast_float: bool,

@@ -39,4 +39,5 @@ pub mod arguments;
 pub mod arrays;
 pub mod grad;
 pub mod load;
+pub mod uncompute;
 pub mod values;

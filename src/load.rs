@@ -42,6 +42,8 @@ pub struct Loaded {
 pub struct Nil {
     /// The arguments of its entry point, as data symbols in order.
     pub arguments: Vec<Argument>,
+    /// The data symbols of each parameter of its entry point.
+    pub parameters: Vec<Vec<String>>,
     /// The program before it became instructions; `None` if there were errors.
     pub program: Option<ir::Program>,
     /// The files as they were read, the program first.
@@ -152,7 +154,7 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
         FileKind::Nil => {
             let text = text_of(path, bytes)?;
             let c = compile(display_name(path), text, nil);
-            let nil = Nil { arguments: c.arguments, program: c.program, inputs: c.inputs };
+            let nil = Nil { arguments: c.arguments, parameters: c.parameters, program: c.program, inputs: c.inputs };
             Ok(Loaded { module: c.module, diagnostics: c.diagnostics, sources: c.sources, nil: Some(nil) })
         }
     }

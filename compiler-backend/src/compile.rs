@@ -37,6 +37,8 @@ pub struct Compiled {
     pub program: Option<Program>,
     /// The data symbols of the entry's arguments.
     pub arguments: Vec<Data>,
+    /// Their names, by parameter of the entry point.
+    pub parameters: Vec<Vec<String>>,
     /// What there is to say.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that places refer to.
@@ -61,7 +63,7 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     let syntax = failed(&diagnostics);
     let analysis = sema::analyse(&inputs, &settings);
     diagnostics.extend(analysis.diagnostics.into_iter().filter(|d| !(syntax && d.code == codes::ENTRY)));
-    let mut out = Compiled { arguments: analysis.arguments, sources, inputs, ..Compiled::default() };
+    let mut out = Compiled { arguments: analysis.arguments, parameters: analysis.parameters, sources, inputs, ..Compiled::default() };
     if let (Some(mut program), false) = (analysis.program, failed(&diagnostics)) {
         passes::run(&mut program, &options.switches);
         match lower::lower(&program, &out.arguments, &lower::Options { erase: options.erase.clone() }) {

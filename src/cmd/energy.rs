@@ -122,7 +122,7 @@ pub(crate) struct Ran {
 }
 
 /// A technology by name or file.
-fn technology(name: &str) -> anyhow::Result<Technology> {
+pub(crate) fn technology(name: &str) -> anyhow::Result<Technology> {
     if let Some(technology) = Technology::preset(name) {
         return Ok(technology);
     }

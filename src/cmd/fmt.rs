@@ -3,7 +3,8 @@
 use anyhow::Context;
 use pendula::asm::diagnostic::Sources;
 use pendula::asm::fmt::format_source;
-use pendula::load;
+use pendula::compiler::nil::fmt as nil;
+use pendula::load::{self, FileKind};
 
 use crate::Status;
 use crate::cli::Fmt;
@@ -12,9 +13,15 @@ use crate::report::{Reporter, print};
 pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     for file in &args.files {
-        let text = load::text_of(file, load::read_bytes(file, 1 << 28)?)?;
+        let bytes = load::read_bytes(file, 1 << 28)?;
+        let kind = load::kind_of(file, &bytes)?;
+        let text = load::text_of(file, bytes)?;
         let name = load::display_name(file);
-        match format_source(name, &text) {
+        let laid_out = match kind {
+            FileKind::Nil => nil::format_source(&text),
+            FileKind::Assembly | FileKind::Object => format_source(name, &text),
+        };
+        match laid_out {
             Err(diagnostics) => {
                 let mut sources = Sources::default();
                 sources.add(name, text);

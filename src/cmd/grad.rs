@@ -1,5 +1,6 @@
 //! `pendula grad`.
 
+use anyhow::bail;
 use pendula::asm::check::{At, Rule, check};
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::grad::{Check, GradError, Gradient, Options, Report, grad, names};
@@ -10,7 +11,7 @@ use pendula::isa::num::{Env, Format};
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
 use pendula::load::display_name;
-use pendula::values::Location;
+use pendula::values::{self, Location};
 use pendula::vm::gradient::{Refused, reached};
 use pendula::vm::{Carriage, Machine, Outcome};
 use serde_json::{Map, Value, json};
@@ -28,6 +29,28 @@ use crate::trapped;
 
 /// How many elements are printed of an array that is not named.
 const ELEMENTS: usize = 64;
+
+/// The loss and the inputs as the command line names them. Of a program in Nil, `1` is the first argument, and all numbers but the loss are
+/// inputs if none are named.
+fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, Vec<String>)> {
+    let Some(nil) = &loaded.nil else { return Ok((args.loss.clone(), args.wrt.clone())) };
+    let position = |name: &str| -> anyhow::Result<String> {
+        let Ok(n) = name.trim().parse::<usize>() else { return Ok(name.trim().to_string()) };
+        match n.checked_sub(1).and_then(|n| nil.parameters.get(n)).map(Vec::as_slice) {
+            Some([one]) => Ok(one.clone()),
+            Some(several) if !several.is_empty() => bail!("argument {n} has several parts: name one of {}", several.join(", ")),
+            Some(_) | None => bail!("there is no argument {n}: the program has {}", nil.parameters.len()),
+        }
+    };
+    let loss = args.loss.as_deref().map(position).transpose()?;
+    let mut wrt = args.wrt.iter().map(|name| position(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    if let (Some(loss), true) = (&loss, wrt.is_empty()) {
+        let own = loss.split('[').next().unwrap_or(loss);
+        let numbers = values::marked(&loaded.module, |import, _| import);
+        wrt = numbers.into_iter().filter(|p| p.ty.gradient().is_some() && p.name != own).map(|p| p.name).collect();
+    }
+    Ok((loss, wrt))
+}
 
 /// Why a run stopped: the program, or a file.
 enum Stop {
@@ -54,9 +77,10 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
     }
+    let (loss, wrt) = arguments(args, &loaded)?;
     let options = Options {
-        loss: args.loss.clone(),
-        wrt: args.wrt.clone(),
+        loss,
+        wrt,
         seed: args.seed.clone(),
         hessian: args.hessian,
         jacobian: args.jacobian,

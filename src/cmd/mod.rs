@@ -17,11 +17,13 @@ pub(crate) mod run;
 use anyhow::Context;
 use pendula::asm::assemble::Options;
 use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
+use pendula::compiler::{self, lower::Erase};
 use pendula::isa::Module;
 use pendula::load::{self, LoadError, Loaded};
+use pendula::uncompute::cheaper_to_erase;
 
 use crate::Status;
-use crate::cli::Source;
+use crate::cli::{Source, Uncompute};
 use crate::report::{Reporter, print, print_json, to_json};
 
 /// A program that was loaded without errors.
@@ -50,7 +52,15 @@ pub(crate) fn load(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let loaded = load::load(&source.file, &options(source, max_data), &compile::options(&source.nil)?);
+    let nil_options = compile::options(&source.nil)?;
+    let loaded = load::load(&source.file, &options(source, max_data), &nil_options);
+    let loaded = match (loaded, source.nil.uncompute) {
+        (Ok(Loaded { module: Some(module), nil: Some(nil), .. }), Uncompute::Auto) => {
+            let erase = chosen(source, &module, &nil, max_data)?;
+            load::load(&source.file, &options(source, max_data), &compiler::compile::Options { erase, ..nil_options })
+        }
+        (loaded, _) => loaded,
+    };
     let Loaded { module, diagnostics, sources, nil } = match loaded {
         Ok(loaded) => loaded,
         Err(LoadError::Object { path, error }) => {
@@ -68,6 +78,17 @@ pub(crate) fn load(
             Ok(Err(Status::Fault))
         }
     }
+}
+
+/// What `--uncompute auto` erases.
+fn chosen(source: &Source, module: &Module, nil: &load::Nil, mem: Option<u64>) -> anyhow::Result<Erase> {
+    let Some(program) = &nil.program else { return Ok(Erase::Never) };
+    anyhow::ensure!(program.entry.is_some(), "--uncompute auto runs the program to measure it: give it arguments with --args");
+    let technology = energy::technology(source.nil.auto_tech.trim())?;
+    let config = pendula::vm::Config { mem, ..Default::default() };
+    let names = cheaper_to_erase(module, program, &technology, &config, None).context("--uncompute auto")?;
+    tracing::info!("erased: {names:?}");
+    Ok(Erase::Some(names))
 }
 
 /// Reports diagnostics: as text on standard error, or as one JSON object on standard output.

@@ -7,160 +7,7 @@
 //! a line's end stands before it.
 
 use super::ast::{AssignOp, Binary};
-
-/// What a token is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tok {
-    /// The end of the text.
-    Eof,
-    /// A name.
-    Ident,
-    /// A reserved word.
-    Kw(Kw),
-    /// `@name`
-    Macro,
-    /// A whole number.
-    Int,
-    /// A number with a fraction or exponent.
-    Real,
-    /// A number that cannot be read.
-    BadNumber,
-    /// A text; `"""…"""` if `triple`.
-    Str { triple: bool },
-    /// A text or command that only the host reads: `r"…"`, `` `…` ``.
-    HostText,
-    /// A text without an end; reaches to the end of its first line.
-    OpenText,
-    /// A character.
-    Char,
-    /// `#=` without `=#`.
-    OpenComment,
-    /// `(`
-    LParen,
-    /// `)`
-    RParen,
-    /// `[`
-    LBrack,
-    /// `]`
-    RBrack,
-    /// `{`
-    LBrace,
-    /// `}`
-    RBrace,
-    /// `,`
-    Comma,
-    /// `;`
-    Semi,
-    /// `:`
-    Colon,
-    /// `::`
-    Typed,
-    /// `.` before a field or an argument list.
-    Dot,
-    /// `...`
-    Splat,
-    /// `?`
-    Question,
-    /// `->`
-    Arrow,
-    /// `=>`
-    Pair,
-    /// `←`
-    Alloc,
-    /// `→`
-    Free,
-    /// `=`
-    Equals,
-    /// `+=` and its like; whether with a point.
-    Assign(AssignOp, bool),
-    /// `÷=`, `.=` and its like: not reversible.
-    BadAssign,
-    /// A binary operator; whether with a point. Also `+` and `-` as signs.
-    Op(Binary, bool),
-    /// An operator that only the host has.
-    HostOp,
-    /// `|>`
-    Pipe,
-    /// `<:`
-    Subtype,
-    /// `~`
-    Tilde,
-    /// `!`
-    Not,
-    /// `√`
-    Root,
-    /// `'` after an operand.
-    Prime,
-    /// `∈`
-    Elem,
-    /// Any other character.
-    Unknown,
-}
-
-impl Tok {
-    /// Whether an operand can end with it, so that what follows is a binary operator and not a sign.
-    pub(crate) const fn ends_operand(self) -> bool {
-        matches!(
-            self,
-            Tok::Ident
-                | Tok::Int
-                | Tok::Real
-                | Tok::BadNumber
-                | Tok::Str { .. }
-                | Tok::HostText
-                | Tok::OpenText
-                | Tok::Char
-                | Tok::RParen
-                | Tok::RBrack
-                | Tok::RBrace
-                | Tok::Prime
-                | Tok::Splat
-                | Tok::Kw(Kw::End | Kw::True | Kw::False)
-        )
-    }
-}
-
-macro_rules! keywords {
-    ($( $Name:ident $text:literal )*) => {
-        /// A reserved word.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "the names say it")]
-        pub(crate) enum Kw { $( $Name, )* }
-
-        /// The reserved word, if it is one.
-        fn keyword(text: &str) -> Option<Kw> {
-            match text {
-                $( $text => Some(Kw::$Name), )*
-                _ => None,
-            }
-        }
-    };
-}
-
-keywords! {
-    Baremodule "baremodule" Begin "begin" Break "break" Catch "catch" Const "const" Continue "continue" Do "do"
-    Else "else" Elseif "elseif" End "end" Export "export" False "false" Finally "finally" For "for"
-    Function "function" Global "global" If "if" Import "import" In "in" Isa "isa" Let "let" Local "local"
-    Macro "macro" Module "module" Quote "quote" Return "return" Struct "struct" True "true" Try "try"
-    Using "using" Where "where" While "while"
-}
-
-/// A token and where it stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
-    /// What.
-    pub(crate) kind: Tok,
-    /// Its first byte.
-    pub(crate) start: usize,
-    /// The byte after it.
-    pub(crate) end: usize,
-    /// The column of its first byte, in bytes from 0.
-    pub(crate) column: usize,
-    /// Whether a line ends between the token before and this one.
-    pub(crate) line_before: bool,
-    /// Whether anything stands between the token before and this one.
-    pub(crate) space_before: bool,
-}
+use super::token::{Tok, Token, keyword};
 
 /// The place in the text up to which tokens have been read. Copies go on from the same place.
 #[derive(Clone, Copy)]
@@ -443,30 +290,29 @@ impl<'a> Lexer<'a> {
     /// The operator or bracket at `at` and its length.
     fn operator(&self, at: usize) -> (Tok, usize) {
         let (b, c, d) = (self.byte(at), self.byte(at + 1), self.byte(at + 2));
-        let simple = |kind, len| (kind, len);
         match b {
-            b'(' => simple(Tok::LParen, 1),
-            b')' => simple(Tok::RParen, 1),
-            b'[' => simple(Tok::LBrack, 1),
-            b']' => simple(Tok::RBrack, 1),
-            b'{' => simple(Tok::LBrace, 1),
-            b'}' => simple(Tok::RBrace, 1),
-            b',' => simple(Tok::Comma, 1),
-            b';' => simple(Tok::Semi, 1),
-            b'?' => simple(Tok::Question, 1),
-            b'~' => simple(Tok::Tilde, 1),
-            b':' if c == b':' => simple(Tok::Typed, 2),
-            b':' if c == b'=' && d != b'=' => simple(Tok::BadAssign, 2),
-            b':' => simple(Tok::Colon, 1),
-            b'.' if c == b'.' && d == b'.' => simple(Tok::Splat, 3),
+            b'(' => (Tok::LParen, 1),
+            b')' => (Tok::RParen, 1),
+            b'[' => (Tok::LBrack, 1),
+            b']' => (Tok::RBrack, 1),
+            b'{' => (Tok::LBrace, 1),
+            b'}' => (Tok::RBrace, 1),
+            b',' => (Tok::Comma, 1),
+            b';' => (Tok::Semi, 1),
+            b'?' => (Tok::Question, 1),
+            b'~' => (Tok::Tilde, 1),
+            b':' if c == b':' => (Tok::Typed, 2),
+            b':' if c == b'=' && d != b'=' => (Tok::BadAssign, 2),
+            b':' => (Tok::Colon, 1),
+            b'.' if c == b'.' && d == b'.' => (Tok::Splat, 3),
             b'.' => match self.plain_operator(at + 1) {
-                Some((Tok::Op(op, _), len)) => simple(Tok::Op(op, true), len + 1),
-                Some((Tok::Assign(op, _), len)) => simple(Tok::Assign(op, true), len + 1),
-                Some((Tok::Equals | Tok::BadAssign, len)) => simple(Tok::BadAssign, len + 1),
-                Some((_, len)) => simple(Tok::HostOp, len + 1),
-                None => simple(Tok::Dot, 1),
+                Some((Tok::Op(op, _), len)) => (Tok::Op(op, true), len + 1),
+                Some((Tok::Assign(op, _), len)) => (Tok::Assign(op, true), len + 1),
+                Some((Tok::Equals | Tok::BadAssign, len)) => (Tok::BadAssign, len + 1),
+                Some((_, len)) => (Tok::HostOp, len + 1),
+                None => (Tok::Dot, 1),
             },
-            _ => self.plain_operator(at).unwrap_or_else(|| simple(Tok::Unknown, self.char(at).map_or(1, char::len_utf8))),
+            _ => self.plain_operator(at).unwrap_or_else(|| (Tok::Unknown, self.char(at).map_or(1, char::len_utf8))),
         }
     }
 

@@ -5,10 +5,12 @@
 
 pub mod ast;
 pub mod codes;
+pub mod fmt;
 mod lexer;
 pub mod library;
 pub mod parser;
 pub mod sema;
+mod token;
 pub mod types;
 
 use pendula_isa::diagnostic::{Diagnostic, Place, Severity, Sources};

@@ -1,9 +1,9 @@
 //! Reads control flow and the statements that begin with a macro.
 
-use super::super::ast::{Condition, Expr, ExprKind, Mark, Name, Safe, Stmt, StmtKind, TextPart, Unary};
 use super::super::ast::{Binary, TypeExpr};
+use super::super::ast::{Condition, Expr, ExprKind, Mark, Name, Safe, Stmt, StmtKind, TextPart, Unary};
 use super::super::codes;
-use super::super::lexer::{Kw, Tok, Token};
+use super::super::token::{Kw, Tok, Token};
 use super::{Failed, Parsed, Parser};
 
 impl Parser<'_> {
@@ -90,7 +90,12 @@ impl Parser<'_> {
                 // `(a, ~) && b`: the pair is a part of something else.
                 let token = first.start..self.last_end;
                 if first.kind == Tok::LParen && span.start == first.start && holds_pair(&kind) {
-                    return Err(self.error(codes::CONDITIONS, token, "a pair of conditions cannot be a part of a condition", help));
+                    return Err(self.error(
+                        codes::CONDITIONS,
+                        token,
+                        "a pair of conditions cannot be a part of a condition",
+                        help,
+                    ));
                 }
                 Ok(Condition { pre: Expr { kind, span }, post: None })
             }
@@ -190,7 +195,9 @@ impl Parser<'_> {
             };
             if named {
                 name = Some(self.name("a name")?);
-                if self.new_line() || matches!(self.kind(), Tok::Semi | Tok::Eof | Tok::Kw(Kw::End | Kw::Else | Kw::Elseif)) {
+                if self.new_line()
+                    || matches!(self.kind(), Tok::Semi | Tok::Eof | Tok::Kw(Kw::End | Kw::Else | Kw::Elseif))
+                {
                     let undo = Stmt { kind: StmtKind::Unroutine { name }, span: start..self.last_end };
                     return Ok(StmtKind::Inverse(Box::new(undo)));
                 }
@@ -310,7 +317,9 @@ fn holds_pair(kind: &ExprKind) -> bool {
     match kind {
         ExprKind::Tuple(_) => true,
         ExprKind::Binary { left, .. } => holds_pair(&left.kind),
-        ExprKind::Choice(first, ..) | ExprKind::Pipe(first, _) | ExprKind::Range { first, .. } => holds_pair(&first.kind),
+        ExprKind::Choice(first, ..) | ExprKind::Pipe(first, _) | ExprKind::Range { first, .. } => {
+            holds_pair(&first.kind)
+        }
         _ => false,
     }
 }

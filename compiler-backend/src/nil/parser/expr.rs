@@ -5,7 +5,7 @@
 
 use super::super::ast::{Binary, Expr, ExprKind, Span, Unary};
 use super::super::codes;
-use super::super::lexer::{Kw, Tok};
+use super::super::token::{Kw, Tok};
 use super::{Failed, Parsed, Parser};
 
 /// An operator between two operands.
@@ -70,10 +70,16 @@ impl Parser<'_> {
             let otherwise = self.expr()?;
             let span = condition.span.start..otherwise.span.end;
             height = height.max(self.height);
-            return self.build(ExprKind::Choice(Box::new(condition), Box::new(then), Box::new(otherwise)), span, height);
+            return self.build(
+                ExprKind::Choice(Box::new(condition), Box::new(then), Box::new(otherwise)),
+                span,
+                height,
+            );
         }
         let token = self.token();
-        if matches!(token.kind, Tok::Arrow | Tok::Pair | Tok::HostOp | Tok::Kw(Kw::In | Kw::Isa) | Tok::Elem) && !self.new_line() {
+        if matches!(token.kind, Tok::Arrow | Tok::Pair | Tok::HostOp | Tok::Kw(Kw::In | Kw::Isa) | Tok::Elem)
+            && !self.new_line()
+        {
             let what = match token.kind {
                 Tok::Arrow => "a function without a name".to_owned(),
                 _ => format!("`{}`", self.text_of(token)),
@@ -197,7 +203,14 @@ impl Parser<'_> {
     }
 
     /// `a < b`; and `a < b < c`, of which `a < b` has been read as a comparison.
-    fn compare(&mut self, operands: &mut Vec<Operand>, left: Operand, op: Binary, dot: bool, right: Operand) -> Parsed<()> {
+    fn compare(
+        &mut self,
+        operands: &mut Vec<Operand>,
+        left: Operand,
+        op: Binary,
+        dot: bool,
+        right: Operand,
+    ) -> Parsed<()> {
         let whole = left.expr.span.start..right.expr.span.end;
         let height = left.height.max(right.height);
         let middle = if left.open { last_compared(&left.expr).cloned() } else { None };

@@ -7,7 +7,7 @@ use pendula_isa::diagnostic::Diagnostic;
 
 use super::super::ast::Span;
 use super::super::codes;
-use super::super::lexer::{Kw, Tok, Token};
+use super::super::token::{Kw, Tok, Token};
 use super::{Cursor, Parser};
 
 /// What has been opened and not yet closed.
@@ -138,19 +138,22 @@ impl Parser<'_> {
 
     /// Goes to the next statement after an error. `open` brackets have been opened and not closed.
     pub(super) fn recover(&mut self, open: usize) {
+        self.recover_from(open, false);
+    }
+
+    /// Goes to the next statement after an error; with `whole`, nothing of the faulty statement has been taken.
+    pub(super) fn recover_from(&mut self, open: usize, whole: bool) {
         if !self.lines {
             // Inside of `( …; … )`: lines end nothing here.
             return self.recover_in_brackets();
         }
-        if self.token().line_before && open == 0 {
-            return;
-        }
+        let mut first = whole;
         let mut depth = open;
         let mut stay: Option<(Cursor<'_>, usize)> = None;
         let mut lines = 0;
         loop {
             let token = self.token();
-            if token.line_before {
+            if token.line_before && !std::mem::take(&mut first) {
                 if depth == 0 {
                     return;
                 }
@@ -210,25 +213,25 @@ impl Parser<'_> {
 
 /// Whether a statement cannot end with this token.
 fn wants_more(last: Tok) -> bool {
-    match last {
+    matches!(
+        last,
         Tok::Op(..)
-        | Tok::Assign(..)
-        | Tok::BadAssign
-        | Tok::Equals
-        | Tok::Comma
-        | Tok::Pair
-        | Tok::Pipe
-        | Tok::HostOp
-        | Tok::Alloc
-        | Tok::Free
-        | Tok::Question
-        | Tok::Arrow
-        | Tok::Subtype
-        | Tok::Typed
-        | Tok::Elem
-        | Tok::Kw(Kw::In | Kw::Isa | Kw::Where) => true,
-        _ => false,
-    }
+            | Tok::Assign(..)
+            | Tok::BadAssign
+            | Tok::Equals
+            | Tok::Comma
+            | Tok::Pair
+            | Tok::Pipe
+            | Tok::HostOp
+            | Tok::Alloc
+            | Tok::Free
+            | Tok::Question
+            | Tok::Arrow
+            | Tok::Subtype
+            | Tok::Typed
+            | Tok::Elem
+            | Tok::Kw(Kw::In | Kw::Isa | Kw::Where)
+    )
 }
 
 /// Whether `end` is an index here, as in `x[end]`.

@@ -2,7 +2,7 @@
 
 use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Function, Item, Name, Param, Span, Struct, Unary};
 use super::super::codes;
-use super::super::lexer::{Kw, Tok, Token};
+use super::super::token::{Kw, Tok, Token};
 use super::text::documentation;
 use super::{Failed, Parsed, Parser};
 
@@ -16,6 +16,7 @@ impl Parser<'_> {
             (self.lines, self.in_index, self.in_choice) = (true, false, false);
             (self.depth, self.brackets, self.end_missing) = (0, 0, false);
             self.suspect = None;
+            self.stmt_start = self.token().start;
             self.item();
             if !matches!(self.kind(), Tok::Str { .. } | Tok::Macro) {
                 self.doc = None;
@@ -193,7 +194,7 @@ impl Parser<'_> {
             }
             _ => return Err(self.unexpected("the name of a function")),
         }
-        if !(self.at(Tok::LParen) && !self.new_line()) {
+        if !self.goes_on(Tok::LParen) {
             return Err(self.unexpected("`(` and the parameters"));
         }
         let (params, keywords) = self.bracketed(false, Self::params)?;
@@ -235,12 +236,22 @@ impl Parser<'_> {
         let (Tok::LParen | Tok::Colon, Tok::Assign(op, false)) = (second.kind, third.kind) else {
             if first.kind == Tok::LParen && second.kind != Tok::Colon {
                 let span = first.start..second.end;
-                return Err(self.error(codes::HEADER, span, "a function must have a name; objects cannot be called", HEAD));
+                return Err(self.error(
+                    codes::HEADER,
+                    span,
+                    "a function must have a name; objects cannot be called",
+                    HEAD,
+                ));
             }
             self.bump();
             self.bump();
             let token = self.token();
-            return Err(self.error(codes::HEADER, token.start..token.end, "expected one of `+=`, `-=`, `⊻=`, `*=`, `/=`", HEAD));
+            return Err(self.error(
+                codes::HEADER,
+                token.start..token.end,
+                "expected one of `+=`, `-=`, `⊻=`, `*=`, `/=`",
+                HEAD,
+            ));
         };
         self.bump();
         self.bump();
@@ -297,8 +308,12 @@ impl Parser<'_> {
     fn struct_item(&mut self, start: usize) {
         let opener = self.bump();
         let span = opener.start..opener.end;
-        let mut item =
-            Struct { name: Name { text: String::new(), span: span.clone() }, type_params: Vec::new(), fields: Vec::new(), span };
+        let mut item = Struct {
+            name: Name { text: String::new(), span: span.clone() },
+            type_params: Vec::new(),
+            fields: Vec::new(),
+            span,
+        };
         if self.struct_head(&mut item).is_err() {
             self.lines = true;
             self.brackets = 0;
@@ -411,7 +426,13 @@ impl Parser<'_> {
             ExprKind::Unary(Unary::Minus | Unary::Plus | Unary::Root, inner) => self.is_number(inner),
             ExprKind::Binary { op, dot: false, left, right } => {
                 let arithmetic = match op {
-                    Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Quot | Binary::Rem | Binary::Pow => true,
+                    Binary::Add
+                    | Binary::Sub
+                    | Binary::Mul
+                    | Binary::Div
+                    | Binary::Quot
+                    | Binary::Rem
+                    | Binary::Pow => true,
                     Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Sar | Binary::Shr => true,
                     Binary::Both | Binary::Either => false,
                     Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => false,

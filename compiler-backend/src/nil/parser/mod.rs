@@ -1,6 +1,6 @@
 //! Reads Nil: text to syntax tree, with all errors.
 //!
-//! A recursive descent over the tokens of [`lexer`](super::lexer), with bounded
+//! A recursive descent over the tokens of the lexer, with bounded
 //! depth. What is wrong is reported and skipped up to the next statement. Names
 //! and types mean nothing here; that is the business of what comes after.
 
@@ -17,7 +17,8 @@ use pendula_isa::diagnostic::{Diagnostic, Place};
 
 use super::ast::{Expr, ExprKind, File, Name, Span};
 use super::codes;
-use super::lexer::{Kw, Lexer, Tok, Token};
+use super::lexer::Lexer;
+use super::token::{Kw, Tok, Token};
 
 /// How deep statements and expressions may stand inside each other.
 const MAX_DEPTH: usize = 200;
@@ -85,6 +86,8 @@ struct Parser<'a> {
     cursor: Cursor<'a>,
     /// Where the last token ended.
     last_end: usize,
+    /// Where this statement began.
+    stmt_start: usize,
     diagnostics: Vec<Diagnostic>,
     tree: File,
     notes: Notes,
@@ -92,6 +95,8 @@ struct Parser<'a> {
     doc: Option<String>,
     /// Above 0, nothing is reported: what is read may be host code.
     muted: usize,
+    /// How many errors were not reported for that.
+    lost: usize,
     /// Whether there have been too many errors.
     stopped: bool,
     depth: usize,
@@ -133,11 +138,13 @@ pub(crate) fn parse_with_notes(file: u16, text: &str) -> (File, Vec<Diagnostic>,
         file,
         cursor: Cursor::new(Lexer::new(text, 0, text.len())),
         last_end: 0,
+        stmt_start: 0,
         diagnostics: Vec::new(),
         tree: File::default(),
         notes: Notes::default(),
         doc: None,
         muted: 0,
+        lost: 0,
         stopped: false,
         depth: 0,
         height: 0,
@@ -225,7 +232,9 @@ impl<'a> Parser<'a> {
 
     /// Reports something, unless it may be host code or enough has been said.
     fn report(&mut self, diagnostic: Diagnostic) -> Failed {
-        if self.muted == 0 && !self.stopped {
+        if self.muted > 0 {
+            self.lost += 1;
+        } else if !self.stopped {
             self.diagnostics.push(diagnostic);
             if self.diagnostics.len() >= MAX_ERRORS {
                 self.stop();
@@ -262,6 +271,12 @@ impl<'a> Parser<'a> {
             Tok::BadNumber => return self.bad_number(token),
             Tok::OpenText | Tok::OpenComment => return self.open_text(token),
             Tok::Eof => ("the end of the file".to_owned(), "the program is cut off here: complete it"),
+            // The line before is at fault.
+            _ if token.line_before && token.start != self.stmt_start => {
+                let message = format!("expected {what}, found the end of the line");
+                let help = "complete the line; lines go on after operators and commas, and inside of brackets";
+                return self.error(codes::SYNTAX, self.last_end..self.last_end, message, help);
+            }
             Tok::Kw(Kw::Isa) | Tok::Arrow | Tok::Pair | Tok::HostOp | Tok::HostText | Tok::Char => {
                 return self.host_expression(span, &format!("`{text}`"));
             }
@@ -269,7 +284,6 @@ impl<'a> Parser<'a> {
             Tok::Kw(_) => (format!("`{text}`"), "this is a reserved word: it cannot stand here, nor be a name"),
             Tok::Equals => ("`=`".to_owned(), "compare with `==`; allocate with `x ← e`; add with `y += e`"),
             Tok::Str { .. } => ("a text".to_owned(), "texts belong into messages: `@safe @assert e \"message\"`"),
-            _ if self.new_line() => ("the end of the line".to_owned(), "complete the line"),
             _ => (format!("`{text}`"), "complete what stands before it, or put it on a line of its own"),
         };
         self.error(codes::SYNTAX, span, format!("expected {what}, found {found}"), help)
@@ -361,13 +375,19 @@ impl<'a> Parser<'a> {
     }
 
     /// Tries to read something that may turn out to be host code: nothing is reported, and what was read is put back
-    /// if it is not accepted.
-    fn attempt<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Option<T> {
+    /// if it is not accepted. If it is accepted but was not faultless, it is read again, and what is wrong is reported.
+    fn attempt<T>(&mut self, inner: impl Fn(&mut Self) -> Parsed<T>) -> Option<T> {
         let before = (self.cursor, self.last_end, self.brackets);
         self.muted += 1;
-        let result = inner(self);
+        let lost = std::mem::take(&mut self.lost);
+        let mut result = inner(self);
+        let faulty = std::mem::replace(&mut self.lost, lost) > 0;
         self.muted -= 1;
-        if result.is_err() {
+        if result.is_ok() && faulty {
+            (self.cursor, self.last_end, self.brackets) = before;
+            result = inner(self);
+        }
+        if result.is_err() && !self.stopped {
             (self.cursor, self.last_end, self.brackets) = before;
         }
         result.ok()

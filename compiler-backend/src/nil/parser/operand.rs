@@ -2,7 +2,7 @@
 
 use super::super::ast::{Expr, ExprKind, Name, Span};
 use super::super::codes;
-use super::super::lexer::{Kw, Tok, Token};
+use super::super::token::{Kw, Tok, Token};
 use super::{Parsed, Parser};
 
 /// Positional and keyword arguments.
@@ -24,6 +24,8 @@ impl Parser<'_> {
         let token = self.token();
         let kind = match token.kind {
             Tok::Ident => ExprKind::Name(self.text_of(token).to_owned()),
+            // `⊻(a, b)`
+            Tok::Op(_, false) if self.operator_call() => ExprKind::Name(self.text_of(token).to_owned()),
             Tok::Int => ExprKind::Int(self.text_of(token).replace('_', "")),
             Tok::Real => ExprKind::Real(self.text_of(token).replace('_', "")),
             Tok::Kw(Kw::True) => ExprKind::Bool(true),
@@ -34,8 +36,8 @@ impl Parser<'_> {
                 ExprKind::Int("0".to_owned())
             }
             Tok::OpenText => {
-                self.open_text(token);
-                ExprKind::Text(Vec::new())
+                self.bump();
+                return Err(self.open_text(token));
             }
             Tok::Str { triple } => {
                 self.bump();
@@ -54,6 +56,12 @@ impl Parser<'_> {
         };
         self.bump();
         self.leaf(token, kind)
+    }
+
+    /// Whether the next token is called like a function.
+    fn operator_call(&mut self) -> bool {
+        let next = self.cursor.second();
+        next.kind == Tok::LParen && !next.space_before
     }
 
     /// `@const e`, `@skip! e`
@@ -80,7 +88,8 @@ impl Parser<'_> {
             self.bump();
             return self.leaf(token, ExprKind::Colon);
         }
-        let quoted = !next.space_before && matches!(next.kind, Tok::Ident | Tok::LParen | Tok::Kw(_) | Tok::Op(..) | Tok::Assign(..));
+        let quoted = !next.space_before
+            && matches!(next.kind, Tok::Ident | Tok::LParen | Tok::Kw(_) | Tok::Op(..) | Tok::Assign(..));
         if quoted {
             return Err(self.host_expression(token.start..next.end, "a quoted name"));
         }
@@ -160,7 +169,9 @@ impl Parser<'_> {
                 }
             }
             let token = p.token();
-            if token.kind == Tok::Semi || (token.space_before && matches!(token.kind, Tok::Ident | Tok::Int | Tok::Real)) {
+            if token.kind == Tok::Semi
+                || (token.space_before && matches!(token.kind, Tok::Ident | Tok::Int | Tok::Real))
+            {
                 let help = "write the elements with commas between them, and fill matrices element by element";
                 let message = "an array is written with commas; matrices cannot be written out";
                 return Err(p.error(codes::SYNTAX, token.start..token.end, message, help));

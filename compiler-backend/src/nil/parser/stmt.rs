@@ -2,7 +2,7 @@
 
 use super::super::ast::{Binary, Expr, ExprKind, Span, Stmt, StmtKind, Unary};
 use super::super::codes;
-use super::super::lexer::{Kw, Tok, Token};
+use super::super::token::{Kw, Tok, Token};
 use super::expr::TARGET;
 use super::{Failed, Parsed, Parser};
 
@@ -25,22 +25,20 @@ impl Parser<'_> {
                 continue;
             }
             let (start, brackets) = (self.token().start, self.brackets);
-            match self.stmt() {
-                Ok(stmt) => {
-                    stmts.push(stmt);
-                    if self.statement_end().is_ok() {
-                        continue;
-                    }
+            self.stmt_start = start;
+            if let Ok(stmt) = self.stmt() {
+                stmts.push(stmt);
+                if self.statement_end().is_ok() {
+                    continue;
                 }
-                Err(Failed) => {}
             }
             let open = self.brackets.saturating_sub(brackets);
             self.brackets = brackets;
             (self.lines, self.in_index, self.in_choice, self.tilde) = (true, false, false, None);
+            self.recover_from(open, self.token().start == start);
             if self.token().start == start && !self.at(Tok::Eof) {
                 self.bump();
             }
-            self.recover(open);
         }
         (self.lines, self.in_index, self.in_choice) = flags;
         stmts
@@ -206,7 +204,9 @@ impl Parser<'_> {
                 let help = match text {
                     "=" | ":=" => "allocate with `x ← e`, add with `x += e`, or exchange with `SWAP(x, y)`",
                     ".=" => "add with `x .+= e` to an array that is zero",
-                    _ => "compute into an ancilla: `a ← 0`, `a += …`; reversible are `+=`, `-=`, `⊻=`, and `*=`, `/=` of some types",
+                    _ => {
+                        "compute into an ancilla: `a ← 0`, `a += …`; reversible are `+=`, `-=`, `⊻=`, and `*=`, `/=` of some types"
+                    }
                 };
                 let message = format!("`{text}` forgets what was there before");
                 return Err(self.error(codes::IRREVERSIBLE, token.start..token.end, message, help));
@@ -219,6 +219,11 @@ impl Parser<'_> {
                     _ => "a statement changes a variable: `y += e`; to check something write `@safe @assert e`",
                 };
                 return Err(self.error(codes::STATEMENT, whole.span, "this is an expression, not a statement", help));
+            }
+            Tok::Comma if self.lines => {
+                let help = "several variables stand in parentheses: `(a, b) ← (1, 2)`";
+                let span = token.start..token.end;
+                return Err(self.error(codes::SYNTAX, span, "expected the end of the statement, found `,`", help));
             }
             _ => return Ok(Part::Expr(target)),
         };
@@ -240,10 +245,19 @@ impl Parser<'_> {
         let span = expr.span;
         match expr.kind {
             ExprKind::Call { callee, dot, args, keywords } => Ok(call(*callee, false, dot, args, keywords, span)),
-            ExprKind::Unary(Unary::Tilde, inner) if matches!(inner.kind, ExprKind::Call { .. }) => match inner.kind {
-                ExprKind::Call { callee, dot, args, keywords } => Ok(call(*callee, true, dot, args, keywords, span)),
-                _ => Err(Failed),
-            },
+            ExprKind::Unary(Unary::Tilde, inner) if inverted_call(&inner) => {
+                let (mut inner, mut inverse) = (inner, true);
+                while let ExprKind::Unary(_, next) = inner.kind {
+                    inner = next;
+                    inverse = !inverse;
+                }
+                match inner.kind {
+                    ExprKind::Call { callee, dot, args, keywords } => {
+                        Ok(call(*callee, inverse, dot, args, keywords, span))
+                    }
+                    _ => Err(Failed),
+                }
+            }
             kind => {
                 let help = match kind {
                     ExprKind::Unary(Unary::Tilde, _) => "`~` inverts a statement or a call: `~f(x)`, `~(y += x)`",
@@ -346,6 +360,10 @@ impl Parser<'_> {
                     if self.eat(Tok::Semi) {
                         continue;
                     }
+                    if self.block_ends() {
+                        let help = "close it where the statements end: `~(a; b)`";
+                        return Err(self.error(codes::SYNTAX, open.start..open.end, "this `(` is not closed", help));
+                    }
                     stmts.push(self.stmt()?);
                     self.statement_end()?;
                 }
@@ -370,6 +388,15 @@ impl Parser<'_> {
         let target = self.expr()?;
         self.expect(Tok::RParen, "`)`")?;
         Ok(Part::Stmt(self.stmt_from(StmtKind::Convert { from, to, target }, start)))
+    }
+}
+
+/// Whether it is a call with nothing but `~` before it.
+fn inverted_call(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Call { .. } => true,
+        ExprKind::Unary(Unary::Tilde, inner) => inverted_call(inner),
+        _ => false,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::super::ast::{Expr, ExprKind, TextPart};
 use super::super::codes;
-use super::super::lexer::{Lexer, Tok, Token, continues_name, starts_name};
+use super::super::lexer::{Lexer, continues_name, starts_name};
+use super::super::token::{Tok, Token};
 use super::{Cursor, Parsed, Parser};
 
 impl Parser<'_> {
@@ -39,7 +40,12 @@ impl Parser<'_> {
                     pos += 1 + len;
                 }
                 _ => {
-                    self.error(codes::TEXT, pos..pos + 1, "nothing to insert follows this `$`", "write `\\$` for a `$`");
+                    self.error(
+                        codes::TEXT,
+                        pos..pos + 1,
+                        "nothing to insert follows this `$`",
+                        "write `\\$` for a `$`",
+                    );
                     pos += 1;
                 }
             }
@@ -97,7 +103,8 @@ impl Parser<'_> {
         match value {
             Some(c) => into.push(c),
             None => {
-                let help = "the escapes are \\n, \\t, \\r, \\\\, \\\", \\$, \\0, \\xhh and \\uhhhh; write `\\\\` for a `\\`";
+                let help =
+                    "the escapes are \\n, \\t, \\r, \\\\, \\\", \\$, \\0, \\xhh and \\uhhhh; write `\\\\` for a `\\`";
                 let message = format!("`\\{letter}` is not an escape");
                 self.error(codes::TEXT, at..at + len, message, help);
             }

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Expr, ExprKind, Name, TypeArg, TypeExpr, TypeParam};
 use super::super::codes;
-use super::super::lexer::{Kw, Tok};
+use super::super::token::{Kw, Tok};
 use super::{Parsed, Parser};
 
 impl Parser<'_> {
@@ -50,7 +50,9 @@ impl Parser<'_> {
         let span = token.start..token.end;
         match self.text_of(token).replace('_', "").parse() {
             Ok(number) => Ok(TypeArg::Number(number, span)),
-            Err(_) => Err(self.error(codes::NUMBER, span, "this number is too large for a type", "write a smaller one")),
+            Err(_) => {
+                Err(self.error(codes::NUMBER, span, "this number is too large for a type", "write a smaller one"))
+            }
         }
     }
 

@@ -67,8 +67,12 @@ impl Body<'_, '_> {
             d.help = Some("deallocate it first, or take another name".into());
             return Err(Stop);
         }
-        let wanted = self.wanted(e);
+        let (computed, wanted) = self.computed(|s| s.wanted(e));
         let wanted = match wanted {
+            Ok(Wanted::Alias(V::Array(_))) if !computed.is_empty() => {
+                let help = "write the part where it is used, or copy it: `x ← copy(A[:, j])`";
+                return self.fail(&e.span, codes::UNSUPPORTED, "a part of an array cannot have a name of its own", help);
+            }
             Ok(w) => w,
             Err(stop) => {
                 // So that its uses are no further errors.

@@ -235,7 +235,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     pub(super) fn span_name(&self) -> String {
-        format!("{}:{}", self.f.name, self.loc.line)
+        format!("{}.{}", self.f.name, self.loc.line)
     }
 
     /// Puts a value in an ancilla among what is computed, if it is not one operand already.

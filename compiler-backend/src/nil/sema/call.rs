@@ -25,6 +25,8 @@ struct Ready {
     places: Vec<Place>,
     /// The arrays.
     views: Vec<View>,
+    /// Whether the function changes it.
+    changed: bool,
 }
 
 impl<'a> Body<'_, 'a> {
@@ -154,7 +156,7 @@ impl<'a> Body<'_, 'a> {
             return self.no_method(candidates, &types, span);
         };
         let keys = self.keywords(n, keywords, span)?;
-        let mut ready = Vec::new();
+        let mut given = Vec::new();
         let mut settled = Vec::new();
         for ((v, ty), at) in values.into_iter().zip(&types).zip(spans) {
             let v = match ty {
@@ -163,7 +165,7 @@ impl<'a> Body<'_, 'a> {
                 _ => v,
             };
             settled.push(v.type_of().ok_or(Stop)?);
-            ready.push(self.ready(v, at)?);
+            given.push((v, at.clone()));
         }
         let mut key: Vec<ArgKey> = settled.iter().cloned().map(ArgKey::Type).collect();
         for (_, v) in &keys {
@@ -174,13 +176,18 @@ impl<'a> Body<'_, 'a> {
         }
         for (_, v) in &keys {
             if !matches!(v, V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_))) {
-                ready.push(self.ready(v.clone(), span)?);
+                given.push((v.clone(), span.clone()));
             }
         }
         let fun = match self.s.instances.get(&(n, key.clone())) {
             Some(fun) => *fun,
             None => self.instance(n, key, settled, keys, bound, span)?,
         };
+        let mut ready = Vec::new();
+        for (k, (v, at)) in given.into_iter().enumerate() {
+            let changed = self.changes(fun, k);
+            ready.push(self.ready(v, changed, &at)?);
+        }
         self.check_aliases(fun, &ready, span)?;
         let args: Vec<Operand> = ready.iter().flat_map(|r| r.words.iter().copied()).collect();
         let records = ready.into_iter().map(|r| r.record).collect();
@@ -231,10 +238,19 @@ impl<'a> Body<'_, 'a> {
         Ok(out)
     }
 
-    /// An argument's words.
-    fn ready(&mut self, v: V, span: &Span) -> Done<Ready> {
+    /// Whether a function changes its parameter number `k`, as far as that is known. Of one that is still being compiled, the name tells.
+    fn changes(&self, fun: Fun, k: usize) -> bool {
+        let (facts, written) = (&self.s.facts[fun.0 as usize], &self.s.written[fun.0 as usize]);
+        let Some(p) = facts.params.get(k) else { return true };
+        written.params.get(p.words.clone()).is_some_and(|w| w.contains(&true))
+            || p.regions.iter().any(|r| written.regions.get(r.0 as usize).copied().unwrap_or(false))
+            || !facts.done && p.name.ends_with('!')
+    }
+
+    /// An argument's words; `changed` tells whether the function changes it.
+    fn ready(&mut self, v: V, changed: bool, span: &Span) -> Done<Ready> {
         let record = ArgRecord { span: span.clone(), vars: Vec::new(), temporary: false, regions: Vec::new() };
-        let mut r = Ready { words: Vec::new(), record, places: Vec::new(), views: Vec::new() };
+        let mut r = Ready { words: Vec::new(), record, places: Vec::new(), views: Vec::new(), changed };
         self.ready_part(v, span, &mut r)?;
         Ok(r)
     }
@@ -279,7 +295,7 @@ impl<'a> Body<'_, 'a> {
         let place = match &x {
             X::At(p) => Some(*p),
             // Given with the other sign: turned before the call, and back after it.
-            X::Neg(a) if ty != Ty::L => match **a {
+            X::Neg(a) if ty != Ty::L && r.changed => match **a {
                 X::At(p) => {
                     let row = pendula_isa::table::Row::Neg;
                     self.emit(super::body::Sink::Pre, Stmt::Permute { row, inverse: false, ty, args: vec![p.into()] });
@@ -318,19 +334,13 @@ impl<'a> Body<'_, 'a> {
 
     /// Refuses arguments that could be the same words, if one of them is changed; where only the run can tell, has it checked.
     fn check_aliases(&mut self, fun: Fun, args: &[Ready], span: &Span) -> Done<()> {
-        let facts = self.s.facts[fun.0 as usize].clone();
-        let written = self.s.written[fun.0 as usize].clone();
         // A function that is still being compiled may change anything.
-        let changes = |k: usize, done: bool| match facts.params.get(k) {
-            Some(p) if done => {
-                written.params.get(p.words.clone()).is_some_and(|w| w.contains(&true))
-                    || p.regions.iter().any(|r| written.regions.get(r.0 as usize).copied().unwrap_or(false))
-            }
-            _ => true,
-        };
+        let done = self.s.facts[fun.0 as usize].done;
+        let changed: Vec<bool> = (0..args.len()).map(|k| !done || self.changes(fun, k)).collect();
+        let changes = |k: usize| changed.get(k).copied().unwrap_or(true);
         for i in 0..args.len() {
             for j in i + 1..args.len() {
-                if !changes(i, facts.done) && !changes(j, facts.done) {
+                if !changes(i) && !changes(j) {
                     continue;
                 }
                 let (a, b) = (&args[i], &args[j]);
@@ -350,7 +360,7 @@ impl<'a> Body<'_, 'a> {
                 }
             }
             // One argument, such as a struct, may hold a place twice.
-            if changes(i, facts.done) {
+            if changes(i) {
                 self.keep_all_apart(&args[i].places.clone(), span)?;
             }
         }

@@ -33,6 +33,22 @@ pub enum Argument {
     Tuple(Vec<Argument>),
 }
 
+/// Why a definition is not the entry point.
+enum Fits {
+    /// It is the one, and in error.
+    Yes,
+    /// The arguments are not for it.
+    No,
+}
+
+/// The entry point's arguments.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    pub(super) data: Vec<Data>,
+    /// The data symbols of each parameter.
+    pub(super) parameters: Vec<Vec<String>>,
+}
+
 impl Number {
     fn is_whole(&self) -> bool {
         match self {
@@ -45,41 +61,61 @@ impl Number {
 
 impl Sema<'_> {
     /// Compiles the entry point, and gives the data of its arguments.
-    pub(super) fn entry(&mut self) -> Done<Vec<Data>> {
-        let Some(n) = self.find_entry()? else { return Ok(Vec::new()) };
+    pub(super) fn entry(&mut self) -> Done<Entry> {
+        let found = self.find_entry()?;
+        // Of several definitions the one is taken whose parameters fit; if none does, the first one says why.
+        let before = self.diagnostics.len();
+        let mut said = None;
+        for n in found {
+            match self.entry_of(n) {
+                Ok(entry) => return Ok(entry),
+                Err(Fits::No) => {
+                    let told = self.diagnostics.split_off(before);
+                    said.get_or_insert(told);
+                }
+                Err(Fits::Yes) => return Err(Stop),
+            }
+        }
+        self.diagnostics.extend(said.unwrap_or_default());
+        Err(Stop)
+    }
+
+    fn entry_of(&mut self, n: usize) -> Result<Entry, Fits> {
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
         if self.settings.arguments.is_empty() && self.settings.types.is_empty() && !f.params.is_empty() {
-            return self.library_entry(n);
+            return self.library_entry(n).map_err(|_| Fits::Yes);
         }
         let given = self.settings.arguments.len().max(self.settings.types.len());
         if given != f.params.len() {
             let list: Vec<&str> = f.params.iter().map(|p| p.name.text.as_str()).collect();
             let message = format!("`{}` takes {} arguments, found {given}", f.name.text, f.params.len());
             self.error(file, &f.name.span, codes::ENTRY, message).help = Some(format!("give `--args` for {}", list.join(", ")));
-            return Err(Stop);
+            return Err(Fits::No);
         }
         let mut bound = HashMap::new();
         let mut types = Vec::new();
         for (k, param) in f.params.iter().enumerate() {
-            let ty = self.entry_type(file, f, param, k, &mut bound)?;
+            let ty = self.entry_type(file, f, param, k, &mut bound).map_err(|_| Fits::No)?;
             types.push(ty);
         }
-        let mut data = Vec::new();
+        let (mut data, mut parameters) = (Vec::new(), Vec::new());
         for (k, (param, ty)) in f.params.iter().zip(&types).enumerate() {
             let value = self.settings.arguments.get(k).cloned();
-            self.data(file, &param.name, &param.name.text, ty, value.as_ref(), &mut data)?;
+            let before = data.len();
+            self.data(file, &param.name, &param.name.text, ty, value.as_ref(), &mut data).map_err(|_| Fits::No)?;
+            parameters.push(data.iter().skip(before).map(|d| d.name.clone()).collect());
         }
         let mut keywords = Vec::new();
         for k in &f.keywords {
             let Some(default) = &k.default else {
                 let message = format!("the keyword `{}` of the entry point has no default", k.name.text);
                 self.error(file, &k.name.span, codes::ENTRY, message).help = Some("make it a positional parameter".into());
-                return Err(Stop);
+                return Err(Fits::Yes);
             };
             let Some(value) = literal(default) else {
                 let message = format!("the default of the keyword `{}` is no number", k.name.text);
                 self.error(file, &default.span, codes::ENTRY, message).help = Some("make it a positional parameter".into());
-                return Err(Stop);
+                return Err(Fits::Yes);
             };
             keywords.push((k.name.text.clone(), value));
         }
@@ -87,11 +123,11 @@ impl Sema<'_> {
         key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
         let fun = self.compile(n, key, types, keywords, bound);
         self.program.entry = Some(fun);
-        Ok(data)
+        Ok(Entry { data, parameters })
     }
 
     /// Without arguments, functions whose types are all given are compiled as a library.
-    fn library_entry(&mut self, n: usize) -> Done<Vec<Data>> {
+    fn library_entry(&mut self, n: usize) -> Done<Entry> {
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
         let concrete = |f: &ast::Function| f.params.iter().all(|p| p.ty.is_some()) && f.type_params.is_empty();
         if !concrete(f) {
@@ -120,24 +156,25 @@ impl Sema<'_> {
         let mut key: Vec<ArgKey> = types.iter().cloned().map(ArgKey::Type).collect();
         key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
         self.compile(n, key, types, keywords, HashMap::new());
-        Ok(Vec::new())
+        Ok(Entry::default())
     }
 
     /// The function where a run begins: the one that is asked for, else the last of the program.
-    fn find_entry(&mut self) -> Done<Option<usize>> {
+    fn find_entry(&mut self) -> Done<Vec<usize>> {
         let own: Vec<usize> = (0..self.definitions.len()).filter(|n| !self.definitions[*n].library).collect();
         let file = self.inputs.first().map_or(0, |i| i.file);
         if let Some(name) = &self.settings.entry {
             let count = self.settings.arguments.len().max(self.settings.types.len());
-            let fits = |n: &usize| {
-                let f = self.definitions[*n].ast;
-                f.name.text == *name && (count == 0 || f.params.len() == count)
-            };
-            let named = |n: &usize| self.definitions[*n].ast.name.text == *name;
+            let named = |n: &usize| self.definitions[*n].ast.name.text == *name && self.definitions[*n].ast.instruction.is_none();
             let all = (0..self.definitions.len()).collect::<Vec<_>>();
-            let found = own.iter().copied().find(fits).or_else(|| all.iter().copied().find(fits));
-            return match found.or_else(|| all.iter().copied().find(named)) {
-                Some(n) => Ok(Some(n)),
+            let mut found: Vec<usize> = own.iter().copied().filter(named).collect();
+            if found.is_empty() {
+                found = all.iter().copied().filter(named).collect();
+            }
+            // Those with as many parameters first.
+            found.sort_by_key(|n| self.definitions[*n].ast.params.len() != count);
+            return match found.first() {
+                Some(_) => Ok(found),
                 None => {
                     let names: Vec<&str> = own.iter().map(|n| self.definitions[*n].ast.name.text.as_str()).collect();
                     let help = if names.is_empty() {
@@ -152,7 +189,12 @@ impl Sema<'_> {
             };
         }
         match own.last() {
-            Some(n) => Ok(Some(*n)),
+            Some(n) => {
+                let name = &self.definitions[*n].ast.name.text;
+                let instruction = self.definitions[*n].ast.instruction;
+                let same = |m: &usize| self.definitions[*m].ast.name.text == *name && self.definitions[*m].ast.instruction == instruction;
+                Ok(own.iter().rev().copied().filter(same).collect())
+            }
             None => {
                 let d = self.error(file, &(0..0), codes::ENTRY, "the file defines no reversible function");
                 d.help = Some("write `@i function f(y!, x) … end`".into());
@@ -237,6 +279,11 @@ impl Sema<'_> {
             Argument::Array(lens, items) => {
                 let whole = items.iter().all(Number::is_whole);
                 let dims = lens.len() as u8;
+                // Pairs of numbers are complex ones.
+                let pairs = items.len() == 2 * lens.iter().product::<usize>() && !items.is_empty();
+                if pairs {
+                    out.push(Type::Array { element: Box::new(Type::Complex(Ty::F)), dims, strided: false });
+                }
                 let mut elements: Vec<Type> = numbers(whole).into_iter().map(Type::Num).collect();
                 elements.extend([Type::Bool, Type::Complex(Ty::F), Type::Tropical(Ty::F)]);
                 out.extend(elements.into_iter().map(|t| Type::Array { element: Box::new(t), dims, strided: false }));

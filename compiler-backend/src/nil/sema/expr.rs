@@ -50,6 +50,11 @@ impl Body<'_, '_> {
             ExprKind::Call { callee, dot, args, keywords } => self.call_value(e, callee, *dot, args, keywords),
             ExprKind::Type(t) => self.type_expr(t).map(V::Type),
             ExprKind::Unary(op, a) => self.unary(*op, a, &e.span),
+            ExprKind::Binary { op: op @ (Binary::Both | Binary::Either), dot, left, right } => {
+                let a = self.eval_point(left, *dot)?;
+                let b = self.later(|s| s.eval_point(right, *dot))?;
+                self.binary(*op, a, b, &e.span)
+            }
             ExprKind::Binary { op, dot, left, right } => {
                 let a = self.eval_point(left, *dot)?;
                 let b = self.eval_point(right, *dot)?;
@@ -57,7 +62,7 @@ impl Body<'_, '_> {
             }
             ExprKind::Choice(c, a, b) => {
                 let c = self.truth(c)?;
-                let (a, b) = (self.eval(a)?, self.eval(b)?);
+                let (a, b) = (self.later(|s| s.eval(a))?, self.later(|s| s.eval(b))?);
                 match (a, b) {
                     (V::Bool(a), V::Bool(b)) => Ok(V::Bool(X::Choice(Box::new(c), Box::new(a), Box::new(b)))),
                     (a, b) => {
@@ -100,6 +105,24 @@ impl Body<'_, '_> {
             ExprKind::Array(parts) => Ok(V::Elements(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
             ExprKind::Const(a) | ExprKind::Skip(a) => self.eval(a),
         }
+    }
+
+    /// A value that may not be asked for: what it needs is computed where it is.
+    fn later(&mut self, f: impl FnOnce(&mut Self) -> Done<V>) -> Done<V> {
+        let (compute, value) = self.computed(f);
+        let value = value?;
+        if compute.is_empty() {
+            return Ok(value);
+        }
+        Ok(match value {
+            V::Num(x, ty) => V::Num(X::Within(compute, Box::new(x)), ty),
+            V::Bool(x) => V::Bool(X::Within(compute, Box::new(x))),
+            // What has several parts is computed in any case.
+            other => {
+                self.pre.extend(compute);
+                other
+            }
+        })
     }
 
     /// What an expression means under an operator with a point: of an array, the element that is at hand.
@@ -627,6 +650,7 @@ impl Body<'_, '_> {
         match x {
             X::Lit(Literal::Int(_)) | X::Cmp(..) | X::Both(..) | X::Either(..) | X::Not(_) => true,
             X::Lit(_) | X::Const(_) => false,
+            X::Within(_, a) => self.is_integer(a),
             X::At(crate::ir::Place::Var(v)) => self.f.ty(*v) == Ty::Int,
             X::At(crate::ir::Place::Mem(m)) => self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int),
             X::Neg(a) | X::Choice(_, a, _) => self.is_integer(a),

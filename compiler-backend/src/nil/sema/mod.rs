@@ -70,6 +70,8 @@ pub struct Analysis {
     pub program: Option<Program>,
     /// The data symbols of the entry's arguments.
     pub arguments: Vec<crate::lower::Argument>,
+    /// Their names, by parameter.
+    pub parameters: Vec<Vec<String>>,
     /// What there is to say.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -180,20 +182,22 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
     };
     s.declare();
     s.choose_format();
-    let arguments = s.entry().unwrap_or_default();
+    let entry = s.entry().unwrap_or_default();
     s.settle();
     let failed = s.diagnostics.iter().any(|d| d.severity == Severity::Error);
     let program = (!failed).then_some(s.program);
     let mut diagnostics = s.diagnostics;
     diagnostics.sort_by_key(|d| d.primary.as_ref().map(|l| (l.place.file, l.place.span.start)));
     diagnostics.dedup();
-    Analysis { program, arguments, diagnostics }
+    Analysis { program, arguments: entry.data, parameters: entry.parameters, diagnostics }
 }
 
 impl<'a> Sema<'a> {
     /// Collects what the files declare.
     fn declare(&mut self) {
-        self.structs.insert("SparseMatrixCSC".to_string(), sparse_matrix());
+        for name in ["SparseMatrixCSC", "AbstractSparseMatrix", "AbstractSparseMatrixCSC"] {
+            self.structs.insert(name.to_string(), sparse_matrix());
+        }
         for input in self.inputs {
             for item in &input.tree.items {
                 match item {

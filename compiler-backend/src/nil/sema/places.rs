@@ -26,7 +26,8 @@ impl Body<'_, '_> {
                 | X::Both(..)
                 | X::Either(..)
                 | X::Not(_)
-                | X::Choice(..) => None,
+                | X::Choice(..)
+                | X::Within(..) => None,
             }
         }
         match v {

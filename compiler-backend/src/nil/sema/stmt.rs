@@ -70,7 +70,7 @@ impl Body<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         self.statements(list);
         let body = std::mem::replace(&mut self.out, outer);
-        let name = name.map_or_else(|| self.span_name(), |n| format!("{}:{}", self.f.name, n.text));
+        let name = name.map_or_else(|| self.span_name(), |n| format!("{}.{}", self.f.name, n.text));
         self.emit(Sink::Out, Stmt::Span { name, undo, body });
     }
 
@@ -112,7 +112,7 @@ impl Body<'_, '_> {
             let _ = self.fail::<()>(close, codes::ORDER, message, help);
         }
         self.arrays = arrays;
-        let name = name.map_or_else(|| self.span_name(), |n| format!("{}:{}", self.f.name, n.text));
+        let name = name.map_or_else(|| self.span_name(), |n| format!("{}.{}", self.f.name, n.text));
         self.emit(Sink::Out, Stmt::With { name, compute, body: use_ });
     }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use pendula_isa::table::Func;
 use pendula_isa::{Cond, Ty};
 
-use crate::ir::{Mem, Operand, Place, Region, Var};
+use crate::ir::{Block, Mem, Operand, Place, Region, Var};
 use crate::nil::types::{StructType, Type};
 
 /// A number written in the source, whose type its place decides.
@@ -42,6 +42,8 @@ pub(super) enum X {
     Not(Box<X>),
     /// The second if the first is 1, else the third.
     Choice(Box<X>, Box<X>, Box<X>),
+    /// A value that needs something computed, which is done only where it is asked for.
+    Within(Block, Box<X>),
 }
 
 impl X {
@@ -65,7 +67,8 @@ impl X {
             | X::Both(..)
             | X::Either(..)
             | X::Not(_)
-            | X::Choice(..) => None,
+            | X::Choice(..)
+            | X::Within(..) => None,
         }
     }
 
@@ -74,7 +77,7 @@ impl X {
         match self {
             X::Lit(_) | X::Const(_) => {}
             X::At(p) => f(*p),
-            X::Neg(a) | X::Not(a) => a.places(f),
+            X::Neg(a) | X::Not(a) | X::Within(_, a) => a.places(f),
             X::Fun(_, args) => args.iter().for_each(|a| a.places(f)),
             X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => {
                 a.places(f);

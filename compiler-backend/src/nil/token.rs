@@ -1,0 +1,157 @@
+//! The tokens of Nil: what the lexer makes, and the parser and the formatter read.
+
+use super::ast::{AssignOp, Binary};
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tok {
+    /// The end of the text.
+    Eof,
+    /// A name.
+    Ident,
+    /// A reserved word.
+    Kw(Kw),
+    /// `@name`
+    Macro,
+    /// A whole number.
+    Int,
+    /// A number with a fraction or exponent.
+    Real,
+    /// A number that cannot be read.
+    BadNumber,
+    /// A text; `"""…"""` if `triple`.
+    Str { triple: bool },
+    /// A text or command that only the host reads: `r"…"`, `` `…` ``.
+    HostText,
+    /// A text without an end; reaches to the end of its first line.
+    OpenText,
+    /// A character.
+    Char,
+    /// `#=` without `=#`.
+    OpenComment,
+    /// `(`
+    LParen,
+    /// `)`
+    RParen,
+    /// `[`
+    LBrack,
+    /// `]`
+    RBrack,
+    /// `{`
+    LBrace,
+    /// `}`
+    RBrace,
+    /// `,`
+    Comma,
+    /// `;`
+    Semi,
+    /// `:`
+    Colon,
+    /// `::`
+    Typed,
+    /// `.` before a field or an argument list.
+    Dot,
+    /// `...`
+    Splat,
+    /// `?`
+    Question,
+    /// `->`
+    Arrow,
+    /// `=>`
+    Pair,
+    /// `←`
+    Alloc,
+    /// `→`
+    Free,
+    /// `=`
+    Equals,
+    /// `+=` and its like; whether with a point.
+    Assign(AssignOp, bool),
+    /// `÷=`, `.=` and its like: not reversible.
+    BadAssign,
+    /// A binary operator; whether with a point. Also `+` and `-` as signs.
+    Op(Binary, bool),
+    /// An operator that only the host has.
+    HostOp,
+    /// `|>`
+    Pipe,
+    /// `<:`
+    Subtype,
+    /// `~`
+    Tilde,
+    /// `!`
+    Not,
+    /// `√`
+    Root,
+    /// `'` after an operand.
+    Prime,
+    /// `∈`
+    Elem,
+    /// Any other character.
+    Unknown,
+}
+
+impl Tok {
+    /// Whether an operand can end with it, so that what follows is a binary operator and not a sign.
+    pub(crate) const fn ends_operand(self) -> bool {
+        matches!(
+            self,
+            Tok::Ident
+                | Tok::Int
+                | Tok::Real
+                | Tok::BadNumber
+                | Tok::Str { .. }
+                | Tok::HostText
+                | Tok::OpenText
+                | Tok::Char
+                | Tok::RParen
+                | Tok::RBrack
+                | Tok::RBrace
+                | Tok::Prime
+                | Tok::Splat
+                | Tok::Kw(Kw::End | Kw::True | Kw::False)
+        )
+    }
+}
+
+macro_rules! keywords {
+    ($( $Name:ident $text:literal )*) => {
+        /// A reserved word.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "the names say it")]
+        pub(crate) enum Kw { $( $Name, )* }
+
+        /// The reserved word, if it is one.
+        pub(crate) fn keyword(text: &str) -> Option<Kw> {
+            match text {
+                $( $text => Some(Kw::$Name), )*
+                _ => None,
+            }
+        }
+    };
+}
+
+keywords! {
+    Baremodule "baremodule" Begin "begin" Break "break" Catch "catch" Const "const" Continue "continue" Do "do"
+    Else "else" Elseif "elseif" End "end" Export "export" False "false" Finally "finally" For "for"
+    Function "function" Global "global" If "if" Import "import" In "in" Isa "isa" Let "let" Local "local"
+    Macro "macro" Module "module" Quote "quote" Return "return" Struct "struct" True "true" Try "try"
+    Using "using" Where "where" While "while"
+}
+
+/// A token and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    /// What.
+    pub(crate) kind: Tok,
+    /// Its first byte.
+    pub(crate) start: usize,
+    /// The byte after it.
+    pub(crate) end: usize,
+    /// The column of its first byte, in bytes from 0.
+    pub(crate) column: usize,
+    /// Whether a line ends between the token before and this one.
+    pub(crate) line_before: bool,
+    /// Whether anything stands between the token before and this one.
+    pub(crate) space_before: bool,
+}

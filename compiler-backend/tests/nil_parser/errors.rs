@@ -1,0 +1,218 @@
+//! Every error: its code, where it points, that there is a way out; and what is read nevertheless.
+
+use pendula_compiler::nil::ast::Item;
+use pendula_compiler::nil::parser::parse;
+
+use crate::shape::stmts;
+
+/// The errors of a text: line (from 1), code, text at the caret.
+fn errors(text: &str) -> Vec<(usize, &'static str, String)> {
+    let (_, diagnostics) = parse(0, text);
+    let known: Vec<_> = pendula_compiler::nil::codes::codes().map(|(code, _)| code).collect();
+    let each = |d: &pendula_isa::diagnostic::Diagnostic| {
+        assert!(known.contains(&d.code) && d.help.is_some() && !d.message.contains('\n'), "{d:?}");
+        let span = d.primary.as_ref().expect("a place").place.span.clone();
+        (text[..span.start].matches('\n').count() + 1, d.code, text[span].to_owned())
+    };
+    diagnostics.iter().map(each).collect()
+}
+
+/// Checks the only error of a body.
+fn one(body: &str, code: &str, at: &str) {
+    let text = format!("@i function f(x)\n{body}\n    y += 1\nend\n@i function g(x)\nend\n");
+    let found = errors(&text);
+    let line = 2 + body.find(at).map_or(0, |n| body[..n].matches('\n').count());
+    assert_eq!(found, [(line, code, at.to_owned())], "{body}");
+    let (file, _) = parse(0, &text);
+    assert_eq!(file.items.len(), 2, "{body}");
+    let Item::Function(f) = &file.items[0] else { panic!() };
+    assert!(stmts(&f.body).ends_with("(+= y 1)"), "{body}: {}", stmts(&f.body));
+}
+
+#[test]
+fn characters_numbers_texts() {
+    one("a += b ≈ c", "P0301", "≈");
+    one("a += § + 1", "P0301", "§");
+    one("a += b ∧ c", "P0301", "∧");
+    one("a += 0x", "P0302", "0x");
+    one("a += 1__0 + 1", "P0302", "1__0");
+    one("a += 1.2.3", "P0302", "1.2.3");
+    one("a += 0b12", "P0302", "0b12");
+    one("a += f(\"abc", "P0303", "\"abc");
+    one("@safe println(\"\\q\")", "P0303", "\\q");
+    one("@safe println(\"a $ b\")", "P0303", "$");
+    assert_eq!(errors("@i function f()\nx += 1\n#= open\nend")[0].1, "P0303");
+}
+
+#[test]
+fn something_else_expected() {
+    one("a += )", "P0304", ")");
+    one(") + 1", "P0304", ")");
+    one("a += f(1, ,2)", "P0304", ",");
+    one("a += b c", "P0304", "c");
+    one("a += (b", "P0304", "");
+    one("a += [1 2]", "P0304", "2");
+    one("a += x[1; 2]", "P0304", ";");
+    one("~(y += 1;\nfor i = 1:2\nend;\nf(y)\n)x", "P0304", "x");
+    assert_eq!(errors("@i function f()\n~(x += 1;\nf(x)\nend\n"), [(2, "P0304", "(".to_owned())]);
+    one("@zeros T", "P0304", "");
+    one("for i + 1\nend", "P0304", "+");
+    one("for (i, j) in x\nend", "P0304", "(");
+    one("a += 1:2:3:4", "P0304", "4");
+    one("if\nx += 1\nend", "P0304", "");
+    one("@anc a", "P0304", "");
+    one("@inbounds", "P0304", "");
+    one("a += if b 1 else 2 end", "P0314", "if");
+}
+
+#[test]
+fn not_statements() {
+    one("a + b", "P0306", "a + b");
+    one("a", "P0306", "a");
+    one("a || error(1)", "P0306", "a || error(1)");
+    one("a == b", "P0306", "a == b");
+    one("~f", "P0306", "~f");
+    one("3", "P0306", "3");
+    one("a = 3", "P0310", "=");
+    one("a ÷= 3", "P0310", "÷=");
+    one("a .= 3", "P0310", ".=");
+    one("a ^= 3", "P0310", "^=");
+    one("a, b = 3", "P0304", ",");
+}
+
+#[test]
+fn host_constructs() {
+    one("@launch a += 1", "P0311", "@launch");
+    one("@show a", "P0311", "@show");
+    one("a += @view x[1]", "P0311", "@view");
+    one("f(x...)", "P0312", "...");
+    one("a += x::Int", "P0313", "::");
+    one("a += f(i -> i + 1)", "P0314", "->");
+    one("a += f(i for i in 1:2)", "P0314", "for");
+    one("a += (1 => 2)", "P0314", "=>");
+    one("a += x isa Int", "P0314", "isa");
+    one("a += b // 2", "P0314", "//");
+    one("a += f(:name)", "P0314", ":name");
+    one("return x", "P0317", "return");
+    one("break", "P0317", "break");
+    one("let a = 1\nif b end\nend", "P0317", "let");
+    one("function h(x)\nfor i = 1:2\nend\nend", "P0317", "function");
+    one("try\nx += 1\ncatch e\nend", "P0317", "try");
+    one("a += 1 < (2 < 3 < 4) < 5", "P0318", "(2 < 3 < 4)");
+    one("f(k = 1, 2)", "P0319", "2");
+    one("if (a, b, c)\nend", "P0315", "(a, b, c)");
+    one("if (a, ~) && b\nend", "P0315", "(a, ~) && b");
+    one("@from a while (b, c)\nend", "P0315", "c");
+}
+
+#[test]
+fn heads() {
+    let head = |text: &str, code: &str, at: &str| {
+        let text = format!("@i function {text}\n  if a\n  end\nend\n@i function g()\nend\n");
+        let found = errors(&text);
+        assert_eq!(found, [(1, code, at.to_owned())], "{text}");
+        assert!(parse(0, &text).0.items.iter().any(|i| matches!(i, Item::Function(g) if g.name.text == "g")), "{text}");
+    };
+    head("(g::Grad)(x)", "P0316", "(g");
+    head("f(::Int)", "P0316", "::");
+    head("f(x)::Int", "P0316", "::");
+    head("f(args...)", "P0312", "...");
+    head("f(x, 1)", "P0304", "1");
+    head("(:==)(f)(x)", "P0316", "==");
+    head("f(x) where {1}", "P0304", "1");
+    assert_eq!(errors("@i f(x) = 2\n@i struct 3\nend"), [(1, "P0316", "f".to_owned()), (2, "P0304", "3".to_owned())]);
+    assert_eq!(errors("@i @fast function f() end"), [(1, "P0311", "@fast".to_owned())]);
+}
+
+#[test]
+fn blocks_without_end() {
+    let found = errors("@i function f()\n  for i = 1:2\n    x += 1\n\n@i function g()\nend\n");
+    assert_eq!(found, [(2, "P0305", "for".to_owned())]);
+    // The `end` of the function closed the loop: the loop is the one that lacks it.
+    let found = errors("@i function f()\n    for i = 1:2\n        x += 1\nend\n@i function g()\nend\n");
+    assert_eq!(found, [(2, "P0305", "for".to_owned())]);
+    let found = errors("@i function f()\n  if a\n");
+    assert_eq!(found, [(2, "P0305", "if".to_owned())]);
+    let found = errors("module A\n@i function f()\nend\n");
+    assert_eq!(found, [(1, "P0305", "module".to_owned())]);
+    let found = errors("function h()\n  if a\n@i function f()\n  x + 1\nend\n");
+    assert_eq!(found, [(1, "P0305", "function".to_owned()), (4, "P0306", "x + 1".to_owned())]);
+    assert_eq!(errors("x = f(1\n@i function f()\nend\n"), [(1, "P0304", "(".to_owned())]);
+    assert_eq!(errors("end\nx = 1\nelse\n"), [(1, "P0309", "end".to_owned()), (3, "P0309", "else".to_owned())]);
+    let found = errors("@i function f()\nfor i = 1:2\nelse\nx + 1\nend\nend\n");
+    assert_eq!(found, [(3, "P0309", "else".to_owned()), (4, "P0306", "x + 1".to_owned())]);
+}
+
+#[test]
+fn all_errors_of_a_file() {
+    let text = "\
+@i function f(x, y)
+    x = 1
+    for i = 1:n
+        y += x +
+        z -= f(x,
+            , 3)
+        return y
+        if (x, ~
+            x + 1
+        end
+    end
+    x += (y + 1))
+    b *= 2 3
+    ~@routine r s
+end
+plain(x) = 3
+@i function g(x)
+    x ÷= 2
+end
+";
+    let found: Vec<_> = errors(text).into_iter().map(|(line, code, _)| (line, code)).collect();
+    assert_eq!(
+        found,
+        [
+            (2, "P0310"),
+            (5, "P0304"),
+            (7, "P0317"),
+            (9, "P0304"),
+            (12, "P0304"),
+            (13, "P0304"),
+            (14, "P0304"),
+            (18, "P0310"),
+        ]
+    );
+}
+
+#[test]
+fn no_more_than_a_hundred() {
+    let text = format!("@i function f()\n{}end\n", "x = 1\n".repeat(500));
+    let found = errors(&text);
+    assert_eq!(found.len(), 101);
+    assert_eq!(found[100].1, "P0308");
+}
+
+#[test]
+fn depth_is_bounded() {
+    let deep = |body: &str| {
+        let found = errors(&format!("@i function f()\n{body}\nend\n@i function g()\nend\n"));
+        assert_eq!(found.iter().map(|f| f.1).collect::<Vec<_>>(), ["P0307"], "{}…", &body[..20]);
+    };
+    let n = 100_000;
+    deep(&format!("x += {}1{}", "(".repeat(n), ")".repeat(n)));
+    deep(&format!("{}x{}", "(".repeat(n), ")".repeat(n)));
+    deep(&format!("x += {}1{}", "f(".repeat(n), ")".repeat(n)));
+    deep(&format!("x += {}1{}", "a[".repeat(n), "]".repeat(n)));
+    deep(&format!("x += {}1", "-".repeat(n)));
+    deep(&format!("x += 1{}", " + 1".repeat(n)));
+    deep(&format!("x += 1{}", "^1".repeat(n)));
+    deep(&format!("x += a{}", "'".repeat(n)));
+    deep(&format!("x += a{}", " ? a : a".repeat(n)));
+    deep(&format!("x += 1{}", " < 1".repeat(n)));
+    deep(&format!("{}x += 1", "~".repeat(n)));
+    deep(&format!("{}x += 1", "@inbounds ".repeat(n)));
+    deep(&format!("x ← {}T{}", "A{".repeat(n), "}".repeat(n)));
+    deep(&format!("for i = 1:2{}\nend", ", i = 1:2".repeat(1000)));
+    deep(&format!("@safe println({}1{})", "\"$(".repeat(201), ")\"".repeat(201)).replace("@safe println", "x += f"));
+    let found = errors(&format!("@i function f()\n{}{}\nend", "begin\n".repeat(n), "end\n".repeat(n)));
+    assert_eq!(found.first().map(|f| f.1), Some("P0307"));
+    assert!(found.len() < 5, "{found:?}");
+}

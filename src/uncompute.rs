@@ -1,0 +1,104 @@
+//! To undo or to erase, routine by routine: `--uncompute auto`. The program is run once with everything undone, and what the energy model
+//! finds cheaper to erase is erased in the next compilation.
+
+use std::collections::BTreeSet;
+
+use pendula_compiler::ir::{At, Program as Ir, Stmt};
+use pendula_hw_model::Technology;
+use pendula_hw_model::breakeven::undoings;
+use pendula_hw_model::price::{Conditions, Device, PriceError};
+use pendula_isa::module::Module;
+use pendula_vm::{Config, ConfigError, LoadError, Machine, Outcome, Program};
+
+/// Why nothing can be chosen.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// The program is none.
+    #[error(transparent)]
+    Program(#[from] LoadError),
+    /// The machine cannot be set up.
+    #[error(transparent)]
+    Machine(#[from] ConfigError),
+    /// The technology has no prices for this.
+    #[error(transparent)]
+    Price(#[from] PriceError),
+    /// The run that measures it did not end.
+    #[error("the run that measures what undoing costs did not end: {0}")]
+    Stopped(String),
+}
+
+/// The routines of a compiled program that are cheaper to erase than to undo, on a technology and with the arguments that the module holds.
+///
+/// # Errors
+/// A run that does not end within `max_steps` instructions, or a technology without prices.
+pub fn cheaper_to_erase(
+    module: &Module,
+    ir: &Ir,
+    technology: &Technology,
+    config: &Config,
+    max_steps: Option<u64>,
+) -> Result<BTreeSet<String>, ChoiceError> {
+    let program = Program::new(module.clone(), true)?;
+    let mut machine = Machine::new(&program, &Config { count: true, ..*config })?;
+    match machine.run(max_steps) {
+        Outcome::Finished => {}
+        Outcome::Limit => return Err(ChoiceError::Stopped("it has more instructions than `--max-steps`".into())),
+        Outcome::Trap(trap) => return Err(ChoiceError::Stopped(trap.fault.title().to_string())),
+    }
+    let conditions = Conditions {
+        hertz: None,
+        volt: None,
+        memory_words: machine.memory().len() as u64,
+        frac: module.flags.format.frac(),
+    };
+    let device = Device::new(technology, conditions)?;
+    let mut names = BTreeSet::new();
+    for f in &ir.functions {
+        collect(&f.body, &mut names);
+    }
+    // A routine that stands in several places of the code is one: what is saved in one place may be lost in another.
+    let mut saved = std::collections::BTreeMap::<&str, f64>::new();
+    for undoing in undoings(module, &machine.counts()) {
+        if let Some(name) = origin(&undoing.name, &names) {
+            let choice = undoing.choice(&device);
+            *saved.entry(name).or_insert(0.0) += choice.uncompute - choice.erase;
+        }
+    }
+    Ok(saved.into_iter().filter(|(_, joules)| *joules > 0.0).map(|(name, _)| name.to_string()).collect())
+}
+
+fn collect(block: &[At], names: &mut BTreeSet<String>) {
+    for at in block {
+        match &at.stmt {
+            Stmt::With { name, compute, body } => {
+                names.insert(name.clone());
+                collect(compute, names);
+                collect(body, names);
+            }
+            Stmt::If { then, otherwise, .. } => {
+                collect(then, names);
+                collect(otherwise, names);
+            }
+            Stmt::While { body, .. } | Stmt::For { body, .. } | Stmt::Span { body, .. } => collect(body, names),
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Array { .. }
+            | Stmt::Call { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => {}
+        }
+    }
+}
+
+/// The routine that a span of the assembly comes from: spans have its name, with a number where there are several.
+fn origin<'n>(span: &str, names: &'n BTreeSet<String>) -> Option<&'n str> {
+    let of = |name: &&String| {
+        span.strip_prefix(name.as_str()).is_some_and(|rest| {
+            rest.is_empty() || rest.strip_prefix('.').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        })
+    };
+    // Of names that are parts of others, the longest, unless it is the name itself.
+    names.get(span).or_else(|| names.iter().filter(of).max_by_key(|n| n.len())).map(String::as_str)
+}
