@@ -524,12 +524,15 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
             |(loss, input, variable, scale, adjoint, tangent): (&Loss, String, Variable, f64, f64, Option<f64>)| {
                 // A rounding at each of some thousand steps.
                 let fixed = variable.ty != Ty::F || loss.variable.ty != Ty::F;
-                let bound = if fixed { 1e-6 * scale + 1e4 * unit } else { 1e-9 * scale };
+                // Where all derivatives are zero, what rounding leaves is of the loss's size.
+                let size = to_f64(self.env, loss.variable.ty, loss.value).abs();
+                let rest = if fixed || !size.is_finite() { 0.0 } else { size };
+                let bound = if fixed { 1e-6 * scale + 1e4 * unit } else { 1e-9 * scale + 1e-13 * rest };
                 let same = |x: f64, bound: f64| (x - adjoint).abs() <= bound || x.to_bits() == adjoint.to_bits();
                 let tangent = tangent.filter(|t| !overflowed || same(*t, bound));
                 let difference = self.difference(loss, variable);
                 let agrees = tangent.is_none_or(|t| same(t, bound))
-                    && difference.is_none_or(|d| same(d, 1e-3 * scale.max(adjoint.abs()) + 1e5 * unit));
+                    && difference.is_none_or(|d| same(d, 1e-3 * scale.max(adjoint.abs()) + 1e5 * unit + 1e-9 * rest));
                 let (_, times) = self.weights(loss.variable, loss.value);
                 Check {
                     loss: loss.name.clone(),

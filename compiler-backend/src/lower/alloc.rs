@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::call::{FIRST_ARGUMENT, IN_REGISTERS};
-use super::linear::{Linear, VReg};
+use super::ops::{Linear, VReg};
 
 /// Where a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +83,13 @@ impl Costs {
         let mut sum = [0u64; REGISTERS + 1];
         for call in &linear.calls {
             let mask = clobbers.get(call.func as usize).copied().unwrap_or(u32::MAX);
+            let passed = call.args.len().min(IN_REGISTERS);
             for (r, s) in sum.iter_mut().enumerate() {
                 if mask & (1 << r) != 0 {
+                    *s = s.saturating_add(2 * call.weight);
+                }
+                // Someone else's place, who then must come from elsewhere.
+                if (1..=passed).contains(&r) {
                     *s = s.saturating_add(2 * call.weight);
                 }
             }
@@ -108,7 +113,9 @@ impl Costs {
                 if mask & (1 << r) != 0 {
                     *c = c.saturating_sub(2 * weight);
                 }
-                if argument < IN_REGISTERS && r != argument + usize::from(FIRST_ARGUMENT) {
+                if argument < IN_REGISTERS && r == argument + usize::from(FIRST_ARGUMENT) {
+                    *c = c.saturating_sub(2 * weight);
+                } else {
                     *c = c.saturating_add(2 * weight);
                 }
             }
@@ -118,7 +125,11 @@ impl Costs {
             lent(argument as usize, weight, self.clobbers.get(call as usize).copied().unwrap_or(0));
         }
         if let Some(param) = life.param {
-            lent(param as usize, 1, 0);
+            for (r, c) in cost.iter_mut().enumerate() {
+                if r != param as usize + usize::from(FIRST_ARGUMENT) {
+                    *c = c.saturating_add(2);
+                }
+            }
         }
         cost
     }

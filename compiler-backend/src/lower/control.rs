@@ -23,7 +23,8 @@ use pendula_isa::{Acc, Cond, Ty};
 
 use super::LowerError;
 use super::effects::Effects;
-use super::linear::{Arg, Args, Builder, Clear, Cmp, INT, Op, SP, VReg, Word};
+use super::linear::{Builder, INT};
+use super::ops::{Arg, Args, Clear, Cmp, Op, SP, VReg, Word};
 use crate::ir::{At, Condition, Step, Var};
 
 /// How a condition decides.
@@ -144,11 +145,7 @@ impl Builder<'_> {
     }
 
     /// Within a loop's turn.
-    fn turns(
-        &mut self,
-        body: &[At],
-        part: impl FnOnce(&mut Self) -> Result<(), LowerError>,
-    ) -> Result<(), LowerError> {
+    fn turns(&mut self, body: &[At], part: impl FnOnce(&mut Self) -> Result<(), LowerError>) -> Result<(), LowerError> {
         if self.known.is_some() {
             self.forget(&Effects::of(self.program, body));
         }
@@ -334,12 +331,9 @@ impl Builder<'_> {
         body: &[At],
         back: bool,
     ) -> Result<(), LowerError> {
-        let sum = |a: Arg, minus: bool| match (a, step) {
-            (Arg::Const(a), Arg::Const(k)) => {
-                let n = if minus { a.wrapping_sub(k) } else { a.wrapping_add(k) };
-                Some(Arg::Const(n))
-            }
-            _ => None,
+        let sum = |a: Arg, minus: bool| {
+            let (Arg::Const(a), Arg::Const(k)) = (a, step) else { return None };
+            Some(Arg::Const(if minus { a.wrapping_sub(k) } else { a.wrapping_add(k) }))
         };
         if given_first == given_last {
             let i = self.begin(var, Clear::None, false)?;
@@ -349,7 +343,9 @@ impl Builder<'_> {
             return self.end(var, Clear::None);
         }
         // One value beside the range: that before the first if the first is known, else that after the last.
-        let before = matches!(given_first, Arg::Const(_));
+        // From 0 to a known last value, the latter needs no instruction before the loop.
+        let from_zero = given_first == Arg::Const(0) && matches!((given_last, step), (Arg::Const(_), Arg::Const(_)));
+        let before = matches!(given_first, Arg::Const(_)) && !from_zero;
         let (bound, given) = if before { (first, given_first) } else { (last, given_last) };
         let away = minus == before;
         let known = sum(given, before);
@@ -397,9 +393,16 @@ impl Builder<'_> {
         if self.erases(name, compute)? {
             return self.with_erased(unique, compute, body, back);
         }
+        let before = self.known.as_ref().map(|k| k.state());
         self.span(unique.clone(), false, |b| b.block(compute, false))?;
         self.block(body, back)?;
-        self.span(unique, true, |b| b.block(compute, true))
+        self.span(unique, true, |b| b.block(compute, true))?;
+        // What has been undone is as it was.
+        if let (Some(known), Some(before)) = (&mut self.known, before) {
+            known.restore(before);
+            self.forget(&Effects::of(self.program, body));
+        }
+        Ok(())
     }
 
     /// An array's life begins.

@@ -24,6 +24,18 @@ pub(super) struct Effects {
     pub(super) calls: Vec<(u32, Vec<Operand>)>,
     /// Whether a tape is read or written.
     pub(super) tape: bool,
+    /// What is left changed: without what is computed and undone.
+    pub(super) net: Net,
+    /// How many computations that will be undone the walk is within.
+    undone: u32,
+}
+
+/// What a block leaves changed.
+#[derive(Debug, Default)]
+pub(super) struct Net {
+    pub(super) writes: HashSet<u32>,
+    pub(super) regions: HashSet<u32>,
+    pub(super) calls: bool,
 }
 
 impl Effects {
@@ -72,9 +84,15 @@ impl Effects {
             Operand::Const(_) => {}
             Operand::Var(v) => {
                 self.writes.insert(v.0);
+                if self.undone == 0 {
+                    self.net.writes.insert(v.0);
+                }
             }
             Operand::Mem(m) => {
                 self.writes_regions.insert(m.region.0);
+                if self.undone == 0 {
+                    self.net.regions.insert(m.region.0);
+                }
             }
         }
     }
@@ -85,8 +103,14 @@ impl Effects {
     }
 
     fn condition(&mut self, program: &Program, condition: &Condition) {
-        self.block(program, &condition.compute);
+        self.computed(program, &condition.compute);
         self.test(&condition.test);
+    }
+
+    fn computed(&mut self, program: &Program, block: &[At]) {
+        self.undone += 1;
+        self.block(program, block);
+        self.undone -= 1;
     }
 
     fn block(&mut self, program: &Program, block: &[At]) {
@@ -146,6 +170,7 @@ impl Effects {
                 for (n, arg) in args.iter().enumerate() {
                     if params.get(n).is_none_or(|p| p.written) { self.write(arg) } else { self.read(arg) }
                 }
+                self.net.calls |= self.undone == 0;
                 self.calls.push((func.0, args.clone()));
             }
             Stmt::If { pre, post, then, otherwise } => {
@@ -171,7 +196,7 @@ impl Effects {
                 self.block(program, body);
             }
             Stmt::With { compute, body, name: _ } => {
-                self.block(program, compute);
+                self.computed(program, compute);
                 self.block(program, body);
             }
             Stmt::Span { body, name: _, undo: _ } => self.block(program, body),

@@ -6,13 +6,16 @@
 //! tape is played back, inverted. If no register is free, a word that the
 //! instruction does not need is exchanged to the frame meanwhile.
 
+use std::collections::{BTreeSet, HashMap};
+
 use pendula_isa::operand::Operand;
 use pendula_isa::table::{Row, Variant};
 use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 
 use super::LowerError;
 use super::alloc::{Home, Homes, REGISTERS};
-use super::linear::{Arg, Clear, INT, Item, Linear, Op, VReg, Word};
+use super::linear::INT;
+use super::ops::{Arg, Clear, Item, Linear, Op, VReg, Word};
 use crate::ir::{Function, Loc, Program, TOLERANCE};
 
 /// The frame pointer, in functions that move the stack pointer.
@@ -102,6 +105,8 @@ pub(super) struct Emitter<'a> {
     /// Calls and whom they call.
     pub(super) calls: Vec<(usize, u32)>,
     pub(super) spans: Vec<Span>,
+    /// The regions that virtual registers may hold addresses of, where calls lend words of memory.
+    pub(super) pointers: HashMap<VReg, BTreeSet<u32>>,
     loc: Loc,
 }
 
@@ -154,6 +159,7 @@ impl<'a> Emitter<'a> {
             halves,
             calls: Vec::new(),
             spans: Vec::new(),
+            pointers: super::call::pointers(linear),
             loc: function.loc,
         }
     }
@@ -416,13 +422,10 @@ impl<'a> Emitter<'a> {
     /// The operand's address, with what it needs in registers.
     pub(super) fn address(&mut self, prep: &mut Prep, word: &Word) -> Result<Addr, LowerError> {
         let mut regs = [Reg::ZERO; 2];
-        let mut n = 0;
-        for v in [word.base, word.index].into_iter().flatten() {
+        for (n, v) in [word.base, word.index].into_iter().flatten().enumerate() {
             regs[n] = self.pointer(prep, v)?;
-            n += 1;
         }
-        let [base, mut index] = regs;
-        let mut base = base;
+        let [mut base, mut index] = regs;
         let mut offset = word.offset;
         if !(pendula_isa::inst::OFFSET_MIN..=pendula_isa::inst::OFFSET_MAX).contains(&offset) {
             let t = self.temp(prep)?;

@@ -9,8 +9,9 @@
 use std::collections::HashSet;
 
 use super::effects::Effects;
-use super::linear::{Arg, Builder, Clear, Op, VReg};
 use super::graph::inner;
+use super::linear::Builder;
+use super::ops::{Arg, Clear, Op, SP, VReg};
 use super::{Erase, LowerError};
 use crate::ir::{At, Condition, Mem, Operand, Program, Stmt};
 
@@ -62,6 +63,14 @@ impl<'a> Known<'a> {
     /// Goes on with another state; returns the present one.
     pub(super) fn swap(&mut self, state: State) -> State {
         std::mem::replace(&mut self.state, state)
+    }
+
+    /// Goes back to a state from before something that has been undone, but for arrays that have come or gone since.
+    pub(super) fn restore(&mut self, state: State) {
+        self.state.zero.extend(state.zero);
+        for array in &mut self.state.arrays {
+            array.zero |= state.arrays.iter().any(|a| a.base == array.base && a.zero);
+        }
     }
 
     /// What is known whichever of two ways was taken.
@@ -120,14 +129,13 @@ impl<'a> Known<'a> {
 }
 
 impl Builder<'_> {
-    /// Nothing that these effects concern is known any more.
+    /// What these effects leave changed is not known any more.
     pub(super) fn forget(&mut self, effects: &Effects) {
-        let lives: Vec<VReg> = effects.writes.iter().filter_map(|v| self.life(*v)).collect();
+        let lives: Vec<VReg> = effects.net.writes.iter().filter_map(|v| self.life(*v)).collect();
         let Some(known) = &mut self.known else { return };
         lives.iter().for_each(|v| known.written(Arg::Reg(*v)));
-        let called = !effects.calls.is_empty();
         for array in &mut known.state.arrays {
-            array.zero &= !called && !effects.writes_regions.contains(&array.region);
+            array.zero &= !effects.net.calls && !effects.net.regions.contains(&array.region);
         }
     }
 
@@ -184,7 +192,7 @@ impl Builder<'_> {
         let mut bases = HashSet::new();
         for array in after.arrays.iter().skip(before.arrays.len()).rev() {
             bases.insert(array.base);
-            self.each_word((array.base, super::linear::SP), array.len, None)?;
+            self.each_word((array.base, SP), array.len, None)?;
             self.release_array(array.base, array.len)?;
         }
         for (old, new) in before.arrays.iter().zip(&after.arrays) {

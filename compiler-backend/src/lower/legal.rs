@@ -13,7 +13,8 @@ use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 
 use super::LowerError;
 use super::emit::{Emitter, Found, Half, Prep, plain, row};
-use super::linear::{Arg, Cmp, INT, Word};
+use super::linear::INT;
+use super::ops::{Arg, Cmp, Word};
 
 /// Whether a jump takes this integer.
 pub(super) fn is_small(word: u64) -> bool {
@@ -142,7 +143,8 @@ impl Emitter<'_> {
 
     /// Whether an accumulate takes a constant in this place.
     fn takes(&self, kind: Kind, count: usize, n: usize, c: u64) -> bool {
-        let operand = |k: usize| if k == n { Operand::Imm(c, Ty::Int) } else { Operand::Reg(super::emit::reg(k as u8 + 1)) };
+        let operand =
+            |k: usize| if k == n { Operand::Imm(c, Ty::Int) } else { Operand::Reg(super::emit::reg(k as u8 + 1)) };
         let operands: Vec<Operand> = (0..count).map(operand).collect();
         Inst::build(kind, &operands).is_ok()
     }
@@ -154,10 +156,7 @@ impl Emitter<'_> {
         let kinds = r.info().operands;
         let kind = row(r, inverse, Variant { ty, cond: Cond::Always, form: false });
         let written = |n: usize| {
-            matches!(
-                kinds.get(n),
-                Some(OperandKind::Target | OperandKind::TargetOrMemory | OperandKind::Memory)
-            )
+            matches!(kinds.get(n), Some(OperandKind::Target | OperandKind::TargetOrMemory | OperandKind::Memory))
         };
         let type_of = |n: usize| kind.constant_type(n);
         let prep = self.prep(args);
@@ -310,8 +309,9 @@ impl Emitter<'_> {
 
 /// The comparison with a constant on the right, if one side is constant.
 fn turned(cmp: Cmp) -> Cmp {
-    match (cmp.a, cmp.b, cmp.cond.exchanged()) {
-        (Arg::Const(_), Arg::Reg(_) | Arg::Mem(_), Some(cond)) => Cmp { cond, a: cmp.b, b: cmp.a, ..cmp },
-        _ => cmp,
+    let constant = |arg| matches!(arg, Arg::Const(_));
+    match cmp.cond.exchanged() {
+        Some(cond) if constant(cmp.a) && !constant(cmp.b) => Cmp { cond, a: cmp.b, b: cmp.a, ..cmp },
+        Some(_) | None => cmp,
     }
 }

@@ -18,6 +18,7 @@ mod graph;
 mod legal;
 mod linear;
 mod names;
+mod ops;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -31,8 +32,9 @@ use pendula_isa::{Acc, Inst, Kind, Module, Reg, Ty};
 use crate::ir::{self, Function, Program};
 use emit::{Coded, Context, Emitter, FRAME, accumulate, plain, reg};
 use erase::{Known, Writers};
-use linear::{Builder, Linear, SpanNames};
-use names::Names;
+use linear::Builder;
+use names::{Names, SpanNames};
+use ops::Linear;
 
 /// An argument of the program: a data symbol, in the order of the source's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,26 +217,13 @@ fn stack_slot(linear: &Linear, param: usize) -> i64 {
     param as i64 - count as i64 - below
 }
 
-/// The registers that a function writes, or that one it calls uses.
+/// The registers that a function takes to be its own, or that one it calls does. One that is only read counts, too: it may be a variable's
+/// that stays zero.
 fn uses(compiled: &Compiled, clobbers: &[u32], group: &[usize]) -> u32 {
     let mut used = 0;
     for coded in &compiled.code {
-        for slot in coded.inst.kind.layout() {
-            match slot {
-                Slot::Target(f) => used |= 1 << coded.inst.regs[usize::from(f & 3)].index(),
-                Slot::None
-                | Slot::Reg(_)
-                | Slot::Mem(_)
-                | Slot::TargetMem(_)
-                | Slot::MemPlain(_)
-                | Slot::TargetMemPlain(_)
-                | Slot::Imm
-                | Slot::Small
-                | Slot::FactorNum
-                | Slot::FactorDen
-                | Slot::Label
-                | Slot::Text => {}
-            }
+        for field in coded.inst.kind.layout().into_iter().flat_map(Slot::register_fields) {
+            used |= 1 << coded.inst.regs[usize::from(field & 3)].index();
         }
     }
     for (_, callee) in &compiled.calls {

@@ -1,6 +1,6 @@
 //! Names that the assembler takes, each given once.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pendula_isa::Reg;
 
@@ -48,5 +48,34 @@ impl Names {
             candidate = format!("{name}.{n}");
         }
         candidate
+    }
+}
+
+/// Names for spans: one for each time that a computation is written out.
+#[derive(Debug, Default)]
+pub(super) struct SpanNames {
+    count: HashMap<String, u32>,
+    open: HashMap<String, Vec<String>>,
+}
+
+impl SpanNames {
+    /// A new name.
+    pub(super) fn fresh(&mut self, name: &str) -> String {
+        let name = valid(name);
+        let count = self.count.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 { name } else { format!("{name}.{count}") }
+    }
+
+    /// The name of a part that computes, or of one that undoes the latest that has not been undone.
+    pub(super) fn part(&mut self, name: &str, undo: bool) -> String {
+        if undo && let Some(open) = self.open.get_mut(name).and_then(Vec::pop) {
+            return open;
+        }
+        let fresh = self.fresh(name);
+        if !undo {
+            self.open.entry(name.to_string()).or_default().push(fresh.clone());
+        }
+        fresh
     }
 }

@@ -1,27 +1,147 @@
-//! stub
-/// Pass.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pass {
-/// x
-Inline }
+//! Improvements of programs of the representation.
+//!
+//! Each pass is a module with a function `run`, and has a switch. A pass leaves what a program computes as it is: values in both
+//! directions, bit for bit; gradients but for rounding where equal shares are added up in another order or together. It may take away a trap
+//! only where that cannot happen, and moves none to where it could not have happened; where of several traps one comes first
+//! may change. Runs with `--trap overflow`, which make a flag of fixed-point numbers a trap, may trap elsewhere or not at all.
+//!
+//! Floating-point words are restored to the last bit by undoing what was added to them only where one number was added to zero; on
+//! this everything here relies. With `--ieee` it does not hold of infinities and NaN: an ancilla that held one is then left as NaN where the
+//! check that would have trapped is gone.
+
+mod cancel;
+mod checks;
+mod fold;
+mod hoist;
+mod inline;
+mod merge;
+mod rewrite;
+mod strength;
+
+use crate::ir::Program;
+
+macro_rules! passes {
+    ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal $level:literal $module:ident; )*) => {
+        /// A pass.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Pass { $( $(#[doc = $doc])+ $Name, )* }
+
+        impl Pass {
+            /// Every pass.
+            pub const ALL: &'static [Pass] = &[$( Pass::$Name, )*];
+
+            /// Its name on the command line.
+            pub const fn name(self) -> &'static str { match self { $( Pass::$Name => $name, )* } }
+
+            /// What it does, in one line.
+            pub const fn doc(self) -> &'static str {
+                match self { $( Pass::$Name => concat!($($doc),+).trim_ascii(), )* }
+            }
+
+            /// The optimisation level from which on it runs.
+            pub const fn level(self) -> u8 { match self { $( Pass::$Name => $level, )* } }
+
+            /// Runs it.
+            pub fn run(self, program: &mut Program) { match self { $( Pass::$Name => $module::run(program), )* } }
+        }
+    };
+}
+
+passes! {
+    /// Puts the bodies of small functions, and of those that ask for it, in place of calls.
+    Inline "inline" 2 inline;
+    /// Computes with constants, takes addresses apart into base, index and offset, and removes what has no effect.
+    Fold "fold" 1 fold;
+    /// Removes checks and assertions that always hold, and drops of gradient words that are always zero.
+    Checks "checks" 1 checks;
+    /// Removes statements that undo each other at once.
+    Cancel "cancel" 1 cancel;
+    /// Joins neighbours that compute and uncompute the same.
+    Merge "merge" 2 merge;
+    /// Computes before a loop what is the same in each turn.
+    Hoist "hoist" 2 hoist;
+    /// Steps addresses from turn to turn instead of multiplying.
+    Strength "strength" 2 strength;
+}
+
 impl Pass {
-/// a
-pub const ALL: &'static [Pass] = &[Pass::Inline];
-/// n
-pub fn name(self) -> &'static str { "inline" }
-/// n
-pub fn from_name(_: &str) -> Option<Pass> { None }
-/// n
-pub fn doc(self) -> &'static str { "inline" }
+    /// The pass with this name.
+    pub fn from_name(name: &str) -> Option<Pass> {
+        Pass::ALL.iter().copied().find(|p| p.name() == name)
+    }
 }
-/// Switches.
-#[derive(Clone, Debug, Default)]
-pub struct Switches;
+
+/// Which passes run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Switches {
+    on: [bool; Pass::ALL.len()],
+}
+
+impl Default for Switches {
+    /// All.
+    fn default() -> Switches {
+        Switches::level(2)
+    }
+}
+
 impl Switches {
-/// l
-pub fn level(_: u8) -> Switches { Switches }
-/// s
-pub fn set(&mut self, _: Pass, _: bool) {}
+    /// No pass.
+    pub const NONE: Switches = Switches { on: [false; Pass::ALL.len()] };
+
+    /// The passes of an optimisation level: 0 none, 1 those that cost little time, 2 all.
+    pub fn level(level: u8) -> Switches {
+        let mut switches = Switches::NONE;
+        for pass in Pass::ALL {
+            switches.set(*pass, pass.level() <= level);
+        }
+        switches
+    }
+
+    /// Switches a pass on or off.
+    pub fn set(&mut self, pass: Pass, on: bool) {
+        self.on[pass as usize] = on;
+    }
+
+    /// The same with a pass switched on.
+    pub fn with(mut self, pass: Pass) -> Switches {
+        self.set(pass, true);
+        self
+    }
+
+    /// The same with a pass switched off.
+    pub fn without(mut self, pass: Pass) -> Switches {
+        self.set(pass, false);
+        self
+    }
+
+    /// Whether a pass runs.
+    pub fn has(&self, pass: Pass) -> bool {
+        self.on[pass as usize]
+    }
 }
-/// Runs.
-pub fn run(_: &mut crate::ir::Program, _: &Switches) {}
+
+/// In which order they run: what one leaves is more often than not what another looks for.
+const ORDER: &[Pass] = &[
+    Pass::Inline,
+    Pass::Checks,
+    Pass::Fold,
+    Pass::Merge,
+    Pass::Cancel,
+    Pass::Hoist,
+    Pass::Fold,
+    Pass::Strength,
+    Pass::Hoist,
+    Pass::Fold,
+    Pass::Checks,
+    Pass::Cancel,
+    Pass::Fold,
+];
+
+/// Runs the passes that are switched on, some of them more than once.
+pub fn run(program: &mut Program, switches: &Switches) {
+    for pass in ORDER {
+        if switches.has(*pass) {
+            pass.run(program);
+        }
+    }
+}

@@ -98,8 +98,10 @@ impl Sema<'_> {
             let ty = self.entry_type(file, f, param, k, &mut bound).map_err(|_| Fits::No)?;
             types.push(ty);
         }
+        // With types alone, arrays have no lengths: the function is compiled without a run.
+        let open = self.settings.arguments.is_empty() && types.iter().any(has_arrays);
         let (mut data, mut parameters) = (Vec::new(), Vec::new());
-        for (k, (param, ty)) in f.params.iter().zip(&types).enumerate() {
+        for (k, (param, ty)) in f.params.iter().zip(&types).enumerate().filter(|_| !open) {
             let value = self.settings.arguments.get(k).cloned();
             let before = data.len();
             self.data(file, &param.name, &param.name.text, ty, value.as_ref(), &mut data).map_err(|_| Fits::No)?;
@@ -122,7 +124,7 @@ impl Sema<'_> {
         let mut key: Vec<ArgKey> = types.iter().cloned().map(ArgKey::Type).collect();
         key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
         let fun = self.compile(n, key, types, keywords, bound);
-        self.program.entry = Some(fun);
+        self.program.entry = (!open).then_some(fun);
         Ok(Entry { data, parameters })
     }
 
@@ -307,6 +309,14 @@ impl Sema<'_> {
 
     /// A struct whose annotation leaves its type argument open.
     fn guess_struct(&self, e: &ast::TypeExpr, v: &Argument, out: &mut Vec<Type>) {
+        // Of an array, that of its elements.
+        if let (Some(ast::TypeArg::Type(inner)), Argument::Array(lens, _)) = (e.args.first(), v) {
+            let mut elements = Vec::new();
+            self.guess_struct(inner, &Argument::Tuple(Vec::new()), &mut elements);
+            let dims = lens.len() as u8;
+            out.extend(elements.into_iter().map(|t| Type::Array { element: Box::new(t), dims, strided: false }));
+            return;
+        }
         let (Some(s), Argument::Tuple(_)) = (self.structs.get(&e.name.text), v) else { return };
         for ty in [Ty::F, Ty::Q, Ty::Int, Ty::L] {
             let mut bound = HashMap::new();
@@ -463,6 +473,15 @@ fn data_name(name: &str) -> String {
 
 fn param_is_array(p: &ast::Param) -> bool {
     p.ty.as_ref().is_none_or(|t| t.name.text.contains("Array") || t.name.text.contains("Vec") || t.name.text.contains("Mat"))
+}
+
+fn has_arrays(t: &Type) -> bool {
+    match t {
+        Type::Array { .. } => true,
+        Type::Struct(s) => s.fields.iter().any(|(_, t)| has_arrays(t)),
+        Type::Tuple(parts) => parts.iter().any(has_arrays),
+        Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Function(_) => false,
+    }
 }
 
 /// A number or a truth value, as it stands.

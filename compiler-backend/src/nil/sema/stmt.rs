@@ -372,9 +372,7 @@ impl Body<'_, '_> {
         match safe {
             Safe::Assert { condition, .. } => self.statement(|s| {
                 let x = s.truth(condition)?;
-                let test = s.test(x)?;
-                s.emit(Sink::Out, Stmt::Assert { test, why: Why::User });
-                Ok(())
+                s.assert_all(x)
             }),
             Safe::Error(message) => {
                 if let Some(message) = message {
@@ -392,6 +390,17 @@ impl Body<'_, '_> {
                 self.fail(span, codes::UNSUPPORTED, message, help)
             }
         }
+    }
+
+    /// Has a truth value asserted: of a conjunction, each part.
+    fn assert_all(&mut self, x: X) -> Done<()> {
+        if let X::Both(a, b) = x {
+            self.assert_all(*a)?;
+            return self.statement(|s| s.assert_all(*b));
+        }
+        let test = self.test(x)?;
+        self.emit(Sink::Out, Stmt::Assert { test, why: Why::User });
+        Ok(())
     }
 
     fn show(&mut self, e: &ast::Expr) -> Done<()> {

@@ -1,0 +1,207 @@
+//! What a function is written out as: operations over virtual registers.
+
+use pendula_isa::table::{Func, Row};
+use pendula_isa::{Acc, Cond, Ty};
+
+use crate::ir::{Care, Loc};
+
+/// A virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct VReg(pub(super) u32);
+
+/// The stack pointer as a virtual register.
+pub(super) const SP: VReg = VReg(0);
+
+/// A word of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) base: Option<VReg>,
+    pub(super) index: Option<VReg>,
+    pub(super) offset: i64,
+    pub(super) region: u32,
+}
+
+impl Word {
+    /// Whether the two may be one word at run time.
+    pub(super) fn may_be(&self, other: &Word) -> bool {
+        let same = |a: &Word, b: &Word| a.base == b.base && a.index == b.index;
+        let swapped = Word { base: self.index, index: self.base, ..*self };
+        let alike = same(self, other) || same(&swapped, other);
+        self.region == other.region && (!alike || self.offset == other.offset)
+    }
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arg {
+    Const(u64),
+    Reg(VReg),
+    Mem(Word),
+}
+
+impl Arg {
+    /// The virtual registers that the operand names.
+    pub(super) fn regs(&self) -> impl Iterator<Item = VReg> {
+        let pair = match *self {
+            Arg::Const(_) => [None, None],
+            Arg::Reg(v) => [Some(v), None],
+            Arg::Mem(w) => [w.base, w.index],
+        };
+        pair.into_iter().flatten()
+    }
+}
+
+/// Up to four operands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Args {
+    len: u8,
+    words: [Arg; 4],
+}
+
+impl Args {
+    pub(super) fn new(args: &[Arg]) -> Option<Args> {
+        let mut words = [Arg::Const(0); 4];
+        words.get_mut(..args.len())?.copy_from_slice(args);
+        Some(Args { len: args.len() as u8, words })
+    }
+
+    pub(super) fn get(&self) -> &[Arg] {
+        self.words.get(..usize::from(self.len)).unwrap_or(&[])
+    }
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cmp {
+    pub(super) cond: Cond,
+    pub(super) ty: Ty,
+    pub(super) a: Arg,
+    pub(super) b: Arg,
+}
+
+impl Cmp {
+    pub(super) fn new(cond: Cond, a: Arg, b: Arg) -> Cmp {
+        Cmp { cond, ty: Ty::Int, a, b }
+    }
+
+    pub(super) fn negated(self) -> Cmp {
+        Cmp { cond: self.cond.negated(), ..self }
+    }
+}
+
+/// A jump and where it lands: the comparison that each half makes, if any.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pair {
+    pub(super) jmp: Option<Cmp>,
+    pub(super) from: Option<Cmp>,
+}
+
+/// How a word that ought to be zero is made sure of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clear {
+    /// Not at all.
+    None,
+    /// By `zero`.
+    Zero,
+    /// By `zero.f` with a tolerance.
+    Within,
+}
+
+impl Clear {
+    pub(super) fn of(ty: Ty, care: Care) -> Clear {
+        match ty {
+            Ty::Int if care.check => Clear::Zero,
+            Ty::Int => Clear::None,
+            Ty::F if care.check => Clear::Within,
+            Ty::Q | Ty::L | Ty::F if care.check || care.drop => Clear::Zero,
+            Ty::Q | Ty::L | Ty::F => Clear::None,
+        }
+    }
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Op {
+    /// The destination stands first.
+    Update {
+        acc: Acc,
+        inverse: bool,
+        func: Func,
+        args: Args,
+    },
+    Permute {
+        row: Row,
+        inverse: bool,
+        ty: Ty,
+        args: Args,
+    },
+    Begin(VReg, Clear),
+    End(VReg, Clear),
+    Clear(VReg, Clear),
+    Erase(Arg),
+    /// A half of a pair: the `from`, or the `jmp`.
+    Half {
+        pair: u32,
+        from: bool,
+    },
+    /// An index into [`Linear::calls`].
+    Call(u32),
+    Assert(Cmp),
+    Show(Ty, Arg),
+    Print(u32),
+    /// Where a span begins or ends: an index into [`Linear::spans`].
+    Span {
+        span: u32,
+        end: bool,
+    },
+}
+
+/// An operation and where it was written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    pub(super) op: Op,
+    pub(super) loc: Loc,
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) func: u32,
+    pub(super) inverse: bool,
+    pub(super) args: Vec<Arg>,
+    /// The operation.
+    pub(super) at: u32,
+    pub(super) weight: u64,
+}
+
+/// A virtual register's life.
+#[derive(Clone, Debug)]
+pub(super) struct Life {
+    /// The first and the last operation of its life.
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// How often it is used, by a guess at how often loops turn.
+    pub(super) weight: u64,
+    /// How deep in branches and loops it begins.
+    pub(super) level: u32,
+    /// Which parameter it is.
+    pub(super) param: Option<u32>,
+    /// The calls that it is lent to, and as which argument.
+    pub(super) lent: Vec<(u32, u32)>,
+    /// Begun by an array, and ended by it.
+    pub(super) by_array: bool,
+}
+
+/// A function written out.
+#[derive(Debug, Default)]
+pub(super) struct Linear {
+    pub(super) ops: Vec<Item>,
+    pub(super) pairs: Vec<Pair>,
+    pub(super) calls: Vec<Call>,
+    pub(super) lives: Vec<Life>,
+    /// Name and whether it undoes.
+    pub(super) spans: Vec<(String, bool)>,
+    /// Whether the stack pointer moves: frame words are then addressed by the frame pointer.
+    pub(super) moves_sp: bool,
+    pub(super) erases: bool,
+}

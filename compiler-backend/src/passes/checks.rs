@@ -1,0 +1,18 @@
+//! Removes checks and assertions that always hold, and drops of gradient words that are always zero.
+
+mod asserts;
+mod drops;
+mod lives;
+
+use crate::ir::Program;
+use crate::ir::effects::Summaries;
+
+/// The whole program.
+pub(super) fn run(program: &mut Program) {
+    let summaries = Summaries::new(program);
+    for function in &mut program.functions {
+        lives::run(function, &summaries);
+        asserts::run(function, &summaries);
+    }
+    drops::run(program, &summaries);
+}

@@ -1,0 +1,147 @@
+//! Gradient words that are always zero need not be dropped.
+//!
+//! An integer has none, unless it is exchanged with another number. Another ancilla's is dropped where its life ends in a
+//! run with gradients. From the entry these run backward, so that a life ends where it is written that it begins; in a function that such a
+//! run also takes the other way, and in what is computed and undone again, either place may be the end.
+
+use std::collections::HashSet;
+
+use pendula_isa::Ty;
+use pendula_isa::table::Row;
+
+use crate::ir::effects::{Summaries, blocks, walk};
+use crate::ir::{At, Block, Function, Operand, Program, Stmt, Var};
+use crate::passes::rewrite::blocks_mut;
+
+/// Ways in which a function is run with gradients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ways {
+    forward: bool,
+    backward: bool,
+}
+
+impl Ways {
+    const BOTH: Ways = Ways { forward: true, backward: true };
+
+    fn flipped(self, flip: bool) -> Ways {
+        if flip { Ways { forward: self.backward, backward: self.forward } } else { self }
+    }
+
+    fn or(self, other: Ways) -> Ways {
+        Ways { forward: self.forward || other.forward, backward: self.backward || other.backward }
+    }
+}
+
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
+    let ways = ways(program);
+    for (function, ways) in program.functions.iter_mut().zip(ways) {
+        let exchanged = exchanged(function, summaries);
+        let types: Vec<Ty> = function.vars.iter().map(|v| v.ty).collect();
+        let discrete = |v: Var| types.get(v.0 as usize) == Some(&Ty::Int) && !exchanged.contains(&v);
+        drop_in(&mut function.body, ways, &discrete);
+    }
+}
+
+fn ways(program: &Program) -> Vec<Ways> {
+    let mut ways = vec![Ways::default(); program.functions.len()];
+    let mut queue = Vec::new();
+    if let Some(entry) = program.entry
+        && let Some(way) = ways.get_mut(entry.0 as usize)
+    {
+        way.backward = true;
+        queue.push(entry.0 as usize);
+    }
+    // Each function comes up again only if it has gained a way.
+    while let Some(f) = queue.pop() {
+        let way = ways[f];
+        calls(&program.functions[f].body, way, &mut |g, way| {
+            if let Some(old) = ways.get_mut(g)
+                && old.or(way) != *old
+            {
+                *old = old.or(way);
+                queue.push(g);
+            }
+        });
+    }
+    // What is not reached from the entry may be run by whoever wants to.
+    ways.into_iter().map(|w| if w == Ways::default() { Ways::BOTH } else { w }).collect()
+}
+
+fn calls(block: &[At], ways: Ways, found: &mut impl FnMut(usize, Ways)) {
+    for s in block {
+        if let Stmt::Call { func, inverse, .. } = &s.stmt {
+            found(func.0 as usize, ways.flipped(*inverse));
+        }
+        for (n, inner) in blocks(&s.stmt).enumerate() {
+            calls(inner, if is_undone(&s.stmt, n) { Ways::BOTH } else { ways }, found);
+        }
+    }
+}
+
+/// Whether a statement's block of this number is computed and undone.
+fn is_undone(stmt: &Stmt, n: usize) -> bool {
+    match stmt {
+        Stmt::If { .. } | Stmt::While { .. } => n < 2,
+        Stmt::With { .. } => n < 1,
+        Stmt::For { .. }
+        | Stmt::Span { .. }
+        | Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Ancilla { .. }
+        | Stmt::Array { .. }
+        | Stmt::Call { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => false,
+    }
+}
+
+/// Variables that another number's word may come to be in.
+fn exchanged(function: &Function, summaries: &Summaries) -> HashSet<Var> {
+    let mut out = HashSet::new();
+    walk(&function.body, &mut |s| match &s.stmt {
+        Stmt::Permute { row: Row::Swap, args, .. } => out.extend(args.iter().flat_map(var)),
+        Stmt::Call { func, args, .. } => {
+            let written = &summaries.get(*func).written;
+            for (n, arg) in args.iter().enumerate() {
+                if written.get(n).copied().unwrap_or(true) {
+                    out.extend(var(arg));
+                }
+            }
+        }
+        Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Ancilla { .. }
+        | Stmt::Array { .. }
+        | Stmt::If { .. }
+        | Stmt::While { .. }
+        | Stmt::For { .. }
+        | Stmt::With { .. }
+        | Stmt::Span { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => {}
+    });
+    out
+}
+
+fn var(o: &Operand) -> Option<Var> {
+    match o {
+        Operand::Var(v) => Some(*v),
+        Operand::Const(_) | Operand::Mem(_) => None,
+    }
+}
+
+fn drop_in(block: &mut Block, ways: Ways, discrete: &impl Fn(Var) -> bool) {
+    for s in block {
+        if let Stmt::Ancilla { var, free, care } = &mut s.stmt {
+            let ends = if *free { ways.forward } else { ways.backward };
+            care.drop &= ends && !discrete(*var);
+        }
+        let undone = [is_undone(&s.stmt, 0), is_undone(&s.stmt, 1)];
+        for (n, inner) in blocks_mut(&mut s.stmt).enumerate() {
+            let undone = undone.get(n).copied().unwrap_or(false);
+            drop_in(inner, if undone { Ways::BOTH } else { ways }, discrete);
+        }
+    }
+}

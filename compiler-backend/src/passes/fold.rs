@@ -1,0 +1,26 @@
+//! Computes with constants, takes addresses apart into base, index and offset, and removes what has no effect.
+
+mod address;
+mod constants;
+mod dead;
+mod simplify;
+
+use crate::ir::Program;
+use crate::ir::effects::Summaries;
+
+/// How often what one step leaves is worked on by the others.
+const ROUNDS: usize = 2;
+
+/// The whole program.
+pub(super) fn run(program: &mut Program) {
+    let summaries = Summaries::new(program);
+    let format = program.format;
+    for function in &mut program.functions {
+        for _ in 0..ROUNDS {
+            constants::run(function, format, &summaries);
+            simplify::run(function, format, &summaries);
+            address::run(function, &summaries);
+            dead::run(function, format, &summaries);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Addresses that are sums are taken apart: an integer that is `base + index + k` and is used in addresses only goes into these. And what is a
+//! copy of another variable is replaced by it.
+//!
+//! Both are done to ancillas of a `with` that are read only, where the variables that they are made of do not change while they live.
+
+use std::collections::HashMap;
+
+use pendula_isa::table::{Func, int_fn, q_fn};
+use pendula_isa::{Acc, Ty};
+
+use crate::ir::effects::{Effects, Summaries, walk};
+use crate::ir::{At, Block, Function, Mem, Operand, Place, Step, Stmt, Var};
+use crate::passes::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
+
+/// Offsets beyond this fit no instruction.
+const FAR: i64 = 1 << 26;
+
+/// What an ancilla is: a sum of variables, at most two, and a constant.
+#[derive(Clone, Default)]
+struct Sum {
+    vars: Vec<Var>,
+    add: i64,
+    /// Whether it can be taken apart at all.
+    fit: bool,
+    /// The first statement of the computation that changes it, and the last one.
+    first: usize,
+    last: usize,
+    updates: usize,
+    discrete: bool,
+    /// How it is read: as the only variable of an address, beside another, otherwise.
+    alone: usize,
+    beside: usize,
+    otherwise: usize,
+    /// Whether the computation reads it before it is complete.
+    early: bool,
+}
+
+pub(super) fn run(function: &mut Function, summaries: &Summaries) {
+    let types: Vec<Ty> = function.vars.iter().map(|v| v.ty).collect();
+    each_block(&mut function.body, &mut |block| {
+        for s in block.iter_mut() {
+            if let Stmt::With { compute, body, .. } = &mut s.stmt {
+                take_apart(compute, body, &types, summaries);
+            }
+        }
+    });
+}
+
+fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &Summaries) {
+    let mut sums = sums(compute, types);
+    if sums.values().all(|s| !s.fit) {
+        return;
+    }
+    let between = Effects::of_block(summaries, body);
+    let counts = write_counts(compute, summaries);
+    let mut last_write: HashMap<u32, usize> = HashMap::new();
+    for (n, s) in compute.iter().enumerate() {
+        let e = Effects::of_stmt(summaries, &s.stmt);
+        e.writes.iter().for_each(|v| {
+            last_write.insert(v, n);
+        });
+    }
+    for (v, sum) in &mut sums {
+        let steady = |w: &Var| !between.writes.has(*w) && last_write.get(&w.0).is_none_or(|n| *n < sum.first);
+        sum.fit &= sum.vars.iter().all(steady)
+            && !between.writes.has(*v)
+            && counts.get(v) == Some(&(sum.updates + 1))
+            && !sum.vars.contains(v);
+    }
+    for (n, s) in compute.iter().enumerate() {
+        walk(std::slice::from_ref(s), &mut |inner| {
+            read(&inner.stmt, summaries, &mut sums, Some(n));
+        });
+    }
+    walk(body, &mut |s| read(&s.stmt, summaries, &mut sums, None));
+    let folds: HashMap<Var, Sum> = sums.into_iter().filter(|(_, s)| is_foldable(s)).collect();
+    if folds.is_empty() {
+        return;
+    }
+    let resolved: HashMap<Var, Sum> = folds.iter().map(|(v, s)| (*v, resolve(s, &folds))).collect();
+    compute.retain(|s| match &s.stmt {
+        Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => !resolved.contains_key(var),
+        Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Array { .. }
+        | Stmt::Call { .. }
+        | Stmt::If { .. }
+        | Stmt::While { .. }
+        | Stmt::For { .. }
+        | Stmt::With { .. }
+        | Stmt::Span { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => true,
+    });
+    for block in [compute, body] {
+        each_stmt(block, &mut |stmt| replace(stmt, summaries, &resolved));
+    }
+}
+
+/// The ancillas of a computation that are such sums.
+fn sums(compute: &[At], types: &[Ty]) -> HashMap<Var, Sum> {
+    let mut sums: HashMap<Var, Sum> = HashMap::new();
+    for (n, s) in compute.iter().enumerate() {
+        match &s.stmt {
+            Stmt::Ancilla { var, free: false, .. } => {
+                let ty = types.get(var.0 as usize).copied();
+                let fit = matches!(ty, Some(Ty::Int | Ty::Q)) && !sums.contains_key(var);
+                let discrete = ty == Some(Ty::Int);
+                sums.insert(*var, Sum { fit, discrete, first: usize::MAX, ..Sum::default() });
+            }
+            Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } => {
+                let Some(sum) = sums.get_mut(v) else { continue };
+                let id = matches!(func, Func::Int(int_fn::Fn::Id) | Func::Q(q_fn::Fn::Id)) && *acc == Acc::Add;
+                match (id, args.first()) {
+                    (true, Some(Operand::Var(w))) if !*inverse => sum.vars.push(*w),
+                    (true, Some(Operand::Const(k))) if sum.discrete => {
+                        let k = k.cast_signed();
+                        sum.add = if *inverse { sum.add.wrapping_sub(k) } else { sum.add.wrapping_add(k) };
+                    }
+                    (_, _) => sum.fit = false,
+                }
+                sum.first = sum.first.min(n);
+                sum.last = n;
+                sum.updates += 1;
+            }
+            Stmt::Ancilla { .. }
+            | Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Array { .. }
+            | Stmt::Call { .. }
+            | Stmt::If { .. }
+            | Stmt::While { .. }
+            | Stmt::For { .. }
+            | Stmt::With { .. }
+            | Stmt::Span { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => {}
+        }
+    }
+    for sum in sums.values_mut() {
+        sum.fit &= (1..=2).contains(&sum.vars.len()) && sum.add.abs() < FAR;
+    }
+    sums
+}
+
+/// Notes how a statement reads such sums. Of a computation, `at` is the statement's number.
+fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut HashMap<Var, Sum>, at: Option<usize>) {
+    let mut note = |v: Var, how: fn(&mut Sum) -> &mut usize| {
+        if let Some(sum) = sums.get_mut(&v) {
+            *how(sum) += 1;
+            sum.early |= at.is_some_and(|at| at < sum.last);
+        }
+    };
+    let otherwise: fn(&mut Sum) -> &mut usize = |s| &mut s.otherwise;
+    slots(stmt, summaries, &mut |slot| match slot {
+        Slot::Read(Operand::Var(v)) | Slot::Written(Operand::Var(v)) => note(*v, otherwise),
+        Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => {
+            let pair = m.base.is_some() && m.index.is_some();
+            let far = m.offset.abs() >= FAR || (pair && m.base == m.index);
+            for v in m.vars() {
+                note(
+                    v,
+                    if far {
+                        otherwise
+                    } else if pair {
+                        |s| &mut s.beside
+                    } else {
+                        |s| &mut s.alone
+                    },
+                );
+            }
+        }
+        Slot::Step(Step::Var { var, .. }) => note(*var, otherwise),
+        Slot::Read(Operand::Const(_))
+        | Slot::Written(Operand::Const(_))
+        | Slot::Place(Place::Var(_))
+        | Slot::Life(_)
+        | Slot::Step(Step::Const(_))
+        | Slot::Region(_) => {}
+    });
+}
+
+fn is_foldable(s: &Sum) -> bool {
+    let copy = s.vars.len() == 1 && s.add == 0;
+    let address = s.discrete && s.otherwise == 0 && (s.vars.len() == 1 || s.beside == 0);
+    s.fit && !s.early && s.updates > 0 && (copy || address)
+}
+
+/// A sum in terms of what is not taken apart itself.
+fn resolve(sum: &Sum, folds: &HashMap<Var, Sum>) -> Sum {
+    let mut out = sum.clone();
+    // A copy of a copy, and so on; what is read otherwise than in addresses is no longer sum.
+    while let Some((n, inner)) = out.vars.iter().enumerate().find_map(|(n, v)| Some((n, folds.get(v)?))) {
+        out.vars.splice(n..=n, inner.vars.iter().copied());
+        out.add = out.add.wrapping_add(inner.add);
+    }
+    out
+}
+
+fn replace(stmt: &mut Stmt, summaries: &Summaries, folds: &HashMap<Var, Sum>) {
+    let operand = |o: &mut Operand| match o {
+        Operand::Var(v) => {
+            if let Some(Sum { vars, .. }) = folds.get(v)
+                && let Some(w) = vars.first()
+            {
+                *v = *w;
+            }
+        }
+        Operand::Mem(m) => address(m, folds),
+        Operand::Const(_) => {}
+    };
+    slots_mut(stmt, summaries, &mut |slot| match slot {
+        SlotMut::Read(o) | SlotMut::Written(o) => operand(o),
+        SlotMut::Place(Place::Mem(m)) => address(m, folds),
+        SlotMut::Step(Step::Var { var, .. }) => {
+            if let Some(w) = folds.get(var).and_then(|s| s.vars.first()) {
+                *var = *w;
+            }
+        }
+        SlotMut::Place(Place::Var(_)) | SlotMut::Life(_) | SlotMut::Step(Step::Const(_)) | SlotMut::Region(_) => {}
+    });
+}
+
+fn address(m: &mut Mem, folds: &HashMap<Var, Sum>) {
+    let mut vars: Vec<Var> = Vec::new();
+    for v in m.vars() {
+        match folds.get(&v) {
+            Some(sum) => {
+                vars.extend(&sum.vars);
+                m.offset = m.offset.wrapping_add(sum.add);
+            }
+            None => vars.push(v),
+        }
+    }
+    // The second one of two sums that stand side by side is a single variable: see `is_foldable`.
+    let mut vars = vars.into_iter();
+    (m.base, m.index) = (vars.next(), vars.next());
+}

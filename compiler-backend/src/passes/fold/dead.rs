@@ -1,0 +1,155 @@
+//! Ancillas that nothing reads are removed, if nothing that is done to them can trap.
+//!
+//! That they are zero in the end must be certain: they are not checked any more, or hold constants that are computed and undone.
+
+use std::collections::{HashMap, HashSet};
+
+use pendula_isa::{Env, Format, Ty};
+
+use super::constants::updated;
+use crate::ir::effects::{Summaries, update_traps, walk};
+use crate::ir::{At, Function, Operand, Place, Stmt, Var};
+use crate::passes::rewrite::{Slot, each_block, slots};
+
+/// What is done to a variable.
+#[derive(Default)]
+struct Use {
+    /// Something other than a life's beginning or end, or an update of it.
+    other: bool,
+    lives: usize,
+    updates: usize,
+    /// Whether it is checked somewhere.
+    checked: bool,
+    /// Whether an update of it may trap.
+    traps: bool,
+}
+
+pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) {
+    let mut uses: HashMap<Var, Use> = HashMap::new();
+    for param in &function.params {
+        uses.entry(param.var).or_default().other = true;
+    }
+    walk(&function.body, &mut |s| note(&s.stmt, summaries, &mut uses));
+    if !uses.values().any(|u| u.lives > 0 && !u.other) {
+        return;
+    }
+    let mut constant: HashSet<Var> = HashSet::new();
+    let env = Env { format, ieee: false };
+    walk(&function.body, &mut |s| match &s.stmt {
+        Stmt::With { compute, .. } => constants(compute, env, &uses, &mut constant),
+        Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => {
+            constants(&pre.compute, env, &uses, &mut constant);
+            constants(&post.compute, env, &uses, &mut constant);
+        }
+        Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Ancilla { .. }
+        | Stmt::Array { .. }
+        | Stmt::Call { .. }
+        | Stmt::For { .. }
+        | Stmt::Span { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => {}
+    });
+    let dead = |v: Var| {
+        let certain = |u: &Use| !u.other && u.lives > 0 && ((!u.checked && !u.traps) || constant.contains(&v));
+        uses.get(&v).is_some_and(certain)
+    };
+    each_block(&mut function.body, &mut |block| {
+        block.retain(|s| match &s.stmt {
+            Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => !dead(*var),
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Array { .. }
+            | Stmt::Call { .. }
+            | Stmt::If { .. }
+            | Stmt::While { .. }
+            | Stmt::For { .. }
+            | Stmt::With { .. }
+            | Stmt::Span { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => true,
+        });
+    });
+}
+
+fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut HashMap<Var, Use>) {
+    let own = match stmt {
+        Stmt::Ancilla { var, care, .. } => {
+            let u = uses.entry(*var).or_default();
+            u.lives += 1;
+            u.checked |= care.check;
+            return;
+        }
+        Stmt::Update { acc, func, dst: Place::Var(v), args, .. } => {
+            let u = uses.entry(*v).or_default();
+            u.updates += 1;
+            u.traps |= update_traps(*acc, *func, args) || args.iter().any(|a| matches!(a, Operand::Mem(_)));
+            Some(*v)
+        }
+        Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Array { .. }
+        | Stmt::Call { .. }
+        | Stmt::If { .. }
+        | Stmt::While { .. }
+        | Stmt::For { .. }
+        | Stmt::With { .. }
+        | Stmt::Span { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => None,
+    };
+    slots(stmt, summaries, &mut |slot| {
+        let mut other = |v: Var| uses.entry(v).or_default().other = true;
+        match slot {
+            Slot::Read(o) | Slot::Written(o) => o.vars().for_each(other),
+            Slot::Place(Place::Var(v)) if own == Some(*v) => {}
+            Slot::Place(Place::Var(v)) | Slot::Life(v) => other(*v),
+            Slot::Place(Place::Mem(m)) => m.vars().for_each(other),
+            Slot::Step(crate::ir::Step::Var { var, .. }) => other(*var),
+            Slot::Step(crate::ir::Step::Const(_)) | Slot::Region(_) => {}
+        }
+    });
+}
+
+/// Ancillas that are given constants in a computation and nowhere else, all of which can be undone.
+fn constants(compute: &[At], env: Env, uses: &HashMap<Var, Use>, found: &mut HashSet<Var>) {
+    // What each is so far, and how often it has been changed.
+    let mut words: HashMap<Var, (Option<u64>, usize, bool)> = HashMap::new();
+    for s in compute {
+        match &s.stmt {
+            Stmt::Ancilla { var, free: false, .. } => {
+                words.insert(*var, (Some(0), 0, true));
+            }
+            Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } => {
+                if let Some((word, updates, once)) = words.get_mut(v) {
+                    *word = word.and_then(|w| updated(env, *acc, *inverse, *func, w, args));
+                    *updates += 1;
+                    *once &= !matches!(func.info().ty, Ty::F | Ty::L) || *updates == 1;
+                }
+            }
+            Stmt::Ancilla { .. }
+            | Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Array { .. }
+            | Stmt::Call { .. }
+            | Stmt::If { .. }
+            | Stmt::While { .. }
+            | Stmt::For { .. }
+            | Stmt::With { .. }
+            | Stmt::Span { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => {}
+        }
+    }
+    for (v, (word, updates, once)) in words {
+        let all_here = uses.get(&v).is_some_and(|u| u.lives == 1 && u.updates == updates);
+        if word.is_some() && once && all_here {
+            found.insert(v);
+        }
+    }
+}

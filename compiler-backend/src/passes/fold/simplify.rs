@@ -1,0 +1,156 @@
+//! Statements that are something simpler: functions of constants, additions of zero, branches and loops whose way is known.
+
+use pendula_isa::num::{compare, log};
+use pendula_isa::table::{Func, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::{Acc, Env, Format, Ty};
+
+use super::constants::computed;
+use crate::ir::effects::{Effects, Summaries, turns};
+use crate::ir::{At, Block, Condition, Function, Operand, Stmt, Test, Var, Why};
+use crate::passes::rewrite::{Substitution, each_block};
+
+pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) {
+    let env = Env { format, ieee: false };
+    each_block(&mut function.body, &mut |block| {
+        let before = std::mem::take(block);
+        for s in before {
+            simplify(s, env, summaries, block);
+        }
+    });
+}
+
+/// The identity of a type.
+fn identity(ty: Ty) -> Func {
+    match ty {
+        Ty::Int => Func::Int(int_fn::Fn::Id),
+        Ty::Q => Func::Q(q_fn::Fn::Id),
+        Ty::L => Func::L(l_fn::Fn::Id),
+        Ty::F => Func::F(f_fn::Fn::Id),
+    }
+}
+
+/// Puts what a statement becomes to the end of a block.
+fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) {
+    match &mut s.stmt {
+        Stmt::Update { acc, inverse, func, dst: _, args } => {
+            update(*acc, inverse, func, args, env);
+            if is_nothing(*acc, *func, args) {
+                return;
+            }
+        }
+        Stmt::With { compute, body, .. } => {
+            if compute.is_empty() {
+                out.append(body);
+                return;
+            }
+        }
+        Stmt::For { var, first, last, step, body } => match turns(*first, *last, *step) {
+            Some(0) => return,
+            Some(1) => {
+                let (i, value) = (*var, *first);
+                let known = |v: Var| if v == i { value } else { Operand::Var(v) };
+                let substitution = Substitution { var: &known, region: &|r| r };
+                let mut once = body.clone();
+                if substitution.apply(&mut once, summaries) {
+                    out.append(&mut once);
+                    return;
+                }
+            }
+            Some(_) | None => {
+                if body.is_empty() && !Effects::of_stmt(summaries, &s.stmt).traps {
+                    return;
+                }
+            }
+        },
+        Stmt::If { pre, post, then, otherwise } => {
+            if let Some(holds) = decided(pre, env) {
+                let loc = s.loc;
+                let branch = if holds { then } else { otherwise };
+                match (decided(post, env), asserted(post, holds)) {
+                    (Some(after), _) if after == holds => {
+                        out.append(branch);
+                        return;
+                    }
+                    (None, Some(test)) => {
+                        out.append(branch);
+                        out.push(Stmt::Assert { test, why: Why::User }.at(loc));
+                        return;
+                    }
+                    (Some(_), _) | (None, None) => {}
+                }
+            } else if then.is_empty() && otherwise.is_empty() {
+                let e = Effects::of_stmt(summaries, &s.stmt);
+                if !e.traps && !e.shows && !e.inexact {
+                    return;
+                }
+            }
+        }
+        Stmt::Permute { .. }
+        | Stmt::Ancilla { .. }
+        | Stmt::Array { .. }
+        | Stmt::Call { .. }
+        | Stmt::While { .. }
+        | Stmt::Span { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => {}
+    }
+    out.push(s);
+}
+
+/// A simpler function and arguments, of the same value.
+fn update(acc: Acc, inverse: &mut bool, func: &mut Func, args: &mut Vec<Operand>, env: Env) {
+    let ty = func.info().ty;
+    if args.iter().all(|a| matches!(a, Operand::Const(_))) {
+        // A product that wraps raises a flag, and a constant zero may not be multiplied by.
+        let wraps = matches!(func, Func::Q(q_fn::Fn::Mul | q_fn::Fn::Muladd));
+        if *func != identity(ty)
+            && !wraps
+            && let Some(k) = computed(env, *func, args)
+            && !(ty == Ty::L && k == log::ZERO)
+        {
+            (*func, *args) = (identity(ty), vec![Operand::Const(k)]);
+        }
+        return;
+    }
+    let (x, k) = match args[..] {
+        [x, Operand::Const(k)] | [Operand::Const(k), x] => (x, k),
+        _ => return,
+    };
+    let one = match *func {
+        Func::Int(int_fn::Fn::Mul) => 1,
+        Func::Q(q_fn::Fn::Mul) => 1 << env.format.frac(),
+        _ => return,
+    };
+    if k == one {
+        (*func, *args) = (identity(ty), vec![x]);
+    } else if k == 0 && !matches!(x, Operand::Mem(_)) {
+        (*func, *args) = (identity(ty), vec![Operand::Const(0)]);
+    } else if ty == Ty::Int && k == u64::MAX && acc == Acc::Add {
+        (*func, *args) = (identity(ty), vec![x]);
+        *inverse = !*inverse;
+    }
+}
+
+/// Whether an update changes nothing.
+fn is_nothing(acc: Acc, func: Func, args: &[Operand]) -> bool {
+    let ty = func.info().ty;
+    // −0.0 + 0.0 is +0.0, and a word that is no logarithm traps.
+    let exact = acc == Acc::Xor || matches!(ty, Ty::Int | Ty::Q);
+    func == identity(ty) && args == [Operand::Const(0)] && exact
+}
+
+/// Whether a comparison of constants holds.
+fn decided(c: &Condition, env: Env) -> Option<bool> {
+    let Test { cond, ty, a: Operand::Const(a), b: Operand::Const(b) } = c.test else { return None };
+    if !c.compute.is_empty() {
+        return None;
+    }
+    compare(env, cond, ty, a, b).ok()
+}
+
+/// What a condition comes to where it must hold, or must not.
+fn asserted(c: &Condition, holds: bool) -> Option<Test> {
+    let simple = c.compute.is_empty() && matches!(c.test.ty, Ty::Int | Ty::Q);
+    simple.then_some(if holds { c.test } else { c.test.negated() })
+}

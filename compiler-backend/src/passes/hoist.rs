@@ -1,0 +1,162 @@
+//! Computes before a loop what is the same in each turn.
+//!
+//! What is moved are ancillas of a `with` in the loop's body, and in the bodies of such: those that depend on nothing that the loop changes.
+//! They then live through the loop, and are uncomputed after it. Of an integer that is a sum of which only some terms depend on
+//! the turn, the others are summed before the loop. What may trap is moved only to where a turn is certain to follow: behind a branch that
+//! asks so, if need be.
+
+mod select;
+
+use std::collections::HashMap;
+
+use pendula_isa::table::{Func, int_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use crate::ir::effects::{Summaries, turns};
+use crate::ir::{At, Block, Care, Condition, Function, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo};
+use crate::passes::rewrite::each_block;
+use select::{Choice, choose};
+
+/// The whole program.
+pub(super) fn run(program: &mut Program) {
+    let summaries = Summaries::new(program);
+    for function in &mut program.functions {
+        let Function { vars, body, .. } = function;
+        each_block(body, &mut |block| {
+            for s in block.iter_mut() {
+                if let Stmt::For { .. } = &s.stmt {
+                    hoist(s, vars, &summaries);
+                }
+            }
+        });
+    }
+}
+
+/// What makes sure that a `for` makes a turn: nothing, a comparison, or neither is known.
+pub(super) enum Guard {
+    Certain,
+    Test(Test),
+    Unknown,
+}
+
+/// What makes sure that a `for` makes a turn.
+pub(super) fn guard(first: Operand, last: Operand, step: Step) -> Guard {
+    if turns(first, last, step).is_some_and(|n| n > 0) {
+        return Guard::Certain;
+    }
+    let (Step::Const(step), false, false) = (step, matches!(first, Operand::Mem(_)), matches!(last, Operand::Mem(_)))
+    else {
+        return Guard::Unknown;
+    };
+    let cond = match step {
+        0 => return Guard::Unknown,
+        1.. => Cond::Le,
+        _ => Cond::Ge,
+    };
+    Guard::Test(Test { cond, ty: Ty::Int, a: first, b: last })
+}
+
+fn hoist(s: &mut At, vars: &mut Vec<VarInfo>, summaries: &Summaries) {
+    let Stmt::For { var, first, last, step, body } = &mut s.stmt else { return };
+    let (var, first, last, step) = (*var, *first, *last, *step);
+    if matches!(turns(first, last, step), Some(0 | 1)) {
+        return;
+    }
+    let calm = moved(var, body, vars, summaries, false);
+    let guard = guard(first, last, step);
+    let wild = match guard {
+        Guard::Unknown => Block::new(),
+        Guard::Certain | Guard::Test(_) => moved(var, body, vars, summaries, true),
+    };
+    let loc = s.loc;
+    let wrap = |s: &mut At, compute: Block| {
+        let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
+        s.stmt = Stmt::With { name: "hoisted".into(), compute, body: vec![stmt.at(loc)] };
+    };
+    if !wild.is_empty() {
+        wrap(s, wild);
+        if let Guard::Test(test) = guard {
+            let stmt = std::mem::replace(&mut s.stmt, Stmt::Print(0));
+            let (pre, post) = (Condition::of(test), Condition::of(test));
+            s.stmt = Stmt::If { pre, post, then: vec![stmt.at(loc)], otherwise: Block::new() };
+        }
+    }
+    if !calm.is_empty() {
+        wrap(s, calm);
+    }
+}
+
+/// Takes what can be moved out of a loop's body.
+fn moved(var: Var, body: &mut Block, vars: &mut Vec<VarInfo>, summaries: &Summaries, wild: bool) -> Block {
+    let choice = choose(var, body, vars, summaries, wild);
+    let mut out = Block::new();
+    if !choice.is_empty() {
+        take(body, &choice, vars, &mut HashMap::new(), &mut out);
+    }
+    out
+}
+
+/// Takes what was chosen out of the computations of a block.
+fn take(block: &mut Block, choice: &Choice, vars: &mut Vec<VarInfo>, sums: &mut HashMap<Var, Var>, out: &mut Block) {
+    let before = std::mem::take(block);
+    for mut s in before {
+        if let Stmt::With { compute, body, .. } = &mut s.stmt {
+            take_compute(compute, choice, vars, sums, out);
+            take(body, choice, vars, sums, out);
+            if compute.is_empty() {
+                block.append(body);
+                continue;
+            }
+        }
+        block.push(s);
+    }
+}
+
+fn take_compute(
+    compute: &mut Block,
+    choice: &Choice,
+    vars: &mut Vec<VarInfo>,
+    sums: &mut HashMap<Var, Var>,
+    out: &mut Block,
+) {
+    let before = std::mem::take(compute);
+    for mut s in before {
+        match &mut s.stmt {
+            Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } if choice.whole.contains(var) => {
+                out.push(s);
+            }
+            Stmt::Ancilla { var, free: false, care } if choice.split.contains(var) => {
+                // The sum of the terms that stay the same is added at once.
+                let (t, loc) = (*var, s.loc);
+                vars.push(VarInfo { name: format!("{}.base", vars[t.0 as usize].name), ty: Ty::Int });
+                let sum = Var(vars.len() as u32 - 1);
+                sums.insert(t, sum);
+                let care = Care { drop: false, ..*care };
+                out.push(Stmt::Ancilla { var: sum, free: false, care }.at(loc));
+                compute.push(s);
+                let func = Func::Int(int_fn::Fn::Id);
+                let (acc, dst, args) = (Acc::Add, Place::Var(t), vec![Operand::Var(sum)]);
+                compute.push(Stmt::Update { acc, inverse: false, func, dst, args }.at(loc));
+            }
+            Stmt::Update { dst: Place::Var(var), args, .. } if choice.split.contains(var) && choice.is_steady(args) => {
+                if let Some(sum) = sums.get(var) {
+                    *var = *sum;
+                }
+                out.push(s);
+            }
+            Stmt::Update { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Array { .. }
+            | Stmt::Call { .. }
+            | Stmt::If { .. }
+            | Stmt::While { .. }
+            | Stmt::For { .. }
+            | Stmt::With { .. }
+            | Stmt::Span { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => compute.push(s),
+        }
+    }
+}

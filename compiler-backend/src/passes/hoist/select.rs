@@ -1,0 +1,226 @@
+//! Which ancillas of a loop's body are the same in each turn.
+
+use std::collections::{HashMap, HashSet};
+
+use pendula_isa::table::{Func, int_fn};
+use pendula_isa::{Acc, Ty};
+
+use crate::ir::effects::{Effects, Summaries, is_inexact, update_traps};
+use crate::ir::{At, Mem, Operand, Place, Stmt, Var, VarInfo};
+use crate::passes::rewrite::write_counts;
+
+/// What is to be moved.
+pub(super) struct Choice {
+    /// Ancillas, with all that is done to them.
+    pub(super) whole: HashSet<Var>,
+    /// Integers of which some terms are to be moved.
+    pub(super) split: HashSet<Var>,
+    body: Effects,
+    counter: Var,
+    wild: bool,
+}
+
+/// An ancilla of a computation.
+struct Candidate {
+    /// In which computation it is.
+    place: usize,
+    fit: bool,
+    updates: usize,
+    /// The last statement of the computation that changes it.
+    last: usize,
+    /// The first statement, other than those that change candidates, that reads it.
+    read: usize,
+    check: bool,
+    inexact: bool,
+    traps: bool,
+    /// Whether all that is done to it is adding to an integer, one after the other.
+    sums: bool,
+    /// How many terms are the same in each turn, and whether one of them is more than a variable or a constant.
+    terms: Vec<Vec<Operand>>,
+    rich: Vec<bool>,
+}
+
+/// A computation's update of a candidate: which one, which ones it reads, and where.
+struct Edge {
+    to: Var,
+    from: Var,
+    at: usize,
+}
+
+#[derive(Default)]
+struct Scan {
+    found: HashMap<Var, Candidate>,
+    edges: Vec<Edge>,
+    places: usize,
+}
+
+/// Chooses from a loop's body. What may trap is chosen only if that is said to be all right.
+pub(super) fn choose(counter: Var, body: &[At], vars: &[VarInfo], summaries: &Summaries, wild: bool) -> Choice {
+    let mut choice = Choice { whole: HashSet::new(), split: HashSet::new(), body: Effects::default(), counter, wild };
+    if !body.iter().any(|s| matches!(s.stmt, Stmt::With { .. })) {
+        return choice;
+    }
+    choice.body = Effects::of_block(summaries, body);
+    let mut scan = Scan::default();
+    scan.block(body, &choice, summaries);
+    let counts = write_counts(body, summaries);
+    for (v, c) in &mut scan.found {
+        // Elsewhere in the loop the variable may have another life.
+        c.fit &= c.updates > 0 && counts.get(v) == Some(&(c.updates + 1));
+        c.fit &= !(c.inexact && c.updates > 1) || (c.check && wild);
+        c.fit &= wild || !c.traps;
+        c.fit &= c.read >= c.last;
+        c.sums &= vars.get(v.0 as usize).is_some_and(|i| i.ty == Ty::Int) && c.read >= c.last;
+    }
+    scan.settle();
+    choice.whole = scan.found.iter().filter(|(_, c)| c.fit).map(|(v, _)| *v).collect();
+    for (v, c) in &scan.found {
+        if c.fit || !c.sums {
+            continue;
+        }
+        let steady: Vec<usize> = (0..c.terms.len()).filter(|n| choice.is_steady(&c.terms[*n])).collect();
+        let worth = steady.len() > 1 || steady.iter().any(|n| c.rich[*n]);
+        if worth && steady.len() < c.terms.len() {
+            choice.split.insert(*v);
+        }
+    }
+    choice
+}
+
+impl Choice {
+    pub(super) fn is_empty(&self) -> bool {
+        self.whole.is_empty() && self.split.is_empty()
+    }
+
+    /// Whether arguments are the same in each turn, given what is moved, and reading them does not trap.
+    pub(super) fn is_steady(&self, args: &[Operand]) -> bool {
+        args.iter().all(|a| {
+            (self.wild || !matches!(a, Operand::Mem(_)))
+                && self.fixed_region(*a)
+                && a.vars().all(|v| self.whole.contains(&v) || self.fixed(v))
+        })
+    }
+
+    /// Whether the loop leaves a variable alone.
+    fn fixed(&self, v: Var) -> bool {
+        v != self.counter && !self.body.writes.has(v)
+    }
+
+    fn fixed_region(&self, o: Operand) -> bool {
+        match o {
+            Operand::Mem(Mem { region, .. }) => !self.body.writes_region(region),
+            Operand::Const(_) | Operand::Var(_) => true,
+        }
+    }
+}
+
+impl Scan {
+    /// The computations of a block, and those within their bodies.
+    fn block(&mut self, block: &[At], choice: &Choice, summaries: &Summaries) {
+        for s in block {
+            if let Stmt::With { compute, body, .. } = &s.stmt {
+                self.compute(compute, choice, summaries);
+                self.places += 1;
+                self.block(body, choice, summaries);
+            }
+        }
+    }
+
+    fn compute(&mut self, compute: &[At], choice: &Choice, summaries: &Summaries) {
+        let place = self.places;
+        for (n, s) in compute.iter().enumerate() {
+            if let Stmt::Ancilla { var, free: false, care } = &s.stmt {
+                let new = Candidate {
+                    place,
+                    fit: true,
+                    updates: 0,
+                    last: 0,
+                    read: usize::MAX,
+                    check: care.check,
+                    inexact: false,
+                    traps: false,
+                    sums: true,
+                    terms: Vec::new(),
+                    rich: Vec::new(),
+                };
+                if let Some(old) = self.found.insert(*var, new) {
+                    // A second life.
+                    self.found.insert(*var, Candidate { fit: false, sums: false, ..old });
+                }
+            } else if let Stmt::Update { acc, inverse: _, func, dst: Place::Var(v), args } = &s.stmt
+                && self.is_here(*v, place)
+            {
+                let mut fits = true;
+                let mut traps = update_traps(*acc, *func, args);
+                for arg in args {
+                    traps |= matches!(arg, Operand::Mem(_));
+                    fits &= choice.fixed_region(*arg);
+                    for from in arg.vars() {
+                        if self.found.contains_key(&from) {
+                            self.edges.push(Edge { to: *v, from, at: n });
+                        } else {
+                            fits &= choice.fixed(from);
+                        }
+                    }
+                }
+                let Some(c) = self.found.get_mut(v) else { continue };
+                c.fit &= fits;
+                c.traps |= traps;
+                c.inexact |= is_inexact(*acc, *func);
+                c.updates += 1;
+                c.last = n;
+                c.sums &= *acc == Acc::Add && !update_traps(*acc, *func, args);
+                let plain = matches!(func, Func::Int(int_fn::Fn::Id)) && !matches!(args[..], [Operand::Mem(_)]);
+                c.terms.push(args.clone());
+                c.rich.push(!plain);
+            } else {
+                let e = Effects::of_stmt(summaries, &s.stmt);
+                for v in e.writes.iter() {
+                    if let Some(c) = self.found.get_mut(&Var(v)).filter(|c| c.place == place) {
+                        c.fit = false;
+                        c.sums = false;
+                    }
+                }
+                for v in e.reads.iter() {
+                    if let Some(c) = self.found.get_mut(&Var(v)).filter(|c| c.place == place) {
+                        c.read = c.read.min(n);
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_here(&self, v: Var, place: usize) -> bool {
+        self.found.get(&v).is_some_and(|c| c.place == place)
+    }
+
+    /// What depends on something that is not moved is not moved; nor is what such a thing reads before it is complete.
+    fn settle(&mut self) {
+        let mut readers: HashMap<Var, Vec<Var>> = HashMap::new();
+        let mut early: HashMap<Var, Vec<Var>> = HashMap::new();
+        for e in &self.edges {
+            readers.entry(e.from).or_default().push(e.to);
+            if let (Some(from), Some(to)) = (self.found.get(&e.from), self.found.get(&e.to))
+                && from.place == to.place
+                && e.at < from.last
+            {
+                early.entry(e.to).or_default().push(e.from);
+            }
+        }
+        // Terms may be summed elsewhere, so that what is read early is no sum that can be split.
+        for from in early.values().flatten() {
+            if let Some(c) = self.found.get_mut(from) {
+                c.sums = false;
+            }
+        }
+        let mut queue: Vec<Var> = self.found.iter().filter(|(_, c)| !c.fit).map(|(v, _)| *v).collect();
+        while let Some(v) = queue.pop() {
+            for other in readers.remove(&v).into_iter().chain(early.remove(&v)).flatten() {
+                if let Some(c) = self.found.get_mut(&other).filter(|c| c.fit) {
+                    c.fit = false;
+                    queue.push(other);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Puts the bodies of small functions, and of those that ask for it, in place of calls.
+//!
+//! Callees come first, so that what is put in place has been worked on. A function that calls itself stays, and so does one that shows something
+//! itself: what is shown depends on the direction in which the machine runs, which a call may turn.
+
+mod expand;
+mod regions;
+
+use crate::ir::effects::{Effects, Summaries, callees_first, walk};
+use crate::ir::{At, Block, Fun, Function, Program, Stmt};
+use crate::passes::rewrite::{blocks_mut, each_stmt};
+use expand::{Caller, expand};
+
+/// Bodies up to this size go in place of every call.
+const SMALL: u32 = 24;
+/// Bodies up to this size go in place of the one call that there is.
+const ONCE: u32 = 200;
+/// Bodies up to this size go in place of every call if they ask for it.
+const ASKED: u32 = 4000;
+/// A function that has grown to this size grows no more.
+const LARGE: u32 = 20_000;
+
+/// The whole program.
+pub(super) fn run(program: &mut Program) {
+    let summaries = Summaries::new(program);
+    let mut sizes: Vec<u32> = (0..program.functions.len()).map(|f| summaries.get(Fun(f as u32)).size).collect();
+    let calls = call_counts(program);
+    let shows: Vec<bool> = program.functions.iter().map(shows_itself).collect();
+    let mut spans = 0;
+    for f in callees_first(program).into_iter().flatten() {
+        let fits = |g: Fun, size: u32, sizes: &[u32]| {
+            let n = g.0 as usize;
+            let Some(callee) = program.functions.get(n) else { return false };
+            let limit = match (callee.inline, calls[n]) {
+                (true, _) => ASKED,
+                (false, 1) => ONCE,
+                (false, _) => SMALL,
+            };
+            !summaries.get(g).recursive && !shows[n] && sizes[n] <= limit && size.saturating_add(sizes[n]) <= LARGE
+        };
+        let wanted = |g: Fun, size: u32| g.0 as usize != f && fits(g, size, &sizes);
+        let mut any = false;
+        walk(&program.functions[f].body, &mut |s| {
+            any |= matches!(&s.stmt, Stmt::Call { func, .. } if wanted(*func, 0))
+        });
+        if !any {
+            continue;
+        }
+        let mut function = program.functions[f].clone();
+        let mut body = std::mem::take(&mut function.body);
+        let mut work = Work {
+            caller: Caller::new(&mut function, &body),
+            program,
+            summaries: &summaries,
+            wanted: &wanted,
+            sizes: &sizes,
+            size: sizes[f],
+            spans: &mut spans,
+        };
+        work.block(&mut body);
+        function.body = body;
+        sizes[f] = Effects::of_block(&summaries, &function.body).size;
+        program.functions[f] = function;
+    }
+}
+
+fn call_counts(program: &Program) -> Vec<usize> {
+    let mut counts = vec![0; program.functions.len()];
+    for function in &program.functions {
+        walk(&function.body, &mut |s| {
+            if let Stmt::Call { func, .. } = &s.stmt
+                && let Some(count) = counts.get_mut(func.0 as usize)
+            {
+                *count += 1;
+            }
+        });
+    }
+    counts
+}
+
+fn shows_itself(function: &Function) -> bool {
+    let mut shows = false;
+    walk(&function.body, &mut |s| shows |= matches!(s.stmt, Stmt::Show { .. } | Stmt::Print(_)));
+    shows
+}
+
+struct Work<'a> {
+    caller: Caller<'a>,
+    program: &'a Program,
+    summaries: &'a Summaries,
+    wanted: &'a dyn Fn(Fun, u32) -> bool,
+    sizes: &'a [u32],
+    size: u32,
+    spans: &'a mut usize,
+}
+
+impl Work<'_> {
+    fn block(&mut self, block: &mut Block) {
+        let before = std::mem::take(block);
+        for mut s in before {
+            for inner in blocks_mut(&mut s.stmt) {
+                self.block(inner);
+            }
+            match self.expanded(&s) {
+                Some(mut body) => block.append(&mut body),
+                None => block.push(s),
+            }
+        }
+    }
+
+    fn expanded(&mut self, s: &At) -> Option<Block> {
+        let Stmt::Call { func, inverse, args } = &s.stmt else { return None };
+        if !(self.wanted)(*func, self.size) {
+            return None;
+        }
+        let callee = self.program.functions.get(func.0 as usize)?;
+        let mut body = expand(&mut self.caller, callee, *inverse, args, s.loc, self.summaries)?;
+        self.size = self.size.saturating_add(self.sizes[func.0 as usize]);
+        // A span and the one that undoes it keep a name of their own.
+        *self.spans += 1;
+        let n = *self.spans;
+        each_stmt(&mut body, &mut |stmt| {
+            if let Stmt::Span { name, .. } = stmt {
+                *name = format!("{name}.{n}");
+            }
+        });
+        Some(body)
+    }
+}

@@ -1,0 +1,275 @@
+//! One call: the body of the function in the terms of its caller.
+
+use std::collections::{HashMap, HashSet};
+
+use pendula_isa::num::log;
+use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::{Acc, Ty};
+
+use super::regions::{Origin, Sources, known, origins};
+use crate::ir::effects::{Effects, Summaries, blocks};
+use crate::ir::{At, Block, Care, Function, Loc, Mem, Operand, Place, Region, RegionInfo, Stmt, Var, invert};
+use crate::passes::rewrite::{Slot, Substitution, slots};
+
+/// How often a word of memory may be named in place of a parameter.
+const USES: usize = 2;
+/// How much a use in a loop counts.
+const LOOP: usize = 100;
+
+/// The function that calls, without its body.
+pub(super) struct Caller<'a> {
+    function: &'a mut Function,
+    sources: Sources,
+    pointers: HashMap<Var, Option<Region>>,
+}
+
+impl<'a> Caller<'a> {
+    pub(super) fn new(function: &'a mut Function, body: &[At]) -> Caller<'a> {
+        let sources = Sources::new(function, body);
+        let pointers = known(body, &sources);
+        Caller { function, sources, pointers }
+    }
+
+    /// The region that an argument points into.
+    fn region_of(&mut self, arg: Operand, name: &RegionInfo) -> Option<Region> {
+        let Operand::Var(v) = arg else { return None };
+        let sources = self.sources.of(v);
+        let mut found: Vec<Region> = sources.iter().filter_map(|s| self.pointers.get(s).copied().flatten()).collect();
+        found.sort_unstable();
+        found.dedup();
+        match (found[..].first(), found.len(), sources) {
+            (Some(r), 1, _) => Some(*r),
+            // One that only calls have used so far.
+            (None, _, [source]) if !self.pointers.contains_key(source) => {
+                self.function.regions.push(name.clone());
+                let region = Region(self.function.regions.len() as u32 - 1);
+                self.pointers.insert(*source, Some(region));
+                Some(region)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What stands in the caller for a parameter.
+enum Stand {
+    /// The argument.
+    Argument(Operand),
+    /// A variable of its own that holds the argument for the time of the call.
+    Copy(Operand),
+    /// A variable of its own that the word of memory is exchanged with.
+    Lent(Mem),
+}
+
+/// The body of a function in place of a call of it; `None` if that cannot be.
+pub(super) fn expand(
+    caller: &mut Caller,
+    callee: &Function,
+    inverse: bool,
+    args: &[Operand],
+    loc: Loc,
+    summaries: &Summaries,
+) -> Option<Block> {
+    if args.len() != callee.params.len() {
+        return None;
+    }
+    let effects = Effects::of_block(summaries, &callee.body);
+    let written: HashSet<Var> = callee
+        .params
+        .iter()
+        .zip(args)
+        .filter(|(p, _)| p.written)
+        .filter_map(|(_, a)| if let Operand::Var(v) = a { Some(*v) } else { None })
+        .collect();
+    let uses = uses(callee, summaries);
+    let mut stands = Vec::new();
+    for (n, (param, arg)) in callee.params.iter().zip(args).enumerate() {
+        // Addresses must stay what they are, and what is written must have one name.
+        let free = |v: Var| !written.contains(&v);
+        let ok = match arg {
+            Operand::Const(_) => !param.written,
+            Operand::Var(v) => param.written || free(*v),
+            Operand::Mem(m) => m.vars().all(free),
+        };
+        let repeated = |a: &Operand| args.iter().enumerate().any(|(m, b)| m != n && a == b);
+        if !ok || (param.written && repeated(arg)) {
+            return None;
+        }
+        let ty = callee.ty(param.var);
+        let touched = effects.writes.has(param.var);
+        let used = uses.get(&param.var).copied().unwrap_or_default();
+        stands.push(stand(param.written, *arg, ty, touched, repeated(arg), used)?);
+    }
+    let regions = map_regions(caller, callee, args, summaries)?;
+    let mut vars: HashMap<Var, Operand> = HashMap::new();
+    let mut wraps = Vec::new();
+    for (param, stand) in callee.params.iter().zip(stands) {
+        let info = &callee.vars[param.var.0 as usize];
+        let operand = match stand {
+            Stand::Argument(operand) => operand,
+            Stand::Copy(_) | Stand::Lent(_) => Operand::Var(caller.function.fresh(info.name.clone(), info.ty)),
+        };
+        vars.insert(param.var, operand);
+        wraps.push((operand, info.ty, stand));
+    }
+    for (n, info) in (0u32..).zip(&callee.vars) {
+        vars.entry(Var(n)).or_insert_with(|| Operand::Var(caller.function.fresh(info.name.clone(), info.ty)));
+    }
+    let mut body = if inverse { invert::block(&callee.body) } else { callee.body.clone() };
+    let substitution = Substitution {
+        var: &|v| vars.get(&v).copied().unwrap_or(Operand::Var(v)),
+        region: &|r| regions.get(r.0 as usize).copied().flatten().unwrap_or(r),
+    };
+    if !substitution.apply(&mut body, summaries) {
+        return None;
+    }
+    for (operand, ty, stand) in wraps {
+        if let Operand::Var(v) = operand {
+            body = wrap(v, ty, &stand, body, loc);
+        }
+    }
+    Some(body)
+}
+
+/// How a parameter is used.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    /// How often, where a use in a loop counts for many.
+    weight: usize,
+    /// Whether in an address, or a step: where no word of memory can stand.
+    address: bool,
+    /// Whether to multiply or divide logarithmic numbers, where no zero can stand.
+    factor: bool,
+}
+
+fn uses(callee: &Function, summaries: &Summaries) -> HashMap<Var, Uses> {
+    let mut out = HashMap::new();
+    count(&callee.body, 1, summaries, &mut out);
+    out
+}
+
+fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut HashMap<Var, Uses>) {
+    for s in block {
+        let factor = matches!(&s.stmt, Stmt::Update { func: Func::L(_), .. });
+        slots(&s.stmt, summaries, &mut |slot| {
+            let mut note = |v: Var, address: bool| {
+                let uses: &mut Uses = out.entry(v).or_default();
+                uses.weight += weight;
+                uses.address |= address;
+                uses.factor |= factor;
+            };
+            match slot {
+                Slot::Read(o) | Slot::Written(o) => {
+                    let address = matches!(o, Operand::Mem(_));
+                    o.vars().for_each(|v| note(v, address));
+                }
+                Slot::Place(Place::Var(v)) => note(*v, false),
+                Slot::Place(Place::Mem(m)) => m.vars().for_each(|v| note(v, true)),
+                Slot::Life(v) => note(*v, true),
+                Slot::Step(crate::ir::Step::Var { var, .. }) => note(*var, true),
+                Slot::Step(crate::ir::Step::Const(_)) | Slot::Region(_) => {}
+            }
+        });
+        let inner = match &s.stmt {
+            Stmt::For { .. } | Stmt::While { .. } => LOOP,
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Array { .. }
+            | Stmt::Call { .. }
+            | Stmt::If { .. }
+            | Stmt::With { .. }
+            | Stmt::Span { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => weight,
+        };
+        for b in blocks(&s.stmt) {
+            count(b, inner.max(weight), summaries, out);
+        }
+    }
+}
+
+fn stand(written: bool, arg: Operand, ty: Ty, touched: bool, repeated: bool, uses: Uses) -> Option<Stand> {
+    let plain = matches!(ty, Ty::Int | Ty::Q);
+    Some(match (written, arg) {
+        (_, Operand::Var(_)) if written || !touched => Stand::Argument(arg),
+        (true, Operand::Mem(m)) if uses.address || uses.weight > USES => Stand::Lent(m),
+        (true, arg) => Stand::Argument(arg),
+        // A parameter that is changed for a time: the argument is as it was afterwards, unless it is a floating-point number.
+        (false, Operand::Var(_)) if plain && !repeated => Stand::Argument(arg),
+        (false, Operand::Var(_)) if ty == Ty::L => return None,
+        (false, Operand::Var(_)) => Stand::Copy(arg),
+        (false, Operand::Const(k)) => {
+            let zero = ty == Ty::L && uses.factor && k == log::ZERO;
+            if touched || zero { Stand::Copy(arg) } else { Stand::Argument(arg) }
+        }
+        (false, Operand::Mem(_)) if plain && (touched || uses.address || uses.weight > USES) => Stand::Copy(arg),
+        (false, Operand::Mem(_)) if touched => return None,
+        (false, Operand::Mem(_)) => Stand::Argument(arg),
+    })
+}
+
+fn identity(ty: Ty) -> Func {
+    match ty {
+        Ty::Int => Func::Int(int_fn::Fn::Id),
+        Ty::Q => Func::Q(q_fn::Fn::Id),
+        Ty::L => Func::L(l_fn::Fn::Id),
+        Ty::F => Func::F(f_fn::Fn::Id),
+    }
+}
+
+/// A body in which a variable stands for an argument.
+fn wrap(v: Var, ty: Ty, stand: &Stand, body: Block, loc: Loc) -> Block {
+    match stand {
+        Stand::Argument(_) => body,
+        Stand::Copy(arg) => {
+            // A constant is brought in by its bits, and no gradient flows to it.
+            let acc = if matches!(arg, Operand::Const(_)) { Acc::Xor } else { Acc::Add };
+            let (func, dst, args) = (identity(ty), Place::Var(v), vec![*arg]);
+            let compute = vec![
+                Stmt::Ancilla { var: v, free: false, care: Care::FULL }.at(loc),
+                Stmt::Update { acc, inverse: false, func, dst, args }.at(loc),
+            ];
+            vec![Stmt::With { name: "argument".into(), compute, body }.at(loc)]
+        }
+        Stand::Lent(m) => {
+            let care = Care { check: false, drop: false };
+            let args = vec![Operand::Var(v), Operand::Mem(*m)];
+            let swap = Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args }.at(loc);
+            let mut out = vec![Stmt::Ancilla { var: v, free: false, care }.at(loc), swap.clone()];
+            out.extend(body);
+            out.push(swap);
+            out.push(Stmt::Ancilla { var: v, free: true, care }.at(loc));
+            out
+        }
+    }
+}
+
+/// What the callee's regions are in the caller.
+fn map_regions(
+    caller: &mut Caller,
+    callee: &Function,
+    args: &[Operand],
+    summaries: &Summaries,
+) -> Option<Vec<Option<Region>>> {
+    let mut out = Vec::new();
+    for (origin, info) in origins(callee, summaries).into_iter().zip(&callee.regions) {
+        out.push(match origin {
+            Origin::Unused => None,
+            Origin::Own => {
+                caller.function.regions.push(info.clone());
+                Some(Region(caller.function.regions.len() as u32 - 1))
+            }
+            Origin::Given(list) => {
+                // Of several that an address is made from, the pointer is the one that has the array's name.
+                let named = |v: &&Var| callee.vars.get(v.0 as usize).is_some_and(|i| i.name == info.name);
+                let param = if let [one] = list[..] { one } else { *list.iter().find(named)? };
+                let n = callee.params.iter().position(|p| p.var == param)?;
+                Some(caller.region_of(args[n], info)?)
+            }
+            Origin::Unknown => return None,
+        });
+    }
+    Some(out)
+}

@@ -1,0 +1,331 @@
+//! Steps addresses from turn to turn instead of multiplying.
+//!
+//! An integer that a `with` in a loop's body computes as a sum, of a term that is the loop's variable times something and of others that do not change, lives
+//! through the loop instead: it begins one step before the first value, each turn adds a step, and from the last value it is uncomputed. The sums are
+//! the same modulo 2^64, whatever overflows. All this is done only where a turn is certain, behind a branch that asks so if need be.
+
+use std::collections::HashMap;
+
+use pendula_isa::table::{Func, int_fn};
+use pendula_isa::{Acc, Ty};
+
+use super::hoist::{Guard, guard};
+use crate::ir::effects::{Effects, Summaries, turns, update_traps};
+use crate::ir::{At, Block, Care, Condition, Function, Loc, Operand, Place, Program, Step, Stmt, Var, VarInfo};
+use crate::passes::rewrite::{each_block, write_counts};
+
+/// The whole program.
+pub(super) fn run(program: &mut Program) {
+    let summaries = Summaries::new(program);
+    for function in &mut program.functions {
+        let Function { vars, body, .. } = function;
+        each_block(body, &mut |block| {
+            for s in block.iter_mut() {
+                if let Stmt::For { .. } = &s.stmt {
+                    step(s, vars, &summaries);
+                }
+            }
+        });
+    }
+}
+
+/// A term of a sum.
+#[derive(Clone)]
+enum Term {
+    /// It does not change.
+    Fixed { inverse: bool, func: Func, args: Vec<Operand> },
+    /// The loop's variable times something that does not change.
+    Linear { inverse: bool, factor: Operand },
+}
+
+/// Something to be stepped.
+struct Sum {
+    fit: bool,
+    updates: usize,
+    last: usize,
+    /// Whether a multiplication is saved.
+    product: bool,
+    terms: Vec<Term>,
+}
+
+struct Scan<'a> {
+    counter: Var,
+    body: Effects,
+    vars: &'a [VarInfo],
+    summaries: &'a Summaries,
+    found: HashMap<Var, Sum>,
+    /// Ancillas that are constants so far, or the loop's variable (`true`) plus a constant.
+    shifted: HashMap<Var, (bool, i64)>,
+}
+
+impl Scan<'_> {
+    fn block(&mut self, block: &[At]) {
+        for s in block {
+            if let Stmt::With { compute, body, .. } = &s.stmt {
+                self.compute(compute);
+                self.block(body);
+            }
+        }
+    }
+
+    fn is_fixed(&self, o: Operand) -> bool {
+        match o {
+            Operand::Const(_) => true,
+            Operand::Var(v) => v != self.counter && !self.body.writes.has(v),
+            Operand::Mem(_) => false,
+        }
+    }
+
+    /// The loop's variable plus a constant.
+    fn shift(&self, o: Operand) -> Option<i64> {
+        match o {
+            Operand::Var(v) if v == self.counter => Some(0),
+            Operand::Var(v) => self.shifted.get(&v).filter(|(turns, _)| *turns).map(|(_, k)| *k),
+            Operand::Const(_) | Operand::Mem(_) => None,
+        }
+    }
+
+    /// What an update adds to a sum, and whether it multiplies something that changes.
+    fn terms(&self, acc: Acc, inverse: bool, func: Func, args: &[Operand]) -> Option<(Vec<Term>, bool)> {
+        if acc != Acc::Add || update_traps(acc, func, args) {
+            return None;
+        }
+        if args.iter().all(|a| self.is_fixed(*a)) {
+            return Some((vec![Term::Fixed { inverse, func, args: args.to_vec() }], false));
+        }
+        let (shift, factor, product) = match (func, args) {
+            (Func::Int(int_fn::Fn::Id), [a]) => (self.shift(*a)?, Operand::Const(1), false),
+            (Func::Int(int_fn::Fn::Mul), [a, m]) if self.is_fixed(*m) => (self.shift(*a)?, *m, true),
+            (Func::Int(int_fn::Fn::Mul), [m, a]) if self.is_fixed(*m) => (self.shift(*a)?, *m, true),
+            (Func::Int(int_fn::Fn::Shl), [a, Operand::Const(k)]) => {
+                (self.shift(*a)?, Operand::Const(1 << (k & 63)), true)
+            }
+            _ => return None,
+        };
+        let mut terms = vec![Term::Linear { inverse, factor }];
+        if shift != 0 {
+            let word = shift.cast_unsigned();
+            let (func, args) = match factor {
+                Operand::Const(m) => (int_fn::Fn::Id, vec![Operand::Const(m.wrapping_mul(word))]),
+                m => (int_fn::Fn::Mul, vec![m, Operand::Const(word)]),
+            };
+            terms.push(Term::Fixed { inverse, func: Func::Int(func), args });
+        }
+        Some((terms, product))
+    }
+
+    /// Keeps track of ancillas that are the loop's variable plus a constant.
+    fn follow(&mut self, s: &At) {
+        if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
+            self.shifted.insert(*var, (false, 0));
+        } else if let Stmt::Update { acc: Acc::Add, inverse, func, dst: Place::Var(v), args } = &s.stmt
+            && let Some((turns, k)) = self.shifted.get(v).copied()
+        {
+            let new = match (func, &args[..]) {
+                (Func::Int(int_fn::Fn::Id), [Operand::Const(c)]) => {
+                    let c = c.cast_signed();
+                    Some((turns, if *inverse { k.wrapping_sub(c) } else { k.wrapping_add(c) }))
+                }
+                (Func::Int(int_fn::Fn::Id), [a]) if !turns && !*inverse => {
+                    self.shift(*a).map(|c| (true, k.wrapping_add(c)))
+                }
+                _ => None,
+            };
+            match new {
+                Some(new) => self.shifted.insert(*v, new),
+                None => self.shifted.remove(v),
+            };
+        } else {
+            for v in Effects::of_stmt(self.summaries, &s.stmt).writes.iter() {
+                self.shifted.remove(&Var(v));
+            }
+        }
+    }
+
+    fn compute(&mut self, compute: &[At]) {
+        let mut here: HashMap<Var, usize> = HashMap::new();
+        for (n, s) in compute.iter().enumerate() {
+            self.follow(s);
+            if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
+                let fit = self.vars.get(var.0 as usize).is_some_and(|i| i.ty == Ty::Int);
+                let new = Sum { fit, updates: 0, last: 0, product: false, terms: Vec::new() };
+                if let Some(old) = self.found.insert(*var, new) {
+                    self.found.insert(*var, Sum { fit: false, ..old });
+                }
+                here.insert(*var, usize::MAX);
+                continue;
+            }
+            let mut own = None;
+            if let Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } = &s.stmt
+                && here.contains_key(v)
+            {
+                let terms = self.terms(*acc, *inverse, *func, args);
+                if let Some(sum) = self.found.get_mut(v) {
+                    sum.fit &= terms.is_some();
+                    sum.updates += 1;
+                    sum.last = n;
+                    if let Some((terms, product)) = terms {
+                        sum.terms.extend(terms);
+                        sum.product |= product;
+                    }
+                }
+                own = Some(*v);
+            }
+            let e = Effects::of_stmt(self.summaries, &s.stmt);
+            for v in e.reads.iter() {
+                here.entry(Var(v)).and_modify(|read| *read = n.min(*read));
+            }
+            for v in e.writes.iter().filter(|v| own != Some(Var(*v))) {
+                if let Some(sum) = self.found.get_mut(&Var(v)) {
+                    sum.fit = false;
+                }
+            }
+        }
+        // What is read before it is complete stays.
+        for (v, read) in here {
+            if let Some(sum) = self.found.get_mut(&v) {
+                sum.fit &= read > sum.last;
+            }
+        }
+    }
+}
+
+fn step(s: &mut At, vars: &[VarInfo], summaries: &Summaries) {
+    let loc = s.loc;
+    let Stmt::For { var, first, last, step: Step::Const(by), body } = &mut s.stmt else { return };
+    let (first, last, by) = (*first, *last, *by);
+    if matches!(turns(first, last, Step::Const(by)), Some(0..3)) {
+        return;
+    }
+    let guard = guard(first, last, Step::Const(by));
+    if matches!(guard, Guard::Unknown) || !body.iter().any(|s| matches!(s.stmt, Stmt::With { .. })) {
+        return;
+    }
+    let mut scan = Scan {
+        counter: *var,
+        body: Effects::of_block(summaries, body),
+        vars,
+        summaries,
+        found: HashMap::new(),
+        shifted: HashMap::new(),
+    };
+    scan.block(body);
+    let mut sums = scan.found;
+    if sums.values().all(|sum| !(sum.fit && sum.product)) {
+        return;
+    }
+    let counts = write_counts(body, summaries);
+    sums.retain(|v, sum| sum.fit && sum.product && counts.get(v) == Some(&(sum.updates + 1)));
+    if sums.is_empty() {
+        return;
+    }
+    take(body, &|v| sums.contains_key(&v));
+    let mut order: Vec<(Var, Sum)> = sums.into_iter().collect();
+    order.sort_unstable_by_key(|(v, _)| *v);
+    let (mut compute, mut before, mut turn, mut after) = (Block::new(), Block::new(), Block::new(), Block::new());
+    for (t, sum) in order {
+        // It is zero in the end because the bounds, the step and the factors are then as they were.
+        compute.push(Stmt::Ancilla { var: t, free: false, care: Care { check: false, drop: false } }.at(loc));
+        for term in sum.terms {
+            match term {
+                Term::Fixed { inverse, func, args } => {
+                    compute.push(Stmt::Update { acc: Acc::Add, inverse, func, dst: Place::Var(t), args }.at(loc));
+                }
+                Term::Linear { inverse, factor } => {
+                    let add = Adder { t, factor, loc };
+                    if let Operand::Const(k) = first {
+                        add.multiple(inverse, k.cast_signed().wrapping_sub(by), &mut before);
+                    } else {
+                        add.product(inverse, first, &mut before);
+                        add.multiple(!inverse, by, &mut before);
+                    }
+                    add.multiple(inverse, by, &mut turn);
+                    add.product(!inverse, last, &mut after);
+                }
+            }
+        }
+    }
+    turn.append(body);
+    *body = turn;
+    let looped = std::mem::replace(&mut s.stmt, Stmt::Print(0));
+    before.push(looped.at(loc));
+    before.append(&mut after);
+    s.stmt = Stmt::With { name: "stepped".into(), compute, body: before };
+    if let Guard::Test(test) = guard {
+        let inner = std::mem::replace(&mut s.stmt, Stmt::Print(0));
+        let (pre, post) = (Condition::of(test), Condition::of(test));
+        s.stmt = Stmt::If { pre, post, then: vec![inner.at(loc)], otherwise: Block::new() };
+    }
+}
+
+/// Adds multiples of a factor to a sum.
+struct Adder {
+    t: Var,
+    factor: Operand,
+    loc: Loc,
+}
+
+impl Adder {
+    fn push(&self, inverse: bool, func: int_fn::Fn, args: Vec<Operand>, out: &mut Block) {
+        let (acc, func, dst) = (Acc::Add, Func::Int(func), Place::Var(self.t));
+        out.push(Stmt::Update { acc, inverse, func, dst, args }.at(self.loc));
+    }
+
+    /// A number of times the factor.
+    fn multiple(&self, inverse: bool, k: i64, out: &mut Block) {
+        match (self.factor, k) {
+            (_, 0) => {}
+            (Operand::Const(m), k) => {
+                let word = m.wrapping_mul(k.cast_unsigned());
+                if word != 0 {
+                    self.push(inverse, int_fn::Fn::Id, vec![Operand::Const(word)], out);
+                }
+            }
+            (m, 1) => self.push(inverse, int_fn::Fn::Id, vec![m], out),
+            (m, -1) => self.push(!inverse, int_fn::Fn::Id, vec![m], out),
+            (m, k) => self.push(inverse, int_fn::Fn::Mul, vec![m, Operand::Const(k.cast_unsigned())], out),
+        }
+    }
+
+    /// A word times the factor.
+    fn product(&self, inverse: bool, word: Operand, out: &mut Block) {
+        match (word, self.factor) {
+            (Operand::Const(k), _) => self.multiple(inverse, k.cast_signed(), out),
+            (word, Operand::Const(1)) => self.push(inverse, int_fn::Fn::Id, vec![word], out),
+            (word, factor) => self.push(inverse, int_fn::Fn::Mul, vec![word, factor], out),
+        }
+    }
+}
+
+/// Takes all that is done to some ancillas out of a block's computations.
+fn take(block: &mut Block, wanted: &impl Fn(Var) -> bool) {
+    let before = std::mem::take(block);
+    for mut s in before {
+        if let Stmt::With { compute, body, .. } = &mut s.stmt {
+            compute.retain(|s| {
+                let var = match &s.stmt {
+                    Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => *var,
+                    Stmt::Update { .. }
+                    | Stmt::Permute { .. }
+                    | Stmt::Array { .. }
+                    | Stmt::Call { .. }
+                    | Stmt::If { .. }
+                    | Stmt::While { .. }
+                    | Stmt::For { .. }
+                    | Stmt::With { .. }
+                    | Stmt::Span { .. }
+                    | Stmt::Assert { .. }
+                    | Stmt::Show { .. }
+                    | Stmt::Print(_) => return true,
+                };
+                !wanted(var)
+            });
+            take(body, wanted);
+            if compute.is_empty() {
+                block.append(body);
+                continue;
+            }
+        }
+        block.push(s);
+    }
+}

@@ -1,0 +1,528 @@
+//! Random programs that follow the representation's rules: what is computed is
+//! undone, conditions hold again where they must.
+
+use pendula_compiler::ir::*;
+use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::*;
+
+pub struct Rng(pub u64);
+
+impl Rng {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 20
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
+
+/// How many words arrays have.
+const LEN: i64 = 8;
+
+#[derive(Clone, Debug)]
+struct Arr {
+    region: Region,
+    base: Var,
+}
+
+/// What statements may use where they stand.
+#[derive(Clone, Default)]
+struct Scope {
+    read: Vec<Var>,
+    write: Vec<Var>,
+    /// Variables from 0 to 7.
+    index: Vec<Var>,
+    arrays: Vec<Arr>,
+    /// Those of them that may be written.
+    open: Vec<Arr>,
+}
+
+/// Sizes of a random program.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub functions: usize,
+    pub locals: usize,
+    pub params: usize,
+    pub statements: usize,
+    pub depth: usize,
+}
+
+struct Gen<'r> {
+    rng: &'r mut Rng,
+    build: Build,
+    shape: Shape,
+    /// Functions that may be called: how many scalar parameters are written, and how many only read.
+    callees: Vec<(u32, usize, usize)>,
+    names: usize,
+    /// Whether this is the function that a run calls: it has a third array.
+    entry: bool,
+}
+
+/// A program whose functions each have `params` written words, as many that are only read, and two arrays.
+pub fn random_program(rng: &mut Rng, shape: Shape) -> (Program, Vec<Argument>) {
+    let mut functions = Vec::new();
+    let mut callees = Vec::new();
+    for n in 0..shape.functions {
+        let id = (shape.functions - 1 - n) as u32;
+        let small = Shape { locals: shape.locals.min(3), statements: 3, depth: 1, params: 1 + rng.below(3), ..shape };
+        let own = if id == 0 { shape } else { small };
+        let mut g = Gen {
+            rng,
+            build: Build::new(&format!("f{id}")),
+            shape: own,
+            callees: callees.clone(),
+            names: 0,
+            entry: id == 0,
+        };
+        let body = g.function();
+        functions.push(g.build.body(body));
+        callees.push((id, own.params, own.params));
+    }
+    functions.reverse();
+    let mut arguments = Vec::new();
+    for n in 0..shape.params {
+        arguments.push(int(&format!("w{n}"), rng.below(2000) as i64 - 1000));
+    }
+    for n in 0..shape.params {
+        arguments.push(int(&format!("x{n}"), rng.below(2000) as i64 - 1000));
+    }
+    for name in ["a!", "b!", "d!"] {
+        let words: Vec<i64> = (0..LEN).map(|_| rng.below(100) as i64).collect();
+        arguments.push(ints(name, &words, &[]));
+    }
+    (program(functions), arguments)
+}
+
+impl Gen<'_> {
+    fn function(&mut self) -> Block {
+        let count = self.shape.params;
+        let out: Vec<Var> = (0..count).map(|n| self.build.param(&format!("w{n}"), Ty::Int, true)).collect();
+        let inputs: Vec<Var> = (0..count).map(|n| self.build.param(&format!("x{n}"), Ty::Int, false)).collect();
+        let names: &[&str] = if self.entry { &["a!", "b!", "d!"] } else { &["a!", "b!"] };
+        let arrays: Vec<Arr> = names
+            .iter()
+            .map(|n| {
+                let base = self.build.param(n, Ty::Int, false);
+                Arr { region: self.build.region(Ty::Int), base }
+            })
+            .collect();
+        let a = arrays[0].clone();
+        let mut scope = Scope { read: inputs.clone(), arrays: vec![a.clone()], ..Scope::default() };
+        let mut compute = Vec::new();
+        for _ in 0..self.shape.locals {
+            let local = self.build.var("l", Ty::Int);
+            compute.push(alloc(local, self.care()));
+            let from = v(*self.rng.pick(&inputs));
+            compute.push(add(local, from));
+            scope.read.push(local);
+            scope.write.push(local);
+        }
+        compute.extend(self.block(&mut scope, self.shape.statements, self.shape.depth));
+        let mut inner = scope.clone();
+        inner.read.extend(&out);
+        inner.write = out;
+        inner.arrays = arrays.clone();
+        inner.open = arrays[1..].to_vec();
+        let body = self.block(&mut inner, self.shape.statements, self.shape.depth);
+        vec![with("all", compute, body)]
+    }
+
+    fn care(&mut self) -> Care {
+        if self.rng.chance(50) { Care::FULL } else { NONE }
+    }
+
+    fn block(&mut self, scope: &mut Scope, count: usize, depth: usize) -> Block {
+        let mut out = Vec::new();
+        for _ in 0..1 + self.rng.below(count) {
+            out.extend(self.stmt(scope, depth));
+        }
+        out
+    }
+
+    /// An operand to be read; not this variable, nor a word of this region.
+    fn operand(&mut self, scope: &Scope, not: Option<Var>, region: Option<Region>) -> Operand {
+        let vars: Vec<Var> = scope.read.iter().chain(&scope.index).copied().filter(|x| Some(*x) != not).collect();
+        let arrays: Vec<Arr> = scope.arrays.iter().filter(|a| Some(a.region) != region).cloned().collect();
+        match self.rng.below(10) {
+            0 => c(self.rng.below(10) as i64 - 3),
+            1 => c((self.rng.next() as i64) << 20),
+            2..=5 if !arrays.is_empty() => {
+                let a = self.rng.pick(&arrays).clone();
+                word(self.cell(scope, &a))
+            }
+            _ if !vars.is_empty() => v(*self.rng.pick(&vars)),
+            _ => c(5),
+        }
+    }
+
+    fn cell(&mut self, scope: &Scope, array: &Arr) -> Mem {
+        if scope.index.is_empty() || self.rng.chance(40) {
+            return mem(array.region, Some(array.base), None, self.rng.below(LEN as usize) as i64);
+        }
+        let i = *self.rng.pick(&scope.index);
+        if self.rng.chance(20) {
+            return mem(array.region, Some(i), Some(array.base), 0);
+        }
+        mem(array.region, Some(array.base), Some(i), 0)
+    }
+
+    /// A place to be written.
+    fn place(&mut self, scope: &Scope) -> Option<Operand> {
+        if !scope.open.is_empty() && (scope.write.is_empty() || self.rng.chance(40)) {
+            let a = self.rng.pick(&scope.open).clone();
+            return Some(word(self.cell(scope, &a)));
+        }
+        (!scope.write.is_empty()).then(|| v(*self.rng.pick(&scope.write)))
+    }
+
+    fn update(&mut self, scope: &Scope) -> Block {
+        use int_fn::Fn::{And, Eq, Id, Lt, Max, Min, Mul, Or, Sar, Shl, Shr};
+        let Some(dst) = self.place(scope) else { return Vec::new() };
+        let (not, region) = match dst {
+            Operand::Var(x) => (Some(x), None),
+            Operand::Mem(m) => (None, Some(m.region)),
+            Operand::Const(_) => (None, None),
+        };
+        let f = *self.rng.pick(&[Id, Id, Id, Mul, Mul, And, Or, Shl, Shr, Sar, Lt, Eq, Min, Max]);
+        let func = Func::Int(f);
+        let args = (0..func.info().args.len()).map(|_| self.operand(scope, not, region)).collect();
+        let acc = if self.rng.chance(25) { Acc::Xor } else { Acc::Add };
+        let inverse = acc == Acc::Add && self.rng.chance(40);
+        let dst = match dst {
+            Operand::Mem(m) => Place::Mem(m),
+            Operand::Var(x) => Place::Var(x),
+            Operand::Const(_) => return Vec::new(),
+        };
+        vec![at(Stmt::Update { acc, inverse, func, dst, args })]
+    }
+
+    fn permute(&mut self, scope: &Scope) -> Block {
+        let (Some(a), Some(b)) = (self.place(scope), self.place(scope)) else { return Vec::new() };
+        let inverse = self.rng.chance(50);
+        let (row, args) = match self.rng.below(5) {
+            0 => {
+                let distinct = match (a, b) {
+                    (Operand::Var(x), Operand::Var(y)) => x != y,
+                    (Operand::Mem(x), Operand::Mem(y)) => {
+                        x.region != y.region || (x.index == y.index && x.base == y.base && x.offset != y.offset)
+                    }
+                    _ => true,
+                };
+                if !distinct {
+                    return Vec::new();
+                }
+                return vec![swap(a, b)];
+            }
+            1 => (Row::Neg, vec![a]),
+            2 => (Row::Not, vec![a]),
+            3 => (Row::Inc, vec![a]),
+            _ => {
+                let (not, region) = match a {
+                    Operand::Var(x) => (Some(x), None),
+                    Operand::Mem(m) => (None, Some(m.region)),
+                    Operand::Const(_) => (None, None),
+                };
+                (Row::Rol, vec![a, self.operand(scope, not, region)])
+            }
+        };
+        vec![at(Stmt::Permute { row, inverse, ty: Ty::Int, args })]
+    }
+
+    /// A condition, and the scope in which it stays as it is.
+    fn condition(&mut self, scope: &Scope) -> (Condition, Scope) {
+        let a = self.operand(scope, None, None);
+        let b = self.operand(scope, None, None);
+        let cond = *self.rng.pick(&Cond::TESTS);
+        let mut inner = scope.clone();
+        for o in [a, b] {
+            freeze(&mut inner, &o);
+        }
+        if self.rng.chance(60) {
+            return (when(cond, a, b), inner);
+        }
+        let t = self.build.var("t", Ty::Int);
+        let compute = vec![alloc(t, self.care()), add(t, a), update(MUL, Place::Var(t), &[b, c(3)])];
+        let other = self.operand(&Scope { write: vec![], ..inner.clone() }, None, None);
+        freeze(&mut inner, &other);
+        (Condition { compute, test: test(cond, v(t), other) }, inner)
+    }
+
+    /// Something between 0 and 7 in a new variable: how it is computed.
+    fn bounded(&mut self, scope: &Scope) -> (Var, Block, Scope) {
+        let n = self.build.var("n", Ty::Int);
+        let a = self.operand(scope, None, None);
+        let mut inner = scope.clone();
+        freeze(&mut inner, &a);
+        let and = Func::Int(int_fn::Fn::And);
+        let most = *self.rng.pick(&[1, 3, 7]);
+        (n, vec![alloc(n, self.care()), update(and, Place::Var(n), &[a, c(most)])], inner)
+    }
+
+    fn stmt(&mut self, scope: &mut Scope, depth: usize) -> Block {
+        let count = self.shape.statements.min(4);
+        match self.rng.below(if depth == 0 { 8 } else { 20 }) {
+            0..=4 => self.update(scope),
+            5 | 6 => self.permute(scope),
+            7 => self.invocation(scope),
+            8..=10 => {
+                let (pre, mut inner) = self.condition(scope);
+                let then = self.block(&mut inner.clone(), count, depth - 1);
+                let otherwise = if self.rng.chance(50) { Vec::new() } else { self.block(&mut inner, count, depth - 1) };
+                if self.rng.chance(20) {
+                    return vec![branch(pre.clone(), pre, otherwise, then)];
+                }
+                vec![branch(pre.clone(), pre, then, otherwise)]
+            }
+            11 => self.flagged(scope, depth),
+            12..=14 => self.for_loop(scope, depth),
+            15 => self.while_loop(scope, depth),
+            16 | 17 => self.with(scope, depth),
+            18 => self.local_array(scope, depth),
+            _ => {
+                let n = self.names;
+                self.names += 1;
+                let body = self.block(scope, count, depth - 1);
+                vec![at(Stmt::Span { name: format!("part{n}"), undo: false, body })]
+            }
+        }
+    }
+
+    /// A flag set by a branch that another condition tells afterwards.
+    fn flagged(&mut self, scope: &Scope, depth: usize) -> Block {
+        let (pre, mut inner) = self.condition(scope);
+        let flag = self.build.var("flag", Ty::Int);
+        let post = when(Cond::Ne, v(flag), c(0));
+        let mut then = vec![add(flag, c(1))];
+        if self.rng.chance(50) {
+            then = vec![add(flag, c(2)), sub(flag, c(1))];
+        }
+        let compute = vec![alloc(flag, self.care()), branch(pre, post, then, Vec::new())];
+        inner.read.push(flag);
+        let body = self.block(&mut inner, 3, depth - 1);
+        vec![with("flagged", compute, body)]
+    }
+
+    fn for_loop(&mut self, scope: &Scope, depth: usize) -> Block {
+        let i = self.build.var("i", Ty::Int);
+        let (n, compute, mut inner) = self.bounded(scope);
+        let index = inner.index.clone();
+        inner.index.push(i);
+        let body = |g: &mut Self, inner: &mut Scope| g.block(inner, 3, depth - 1);
+        match self.rng.below(9) {
+            0 => {
+                let body = body(self, &mut inner);
+                vec![with("n", compute, vec![each(i, c(1), v(n), Step::Const(1), body)])]
+            }
+            1 => {
+                let body = body(self, &mut inner);
+                vec![with("n", compute, vec![each(i, v(n), c(0), Step::Const(-1), body)])]
+            }
+            2 => {
+                let (m, other, _) = self.bounded(scope);
+                let mut inner = scope.clone();
+                inner.index.push(i);
+                // Both bounds depend on what the body may not write.
+                inner.write.clear();
+                inner.open.clear();
+                inner.write.extend(scope.write.last().filter(|w| !reads(&compute, **w) && !reads(&other, **w)));
+                let body = body(self, &mut inner);
+                let step = Step::Const(if self.rng.chance(50) { 1 } else { -1 });
+                let compute = [compute, other].concat();
+                vec![with("nm", compute, vec![each(i, v(n), v(m), step, body)])]
+            }
+            3 => {
+                let body = body(self, &mut inner);
+                vec![each(i, c(1), c(7), Step::Const(3), body)]
+            }
+            4 => {
+                let body = body(self, &mut inner);
+                vec![each(i, c(6), c(0), Step::Const(-2), body)]
+            }
+            5 => {
+                // last = first + 3 m, with m from -1 to 2; no index, since it may be beyond.
+                inner.index = index;
+                inner.read.push(i);
+                let last = self.build.var("last", Ty::Int);
+                let mut compute = compute;
+                compute.extend([alloc(last, NONE), add(last, c(2)), update(MUL, Place::Var(last), &[v(n), c(3)])]);
+                compute.push(sub(last, c(3)));
+                let body = body(self, &mut inner);
+                vec![with("last", compute, vec![each(i, c(2), v(last), Step::Const(3), body)])]
+            }
+            6 | 7 => {
+                // A step whose sign is known only at run time: first + step·m.
+                inner.index = index;
+                inner.read.push(i);
+                let [step, last, first] = self.build.vars(Ty::Int);
+                let k = *self.rng.pick(&[1, -1, 2, -3]);
+                let negated = self.rng.chance(50);
+                let mut compute = compute;
+                compute.extend([alloc(step, NONE), add(step, c(k)), alloc(first, NONE), alloc(last, NONE)]);
+                let start = self.rng.below(2) as i64 * 4;
+                compute.extend([add(first, c(start)), add(last, c(start))]);
+                let more = if self.rng.chance(30) { -1 } else { 0 };
+                let by = if negated { minus } else { update };
+                compute.push(by(MUL, Place::Var(last), &[v(n), v(step)]));
+                compute.push(by(MUL, Place::Var(last), &[v(step), c(more)]));
+                let body = body(self, &mut inner);
+                let first = if self.rng.chance(50) { v(first) } else { c(start) };
+                vec![with("s", compute, vec![each(i, first, v(last), Step::Var { var: step, negated }, body)])]
+            }
+            _ => {
+                let body = body(self, &mut inner);
+                let from = self.rng.below(3) as i64;
+                vec![each(i, c(from), c(self.rng.below(6) as i64), Step::Const(1), body)]
+            }
+        }
+    }
+
+    fn while_loop(&mut self, scope: &Scope, depth: usize) -> Block {
+        let (n, compute, mut inner) = self.bounded(scope);
+        let k = self.build.var("k", Ty::Int);
+        inner.read.push(n);
+        inner.read.push(k);
+        let mut pre = when(Cond::Lt, v(k), v(n));
+        let mut post = when(Cond::Ne, v(k), c(0));
+        if self.rng.chance(40) {
+            let t = self.build.var("t", Ty::Int);
+            let compute = vec![alloc(t, self.care()), add(t, v(n)), sub(t, v(k))];
+            pre = Condition { compute, test: test(Cond::Gt, v(t), c(0)) };
+        }
+        if self.rng.chance(40) {
+            let t = self.build.var("t", Ty::Int);
+            let compute = vec![alloc(t, self.care()), add(t, v(k)), add(t, c(100))];
+            post = Condition { compute, test: test(Cond::Gt, v(t), c(100)) };
+        }
+        let mut body = self.block(&mut inner, 3, depth - 1);
+        body.push(add(k, c(1)));
+        let inner = vec![alloc(k, self.care()), repeat(pre, post, body), sub(k, v(n)), free(k, Care::FULL)];
+        vec![with("k", compute, inner)]
+    }
+
+    fn with(&mut self, scope: &Scope, depth: usize) -> Block {
+        // What the body writes, the computation may not read.
+        let mut inside = scope.clone();
+        let mut body_scope = scope.clone();
+        let half = self.rng.below(scope.write.len() + 1);
+        let (own, others) = scope.write.split_at(half);
+        body_scope.write = own.to_vec();
+        inside.write = others.to_vec();
+        inside.read.retain(|x| !own.contains(x));
+        inside.arrays.retain(|a| !scope.open.iter().any(|o| o.region == a.region));
+        inside.open.clear();
+        let locals: Vec<Var> = (0..self.rng.below(4)).map(|_| self.build.var("w", Ty::Int)).collect();
+        let mut compute = Vec::new();
+        for l in locals {
+            compute.push(alloc(l, self.care()));
+            inside.write.push(l);
+            inside.read.push(l);
+            body_scope.read.push(l);
+        }
+        compute.extend(self.block(&mut inside, 4, depth - 1));
+        let body = self.block(&mut body_scope, 4, depth - 1);
+        vec![with("part", compute, body)]
+    }
+
+    fn local_array(&mut self, scope: &Scope, depth: usize) -> Block {
+        let base = self.build.var("base", Ty::Int);
+        let region = self.build.region(Ty::Int);
+        let array = Arr { region, base };
+        let len = self.build.var("len", Ty::Int);
+        let known = self.rng.chance(50);
+        let care = self.care();
+        let bound = if known { c(LEN) } else { v(len) };
+        let make = |free| at(Stmt::Array { base, len: bound, region, ty: Ty::Int, free, care });
+        let mut compute = if known { Vec::new() } else { vec![alloc(len, NONE), add(len, c(LEN))] };
+        if self.rng.chance(50) {
+            compute.push(alloc(base, Care::FULL));
+        }
+        compute.push(make(false));
+        let mut inside = scope.clone();
+        inside.write.clear();
+        inside.open = vec![array.clone()];
+        inside.arrays.push(array.clone());
+        compute.extend(self.block(&mut inside, 4, depth - 1));
+        let mut body_scope = scope.clone();
+        body_scope.arrays.push(array);
+        // The computation has read everything that can be read.
+        body_scope.write.clear();
+        body_scope.open.clear();
+        let free: Vec<Var> = scope.write.iter().copied().filter(|w| !reads(&compute, *w)).collect();
+        body_scope.write = free;
+        let body = self.block(&mut body_scope, 4, depth - 1);
+        vec![with("array", compute, body)]
+    }
+
+    fn invocation(&mut self, scope: &Scope) -> Block {
+        if self.callees.is_empty() || scope.arrays.is_empty() {
+            return Vec::new();
+        }
+        let (func, written, given) = *self.rng.pick(&self.callees.clone());
+        let mut places: Vec<Operand> = scope.write.iter().map(|w| v(*w)).collect();
+        for a in &scope.open {
+            for offset in 0..2 {
+                places.push(word(mem(a.region, Some(a.base), None, offset)));
+            }
+            if let Some(i) = scope.index.last() {
+                // One word of an array at most is addressed by a variable: two might be one.
+                places.retain(|p| !matches!(p, Operand::Mem(m) if m.region == a.region));
+                places.push(word(mem(a.region, Some(a.base), Some(*i), 0)));
+            }
+        }
+        // The callee writes in its second array, which must be none of the others.
+        let Some(target) = scope.open.first().cloned() else { return Vec::new() };
+        let mut args = Vec::new();
+        places.retain(|p| !matches!(p, Operand::Mem(m) if m.region == target.region));
+        if places.len() < written {
+            return Vec::new();
+        }
+        for _ in 0..written {
+            let at = self.rng.below(places.len());
+            args.push(places.swap_remove(at));
+        }
+        let mut rest = scope.clone();
+        for a in &args {
+            if let Operand::Var(x) = a {
+                rest.read.retain(|r| r != x);
+            }
+        }
+        rest.arrays.retain(|a| !scope.open.iter().any(|o| o.region == a.region));
+        for _ in 0..given {
+            args.push(self.operand(&rest, None, None));
+        }
+        let Some(source) = rest.arrays.first() else { return Vec::new() };
+        args.extend([v(source.base), v(target.base)]);
+        if self.rng.chance(40) { vec![uncall(func, &args)] } else { vec![call(func, &args)] }
+    }
+}
+
+/// Takes what an operand reads out of what may be written.
+fn freeze(scope: &mut Scope, o: &Operand) {
+    match o {
+        Operand::Const(_) => {}
+        Operand::Var(x) => scope.write.retain(|w| w != x),
+        Operand::Mem(m) => {
+            scope.open.retain(|a| a.region != m.region);
+            scope.write.retain(|w| Some(*w) != m.base && Some(*w) != m.index);
+        }
+    }
+}
+
+/// Whether a variable occurs in a block: by its text, which is good enough here.
+fn reads(block: &Block, var: Var) -> bool {
+    format!("{block:?}").contains(&format!("{var:?}"))
+}

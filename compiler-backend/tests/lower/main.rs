@@ -1,0 +1,7 @@
+//! Tests of lowering: the shapes of code, runs in both directions, gradients, random programs.
+
+mod common;
+mod gradient;
+mod many;
+mod run;
+mod shapes;

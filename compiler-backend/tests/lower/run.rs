@@ -1,0 +1,522 @@
+//! Lowered programs, run forward and backward: every statement, many variables,
+//! calls, arrays, erasing.
+
+
+use crate::common::{self, *};
+use pendula_compiler::ir::*;
+use pendula_compiler::lower::{Erase, Options, lower};
+use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+/// `t` computed in a condition, and the condition on it.
+fn computed(t: Var, compute: Block, cond: Cond, b: Operand) -> Condition {
+    let mut all = vec![alloc(t, Care::FULL)];
+    all.extend(compute);
+    Condition { compute: all, test: test(cond, v(t), b) }
+}
+
+#[test]
+fn a_condition_that_the_branches_change() {
+    // If x is even then x += 7, tell afterwards by y = x mod 2.
+    for x in 0..6 {
+        let mut b = Build::new("f");
+        let p = b.param("x", Ty::Int, true);
+        let [s, t] = b.vars(Ty::Int);
+        let modulo = Func::Int(int_fn::Fn::Mod);
+        let of = |t| vec![update(modulo, Place::Var(t), &[v(p), c(2)])];
+        let pre = computed(s, of(s), Cond::Eq, c(0));
+        let post = computed(t, of(t), Cond::Ne, c(0));
+        let then = vec![add(p, c(7))];
+        let otherwise = vec![add(p, c(3)), sub(p, c(4))];
+        let body = vec![branch(pre, post, then, otherwise)];
+        // Odd numbers stay even ones less 1: that would not be told apart, so only even numbers are right.
+        let p = program(vec![b.body(body)]);
+        let module = lowered(&p, &[int("x", x)]).expect("a module");
+        match try_run(&module) {
+            Ok(ran) => assert_eq!((x % 2, ran.word("x")), if x % 2 == 0 { (0, x + 7) } else { (1, x - 1) }),
+            Err(e) => panic!("{e}"),
+        }
+    }
+}
+
+#[test]
+fn a_wrong_condition_afterwards_traps() {
+    let mut b = Build::new("f");
+    let p = b.param("x", Ty::Int, true);
+    let t = b.var("t", Ty::Int);
+    let pre = computed(t, vec![add(t, v(p))], Cond::Gt, c(0));
+    let post = computed(t, vec![add(t, v(p))], Cond::Gt, c(100));
+    let module = lowered(&program(vec![b.body(vec![branch(pre, post, vec![add(p, c(1))], vec![])])]), &[int("x", 5)]);
+    assert!(try_run(&module.expect("a module")).is_err());
+    let mut b = Build::new("f");
+    let p = b.param("x", Ty::Int, true);
+    let (pre, post) = (when(Cond::Gt, v(p), c(0)), when(Cond::Gt, v(p), c(100)));
+    let module = lowered(&program(vec![b.body(vec![branch(pre, post, vec![add(p, c(1))], vec![])])]), &[int("x", 5)]);
+    assert!(try_run(&module.expect("a module")).is_err());
+}
+
+#[test]
+fn floating_point_conditions_with_computation() {
+    for (x, expected) in [(0.5, 1.5), (2.0, 102.0), (-3.0, -2.0)] {
+        let mut b = Build::new("f");
+        let p = b.param("x", Ty::F, true);
+        let t = b.var("t", Ty::F);
+        let twice = vec![update(FMUL, Place::Var(t), &[v(p), fl(2.0)])];
+        let cond = |limit: f64| {
+            let mut c = computed(t, twice.clone(), Cond::Lt, fl(limit));
+            c.test.ty = Ty::F;
+            c
+        };
+        let then = vec![update(FID, Place::Var(p), &[fl(1.0)])];
+        let otherwise = vec![update(FID, Place::Var(p), &[fl(100.0)])];
+        let p = program(vec![b.body(vec![branch(cond(2.5), cond(50.0), then, otherwise)])]);
+        assert_eq!(run(&p, &[word_of("x", Ty::F, f64::to_bits(x))]).float("x"), expected);
+    }
+}
+
+#[test]
+fn while_loops_with_every_kind_of_condition() {
+    for (computes_pre, computes_post) in [(false, false), (true, false), (false, true), (true, true)] {
+        for n in 0..4 {
+            let mut b = Build::new("f");
+            let (k, limit) = (b.param("k", Ty::Int, true), b.param("n", Ty::Int, false));
+            let [s, t] = b.vars(Ty::Int);
+            let pre = if computes_pre {
+                computed(s, vec![add(s, v(limit)), sub(s, v(k))], Cond::Gt, c(0))
+            } else {
+                when(Cond::Lt, v(k), v(limit))
+            };
+            let post = if computes_post {
+                computed(t, vec![update(MUL, Place::Var(t), &[v(k), c(2)])], Cond::Ne, c(0))
+            } else {
+                when(Cond::Ne, v(k), c(0))
+            };
+            let p = program(vec![b.body(vec![repeat(pre, post, vec![add(k, c(1))])])]);
+            assert_eq!(run(&p, &[int("k", 0), int("n", n)]).word("k"), n);
+        }
+    }
+}
+
+#[test]
+fn conditions_on_memory() {
+    // while a[k] != 0: sum += a[k]; k += 1; told by k afterwards. And a branch on two words of one array.
+    for i in 0..3 {
+        let mut b = Build::new("f");
+        let (sum, k) = (b.param("sum", Ty::Int, true), b.param("k", Ty::Int, true));
+        let (a, i_param) = (b.param("a", Ty::Int, false), b.param("i", Ty::Int, false));
+        let ra = b.region(Ty::Int);
+        let ak = word(mem(ra, Some(a), Some(k), 0));
+        let body = vec![update(INT, Place::Var(sum), &[ak]), add(k, c(1))];
+        let cond = || when(Cond::Lt, word(mem(ra, Some(a), Some(i_param), 0)), word(mem(ra, Some(a), None, 1)));
+        let body = vec![
+            repeat(when(Cond::Ne, ak, c(0)), when(Cond::Gt, v(k), c(0)), body),
+            branch(cond(), cond(), vec![add(sum, c(1000))], vec![add(sum, c(2000))]),
+        ];
+        let p = program(vec![b.body(body)]);
+        let words = [5, 7, 9, 0];
+        let ran = run(&p, &[int("sum", 0), int("k", 0), ints("a", &words, &[]), int("i", i)]);
+        let more = if words[i as usize] < words[1] { 1000 } else { 2000 };
+        assert_eq!((ran.word("sum"), ran.word("k")), (21 + more, 3));
+    }
+}
+
+#[test]
+fn a_condition_afterwards_on_another_word() {
+    // if a[0] > 0 then a[k] += 1 and k += 2; told by a[k] = 9, where k may be beyond the array otherwise.
+    for first in [0, 1] {
+        let mut b = Build::new("f");
+        let (x, a) = (b.param("x", Ty::Int, true), b.param("a", Ty::Int, false));
+        let ra = b.region(Ty::Int);
+        let at = |n| word(mem(ra, Some(a), None, n));
+        let pre = when(Cond::Gt, at(0), c(0));
+        let post = when(Cond::Eq, word(mem(ra, Some(a), Some(x), 0)), c(9));
+        let body = vec![branch(pre.clone(), post.clone(), vec![add(x, c(2))], vec![])];
+        let ran = run(&program(vec![b.body(body)]), &[int("x", 0), ints("a", &[first, 5, 9], &[])]);
+        assert_eq!(ran.word("x"), 2 * first);
+    }
+}
+
+#[test]
+fn what_is_undone_is_the_inverse() {
+    // With { compute } is compute and its inverse, written out.
+    let mut rng = common::random::Rng(77);
+    let shape = common::random::Shape { functions: 1, locals: 4, params: 2, statements: 6, depth: 2 };
+    for _ in 0..20 {
+        let (mut p, arguments) = common::random::random_program(&mut rng, shape);
+        let with = lowered(&p, &arguments).expect("a module");
+        let f = &mut p.functions[0];
+        let Stmt::With { compute, body, .. } = f.body[0].stmt.clone() else { panic!("not a computation") };
+        f.body = [compute.clone(), body, invert::block(&compute)].concat();
+        assert_eq!(lowered(&p, &arguments).expect("a module").code, with.code);
+    }
+}
+
+#[test]
+fn bounds_and_steps_in_memory() {
+    let mut b = Build::new("f");
+    let (sum, a) = (b.param("sum", Ty::Int, true), b.param("a", Ty::Int, false));
+    let ra = b.region(Ty::Int);
+    let [i, j] = b.vars(Ty::Int);
+    let at = |n| word(mem(ra, Some(a), None, n));
+    let inner = each(j, v(i), at(1), Step::Const(1), vec![update(MUL, Place::Var(sum), &[v(i), v(j)])]);
+    let body = vec![each(i, at(0), at(1), Step::Const(2), vec![inner])];
+    let ran = run(&program(vec![b.body(body)]), &[int("sum", 0), ints("a", &[-3, 5], &[])]);
+    let expected: i64 = (-3..=5).step_by(2).flat_map(|i| (i..=5).map(move |j| i * j)).sum();
+    assert_eq!(ran.word("sum"), expected);
+}
+
+#[test]
+fn great_numbers_and_odd_operands() {
+    let mut b = Build::new("f");
+    let (x, y) = (b.param("x", Ty::Int, true), b.param("y", Ty::Int, true));
+    let a = b.param("a", Ty::Int, false);
+    let ra = b.region(Ty::Int);
+    let big = 0x1234_5678_9abc_def0;
+    let lt = Func::Int(int_fn::Fn::Lt);
+    let far = 1 << 40;
+    let body = vec![
+        add(x, c(big)),
+        at(Stmt::Update { acc: Acc::Xor, inverse: false, func: INT, dst: Place::Var(x), args: vec![c(-1)] }),
+        update(MUL, Place::Var(y), &[c(3), c(5)]),
+        update(lt, place(mem(ra, Some(a), None, 1)), &[c(big), v(x)]),
+        permute(Row::Rol, Ty::Int, &[word(mem(ra, Some(a), None, 0)), c(65)]),
+        permute(Row::Rmul, Ty::Int, &[v(y), word(mem(ra, Some(a), None, 2)), c(100_000), c(7)]),
+        permute(Row::Rmul, Ty::Int, &[v(y), word(mem(ra, Some(a), None, 2)), c(7), c(5)]),
+        at(Stmt::Assert { test: test(Cond::Gt, c(100), word(mem(ra, Some(a), None, 0))), why: Why::User }),
+        at(Stmt::Assert { test: test(Cond::Lt, c(3), c(4)), why: Why::User }),
+        at(Stmt::Show { ty: Ty::Int, value: word(mem(ra, Some(a), None, 0)) }),
+        at(Stmt::Show { ty: Ty::Int, value: c(3) }),
+        at(Stmt::Print(0)),
+        add(a, c(far)),
+        update(INT, place(mem(ra, Some(a), None, -far)), &[c(1)]),
+        sub(a, c(far)),
+    ];
+    let ran = run(&program(vec![b.body(body)]), &[int("x", 0), int("y", 0), ints("a", &[3, 0, 0], &[])]);
+    assert_eq!(ran.word("x"), !big);
+    assert_eq!(ran.words("a")[..2], [7, i64::from(big < !big)]);
+}
+
+/// Sixty live variables in nested loops.
+fn many_variables(count: usize) -> Program {
+    let mut b = Build::new("f");
+    let (out, a) = (b.param("out", Ty::Int, true), b.param("a", Ty::Int, false));
+    let ra = b.region(Ty::Int);
+    let vars: Vec<Var> = (0..count).map(|n| b.var(&format!("v{n}"), Ty::Int)).collect();
+    let [i, j] = b.vars(Ty::Int);
+    let mut compute: Block = vars.iter().map(|x| alloc(*x, Care::FULL)).collect();
+    for (n, x) in vars.iter().enumerate() {
+        compute.push(add(*x, c(n as i64)));
+    }
+    let mut inner = Vec::new();
+    for (n, x) in vars.iter().enumerate() {
+        let other = vars[(n + 1) % count];
+        inner.push(update(MUL, Place::Var(*x), &[v(other), v(j)]));
+        if n % 7 == 0 {
+            inner.push(swap(v(*x), v(other)));
+            inner.push(update(INT, Place::Var(*x), &[word(mem(ra, Some(a), Some(i), 0))]));
+        }
+        if n % 11 == 0 {
+            let test = || when(Cond::Gt, v(vars[(n + 5) % count]), v(vars[(n + 9) % count]));
+            inner.push(branch(test(), test(), vec![add(*x, v(i))], vec![sub(*x, v(j))]));
+        }
+    }
+    compute.push(each(i, c(0), c(2), Step::Const(1), vec![each(j, v(i), c(3), Step::Const(1), inner)]));
+    let body = vars.iter().map(|x| add(out, v(*x))).collect();
+    program(vec![b.body(vec![with("all", compute, body)])])
+}
+
+#[test]
+fn sixty_live_variables() {
+    let arguments = [int("out", 0), ints("a", &[3, 1, 4], &[])];
+    for count in [20, 27, 28, 29, 30, 31, 60, 300] {
+        let p = many_variables(count);
+        let ran = run(&p, &arguments);
+        let mut interp = common::interp::Interp { program: &p, memory: vec![0, 3, 1, 4], top: 4, steps: 0 };
+        let mut args = [0, 1];
+        interp.call(Fun(0), false, &mut args).expect("a run");
+        assert_eq!(ran.word("out").cast_unsigned(), args[0], "{count}");
+    }
+}
+
+#[test]
+fn calls_with_up_to_forty_arguments() {
+    for count in 1..=40 {
+        // g adds to each word its number, times the word before it; every third is only read.
+        let mut g = Build::new("g");
+        let params: Vec<Var> = (0..count).map(|n| g.param(&format!("p{n}"), Ty::Int, n % 3 != 2)).collect();
+        let mut body = Vec::new();
+        for n in (1..count).filter(|n| n % 3 != 2) {
+            body.push(update(MUL, Place::Var(params[n]), &[v(params[n - 1]), c(n as i64)]));
+        }
+        let g = g.body(body);
+        let mut b = Build::new("f");
+        let (out, a) = (b.param("out", Ty::Int, true), b.param("a", Ty::Int, false));
+        let ra = b.region(Ty::Int);
+        let locals: Vec<Var> = (0..count).map(|n| b.var(&format!("l{n}"), Ty::Int)).collect();
+        let mut compute: Block = locals.iter().map(|l| alloc(*l, Care::FULL)).collect();
+        compute.extend(locals.iter().enumerate().map(|(n, l)| add(*l, c(n as i64 + 1))));
+        // In reverse order; words of the array, constants and one variable twice are among them.
+        let args: Vec<Operand> = (0..count)
+            .map(|n| match n % 6 {
+                2 => c(n as i64 * 1000),
+                5 => v(locals[2 % count]),
+                3 => word(mem(ra, Some(a), None, n as i64)),
+                _ => v(locals[count - 1 - n]),
+            })
+            .collect();
+        // A word that is written may not be given again.
+        let twice = |n: usize| args.iter().enumerate().any(|(k, a)| k != n && *a == args[n]);
+        let fine = (0..count).all(|n| n % 3 == 2 || matches!(args[n], Operand::Mem(_)) || !twice(n));
+        let args = if fine { args } else { (0..count).map(|n| v(locals[count - 1 - n])).collect() };
+        compute.extend([call(1, &args), call(1, &args), uncall(1, &args)]);
+        let mut outs: Block = locals.iter().map(|l| add(out, v(*l))).collect();
+        outs.push(update(INT, Place::Var(out), &[word(mem(ra, Some(a), None, 3))]));
+        let p = program(vec![b.body(vec![with("w", compute, outs)]), g]);
+        let data: Vec<i64> = (0..41).collect();
+        let ran = run(&p, &[int("out", 0), ints("a", &data, &[])]);
+        let memory: Vec<u64> = std::iter::once(0).chain(data.iter().map(|w| w.cast_unsigned())).collect();
+        let mut interp = common::interp::Interp { program: &p, top: memory.len(), memory, steps: 0 };
+        let mut args = [0, 1];
+        interp.call(Fun(0), false, &mut args).expect("a run");
+        assert_eq!(ran.word("out").cast_unsigned(), args[0], "{count}");
+    }
+}
+
+#[test]
+fn an_entry_with_many_arguments() {
+    let mut b = Build::new("f");
+    let params: Vec<Var> = (0..50).map(|n| b.param(&format!("p{n}"), Ty::Int, true)).collect();
+    let body = (1..50).map(|n| add(params[n], v(params[n - 1]))).collect();
+    let arguments: Vec<_> = (0..50).map(|n| int(&format!("x{n}"), n)).collect();
+    let ran = run(&program(vec![b.body(body)]), &arguments);
+    assert_eq!(ran.word("x49"), (0..50).sum::<i64>());
+}
+
+/// fib(out!, n): out! += fib(n), by recursion.
+fn fib() -> Function {
+    let mut b = Build::new("fib");
+    let (out, n) = (b.param("out!", Ty::Int, true), b.param("n", Ty::Int, false));
+    let [a, m] = b.vars(Ty::Int);
+    let test = || when(Cond::Lt, v(n), c(2));
+    let compute = vec![alloc(a, Care::FULL), alloc(m, Care::FULL), add(m, v(n)), sub(m, c(1)), call(0, &[v(a), v(m)])];
+    let body = vec![add(out, v(a))];
+    let second = vec![with("one", compute.clone(), body.clone()), {
+        let mut compute = compute;
+        compute.insert(4, sub(m, c(1)));
+        with("two", compute, body)
+    }];
+    b.body(vec![branch(test(), test(), vec![add(out, v(n))], second)])
+}
+
+#[test]
+fn recursion() {
+    let ran = run(&program(vec![fib()]), &[int("out!", 100), int("n", 10)]);
+    assert_eq!(ran.word("out!"), 155);
+}
+
+#[test]
+fn deep_recursion() {
+    // f(n): if n > 0 then n -= 1; f(n); n += 1; out += n.
+    let mut b = Build::new("f");
+    let (out, n) = (b.param("out!", Ty::Int, true), b.param("n", Ty::Int, true));
+    let test = || when(Cond::Gt, v(n), c(0));
+    let then = vec![sub(n, c(1)), call(0, &[v(out), v(n)]), add(n, c(1)), add(out, v(n))];
+    let ran =
+        run(&program(vec![b.body(vec![branch(test(), test(), then, vec![])])]), &[int("out!", 0), int("n", 20_000)]);
+    assert_eq!(ran.word("out!"), 20_000 * 20_001 / 2);
+}
+
+#[test]
+fn uncalls_undo_calls() {
+    let mut b = Build::new("f");
+    let (x, n) = (b.param("x", Ty::Int, true), b.param("n", Ty::Int, false));
+    let body = vec![call(1, &[v(x), v(n)]), uncall(1, &[v(x), v(n)]), uncall(1, &[v(x), v(n)])];
+    let mut fib = fib();
+    for at in &mut fib.body {
+        rename(at);
+    }
+    // Calls of fib are calls of function 1 now.
+    fn rename(at: &mut At) {
+        match &mut at.stmt {
+            Stmt::Call { func, .. } => *func = Fun(1),
+            Stmt::If { then, otherwise, .. } => then.iter_mut().chain(otherwise).for_each(rename),
+            Stmt::With { compute, body, .. } => compute.iter_mut().chain(body).for_each(rename),
+            _ => {}
+        }
+    }
+    let ran = run(&program(vec![b.body(body), fib]), &[int("x", 7), int("n", 9)]);
+    assert_eq!(ran.word("x"), 7 - 34);
+}
+
+#[test]
+fn local_arrays() {
+    let mut b = Build::new("f");
+    let (x, n) = (b.param("x", Ty::Int, true), b.param("n", Ty::Int, false));
+    let [s, t, i] = b.vars(Ty::Int);
+    let (rs, rt) = (b.region(Ty::Int), b.region(Ty::Int));
+    let make = |base, len, region, free| at(Stmt::Array { base, len, region, ty: Ty::Int, free, care: Care::FULL });
+    let fill = |base, region| {
+        let square = update(MUL, place(mem(region, Some(base), Some(i), -1)), &[v(i), v(i)]);
+        each(i, c(1), v(n), Step::Const(1), vec![square])
+    };
+    let compute = vec![
+        make(s, v(n), rs, false),
+        make(t, c(3), rt, false),
+        fill(s, rs),
+        update(INT, place(mem(rt, Some(t), None, 2)), &[word(mem(rs, Some(s), None, 1))]),
+    ];
+    let body = vec![
+        each(i, c(1), v(n), Step::Const(1), vec![update(INT, Place::Var(x), &[word(mem(rs, Some(s), Some(i), -1))])]),
+        update(INT, Place::Var(x), &[word(mem(rt, Some(t), None, 2))]),
+    ];
+    let f = b.body(vec![with("w", compute, body)]);
+    let p = program(vec![f]);
+    assert_eq!(run(&p, &[int("x", 0), int("n", 4)]).word("x"), 30 + 4);
+    // Of no length: the second array's word has nothing to add, but the first array's word 1 is in the second array.
+    let mut b = Build::new("f");
+    let (x, n) = (b.param("x", Ty::Int, true), b.param("n", Ty::Int, false));
+    let s = b.var("s", Ty::Int);
+    let rs = b.region(Ty::Int);
+    let body = vec![
+        alloc(s, Care::FULL),
+        make(s, v(n), rs, false),
+        add(x, c(1)),
+        make(s, v(n), rs, true),
+        free(s, Care::FULL),
+    ];
+    let p = program(vec![b.body(body)]);
+    assert_eq!(run(&p, &[int("x", 0), int("n", 0)]).word("x"), 1);
+    let module = lowered(&p, &[int("x", 0), int("n", -1)]).expect("a module");
+    assert!(try_run(&module).is_err_and(|e| e.contains("Assert")));
+}
+
+#[test]
+fn an_array_that_is_not_clear_traps() {
+    for (ty, value, fine) in
+        [(Ty::Int, 1u64, false), (Ty::Q, 1, false), (Ty::F, 1e-9f64.to_bits(), true), (Ty::F, 1e-3f64.to_bits(), false)]
+    {
+        let mut b = Build::new("f");
+        let n = b.param("n", Ty::Int, false);
+        let s = b.var("s", Ty::Int);
+        let rs = b.region(ty);
+        let make = |free| at(Stmt::Array { base: s, len: v(n), region: rs, ty, free, care: Care::FULL });
+        let left = update(INT, place(mem(rs, Some(s), None, 1)), &[Operand::Const(value)]);
+        let p = program(vec![b.body(vec![make(false), left, make(true)])]);
+        let mut module = lowered(&p, &[int("n", 3)]).expect("a module");
+        // What is near zero is forgotten: no run backward.
+        module.flags.irreversible = fine;
+        assert_eq!(try_run(&module).is_ok(), fine, "{ty:?}");
+    }
+}
+
+fn erased(names: &[&str], compute: fn(&mut Build, Var) -> (Block, Var)) -> (bool, i64) {
+    let mut b = Build::new("f");
+    let (x, y) = (b.param("x", Ty::Int, true), b.param("y", Ty::Int, true));
+    let (compute, t) = compute(&mut b, y);
+    let p = program(vec![b.body(vec![with("w", compute, vec![add(x, v(t))])])]);
+    let erase = Erase::Some(names.iter().map(|n| n.to_string()).collect());
+    let module = lower(&p, &[int("x", 0), int("y", 3)], &Options { erase }).expect("a module");
+    let ran = try_run(&module).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(ran.word("y"), 3);
+    (module.flags.irreversible, ran.word("x"))
+}
+
+#[test]
+fn erasing_takes_only_what_the_computation_has_made() {
+    let plain: fn(&mut Build, Var) -> (Block, Var) = |b, y| {
+        let t = b.var("t", Ty::Int);
+        (vec![alloc(t, Care::FULL), update(MUL, Place::Var(t), &[v(y), v(y)])], t)
+    };
+    assert_eq!(erased(&["w"], plain), (true, 9));
+    assert_eq!(erased(&["other"], plain), (false, 9));
+    // A parameter is written: it is undone.
+    let writes: fn(&mut Build, Var) -> (Block, Var) = |b, y| {
+        let t = b.var("t", Ty::Int);
+        (vec![alloc(t, Care::FULL), add(y, c(1)), add(t, v(y))], t)
+    };
+    assert_eq!(erased(&["w"], writes), (false, 4));
+    // Words of an array.
+    let array: fn(&mut Build, Var) -> (Block, Var) = |b, y| {
+        let [t, s] = b.vars(Ty::Int);
+        let region = b.region(Ty::Int);
+        let make = at(Stmt::Array { base: s, len: v(y), region, ty: Ty::Int, free: false, care: Care::FULL });
+        let cell = mem(region, Some(s), Some(y), -1);
+        (
+            vec![
+                make,
+                alloc(t, Care::FULL),
+                update(INT, place(cell), &[c(5)]),
+                update(INT, Place::Var(t), &[word(cell)]),
+            ],
+            t,
+        )
+    };
+    assert_eq!(erased(&["w"], array), (true, 5));
+}
+
+#[test]
+fn known_zeros_are_erased_too() {
+    let mut b = Build::new("f");
+    let (x, y) = (b.param("x", Ty::Int, true), b.param("y", Ty::Int, false));
+    let [t, i] = b.vars(Ty::Int);
+    let body = vec![
+        alloc(t, Care::FULL),
+        // Each turn finds t as the turn before has left it: zero.
+        each(
+            i,
+            c(1),
+            c(3),
+            Step::Const(1),
+            vec![with("w", vec![update(MUL, Place::Var(t), &[v(y), v(i)])], vec![add(x, v(t))])],
+        ),
+        with("w", vec![add(t, v(y))], vec![add(x, v(t))]),
+        free(t, Care::FULL),
+    ];
+    let p = program(vec![b.body(body)]);
+    let module = lower(&p, &[int("x", 0), int("y", 2)], &Options { erase: Erase::Always }).expect("a module");
+    assert!(module.flags.irreversible);
+    assert_eq!(mnemonics(&module).iter().filter(|m| *m == "erase").count(), 2);
+    assert_eq!(try_run(&module).expect("a run").word("x"), 2 + 4 + 6 + 2);
+}
+
+#[test]
+fn what_may_run_backward_does_not_erase() {
+    let mut g = Build::new("g");
+    let (x, y) = (g.param("x", Ty::Int, true), g.param("y", Ty::Int, false));
+    let t = g.var("t", Ty::Int);
+    let g = g.body(vec![with("w", vec![alloc(t, Care::FULL), add(t, v(y))], vec![add(x, v(t))])]);
+    let mut b = Build::new("f");
+    let (x, y) = (b.param("x", Ty::Int, true), b.param("y", Ty::Int, false));
+    let p = program(vec![b.body(vec![uncall(1, &[v(x), v(y)])]), g]);
+    let module = lower(&p, &[int("x", 0), int("y", 2)], &Options { erase: Erase::Always }).expect("a module");
+    assert!(!module.flags.irreversible);
+    assert_eq!(try_run(&module).expect("a run").word("x"), -2);
+}
+
+#[test]
+fn a_long_function_takes_no_time() {
+    let mut b = Build::new("f");
+    let (x, a) = (b.param("x", Ty::Int, true), b.param("a", Ty::Int, false));
+    let ra = b.region(Ty::Int);
+    let vars: Vec<Var> = (0..1000).map(|n| b.var(&format!("v{n}"), Ty::Int)).collect();
+    let mut body = Vec::new();
+    for n in 0..100 {
+        let own = &vars[n * 10..n * 10 + 10];
+        let mut compute: Block = own.iter().map(|o| alloc(*o, Care::FULL)).collect();
+        for k in 0..500 {
+            let (s, t) = (own[k % 10], own[(k + 3) % 10]);
+            compute.push(update(MUL, Place::Var(s), &[v(t), word(mem(ra, Some(a), None, (k % 4) as i64))]));
+        }
+        body.push(with("w", compute, vec![add(x, v(own[0]))]));
+    }
+    let p = program(vec![b.body(body)]);
+    let arguments = [int("x", 0), ints("a", &[1, 2, 3, 4], &[])];
+    let start = std::time::Instant::now();
+    let module = lowered(&p, &arguments).expect("a module");
+    let took = start.elapsed();
+    assert!(module.code.len() > 100_000);
+    // A hundred thousand operations; in release builds it takes a tenth of this.
+    assert!(took.as_secs() < 5, "{took:?}");
+    println!("{} instructions in {took:?}", module.code.len());
+    try_run(&module).unwrap_or_else(|e| panic!("{e}"));
+}
