@@ -99,7 +99,7 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
         }
         return Ok(Argument::Array(vec![count], numbers));
     }
-    let mut matrix: Vec<Vec<Number>> = Vec::new();
+    let mut matrix: Vec<Vec<Vec<Number>>> = Vec::new();
     for row in rows {
         let commas = split(row, ',')?;
         let items: Vec<&str> = if commas.len() > 1 { commas } else { split(row.trim(), ' ')? };
@@ -107,7 +107,9 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
         let mut numbers = Vec::new();
         for item in items {
             let item = one(item.trim(), depth + 1)?;
-            flatten(item, &mut numbers).ok_or_else(|| fail("its elements are numbers"))?;
+            let mut parts = Vec::new();
+            flatten(item, &mut parts).ok_or_else(|| fail("its elements are numbers, or tuples of numbers"))?;
+            numbers.push(parts);
         }
         matrix.push(numbers);
     }
@@ -116,7 +118,7 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
         return Err(fail("its rows have different lengths"));
     }
     let shape = vec![matrix.len(), columns];
-    let by_column = (0..columns).flat_map(|c| matrix.iter().filter_map(move |row| row.get(c).cloned())).collect();
+    let by_column = (0..columns).flat_map(|c| matrix.iter().filter_map(move |row| row.get(c).cloned())).flatten().collect();
     Ok(Argument::Array(shape, by_column))
 }
 

@@ -7,14 +7,13 @@
 
 mod select;
 
-use std::collections::HashMap;
-
 use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use crate::ir::effects::{Summaries, turns};
 use crate::ir::{At, Block, Care, Condition, Function, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo};
 use crate::passes::rewrite::each_block;
+use crate::passes::table::Map;
 use select::{Choice, choose};
 
 /// The whole program.
@@ -91,13 +90,13 @@ fn moved(var: Var, body: &mut Block, vars: &mut Vec<VarInfo>, summaries: &Summar
     let choice = choose(var, body, vars, summaries, wild);
     let mut out = Block::new();
     if !choice.is_empty() {
-        take(body, &choice, vars, &mut HashMap::new(), &mut out);
+        take(body, &choice, vars, &mut Map::default(), &mut out);
     }
     out
 }
 
 /// Takes what was chosen out of the computations of a block.
-fn take(block: &mut Block, choice: &Choice, vars: &mut Vec<VarInfo>, sums: &mut HashMap<Var, Var>, out: &mut Block) {
+fn take(block: &mut Block, choice: &Choice, vars: &mut Vec<VarInfo>, sums: &mut Map<Var, Var>, out: &mut Block) {
     let before = std::mem::take(block);
     for mut s in before {
         if let Stmt::With { compute, body, .. } = &mut s.stmt {
@@ -116,7 +115,7 @@ fn take_compute(
     compute: &mut Block,
     choice: &Choice,
     vars: &mut Vec<VarInfo>,
-    sums: &mut HashMap<Var, Var>,
+    sums: &mut Map<Var, Var>,
     out: &mut Block,
 ) {
     let before = std::mem::take(compute);

@@ -19,6 +19,8 @@ const ONCE: u32 = 200;
 const ASKED: u32 = 4000;
 /// A function that has grown to this size grows no more.
 const LARGE: u32 = 20_000;
+/// A program grows by its own size, and by this.
+const GROWTH: u64 = 20_000;
 
 /// The whole program.
 pub(super) fn run(program: &mut Program) {
@@ -27,6 +29,7 @@ pub(super) fn run(program: &mut Program) {
     let calls = call_counts(program);
     let shows: Vec<bool> = program.functions.iter().map(shows_itself).collect();
     let mut spans = 0;
+    let mut room = sizes.iter().map(|s| u64::from(*s)).sum::<u64>() + GROWTH;
     for f in callees_first(program).into_iter().flatten() {
         let fits = |g: Fun, size: u32, sizes: &[u32]| {
             let n = g.0 as usize;
@@ -56,6 +59,7 @@ pub(super) fn run(program: &mut Program) {
             sizes: &sizes,
             size: sizes[f],
             spans: &mut spans,
+            room: &mut room,
         };
         work.block(&mut body);
         function.body = body;
@@ -92,6 +96,8 @@ struct Work<'a> {
     sizes: &'a [u32],
     size: u32,
     spans: &'a mut usize,
+    /// How much the program may grow.
+    room: &'a mut u64,
 }
 
 impl Work<'_> {
@@ -114,8 +120,10 @@ impl Work<'_> {
             return None;
         }
         let callee = self.program.functions.get(func.0 as usize)?;
+        let room = self.room.checked_sub(u64::from(self.sizes[func.0 as usize]))?;
         let mut body = expand(&mut self.caller, callee, *inverse, args, s.loc, self.summaries)?;
         self.size = self.size.saturating_add(self.sizes[func.0 as usize]);
+        *self.room = room;
         // A span and the one that undoes it keep a name of their own.
         *self.spans += 1;
         let n = *self.spans;

@@ -5,6 +5,7 @@
 use crate::ir::effects::{Effects, Summaries, walk};
 use crate::ir::{At, Block, Operand, Program, Stmt, Var};
 use crate::passes::rewrite::{Matcher, Slot, Substitution, each_block, is_exact, slots};
+use crate::passes::table::Bag;
 
 /// The whole program.
 pub(super) fn run(program: &mut Program) {
@@ -58,7 +59,7 @@ fn joined(first: &At, second: &mut At, summaries: &Summaries) -> Option<Block> {
         return Some(std::mem::take(body));
     }
     // A name taken over must not be in use.
-    let taken: std::collections::HashSet<Var> = renamed.iter().filter(|(b, a)| a != b).map(|(_, a)| *a).collect();
+    let taken: Bag<Var> = renamed.iter().filter(|(b, a)| a != b).map(|(_, a)| *a).collect();
     if mentions(body, summaries, &|v| taken.contains(&v)) {
         return None;
     }

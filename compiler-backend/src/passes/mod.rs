@@ -14,9 +14,11 @@ mod checks;
 mod fold;
 mod hoist;
 mod inline;
+mod keep;
 mod merge;
 mod rewrite;
 mod strength;
+mod table;
 
 use crate::ir::Program;
 
@@ -60,6 +62,8 @@ passes! {
     Merge "merge" 2 merge;
     /// Computes before a loop what is the same in each turn.
     Hoist "hoist" 2 hoist;
+    /// Exchanges a word of memory that a loop uses in each turn with a variable, before the loop and back after it.
+    Keep "keep" 2 keep;
     /// Steps addresses from turn to turn instead of multiplying.
     Strength "strength" 2 strength;
 }
@@ -132,6 +136,7 @@ const ORDER: &[Pass] = &[
     Pass::Strength,
     Pass::Hoist,
     Pass::Fold,
+    Pass::Keep,
     Pass::Checks,
     Pass::Cancel,
     Pass::Fold,

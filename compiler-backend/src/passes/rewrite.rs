@@ -1,9 +1,8 @@
 //! What passes share: visiting what statements are made of, renaming, comparing.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::ir::effects::{Effects, Summaries, is_inexact, written_operands};
 use crate::ir::{At, Block, Condition, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
+use crate::passes::table::{Bag, Map};
 
 macro_rules! slots {
     ($(#[$doc:meta])* $name:ident $Slot:ident $iter:ident $($mutable:tt)?) => {
@@ -138,8 +137,8 @@ pub(super) fn written_var(slot: &Slot) -> Option<Var> {
 }
 
 /// In how many places each variable is changed, its lives' beginnings and ends counted.
-pub(super) fn write_counts(block: &[At], summaries: &Summaries) -> HashMap<Var, usize> {
-    let mut counts = HashMap::new();
+pub(super) fn write_counts(block: &[At], summaries: &Summaries) -> Map<Var, usize> {
+    let mut counts = Map::default();
     crate::ir::effects::walk(block, &mut |s| {
         slots(&s.stmt, summaries, &mut |slot| {
             if let Some(v) = written_var(&slot) {
@@ -253,8 +252,8 @@ impl Substitution<'_> {
 /// Compares statements but for where they were written, and for the names of what lives within them.
 #[derive(Default)]
 pub(super) struct Matcher {
-    there: HashMap<Var, Var>,
-    back: HashMap<Var, Var>,
+    there: Map<Var, Var>,
+    back: Map<Var, Var>,
     /// Whether variables whose lives begin within may differ.
     renames: bool,
 }
@@ -266,7 +265,7 @@ impl Matcher {
     }
 
     /// The variables of the second one that correspond to others of the first.
-    pub(super) fn renamed(&self) -> &HashMap<Var, Var> {
+    pub(super) fn renamed(&self) -> &Map<Var, Var> {
         &self.back
     }
 
@@ -416,8 +415,8 @@ impl Matcher {
 }
 
 /// The ancillas whose lives begin in a block itself, and in how many of its statements each variable is changed otherwise.
-fn births(compute: &[At], summaries: &Summaries) -> (HashSet<Var>, HashMap<Var, usize>) {
-    let (mut born, mut writers) = (HashSet::new(), HashMap::new());
+fn births(compute: &[At], summaries: &Summaries) -> (Bag<Var>, Map<Var, usize>) {
+    let (mut born, mut writers) = (Bag::default(), Map::default());
     for s in compute {
         if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
             born.insert(*var);

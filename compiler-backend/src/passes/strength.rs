@@ -4,8 +4,6 @@
 //! through the loop instead: it begins one step before the first value, each turn adds a step, and from the last value it is uncomputed. The sums are
 //! the same modulo 2^64, whatever overflows. All this is done only where a turn is certain, behind a branch that asks so if need be.
 
-use std::collections::HashMap;
-
 use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Ty};
 
@@ -13,6 +11,7 @@ use super::hoist::{Guard, guard};
 use crate::ir::effects::{Effects, Summaries, turns, update_traps};
 use crate::ir::{At, Block, Care, Condition, Function, Loc, Operand, Place, Program, Step, Stmt, Var, VarInfo};
 use crate::passes::rewrite::{each_block, write_counts};
+use crate::passes::table::Map;
 
 /// The whole program.
 pub(super) fn run(program: &mut Program) {
@@ -53,9 +52,9 @@ struct Scan<'a> {
     body: Effects,
     vars: &'a [VarInfo],
     summaries: &'a Summaries,
-    found: HashMap<Var, Sum>,
+    found: Map<Var, Sum>,
     /// Ancillas that are constants so far, or the loop's variable (`true`) plus a constant.
-    shifted: HashMap<Var, (bool, i64)>,
+    shifted: Map<Var, (bool, i64)>,
 }
 
 impl Scan<'_> {
@@ -143,7 +142,7 @@ impl Scan<'_> {
     }
 
     fn compute(&mut self, compute: &[At]) {
-        let mut here: HashMap<Var, usize> = HashMap::new();
+        let mut here: Map<Var, usize> = Map::default();
         for (n, s) in compute.iter().enumerate() {
             self.follow(s);
             if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
@@ -206,8 +205,8 @@ fn step(s: &mut At, vars: &[VarInfo], summaries: &Summaries) {
         body: Effects::of_block(summaries, body),
         vars,
         summaries,
-        found: HashMap::new(),
-        shifted: HashMap::new(),
+        found: Map::default(),
+        shifted: Map::default(),
     };
     scan.block(body);
     let mut sums = scan.found;

@@ -39,16 +39,18 @@ impl<'a> Body<'_, 'a> {
     /// The definition that fits arguments of these types best, with its type variables; `None` if none fits.
     pub(super) fn choose(&self, candidates: &[usize], types: &[Type]) -> Option<(usize, HashMap<String, Type>)> {
         let mut best: Option<(u32, bool, usize, HashMap<String, Type>)> = None;
+        let library = self.s.inputs.get(self.file as usize).is_some_and(|i| i.library);
         for &n in candidates {
             let d = &self.s.definitions[n];
             if d.ast.params.len() != types.len() {
                 continue;
             }
             let Some((fit, bound)) = self.fits(d.ast, types) else { continue };
-            // The program's own definitions go before the library's.
-            let rank = (!d.library, fit.0);
+            // The program's own definitions go before the library's, and in the library its own.
+            let near = d.library == library;
+            let rank = (near, fit.0);
             if best.as_ref().is_none_or(|(f, own, _, _)| rank > (*own, *f)) {
-                best = Some((fit.0, !d.library, n, bound));
+                best = Some((fit.0, near, n, bound));
             }
         }
         best.map(|(_, _, n, bound)| (n, bound))

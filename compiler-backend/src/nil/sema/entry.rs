@@ -318,10 +318,12 @@ impl Sema<'_> {
             return;
         }
         let (Some(s), Argument::Tuple(_)) = (self.structs.get(&e.name.text), v) else { return };
-        for ty in [Ty::F, Ty::Q, Ty::Int, Ty::L] {
+        let pairs = |v: &Argument| matches!(v, Argument::Array(lens, items) if !items.is_empty() && items.len() == 2 * lens.iter().product::<usize>());
+        let complex = matches!(v, Argument::Tuple(parts) if parts.iter().any(pairs)).then_some(Type::Complex(Ty::F));
+        for ty in complex.into_iter().chain([Ty::F, Ty::Q, Ty::Int, Ty::L].map(Type::Num)) {
             let mut bound = HashMap::new();
             for p in &s.type_params {
-                bound.insert(p.name.text.clone(), Type::Num(ty));
+                bound.insert(p.name.text.clone(), ty.clone());
             }
             let args = s
                 .type_params

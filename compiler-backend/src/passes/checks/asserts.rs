@@ -3,14 +3,13 @@
 //! A variable's value is known by a number that changes wherever the variable may; facts are of such values. A fact holds from where it
 //! is found to the end of the block, and in the blocks within. Bounds are whole numbers: a variable's word, read as a signed integer, plus a constant.
 
-use std::collections::{HashMap, HashSet};
-
 use pendula_isa::num::compare;
 use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Env, Ty};
 
 use crate::ir::effects::{Effects, Set, Summaries};
 use crate::ir::{At, Block, Condition, Function, Operand, Place, Step, Stmt, Test, Var};
+use crate::passes::table::{Bag, Map};
 
 /// A variable and the number of its value.
 type Value = (Var, u64);
@@ -47,27 +46,27 @@ enum Log {
 
 struct Facts<'a> {
     summaries: &'a Summaries,
-    vars: HashMap<Var, u64>,
-    regions: HashMap<u32, u64>,
+    vars: Map<Var, u64>,
+    regions: Map<u32, u64>,
     memory: u64,
     next: u64,
-    seen: HashSet<(Cond, Ty, Side, Side)>,
+    seen: Bag<(Cond, Ty, Side, Side)>,
     /// Integers that are another plus a constant, modulo 2^64.
-    sums: HashMap<Value, Sum>,
-    bounds: HashMap<Value, Bounds>,
+    sums: Map<Value, Sum>,
+    bounds: Map<Value, Bounds>,
     log: Vec<Log>,
 }
 
 pub(super) fn run(function: &mut Function, summaries: &Summaries) {
     let mut facts = Facts {
         summaries,
-        vars: HashMap::new(),
-        regions: HashMap::new(),
+        vars: Map::default(),
+        regions: Map::default(),
         memory: 0,
         next: 0,
-        seen: HashSet::new(),
-        sums: HashMap::new(),
-        bounds: HashMap::new(),
+        seen: Bag::default(),
+        sums: Map::default(),
+        bounds: Map::default(),
         log: Vec::new(),
     };
     facts.block(&mut function.body);

@@ -4,14 +4,13 @@
 //! run with gradients. From the entry these run backward, so that a life ends where it is written that it begins; in a function that such a
 //! run also takes the other way, and in what is computed and undone again, either place may be the end.
 
-use std::collections::HashSet;
-
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
 use crate::ir::effects::{Summaries, blocks, walk};
 use crate::ir::{At, Block, Function, Operand, Program, Stmt, Var};
 use crate::passes::rewrite::blocks_mut;
+use crate::passes::table::Bag;
 
 /// Ways in which a function is run with gradients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,8 +96,8 @@ fn is_undone(stmt: &Stmt, n: usize) -> bool {
 }
 
 /// Variables that another number's word may come to be in.
-fn exchanged(function: &Function, summaries: &Summaries) -> HashSet<Var> {
-    let mut out = HashSet::new();
+fn exchanged(function: &Function, summaries: &Summaries) -> Bag<Var> {
+    let mut out = Bag::default();
     walk(&function.body, &mut |s| match &s.stmt {
         Stmt::Permute { row: Row::Swap, args, .. } => out.extend(args.iter().flat_map(var)),
         Stmt::Call { func, args, .. } => {

@@ -4,18 +4,16 @@
 //! is not is followed here: what was written in between, and in turn what depends on it. Floating-point words are restored only
 //! where one number was added to zero.
 
-use std::collections::{HashMap, HashSet};
-
 use pendula_isa::table::Func;
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Set, Summaries, is_inexact};
 use crate::ir::{At, Block, Function, Operand, Place, Region, Stmt, Var};
 use crate::passes::rewrite::each_block;
+use crate::passes::table::{Bag, Map};
 
 pub(super) fn run(function: &mut Function, summaries: &Summaries) {
-    let floats: HashSet<Var> =
-        (0u32..).zip(&function.vars).filter(|(_, v)| v.ty == Ty::F).map(|(n, _)| Var(n)).collect();
+    let floats: Bag<Var> = (0u32..).zip(&function.vars).filter(|(_, v)| v.ty == Ty::F).map(|(n, _)| Var(n)).collect();
     each_block(&mut function.body, &mut |block| {
         for s in block.iter_mut() {
             match &mut s.stmt {
@@ -46,8 +44,8 @@ pub(super) fn run(function: &mut Function, summaries: &Summaries) {
 /// What may be other than it was.
 #[derive(Default)]
 struct Disturbed {
-    vars: HashSet<u32>,
-    regions: HashSet<u32>,
+    vars: Bag<u32>,
+    regions: Bag<u32>,
     memory: bool,
 }
 
@@ -83,13 +81,13 @@ impl Disturbed {
 }
 
 /// Takes away the checks of what `compute` allocates, where it is certainly restored when undone after something else.
-fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats: &HashSet<Var>) {
+fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats: &Bag<Var>) {
     if compute.is_empty() {
         return;
     }
     let effects: Vec<Effects> = compute.iter().map(|s| Effects::of_stmt(summaries, &s.stmt)).collect();
-    let mut writers: HashMap<u32, u32> = HashMap::new();
-    let mut born: HashSet<Var> = HashSet::new();
+    let mut writers: Map<u32, u32> = Map::default();
+    let mut born: Bag<Var> = Bag::default();
     for (s, e) in compute.iter().zip(&effects) {
         if let Stmt::Ancilla { var, free: false, .. } = &s.stmt {
             born.insert(*var);
@@ -150,8 +148,8 @@ struct Track {
 /// What the words of a block are, by number: the same number, the same word.
 #[derive(Default)]
 struct Versions {
-    vars: HashMap<u32, u64>,
-    regions: HashMap<u32, u64>,
+    vars: Map<u32, u64>,
+    regions: Map<u32, u64>,
     /// Of all memory: raised by calls.
     memory: u64,
     next: u64,
@@ -190,7 +188,7 @@ fn straight(block: &mut Block, summaries: &Summaries) {
         return;
     }
     let mut versions = Versions::default();
-    let mut tracks: HashMap<Var, Track> = HashMap::new();
+    let mut tracks: Map<Var, Track> = Map::default();
     let mut sure: Vec<usize> = Vec::new();
     for (n, s) in block.iter().enumerate() {
         if let Stmt::Ancilla { var, free, .. } = &s.stmt {

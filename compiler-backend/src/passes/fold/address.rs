@@ -3,14 +3,13 @@
 //!
 //! Both are done to ancillas of a `with` that are read only, where the variables that they are made of do not change while they live.
 
-use std::collections::HashMap;
-
 use pendula_isa::table::{Func, int_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Summaries, walk};
 use crate::ir::{At, Block, Function, Mem, Operand, Place, Step, Stmt, Var};
 use crate::passes::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
+use crate::passes::table::Map;
 
 /// Offsets beyond this fit no instruction.
 const FAR: i64 = 1 << 26;
@@ -53,7 +52,7 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
     }
     let between = Effects::of_block(summaries, body);
     let counts = write_counts(compute, summaries);
-    let mut last_write: HashMap<u32, usize> = HashMap::new();
+    let mut last_write: Map<u32, usize> = Map::default();
     for (n, s) in compute.iter().enumerate() {
         let e = Effects::of_stmt(summaries, &s.stmt);
         e.writes.iter().for_each(|v| {
@@ -73,11 +72,11 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
         });
     }
     walk(body, &mut |s| read(&s.stmt, summaries, &mut sums, None));
-    let folds: HashMap<Var, Sum> = sums.into_iter().filter(|(_, s)| is_foldable(s)).collect();
+    let folds: Map<Var, Sum> = sums.into_iter().filter(|(_, s)| is_foldable(s)).collect();
     if folds.is_empty() {
         return;
     }
-    let resolved: HashMap<Var, Sum> = folds.iter().map(|(v, s)| (*v, resolve(s, &folds))).collect();
+    let resolved = resolved(folds);
     compute.retain(|s| match &s.stmt {
         Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => !resolved.contains_key(var),
         Stmt::Update { .. }
@@ -99,8 +98,8 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
 }
 
 /// The ancillas of a computation that are such sums.
-fn sums(compute: &[At], types: &[Ty]) -> HashMap<Var, Sum> {
-    let mut sums: HashMap<Var, Sum> = HashMap::new();
+fn sums(compute: &[At], types: &[Ty]) -> Map<Var, Sum> {
+    let mut sums: Map<Var, Sum> = Map::default();
     for (n, s) in compute.iter().enumerate() {
         match &s.stmt {
             Stmt::Ancilla { var, free: false, .. } => {
@@ -146,7 +145,7 @@ fn sums(compute: &[At], types: &[Ty]) -> HashMap<Var, Sum> {
 }
 
 /// Notes how a statement reads such sums. Of a computation, `at` is the statement's number.
-fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut HashMap<Var, Sum>, at: Option<usize>) {
+fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut Map<Var, Sum>, at: Option<usize>) {
     let mut note = |v: Var, how: fn(&mut Sum) -> &mut usize| {
         if let Some(sum) = sums.get_mut(&v) {
             *how(sum) += 1;
@@ -188,18 +187,24 @@ fn is_foldable(s: &Sum) -> bool {
     s.fit && !s.early && s.updates > 0 && (copy || address)
 }
 
-/// A sum in terms of what is not taken apart itself.
-fn resolve(sum: &Sum, folds: &HashMap<Var, Sum>) -> Sum {
-    let mut out = sum.clone();
-    // A copy of a copy, and so on; what is read otherwise than in addresses is no longer sum.
-    while let Some((n, inner)) = out.vars.iter().enumerate().find_map(|(n, v)| Some((n, folds.get(v)?))) {
-        out.vars.splice(n..=n, inner.vars.iter().copied());
-        out.add = out.add.wrapping_add(inner.add);
+/// Sums in terms of what is not taken apart itself. What one is made of comes before it, and is a copy if it is taken apart, too: it is read
+/// otherwise than in addresses.
+fn resolved(folds: Map<Var, Sum>) -> Map<Var, Sum> {
+    let mut order: Vec<(Var, Sum)> = folds.into_iter().collect();
+    order.sort_unstable_by_key(|(_, s)| s.first);
+    let mut resolved: Map<Var, Sum> = Map::default();
+    for (v, mut sum) in order {
+        for term in &mut sum.vars {
+            if let Some(original) = resolved.get(term).and_then(|s| s.vars.first()) {
+                *term = *original;
+            }
+        }
+        resolved.insert(v, sum);
     }
-    out
+    resolved
 }
 
-fn replace(stmt: &mut Stmt, summaries: &Summaries, folds: &HashMap<Var, Sum>) {
+fn replace(stmt: &mut Stmt, summaries: &Summaries, folds: &Map<Var, Sum>) {
     let operand = |o: &mut Operand| match o {
         Operand::Var(v) => {
             if let Some(Sum { vars, .. }) = folds.get(v)
@@ -223,7 +228,7 @@ fn replace(stmt: &mut Stmt, summaries: &Summaries, folds: &HashMap<Var, Sum>) {
     });
 }
 
-fn address(m: &mut Mem, folds: &HashMap<Var, Sum>) {
+fn address(m: &mut Mem, folds: &Map<Var, Sum>) {
     let mut vars: Vec<Var> = Vec::new();
     for v in m.vars() {
         match folds.get(&v) {

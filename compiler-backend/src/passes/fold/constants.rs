@@ -3,8 +3,6 @@
 //! In what is computed and undone, only what is not changed any more before it is undone: by what comes later in the computation, or by
 //! what is done in between.
 
-use std::collections::HashMap;
-
 use pendula_isa::desk::{Desk, value};
 use pendula_isa::num::log;
 use pendula_isa::table::{ARITY, Func, Row, accumulate};
@@ -13,14 +11,15 @@ use pendula_isa::{Acc, Env, Format};
 use crate::ir::effects::{Effects, Set, Summaries};
 use crate::ir::{Block, Condition, Function, Operand, Place, Stmt, Test, Var};
 use crate::passes::rewrite::{SlotMut, Substitution, slots_mut};
+use crate::passes::table::Map;
 
 pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) {
     let mut constants = Constants {
         summaries,
         env: Env { format, ieee: false },
-        values: HashMap::new(),
+        values: Map::default(),
         log: Vec::new(),
-        blocked: HashMap::new(),
+        blocked: Map::default(),
     };
     constants.block(&mut function.body);
 }
@@ -52,11 +51,11 @@ pub(super) fn computed(env: Env, func: Func, args: &[Operand]) -> Option<u64> {
 struct Constants<'a> {
     summaries: &'a Summaries,
     env: Env,
-    values: HashMap<Var, u64>,
+    values: Map<Var, u64>,
     /// What variables were, to be taken back.
     log: Vec<(Var, Option<u64>)>,
     /// How many reasons there are not to replace a variable.
-    blocked: HashMap<Var, usize>,
+    blocked: Map<Var, usize>,
 }
 
 impl Constants<'_> {

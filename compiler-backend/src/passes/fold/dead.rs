@@ -2,14 +2,13 @@
 //!
 //! That they are zero in the end must be certain: they are not checked any more, or hold constants that are computed and undone.
 
-use std::collections::{HashMap, HashSet};
-
 use pendula_isa::{Env, Format, Ty};
 
 use super::constants::updated;
 use crate::ir::effects::{Summaries, update_traps, walk};
 use crate::ir::{At, Function, Operand, Place, Stmt, Var};
 use crate::passes::rewrite::{Slot, each_block, slots};
+use crate::passes::table::{Bag, Map};
 
 /// What is done to a variable.
 #[derive(Default)]
@@ -25,7 +24,7 @@ struct Use {
 }
 
 pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) {
-    let mut uses: HashMap<Var, Use> = HashMap::new();
+    let mut uses: Map<Var, Use> = Map::default();
     for param in &function.params {
         uses.entry(param.var).or_default().other = true;
     }
@@ -33,7 +32,7 @@ pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries
     if !uses.values().any(|u| u.lives > 0 && !u.other) {
         return;
     }
-    let mut constant: HashSet<Var> = HashSet::new();
+    let mut constant: Bag<Var> = Bag::default();
     let env = Env { format, ieee: false };
     walk(&function.body, &mut |s| match &s.stmt {
         Stmt::With { compute, .. } => constants(compute, env, &uses, &mut constant),
@@ -75,7 +74,7 @@ pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries
     });
 }
 
-fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut HashMap<Var, Use>) {
+fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut Map<Var, Use>) {
     let own = match stmt {
         Stmt::Ancilla { var, care, .. } => {
             let u = uses.entry(*var).or_default();
@@ -116,9 +115,9 @@ fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut HashMap<Var, Use>) {
 }
 
 /// Ancillas that are given constants in a computation and nowhere else, all of which can be undone.
-fn constants(compute: &[At], env: Env, uses: &HashMap<Var, Use>, found: &mut HashSet<Var>) {
+fn constants(compute: &[At], env: Env, uses: &Map<Var, Use>, found: &mut Bag<Var>) {
     // What each is so far, and how often it has been changed.
-    let mut words: HashMap<Var, (Option<u64>, usize, bool)> = HashMap::new();
+    let mut words: Map<Var, (Option<u64>, usize, bool)> = Map::default();
     for s in compute {
         match &s.stmt {
             Stmt::Ancilla { var, free: false, .. } => {

@@ -1,20 +1,19 @@
 //! Which ancillas of a loop's body are the same in each turn.
 
-use std::collections::{HashMap, HashSet};
-
 use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Summaries, is_inexact, update_traps};
 use crate::ir::{At, Mem, Operand, Place, Stmt, Var, VarInfo};
 use crate::passes::rewrite::write_counts;
+use crate::passes::table::{Bag, Map};
 
 /// What is to be moved.
 pub(super) struct Choice {
     /// Ancillas, with all that is done to them.
-    pub(super) whole: HashSet<Var>,
+    pub(super) whole: Bag<Var>,
     /// Integers of which some terms are to be moved.
-    pub(super) split: HashSet<Var>,
+    pub(super) split: Bag<Var>,
     body: Effects,
     counter: Var,
     wild: bool,
@@ -49,14 +48,14 @@ struct Edge {
 
 #[derive(Default)]
 struct Scan {
-    found: HashMap<Var, Candidate>,
+    found: Map<Var, Candidate>,
     edges: Vec<Edge>,
     places: usize,
 }
 
 /// Chooses from a loop's body. What may trap is chosen only if that is said to be all right.
 pub(super) fn choose(counter: Var, body: &[At], vars: &[VarInfo], summaries: &Summaries, wild: bool) -> Choice {
-    let mut choice = Choice { whole: HashSet::new(), split: HashSet::new(), body: Effects::default(), counter, wild };
+    let mut choice = Choice { whole: Bag::default(), split: Bag::default(), body: Effects::default(), counter, wild };
     if !body.iter().any(|s| matches!(s.stmt, Stmt::With { .. })) {
         return choice;
     }
@@ -196,8 +195,8 @@ impl Scan {
 
     /// What depends on something that is not moved is not moved; nor is what such a thing reads before it is complete.
     fn settle(&mut self) {
-        let mut readers: HashMap<Var, Vec<Var>> = HashMap::new();
-        let mut early: HashMap<Var, Vec<Var>> = HashMap::new();
+        let mut readers: Map<Var, Vec<Var>> = Map::default();
+        let mut early: Map<Var, Vec<Var>> = Map::default();
         for e in &self.edges {
             readers.entry(e.from).or_default().push(e.to);
             if let (Some(from), Some(to)) = (self.found.get(&e.from), self.found.get(&e.to))

@@ -1,7 +1,5 @@
 //! One call: the body of the function in the terms of its caller.
 
-use std::collections::{HashMap, HashSet};
-
 use pendula_isa::num::log;
 use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Ty};
@@ -10,6 +8,7 @@ use super::regions::{Origin, Sources, known, origins};
 use crate::ir::effects::{Effects, Summaries, blocks};
 use crate::ir::{At, Block, Care, Function, Loc, Mem, Operand, Place, Region, RegionInfo, Stmt, Var, invert};
 use crate::passes::rewrite::{Slot, Substitution, slots};
+use crate::passes::table::{Bag, Map};
 
 /// How often a word of memory may be named in place of a parameter.
 const USES: usize = 2;
@@ -20,7 +19,7 @@ const LOOP: usize = 100;
 pub(super) struct Caller<'a> {
     function: &'a mut Function,
     sources: Sources,
-    pointers: HashMap<Var, Option<Region>>,
+    pointers: Map<Var, Option<Region>>,
 }
 
 impl<'a> Caller<'a> {
@@ -74,7 +73,7 @@ pub(super) fn expand(
         return None;
     }
     let effects = Effects::of_block(summaries, &callee.body);
-    let written: HashSet<Var> = callee
+    let written: Bag<Var> = callee
         .params
         .iter()
         .zip(args)
@@ -101,7 +100,7 @@ pub(super) fn expand(
         stands.push(stand(param.written, *arg, ty, touched, repeated(arg), used)?);
     }
     let regions = map_regions(caller, callee, args, summaries)?;
-    let mut vars: HashMap<Var, Operand> = HashMap::new();
+    let mut vars: Map<Var, Operand> = Map::default();
     let mut wraps = Vec::new();
     for (param, stand) in callee.params.iter().zip(stands) {
         let info = &callee.vars[param.var.0 as usize];
@@ -142,13 +141,13 @@ struct Uses {
     factor: bool,
 }
 
-fn uses(callee: &Function, summaries: &Summaries) -> HashMap<Var, Uses> {
-    let mut out = HashMap::new();
+fn uses(callee: &Function, summaries: &Summaries) -> Map<Var, Uses> {
+    let mut out = Map::default();
     count(&callee.body, 1, summaries, &mut out);
     out
 }
 
-fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut HashMap<Var, Uses>) {
+fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut Map<Var, Uses>) {
     for s in block {
         let factor = matches!(&s.stmt, Stmt::Update { func: Func::L(_), .. });
         slots(&s.stmt, summaries, &mut |slot| {

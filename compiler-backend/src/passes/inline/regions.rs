@@ -3,7 +3,6 @@
 //! Regions are told apart within a function only. A function's region that it was given is known by the parameter from which the
 //! addresses of its words are made, by adding.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use pendula_isa::table::{Func, int_fn};
@@ -11,19 +10,20 @@ use pendula_isa::table::{Func, int_fn};
 use crate::ir::effects::{Summaries, walk};
 use crate::ir::{At, Function, Mem, Operand, Place, Region, Stmt, Var};
 use crate::passes::rewrite::{Slot, slots};
+use crate::passes::table::Map;
 
 /// More sources than these make an address that nothing is known of.
 const SOURCES: usize = 4;
 
 /// From which parameters and arrays variables are made by adding.
 pub(super) struct Sources {
-    of: HashMap<Var, Vec<Var>>,
+    of: Map<Var, Vec<Var>>,
 }
 
 impl Sources {
     pub(super) fn new(function: &Function, body: &[At]) -> Sources {
-        let mut added: HashMap<Var, Vec<Var>> = HashMap::new();
-        let mut of: HashMap<Var, Vec<Var>> = function.params.iter().map(|p| (p.var, vec![p.var])).collect();
+        let mut added: Map<Var, Vec<Var>> = Map::default();
+        let mut of: Map<Var, Vec<Var>> = function.params.iter().map(|p| (p.var, vec![p.var])).collect();
         walk(body, &mut |s| {
             if let Stmt::Array { base, .. } = &s.stmt {
                 of.insert(*base, vec![*base]);
@@ -43,7 +43,7 @@ impl Sources {
     }
 
     /// Follows what is added, with a stack of its own: chains may be long.
-    fn settle(&mut self, v: Var, added: &HashMap<Var, Vec<Var>>) {
+    fn settle(&mut self, v: Var, added: &Map<Var, Vec<Var>>) {
         let mut path = vec![(v, false)];
         while let Some((v, done)) = path.pop() {
             if done {
@@ -122,8 +122,8 @@ pub(super) fn origins(function: &Function, summaries: &Summaries) -> Vec<Origin>
 }
 
 /// The regions that a caller's pointers point into; `None` where one points into several.
-pub(super) fn known(body: &[At], sources: &Sources) -> HashMap<Var, Option<Region>> {
-    let mut known: HashMap<Var, Option<Region>> = HashMap::new();
+pub(super) fn known(body: &[At], sources: &Sources) -> Map<Var, Option<Region>> {
+    let mut known: Map<Var, Option<Region>> = Map::default();
     let mut note = |v: Var, r: Region| {
         known.entry(v).and_modify(|old| *old = old.filter(|o| *o == r)).or_insert(Some(r));
     };
