@@ -93,6 +93,7 @@ fn what_the_examples_say_is_what_they_print() {
     let names: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
         .expect("examples")
         .map(|f| f.expect("a file").path().display().to_string())
+        .filter(|f| f.ends_with(".rasm"))
         .collect();
     for file in names {
         // The command that its header gives works.

@@ -10,7 +10,8 @@ macro_rules! modules {
 }
 
 /// Every module.
-pub const MODULES: &[Module] = modules![];
+pub const MODULES: &[Module] =
+    modules!["vectors", "matrices", "sparse", "statistics", "sorting", "dynamics", "scheduling", "special"];
 
 /// Names that programs written for the host's language use, which mean nothing here or are built in.
 pub const HOST: &[&str] = &[

@@ -48,6 +48,18 @@ impl Body<'_, '_> {
                 }
                 Ok(())
             }
+            // The parts of a tuple, such as `size(A)`, one by one.
+            (ExprKind::Tuple(names), _) => {
+                let part = |k: usize| {
+                    let k = ast::Expr { kind: ExprKind::Int((k + 1).to_string()), span: e.span.clone() };
+                    ast::Expr { kind: ExprKind::Index(Box::new(e.clone()), vec![k]), span: e.span.clone() }
+                };
+                let mut pairs: Vec<_> = names.iter().enumerate().map(|(k, name)| (name, part(k))).collect();
+                if free {
+                    pairs.reverse();
+                }
+                pairs.iter().try_for_each(|(name, value)| self.allocation(name, value, free, span))
+            }
             // An element of an array that begins or ends a life: it is, or is made, all zero, and gets its value.
             (ExprKind::Index(..) | ExprKind::Field(..), _) => self.element_allocation(target, e, free, span),
             _ => self.fail(&target.span, codes::NOT_ASSIGNABLE, "only a name can be allocated", "write `x ← e`"),

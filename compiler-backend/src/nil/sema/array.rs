@@ -99,7 +99,7 @@ impl Body<'_, '_> {
             (Operand::Const(1), _) => last,
             (Operand::Const(a), Operand::Const(b)) => Operand::Const(b.wrapping_sub(a).wrapping_add(1)),
             _ => {
-                let minus = Product { factor: -1, ..Product::operand(first) };
+                let minus = Product::number(-1).times(&Product::operand(first));
                 Operand::Var(self.integer_sum("len", vec![Product::operand(last), minus, Product::number(1)]))
             }
         };
@@ -238,6 +238,17 @@ impl Body<'_, '_> {
             let message = format!("arrays of {} and {} dimensions cannot go together", view.dims.len(), indices.len());
             return self.fail(span, codes::DIMENSIONS, message, "the arrays must have one shape");
         }
+        let shape = std::mem::take(&mut self.shape);
+        for (dim, len) in view.dims.iter().zip(&shape) {
+            match (dim.len, *len) {
+                (a, b) if a == b => {}
+                (Operand::Const(_), Operand::Const(_)) => {
+                    return self.fail(span, codes::DIMENSIONS, "arrays of different lengths go together here", "the arrays must have one shape");
+                }
+                (a, b) => self.push_assert(Stmt::Assert { test: Test { cond: Cond::Eq, ty: Ty::Int, a, b }, why: Why::Shape }),
+            }
+        }
+        self.shape = shape;
         let mut part = View { dims: Vec::new(), ..view.clone() };
         for (i, dim) in indices.iter().zip(&view.dims) {
             shift(&mut part, Operand::Var(*i), dim, -1);

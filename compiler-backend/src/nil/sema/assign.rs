@@ -49,7 +49,6 @@ impl Body<'_, '_> {
             let help = "put a point before the operator, `y .+= x`, or write a loop";
             return self.fail(&target.span, codes::TYPE, "an array is not changed as a whole", help);
         }
-        self.reads.clear();
         let from = self.eval(value)?;
         self.assign(op, to, from, &target.span, span)
     }
@@ -66,7 +65,7 @@ impl Body<'_, '_> {
                     let to = s.at(&view, indices, &target.span)?;
                     s.want = scalar_type(&to);
                     s.points = Some(indices.to_vec());
-                    s.reads.clear();
+                    s.shape.clone_from(&lens);
                     let from = s.eval_point(value, true);
                     (s.points, s.want) = (None, None);
                     s.assign(op, to, from?, &target.span, span)

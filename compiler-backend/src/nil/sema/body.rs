@@ -39,6 +39,14 @@ pub(super) struct Body<'s, 'a> {
     pub(super) addresses: HashMap<Vec<Product>, Var>,
     /// Places that were read for what the current statement has computed.
     pub(super) reads: Vec<Place>,
+    /// Arrays that were given to functions for it.
+    pub(super) regions_read: Vec<Region>,
+    /// For each array among the parameters, the first one that it may overlap with.
+    pub(super) classes: Vec<usize>,
+    /// Their regions so far.
+    pub(super) given: Vec<Region>,
+    /// Lengths of the arrays that what has points goes over.
+    pub(super) shape: Vec<Operand>,
     pub(super) loc: Loc,
     /// Whether ancillas are checked where they end.
     pub(super) checks: bool,
@@ -210,7 +218,11 @@ impl<'a> Body<'_, 'a> {
         let outer = self.suspend();
         let result = f(self);
         self.flush_asserts();
+        // Whoever takes it reads what it read.
+        let (reads, regions) = (self.reads.clone(), self.regions_read.clone());
         let (pre, _) = self.resume(outer);
+        self.reads.extend(reads);
+        self.regions_read.extend(regions);
         (pre, result)
     }
 
@@ -220,6 +232,8 @@ impl<'a> Body<'_, 'a> {
             out: std::mem::take(&mut self.out),
             asserts: std::mem::take(&mut self.asserts),
             addresses: std::mem::take(&mut self.addresses),
+            reads: std::mem::take(&mut self.reads),
+            regions_read: std::mem::take(&mut self.regions_read),
         }
     }
 
@@ -230,6 +244,8 @@ impl<'a> Body<'_, 'a> {
         let loc = self.loc;
         let mut body: Block = std::mem::replace(&mut self.asserts, outer.asserts).into_iter().map(|s| s.at(loc)).collect();
         self.addresses = outer.addresses;
+        self.reads = outer.reads;
+        self.regions_read = outer.regions_read;
         body.extend(out);
         (pre, body)
     }
@@ -261,4 +277,6 @@ struct Suspended {
     out: Block,
     asserts: Vec<Stmt>,
     addresses: HashMap<Vec<Product>, Var>,
+    reads: Vec<Place>,
+    regions_read: Vec<Region>,
 }

@@ -49,6 +49,11 @@ impl Body<'_, '_> {
             Some(V::Function(f)) => f.clone(),
             _ => name,
         };
+        // A type's name converts.
+        let named = self.types.get(&name).cloned().or_else(|| (name == "Bool").then_some(Type::Bool));
+        if let Some(ty) = named {
+            return self.construct(ty, args, span);
+        }
         if let Some(v) = self.sizes(&name, args, span)? {
             return Ok(v);
         }
@@ -388,6 +393,11 @@ impl Body<'_, '_> {
                 let cond = if name == "isodd" { pendula_isa::Cond::Ne } else { pendula_isa::Cond::Eq };
                 Ok(V::Bool(X::Cmp(cond, Ty::Int, Box::new(X::Fun(and, vec![x, X::int(1)])), Box::new(X::Const(0)))))
             }
+            ("sign", [V::Num(x, Some(Ty::Int))]) => {
+                let cmp = |cond| Box::new(X::Cmp(cond, Ty::Int, Box::new(x.clone()), Box::new(X::Const(0))));
+                let less = Box::new(X::Choice(cmp(pendula_isa::Cond::Lt), Box::new(X::int(-1)), Box::new(X::Const(0))));
+                Ok(V::Num(X::Choice(cmp(pendula_isa::Cond::Gt), Box::new(X::int(1)), less), Some(Ty::Int)))
+            }
             ("abs", [V::Num(x, Some(Ty::Int))]) => {
                 let negative = X::Cmp(pendula_isa::Cond::Lt, Ty::Int, Box::new(x.clone()), Box::new(X::Const(0)));
                 let choice = X::Choice(Box::new(negative), Box::new(X::Neg(Box::new(x.clone()))), Box::new(x.clone()));
@@ -533,6 +543,12 @@ impl Body<'_, '_> {
         let mut places = vars.iter().map(|v| Place::Var(*v));
         let value = super::array::value_of(ty, &mut places).ok_or(Stop)?;
         let _ = zero;
+        for v in values {
+            v.places(&mut |p| self.reads.push(p));
+            if let V::Array(view) = v {
+                self.regions_read.push(view.region);
+            }
+        }
         let (block, done) = self.block(|s| s.call_with(target.0, value.clone(), values, args, keywords, span));
         done?;
         self.flush_asserts();

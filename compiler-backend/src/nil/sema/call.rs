@@ -157,6 +157,11 @@ impl<'a> Body<'_, 'a> {
         let Some((n, bound)) = chosen else {
             return self.no_method(candidates, &types, span);
         };
+        // Calls with ever larger types would not end.
+        if types.iter().any(|t| t.words().is_some_and(|n| n > 4096)) {
+            let help = "a function that calls itself must do so with the same types";
+            return self.fail(span, codes::METHOD, "an argument of more than 4096 words", help);
+        }
         let keys = self.keywords(n, keywords, span)?;
         let mut given = Vec::new();
         let mut settled = Vec::new();
@@ -181,9 +186,16 @@ impl<'a> Body<'_, 'a> {
                 given.push((v.clone(), span.clone()));
             }
         }
+        // Arrays that may overlap lie in one stretch of memory for the function, too.
+        let mut regions = Vec::new();
+        given.iter().for_each(|(v, _)| regions_of(v, &mut regions));
+        let classes: Vec<usize> = regions.iter().map(|r| regions.iter().position(|o| o == r).unwrap_or(0)).collect();
+        if classes.iter().enumerate().any(|(k, class)| k != *class) {
+            key.push(ArgKey::Literal(format!("{classes:?}")));
+        }
         let fun = match self.s.instances.get(&(n, key.clone())) {
             Some(fun) => *fun,
-            None => self.instance(n, key, settled, keys, bound, span)?,
+            None => self.instance(n, key, settled, keys, bound, (classes, span))?,
         };
         let mut ready = Vec::new();
         for (k, (v, at)) in given.into_iter().enumerate() {
@@ -191,6 +203,17 @@ impl<'a> Body<'_, 'a> {
             ready.push(self.ready(v, changed, &at)?);
         }
         self.check_aliases(fun, &ready, span)?;
+        // What was computed for the call may not depend on what the call changes.
+        let changed: Vec<Place> = ready.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
+        let reads = self.reads.clone();
+        self.keep_apart(&changed, &reads, span)?;
+        for view in ready.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
+            let inside = |p: &Place| matches!(p, Place::Mem(m) if m.region == view.region);
+            if reads.iter().any(inside) || self.regions_read.contains(&view.region) {
+                let help = "compute the other argument into an ancilla before, and undo that afterwards";
+                return self.fail(span, codes::ALIAS, "an array is changed here, and another argument is computed from it", help);
+            }
+        }
         let args: Vec<Operand> = ready.iter().flat_map(|r| r.words.iter().copied()).collect();
         let records = ready.into_iter().map(|r| r.record).collect();
         self.s.calls.push(CallRecord { caller: self.fun, callee: fun, file: self.file, args: records });
@@ -405,14 +428,14 @@ impl<'a> Body<'_, 'a> {
         types: Vec<Type>,
         keywords: Vec<(String, V)>,
         bound: HashMap<String, Type>,
-        span: &Span,
+        (classes, span): (Vec<usize>, &Span),
     ) -> Done<Fun> {
         if self.s.depth >= DEPTH {
             let help = "a function that calls itself must do so with the same types";
             return self.fail(span, codes::METHOD, "calls with ever new types are nested too deep", help);
         }
         self.s.depth += 1;
-        let fun = self.s.compile(n, key, types, keywords, bound);
+        let fun = self.s.compile(n, key, types, keywords, (bound, classes));
         self.s.depth -= 1;
         Ok(fun)
     }
@@ -426,7 +449,7 @@ impl<'a> super::Sema<'a> {
         key: Vec<ArgKey>,
         types: Vec<Type>,
         keywords: Vec<(String, V)>,
-        bound: HashMap<String, Type>,
+        (bound, classes): (HashMap<String, Type>, Vec<usize>),
     ) -> Fun {
         let (definition, file) = (self.definitions[n].ast, self.definitions[n].file);
         let fun = Fun(self.program.functions.len() as u32);
@@ -447,6 +470,7 @@ impl<'a> super::Sema<'a> {
         self.written.push(Written::default());
         let first_call = self.calls.len();
         let mut body = Body::new(self, file, fun, f.clone(), bound);
+        body.classes = classes;
         let mut params = Vec::new();
         body.scopes.open();
         for (param, ty) in definition.params.iter().zip(types) {
@@ -528,7 +552,13 @@ impl Body<'_, '_> {
                 let base = self.parameter_word(name, Ty::Int);
                 self.fixed.insert(base);
                 let ty = element.word_types().first().copied().unwrap_or(Ty::Int);
-                let region = self.region(name, ty);
+                let nth = self.given.len();
+                let same = self.classes.get(nth).filter(|class| **class < nth).and_then(|class| self.given.get(*class));
+                let region = match same {
+                    Some(region) => *region,
+                    None => self.region(name, ty),
+                };
+                self.given.push(region);
                 regions.push(region);
                 let lens: Vec<Var> = (1..=*dims).map(|k| self.parameter_word(&format!("{name}.len{k}"), Ty::Int)).collect();
                 let strides: Vec<Var> = (1..=*dims)
@@ -595,6 +625,10 @@ impl Body<'_, '_> {
             asserts: Vec::new(),
             addresses: HashMap::new(),
             reads: Vec::new(),
+            regions_read: Vec::new(),
+            classes: Vec::new(),
+            given: Vec::new(),
+            shape: Vec::new(),
             loc,
             checks: true,
             bounds: true,
@@ -609,6 +643,22 @@ impl Body<'_, '_> {
             loops: Vec::new(),
             routines: Vec::new(),
         }
+    }
+}
+
+/// The regions of a value's arrays, in order.
+fn regions_of(v: &V, out: &mut Vec<ir::Region>) {
+    match v {
+        V::Array(view) => out.push(view.region),
+        V::Struct(_, parts) | V::Tuple(parts) => parts.iter().for_each(|p| regions_of(p, out)),
+        V::Num(..)
+        | V::Bool(_)
+        | V::Complex(..)
+        | V::Tropical(..)
+        | V::Elements(_)
+        | V::Function(_)
+        | V::Type(_)
+        | V::Range(..) => {}
     }
 }
 

@@ -211,8 +211,11 @@ impl Body<'_, '_> {
         let exact = matches!(ty, Ty::Int | Ty::Q) || (ty == Ty::F && self.s.settings.fast_float);
         // A sum of what must be computed first is added part by part, where that makes no difference.
         if acc == Acc::Add && exact && let [a, b] = args.as_slice() && (is(f, "plus") || is(f, "minus")) {
-            let leaves = a.leaf().is_some() && b.leaf().is_some();
-            if !leaves {
+            // So is one of words of memory, of which an instruction takes one.
+            let leaves = [a.leaf(), b.leaf()];
+            let memory = leaves.iter().flatten().filter(|o| matches!(o, Operand::Mem(_))).count();
+            let memory = memory + usize::from(matches!(dst, Place::Mem(_)));
+            if leaves.contains(&None) || memory > 1 {
                 self.accumulate(sink, dst, ty, acc, inverse, a.clone())?;
                 return self.accumulate(sink, dst, ty, acc, inverse ^ is(f, "minus"), b.clone());
             }
@@ -302,16 +305,32 @@ impl Body<'_, '_> {
         Ok(match x {
             X::Cmp(cond, ty, a, b) => {
                 let (a, b) = (self.put(ty, *a)?, self.put(ty, *b)?);
-                // A constant that a jump has no room for is computed once, not at each jump.
-                let room = |o: Operand| match o {
-                    Operand::Const(w) => ty == Ty::Int && (-16384..16384).contains(&w.cast_signed()) || w == 0 && ty != Ty::L,
-                    Operand::Var(_) | Operand::Mem(_) => true,
-                };
-                let b = if room(b) { b } else { Operand::Var(self.copy(ty, b.into())?) };
-                Test { cond, ty, a, b }
+                Test { cond, ty, a: self.compared(ty, a)?, b: self.compared(ty, b)? }
             }
             X::Not(a) => self.test(*a)?.negated(),
-            other => Test { cond: Cond::Ne, ty: Ty::Int, a: self.put(Ty::Int, other)?, b: Operand::Const(0) },
+            other => {
+                let a = self.put(Ty::Int, other)?;
+                Test { cond: Cond::Ne, ty: Ty::Int, a: self.compared(Ty::Int, a)?, b: Operand::Const(0) }
+            }
         })
+    }
+
+    /// A word of memory, or a constant that a jump has no room for, in an ancilla: it is fetched once, and not at each jump. No gradient
+    /// flows through a comparison.
+    fn compared(&mut self, ty: Ty, o: Operand) -> Done<Operand> {
+        let far = match o {
+            Operand::Var(_) => false,
+            Operand::Mem(_) => true,
+            Operand::Const(w) => !((-16384..16384).contains(&w.cast_signed()) && ty == Ty::Int || w == 0 && ty != Ty::L),
+        };
+        if !far {
+            return Ok(o);
+        }
+        let var = self.fresh("compared", ty);
+        let care = crate::ir::Care { check: false, drop: false };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        // The bits alone: they are not computed with.
+        self.update(Sink::Pre, Acc::Xor, false, identity(ty), Place::Var(var), vec![o]);
+        Ok(Operand::Var(var))
     }
 }

@@ -123,7 +123,7 @@ impl Sema<'_> {
         }
         let mut key: Vec<ArgKey> = types.iter().cloned().map(ArgKey::Type).collect();
         key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
-        let fun = self.compile(n, key, types, keywords, bound);
+        let fun = self.compile(n, key, types, keywords, (bound, Vec::new()));
         self.program.entry = (!open).then_some(fun);
         Ok(Entry { data, parameters })
     }
@@ -157,7 +157,7 @@ impl Sema<'_> {
             f.keywords.iter().filter_map(|k| Some((k.name.text.clone(), literal(k.default.as_ref()?)?))).collect();
         let mut key: Vec<ArgKey> = types.iter().cloned().map(ArgKey::Type).collect();
         key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
-        self.compile(n, key, types, keywords, HashMap::new());
+        self.compile(n, key, types, keywords, (HashMap::new(), Vec::new()));
         Ok(Entry::default())
     }
 

@@ -448,7 +448,7 @@ impl Body<'_, '_> {
             (V::Bool(a), V::Bool(b)) if matches!(op, Binary::And | Binary::Or | Binary::Xor) => Ok(V::Bool(match op {
                 Binary::And => X::Both(Box::new(a), Box::new(b)),
                 Binary::Or => X::Either(Box::new(a), Box::new(b)),
-                _ => X::Fun(function(Ty::Int, Ty::Int, "xor", 2).unwrap_or(sum(Ty::Int, false)), vec![a, b]),
+                _ => X::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
             })),
             (V::Tropical(a, s), V::Tropical(b, t)) if s == t => self.tropical(op, a, b, s, span),
             (a @ V::Complex(..), b) | (a, b @ V::Complex(..)) => self.complex(op, a, b, span),

@@ -100,6 +100,7 @@ impl Body<'_, '_> {
                     let mut values = Vec::new();
                     for a in args {
                         s.points = Some(indices.to_vec());
+                        s.shape.clone_from(&lens);
                         let v = s.eval_point(a, true);
                         s.points = None;
                         values.push(v?);
@@ -139,6 +140,8 @@ impl Body<'_, '_> {
             self.writable(*p, span)?;
         }
         self.keep_all_apart(&all, span)?;
+        let reads = self.reads.clone();
+        self.keep_apart(&all, &reads, span)?;
         let outer = std::mem::take(&mut self.out);
         let done = match name {
             "SWAP" => self.swap(&values, &places, span),
@@ -256,7 +259,6 @@ impl Body<'_, '_> {
         if ty != other {
             return self.fail(span, codes::TYPE, "`ROT` turns two numbers of one type", "convert one of them");
         }
-        self.reads.clear();
         self.want = Some(*ty);
         let angle = self.number_as(angle, *ty, span);
         self.want = None;

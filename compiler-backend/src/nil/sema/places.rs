@@ -19,6 +19,8 @@ impl Body<'_, '_> {
             match x {
                 X::At(p) => Some(*p),
                 X::Neg(a) => one(a),
+                // A logarithm's view: the number itself changes.
+                X::Fun(f, args) if *f == Func::Q(pendula_isa::table::q_fn::Fn::LogL) => one(args.first()?),
                 X::Lit(_)
                 | X::Const(_)
                 | X::Fun(..)
@@ -47,6 +49,9 @@ impl Body<'_, '_> {
     /// Refuses a statement that reads what it writes; where only the run can tell, has it checked.
     pub(super) fn keep_apart(&mut self, writes: &[Place], reads: &[Place], span: &Span) -> Done<()> {
         for w in writes {
+            if matches!(w, Place::Mem(m) if self.regions_read.contains(&m.region)) {
+                return self.reads_its_target(span);
+            }
             let address: Vec<Var> = addresses(*w).collect();
             for r in reads.iter().chain(writes) {
                 let changed = match w {

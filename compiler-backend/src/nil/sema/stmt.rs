@@ -335,7 +335,14 @@ impl Body<'_, '_> {
                 match o {
                     Operand::Const(_) => Ok(o),
                     Operand::Var(v) if !writes.contains(&v) => Ok(o),
-                    Operand::Var(_) | Operand::Mem(_) => Ok(Operand::Var(s.copy(Ty::Int, o.into())?)),
+                    Operand::Var(_) | Operand::Mem(_) => {
+                        // A bound that the loop may change must have its value again where the loop ends.
+                        let var = s.fresh("bound", Ty::Int);
+                        let care = ir::Care { check: s.checks, drop: false };
+                        s.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+                        s.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
+                        Ok(Operand::Var(var))
+                    }
                 }
             };
             let first = steady(s, first)?;
