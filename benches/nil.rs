@@ -19,10 +19,18 @@ fn program(lines: usize) -> String {
     while count + 60 < lines {
         let name = format!("f{}", calls.len());
         let _ = writeln!(text, "@i function {name}(y!::Float64, x::Float64, n::Int, v::Vector{{Float64}})");
-        let _ = writeln!(text, "    @routine begin\n        a ← 0.0\n        b ← 0.0\n        a += x * {}.5\n        b += sin(a) + x", calls.len() % 7);
+        let _ = writeln!(
+            text,
+            "    @routine begin\n        a ← 0.0\n        b ← 0.0\n        a += x * {}.5\n        b += sin(a) + x",
+            calls.len() % 7
+        );
         let _ = writeln!(text, "    end");
         for k in 0..10 {
-            let _ = writeln!(text, "    if (n > {k}, ~)\n        y! += a * b + {k}.25\n    else\n        y! -= b * v[{}]\n    end", k % 3 + 1);
+            let _ = writeln!(
+                text,
+                "    if (n > {k}, ~)\n        y! += a * b + {k}.25\n    else\n        y! -= b * v[{}]\n    end",
+                k % 3 + 1
+            );
         }
         let _ = writeln!(text, "    for i = 1:n\n        y! += v[1] * i\n    end\n    ~@routine\nend\n");
         count += 64;

@@ -43,7 +43,9 @@ pub fn split(text: &str, at: char) -> Result<Vec<&str>, ArgumentError> {
     for (n, c) in text.char_indices() {
         match c {
             '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.checked_sub(1).ok_or_else(|| fail("a bracket is closed that was not opened"))?,
+            ')' | ']' | '}' => {
+                depth = depth.checked_sub(1).ok_or_else(|| fail("a bracket is closed that was not opened"))?
+            }
             c if c == at && depth == 0 => {
                 out.push(text.get(start..n).unwrap_or(""));
                 start = n + c.len_utf8();
@@ -118,7 +120,8 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
         return Err(fail("its rows have different lengths"));
     }
     let shape = vec![matrix.len(), columns];
-    let by_column = (0..columns).flat_map(|c| matrix.iter().filter_map(move |row| row.get(c).cloned())).flatten().collect();
+    let by_column =
+        (0..columns).flat_map(|c| matrix.iter().filter_map(move |row| row.get(c).cloned())).flatten().collect();
     Ok(Argument::Array(shape, by_column))
 }
 

@@ -96,7 +96,8 @@ fn collect(block: &[At], names: &mut BTreeSet<String>) {
 fn origin<'n>(span: &str, names: &'n BTreeSet<String>) -> Option<&'n str> {
     let of = |name: &&String| {
         span.strip_prefix(name.as_str()).is_some_and(|rest| {
-            rest.is_empty() || rest.strip_prefix('.').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+            rest.is_empty()
+                || rest.strip_prefix('.').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
         })
     };
     // Of names that are parts of others, the longest, unless it is the name itself.

@@ -63,7 +63,13 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     let syntax = failed(&diagnostics);
     let analysis = sema::analyse(&inputs, &settings);
     diagnostics.extend(analysis.diagnostics.into_iter().filter(|d| !(syntax && d.code == codes::ENTRY)));
-    let mut out = Compiled { arguments: analysis.arguments, parameters: analysis.parameters, sources, inputs, ..Compiled::default() };
+    let mut out = Compiled {
+        arguments: analysis.arguments,
+        parameters: analysis.parameters,
+        sources,
+        inputs,
+        ..Compiled::default()
+    };
     if let (Some(mut program), false) = (analysis.program, failed(&diagnostics)) {
         passes::run(&mut program, &options.switches);
         match lower::lower(&program, &out.arguments, &lower::Options { erase: options.erase.clone() }) {

@@ -5,8 +5,8 @@
 //! `lower` makes a [`Module`](pendula_isa::Module) of it. Nothing here runs a program,
 //! but for [`ir::eval`], which is there to check the rest against.
 
+pub mod compile;
 pub mod ir;
 pub mod lower;
-pub mod passes;
-pub mod compile;
 pub mod nil;
+pub mod passes;

@@ -23,7 +23,9 @@ pub(crate) fn options(nil: &Nil) -> anyhow::Result<Options> {
         None => Vec::new(),
     };
     let types = match &nil.types {
-        Some(text) => arguments::split(text, ',').context("--types")?.into_iter().map(|t| t.trim().to_string()).collect(),
+        Some(text) => {
+            arguments::split(text, ',').context("--types")?.into_iter().map(|t| t.trim().to_string()).collect()
+        }
         None => Vec::new(),
     };
     let format = match &nil.format {

@@ -38,7 +38,9 @@ fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, V
         let Ok(n) = name.trim().parse::<usize>() else { return Ok(name.trim().to_string()) };
         match n.checked_sub(1).and_then(|n| nil.parameters.get(n)).map(Vec::as_slice) {
             Some([one]) => Ok(one.clone()),
-            Some(several) if !several.is_empty() => bail!("argument {n} has several parts: name one of {}", several.join(", ")),
+            Some(several) if !several.is_empty() => {
+                bail!("argument {n} has several parts: name one of {}", several.join(", "))
+            }
             Some(_) | None => bail!("there is no argument {n}: the program has {}", nil.parameters.len()),
         }
     };

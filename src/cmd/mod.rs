@@ -83,7 +83,10 @@ pub(crate) fn load(
 /// What `--uncompute auto` erases.
 fn chosen(source: &Source, module: &Module, nil: &load::Nil, mem: Option<u64>) -> anyhow::Result<Erase> {
     let Some(program) = &nil.program else { return Ok(Erase::Never) };
-    anyhow::ensure!(program.entry.is_some(), "--uncompute auto runs the program to measure it: give it arguments with --args");
+    anyhow::ensure!(
+        program.entry.is_some(),
+        "--uncompute auto runs the program to measure it: give it arguments with --args"
+    );
     let technology = energy::technology(source.nil.auto_tech.trim())?;
     let config = pendula::vm::Config { mem, ..Default::default() };
     let names = cheaper_to_erase(module, program, &technology, &config, None).context("--uncompute auto")?;

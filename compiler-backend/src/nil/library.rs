@@ -15,8 +15,23 @@ pub const MODULES: &[Module] =
 
 /// Names that programs written for the host's language use, which mean nothing here or are built in.
 pub const HOST: &[&str] = &[
-    "NiLang", "NiLangCore", "AD", "Test", "SparseArrays", "LinearAlgebra", "BenchmarkTools", "ForwardDiff", "Random", "Statistics",
-    "LogarithmicNumbers", "FixedPointNumbers", "TropicalNumbers", "Zygote", "Printf", "StaticArrays", "Plots",
+    "NiLang",
+    "NiLangCore",
+    "AD",
+    "Test",
+    "SparseArrays",
+    "LinearAlgebra",
+    "BenchmarkTools",
+    "ForwardDiff",
+    "Random",
+    "Statistics",
+    "LogarithmicNumbers",
+    "FixedPointNumbers",
+    "TropicalNumbers",
+    "Zygote",
+    "Printf",
+    "StaticArrays",
+    "Plots",
 ];
 
 /// What a name brings in: one module, or with `Pendula` all.

@@ -29,7 +29,8 @@ pub fn read(sources: &mut Sources, name: &str, text: String) -> (Vec<Input>, Vec
             let first = module.text.split('.').next().unwrap_or("");
             if !library::HOST.contains(&first) {
                 let message = format!("`{}` is no module of the library, and is skipped", module.text);
-                let mut d = Diagnostic::warning(codes::NO_MODULE, message).at(Place { file, span: module.span.clone() }, "");
+                let mut d =
+                    Diagnostic::warning(codes::NO_MODULE, message).at(Place { file, span: module.span.clone() }, "");
                 d.severity = Severity::Note;
                 diagnostics.push(d.help(format!("the library has {}", library::names())));
             }
@@ -38,7 +39,15 @@ pub fn read(sources: &mut Sources, name: &str, text: String) -> (Vec<Input>, Vec
         for (name, text) in files {
             if !done.contains(name) {
                 done.push(name);
-                add(sources, &format!("<library>/{name}.nil"), text.to_string(), true, &mut inputs, &mut wanted, &mut diagnostics);
+                add(
+                    sources,
+                    &format!("<library>/{name}.nil"),
+                    text.to_string(),
+                    true,
+                    &mut inputs,
+                    &mut wanted,
+                    &mut diagnostics,
+                );
             }
         }
     }
@@ -67,7 +76,8 @@ fn add(
             wanted.extend(names.iter().map(|n| (n.clone(), file)));
         }
     }
-    let lines = std::iter::once(0).chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(n, _)| n + 1)).collect();
+    let lines =
+        std::iter::once(0).chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(n, _)| n + 1)).collect();
     inputs.push(Input { file, name: name.to_string(), tree, lines, text, library });
 }
 

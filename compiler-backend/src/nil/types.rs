@@ -280,8 +280,10 @@ impl Names<'_> {
             // Type arguments by the fields in which they stand.
             for (param, arg) in s.type_params.iter().zip(&e.args) {
                 let ast::TypeArg::Type(arg) = arg else { return None };
-                let field = s.fields.iter().position(|(_, t)| t.as_ref().is_some_and(|t| mentions(t, &param.name.text)));
-                let Some((Some(written), (_, actual))) = field.and_then(|n| Some((s.fields[n].1.as_ref(), found.fields.get(n)?)))
+                let field =
+                    s.fields.iter().position(|(_, t)| t.as_ref().is_some_and(|t| mentions(t, &param.name.text)));
+                let Some((Some(written), (_, actual))) =
+                    field.and_then(|n| Some((s.fields[n].1.as_ref(), found.fields.get(n)?)))
                 else {
                     continue;
                 };
@@ -311,7 +313,9 @@ impl Names<'_> {
 /// Whether two types differ at most in how arrays lie in memory.
 pub fn same_shape(a: &Type, b: &Type) -> bool {
     match (a, b) {
-        (Type::Array { element: a, dims: m, .. }, Type::Array { element: b, dims: n, .. }) => m == n && same_shape(a, b),
+        (Type::Array { element: a, dims: m, .. }, Type::Array { element: b, dims: n, .. }) => {
+            m == n && same_shape(a, b)
+        }
         _ => a == b,
     }
 }

@@ -8,10 +8,9 @@ use crate::ir::{At, Block, Place, Program, Stmt};
 use crate::passes::rewrite::{Matcher, each_block, is_settled};
 
 /// The whole program.
-pub(super) fn run(program: &mut Program) {
-    let summaries = Summaries::new(program);
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
-        each_block(&mut function.body, &mut |block| cancel(block, &summaries));
+        each_block(&mut function.body, &mut |block| cancel(block, summaries));
     }
 }
 

@@ -8,11 +8,10 @@ use crate::ir::Program;
 use crate::ir::effects::Summaries;
 
 /// The whole program.
-pub(super) fn run(program: &mut Program) {
-    let summaries = Summaries::new(program);
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
-        lives::run(function, &summaries);
-        asserts::run(function, &summaries);
+        lives::run(function, summaries);
+        asserts::run(function, summaries);
     }
-    drops::run(program, &summaries);
+    drops::run(program, summaries);
 }

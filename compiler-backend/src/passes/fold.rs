@@ -12,15 +12,17 @@ use crate::ir::effects::Summaries;
 const ROUNDS: usize = 2;
 
 /// The whole program.
-pub(super) fn run(program: &mut Program) {
-    let summaries = Summaries::new(program);
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     let format = program.format;
     for function in &mut program.functions {
         for _ in 0..ROUNDS {
-            constants::run(function, format, &summaries);
-            simplify::run(function, format, &summaries);
-            address::run(function, &summaries);
-            dead::run(function, format, &summaries);
+            let mut changed = constants::run(function, format, summaries);
+            changed |= simplify::run(function, format, summaries);
+            changed |= address::run(function, summaries);
+            changed |= dead::run(function, format, summaries);
+            if !changed {
+                break;
+            }
         }
     }
 }

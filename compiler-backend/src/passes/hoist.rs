@@ -17,14 +17,13 @@ use crate::passes::table::Map;
 use select::{Choice, choose};
 
 /// The whole program.
-pub(super) fn run(program: &mut Program) {
-    let summaries = Summaries::new(program);
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let Function { vars, body, .. } = function;
         each_block(body, &mut |block| {
             for s in block.iter_mut() {
                 if let Stmt::For { .. } = &s.stmt {
-                    hoist(s, vars, &summaries);
+                    hoist(s, vars, summaries);
                 }
             }
         });

@@ -23,8 +23,7 @@ const LARGE: u32 = 20_000;
 const GROWTH: u64 = 20_000;
 
 /// The whole program.
-pub(super) fn run(program: &mut Program) {
-    let summaries = Summaries::new(program);
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     let mut sizes: Vec<u32> = (0..program.functions.len()).map(|f| summaries.get(Fun(f as u32)).size).collect();
     let calls = call_counts(program);
     let shows: Vec<bool> = program.functions.iter().map(shows_itself).collect();
@@ -54,7 +53,7 @@ pub(super) fn run(program: &mut Program) {
         let mut work = Work {
             caller: Caller::new(&mut function, &body),
             program,
-            summaries: &summaries,
+            summaries,
             wanted: &wanted,
             sizes: &sizes,
             size: sizes[f],
@@ -63,7 +62,7 @@ pub(super) fn run(program: &mut Program) {
         };
         work.block(&mut body);
         function.body = body;
-        sizes[f] = Effects::of_block(&summaries, &function.body).size;
+        sizes[f] = Effects::of_block(summaries, &function.body).size;
         program.functions[f] = function;
     }
 }

@@ -18,14 +18,13 @@ use crate::ir::{At, Block, Care, Condition, Function, Mem, Operand, Place, Progr
 const MOST: usize = 4;
 
 /// The whole program.
-pub(super) fn run(program: &mut Program) {
-    let summaries = Summaries::new(program);
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let Function { vars, regions, body, .. } = function;
         each_block(body, &mut |block| {
             for s in block.iter_mut() {
                 if let Stmt::For { .. } = &s.stmt {
-                    keep(s, vars, regions, &summaries);
+                    keep(s, vars, regions, summaries);
                 }
             }
         });
@@ -112,12 +111,7 @@ fn words(var: Var, body: &Block, summaries: &Summaries) -> Vec<Mem> {
         let mut here: Vec<Mem> = Vec::new();
         slots(&s.stmt, summaries, &mut |slot| match slot {
             Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => here.push(*m),
-            Slot::Read(_)
-            | Slot::Written(_)
-            | Slot::Place(_)
-            | Slot::Life(_)
-            | Slot::Step(_)
-            | Slot::Region(_) => {}
+            Slot::Read(_) | Slot::Written(_) | Slot::Place(_) | Slot::Life(_) | Slot::Step(_) | Slot::Region(_) => {}
         });
         if here.len() > 1 {
             let new = here.into_iter().find(|m| !lost.contains(&m.region) && !out.contains(m));

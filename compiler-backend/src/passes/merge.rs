@@ -8,10 +8,9 @@ use crate::passes::rewrite::{Matcher, Slot, Substitution, each_block, is_exact, 
 use crate::passes::table::Bag;
 
 /// The whole program.
-pub(super) fn run(program: &mut Program) {
-    let summaries = Summaries::new(program);
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
-        each_block(&mut function.body, &mut |block| merge(block, &summaries));
+        each_block(&mut function.body, &mut |block| merge(block, summaries));
     }
 }
 

@@ -21,6 +21,7 @@ mod strength;
 mod table;
 
 use crate::ir::Program;
+use crate::ir::effects::Summaries;
 
 macro_rules! passes {
     ($( $(#[doc = $doc:literal])+ $Name:ident $name:literal $level:literal $module:ident; )*) => {
@@ -43,8 +44,9 @@ macro_rules! passes {
             /// The optimisation level from which on it runs.
             pub const fn level(self) -> u8 { match self { $( Pass::$Name => $level, )* } }
 
-            /// Runs it.
-            pub fn run(self, program: &mut Program) { match self { $( Pass::$Name => $module::run(program), )* } }
+            fn run_with(self, program: &mut Program, summaries: &Summaries) {
+                match self { $( Pass::$Name => $module::run(program, summaries), )* }
+            }
         }
     };
 }
@@ -72,6 +74,12 @@ impl Pass {
     /// The pass with this name.
     pub fn from_name(name: &str) -> Option<Pass> {
         Pass::ALL.iter().copied().find(|p| p.name() == name)
+    }
+
+    /// Runs it.
+    pub fn run(self, program: &mut Program) {
+        let summaries = Summaries::new(program);
+        self.run_with(program, &summaries);
     }
 }
 
@@ -144,9 +152,14 @@ const ORDER: &[Pass] = &[
 
 /// Runs the passes that are switched on, some of them more than once.
 pub fn run(program: &mut Program, switches: &Switches) {
+    // What is known of the functions only gets better, so that it need not be found anew.
+    let mut summaries = Summaries::new(program);
     for pass in ORDER {
         if switches.has(*pass) {
-            pass.run(program);
+            pass.run_with(program, &summaries);
+            if *pass == Pass::Inline {
+                summaries = Summaries::new(program);
+            }
         }
     }
 }

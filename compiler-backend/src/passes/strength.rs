@@ -14,14 +14,13 @@ use crate::passes::rewrite::{each_block, write_counts};
 use crate::passes::table::Map;
 
 /// The whole program.
-pub(super) fn run(program: &mut Program) {
-    let summaries = Summaries::new(program);
+pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
         let Function { vars, body, .. } = function;
         each_block(body, &mut |block| {
             for s in block.iter_mut() {
                 if let Stmt::For { .. } = &s.stmt {
-                    step(s, vars, &summaries);
+                    step(s, vars, summaries);
                 }
             }
         });

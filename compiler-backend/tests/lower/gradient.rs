@@ -1,7 +1,6 @@
 //! Gradients of lowered programs: against hand derivatives, and of random programs
 //! against the same programs over dual numbers.
 
-
 use crate::common::random::Rng;
 use crate::common::*;
 use pendula_compiler::ir::*;

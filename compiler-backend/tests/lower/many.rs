@@ -1,6 +1,5 @@
 //! Random programs, lowered and run, against an interpreter of the representation.
 
-
 use crate::common::interp::Interp;
 use crate::common::random::{Rng, Shape, random_program};
 use crate::common::*;

@@ -1,7 +1,6 @@
 //! Lowered programs, run forward and backward: every statement, many variables,
 //! calls, arrays, erasing.
 
-
 use crate::common::{self, *};
 use pendula_compiler::ir::*;
 use pendula_compiler::lower::{Erase, Options, lower};

@@ -1,7 +1,6 @@
 //! What code statements become: instruction counts of loops and branches, operand
 //! forms, spans, symbols.
 
-
 use crate::common::*;
 use pendula_compiler::ir::*;
 use pendula_compiler::lower::LowerError;

@@ -83,7 +83,12 @@ impl Body<'_, '_> {
         let wanted = match wanted {
             Ok(Wanted::Alias(V::Array(_))) if !computed.is_empty() => {
                 let help = "write the part where it is used, or copy it: `x ← copy(A[:, j])`";
-                return self.fail(&e.span, codes::UNSUPPORTED, "a part of an array cannot have a name of its own", help);
+                return self.fail(
+                    &e.span,
+                    codes::UNSUPPORTED,
+                    "a part of an array cannot have a name of its own",
+                    help,
+                );
             }
             Ok(w) => w,
             Err(stop) => {
@@ -120,7 +125,12 @@ impl Body<'_, '_> {
             Kind::Alias => {}
             Kind::Param | Kind::Loop => {
                 let message = format!("`{}` was not allocated here", name.text);
-                return self.fail(&name.span, codes::NOT_ASSIGNABLE, message, "only what `←` allocated can be deallocated");
+                return self.fail(
+                    &name.span,
+                    codes::NOT_ASSIGNABLE,
+                    message,
+                    "only what `←` allocated can be deallocated",
+                );
             }
             Kind::Local(_) => {
                 if self.loops_since(n) {
@@ -283,7 +293,9 @@ impl Body<'_, '_> {
             && let ExprKind::Name(name) = &callee.kind
         {
             match (name.as_str(), args.as_slice()) {
-                ("zeros" | "ones", args) if !args.is_empty() => return self.wanted_zeros(name == "ones", args, &e.span),
+                ("zeros" | "ones", args) if !args.is_empty() => {
+                    return self.wanted_zeros(name == "ones", args, &e.span);
+                }
                 ("zero" | "copy" | "similar" | "one", [a]) => {
                     if let V::Array(view) = self.eval(a)? {
                         let lens = view.dims.iter().map(|d| d.len.into()).collect();
@@ -318,7 +330,9 @@ impl Body<'_, '_> {
                 }
                 let element = match values.first().and_then(V::type_of) {
                     Some(t) => t,
-                    None => return self.fail(&e.span, codes::TYPE, "an empty array has no type", "write `zeros(T, 0)`"),
+                    None => {
+                        return self.fail(&e.span, codes::TYPE, "an empty array has no type", "write `zeros(T, 0)`");
+                    }
                 };
                 let lens = vec![X::int(values.len() as i64)];
                 Wanted::Array { element, lens, fill: Fill::Elements(values) }
@@ -349,7 +363,12 @@ impl Body<'_, '_> {
         }
         let Some(unit) = self.unit(&element, ones) else {
             let message = format!("arrays of {element} are not supported");
-            return self.fail(span, codes::TYPE, message, "arrays hold numbers, complex numbers, and structs of numbers");
+            return self.fail(
+                span,
+                codes::TYPE,
+                message,
+                "arrays hold numbers, complex numbers, and structs of numbers",
+            );
         };
         let fill = self.fill_of(unit);
         Ok(Wanted::Array { element, lens: dims, fill })
@@ -378,11 +397,21 @@ impl Body<'_, '_> {
             let (element, lens) = match wanted? {
                 Wanted::Array { element, lens, .. } => (element, lens),
                 Wanted::Value(_) | Wanted::Alias(_) => {
-                    return self.fail(&e.span, codes::TYPE, "an array is deallocated as what it was allocated as", "write `x → zeros(T, n)`");
+                    return self.fail(
+                        &e.span,
+                        codes::TYPE,
+                        "an array is deallocated as what it was allocated as",
+                        "write `x → zeros(T, n)`",
+                    );
                 }
             };
             if existing.as_ref().is_some_and(|v| v.element != element || v.dims.len() != lens.len()) {
-                return self.fail(&e.span, codes::TYPE, "an array of another type is deallocated here", "give the type that it was allocated with");
+                return self.fail(
+                    &e.span,
+                    codes::TYPE,
+                    "an array of another type is deallocated here",
+                    "give the type that it was allocated with",
+                );
             }
             let mut out = Vec::new();
             for (k, x) in lens.into_iter().enumerate() {
@@ -423,10 +452,20 @@ impl Body<'_, '_> {
                 let var = known.unwrap_or_else(|| self.fresh(&format!("{text}.words"), Ty::Int));
                 self.totals.insert(view.base, var);
                 self.fixed.insert(var);
-                self.emit(Sink::Out, Stmt::Ancilla { var, free: false, care: Care { check: self.checks, drop: false } });
+                self.emit(
+                    Sink::Out,
+                    Stmt::Ancilla { var, free: false, care: Care { check: self.checks, drop: false } },
+                );
                 self.statement(|s| {
                     let sum = s.integer_sum("words", vec![total]);
-                    s.update(Sink::Out, Acc::Add, false, Func::Int(int_fn::Fn::Id), Place::Var(var), vec![Operand::Var(sum)]);
+                    s.update(
+                        Sink::Out,
+                        Acc::Add,
+                        false,
+                        Func::Int(int_fn::Fn::Id),
+                        Place::Var(var),
+                        vec![Operand::Var(sum)],
+                    );
                     Ok(())
                 })?;
                 Operand::Var(var)
@@ -458,7 +497,13 @@ impl Body<'_, '_> {
                 self.statement(|s| {
                     let x = s.length_value(e, k)?;
                     let a = s.put(Ty::Int, x)?;
-                    s.emit(Sink::Out, Stmt::Assert { test: Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old }, why: Why::Shape });
+                    s.emit(
+                        Sink::Out,
+                        Stmt::Assert {
+                            test: Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old },
+                            why: Why::Shape,
+                        },
+                    );
                     Ok(())
                 })?;
                 return Ok(old);
@@ -506,7 +551,9 @@ impl Body<'_, '_> {
                 })
             }),
             Fill::Elements(_) => self.statement(|s| {
-                let Wanted::Array { fill: Fill::Elements(values), element, .. } = s.wanted(e)? else { return Err(Stop) };
+                let Wanted::Array { fill: Fill::Elements(values), element, .. } = s.wanted(e)? else {
+                    return Err(Stop);
+                };
                 for (n, value) in values.into_iter().enumerate() {
                     let offset = view.offset + n as i64 * element.words().unwrap_or(1);
                     let part = View { dims: Vec::new(), offset, ..view.clone() };
@@ -551,7 +598,9 @@ pub(super) fn part_names(name: &str, ty: &Type) -> Vec<String> {
         Type::Num(_) | Type::Bool | Type::Tropical(_) => vec![name.to_string()],
         Type::Complex(_) => vec![format!("{name}.re"), format!("{name}.im")],
         Type::Struct(s) => s.fields.iter().flat_map(|(f, t)| part_names(&format!("{name}.{f}"), t)).collect(),
-        Type::Tuple(parts) => parts.iter().enumerate().flat_map(|(n, t)| part_names(&format!("{name}.{}", n + 1), t)).collect(),
+        Type::Tuple(parts) => {
+            parts.iter().enumerate().flat_map(|(n, t)| part_names(&format!("{name}.{}", n + 1), t)).collect()
+        }
         Type::Array { .. } | Type::Function(_) => Vec::new(),
     }
 }

@@ -43,7 +43,12 @@ impl Body<'_, '_> {
                 ExprKind::Colon => part.dims.push(dim.clone()),
                 ExprKind::Range { first, step, last } => {
                     if step.is_some() {
-                        return self.fail(&e.span, codes::DIMENSIONS, "a part of an array with a step", "take every element, or use a loop");
+                        return self.fail(
+                            &e.span,
+                            codes::DIMENSIONS,
+                            "a part of an array with a step",
+                            "take every element, or use a loop",
+                        );
                     }
                     let first = self.index_value(first, dim)?;
                     let last = self.index_value(last, dim)?;
@@ -53,7 +58,12 @@ impl Body<'_, '_> {
                     let value = self.eval_with_end(e, dim)?;
                     if let V::Range(first, step, last) = value {
                         if *step != X::int(1) {
-                            return self.fail(&e.span, codes::DIMENSIONS, "a part of an array with a step", "take every element, or use a loop");
+                            return self.fail(
+                                &e.span,
+                                codes::DIMENSIONS,
+                                "a part of an array with a step",
+                                "take every element, or use a loop",
+                            );
                         }
                         let (first, last) = (self.put(Ty::Int, *first)?, self.put(Ty::Int, *last)?);
                         self.part(&mut part, dim, first, last)?;
@@ -91,8 +101,12 @@ impl Body<'_, '_> {
     fn part(&mut self, part: &mut View, dim: &Dim, first: Operand, last: Operand) -> Done<()> {
         let one = Operand::Const(1);
         if self.bounds {
-            self.asserts.push(Stmt::Assert { test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one }, why: Why::Bounds });
-            self.asserts.push(Stmt::Assert { test: Test { cond: Cond::Le, ty: Ty::Int, a: last, b: dim.len }, why: Why::Bounds });
+            self.asserts
+                .push(Stmt::Assert { test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one }, why: Why::Bounds });
+            self.asserts.push(Stmt::Assert {
+                test: Test { cond: Cond::Le, ty: Ty::Int, a: last, b: dim.len },
+                why: Why::Bounds,
+            });
         }
         shift(part, first, dim, -1);
         let len = match (first, last) {
@@ -116,7 +130,12 @@ impl Body<'_, '_> {
         let n = if let X::Const(w) = x { w.checked_sub(1) } else { None };
         match n.and_then(|n| parts.get(n as usize)) {
             Some(v) => Ok(v.clone()),
-            None => self.fail(span, codes::DIMENSIONS, "no such part of a tuple", "an index of a tuple is a constant, from 1 to its length"),
+            None => self.fail(
+                span,
+                codes::DIMENSIONS,
+                "no such part of a tuple",
+                "an index of a tuple is a constant, from 1 to its length",
+            ),
         }
     }
 
@@ -153,7 +172,12 @@ impl Body<'_, '_> {
     pub(super) fn element(&mut self, part: &View, span: &Span) -> Done<V> {
         let first = self.address(part)?;
         let Some(words) = part.element.words() else {
-            return self.fail(span, codes::TYPE, "arrays of arrays are not supported", "use an array of two dimensions");
+            return self.fail(
+                span,
+                codes::TYPE,
+                "arrays of arrays are not supported",
+                "use an array of two dimensions",
+            );
         };
         let places: Vec<Place> = (0..words)
             .map(|n| match first {
@@ -243,9 +267,16 @@ impl Body<'_, '_> {
             match (dim.len, *len) {
                 (a, b) if a == b => {}
                 (Operand::Const(_), Operand::Const(_)) => {
-                    return self.fail(span, codes::DIMENSIONS, "arrays of different lengths go together here", "the arrays must have one shape");
+                    return self.fail(
+                        span,
+                        codes::DIMENSIONS,
+                        "arrays of different lengths go together here",
+                        "the arrays must have one shape",
+                    );
                 }
-                (a, b) => self.push_assert(Stmt::Assert { test: Test { cond: Cond::Eq, ty: Ty::Int, a, b }, why: Why::Shape }),
+                (a, b) => {
+                    self.push_assert(Stmt::Assert { test: Test { cond: Cond::Eq, ty: Ty::Int, a, b }, why: Why::Shape })
+                }
             }
         }
         self.shape = shape;

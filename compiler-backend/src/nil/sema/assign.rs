@@ -13,7 +13,14 @@ use crate::nil::types::{Type, number_name};
 
 impl Body<'_, '_> {
     /// `target op value`.
-    pub(super) fn assign_stmt(&mut self, op: AssignOp, dot: bool, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
+    pub(super) fn assign_stmt(
+        &mut self,
+        op: AssignOp,
+        dot: bool,
+        target: &ast::Expr,
+        value: &ast::Expr,
+        span: &Span,
+    ) -> Done<()> {
         if dot {
             return self.assign_points(op, target, value, span);
         }
@@ -40,7 +47,8 @@ impl Body<'_, '_> {
             if let Some(types) = types
                 && self.choose(&candidates, &types).is_some()
             {
-                let spans: Vec<Span> = std::iter::once(&target.span).chain(args.iter().map(|a| &a.span)).cloned().collect();
+                let spans: Vec<Span> =
+                    std::iter::once(&target.span).chain(args.iter().map(|a| &a.span)).cloned().collect();
                 values.insert(0, to);
                 return self.invoke(&candidates, values, &spans, keywords, inverse, span);
             }
@@ -91,7 +99,12 @@ impl Body<'_, '_> {
     pub(super) fn assign(&mut self, op: AssignOp, to: V, from: V, target: &Span, span: &Span) -> Done<()> {
         let Some(writes) = self.targets(&to) else {
             let message = format!("{} cannot be changed", to.describe());
-            return self.fail(target, codes::NOT_ASSIGNABLE, message, "change a variable, an element, a field, or one of these under a view");
+            return self.fail(
+                target,
+                codes::NOT_ASSIGNABLE,
+                message,
+                "change a variable, an element, a field, or one of these under a view",
+            );
         };
         for place in &writes {
             self.writable(*place, target)?;
@@ -107,7 +120,8 @@ impl Body<'_, '_> {
         if let Place::Var(v) = place
             && self.fixed.contains(&v)
         {
-            let help = "the variable of a `for` and the length of an array stay as they are; use a variable of your own";
+            let help =
+                "the variable of a `for` and the length of an array stay as they are; use a variable of your own";
             return self.fail(span, codes::NOT_ASSIGNABLE, "this cannot be changed", help);
         }
         Ok(())
@@ -189,7 +203,9 @@ impl Body<'_, '_> {
             // −x += y is x −= y.
             X::Neg(a) => {
                 return match (op, ty) {
-                    (AssignOp::Add | AssignOp::Sub, Ty::Int | Ty::Q | Ty::F) => self.assign_number(op, *a, ty, neg(y), span),
+                    (AssignOp::Add | AssignOp::Sub, Ty::Int | Ty::Q | Ty::F) => {
+                        self.assign_number(op, *a, ty, neg(y), span)
+                    }
                     _ => self.assign_number(op, *a, ty, y, span),
                 };
             }
@@ -201,7 +217,14 @@ impl Body<'_, '_> {
                 let of = args.into_iter().next().ok_or(Stop)?;
                 return self.assign_number(op, of, Ty::L, power, span);
             }
-            _ => return self.fail(span, codes::NOT_ASSIGNABLE, "a value that is computed cannot be changed", "change a variable"),
+            _ => {
+                return self.fail(
+                    span,
+                    codes::NOT_ASSIGNABLE,
+                    "a value that is computed cannot be changed",
+                    "change a variable",
+                );
+            }
         };
         let (acc, inverse) = match (op, ty) {
             (AssignOp::Add, Ty::Int | Ty::Q | Ty::F) => (Acc::Add, false),
@@ -213,7 +236,9 @@ impl Body<'_, '_> {
                 let help = match ty {
                     Ty::L => "logarithmic numbers take `*=` and `/=`; sums of them go into an expression: `y *= a + b`",
                     Ty::Int => "multiply into another variable, `z += x * y`, or use a ULogarithmic number",
-                    Ty::Q | Ty::F => "multiply into another variable, `z += x * y`; ULogarithmic numbers take `*=` and `/=`",
+                    Ty::Q | Ty::F => {
+                        "multiply into another variable, `z += x * y`; ULogarithmic numbers take `*=` and `/=`"
+                    }
                 };
                 let message = format!("`{}` forgets on {}", op.text(), number_name(ty));
                 return self.fail(span, codes::FORGETS, message, help);

@@ -75,7 +75,12 @@ pub(super) struct Body<'s, 'a> {
 }
 
 impl<'a> Body<'_, 'a> {
-    pub(super) fn error(&mut self, span: &ast::Span, code: &'static str, message: impl Into<String>) -> &mut Diagnostic {
+    pub(super) fn error(
+        &mut self,
+        span: &ast::Span,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
         let file = self.file;
         self.s.error(file, span, code, message)
     }
@@ -242,7 +247,8 @@ impl<'a> Body<'_, 'a> {
         let pre = std::mem::replace(&mut self.pre, outer.pre);
         let out = std::mem::replace(&mut self.out, outer.out);
         let loc = self.loc;
-        let mut body: Block = std::mem::replace(&mut self.asserts, outer.asserts).into_iter().map(|s| s.at(loc)).collect();
+        let mut body: Block =
+            std::mem::replace(&mut self.asserts, outer.asserts).into_iter().map(|s| s.at(loc)).collect();
         self.addresses = outer.addresses;
         self.reads = outer.reads;
         self.regions_read = outer.regions_read;

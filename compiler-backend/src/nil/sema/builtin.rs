@@ -31,7 +31,9 @@ impl Body<'_, '_> {
                 return self.construct(ty, args, span);
             }
             // `SparseArrays.getcolptr(A)`: a name with its module.
-            ExprKind::Field(module, name) if matches!(module.kind, ExprKind::Name(_)) && !self.is_variable(module) => name.text.clone(),
+            ExprKind::Field(module, name) if matches!(module.kind, ExprKind::Name(_)) && !self.is_variable(module) => {
+                name.text.clone()
+            }
             ExprKind::Unary(ast::Unary::Tilde, _) => {
                 return self.fail(span, codes::TYPE, "an inverse has no value", "call it as a statement");
             }
@@ -108,7 +110,14 @@ impl Body<'_, '_> {
                             Some(len) => integer(*len),
                             // As in the host's language, further dimensions have one element.
                             None if n > 0 => V::Num(X::int(1), Some(Ty::Int)),
-                            None => return self.fail(&d.span, codes::DIMENSIONS, "the dimension is a constant from 1", "write `size(A, 1)`"),
+                            None => {
+                                return self.fail(
+                                    &d.span,
+                                    codes::DIMENSIONS,
+                                    "the dimension is a constant from 1",
+                                    "write `size(A, 1)`",
+                                );
+                            }
                         }
                     }
                     _ => V::Tuple(lens.into_iter().map(integer).collect()),
@@ -128,7 +137,9 @@ impl Body<'_, '_> {
                         let x = self.integer(v, &d.span)?;
                         match x {
                             X::Const(n) if n >= 1 && n as usize <= view.dims.len() => view.dims[n as usize - 1].len,
-                            _ => return self.fail(&d.span, codes::DIMENSIONS, "no such dimension", "write `axes(A, 1)`"),
+                            _ => {
+                                return self.fail(&d.span, codes::DIMENSIONS, "no such dimension", "write `axes(A, 1)`");
+                            }
                         }
                     }
                     _ => self.length(&view)?,
@@ -183,7 +194,8 @@ impl Body<'_, '_> {
     /// The zero or the one of a type; `None` for arrays.
     pub(super) fn unit(&mut self, ty: &Type, one: bool) -> Option<V> {
         let word = |ty: Ty| -> X {
-            let constant = if one { pendula_isa::calculus::Constant::ONE } else { pendula_isa::calculus::Constant::ZERO };
+            let constant =
+                if one { pendula_isa::calculus::Constant::ONE } else { pendula_isa::calculus::Constant::ZERO };
             let env = pendula_isa::Env { format: self.s.program.format, ..pendula_isa::Env::default() };
             X::Const(constant.word(env, ty))
         };
@@ -297,7 +309,8 @@ impl Body<'_, '_> {
             (Type::Struct(s), V::Struct(t, fields)) if *s == t => Ok(V::Struct(t, fields)),
             (Type::Tropical(s), V::Tropical(x, t)) if *s == t => Ok(V::Tropical(x, t)),
             (Type::Tuple(wanted), V::Tuple(parts)) if wanted.len() == parts.len() => {
-                let parts = parts.into_iter().zip(wanted).map(|(v, t)| self.value_as(v, t, span)).collect::<Done<_>>()?;
+                let parts =
+                    parts.into_iter().zip(wanted).map(|(v, t)| self.value_as(v, t, span)).collect::<Done<_>>()?;
                 Ok(V::Tuple(parts))
             }
             (ty, v) => {
@@ -411,7 +424,11 @@ impl Body<'_, '_> {
     fn struct_of(&mut self, s: &ast::Struct, args: Vec<V>, span: &Span) -> Done<V> {
         let mut bound = self.types.clone();
         if let Some(param) = s.type_params.first() {
-            let fits = s.fields.iter().zip(&args).find(|((_, t), _)| t.as_ref().is_some_and(|t| t.name.text == param.name.text));
+            let fits = s
+                .fields
+                .iter()
+                .zip(&args)
+                .find(|((_, t), _)| t.as_ref().is_some_and(|t| t.name.text == param.name.text));
             if let Some(t) = fits.and_then(|(_, v)| v.type_of()) {
                 bound.insert(param.name.text.clone(), t);
             }
@@ -420,7 +437,9 @@ impl Body<'_, '_> {
         let type_args = s
             .type_params
             .iter()
-            .map(|p| ast::TypeArg::Type(ast::TypeExpr { name: name(&p.name.text), args: Vec::new(), span: span.clone() }))
+            .map(|p| {
+                ast::TypeArg::Type(ast::TypeExpr { name: name(&p.name.text), args: Vec::new(), span: span.clone() })
+            })
             .collect();
         let e = ast::TypeExpr { name: name(&s.name.text), args: type_args, span: span.clone() };
         let own = std::mem::replace(&mut self.types, bound);
@@ -480,7 +499,12 @@ impl Body<'_, '_> {
         let im = self.typed(im, ty, span)?;
         let num = |x: X| V::Num(x, Some(ty));
         if count != 1 {
-            return self.fail(span, codes::ARGUMENTS, format!("`{name}` of complex numbers takes one"), "give one argument");
+            return self.fail(
+                span,
+                codes::ARGUMENTS,
+                format!("`{name}` of complex numbers takes one"),
+                "give one argument",
+            );
         }
         let f = |s: &mut Self, name: &str, args: Vec<X>| s.named(name, ty, args, span).map(|(x, _)| x);
         Ok(match name {

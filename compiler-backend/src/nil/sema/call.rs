@@ -82,7 +82,9 @@ impl<'a> Body<'_, 'a> {
         let element = |t: &Type| match t {
             Type::Array { element, .. } => (**element).clone(),
             Type::Struct(s) => s.fields.first().map_or(t.clone(), |(_, t)| t.clone()),
-            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Tuple(_) | Type::Function(_) => t.clone(),
+            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Tuple(_) | Type::Function(_) => {
+                t.clone()
+            }
         };
         let mut targets: Vec<Type> = self.want.map(Type::Num).into_iter().collect();
         targets.extend(types.iter().map(element));
@@ -211,7 +213,12 @@ impl<'a> Body<'_, 'a> {
             let inside = |p: &Place| matches!(p, Place::Mem(m) if m.region == view.region);
             if reads.iter().any(inside) || self.regions_read.contains(&view.region) {
                 let help = "compute the other argument into an ancilla before, and undo that afterwards";
-                return self.fail(span, codes::ALIAS, "an array is changed here, and another argument is computed from it", help);
+                return self.fail(
+                    span,
+                    codes::ALIAS,
+                    "an array is changed here, and another argument is computed from it",
+                    help,
+                );
             }
         }
         let args: Vec<Operand> = ready.iter().flat_map(|r| r.words.iter().copied()).collect();
@@ -235,7 +242,8 @@ impl<'a> Body<'_, 'a> {
             d.help = Some("give one argument for each parameter".into());
             return Err(Stop);
         }
-        let wanted: Vec<String> = f.params.iter().map(|p| p.ty.as_ref().map_or("anything".to_string(), type_text)).collect();
+        let wanted: Vec<String> =
+            f.params.iter().map(|p| p.ty.as_ref().map_or("anything".to_string(), type_text)).collect();
         let message = format!("`{name}` is not for ({})", list.join(", "));
         self.fail(span, codes::METHOD, message, format!("it takes ({})", wanted.join(", ")))
     }
@@ -300,7 +308,8 @@ impl<'a> Body<'_, 'a> {
                 let contiguous = view.is_contiguous();
                 let lens = view.dims.iter().map(|d| d.len);
                 let strides: Vec<Product> = view.dims.iter().map(|d| d.stride.clone()).collect();
-                let strides: Vec<Operand> = if contiguous { Vec::new() } else { strides.iter().map(|p| self.product_value(p)).collect() };
+                let strides: Vec<Operand> =
+                    if contiguous { Vec::new() } else { strides.iter().map(|p| self.product_value(p)).collect() };
                 for o in lens.chain(strides) {
                     r.words.push(o);
                     r.record.vars.push(None);
@@ -374,7 +383,12 @@ impl<'a> Body<'_, 'a> {
                 for (views, places) in [(&a.views, &b.places), (&b.views, &a.places)] {
                     for view in views.iter() {
                         if places.iter().any(|p| matches!(p, Place::Mem(m) if m.region == view.region)) {
-                            return self.fail(span, codes::ALIAS, "an array and one of its elements are given here, and changed", "copy the element before");
+                            return self.fail(
+                                span,
+                                codes::ALIAS,
+                                "an array and one of its elements are given here, and changed",
+                                "copy the element before",
+                            );
                         }
                     }
                 }
@@ -394,7 +408,12 @@ impl<'a> Body<'_, 'a> {
 
     fn keep_views_apart(&mut self, a: &View, b: &View, span: &Span) -> Done<()> {
         if a == b {
-            return self.fail(span, codes::ALIAS, "an array is given twice here, and changed", "give different arrays; copy one of them before");
+            return self.fail(
+                span,
+                codes::ALIAS,
+                "an array is given twice here, and changed",
+                "give different arrays; copy one of them before",
+            );
         }
         let (at_a, at_b) = (self.address_value(a)?, self.address_value(b)?);
         let distance = vec![Product::operand(at_a), Product { factor: -1, ..Product::operand(at_b) }];
@@ -414,7 +433,12 @@ impl<'a> Body<'_, 'a> {
             Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(d), b: Operand::Const(0) }
         } else {
             let help = "copy one of them before";
-            return self.fail(span, codes::ALIAS, "parts of one array are given here that may overlap, and are changed", help);
+            return self.fail(
+                span,
+                codes::ALIAS,
+                "parts of one array are given here that may overlap, and are changed",
+                help,
+            );
         };
         self.asserts.push(Stmt::Assert { test, why: Why::Alias });
         Ok(())
@@ -494,7 +518,8 @@ impl<'a> super::Sema<'a> {
         body.s.facts[fun.0 as usize].params = params;
         body.s.program.functions[fun.0 as usize].params = body.f.params.clone();
         // What is known already serves calls of the function by itself.
-        body.s.written[fun.0 as usize] = Written { params: vec![false; count], regions: vec![false; body.f.regions.len()] };
+        body.s.written[fun.0 as usize] =
+            Written { params: vec![false; count], regions: vec![false; body.f.regions.len()] };
         body.function_body(&definition.body);
         let f = std::mem::replace(&mut body.f, f);
         self.written[fun.0 as usize] = super::places::written(&f);
@@ -526,7 +551,12 @@ impl<'a> super::Sema<'a> {
                     AssignOp::Mul => "times",
                     AssignOp::Div => "over",
                 };
-                let name: String = f.name.text.chars().map(|c| if c.is_alphanumeric() || c == '_' || c == '!' { c } else { '_' }).collect();
+                let name: String = f
+                    .name
+                    .text
+                    .chars()
+                    .map(|c| if c.is_alphanumeric() || c == '_' || c == '!' { c } else { '_' })
+                    .collect();
                 format!("{prefix}.{name}")
             }
         };
@@ -560,7 +590,8 @@ impl Body<'_, '_> {
                 };
                 self.given.push(region);
                 regions.push(region);
-                let lens: Vec<Var> = (1..=*dims).map(|k| self.parameter_word(&format!("{name}.len{k}"), Ty::Int)).collect();
+                let lens: Vec<Var> =
+                    (1..=*dims).map(|k| self.parameter_word(&format!("{name}.len{k}"), Ty::Int)).collect();
                 let strides: Vec<Var> = (1..=*dims)
                     .filter(|_| *strided)
                     .map(|k| self.parameter_word(&format!("{name}.stride{k}"), Ty::Int))
@@ -583,16 +614,22 @@ impl Body<'_, '_> {
                 V::Array(View { base, terms: Vec::new(), offset: 0, dims, element: (**element).clone(), region })
             }
             Type::Struct(s) => {
-                let parts = s.fields.iter().map(|(f, t)| self.parameter_part(&format!("{name}.{f}"), t, regions)).collect();
+                let parts =
+                    s.fields.iter().map(|(f, t)| self.parameter_part(&format!("{name}.{f}"), t, regions)).collect();
                 V::Struct(std::rc::Rc::clone(s), parts)
             }
             Type::Tuple(parts) => V::Tuple(
-                parts.iter().enumerate().map(|(n, t)| self.parameter_part(&format!("{name}.{}", n + 1), t, regions)).collect(),
+                parts
+                    .iter()
+                    .enumerate()
+                    .map(|(n, t)| self.parameter_part(&format!("{name}.{}", n + 1), t, regions))
+                    .collect(),
             ),
             Type::Function(f) => V::Function(f.clone()),
             Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) => {
                 let names = super::allocate::part_names(name, ty);
-                let words: Vec<Var> = names.iter().zip(ty.word_types()).map(|(n, t)| self.parameter_word(n, t)).collect();
+                let words: Vec<Var> =
+                    names.iter().zip(ty.word_types()).map(|(n, t)| self.parameter_word(n, t)).collect();
                 let mut places = words.into_iter().map(Place::Var);
                 value_of(ty, &mut places).unwrap_or_else(|| V::Tuple(Vec::new()))
             }

@@ -85,7 +85,9 @@ impl Body<'_, '_> {
         let format = self.s.program.format;
         let word = match ty {
             Ty::Int => match literal {
-                Literal::Int(n) => i64::try_from(*n).map(i64::cast_unsigned).map_err(|_| "it does not fit 64 bits".to_string()),
+                Literal::Int(n) => {
+                    i64::try_from(*n).map(i64::cast_unsigned).map_err(|_| "it does not fit 64 bits".to_string())
+                }
                 Literal::Real(_) | Literal::Float(_) => match text.parse::<f64>() {
                     Ok(x) if x.fract() == 0.0 && x.abs() < 9.0e18 => Ok((x as i64).cast_unsigned()),
                     _ => Err("it is not whole".to_string()),
@@ -108,7 +110,8 @@ impl Body<'_, '_> {
     pub(super) fn fold(&self, x: X) -> X {
         match x {
             X::Fun(f, args) => {
-                let words: Option<Vec<u64>> = args.iter().map(|a| if let X::Const(w) = a { Some(*w) } else { None }).collect();
+                let words: Option<Vec<u64>> =
+                    args.iter().map(|a| if let X::Const(w) = a { Some(*w) } else { None }).collect();
                 if let Some(words) = words {
                     let mut all = [0; pendula_isa::table::ARITY];
                     for (to, from) in all.iter_mut().zip(words) {
@@ -210,7 +213,11 @@ impl Body<'_, '_> {
     ) -> Done<()> {
         let exact = matches!(ty, Ty::Int | Ty::Q) || (ty == Ty::F && self.s.settings.fast_float);
         // A sum of what must be computed first is added part by part, where that makes no difference.
-        if acc == Acc::Add && exact && let [a, b] = args.as_slice() && (is(f, "plus") || is(f, "minus")) {
+        if acc == Acc::Add
+            && exact
+            && let [a, b] = args.as_slice()
+            && (is(f, "plus") || is(f, "minus"))
+        {
             // So is one of words of memory, of which an instruction takes one.
             let leaves = [a.leaf(), b.leaf()];
             let memory = leaves.iter().flatten().filter(|o| matches!(o, Operand::Mem(_))).count();
@@ -264,7 +271,15 @@ impl Body<'_, '_> {
     }
 
     /// `dst ⊕=` the first value if `c` holds, else the second.
-    fn branches(&mut self, sink: Sink, dst: Place, ty: Ty, (acc, inverse): (Acc, bool), c: X, [a, b]: [X; 2]) -> Done<()> {
+    fn branches(
+        &mut self,
+        sink: Sink,
+        dst: Place,
+        ty: Ty,
+        (acc, inverse): (Acc, bool),
+        c: X,
+        [a, b]: [X; 2],
+    ) -> Done<()> {
         let (compute, test) = self.computed(|s| s.test(c));
         let test = test?;
         let condition = Condition { compute, test };
@@ -321,7 +336,9 @@ impl Body<'_, '_> {
         let far = match o {
             Operand::Var(_) => false,
             Operand::Mem(_) => true,
-            Operand::Const(w) => !((-16384..16384).contains(&w.cast_signed()) && ty == Ty::Int || w == 0 && ty != Ty::L),
+            Operand::Const(w) => {
+                !((-16384..16384).contains(&w.cast_signed()) && ty == Ty::Int || w == 0 && ty != Ty::L)
+            }
         };
         if !far {
             return Ok(o);

@@ -89,7 +89,8 @@ impl Sema<'_> {
         if given != f.params.len() {
             let list: Vec<&str> = f.params.iter().map(|p| p.name.text.as_str()).collect();
             let message = format!("`{}` takes {} arguments, found {given}", f.name.text, f.params.len());
-            self.error(file, &f.name.span, codes::ENTRY, message).help = Some(format!("give `--args` for {}", list.join(", ")));
+            self.error(file, &f.name.span, codes::ENTRY, message).help =
+                Some(format!("give `--args` for {}", list.join(", ")));
             return Err(Fits::No);
         }
         let mut bound = HashMap::new();
@@ -111,12 +112,14 @@ impl Sema<'_> {
         for k in &f.keywords {
             let Some(default) = &k.default else {
                 let message = format!("the keyword `{}` of the entry point has no default", k.name.text);
-                self.error(file, &k.name.span, codes::ENTRY, message).help = Some("make it a positional parameter".into());
+                self.error(file, &k.name.span, codes::ENTRY, message).help =
+                    Some("make it a positional parameter".into());
                 return Err(Fits::Yes);
             };
             let Some(value) = literal(default) else {
                 let message = format!("the default of the keyword `{}` is no number", k.name.text);
-                self.error(file, &default.span, codes::ENTRY, message).help = Some("make it a positional parameter".into());
+                self.error(file, &default.span, codes::ENTRY, message).help =
+                    Some("make it a positional parameter".into());
                 return Err(Fits::Yes);
             };
             keywords.push((k.name.text.clone(), value));
@@ -167,7 +170,9 @@ impl Sema<'_> {
         let file = self.inputs.first().map_or(0, |i| i.file);
         if let Some(name) = &self.settings.entry {
             let count = self.settings.arguments.len().max(self.settings.types.len());
-            let named = |n: &usize| self.definitions[*n].ast.name.text == *name && self.definitions[*n].ast.instruction.is_none();
+            let named = |n: &usize| {
+                self.definitions[*n].ast.name.text == *name && self.definitions[*n].ast.instruction.is_none()
+            };
             let all = (0..self.definitions.len()).collect::<Vec<_>>();
             let mut found: Vec<usize> = own.iter().copied().filter(named).collect();
             if found.is_empty() {
@@ -194,7 +199,9 @@ impl Sema<'_> {
             Some(n) => {
                 let name = &self.definitions[*n].ast.name.text;
                 let instruction = self.definitions[*n].ast.instruction;
-                let same = |m: &usize| self.definitions[*m].ast.name.text == *name && self.definitions[*m].ast.instruction == instruction;
+                let same = |m: &usize| {
+                    self.definitions[*m].ast.name.text == *name && self.definitions[*m].ast.instruction == instruction
+                };
                 Ok(own.iter().rev().copied().filter(same).collect())
             }
             None => {
@@ -261,7 +268,8 @@ impl Sema<'_> {
         let found = candidates.first().map_or("nothing".to_string(), Type::to_string);
         let wanted = param.ty.as_ref().map_or("any value".to_string(), super::call::type_text);
         let message = format!("the argument `{}` must be {wanted}, found {found}", param.name.text);
-        self.error(file, &param.name.span, codes::ENTRY, message).help = Some("give another value, or its type with `--types`".into());
+        self.error(file, &param.name.span, codes::ENTRY, message).help =
+            Some("give another value, or its type with `--types`".into());
         Err(Stop)
     }
 
@@ -362,16 +370,19 @@ impl Sema<'_> {
                 let word = self.argument_word(n, *t).map_err(|why| wrong(self, &why))?;
                 out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: *t, value: word } });
             }
-            (Type::Bool, Some(Argument::Number(Number::Text(t)))) if t == "true" || t == "false" || t == "0" || t == "1" => {
+            (Type::Bool, Some(Argument::Number(Number::Text(t))))
+                if t == "true" || t == "false" || t == "0" || t == "1" =>
+            {
                 let value = u64::from(t == "true" || t == "1");
                 out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: Ty::Int, value } });
             }
             (Type::Complex(t), Some(v)) => {
                 let values = match (v, parts(v)) {
                     (Argument::Number(n), _) => vec![n.clone(), Number::Int(0)],
-                    (_, Some(p)) if p.len() == 2 => {
-                        p.iter().filter_map(|p| if let Argument::Number(n) = p { Some(n.clone()) } else { None }).collect()
-                    }
+                    (_, Some(p)) if p.len() == 2 => p
+                        .iter()
+                        .filter_map(|p| if let Argument::Number(n) = p { Some(n.clone()) } else { None })
+                        .collect(),
                     _ => Vec::new(),
                 };
                 if values.len() != 2 {
@@ -379,7 +390,10 @@ impl Sema<'_> {
                 }
                 for (part, n) in ["re", "im"].iter().zip(&values) {
                     let word = self.argument_word(n, *t).map_err(|why| wrong(self, &why))?;
-                    out.push(Data { name: data_name(&format!("{name}.{part}")), kind: ArgumentKind::Word { ty: *t, value: word } });
+                    out.push(Data {
+                        name: data_name(&format!("{name}.{part}")),
+                        kind: ArgumentKind::Word { ty: *t, value: word },
+                    });
                 }
             }
             (Type::Array { element, dims, .. }, Some(Argument::Array(lens, items))) => {
@@ -444,11 +458,15 @@ impl Sema<'_> {
         match (n, ty) {
             (Number::Text(t), Ty::Int) => {
                 let t = t.replace('_', "");
-                let parsed = t.strip_prefix("0x").map_or_else(
-                    || t.parse::<i64>().map(i64::cast_unsigned).ok(),
-                    |h| u64::from_str_radix(h, 16).ok(),
-                );
-                let whole = || t.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && x.abs() < 9.0e18).map(|x| (x as i64).cast_unsigned());
+                let parsed = t
+                    .strip_prefix("0x")
+                    .map_or_else(|| t.parse::<i64>().map(i64::cast_unsigned).ok(), |h| u64::from_str_radix(h, 16).ok());
+                let whole = || {
+                    t.parse::<f64>()
+                        .ok()
+                        .filter(|x| x.fract() == 0.0 && x.abs() < 9.0e18)
+                        .map(|x| (x as i64).cast_unsigned())
+                };
                 parsed.or_else(whole).ok_or_else(|| format!("`{t}` is no integer of 64 bits"))
             }
             (Number::Text(t), Ty::Q) => decimal::parse_q(t, format).map_err(|e| format!("`{t}`: {e}")),
@@ -474,7 +492,8 @@ fn data_name(name: &str) -> String {
 }
 
 fn param_is_array(p: &ast::Param) -> bool {
-    p.ty.as_ref().is_none_or(|t| t.name.text.contains("Array") || t.name.text.contains("Vec") || t.name.text.contains("Mat"))
+    p.ty.as_ref()
+        .is_none_or(|t| t.name.text.contains("Array") || t.name.text.contains("Vec") || t.name.text.contains("Mat"))
 }
 
 fn has_arrays(t: &Type) -> bool {

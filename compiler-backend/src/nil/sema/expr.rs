@@ -38,14 +38,22 @@ impl Body<'_, '_> {
                 };
                 match parsed {
                     Some(n) => Ok(V::Num(X::Lit(Literal::Int(n)), None)),
-                    None => self.fail(&e.span, codes::LITERAL, "this number does not fit 64 bits", "write it with a fraction, as `1e30`"),
+                    None => self.fail(
+                        &e.span,
+                        codes::LITERAL,
+                        "this number does not fit 64 bits",
+                        "write it with a fraction, as `1e30`",
+                    ),
                 }
             }
             ExprKind::Real(text) => Ok(V::Num(X::Lit(Literal::Real(text.replace('_', ""))), None)),
             ExprKind::Bool(b) => Ok(V::Bool(X::Const(u64::from(*b)))),
-            ExprKind::Text(_) => {
-                self.fail(&e.span, codes::TYPE, "a text has no value here", "texts are for `@safe @assert`, `error` and `println`")
-            }
+            ExprKind::Text(_) => self.fail(
+                &e.span,
+                codes::TYPE,
+                "a text has no value here",
+                "texts are for `@safe @assert`, `error` and `println`",
+            ),
             ExprKind::Name(name) => self.name(name, &e.span),
             ExprKind::Call { callee, dot, args, keywords } => self.call_value(e, callee, *dot, args, keywords),
             ExprKind::Type(t) => self.type_expr(t).map(V::Type),
@@ -100,7 +108,9 @@ impl Body<'_, '_> {
                 let last = one(self, last)?;
                 Ok(V::Range(Box::new(first), Box::new(step), Box::new(last)))
             }
-            ExprKind::Colon => self.fail(&e.span, codes::TYPE, "`:` stands for an index only", "write it in brackets: `A[:, j]`"),
+            ExprKind::Colon => {
+                self.fail(&e.span, codes::TYPE, "`:` stands for an index only", "write it in brackets: `A[:, j]`")
+            }
             ExprKind::Tuple(parts) => Ok(V::Tuple(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
             ExprKind::Array(parts) => Ok(V::Elements(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
             ExprKind::Const(a) | ExprKind::Skip(a) => self.eval(a),
@@ -216,7 +226,9 @@ impl Body<'_, '_> {
             (V::Complex(re, _, ty), "re") => Ok(V::Num(re, ty)),
             (V::Complex(_, im, ty), "im") => Ok(V::Num(im, ty)),
             (V::Tropical(x, ty), "n") => Ok(V::Num(x, Some(ty))),
-            (V::Num(x, Some(Ty::L)), "log") => Ok(V::Num(X::Fun(Func::Q(pendula_isa::table::q_fn::Fn::LogL), vec![x]), Some(Ty::Q))),
+            (V::Num(x, Some(Ty::L)), "log") => {
+                Ok(V::Num(X::Fun(Func::Q(pendula_isa::table::q_fn::Fn::LogL), vec![x]), Some(Ty::Q)))
+            }
             (V::Struct(s, fields), name_text) => match s.fields.iter().position(|(f, _)| f == name_text) {
                 Some(n) => fields.get(n).cloned().ok_or(Stop),
                 None => {
@@ -227,7 +239,12 @@ impl Body<'_, '_> {
             },
             (other, name_text) => {
                 let message = format!("{} has no field `{name_text}`", other.describe());
-                self.fail(span, codes::UNKNOWN, message, "complex numbers have `re` and `im`; structs have the fields that they declare")
+                self.fail(
+                    span,
+                    codes::UNKNOWN,
+                    message,
+                    "complex numbers have `re` and `im`; structs have the fields that they declare",
+                )
             }
         }
     }
@@ -469,9 +486,15 @@ impl Body<'_, '_> {
             (a, b) => {
                 if let (V::Array(_), _) | (_, V::Array(_)) = (&a, &b) {
                     let message = format!("arithmetic on {} and {}", a.describe(), b.describe());
-                    return self.fail(span, codes::TYPE, message, "put points before the operators, `y .+= a .* b`, or write a loop");
+                    return self.fail(
+                        span,
+                        codes::TYPE,
+                        message,
+                        "put points before the operators, `y .+= a .* b`, or write a loop",
+                    );
                 }
-                let (a, b, ty) = if op == Binary::Pow { self.power_operands(a, b, span)? } else { self.numbers(a, b, span)? };
+                let (a, b, ty) =
+                    if op == Binary::Pow { self.power_operands(a, b, span)? } else { self.numbers(a, b, span)? };
                 match ty {
                     None => self.literals(op, a, b, span),
                     Some(ty) => self.scalar(op, a, b, ty, span).map(|(x, ty)| V::Num(x, Some(ty))),
@@ -483,7 +506,9 @@ impl Body<'_, '_> {
     /// A number that is used several times: put in an ancilla, if it has to be computed.
     pub(super) fn shared(&mut self, v: V, span: &Span) -> Done<V> {
         Ok(match v {
-            V::Num(x, Some(ty)) if x.leaf().is_none() && !matches!(x, X::Lit(_)) => V::Num(self.put(ty, x)?.into(), Some(ty)),
+            V::Num(x, Some(ty)) if x.leaf().is_none() && !matches!(x, X::Lit(_)) => {
+                V::Num(self.put(ty, x)?.into(), Some(ty))
+            }
             V::Complex(a, b, ty) => {
                 let V::Num(a, _) = self.shared(V::Num(a, ty), span)? else { return Err(Stop) };
                 let V::Num(b, _) = self.shared(V::Num(b, ty), span)? else { return Err(Stop) };
@@ -621,7 +646,9 @@ impl Body<'_, '_> {
                 let help = "convert the base: `Float64(x) ^ n`; or multiply in a loop";
                 self.fail(span, codes::TYPE, "integers have powers with constant exponents from 1 to 64 only", help)
             }
-            (Ty::Q | Ty::F, _, X::Lit(Literal::Real(t))) if t.parse() == Ok(0.5) => self.named("sqrt", ty, vec![a], span),
+            (Ty::Q | Ty::F, _, X::Lit(Literal::Real(t))) if t.parse() == Ok(0.5) => {
+                self.named("sqrt", ty, vec![a], span)
+            }
             (Ty::Q | Ty::F, Some(n), _) => {
                 let n = i64::try_from(n).map(X::int).map_err(|_| Stop)?;
                 self.named("powi", ty, vec![a, n], span)
@@ -639,7 +666,11 @@ impl Body<'_, '_> {
                 self.named("pow", ty, vec![a, b], span)
             }
             (Ty::L, _, _) => {
-                let b = if self.is_integer(&b) { self.convert(b, Ty::Int, Ty::Q, span)? } else { self.convert(b, Ty::L, Ty::Q, span)? };
+                let b = if self.is_integer(&b) {
+                    self.convert(b, Ty::Int, Ty::Q, span)?
+                } else {
+                    self.convert(b, Ty::L, Ty::Q, span)?
+                };
                 self.named("pow", ty, vec![a, b], span)
             }
         }
@@ -674,7 +705,14 @@ impl Body<'_, '_> {
             Binary::Mul => X::Fun(sum(ty, false), vec![a, b]),
             Binary::Div => X::Fun(sum(ty, true), vec![a, b]),
             Binary::Add => self.named("max", ty, vec![a, b], span)?.0,
-            _ => return self.fail(span, codes::TYPE, "tropical numbers have +, * and / only", "use these, or the number itself: `x.n`"),
+            _ => {
+                return self.fail(
+                    span,
+                    codes::TYPE,
+                    "tropical numbers have +, * and / only",
+                    "use these, or the number itself: `x.n`",
+                );
+            }
         };
         Ok(V::Tropical(x, ty))
     }
@@ -685,11 +723,25 @@ impl Body<'_, '_> {
                 let a = self.shared(a, span)?;
                 return self.complex(Binary::Mul, a.clone(), a, span);
             }
-            return self.fail(span, codes::TYPE, "complex numbers are raised to the power 2 only", "multiply, or use `exp` and `log`");
+            return self.fail(
+                span,
+                codes::TYPE,
+                "complex numbers are raised to the power 2 only",
+                "multiply, or use `exp` and `log`",
+            );
         }
-        let (a, b) = if matches!(op, Binary::Mul | Binary::Div) { (self.shared(a, span)?, self.shared(b, span)?) } else { (a, b) };
+        let (a, b) = if matches!(op, Binary::Mul | Binary::Div) {
+            (self.shared(a, span)?, self.shared(b, span)?)
+        } else {
+            (a, b)
+        };
         let (Some((ar, ai)), Some((br, bi))) = (parts(a), parts(b)) else {
-            return self.fail(span, codes::TYPE, "complex numbers go together with numbers only", "use its parts, `x.re` and `x.im`");
+            return self.fail(
+                span,
+                codes::TYPE,
+                "complex numbers go together with numbers only",
+                "use its parts, `x.re` and `x.im`",
+            );
         };
         let mut f = |op, a: &V, b: &V| self.arithmetic(op, a.clone(), b.clone(), span);
         let (re, im) = match (op, &ai, &bi) {
@@ -724,7 +776,14 @@ impl Body<'_, '_> {
                 let mut f = |a: &V| self.arithmetic(Binary::Div, a.clone(), square.clone(), span);
                 (f(&re)?, f(&im)?)
             }
-            _ => return self.fail(span, codes::TYPE, "this operator is not for complex numbers", "use its parts, `x.re` and `x.im`"),
+            _ => {
+                return self.fail(
+                    span,
+                    codes::TYPE,
+                    "this operator is not for complex numbers",
+                    "use its parts, `x.re` and `x.im`",
+                );
+            }
         };
         match (re, im) {
             (V::Num(re, s), V::Num(im, t)) => {

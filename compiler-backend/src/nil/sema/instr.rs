@@ -29,7 +29,12 @@ impl Body<'_, '_> {
             _ => (callee, inverse),
         };
         let ExprKind::Name(written) = &callee.kind else {
-            return self.fail(&callee.span, codes::FUNCTION, "a function is called by its name here", "write `f(x)`, `(~f)(x)` or `~f(x)`");
+            return self.fail(
+                &callee.span,
+                codes::FUNCTION,
+                "a function is called by its name here",
+                "write `f(x)`, `(~f)(x)` or `~f(x)`",
+            );
         };
         let bound = self.scopes.find(written).and_then(|n| self.scopes.get(n)).map(|b| b.value.clone());
         let name = match bound {
@@ -131,7 +136,12 @@ impl Body<'_, '_> {
                 Some(p) => places.push(p),
                 None => {
                     let message = format!("{} cannot be changed", v.describe());
-                    return self.fail(at, codes::NOT_ASSIGNABLE, message, "give a variable, an element or a field; of arrays, put a point after the name");
+                    return self.fail(
+                        at,
+                        codes::NOT_ASSIGNABLE,
+                        message,
+                        "give a variable, an element or a field; of arrays, put a point after the name",
+                    );
                 }
             }
         }
@@ -242,7 +252,12 @@ impl Body<'_, '_> {
         let t = self.fresh("inverse", *ty);
         let care = crate::ir::Care { check: *ty == Ty::F, drop: true };
         self.emit(Sink::Out, Stmt::Ancilla { var: t, free: false, care });
-        let of = |x: X| X::Fun(if *ty == Ty::L { Func::L(l_fn::Fn::Inv) } else { Func::F(pendula_isa::table::f_fn::Fn::Inv) }, vec![x]);
+        let of = |x: X| {
+            X::Fun(
+                if *ty == Ty::L { Func::L(l_fn::Fn::Inv) } else { Func::F(pendula_isa::table::f_fn::Fn::Inv) },
+                vec![x],
+            )
+        };
         let acc = super::gather(*ty);
         self.accumulate(Sink::Out, Place::Var(t), *ty, acc, false, of(X::At(*p)))?;
         self.accumulate(Sink::Out, *p, *ty, acc, true, of(X::var(t)))?;
@@ -252,7 +267,8 @@ impl Body<'_, '_> {
     }
 
     fn rot(&mut self, values: &[V], angle: V, places: &[Place], span: &Span) -> Done<()> {
-        let (V::Num(X::At(a), Some(ty @ (Ty::Q | Ty::F))), V::Num(X::At(b), Some(other))) = (&values[0], &values[1]) else {
+        let (V::Num(X::At(a), Some(ty @ (Ty::Q | Ty::F))), V::Num(X::At(b), Some(other))) = (&values[0], &values[1])
+        else {
             let help = "give two variables or elements of type Fixed or Float64";
             return self.fail(span, codes::TYPE, "`ROT` turns two real numbers", help);
         };
@@ -288,12 +304,19 @@ impl Body<'_, '_> {
         let id = Func::Int(int_fn::Fn::Id);
         let take = vec![
             Stmt::Ancilla { var: count, free: false, care },
-            Stmt::Update { acc: Acc::Add, inverse: false, func: id, dst: Place::Var(count), args: vec![Operand::Mem(counter)] },
+            Stmt::Update {
+                acc: Acc::Add,
+                inverse: false,
+                func: id,
+                dst: Place::Var(count),
+                args: vec![Operand::Mem(counter)],
+            },
         ];
         let top = Mem { base: Some(count), index: None, offset: 1, region: words };
         let room = Test { cond: Cond::Lt, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(STACK - 1) };
         let clear = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(top), b: Operand::Const(0) };
-        let mut body = vec![Stmt::Assert { test: room, why: Why::Bounds }, Stmt::Assert { test: clear, why: Why::User }];
+        let mut body =
+            vec![Stmt::Assert { test: room, why: Why::Bounds }, Stmt::Assert { test: clear, why: Why::User }];
         body.push(if copy {
             let (acc, func) = (super::gather(ty), super::emit::identity(ty));
             Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
@@ -322,4 +345,3 @@ impl Body<'_, '_> {
         first
     }
 }
-

@@ -63,7 +63,9 @@ pub(super) fn invert(s: &Stmt) -> Stmt {
         StmtKind::Convert { from, to, target } => {
             StmtKind::Convert { from: to.clone(), to: from.clone(), target: target.clone() }
         }
-        StmtKind::For { .. } | StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => StmtKind::Inverse(Box::new(s.clone())),
+        StmtKind::For { .. } | StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => {
+            StmtKind::Inverse(Box::new(s.clone()))
+        }
     };
     Stmt { kind, span: s.span.clone() }
 }

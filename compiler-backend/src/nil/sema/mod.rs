@@ -242,7 +242,13 @@ impl<'a> Sema<'a> {
         }
     }
 
-    fn error(&mut self, file: u16, span: &ast::Span, code: &'static str, message: impl Into<String>) -> &mut Diagnostic {
+    fn error(
+        &mut self,
+        file: u16,
+        span: &ast::Span,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
         let d = Diagnostic::error(code, message).at(Source { file, span: span.clone() }, "");
         self.diagnostics.push(d);
         let last = self.diagnostics.len() - 1;
@@ -277,8 +283,15 @@ impl<'a> Sema<'a> {
         }
         for (file, span, param, callee) in found {
             let name = self.program.functions[callee.0 as usize].name.clone();
-            self.error(file, &span, codes::TEMPORARY, format!("`{name}` changes its argument `{param}`, which is no variable here"))
-                .help = Some("give it a variable, an element or a field; a value that is computed cannot take the change".into());
+            self.error(
+                file,
+                &span,
+                codes::TEMPORARY,
+                format!("`{name}` changes its argument `{param}`, which is no variable here"),
+            )
+            .help = Some(
+                "give it a variable, an element or a field; a value that is computed cannot take the change".into(),
+            );
         }
     }
 
@@ -320,9 +333,10 @@ impl<'a> Sema<'a> {
                 format!("there is no type `{name}`"),
                 "types are Int, Bool, Fixed, Float64, ULogarithmic, Complex{T}, Tropical{T}, arrays, structs and what `where` names",
             ),
-            TypeProblem::Abstract(name) => {
-                (format!("`{name}` stands for many types, and one is wanted here"), "name one, such as `Float64` or `Vector{T}`")
-            }
+            TypeProblem::Abstract(name) => (
+                format!("`{name}` stands for many types, and one is wanted here"),
+                "name one, such as `Float64` or `Vector{T}`",
+            ),
             TypeProblem::Arguments(name) => {
                 (format!("`{name}` does not take these type arguments"), "its argument is a number type")
             }

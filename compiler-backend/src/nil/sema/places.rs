@@ -104,13 +104,22 @@ impl Body<'_, '_> {
     }
 
     fn same_twice<T>(&mut self, span: &Span) -> Done<T> {
-        self.fail(span, codes::ALIAS, "a variable is given twice here, and changed", "give different variables; copy one of them before")
+        self.fail(
+            span,
+            codes::ALIAS,
+            "a variable is given twice here, and changed",
+            "give different variables; copy one of them before",
+        )
     }
 
     /// Has two words of one region checked to be different.
     pub(super) fn assert_distinct(&mut self, a: Mem, b: Mem) {
         let terms = |m: &Mem, sign: i64| -> Vec<Product> {
-            [m.base, m.index].into_iter().flatten().map(|v| Product { factor: sign, ..Product::operand(Operand::Var(v)) }).collect()
+            [m.base, m.index]
+                .into_iter()
+                .flatten()
+                .map(|v| Product { factor: sign, ..Product::operand(Operand::Var(v)) })
+                .collect()
         };
         let mut left = terms(&a, 1);
         let mut right = terms(&b, 1);

@@ -120,8 +120,12 @@ impl Body<'_, '_> {
     pub(super) fn close(&mut self) {
         let live = self.scopes.live();
         let open = |b: &&super::scope::Binding| matches!(b.kind, Kind::Local(_)) && b.ended.is_none();
-        let forgotten: Vec<(String, Span)> =
-            live.clone().filter_map(|n| self.scopes.get(n)).filter(open).map(|b| (format!("`{}`", b.name), b.span.clone())).collect();
+        let forgotten: Vec<(String, Span)> = live
+            .clone()
+            .filter_map(|n| self.scopes.get(n))
+            .filter(open)
+            .map(|b| (format!("`{}`", b.name), b.span.clone()))
+            .collect();
         if let Some((_, first)) = forgotten.first() {
             let names: Vec<&str> = forgotten.iter().map(|(name, _)| name.as_str()).collect();
             let verb = if names.len() == 1 { "is" } else { "are" };
@@ -187,9 +191,12 @@ impl Body<'_, '_> {
             }
             StmtKind::Inverse(inner) => match &inner.kind {
                 StmtKind::For { var, range, body } => self.for_stmt(var, range, &invert::block(body), true, &s.span),
-                StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => {
-                    self.fail(&s.span, codes::ROUTINE, "a routine cannot be inverted here", "invert the whole block around it")
-                }
+                StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => self.fail(
+                    &s.span,
+                    codes::ROUTINE,
+                    "a routine cannot be inverted here",
+                    "invert the whole block around it",
+                ),
                 _ => {
                     self.statements(std::slice::from_ref(&invert::invert(inner)));
                     Ok(())
@@ -220,7 +227,12 @@ impl Body<'_, '_> {
         Ok(Condition { compute, test: test? })
     }
 
-    fn if_stmt(&mut self, branches: &[(ast::Condition, Vec<ast::Stmt>)], otherwise: &[ast::Stmt], span: &Span) -> Done<()> {
+    fn if_stmt(
+        &mut self,
+        branches: &[(ast::Condition, Vec<ast::Stmt>)],
+        otherwise: &[ast::Stmt],
+        span: &Span,
+    ) -> Done<()> {
         let Some(((condition, then), rest)) = branches.split_first() else {
             let block = self.scoped(otherwise);
             self.out.extend(block);
@@ -249,7 +261,12 @@ impl Body<'_, '_> {
             }
         }
         if arrays_then != self.arrays {
-            let _ = self.fail::<()>(span, codes::BRANCHES, "the branches leave different arrays in use", "deallocate the same ones in both");
+            let _ = self.fail::<()>(
+                span,
+                codes::BRANCHES,
+                "the branches leave different arrays in use",
+                "deallocate the same ones in both",
+            );
         }
         let pre = pre?;
         let post = match &condition.post {
@@ -273,7 +290,8 @@ impl Body<'_, '_> {
             Some(v) => {
                 let name = self.f.vars.get(v.0 as usize).map(|v| v.name.clone()).unwrap_or_default();
                 let message = format!("`{name}` is changed by what this condition decides");
-                let help = "give a postcondition, which holds afterwards just if this one held before: `if (pre, post)`";
+                let help =
+                    "give a postcondition, which holds afterwards just if this one held before: `if (pre, post)`";
                 self.fail(span, codes::DECISION, message, help)
             }
         }
@@ -294,7 +312,14 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn for_stmt(&mut self, var: &ast::Name, range: &ast::Expr, body: &[ast::Stmt], reversed: bool, span: &Span) -> Done<()> {
+    fn for_stmt(
+        &mut self,
+        var: &ast::Name,
+        range: &ast::Expr,
+        body: &[ast::Stmt],
+        reversed: bool,
+        span: &Span,
+    ) -> Done<()> {
         self.statement(|s| {
             s.want = Some(Ty::Int);
             let value = s.eval(range);
@@ -452,7 +477,9 @@ impl Body<'_, '_> {
                 one(self, a, ty)?;
                 one(self, b, ty)
             }
-            V::Struct(_, parts) | V::Tuple(parts) | V::Elements(parts) => parts.into_iter().try_for_each(|p| self.show_value(p, span)),
+            V::Struct(_, parts) | V::Tuple(parts) | V::Elements(parts) => {
+                parts.into_iter().try_for_each(|p| self.show_value(p, span))
+            }
             V::Array(view) => {
                 let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
                 self.for_each(&lens, &mut |s, at| {
@@ -487,7 +514,12 @@ impl Body<'_, '_> {
     fn convert_stmt(&mut self, from: &ast::TypeExpr, to: &ast::TypeExpr, target: &ast::Expr, span: &Span) -> Done<()> {
         let (from, to) = (self.type_expr(from)?, self.type_expr(to)?);
         let ExprKind::Name(name) = &target.kind else {
-            return self.fail(&target.span, codes::NOT_ASSIGNABLE, "only a variable changes its type", "convert into another variable");
+            return self.fail(
+                &target.span,
+                codes::NOT_ASSIGNABLE,
+                "only a variable changes its type",
+                "convert into another variable",
+            );
         };
         let old = self.eval(target)?;
         let binding = self.scopes.find(name).and_then(|n| Some((n, self.scopes.get(n)?.kind.clone())));

@@ -211,11 +211,7 @@ impl V {
             V::Struct(s, _) => Type::Struct(Rc::clone(s)),
             V::Tuple(parts) => Type::Tuple(parts.iter().map(V::type_of).collect::<Option<_>>()?),
             V::Function(name) => Type::Function(name.clone()),
-            V::Elements(parts) => Type::Array {
-                element: Box::new(parts.first()?.type_of()?),
-                dims: 1,
-                strided: false,
-            },
+            V::Elements(parts) => Type::Array { element: Box::new(parts.first()?.type_of()?), dims: 1, strided: false },
             V::Type(_) | V::Range(..) => return None,
         })
     }

@@ -34,21 +34,24 @@ struct Sum {
     early: bool,
 }
 
-pub(super) fn run(function: &mut Function, summaries: &Summaries) {
+/// Says whether it has changed anything.
+pub(super) fn run(function: &mut Function, summaries: &Summaries) -> bool {
+    let mut changed = false;
     let types: Vec<Ty> = function.vars.iter().map(|v| v.ty).collect();
     each_block(&mut function.body, &mut |block| {
         for s in block.iter_mut() {
             if let Stmt::With { compute, body, .. } = &mut s.stmt {
-                take_apart(compute, body, &types, summaries);
+                changed |= take_apart(compute, body, &types, summaries);
             }
         }
     });
+    changed
 }
 
-fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &Summaries) {
+fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &Summaries) -> bool {
     let mut sums = sums(compute, types);
     if sums.values().all(|s| !s.fit) {
-        return;
+        return false;
     }
     let between = Effects::of_block(summaries, body);
     let counts = write_counts(compute, summaries);
@@ -74,7 +77,7 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
     walk(body, &mut |s| read(&s.stmt, summaries, &mut sums, None));
     let folds: Map<Var, Sum> = sums.into_iter().filter(|(_, s)| is_foldable(s)).collect();
     if folds.is_empty() {
-        return;
+        return false;
     }
     let resolved = resolved(folds);
     compute.retain(|s| match &s.stmt {
@@ -95,6 +98,7 @@ fn take_apart(compute: &mut Block, body: &mut Block, types: &[Ty], summaries: &S
     for block in [compute, body] {
         each_stmt(block, &mut |stmt| replace(stmt, summaries, &resolved));
     }
+    true
 }
 
 /// The ancillas of a computation that are such sums.

@@ -3,6 +3,8 @@
 //! In what is computed and undone, only what is not changed any more before it is undone: by what comes later in the computation, or by
 //! what is done in between.
 
+use std::cell::Cell;
+
 use pendula_isa::desk::{Desk, value};
 use pendula_isa::num::log;
 use pendula_isa::table::{ARITY, Func, Row, accumulate};
@@ -13,15 +15,18 @@ use crate::ir::{Block, Condition, Function, Operand, Place, Stmt, Test, Var};
 use crate::passes::rewrite::{SlotMut, Substitution, slots_mut};
 use crate::passes::table::Map;
 
-pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) {
+/// Says whether it has changed anything.
+pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) -> bool {
     let mut constants = Constants {
         summaries,
         env: Env { format, ieee: false },
         values: Map::default(),
         log: Vec::new(),
         blocked: Map::default(),
+        changed: Cell::new(false),
     };
     constants.block(&mut function.body);
+    constants.changed.get()
 }
 
 /// What an update of a known word makes of it, if it does not trap, nor raise the overflow flag.
@@ -56,6 +61,7 @@ struct Constants<'a> {
     log: Vec<(Var, Option<u64>)>,
     /// How many reasons there are not to replace a variable.
     blocked: Map<Var, usize>,
+    changed: Cell<bool>,
 }
 
 impl Constants<'_> {
@@ -106,6 +112,13 @@ impl Constants<'_> {
         if self.blocked.contains_key(&v) { None } else { self.values.get(&v).copied() }
     }
 
+    /// What a variable is replaced by.
+    fn replaced(&self, v: Var) -> Operand {
+        let Some(k) = self.known(v) else { return Operand::Var(v) };
+        self.changed.set(true);
+        Operand::Const(k)
+    }
+
     fn block(&mut self, block: &mut Block) {
         for s in block {
             self.statement(&mut s.stmt);
@@ -137,7 +150,7 @@ impl Constants<'_> {
     }
 
     fn operand(&self, o: &mut Operand) {
-        let (var, region) = (|v: Var| self.known(v).map_or(Operand::Var(v), Operand::Const), |r| r);
+        let (var, region) = (|v: Var| self.replaced(v), |r| r);
         let substitution = Substitution { var: &var, region: &region };
         substitution.operand(o);
     }
@@ -146,7 +159,7 @@ impl Constants<'_> {
         // Factors and amounts of rows stay as they are: not every constant may stand there.
         let row = matches!(stmt, Stmt::Permute { row, .. } if *row != Row::Rot);
         let factor = matches!(stmt, Stmt::Update { func: Func::L(_), .. });
-        let (var, region) = (|v: Var| self.known(v).map_or(Operand::Var(v), Operand::Const), |r| r);
+        let (var, region) = (|v: Var| self.replaced(v), |r| r);
         let substitution = Substitution { var: &var, region: &region };
         slots_mut(stmt, self.summaries, &mut |slot| match slot {
             SlotMut::Read(Operand::Var(v)) if row || (factor && self.known(*v) == Some(log::ZERO)) => {}

@@ -23,14 +23,15 @@ struct Use {
     traps: bool,
 }
 
-pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) {
+/// Says whether it has changed anything.
+pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) -> bool {
     let mut uses: Map<Var, Use> = Map::default();
     for param in &function.params {
         uses.entry(param.var).or_default().other = true;
     }
     walk(&function.body, &mut |s| note(&s.stmt, summaries, &mut uses));
     if !uses.values().any(|u| u.lives > 0 && !u.other) {
-        return;
+        return false;
     }
     let mut constant: Bag<Var> = Bag::default();
     let env = Env { format, ieee: false };
@@ -55,6 +56,9 @@ pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries
         let certain = |u: &Use| !u.other && u.lives > 0 && ((!u.checked && !u.traps) || constant.contains(&v));
         uses.get(&v).is_some_and(certain)
     };
+    if !uses.keys().any(|v| dead(*v)) {
+        return false;
+    }
     each_block(&mut function.body, &mut |block| {
         block.retain(|s| match &s.stmt {
             Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } => !dead(*var),
@@ -72,6 +76,7 @@ pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries
             | Stmt::Print(_) => true,
         });
     });
+    true
 }
 
 fn note(stmt: &Stmt, summaries: &Summaries, uses: &mut Map<Var, Use>) {

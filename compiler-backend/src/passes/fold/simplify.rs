@@ -9,14 +9,17 @@ use crate::ir::effects::{Effects, Summaries, turns};
 use crate::ir::{At, Block, Condition, Function, Operand, Stmt, Test, Var, Why};
 use crate::passes::rewrite::{Substitution, each_block};
 
-pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) {
+/// Says whether it has changed anything.
+pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) -> bool {
     let env = Env { format, ieee: false };
+    let mut changed = false;
     each_block(&mut function.body, &mut |block| {
         let before = std::mem::take(block);
         for s in before {
-            simplify(s, env, summaries, block);
+            changed |= simplify(s, env, summaries, block);
         }
     });
+    changed
 }
 
 /// The identity of a type.
@@ -29,23 +32,24 @@ fn identity(ty: Ty) -> Func {
     }
 }
 
-/// Puts what a statement becomes to the end of a block.
-fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) {
+/// Puts what a statement becomes to the end of a block. Says whether it is anything else.
+fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) -> bool {
+    let mut changed = false;
     match &mut s.stmt {
         Stmt::Update { acc, inverse, func, dst: _, args } => {
-            update(*acc, inverse, func, args, env);
+            changed = update(*acc, inverse, func, args, env);
             if is_nothing(*acc, *func, args) {
-                return;
+                return true;
             }
         }
         Stmt::With { compute, body, .. } => {
             if compute.is_empty() {
                 out.append(body);
-                return;
+                return true;
             }
         }
         Stmt::For { var, first, last, step, body } => match turns(*first, *last, *step) {
-            Some(0) => return,
+            Some(0) => return true,
             Some(1) => {
                 let (i, value) = (*var, *first);
                 let known = |v: Var| if v == i { value } else { Operand::Var(v) };
@@ -53,12 +57,12 @@ fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) {
                 let mut once = body.clone();
                 if substitution.apply(&mut once, summaries) {
                     out.append(&mut once);
-                    return;
+                    return true;
                 }
             }
             Some(_) | None => {
                 if body.is_empty() && !Effects::of_stmt(summaries, &s.stmt).traps {
-                    return;
+                    return true;
                 }
             }
         },
@@ -69,19 +73,19 @@ fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) {
                 match (decided(post, env), asserted(post, holds)) {
                     (Some(after), _) if after == holds => {
                         out.append(branch);
-                        return;
+                        return true;
                     }
                     (None, Some(test)) => {
                         out.append(branch);
                         out.push(Stmt::Assert { test, why: Why::User }.at(loc));
-                        return;
+                        return true;
                     }
                     (Some(_), _) | (None, None) => {}
                 }
             } else if then.is_empty() && otherwise.is_empty() {
                 let e = Effects::of_stmt(summaries, &s.stmt);
                 if !e.traps && !e.shows && !e.inexact {
-                    return;
+                    return true;
                 }
             }
         }
@@ -96,10 +100,11 @@ fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) {
         | Stmt::Print(_) => {}
     }
     out.push(s);
+    changed
 }
 
-/// A simpler function and arguments, of the same value.
-fn update(acc: Acc, inverse: &mut bool, func: &mut Func, args: &mut Vec<Operand>, env: Env) {
+/// A simpler function and arguments, of the same value. Says whether there are.
+fn update(acc: Acc, inverse: &mut bool, func: &mut Func, args: &mut Vec<Operand>, env: Env) -> bool {
     let ty = func.info().ty;
     if args.iter().all(|a| matches!(a, Operand::Const(_))) {
         // A product that wraps raises a flag, and a constant zero may not be multiplied by.
@@ -110,17 +115,18 @@ fn update(acc: Acc, inverse: &mut bool, func: &mut Func, args: &mut Vec<Operand>
             && !(ty == Ty::L && k == log::ZERO)
         {
             (*func, *args) = (identity(ty), vec![Operand::Const(k)]);
+            return true;
         }
-        return;
+        return false;
     }
     let (x, k) = match args[..] {
         [x, Operand::Const(k)] | [Operand::Const(k), x] => (x, k),
-        _ => return,
+        _ => return false,
     };
     let one = match *func {
         Func::Int(int_fn::Fn::Mul) => 1,
         Func::Q(q_fn::Fn::Mul) => 1 << env.format.frac(),
-        _ => return,
+        _ => return false,
     };
     if k == one {
         (*func, *args) = (identity(ty), vec![x]);
@@ -129,7 +135,10 @@ fn update(acc: Acc, inverse: &mut bool, func: &mut Func, args: &mut Vec<Operand>
     } else if ty == Ty::Int && k == u64::MAX && acc == Acc::Add {
         (*func, *args) = (identity(ty), vec![x]);
         *inverse = !*inverse;
+    } else {
+        return false;
     }
+    true
 }
 
 /// Whether an update changes nothing.

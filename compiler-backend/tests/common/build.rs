@@ -1,0 +1,168 @@
+//! Short ways to write programs down.
+
+use pendula_compiler::ir::*;
+use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+/// The identity of a type.
+pub(crate) fn id(ty: Ty) -> Func {
+    match ty {
+        Ty::Int => Func::Int(int_fn::Fn::Id),
+        Ty::Q => Func::Q(q_fn::Fn::Id),
+        Ty::L => Func::L(l_fn::Fn::Id),
+        Ty::F => Func::F(f_fn::Fn::Id),
+    }
+}
+
+/// The product of a type.
+pub(crate) fn mul(ty: Ty) -> Func {
+    match ty {
+        Ty::Int => Func::Int(int_fn::Fn::Mul),
+        Ty::Q => Func::Q(q_fn::Fn::Mul),
+        Ty::L => Func::L(l_fn::Fn::Mul),
+        Ty::F => Func::F(f_fn::Fn::Mul),
+    }
+}
+
+/// The accumulator that a type's words are changed with.
+pub(crate) fn acc(ty: Ty) -> Acc {
+    if ty == Ty::L { Acc::Mul } else { Acc::Add }
+}
+
+/// Without a place in a file.
+pub(crate) fn at(stmt: Stmt) -> At {
+    stmt.at(Loc::default())
+}
+
+/// An integer.
+pub(crate) fn int(k: i64) -> Operand {
+    Operand::Const(k.cast_unsigned())
+}
+
+/// A variable.
+pub(crate) fn var(v: Var) -> Operand {
+    Operand::Var(v)
+}
+
+/// A function under construction.
+pub(crate) struct Builder {
+    /// The function.
+    pub(crate) function: Function,
+}
+
+impl Builder {
+    /// A function without parameters.
+    pub(crate) fn new(name: &str) -> Builder {
+        Builder {
+            function: Function {
+                name: name.to_owned(),
+                params: vec![],
+                vars: vec![],
+                regions: vec![],
+                body: vec![],
+                loc: Loc::default(),
+                inline: false,
+            },
+        }
+    }
+
+    /// One more parameter.
+    pub(crate) fn param(&mut self, name: &str, ty: Ty, written: bool) -> Var {
+        let var = self.function.fresh(name, ty);
+        self.function.params.push(Param { var, written });
+        var
+    }
+
+    /// One more variable.
+    pub(crate) fn var(&mut self, name: &str, ty: Ty) -> Var {
+        self.function.fresh(name, ty)
+    }
+
+    /// One more region.
+    pub(crate) fn region(&mut self, name: &str, ty: Ty) -> Region {
+        self.function.regions.push(RegionInfo { name: name.to_owned(), ty });
+        Region(self.function.regions.len() as u32 - 1)
+    }
+}
+
+/// A word of memory.
+pub(crate) fn word(base: Var, index: Option<Var>, offset: i64, region: Region) -> Mem {
+    Mem { base: Some(base), index, offset, region }
+}
+
+/// `dst += func(args)`, or what corresponds to it.
+pub(crate) fn update(func: Func, dst: impl Into<Place>, args: &[Operand]) -> At {
+    at(Stmt::Update { acc: acc(func.info().ty), inverse: false, func, dst: dst.into(), args: args.to_vec() })
+}
+
+/// `dst -= func(args)`, or what corresponds to it.
+pub(crate) fn undo(func: Func, dst: impl Into<Place>, args: &[Operand]) -> At {
+    at(Stmt::Update { acc: acc(func.info().ty), inverse: true, func, dst: dst.into(), args: args.to_vec() })
+}
+
+/// A place from what it is made of.
+pub(crate) struct To(pub(crate) Place);
+
+impl From<To> for Place {
+    fn from(to: To) -> Place {
+        to.0
+    }
+}
+
+/// As a place.
+pub(crate) fn to(v: Var) -> To {
+    To(Place::Var(v))
+}
+
+/// As a place.
+pub(crate) fn to_mem(m: Mem) -> To {
+    To(Place::Mem(m))
+}
+
+/// An ancilla's beginning.
+pub(crate) fn alloc(var: Var) -> At {
+    at(Stmt::Ancilla { var, free: false, care: Care::FULL })
+}
+
+/// An ancilla's end.
+pub(crate) fn free(var: Var) -> At {
+    at(Stmt::Ancilla { var, free: true, care: Care::FULL })
+}
+
+/// A permutation.
+pub(crate) fn permute(row: Row, inverse: bool, ty: Ty, args: &[Operand]) -> At {
+    at(Stmt::Permute { row, inverse, ty, args: args.to_vec() })
+}
+
+/// A comparison.
+pub(crate) fn test(cond: Cond, ty: Ty, a: Operand, b: Operand) -> Test {
+    Test { cond, ty, a, b }
+}
+
+/// Compute, body, compute undone.
+pub(crate) fn with(compute: Vec<At>, body: Vec<At>) -> At {
+    at(Stmt::With { name: "with".into(), compute, body })
+}
+
+/// A `for` of constant step.
+pub(crate) fn count(var: Var, first: Operand, last: Operand, step: i64, body: Vec<At>) -> At {
+    at(Stmt::For { var, first, last, step: Step::Const(step), body })
+}
+
+/// A branch on one comparison.
+pub(crate) fn branch(test: Test, then: Vec<At>, otherwise: Vec<At>) -> At {
+    at(Stmt::If { pre: Condition::of(test), post: Condition::of(test), then, otherwise })
+}
+
+/// A program of these functions, of which the last one is the entry.
+pub(crate) fn program(functions: Vec<Function>) -> Program {
+    let entry = Some(Fun(functions.len() as u32 - 1));
+    Program { functions, entry, ..Program::default() }
+}
+
+/// How many statements there are, those within others included.
+pub(crate) fn statements(block: &[At]) -> usize {
+    let mut n = 0;
+    effects::walk(block, &mut |_| n += 1);
+    n
+}

@@ -1,0 +1,128 @@
+//! Statements without others in them.
+
+use pendula_compiler::ir::*;
+use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::{Generator, INDEX, Pointer, Scope, number};
+use crate::common::build::id;
+
+impl Generator {
+    pub(super) fn of(&mut self, vars: &[Var], ty: Ty) -> Option<Var> {
+        let fit: Vec<Var> = vars.iter().copied().filter(|v| self.f.ty(*v) == ty).collect();
+        self.random.pick(&fit)
+    }
+
+    /// A word of an array.
+    pub(super) fn mem(&mut self, scope: &Scope, ty: Ty, write: bool) -> Option<Mem> {
+        let fits = |p: &&Pointer| p.ty == ty && !(write && scope.frozen.contains(&p.region));
+        let fit: Vec<Pointer> = scope.pointers.iter().filter(fits).copied().collect();
+        let p = self.random.pick(&fit)?;
+        let index = if p.room > INDEX && self.random.chance(60) { self.random.pick(&scope.indices) } else { None };
+        let room = p.room - if index.is_some() { INDEX } else { 0 };
+        Some(Mem { base: Some(p.var), index, offset: self.random.below(room as usize) as i64, region: p.region })
+    }
+
+    pub(super) fn place(&mut self, scope: &Scope, ty: Ty) -> Option<Place> {
+        if self.random.chance(30)
+            && let Some(m) = self.mem(scope, ty, true)
+        {
+            return Some(Place::Mem(m));
+        }
+        self.of(&scope.writable, ty).map(Place::Var)
+    }
+
+    pub(super) fn constant(&mut self, ty: Ty) -> Operand {
+        Operand::Const(number(&mut self.random, ty))
+    }
+
+    /// Something to read that is not the word `dst`, nor in an array in which that lies.
+    pub(super) fn operand(&mut self, scope: &Scope, ty: Ty, dst: Option<Place>) -> Operand {
+        if self.random.chance(25)
+            && let Some(m) = self.mem(scope, ty, false)
+            && !matches!(dst, Some(Place::Mem(d)) if d.region == m.region)
+        {
+            return Operand::Mem(m);
+        }
+        if self.random.chance(75)
+            && let Some(v) = self.of(&scope.readable, ty)
+            && dst != Some(Place::Var(v))
+        {
+            return Operand::Var(v);
+        }
+        self.constant(ty)
+    }
+
+    pub(super) fn func(&mut self, ty: Ty) -> Func {
+        let n = self.random.below(10);
+        if n < 5 {
+            return id(ty);
+        }
+        use int_fn::Fn as I;
+        use q_fn::Fn as Q;
+        match ty {
+            Ty::Int => Func::Int(
+                [I::Mul, I::And, I::Or, I::Lt, I::Eq, I::Min, I::Max, I::Shl, I::Sar, I::Mul][self.random.below(10)],
+            ),
+            Ty::Q => Func::Q([Q::Mul, Q::Muladd, Q::Min, Q::Max, Q::Sin, Q::Cos, Q::Mul][self.random.below(7)]),
+            Ty::L => Func::L([l_fn::Fn::Mul, l_fn::Fn::Div, l_fn::Fn::Inv][self.random.below(3)]),
+            Ty::F => Func::F(
+                [f_fn::Fn::Sin, f_fn::Fn::Cos, f_fn::Fn::Tanh, f_fn::Fn::Atan, f_fn::Fn::Mul][self.random.below(5)],
+            ),
+        }
+    }
+
+    /// `place ⊕= …`
+    pub(super) fn update(&mut self, scope: &Scope, dst: Place, ty: Ty) -> Stmt {
+        let func = self.func(ty);
+        let mut args: Vec<Operand> = func.info().args.iter().map(|a| self.operand(scope, a.ty, Some(dst))).collect();
+        if matches!(func, Func::F(f_fn::Fn::Mul)) {
+            // Products of numbers that grow, grow too fast.
+            args[0] = Operand::Const((self.random.unit() - 0.5).to_bits());
+        }
+        let acc = match ty {
+            Ty::L => Acc::Mul,
+            Ty::Int if self.random.chance(15) => Acc::Xor,
+            Ty::Int | Ty::Q | Ty::F => Acc::Add,
+        };
+        let inverse = self.random.chance(40) && acc != Acc::Xor;
+        Stmt::Update { acc, inverse, func, dst, args }
+    }
+
+    pub(super) fn permutation(&mut self, scope: &Scope) -> Option<Stmt> {
+        let ty = self.ty();
+        let a = self.place(scope, ty)?;
+        let inverse = self.random.chance(50);
+        Some(match self.random.below(6) {
+            0 | 1 => {
+                let b = self.of(&scope.writable, ty).map(Place::Var).filter(|b| *b != a)?;
+                Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args: vec![a.into(), b.into()] }
+            }
+            2 => Stmt::Permute { row: Row::Neg, inverse: false, ty, args: vec![a.into()] },
+            3 if matches!(ty, Ty::Q | Ty::F) => {
+                let b = self.of(&scope.writable, ty).map(Place::Var).filter(|b| *b != a)?;
+                let angle = self.constant(ty);
+                Stmt::Permute { row: Row::Rot, inverse, ty, args: vec![a.into(), b.into(), angle] }
+            }
+            4 if ty == Ty::Int => {
+                let n = Operand::Const(self.random.below(64) as u64);
+                Stmt::Permute { row: Row::Rol, inverse, ty, args: vec![a.into(), n] }
+            }
+            5 if ty == Ty::Int => Stmt::Permute { row: Row::Not, inverse: false, ty, args: vec![a.into()] },
+            _ if ty == Ty::Int => Stmt::Permute { row: Row::Inc, inverse, ty, args: vec![a.into()] },
+            _ => return None,
+        })
+    }
+
+    pub(super) fn assertion(&mut self, scope: &Scope) -> Option<Stmt> {
+        let (a, limit) = match self.random.pick(&scope.indices) {
+            Some(i) if self.random.chance(70) => (i, INDEX),
+            _ => (self.random.pick(&scope.counts)?, 4),
+        };
+        let (cond, b) =
+            [(Cond::Ge, 0), (Cond::Le, limit), (Cond::Lt, limit + 1), (Cond::Ltu, limit + 1), (Cond::Ne, -1)]
+                [self.random.below(5)];
+        let test = Test { cond, ty: Ty::Int, a: Operand::Var(a), b: Operand::Const(b.cast_unsigned()) };
+        Some(Stmt::Assert { test, why: Why::Bounds })
+    }
+}
