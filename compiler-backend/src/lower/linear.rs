@@ -355,11 +355,15 @@ impl<'a> Builder<'a> {
 
     /// Writes statements out, or (`back`) what undoes them.
     pub(super) fn block(&mut self, block: &[At], back: bool) -> Result<(), LowerError> {
+        let outer = self.loc;
         if back {
-            block.iter().rev().try_for_each(|s| self.stmt(s, true))
+            block.iter().rev().try_for_each(|s| self.stmt(s, true))?;
         } else {
-            block.iter().try_for_each(|s| self.stmt(s, false))
+            block.iter().try_for_each(|s| self.stmt(s, false))?;
         }
+        // What follows belongs to the statement around it.
+        self.loc = outer;
+        Ok(())
     }
 
     fn stmt(&mut self, at: &At, back: bool) -> Result<(), LowerError> {

@@ -31,78 +31,78 @@ fn one(body: &str, code: &str, at: &str) {
 
 #[test]
 fn characters_numbers_texts() {
-    one("a += b ≈ c", "P0301", "≈");
-    one("a += § + 1", "P0301", "§");
-    one("a += b ∧ c", "P0301", "∧");
-    one("a += 0x", "P0302", "0x");
-    one("a += 1__0 + 1", "P0302", "1__0");
-    one("a += 1.2.3", "P0302", "1.2.3");
-    one("a += 0b12", "P0302", "0b12");
-    one("a += f(\"abc", "P0303", "\"abc");
-    one("@safe println(\"\\q\")", "P0303", "\\q");
-    one("@safe println(\"a $ b\")", "P0303", "$");
-    assert_eq!(errors("@i function f()\nx += 1\n#= open\nend")[0].1, "P0303");
+    one("a += b ≈ c", "P0401", "≈");
+    one("a += § + 1", "P0401", "§");
+    one("a += b ∧ c", "P0401", "∧");
+    one("a += 0x", "P0402", "0x");
+    one("a += 1__0 + 1", "P0402", "1__0");
+    one("a += 1.2.3", "P0402", "1.2.3");
+    one("a += 0b12", "P0402", "0b12");
+    one("a += f(\"abc", "P0403", "\"abc");
+    one("@safe println(\"\\q\")", "P0403", "\\q");
+    one("@safe println(\"a $ b\")", "P0403", "$");
+    assert_eq!(errors("@i function f()\nx += 1\n#= open\nend")[0].1, "P0403");
 }
 
 #[test]
 fn something_else_expected() {
-    one("a += )", "P0304", ")");
-    one(") + 1", "P0304", ")");
-    one("a += f(1, ,2)", "P0304", ",");
-    one("a += b c", "P0304", "c");
-    one("a += (b", "P0304", "");
-    one("a += [1 2]", "P0304", "2");
-    one("a += x[1; 2]", "P0304", ";");
-    one("~(y += 1;\nfor i = 1:2\nend;\nf(y)\n)x", "P0304", "x");
-    assert_eq!(errors("@i function f()\n~(x += 1;\nf(x)\nend\n"), [(2, "P0304", "(".to_owned())]);
-    one("@zeros T", "P0304", "");
-    one("for i + 1\nend", "P0304", "+");
-    one("for (i, j) in x\nend", "P0304", "(");
-    one("a += 1:2:3:4", "P0304", "4");
-    one("if\nx += 1\nend", "P0304", "");
-    one("@anc a", "P0304", "");
-    one("@inbounds", "P0304", "");
-    one("a += if b 1 else 2 end", "P0314", "if");
+    one("a += )", "P0404", ")");
+    one(") + 1", "P0404", ")");
+    one("a += f(1, ,2)", "P0404", ",");
+    one("a += b c", "P0404", "c");
+    one("a += (b", "P0404", "");
+    one("a += [1 2]", "P0404", "2");
+    one("a += x[1; 2]", "P0404", ";");
+    one("~(y += 1;\nfor i = 1:2\nend;\nf(y)\n)x", "P0404", "x");
+    assert_eq!(errors("@i function f()\n~(x += 1;\nf(x)\nend\n"), [(2, "P0404", "(".to_owned())]);
+    one("@zeros T", "P0404", "");
+    one("for i + 1\nend", "P0404", "+");
+    one("for (i, j) in x\nend", "P0404", "(");
+    one("a += 1:2:3:4", "P0404", "4");
+    one("if\nx += 1\nend", "P0404", "");
+    one("@anc a", "P0404", "");
+    one("@inbounds", "P0404", "");
+    one("a += if b 1 else 2 end", "P0414", "if");
 }
 
 #[test]
 fn not_statements() {
-    one("a + b", "P0306", "a + b");
-    one("a", "P0306", "a");
-    one("a || error(1)", "P0306", "a || error(1)");
-    one("a == b", "P0306", "a == b");
-    one("~f", "P0306", "~f");
-    one("3", "P0306", "3");
-    one("a = 3", "P0310", "=");
-    one("a ÷= 3", "P0310", "÷=");
-    one("a .= 3", "P0310", ".=");
-    one("a ^= 3", "P0310", "^=");
-    one("a, b = 3", "P0304", ",");
+    one("a + b", "P0406", "a + b");
+    one("a", "P0406", "a");
+    one("a || error(1)", "P0406", "a || error(1)");
+    one("a == b", "P0406", "a == b");
+    one("~f", "P0406", "~f");
+    one("3", "P0406", "3");
+    one("a = 3", "P0410", "=");
+    one("a ÷= 3", "P0410", "÷=");
+    one("a .= 3", "P0410", ".=");
+    one("a ^= 3", "P0410", "^=");
+    one("a, b = 3", "P0404", ",");
 }
 
 #[test]
 fn host_constructs() {
-    one("@launch a += 1", "P0311", "@launch");
-    one("@show a", "P0311", "@show");
-    one("a += @view x[1]", "P0311", "@view");
-    one("f(x...)", "P0312", "...");
-    one("a += x::Int", "P0313", "::");
-    one("a += f(i -> i + 1)", "P0314", "->");
-    one("a += f(i for i in 1:2)", "P0314", "for");
-    one("a += (1 => 2)", "P0314", "=>");
-    one("a += x isa Int", "P0314", "isa");
-    one("a += b // 2", "P0314", "//");
-    one("a += f(:name)", "P0314", ":name");
-    one("return x", "P0317", "return");
-    one("break", "P0317", "break");
-    one("let a = 1\nif b end\nend", "P0317", "let");
-    one("function h(x)\nfor i = 1:2\nend\nend", "P0317", "function");
-    one("try\nx += 1\ncatch e\nend", "P0317", "try");
-    one("a += 1 < (2 < 3 < 4) < 5", "P0318", "(2 < 3 < 4)");
-    one("f(k = 1, 2)", "P0319", "2");
-    one("if (a, b, c)\nend", "P0315", "(a, b, c)");
-    one("if (a, ~) && b\nend", "P0315", "(a, ~) && b");
-    one("@from a while (b, c)\nend", "P0315", "c");
+    one("@launch a += 1", "P0411", "@launch");
+    one("@show a", "P0411", "@show");
+    one("a += @view x[1]", "P0411", "@view");
+    one("f(x...)", "P0412", "...");
+    one("a += x::Int", "P0413", "::");
+    one("a += f(i -> i + 1)", "P0414", "->");
+    one("a += f(i for i in 1:2)", "P0414", "for");
+    one("a += (1 => 2)", "P0414", "=>");
+    one("a += x isa Int", "P0414", "isa");
+    one("a += b // 2", "P0414", "//");
+    one("a += f(:name)", "P0414", ":name");
+    one("return x", "P0417", "return");
+    one("break", "P0417", "break");
+    one("let a = 1\nif b end\nend", "P0417", "let");
+    one("function h(x)\nfor i = 1:2\nend\nend", "P0417", "function");
+    one("try\nx += 1\ncatch e\nend", "P0417", "try");
+    one("a += 1 < (2 < 3 < 4) < 5", "P0418", "(2 < 3 < 4)");
+    one("f(k = 1, 2)", "P0419", "2");
+    one("if (a, b, c)\nend", "P0415", "(a, b, c)");
+    one("if (a, ~) && b\nend", "P0415", "(a, ~) && b");
+    one("@from a while (b, c)\nend", "P0415", "c");
 }
 
 #[test]
@@ -113,34 +113,34 @@ fn heads() {
         assert_eq!(found, [(1, code, at.to_owned())], "{text}");
         assert!(parse(0, &text).0.items.iter().any(|i| matches!(i, Item::Function(g) if g.name.text == "g")), "{text}");
     };
-    head("(g::Grad)(x)", "P0316", "(g");
-    head("f(::Int)", "P0316", "::");
-    head("f(x)::Int", "P0316", "::");
-    head("f(args...)", "P0312", "...");
-    head("f(x, 1)", "P0304", "1");
-    head("(:==)(f)(x)", "P0316", "==");
-    head("f(x) where {1}", "P0304", "1");
-    assert_eq!(errors("@i f(x) = 2\n@i struct 3\nend"), [(1, "P0316", "f".to_owned()), (2, "P0304", "3".to_owned())]);
-    assert_eq!(errors("@i @fast function f() end"), [(1, "P0311", "@fast".to_owned())]);
+    head("(g::Grad)(x)", "P0416", "(g");
+    head("f(::Int)", "P0416", "::");
+    head("f(x)::Int", "P0416", "::");
+    head("f(args...)", "P0412", "...");
+    head("f(x, 1)", "P0404", "1");
+    head("(:==)(f)(x)", "P0416", "==");
+    head("f(x) where {1}", "P0404", "1");
+    assert_eq!(errors("@i f(x) = 2\n@i struct 3\nend"), [(1, "P0416", "f".to_owned()), (2, "P0404", "3".to_owned())]);
+    assert_eq!(errors("@i @fast function f() end"), [(1, "P0411", "@fast".to_owned())]);
 }
 
 #[test]
 fn blocks_without_end() {
     let found = errors("@i function f()\n  for i = 1:2\n    x += 1\n\n@i function g()\nend\n");
-    assert_eq!(found, [(2, "P0305", "for".to_owned())]);
+    assert_eq!(found, [(2, "P0405", "for".to_owned())]);
     // The `end` of the function closed the loop: the loop is the one that lacks it.
     let found = errors("@i function f()\n    for i = 1:2\n        x += 1\nend\n@i function g()\nend\n");
-    assert_eq!(found, [(2, "P0305", "for".to_owned())]);
+    assert_eq!(found, [(2, "P0405", "for".to_owned())]);
     let found = errors("@i function f()\n  if a\n");
-    assert_eq!(found, [(2, "P0305", "if".to_owned())]);
+    assert_eq!(found, [(2, "P0405", "if".to_owned())]);
     let found = errors("module A\n@i function f()\nend\n");
-    assert_eq!(found, [(1, "P0305", "module".to_owned())]);
+    assert_eq!(found, [(1, "P0405", "module".to_owned())]);
     let found = errors("function h()\n  if a\n@i function f()\n  x + 1\nend\n");
-    assert_eq!(found, [(1, "P0305", "function".to_owned()), (4, "P0306", "x + 1".to_owned())]);
-    assert_eq!(errors("x = f(1\n@i function f()\nend\n"), [(1, "P0304", "(".to_owned())]);
-    assert_eq!(errors("end\nx = 1\nelse\n"), [(1, "P0309", "end".to_owned()), (3, "P0309", "else".to_owned())]);
+    assert_eq!(found, [(1, "P0405", "function".to_owned()), (4, "P0406", "x + 1".to_owned())]);
+    assert_eq!(errors("x = f(1\n@i function f()\nend\n"), [(1, "P0404", "(".to_owned())]);
+    assert_eq!(errors("end\nx = 1\nelse\n"), [(1, "P0409", "end".to_owned()), (3, "P0409", "else".to_owned())]);
     let found = errors("@i function f()\nfor i = 1:2\nelse\nx + 1\nend\nend\n");
-    assert_eq!(found, [(3, "P0309", "else".to_owned()), (4, "P0306", "x + 1".to_owned())]);
+    assert_eq!(found, [(3, "P0409", "else".to_owned()), (4, "P0406", "x + 1".to_owned())]);
 }
 
 #[test]
@@ -170,14 +170,14 @@ end
     assert_eq!(
         found,
         [
-            (2, "P0310"),
-            (5, "P0304"),
-            (7, "P0317"),
-            (9, "P0304"),
-            (12, "P0304"),
-            (13, "P0304"),
-            (14, "P0304"),
-            (18, "P0310"),
+            (2, "P0410"),
+            (5, "P0404"),
+            (7, "P0417"),
+            (9, "P0404"),
+            (12, "P0404"),
+            (13, "P0404"),
+            (14, "P0404"),
+            (18, "P0410"),
         ]
     );
 }
@@ -187,14 +187,14 @@ fn no_more_than_a_hundred() {
     let text = format!("@i function f()\n{}end\n", "x = 1\n".repeat(500));
     let found = errors(&text);
     assert_eq!(found.len(), 101);
-    assert_eq!(found[100].1, "P0308");
+    assert_eq!(found[100].1, "P0408");
 }
 
 #[test]
 fn depth_is_bounded() {
     let deep = |body: &str| {
         let found = errors(&format!("@i function f()\n{body}\nend\n@i function g()\nend\n"));
-        assert_eq!(found.iter().map(|f| f.1).collect::<Vec<_>>(), ["P0307"], "{}…", &body[..20]);
+        assert_eq!(found.iter().map(|f| f.1).collect::<Vec<_>>(), ["P0407"], "{}…", &body[..20]);
     };
     let n = 100_000;
     deep(&format!("x += {}1{}", "(".repeat(n), ")".repeat(n)));
@@ -213,6 +213,6 @@ fn depth_is_bounded() {
     deep(&format!("for i = 1:2{}\nend", ", i = 1:2".repeat(1000)));
     deep(&format!("@safe println({}1{})", "\"$(".repeat(201), ")\"".repeat(201)).replace("@safe println", "x += f"));
     let found = errors(&format!("@i function f()\n{}{}\nend", "begin\n".repeat(n), "end\n".repeat(n)));
-    assert_eq!(found.first().map(|f| f.1), Some("P0307"));
+    assert_eq!(found.first().map(|f| f.1), Some("P0407"));
     assert!(found.len() < 5, "{found:?}");
 }

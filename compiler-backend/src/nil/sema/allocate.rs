@@ -28,7 +28,7 @@ enum Fill {
 /// What an allocation asks for.
 enum Wanted {
     Array { element: Type, lens: Vec<X>, fill: Fill },
-    Value(V),
+    Value,
     Alias(V),
 }
 
@@ -114,6 +114,9 @@ impl Body<'_, '_> {
     pub(super) fn end(&mut self, name: &ast::Name, e: &ast::Expr, span: &Span) -> Done<()> {
         let found = self.scopes.find(&name.text);
         let Some((n, binding)) = found.and_then(|n| Some((n, self.scopes.get(n)?.clone()))) else {
+            if self.failed.contains(&name.text) {
+                return Err(Stop);
+            }
             let message = format!("there is no `{}` to deallocate", name.text);
             return self.fail(&name.span, codes::UNKNOWN, message, "allocate it first: `x ← e`");
         };
@@ -309,7 +312,8 @@ impl Body<'_, '_> {
                         return Ok(Wanted::Array { element: view.element, lens, fill });
                     }
                     if name == "copy" {
-                        return Ok(Wanted::Value(self.eval(a)?));
+                        self.eval(a)?;
+                        return Ok(Wanted::Value);
                     }
                 }
                 _ => {}
@@ -338,7 +342,7 @@ impl Body<'_, '_> {
                 Wanted::Array { element, lens, fill: Fill::Elements(values) }
             }
             v @ (V::Function(_) | V::Type(_) | V::Range(..)) => Wanted::Alias(v),
-            v => Wanted::Value(v),
+            _ => Wanted::Value,
         })
     }
 
@@ -396,7 +400,7 @@ impl Body<'_, '_> {
             let (_, wanted) = self.computed(|s| s.wanted(e));
             let (element, lens) = match wanted? {
                 Wanted::Array { element, lens, .. } => (element, lens),
-                Wanted::Value(_) | Wanted::Alias(_) => {
+                Wanted::Value | Wanted::Alias(_) => {
                     return self.fail(
                         &e.span,
                         codes::TYPE,
@@ -524,7 +528,7 @@ impl Body<'_, '_> {
     fn length_value(&mut self, e: &ast::Expr, k: usize) -> Done<X> {
         match self.wanted(e)? {
             Wanted::Array { lens, .. } => lens.into_iter().nth(k).ok_or(Stop),
-            Wanted::Value(_) | Wanted::Alias(_) => Err(Stop),
+            Wanted::Value | Wanted::Alias(_) => Err(Stop),
         }
     }
 

@@ -4,7 +4,7 @@
 use pendula_isa::Ty;
 use pendula_isa::table::Func;
 
-use super::body::Body;
+use super::body::{Body, Sink};
 use super::emit::{function, product, sum};
 use super::value::{Literal, V, X};
 use super::{Done, Stop};
@@ -138,7 +138,12 @@ impl Body<'_, '_> {
                         match x {
                             X::Const(n) if n >= 1 && n as usize <= view.dims.len() => view.dims[n as usize - 1].len,
                             _ => {
-                                return self.fail(&d.span, codes::DIMENSIONS, "no such dimension", "write `axes(A, 1)`");
+                                return self.fail(
+                                    &d.span,
+                                    codes::DIMENSIONS,
+                                    "no such dimension",
+                                    "write `axes(A, 1)`",
+                                );
                             }
                         }
                     }
@@ -373,7 +378,7 @@ impl Body<'_, '_> {
             ("real", [V::Num(..)]) | ("conj", [V::Num(..)]) => Ok(args.remove(0)),
             ("imag", [V::Num(..)]) => Ok(V::Num(X::Lit(Literal::Int(0)), None)),
             ("abs2", [V::Num(..)]) => {
-                let a = self.shared(args.remove(0), span)?;
+                let a = self.shared(args.remove(0))?;
                 self.arithmetic(Binary::Mul, a.clone(), a, span)
             }
             ("atan", [_, _]) => self.table_function("atan2", args, span),
@@ -388,7 +393,7 @@ impl Body<'_, '_> {
                 self.negate(floor, span)
             }
             ("sincos", [_]) => {
-                let a = self.shared(args.remove(0), span)?;
+                let a = self.shared(args.remove(0))?;
                 let sin = self.table_function("sin", vec![a.clone()], span)?;
                 Ok(V::Tuple(vec![sin, self.table_function("cos", vec![a], span)?]))
             }
@@ -410,6 +415,10 @@ impl Body<'_, '_> {
                 let cmp = |cond| Box::new(X::Cmp(cond, Ty::Int, Box::new(x.clone()), Box::new(X::Const(0))));
                 let less = Box::new(X::Choice(cmp(pendula_isa::Cond::Lt), Box::new(X::int(-1)), Box::new(X::Const(0))));
                 Ok(V::Num(X::Choice(cmp(pendula_isa::Cond::Gt), Box::new(X::int(1)), less), Some(Ty::Int)))
+            }
+            ("abs" | "sign", [V::Num(X::Lit(Literal::Int(n)), None)]) => {
+                let n = if name == "abs" { n.wrapping_abs() } else { n.signum() };
+                Ok(V::Num(X::Lit(Literal::Int(n)), None))
             }
             ("abs", [V::Num(x, Some(Ty::Int))]) => {
                 let negative = X::Cmp(pendula_isa::Cond::Lt, Ty::Int, Box::new(x.clone()), Box::new(X::Const(0)));
@@ -563,7 +572,14 @@ impl Body<'_, '_> {
         let Some(zero) = self.unit(ty, *ty == Type::Num(Ty::L)) else { return Ok(None) };
         // The ancilla begins among what is computed, and so does the call.
         let words = ty.word_types();
-        let vars: Vec<_> = words.iter().map(|ty| self.temp(name, *ty)).collect();
+        let mut vars = Vec::new();
+        for ty in words {
+            let var = self.fresh(name, ty);
+            // A function may add in several steps, of which doubles leave a rest.
+            let care = crate::ir::Care { check: ty == Ty::F, drop: true };
+            self.emit(Sink::Pre, crate::ir::Stmt::Ancilla { var, free: false, care });
+            vars.push(var);
+        }
         let mut places = vars.iter().map(|v| Place::Var(*v));
         let value = super::array::value_of(ty, &mut places).ok_or(Stop)?;
         let _ = zero;

@@ -148,11 +148,11 @@ impl<'a> Body<'_, 'a> {
                     })
                     .collect();
                 let real = self.want.unwrap_or(Ty::F);
-                if chosen.is_none() || (ty == real && tried != types) {
-                    if let Some(found) = self.choose(candidates, &tried) {
-                        chosen = Some(found);
-                        types = tried;
-                    }
+                if (chosen.is_none() || (ty == real && tried != types))
+                    && let Some(found) = self.choose(candidates, &tried)
+                {
+                    chosen = Some(found);
+                    types = tried;
                 }
             }
         }
@@ -498,6 +498,10 @@ impl<'a> super::Sema<'a> {
         let mut params = Vec::new();
         body.scopes.open();
         for (param, ty) in definition.params.iter().zip(types) {
+            if body.scopes.find(&param.name.text).is_some() {
+                let message = format!("two parameters have the name `{}`", param.name.text);
+                body.error(&param.name.span, codes::TWICE, message).help = Some("give them different names".into());
+            }
             let (value, facts) = body.parameter(&param.name.text, &ty);
             params.push(facts);
             body.scopes.add(&param.name.text, value, Kind::Param, &param.name.span);

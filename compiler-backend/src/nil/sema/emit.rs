@@ -18,7 +18,9 @@ use crate::nil::types::number_name;
 
 /// The function of the table with this name, result and argument types, and number of arguments.
 pub(super) fn function(ty: Ty, from: Ty, name: &str, arity: usize) -> Option<Func> {
-    static ALL: OnceLock<HashMap<(Ty, Ty, &'static str, usize), Func>> = OnceLock::new();
+    /// Result type, argument type, name, number of arguments.
+    type Key = (Ty, Ty, &'static str, usize);
+    static ALL: OnceLock<HashMap<Key, Func>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
         let key = |f: &Func| {
             let i = f.info();

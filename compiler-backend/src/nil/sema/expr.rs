@@ -196,6 +196,10 @@ impl Body<'_, '_> {
         if Func::ALL.iter().any(|f| f.info().name == name) {
             return Ok(V::Function(name.to_string()));
         }
+        // Its allocation was in error, which has been said.
+        if self.failed.contains(name) {
+            return Err(Stop);
+        }
         let help = match self.similar(name) {
             Some(other) => format!("did you mean `{other}`?"),
             None => "allocate it first: `x ← 0`; or give it as an argument".to_string(),
@@ -474,12 +478,12 @@ impl Body<'_, '_> {
                 Ok(V::Struct(s, parts))
             }
             (V::Struct(s, parts), k @ V::Num(..)) if matches!(op, Binary::Mul | Binary::Div) => {
-                let k = self.shared(k, span)?;
+                let k = self.shared(k)?;
                 let parts = parts.into_iter().map(|p| self.arithmetic(op, p, k.clone(), span)).collect::<Done<_>>()?;
                 Ok(V::Struct(s, parts))
             }
             (k @ V::Num(..), V::Struct(s, parts)) if op == Binary::Mul => {
-                let k = self.shared(k, span)?;
+                let k = self.shared(k)?;
                 let parts = parts.into_iter().map(|p| self.arithmetic(op, k.clone(), p, span)).collect::<Done<_>>()?;
                 Ok(V::Struct(s, parts))
             }
@@ -504,14 +508,14 @@ impl Body<'_, '_> {
     }
 
     /// A number that is used several times: put in an ancilla, if it has to be computed.
-    pub(super) fn shared(&mut self, v: V, span: &Span) -> Done<V> {
+    pub(super) fn shared(&mut self, v: V) -> Done<V> {
         Ok(match v {
             V::Num(x, Some(ty)) if x.leaf().is_none() && !matches!(x, X::Lit(_)) => {
                 V::Num(self.put(ty, x)?.into(), Some(ty))
             }
             V::Complex(a, b, ty) => {
-                let V::Num(a, _) = self.shared(V::Num(a, ty), span)? else { return Err(Stop) };
-                let V::Num(b, _) = self.shared(V::Num(b, ty), span)? else { return Err(Stop) };
+                let V::Num(a, _) = self.shared(V::Num(a, ty))? else { return Err(Stop) };
+                let V::Num(b, _) = self.shared(V::Num(b, ty))? else { return Err(Stop) };
                 V::Complex(a, b, ty)
             }
             other => other,
@@ -530,6 +534,11 @@ impl Body<'_, '_> {
                 Binary::Quot => a.checked_div(b),
                 Binary::Rem => a.checked_rem(b),
                 Binary::Div if b != 0 && a % b == 0 => Some(a / b),
+                Binary::And => Some(a & b),
+                Binary::Or => Some(a | b),
+                Binary::Xor => Some(a ^ b),
+                Binary::Shl => u32::try_from(b).ok().filter(|b| *b < 64).map(|b| a << b),
+                Binary::Sar | Binary::Shr if a >= 0 => u32::try_from(b).ok().filter(|b| *b < 64).map(|b| a >> b),
                 _ => None,
             };
             if let Some(n) = n {
@@ -720,7 +729,7 @@ impl Body<'_, '_> {
     fn complex(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
         if op == Binary::Pow {
             if let V::Num(X::Lit(Literal::Int(2)), None) = b {
-                let a = self.shared(a, span)?;
+                let a = self.shared(a)?;
                 return self.complex(Binary::Mul, a.clone(), a, span);
             }
             return self.fail(
@@ -730,11 +739,7 @@ impl Body<'_, '_> {
                 "multiply, or use `exp` and `log`",
             );
         }
-        let (a, b) = if matches!(op, Binary::Mul | Binary::Div) {
-            (self.shared(a, span)?, self.shared(b, span)?)
-        } else {
-            (a, b)
-        };
+        let (a, b) = if matches!(op, Binary::Mul | Binary::Div) { (self.shared(a)?, self.shared(b)?) } else { (a, b) };
         let (Some((ar, ai)), Some((br, bi))) = (parts(a), parts(b)) else {
             return self.fail(
                 span,
@@ -762,7 +767,7 @@ impl Body<'_, '_> {
                 // a·b̄ / |b|²
                 let (rr, ii) = (f(Binary::Mul, &br, &br)?, f(Binary::Mul, bi, bi)?);
                 let square = f(Binary::Add, &rr, &ii)?;
-                let square = self.shared(square, span)?;
+                let square = self.shared(square)?;
                 let mut f = |op, a: &V, b: &V| self.arithmetic(op, a.clone(), b.clone(), span);
                 let (mut re, ri) = (f(Binary::Mul, &ar, &br)?, f(Binary::Mul, &ar, bi)?);
                 let im = match ai {

@@ -8,6 +8,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::body::{Body, Sink};
 use super::value::{Product, V, X};
 use super::{Done, Written};
+use crate::ir::effects::written_operands;
 use crate::ir::{At, Block, Condition, Function, Mem, Operand, Place, Region, Stmt, Test, Var, Why};
 use crate::nil::ast::Span;
 use crate::nil::codes;
@@ -227,10 +228,12 @@ impl<'w> Uses<'w> {
                 self.write(*dst);
                 args.iter().for_each(|a| self.read(*a));
             }
-            Stmt::Permute { args, .. } => {
-                for a in args {
+            Stmt::Permute { row, args, .. } => {
+                let written = written_operands(*row);
+                for (n, a) in args.iter().enumerate() {
                     self.read(*a);
                     match a {
+                        _ if n >= written => {}
                         Operand::Const(_) => {}
                         Operand::Var(v) => self.write(Place::Var(*v)),
                         Operand::Mem(m) => self.write(Place::Mem(*m)),

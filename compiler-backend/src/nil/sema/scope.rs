@@ -72,11 +72,6 @@ impl Scopes {
         last(true).or_else(|| last(false))
     }
 
-    /// Whether a name belongs to the innermost scope.
-    pub(super) fn is_inner(&self, n: usize) -> bool {
-        self.live().contains(&n)
-    }
-
     pub(super) fn add(&mut self, name: &str, value: V, kind: Kind, span: &Span) {
         self.bindings.push(Binding { name: name.to_string(), value, kind, span: span.clone(), ended: None });
     }

@@ -138,8 +138,9 @@ impl Body<'_, '_> {
             if let (Kind::Local(e), None) = (&b.kind, &b.ended) {
                 let name = ast::Name { text: b.name.clone(), span: b.span.clone() };
                 let loops = std::mem::take(&mut self.loops);
+                let loc = std::mem::replace(&mut self.loc, self.s.loc(self.file, &b.span));
                 let _ = self.end(&name, e, &b.span);
-                self.loops = loops;
+                (self.loops, self.loc) = (loops, loc);
             }
         }
         self.scopes.close();
