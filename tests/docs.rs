@@ -27,8 +27,10 @@ use std::process::Command;
 
 use pendula::asm::assemble::{Options, assemble};
 use pendula::asm::check::Rule;
-use pendula::asm::diagnostic::Severity;
+use pendula::asm::diagnostic::{Diagnostic, Severity};
 use pendula::asm::{codes, invert, object};
+use pendula::compiler::compile::{Options as NilOptions, compile};
+use pendula::compiler::nil;
 use pendula::isa::counts::Direction;
 use pendula::isa::verify::Problem;
 use pendula::isa::{Fault, manual};
@@ -119,6 +121,12 @@ const LONG: &[(&str, &str)] = &[
     ("P0045", "mend those that are shown, and assemble again"),
 ];
 
+/// Help for codes of Nil that have no example among the test programs, or say nothing for themselves.
+const NIL: &[(&str, &str)] = &[
+    ("P0454", "divide it into smaller functions, or keep less in memory"),
+    ("P0461", "nothing is to be done: the host's own code has no meaning here"),
+];
+
 /// The page of error codes.
 fn errors() -> String {
     let mut out = String::from(
@@ -132,6 +140,7 @@ fn errors() -> String {
         ("the-checker", "The checker", "P0210–P0230"),
         ("objects", "Objects", "P0301–P0315"),
         ("the-inverter", "The inverter", "P0320–P0324"),
+        ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
     ];
     for (anchor, title, range) in chapters {
         let _ = writeln!(out, "- [{title}](#{anchor}): {range}");
@@ -145,7 +154,7 @@ fn errors() -> String {
     for (code, title) in codes::codes() {
         entry(&mut out, code, title);
         if let Some(sample) = samples.get(code) {
-            let _ = write!(out, "\n```text\n{}\n```\n\n{}  \nHelp: {}\n", sample.line, sample.message, sample.help);
+            sample_entry(&mut out, sample);
         } else {
             let problem = Problem::ALL.iter().find(|p| p.code() == code).map(|p| p.help());
             let long = LONG.iter().find(|(c, _)| *c == code).map(|(_, help)| *help);
@@ -179,6 +188,20 @@ fn errors() -> String {
     for (code, title, help) in invert::CODES {
         full_entry(&mut out, code, title, help);
     }
+    out.push_str(
+        "\n## Programs in Nil\n\nProblems in programs that are compiled. P0460 is a warning, P0461 and P0462 are notes. Below the title stand \
+         an example's line, the message for it, and its help.\n",
+    );
+    let samples = nil_samples();
+    for (code, title) in nil::codes::codes() {
+        entry(&mut out, code, title);
+        let help = NIL.iter().find(|(c, _)| *c == code).map(|(_, help)| *help);
+        match (samples.get(code), help) {
+            (Some(sample), _) => sample_entry(&mut out, sample),
+            (None, Some(help)) => drop(write!(out, "\nHelp: {help}\n")),
+            (None, None) => panic!("{code} has neither an example nor help"),
+        }
+    }
     out
 }
 
@@ -194,6 +217,10 @@ fn full_entry(out: &mut String, code: &str, title: &str, help: &str) {
     let _ = write!(out, "\nHelp: {help}\n");
 }
 
+fn sample_entry(out: &mut String, sample: &Sample) {
+    let _ = write!(out, "\n```text\n{}\n```\n\n{}  \nHelp: {}\n", sample.line, sample.message, sample.help);
+}
+
 /// An example of an error.
 struct Sample {
     line: String,
@@ -203,34 +230,68 @@ struct Sample {
 
 /// For each code of the assembler, the first example among the test programs.
 fn samples() -> BTreeMap<&'static str, Sample> {
-    let folder = root().join("tests/filetests/asm");
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).expect("the tests").map(|e| e.expect("an entry").path()).collect();
-    files.retain(|f| f.extension().is_some_and(|e| e == "rasm"));
-    files.sort();
     let mut out = BTreeMap::new();
-    for file in files {
-        let name = file.file_stem().map_or(String::new(), |n| n.to_string_lossy().to_uppercase());
-        let text = fs::read_to_string(&file).expect("UTF-8");
+    for (file, text) in test_programs("tests/filetests/asm", "rasm") {
         let assembly = assemble(&file.to_string_lossy(), text, &Options::default());
-        for d in &assembly.diagnostics {
-            let Some(place) = d.primary.as_ref().map(|l| &l.place).filter(|p| p.file == 0) else { continue };
-            // A message that names a folder differs from one machine to the next.
-            if out.contains_key(d.code) || !name.starts_with(d.code) || d.message.contains(env!("CARGO_MANIFEST_DIR")) {
-                continue;
-            }
-            let source = assembly.sources.text(0);
-            let start = source[..place.span.start].rfind('\n').map_or(0, |n| n + 1);
-            let line = source[start..].lines().next().unwrap_or("");
-            // Without the expectation that the line bears.
-            let line = line.split(";!").next().unwrap_or(line).trim().to_string();
-            if line.len() < 100 && line.is_ascii() {
-                let help = d.help.clone().unwrap_or_default();
-                out.insert(d.code, Sample { line, message: sentence(&d.message), help });
-            }
+        sample(&mut out, &file, &assembly.diagnostics, assembly.sources.text(0), |line| {
+            line.split(";!").next().filter(|line| line.is_ascii())
+        });
+    }
+    out
+}
+
+/// For each code of Nil, the first example among the test programs.
+fn nil_samples() -> BTreeMap<&'static str, Sample> {
+    let mut out = BTreeMap::new();
+    for (file, text) in test_programs("tests/filetests/nil/error", "nil") {
+        let option = |name: &str| text.lines().find_map(|l| l.strip_prefix(name)).map(str::trim);
+        let arguments = option("#args:").map(|a| pendula::arguments::parse(a).expect("arguments")).unwrap_or_default();
+        let types = option("#types:").map(|t| pendula::arguments::split(t, ',').expect("types")).unwrap_or_default();
+        let types = types.into_iter().map(str::to_string).collect();
+        let entry = option("#entry:").map(str::to_string);
+        let options = NilOptions { arguments, types, entry, ..NilOptions::default() };
+        let compiled = compile(&file.to_string_lossy(), text.clone(), &options);
+        sample(&mut out, &file, &compiled.diagnostics, &text, |line| line.split("#!").next());
+    }
+    for (code, help) in NIL {
+        if let Some(sample) = out.get_mut(code).filter(|s| s.help.is_empty()) {
+            sample.help = help.to_string();
         }
     }
     out
+}
+
+/// The programs of a folder, in order.
+fn test_programs(folder: &str, extension: &str) -> Vec<(PathBuf, String)> {
+    let files = fs::read_dir(root().join(folder)).expect("the tests").map(|e| e.expect("an entry").path());
+    let mut files: Vec<PathBuf> = files.filter(|f| f.extension().is_some_and(|e| e == extension)).collect();
+    files.sort();
+    files.into_iter().map(|f| (f.clone(), fs::read_to_string(f).expect("UTF-8"))).collect()
+}
+
+/// Takes the diagnostics of a test program that its name announces as examples, where there are none yet. `shown` gives a line as it is
+/// shown, without what it expects, if it is.
+fn sample(
+    out: &mut BTreeMap<&'static str, Sample>,
+    file: &Path,
+    diagnostics: &[Diagnostic],
+    source: &str,
+    shown: impl Fn(&str) -> Option<&str>,
+) {
+    let name = file.file_stem().map_or(String::new(), |n| n.to_string_lossy().to_uppercase());
+    for d in diagnostics {
+        let Some(place) = d.primary.as_ref().map(|l| &l.place).filter(|p| p.file == 0) else { continue };
+        // A message that names a folder differs from one machine to the next.
+        if out.contains_key(d.code) || !name.starts_with(d.code) || d.message.contains(env!("CARGO_MANIFEST_DIR")) {
+            continue;
+        }
+        let start = source[..place.span.start].rfind('\n').map_or(0, |n| n + 1);
+        let line = shown(source[start..].lines().next().unwrap_or("")).map(str::trim);
+        if let Some(line) = line.filter(|l| l.chars().count() < 100) {
+            let help = d.help.clone().unwrap_or_default();
+            out.insert(d.code, Sample { line: line.to_string(), message: sentence(&d.message), help });
+        }
+    }
 }
 
 fn sentence(message: &str) -> String {

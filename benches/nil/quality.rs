@@ -7,15 +7,18 @@ use pendula::compiler::nil::sema::{Argument, Number};
 use pendula::isa::Module;
 use pendula::vm::{Config, Machine, Outcome, Program};
 
+/// Inputs of a size: the program's arguments, and data of the assembly by name.
+type Inputs = (Vec<Argument>, Vec<(&'static str, String)>);
+
 /// A loop in both forms.
-pub struct Loop {
+pub(crate) struct Loop {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     nil: &'static str,
     rasm: &'static str,
     types: &'static [&'static str],
-    /// Inputs of a size: the program's arguments, and data of the assembly by name.
-    inputs: fn(usize) -> (Vec<Argument>, Vec<(&'static str, String)>),
+    /// What it runs on, of a size.
+    inputs: fn(usize) -> Inputs,
     /// The results, which must agree: of the program, and of the assembly.
     results: (&'static str, &'static str),
 }
@@ -38,7 +41,7 @@ fn some(count: usize, from: usize) -> Vec<String> {
     (0..count).map(|k| format!("{}.{}", (k * 7 + from) % 11, (k * 3 + from) % 10)).collect()
 }
 
-fn affine(n: usize) -> (Vec<Argument>, Vec<(&'static str, String)>) {
+fn affine(n: usize) -> Inputs {
     let (w, b, x, y) = (some(n * n, 1), some(n, 2), some(n, 3), vec!["0".to_string(); n]);
     let arguments = vec![numbers(&[n], &y), numbers(&[n, n], &w), numbers(&[n], &b), numbers(&[n], &x)];
     let count = format!(".word {n}");
@@ -53,7 +56,7 @@ fn affine(n: usize) -> (Vec<Argument>, Vec<(&'static str, String)>) {
     (arguments, data)
 }
 
-fn leapfrog(n: usize) -> (Vec<Argument>, Vec<(&'static str, String)>) {
+fn leapfrog(n: usize) -> Inputs {
     let zero = vec!["0".to_string(); n];
     let x: Vec<String> = (0..n).map(|k| format!("{}.5", k)).collect();
     let y: Vec<String> = (0..n).map(|k| format!("{}.25", k * k % 13)).collect();
@@ -82,7 +85,7 @@ fn sparse(n: usize, step: usize) -> [Vec<String>; 3] {
     [columns, rows, values]
 }
 
-fn sparse_dot(n: usize) -> (Vec<Argument>, Vec<(&'static str, String)>) {
+fn sparse_dot(n: usize) -> Inputs {
     let matrix = |[columns, rows, values]: &[Vec<String>; 3]| {
         let size = number(&n.to_string());
         let parts = [columns, rows, values].map(|items| numbers(&[items.len()], items));
@@ -104,7 +107,7 @@ fn sparse_dot(n: usize) -> (Vec<Argument>, Vec<(&'static str, String)>) {
 }
 
 /// The loops.
-pub const LOOPS: &[Loop] = &[
+pub(crate) const LOOPS: &[Loop] = &[
     Loop {
         name: "affine",
         nil: include_str!("affine.nil"),
@@ -163,7 +166,7 @@ impl Loop {
     }
 
     /// Instructions for a turn more: compiled, and by hand in the same unit. Both compute the same.
-    pub fn instructions(&self) -> (u64, u64) {
+    pub(crate) fn instructions(&self) -> (u64, u64) {
         let (small, large) = (10, 24);
         let [a, b] = [small, large].map(|n| {
             let (compiled, hand) = (self.compiled(n), self.by_hand(n));

@@ -62,7 +62,11 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     // What could be read is looked at even if something could not: errors of both kinds are told at once, but for what follows from them.
     let syntax = failed(&diagnostics);
     let analysis = sema::analyse(&inputs, &settings);
-    diagnostics.extend(analysis.diagnostics.into_iter().filter(|d| !(syntax && d.code == codes::ENTRY)));
+    let near = near_errors(&inputs, &diagnostics);
+    let follows = |d: &Diagnostic| syntax && (d.code == codes::ENTRY || near(d));
+    let found: Vec<Diagnostic> = analysis.diagnostics.into_iter().filter(|d| !follows(d)).collect();
+    diagnostics.retain(|d| d.severity == Severity::Error || !near(d));
+    diagnostics.extend(found);
     let mut out = Compiled {
         arguments: analysis.arguments,
         parameters: analysis.parameters,
@@ -80,4 +84,17 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     }
     out.diagnostics = diagnostics;
     out
+}
+
+/// Whether a message is about a line of an error of these, or the one before: what could not be read is not to be judged.
+fn near_errors(inputs: &[Input], diagnostics: &[Diagnostic]) -> impl Fn(&Diagnostic) -> bool + use<> {
+    let lines: Vec<(u16, Vec<usize>)> = inputs.iter().map(|i| (i.file, i.lines.clone())).collect();
+    let place = move |d: &Diagnostic| {
+        let at = &d.primary.as_ref()?.place;
+        let (_, starts) = lines.iter().find(|(file, _)| *file == at.file)?;
+        Some((at.file, starts.partition_point(|start| *start <= at.span.start)))
+    };
+    let errors: Vec<(u16, usize)> =
+        diagnostics.iter().filter(|d| d.severity == Severity::Error).filter_map(&place).collect();
+    move |d| place(d).is_some_and(|(file, line)| errors.iter().any(|(f, l)| *f == file && (line == *l || line + 1 == *l)))
 }

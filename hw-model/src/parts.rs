@@ -60,9 +60,13 @@ fn built(func: Func, frac: usize) -> Built {
             int_fn::Fn::Shl => P(Function::ShiftLeft),
             int_fn::Fn::Shr => P(Function::ShiftRight),
             int_fn::Fn::Sar => P(Function::ShiftRightSigned),
-            int_fn::Fn::Lt => P(Function::Less),
+            int_fn::Fn::Lt | int_fn::Fn::LtQ => P(Function::Less),
             int_fn::Fn::Ltu => P(Function::LessUnsigned),
-            int_fn::Fn::Eq => P(Function::Equal),
+            int_fn::Fn::Eq | int_fn::Fn::EqQ => P(Function::Equal),
+            int_fn::Fn::LtL => P(Function::LogLess),
+            int_fn::Fn::EqL => P(Function::LogEqual),
+            int_fn::Fn::LtF => P(Function::FloatLess),
+            int_fn::Fn::EqF => P(Function::FloatEqual),
             int_fn::Fn::Min => P(Function::Min),
             int_fn::Fn::Max => P(Function::Max),
             int_fn::Fn::CvtQ => K(Kernel::FixedToInt),
@@ -193,6 +197,15 @@ fn value(k: Kernel, shape: Shape) -> GateCounts {
     kernel(k, shape).counts() - GateCounts { cnot: u64::from(shape.width), ..GateCounts::default() }
 }
 
+/// The check of a condition between numbers of a type.
+const fn check(ty: Ty, cond: Cond) -> Part {
+    match ty {
+        Ty::Int | Ty::Q => Part::Check(cond),
+        Ty::L => Part::CheckLog(cond),
+        Ty::F => Part::CheckFloat(cond),
+    }
+}
+
 fn count(unit: Unit, shape: Shape) -> GateCounts {
     let nothing = GateCounts::default();
     let width = shape.width as usize;
@@ -230,7 +243,7 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
             Row::Rol => part(if form { Part::RotateBy(1) } else { Part::Rotate }, shape),
             Row::Inc => part(Part::Increment, shape),
             Row::Rmul => part(Part::Scale, shape),
-            Row::Assert => part(if ty == Ty::L { Part::CheckLog(cond) } else { Part::Check(cond) }, shape),
+            Row::Assert => part(check(ty, cond), shape),
             Row::Zero => part(Part::CheckZero, shape),
             // |x| ≤ tolerance, as the comparison of two words.
             Row::ZeroWithin => part(Part::Check(Cond::Le), shape),
@@ -248,11 +261,8 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
             },
             Row::Jmp => {
                 let half = if inverse { Half::From } else { Half::Jump };
-                let compare = part(Part::Branch(half, cond), shape);
-                match ty {
-                    Ty::L => compare - part(Part::Check(cond), shape) + part(Part::CheckLog(cond), shape),
-                    Ty::Int | Ty::Q | Ty::F => compare,
-                }
+                // A branch compares integers.
+                part(Part::Branch(half, cond), shape) + part(check(ty, cond), shape) - part(Part::Check(cond), shape)
             }
             Row::Proc | Row::Call | Row::Callr | Row::Gcall => part(Part::Call, shape),
         },

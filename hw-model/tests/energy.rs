@@ -6,12 +6,12 @@ use pendula_hw_model::price::{Activity, Bill, Cause, Conditions, Device, Phase, 
 use pendula_hw_model::work::Unit;
 use pendula_hw_model::{Energy, Logic, Technology};
 use pendula_isa::counts::{Block, Counts, Direction, Mode, ModeCounts};
-use pendula_isa::inst::Inst;
-use pendula_isa::mnemonic::lookup;
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::mnemonic::{families, lookup};
 use pendula_isa::module::Module;
 use pendula_isa::operand::Operand;
 use pendula_isa::table::Func;
-use pendula_isa::types::{Acc, Reg, Ty};
+use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 fn near(a: f64, b: f64, relative: f64) {
     assert!((a - b).abs() <= relative * b.abs(), "{a} is not {b}");
@@ -150,9 +150,39 @@ fn conditions_that_do_not_fit() {
 }
 
 #[test]
+fn comparisons_cost_what_conditions_do() {
+    use pendula_isa::table::{Row, int_fn::Fn};
+    let shape = Shape { width: 64, frac: 32, memory: 0 };
+    for (ty, cond, func) in [
+        (Ty::Int, Cond::Lt, Fn::Lt),
+        (Ty::Int, Cond::Eq, Fn::Eq),
+        (Ty::Q, Cond::Lt, Fn::LtQ),
+        (Ty::Q, Cond::Eq, Fn::EqQ),
+        (Ty::L, Cond::Lt, Fn::LtL),
+        (Ty::L, Cond::Eq, Fn::EqL),
+        (Ty::F, Cond::Lt, Fn::LtF),
+        (Ty::F, Cond::Eq, Fn::EqF),
+    ] {
+        let function = gates(Unit::Function { func: Func::Int(func), xor: true }, shape);
+        let row = |row, inverse| gates(Unit::Row { row, ty, cond, form: false, inverse }, shape);
+        assert_eq!(row(Row::Jmp, true), function, "{func:?}");
+        let check = row(Row::Assert, false);
+        assert_eq!((check.not, check.toffoli), (function.not + 1, function.toffoli), "{func:?}");
+        // The other half changes the program counter, too.
+        assert!(row(Row::Jmp, false).toffoli > function.toffoli, "{func:?}");
+    }
+}
+
+#[test]
 fn every_unit_of_every_instruction_has_a_circuit() {
     let tech = Technology::preset("aqfp").unwrap();
     let device = Device::new(&tech, conditions()).unwrap();
+    for kind in families() {
+        if let Kind::Row { row, inverse, ty, cond, form } = kind {
+            let price = device.unit(Unit::Row { row, ty, cond, form, inverse }).total();
+            assert!(price > 0.0 || cond == Cond::Always, "{}", kind.mnemonic());
+        }
+    }
     for func in Func::ALL {
         let info = func.info();
         let price = device.unit(Unit::Function { func: *func, xor: false }).total();

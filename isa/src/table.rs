@@ -515,6 +515,18 @@ table! {
             20 Plus "plus" (a, b) class Add |d| { accumulate(d, Acc::Add, false, T, a, b) }
             /// The difference, modulo 2^64.
             21 Minus "minus" (a, b) class Add |d| { accumulate(d, Acc::Add, true, T, a, b) }
+            /// 1 if `a` < `b` as fixed-point numbers, else 0.
+            22 LtQ "lt" (a, b) from Q class Compare |d| { d.compare(Cond::Lt, Ty::Q, a, b) }
+            /// 1 if `a` = `b` as fixed-point numbers, else 0.
+            23 EqQ "eq" (a, b) from Q class Equal |d| { d.compare(Cond::Eq, Ty::Q, a, b) }
+            /// 1 if `a` < `b` as logarithmic numbers, else 0. Traps for a word that is no logarithmic number.
+            24 LtL "lt" (a, b) from L class Compare |d| { d.compare(Cond::Lt, Ty::L, a, b) }
+            /// 1 if `a` = `b` as logarithmic numbers, else 0. Traps for a word that is no logarithmic number.
+            25 EqL "eq" (a, b) from L class Equal |d| { d.compare(Cond::Eq, Ty::L, a, b) }
+            /// 1 if `a` < `b` as floating-point numbers, else 0. A NaN traps; where the run lets it through, the result is 0.
+            26 LtF "lt" (a, b) from F class Compare |d| { d.compare(Cond::Lt, Ty::F, a, b) }
+            /// 1 if `a` = `b` as floating-point numbers, else 0: -0.0 equals 0.0. A NaN traps; where the run lets it through, the result is 0.
+            27 EqF "eq" (a, b) from F class Equal |d| { d.compare(Cond::Eq, Ty::F, a, b) }
         }
         Q q_fn fixed {
             /// The operand itself.

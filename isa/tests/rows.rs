@@ -108,6 +108,7 @@ fn words_are_what_they_have_always_been() {
         ("addplus", vec![r(1), r(2), r(3)], 0x5280 | regs(1, 2, 3, 0)),
         ("subminus.q", vec![r(1), r(2), r(3)], 0x5429 | regs(1, 2, 3, 0)),
         ("addplus.f", vec![r(1), r(2), r(3)], 0x5418 | regs(1, 2, 3, 0)),
+        ("addlt.i.q", vec![r(1), r(2), r(3)], 0x52c0 | regs(1, 2, 3, 0)),
         ("gswap", vec![r(1), m(2, 0, 5)], 0x0a26 | regs(1, 2, 0, 0) | low28(5)),
         ("guncall", vec![Operand::Label(2)], 0x04a7 | low28(2)),
     ];

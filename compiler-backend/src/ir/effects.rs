@@ -411,8 +411,12 @@ pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
             | int_fn::Fn::Eq
             | int_fn::Fn::Min
             | int_fn::Fn::Max
+            | int_fn::Fn::LtQ
+            | int_fn::Fn::EqQ
             | int_fn::Fn::CvtQ => false,
             int_fn::Fn::Quot | int_fn::Fn::Rem | int_fn::Fn::Div | int_fn::Fn::Mod => !nonzero(1),
+            // What is no logarithmic number has no order, nor has a NaN.
+            int_fn::Fn::LtL | int_fn::Fn::EqL | int_fn::Fn::LtF | int_fn::Fn::EqF => true,
             int_fn::Fn::CvtL | int_fn::Fn::CvtF => true,
         },
         Func::Q(f) => !matches!(

@@ -4,12 +4,13 @@
 //! |---|---|
 //! | `wire`, `xor`, `add` | [`Part::Accumulate`] of [`Function::Wire`] by an [`Accumulator`]; of [`Function::Sum`], [`Function::Difference`] |
 //! | `logic`, `compare`, `equal`, `select`, `multiply`, `divide`, `shift`, `fixed-multiply`, `fixed-divide` | [`Part::Accumulate`] of the [`Function`]s so named |
+//! | `compare`, `equal` of logarithmic and of floating-point numbers | [`Function::LogLess`], [`Function::LogEqual`], [`Function::FloatLess`], [`Function::FloatEqual`] |
 //! | `log-add` | [`Function::LogProduct`], [`Function::LogQuotient`], [`Function::LogInverse`], and [`Accumulator::MultiplyLog`] |
 //! | `not`, `increment`, `swap`, `scale`, `memory`, `call`, `host`, `erase` | the part of that name; for a negation [`Part::Negate`], [`Part::NegateLog`] |
 //! | `rotate` | [`Part::Rotate`], [`Part::RotateBy`] |
 //! | `rotation` | [`Part::Rotation`]; its shears alone are [`Part::Shears`] |
 //! | `elementary`, `root`, `power`, `convert`, those of floating point, `log-sum`, `log-convert` | [`Function::Kernel`] |
-//! | `branch`, `check` | [`Part::Branch`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckZero`] |
+//! | `branch`, `check` | [`Part::Branch`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
 //!
 //! Elementary functions and floating point are straight-line programs over the builder's words, written in [`kernels`]; they enter a target
 //! by [`accumulate`] as any other [`Value`] does.
@@ -22,6 +23,7 @@ use super::{Builder, Circuit, GateCounts, Role, Word};
 
 mod control;
 mod fixed;
+mod float;
 mod integer;
 mod log;
 
@@ -134,6 +136,14 @@ pub enum Function {
     LogQuotient,
     /// 1 / a of a logarithmic number. Traps for zero and for what is no number.
     LogInverse,
+    /// 1 if the first logarithmic number is less. Traps for words that are no numbers.
+    LogLess,
+    /// 1 if the logarithmic numbers are equal. Traps for words that are no numbers.
+    LogEqual,
+    /// 1 if the first floating-point number is less; the format is that of the width. Traps for NaN.
+    FloatLess,
+    /// 1 if the floating-point numbers are equal, as −0 and +0 are; the format is that of the width. Traps for NaN.
+    FloatEqual,
     /// An elementary function, a conversion, an operation on floating-point or logarithmic numbers.
     Kernel {
         /// Which.
@@ -202,6 +212,8 @@ pub enum Part {
     Check(Cond),
     /// As [`Part::Check`], between logarithmic numbers. Traps for what is none, too.
     CheckLog(Cond),
+    /// As [`Part::Check`], between floating-point numbers of the width's format. Traps for NaN, too.
+    CheckFloat(Cond),
     /// Traps unless `a` is zero.
     CheckZero,
     /// Copies a word onto the lines of a link to the host.
@@ -229,7 +241,7 @@ pub enum PartError {
 ///
 /// # Errors
 /// A width below 1, one that is no power of two for shifts and rotations, one below 4 for logarithmic numbers or below 2 for signed division
-/// and scaling, fraction bits that are not fewer than the width's; for kernels, a width that is not from 8 to 64.
+/// and scaling, fraction bits that are not fewer than the width's; for kernels and floating-point numbers, a width that is not from 8 to 64.
 pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
     if let Some(wanted) = refused(part, width) {
         return Err(PartError::Width { part, width, wanted });
@@ -274,6 +286,7 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
         Part::Call => control::call(&mut b, width),
         Part::Check(cond) => control::check(&mut b, cond, width),
         Part::CheckLog(cond) => log::check(&mut b, cond, width),
+        Part::CheckFloat(cond) => float::check(&mut b, cond, width),
         Part::CheckZero => {
             let a = b.register("a", Role::Operand, width);
             let trap = b.register("trap", Role::Trap, 1);
@@ -298,6 +311,7 @@ fn refused(part: Part, width: usize) -> Option<&'static str> {
     let least = |n, wanted| (width < n).then_some(wanted);
     let fraction = |frac: usize| (frac >= width).then_some("the fraction must be shorter than the word");
     let logarithm = || least(4, "a logarithmic number has 4 bits or more");
+    let float = || (!(8..=64).contains(&width)).then_some("a floating-point number has 8 to 64 bits");
     let kernel = |frac: usize| {
         let format =
             "a kernel's words have 8 to 64 bits, of which 1 to 48, and no more than the width less 2, are fraction";
@@ -309,7 +323,15 @@ fn refused(part: Part, width: usize) -> Option<&'static str> {
         Part::Accumulate(_, Function::ShiftLeft | Function::ShiftRight | Function::ShiftRightSigned) | Part::Rotate => {
             power
         }
-        Part::Accumulate(_, Function::LogProduct | Function::LogQuotient | Function::LogInverse) => logarithm(),
+        Part::Accumulate(_, Function::FloatLess | Function::FloatEqual) | Part::CheckFloat(_) => float(),
+        Part::Accumulate(
+            _,
+            Function::LogProduct
+            | Function::LogQuotient
+            | Function::LogInverse
+            | Function::LogLess
+            | Function::LogEqual,
+        ) => logarithm(),
         Part::NegateLog | Part::CheckLog(_) => logarithm(),
         Part::Accumulate(Accumulator::MultiplyLog, _) => logarithm(),
         Part::Scale => least(2, "signed words have 2 bits or more"),
@@ -355,7 +377,11 @@ impl Function {
             | Function::FixedMultiply { .. }
             | Function::FixedDivide { .. }
             | Function::LogProduct
-            | Function::LogQuotient => 2,
+            | Function::LogQuotient
+            | Function::LogLess
+            | Function::LogEqual
+            | Function::FloatLess
+            | Function::FloatEqual => 2,
             Function::FixedMultiplyAdd { .. } => 3,
         }
     }
@@ -429,6 +455,10 @@ pub const fn is_fused(accumulator: Accumulator, function: Function) -> bool {
                 | Function::Less
                 | Function::LessUnsigned
                 | Function::Equal
+                | Function::LogLess
+                | Function::LogEqual
+                | Function::FloatLess
+                | Function::FloatEqual
                 | Function::Min
                 | Function::Max
         ),

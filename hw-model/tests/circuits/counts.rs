@@ -103,6 +103,22 @@ fn comparisons() {
             assert_eq!(main(accumulate(Xor, function), w), (5 * w, 2 * (4 * w + 1) + 3 * w));
         }
     }
+    // The comparisons of functions are those of conditions, which complement the bit once more.
+    for w in [8, 16, 32, 64] {
+        for (function, check) in [
+            (Function::Less, Part::Check(Cond::Lt)),
+            (Function::Equal, Part::Check(Cond::Eq)),
+            (Function::LogLess, Part::CheckLog(Cond::Lt)),
+            (Function::LogEqual, Part::CheckLog(Cond::Eq)),
+            (Function::FloatLess, Part::CheckFloat(Cond::Lt)),
+            (Function::FloatEqual, Part::CheckFloat(Cond::Eq)),
+        ] {
+            assert_eq!(counts(accumulate(Xor, function), w) + gates(1, 0, 0, 0), counts(check, w));
+        }
+        // Both magnitudes against infinity, the signed order, and one sign of zero.
+        let less = counts(accumulate(Xor, Function::FloatLess), w);
+        assert!(less.toffoli <= 2 * (2 * w) + 2 * w + 2 * (2 * w - 2) + 1, "{w}: {less:?}");
+    }
 }
 
 #[test]
@@ -208,6 +224,8 @@ fn shares_add_up() {
         Function::Floor { frac: 4 },
         Function::FixedInverse { frac: 3 },
         Function::LogProduct,
+        Function::LogEqual,
+        Function::FloatLess,
     ] {
         for accumulator in [Xor, Add, AddOrSubtract] {
             let shares = shares(accumulator, function, 8).unwrap();

@@ -1,7 +1,7 @@
 //! Runs circuits over many states, 64 at a time, and compares with what they should do.
 
 use bitvec::prelude::{BitVec, Lsb0};
-use pendula_hw_model::circuit::{Circuit, Role};
+use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Part, Role, generate};
 
 /// SplitMix64: a fixed stream, so that a failure comes back.
 pub(crate) struct Random(u64);
@@ -113,4 +113,24 @@ pub(crate) fn check<const N: usize>(
         inverse.run_lanes(&mut lanes).unwrap_or_else(|dirty| panic!("{}: {dirty}", inverse.name()));
         assert_eq!(lanes, before, "{}: there and back", circuit.name());
     }
+}
+
+/// A comparison under each accumulator of integers: all pairs of words to 8 bits, the same word twice among the wider ones.
+pub(crate) fn compared(function: Function, width: usize, holds: impl Fn(u128, u128) -> Option<bool>) {
+    let m = mask(width);
+    let mut cases = cases(16, 3200, &[width, width]);
+    for (n, case) in cases.iter_mut().enumerate() {
+        if width > 8 && n % 8 == 0 {
+            case[1] = case[0];
+        }
+        case.extend([(n as u128 * 0x9e37_79b9_7f4a_7c15) >> 7 & m, n as u128 >> 1 & 1]);
+    }
+    let part = |accumulator| generate(Part::Accumulate(accumulator, function), width).unwrap();
+    let y = |a, b| holds(a, b).map(u128::from);
+    check(&part(Accumulator::Xor), ["a", "b", "y"], &cases, |[a, b, old]| Some([a, b, old ^ y(a, b)?]));
+    check(&part(Accumulator::Add), ["a", "b", "y"], &cases, |[a, b, old]| Some([a, b, (old + y(a, b)?) & m]));
+    check(&part(Accumulator::AddOrSubtract), ["a", "b", "y", "direction"], &cases, |[a, b, old, back]| {
+        let y = y(a, b)?;
+        Some([a, b, if back == 1 { old.wrapping_sub(y) } else { old + y } & m, back])
+    });
 }

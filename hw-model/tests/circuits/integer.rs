@@ -3,7 +3,7 @@
 use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
 use pendula_isa::num::int;
 use pendula_isa::table::Func;
-use pendula_isa::{Env, Ty, desk};
+use pendula_isa::{Cond, Env, Ty, desk};
 
 use crate::harness::{all, cases, check, mask, signed};
 
@@ -189,6 +189,9 @@ fn widths_that_cannot_be() {
         (Part::Accumulate(Accumulator::Xor, Function::FixedMultiply { frac: 8 }), 8),
         (Part::Accumulate(Accumulator::Xor, Function::LogProduct), 3),
         (Part::Accumulate(Accumulator::MultiplyLog, Function::Wire), 3),
+        (Part::Accumulate(Accumulator::Xor, Function::LogLess), 3),
+        (Part::Accumulate(Accumulator::Add, Function::FloatEqual), 7),
+        (Part::CheckFloat(Cond::Lt), 65),
     ] {
         let error = generate(part, width).unwrap_err().to_string();
         assert!(error.contains(&format!("{width} bits")), "{error}");

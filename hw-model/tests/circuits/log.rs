@@ -4,7 +4,7 @@ use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Part, generate};
 use pendula_isa::num::{compare, gauss, log};
 use pendula_isa::{Cond, Env, Fault, Ty};
 
-use crate::harness::{cases, check, mask, signed, some};
+use crate::harness::{cases, check, compared, mask, signed, some};
 
 fn part(accumulator: Accumulator, function: Function, width: usize) -> Circuit {
     generate(Part::Accumulate(accumulator, function), width).unwrap()
@@ -99,6 +99,19 @@ fn inverses_signs_and_order() {
                 cond.holds(Some(place(x).cmp(&place(z)))).then_some([a, b])
             });
         }
+    }
+}
+
+#[test]
+fn comparisons() {
+    for (function, cond) in [(Function::LogLess, Cond::Lt), (Function::LogEqual, Cond::Eq)] {
+        for width in [4, 5, 8, 16] {
+            compared(function, width, |a, b| {
+                let (x, z) = (read(a, width).ok()?, read(b, width).ok()?);
+                Some(cond.holds(Some(place(x).cmp(&place(z)))))
+            });
+        }
+        compared(function, 64, |a, b| compare(Env::default(), cond, Ty::L, a as u64, b as u64).ok());
     }
 }
 

@@ -4,6 +4,7 @@ mod control;
 mod counts;
 mod export;
 mod fixed;
+mod float;
 mod harness;
 mod integer;
 mod log;

@@ -299,6 +299,8 @@ fn fixed_oracle<F: LeEqU64>(name: &str, a: u64, b: u64) -> Oracle {
         "div.q" if b == 0 => Err(Fault::DivideByZero),
         "div.q" => x.checked_div(y).map(|z| z.to_bits() as u64).ok_or(Fault::Range),
         "cvt.i.q" => Ok(x.floor_to_i64()),
+        "lt.i.q" => Ok(u64::from(x < y)),
+        "eq.i.q" => Ok(u64::from(x == y)),
         _ => FixedI64::<F>::checked_from_num(a as i64).map(|z| z.to_bits() as u64).ok_or(Fault::Range),
     })
 }

@@ -4,6 +4,7 @@ use pendula_isa::Fault;
 use pendula_isa::num::Format;
 
 use crate::fixed_point::by_the_crate_fixed;
+use crate::logarithms::log_of;
 use crate::oracle::{Oracle, checked};
 use crate::{L_BAD, L_ZERO, MAX, MIN, Value, f, i, l, q};
 
@@ -80,11 +81,42 @@ pub(crate) const VALUES: &[Value] = &[
     ("cvt.i.f", &[f(-0.0)], Ok(0)),
     ("cvt.i.f", &[f(9.3e18)], Err(Fault::Range)),
     ("cvt.i.f", &[f(f64::NAN)], Err(Fault::NotFinite)),
+    ("lt.i.q", &[q(-0.5), q(0.25)], Ok(1)),
+    ("lt.i.q", &[q(0.25), q(-0.5)], Ok(0)),
+    ("lt.i.q", &[i(MIN), i(MAX)], Ok(1)),
+    ("lt.i.q", &[q(0.25), q(0.25)], Ok(0)),
+    ("eq.i.q", &[q(0.25), q(0.25)], Ok(1)),
+    ("eq.i.q", &[q(0.25), q(-0.25)], Ok(0)),
+    ("lt.i.l", &[l(true, 3.0), l(true, 2.0)], Ok(1)),
+    ("lt.i.l", &[l(true, -3.0), L_ZERO], Ok(1)),
+    ("lt.i.l", &[L_ZERO, l(false, -1023.0)], Ok(1)),
+    ("lt.i.l", &[l(false, 2.0), l(false, 2.0)], Ok(0)),
+    ("lt.i.l", &[l(false, 2.0), L_BAD], Err(Fault::BadLog)),
+    ("eq.i.l", &[l(true, 2.5), l(true, 2.5)], Ok(1)),
+    ("eq.i.l", &[l(true, 2.5), l(false, 2.5)], Ok(0)),
+    ("eq.i.l", &[L_ZERO, L_ZERO], Ok(1)),
+    ("eq.i.l", &[L_BAD, L_BAD], Err(Fault::BadLog)),
+    ("lt.i.f", &[f(-0.5), f(0.25)], Ok(1)),
+    ("lt.i.f", &[f(-0.25), f(-0.5)], Ok(0)),
+    ("lt.i.f", &[f(-0.0), f(0.0)], Ok(0)),
+    ("lt.i.f", &[f(f64::NEG_INFINITY), f(-1e308)], Ok(1)),
+    ("lt.i.f", &[f(f64::NAN), f(1.0)], Err(Fault::NotFinite)),
+    ("eq.i.f", &[f(-0.0), f(0.0)], Ok(1)),
+    ("eq.i.f", &[f(0.5), f(-0.5)], Ok(0)),
+    ("eq.i.f", &[f(f64::INFINITY), f(f64::INFINITY)], Ok(1)),
+    ("eq.i.f", &[f(1.0), f(f64::NAN)], Err(Fault::NotFinite)),
 ];
+
+/// A logarithmic number's place in the order: 0 for zero, else its logarithm above the least one, with the number's sign.
+fn place(a: u64) -> i128 {
+    let (negative, log) = log_of(a);
+    let size = if a == L_ZERO { 0 } else { log + (1 << 62) };
+    if negative { -size } else { size }
+}
 
 pub(crate) fn oracle(name: &str, [a, b, _]: [u64; 3], format: Format) -> Option<Oracle> {
     let (x, y) = (i128::from(a.cast_signed()), i128::from(b.cast_signed()));
-    let u = f64::from_bits(a);
+    let (u, v) = (f64::from_bits(a), f64::from_bits(b));
     let wrapped = |z: i128| Oracle::Exactly(Ok(z as u64));
     let divided = |f: fn(i128, i128) -> i128| {
         if b == 0 { Oracle::Exactly(Err(Fault::DivideByZero)) } else { wrapped(f(x, y)) }
@@ -119,7 +151,13 @@ pub(crate) fn oracle(name: &str, [a, b, _]: [u64; 3], format: Format) -> Option<
         "max" => wrapped(x.max(y)),
         "plus" => wrapped(x + y),
         "minus" => wrapped(x - y),
-        "cvt.i.q" => by_the_crate_fixed(name, a, b, format),
+        "cvt.i.q" | "lt.i.q" | "eq.i.q" => by_the_crate_fixed(name, a, b, format),
+        "lt.i.l" | "eq.i.l" if a == L_BAD || b == L_BAD => Oracle::Exactly(Err(Fault::BadLog)),
+        "lt.i.l" => wrapped(i128::from(place(a) < place(b))),
+        "eq.i.l" => wrapped(i128::from(place(a) == place(b))),
+        "lt.i.f" | "eq.i.f" if u.is_nan() || v.is_nan() => Oracle::Exactly(Err(Fault::NotFinite)),
+        "lt.i.f" => wrapped(i128::from(u < v)),
+        "eq.i.f" => wrapped(i128::from(u == v)),
         "cvt.i.f" if !u.is_finite() => Oracle::Exactly(Err(Fault::NotFinite)),
         "cvt.i.f" => {
             let z = u.floor();

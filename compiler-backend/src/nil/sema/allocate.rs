@@ -142,7 +142,13 @@ impl Body<'_, '_> {
                 }
                 let (block, _) = self.made(name, e, Some(&binding.value))?;
                 let block = invert::block(&block);
-                self.release(&binding.value, block, span)?;
+                let done = self.release(&binding.value, block, span);
+                if done.is_err()
+                    && let Some(b) = self.scopes.get_mut(n)
+                {
+                    b.ended = Some(span.clone());
+                }
+                done?;
             }
         }
         if let Some(b) = self.scopes.get_mut(n) {

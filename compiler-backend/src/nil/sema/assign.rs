@@ -76,6 +76,7 @@ impl Body<'_, '_> {
                     s.shape.clone_from(&lens);
                     let from = s.eval_point(value, true);
                     (s.points, s.want) = (None, None);
+                    s.shape.clear();
                     s.assign(op, to, from?, &target.span, span)
                 })
             })

@@ -466,7 +466,12 @@ impl Body<'_, '_> {
         }
         let arity = candidates[0].info().args.len();
         if candidates.iter().all(|f| f.info().args.len() != args.len()) {
-            let message = format!("`{name}` takes {arity} arguments, found {}", args.len());
+            let wanted = match (name, arity) {
+                ("atan", _) => "1 or 2 arguments".to_string(),
+                (_, 1) => "1 argument".to_string(),
+                (_, n) => format!("{n} arguments"),
+            };
+            let message = format!("`{name}` takes {wanted}, found {}", args.len());
             return self.fail(span, codes::ARGUMENTS, message, "give as many");
         }
         let integers = candidates.iter().any(|f| f.info().ty == Ty::Int);

@@ -516,6 +516,10 @@ impl<'a> super::Sema<'a> {
                     value
                 }
             };
+            if body.scopes.find(&name).is_some() {
+                let message = format!("two parameters have the name `{name}`");
+                body.error(&k.name.span, codes::TWICE, message).help = Some("give them different names".into());
+            }
             body.scopes.add(&name, value, Kind::Param, &k.name.span);
         }
         let count = body.f.params.len();

@@ -246,30 +246,25 @@ impl Body<'_, '_> {
         inverse: bool,
         (cond, of, a, b): (Cond, Ty, X, X),
     ) -> Done<()> {
-        use int_fn::Fn::{Eq, Lt, Ltu};
-        // Fixed-point numbers are ordered as their words are.
-        if matches!(of, Ty::Int | Ty::Q) {
-            let (func, exchanged, complement) = match cond {
-                Cond::Lt => (Lt, false, false),
-                Cond::Gt => (Lt, true, false),
-                Cond::Ge => (Lt, false, true),
-                Cond::Le => (Lt, true, true),
-                Cond::Eq => (Eq, false, false),
-                Cond::Ne => (Eq, false, true),
-                Cond::Ltu => (Ltu, false, false),
-                Cond::Geu => (Ltu, false, true),
-                Cond::Always => return self.accumulate(sink, dst, Ty::Int, acc, inverse, X::Const(1)),
-            };
-            let (a, b) = if exchanged { (b, a) } else { (a, b) };
-            let args = vec![self.put(of, a)?, self.put(of, b)?];
-            if complement {
-                self.accumulate(sink, dst, Ty::Int, acc, inverse, X::Const(1))?;
-            }
-            self.update(sink, acc, inverse ^ complement, Func::Int(func), dst, args);
-            return Ok(());
+        let (name, exchanged, complement) = match cond {
+            Cond::Lt => ("lt", false, false),
+            Cond::Gt => ("lt", true, false),
+            Cond::Ge => ("lt", false, true),
+            Cond::Le => ("lt", true, true),
+            Cond::Eq => ("eq", false, false),
+            Cond::Ne => ("eq", false, true),
+            Cond::Ltu => ("ltu", false, false),
+            Cond::Geu => ("ltu", false, true),
+            Cond::Always => return self.accumulate(sink, dst, Ty::Int, acc, inverse, X::Const(1)),
+        };
+        let (a, b) = if exchanged { (b, a) } else { (a, b) };
+        let Some(func) = function(Ty::Int, of, name, 2) else { return Err(Stop) };
+        let args = vec![self.put(of, a)?, self.put(of, b)?];
+        if complement {
+            self.accumulate(sink, dst, Ty::Int, acc, inverse, X::Const(1))?;
         }
-        let c = X::Cmp(cond, of, Box::new(a), Box::new(b));
-        self.branches(sink, dst, Ty::Int, (acc, inverse), c, [X::Const(1), X::Const(0)])
+        self.update(sink, acc, inverse ^ complement, func, dst, args);
+        Ok(())
     }
 
     /// `dst ⊕=` the first value if `c` holds, else the second.

@@ -289,6 +289,10 @@ impl Sema<'_> {
             Argument::Array(lens, items) => {
                 let whole = items.iter().all(Number::is_whole);
                 let dims = lens.len() as u8;
+                let truth = |n: &Number| matches!(n, Number::Text(t) if t == "true" || t == "false");
+                if !items.is_empty() && items.iter().all(truth) {
+                    out.push(Type::Array { element: Box::new(Type::Bool), dims, strided: false });
+                }
                 // Pairs of numbers are complex ones.
                 let pairs = items.len() == 2 * lens.iter().product::<usize>() && !items.is_empty();
                 if pairs {
@@ -456,6 +460,7 @@ impl Sema<'_> {
         let env = Env { format, ..Env::default() };
         let title = |e: pendula_isa::Fault| e.title().to_string();
         match (n, ty) {
+            (Number::Text(t), Ty::Int) if t == "true" || t == "false" => Ok(u64::from(t == "true")),
             (Number::Text(t), Ty::Int) => {
                 let t = t.replace('_', "");
                 let parsed = t

@@ -108,6 +108,7 @@ impl Body<'_, '_> {
                         s.shape.clone_from(&lens);
                         let v = s.eval_point(a, true);
                         s.points = None;
+                        s.shape.clear();
                         values.push(v?);
                     }
                     s.call_named(name, inverse, values, args, keywords, span)
@@ -315,8 +316,9 @@ impl Body<'_, '_> {
         let top = Mem { base: Some(count), index: None, offset: 1, region: words };
         let room = Test { cond: Cond::Lt, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(STACK - 1) };
         let clear = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(top), b: Operand::Const(0) };
-        let mut body =
-            vec![Stmt::Assert { test: room, why: Why::Bounds }, Stmt::Assert { test: clear, why: Why::User }];
+        let some = Test { cond: Cond::Ge, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(0) };
+        let mut body: Vec<Stmt> = [room, some].map(|test| Stmt::Assert { test, why: Why::Bounds }).into();
+        body.push(Stmt::Assert { test: clear, why: Why::User });
         body.push(if copy {
             let (acc, func) = (super::gather(ty), super::emit::identity(ty));
             Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }

@@ -203,6 +203,14 @@ impl<'a> Sema<'a> {
                 match item {
                     ast::Item::Function(f) => self.define(input, f),
                     ast::Item::Struct(s) => {
+                        for (n, (field, _)) in s.fields.iter().enumerate() {
+                            if s.fields.iter().take(n).any(|(other, _)| other.text == field.text) {
+                                let message = format!("two fields have the name `{}`", field.text);
+                                let at = Source { file: input.file, span: field.span.clone() };
+                                let d = Diagnostic::error(codes::TWICE, message).at(at, "");
+                                self.diagnostics.push(d.help("give them different names"));
+                            }
+                        }
                         let name = s.name.text.clone();
                         if self.structs.insert(name.clone(), s.clone()).is_some() && !input.library {
                             let message = format!("the struct `{name}` is declared twice");

@@ -259,6 +259,9 @@ impl Body<'_, '_> {
                 let at = a.or(b).unwrap_or(span.clone());
                 let message = format!("one branch deallocates `{name}`, and the other does not");
                 let _ = self.fail::<()>(&at, codes::BRANCHES, message, "deallocate it in both, or after them");
+                if let Some(b) = self.scopes.get_mut(n) {
+                    b.ended = Some(at);
+                }
             }
         }
         if arrays_then != self.arrays {

@@ -1,6 +1,8 @@
 //! Integer functions, and the accumulates of all types.
 
-use super::{Accumulator, Function, Value, fixed, is_fused, log};
+use pendula_isa::Cond;
+
+use super::{Accumulator, Function, Value, fixed, float, is_fused, log};
 use crate::circuit::kernels::Formats;
 use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
@@ -30,6 +32,10 @@ fn fused(b: &mut Builder, accumulator: Accumulator, function: Function, x: &[Wor
         Function::Less => b.xor_less_signed(a, c, y[0]),
         Function::LessUnsigned => b.xor_less(a, c, y[0]),
         Function::Equal => b.xor_equal(a, c, y[0]),
+        Function::LogLess => log::compare_into(b, Cond::Lt, a, c, y[0]),
+        Function::LogEqual => log::compare_into(b, Cond::Eq, a, c, y[0]),
+        Function::FloatLess => float::compare_into(b, Cond::Lt, a, c, y[0]),
+        Function::FloatEqual => float::compare_into(b, Cond::Eq, a, c, y[0]),
         Function::Min => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, a, c, &y)),
         Function::Max => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, c, a, &y)),
         Function::Sum => either_way(b, accumulator, &y, |b| {
@@ -160,6 +166,10 @@ fn value(b: &mut Builder, function: Function, x: &[Word]) -> Value {
         Function::LogProduct => log::product(b, a, &x[1], false),
         Function::LogQuotient => log::product(b, a, &x[1], true),
         Function::LogInverse => log::inverse(b, a),
+        Function::LogLess => log::compare(b, Cond::Lt, a, &x[1]),
+        Function::LogEqual => log::compare(b, Cond::Eq, a, &x[1]),
+        Function::FloatLess => float::compare(b, Cond::Lt, a, &x[1]),
+        Function::FloatEqual => float::compare(b, Cond::Eq, a, &x[1]),
         Function::Kernel { kernel, frac } => kernel.value(b, &Formats::new(width, frac), x),
     }
 }

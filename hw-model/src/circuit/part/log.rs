@@ -125,44 +125,69 @@ pub(super) fn negate(b: &mut Builder, width: usize) {
     );
 }
 
-/// A condition between two logarithmic numbers. A negative one's logarithm is complemented, since its order is the opposite; then both are
-/// compared as unsigned words whose sign and logarithm's sign mean the opposite, that is, with these bits exchanged.
-pub(super) fn check(b: &mut Builder, cond: Cond, width: usize) {
-    let x = b.register("a", Role::Operand, width);
-    let z = b.register("b", Role::Operand, width);
-    let trap = b.register("trap", Role::Trap, 1);
-    let bad = b.register("trap_bad_logarithm", Role::Trap, 2);
-    for (word, bad) in [&x, &z].into_iter().zip(&*bad) {
-        let number = Number::of(word);
-        b.with(
-            |b| {
-                let least = b.bit();
-                number.xor_least(b, least);
-                least
-            },
-            |b, least| b.toffoli(*least, number.sign, *bad),
-        );
-    }
+/// `bad ^= ` whether a word is no number.
+fn xor_bad(b: &mut Builder, word: &[Bit], bad: Bit) {
+    let number = Number::of(word);
     b.with(
         |b| {
-            for word in [&x, &z] {
+            let least = b.bit();
+            number.xor_least(b, least);
+            least
+        },
+        |b, least| b.toffoli(*least, number.sign, bad),
+    );
+}
+
+/// `target ^= ` whether a condition holds between two logarithmic numbers. A negative one's logarithm is complemented, since its order is the
+/// opposite; then both are compared as unsigned words whose sign and logarithm's sign mean the opposite, that is, with these bits exchanged.
+fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
+    b.with(
+        |b| {
+            for word in [x, z] {
                 let number = Number::of(word);
                 b.complement_if(number.sign, &number.log);
             }
-            let (x, x_signs) = x.split_at(width - 2);
-            let (z, z_signs) = z.split_at(width - 2);
+            let (x, x_signs) = x.split_at(x.len() - 2);
+            let (z, z_signs) = z.split_at(z.len() - 2);
             (Word::from(x).then(z_signs), Word::from(z).then(x_signs))
         },
         |b, (x, z)| {
             let unsigned = match cond {
                 Cond::Lt => Cond::Ltu,
                 Cond::Ge => Cond::Geu,
-                Cond::Gt => return b.xor_condition(Cond::Ltu, z, x, trap[0]),
-                Cond::Le => return b.xor_condition(Cond::Geu, z, x, trap[0]),
+                Cond::Gt => return b.xor_condition(Cond::Ltu, z, x, target),
+                Cond::Le => return b.xor_condition(Cond::Geu, z, x, target),
                 Cond::Always | Cond::Eq | Cond::Ne | Cond::Ltu | Cond::Geu => cond,
             };
-            b.xor_condition(unsigned, x, z, trap[0]);
+            b.xor_condition(unsigned, x, z, target);
         },
     );
+}
+
+/// A condition into a bit that is there, with the traps that it takes.
+pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
+    let bad = b.register("trap_bad_logarithm", Role::Trap, 2);
+    for (word, bad) in [x, z].into_iter().zip(&*bad) {
+        xor_bad(b, word, *bad);
+    }
+    xor_condition(b, cond, x, z, target);
+}
+
+/// 1 if a condition holds, else 0.
+pub(super) fn compare(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Value {
+    let (bad, holds) = (b.word(2), b.bit());
+    for (word, bad) in [x, z].into_iter().zip(&*bad) {
+        xor_bad(b, word, *bad);
+    }
+    xor_condition(b, cond, x, z, holds);
+    Value { word: holds.into(), traps: vec![("trap_bad_first", bad[0]), ("trap_bad_second", bad[1])] }
+}
+
+/// Traps unless a condition holds between two logarithmic numbers.
+pub(super) fn check(b: &mut Builder, cond: Cond, width: usize) {
+    let x = b.register("a", Role::Operand, width);
+    let z = b.register("b", Role::Operand, width);
+    let trap = b.register("trap", Role::Trap, 1);
+    compare_into(b, cond, &x, &z, trap[0]);
     b.not(trap[0]);
 }

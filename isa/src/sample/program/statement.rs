@@ -19,7 +19,9 @@ const fn total(func: Func, acc: Acc) -> bool {
     use int_fn::Fn as I;
     use q_fn::Fn as Q;
     match func {
-        Func::Int(f) => !matches!(f, I::Quot | I::Rem | I::Div | I::Mod | I::CvtL | I::CvtF),
+        Func::Int(f) => {
+            !matches!(f, I::Quot | I::Rem | I::Div | I::Mod | I::CvtL | I::CvtF | I::LtL | I::EqL | I::LtF | I::EqF)
+        }
         Func::Q(f) => matches!(
             f,
             Q::Id
@@ -404,7 +406,8 @@ impl Generator<'_, '_> {
         if self.protected & bit(CLEAR) != 0 {
             return self.accumulate();
         }
-        let integers = [I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::And, I::Mul, I::Plus, I::Minus].map(Func::Int);
+        let integers =
+            [I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::LtQ, I::EqQ, I::And, I::Mul, I::Plus, I::Minus].map(Func::Int);
         let fixed = [Q::Id, Q::Mul, Q::Muladd, Q::Plus, Q::Minus, Q::Min, Q::Max, Q::Sin, Q::Tanh].map(Func::Q);
         let f = if self.s.once_in(2) { self.s.pick(&integers) } else { self.s.pick(&fixed) };
         let arity = f.info().args.len();
@@ -417,7 +420,7 @@ impl Generator<'_, '_> {
         match f {
             Func::Int(I::Min) => self.check_with(Cond::Le, Ty::Int, [c, Op::Reg(a)]),
             Func::Int(I::Max) => self.check_with(Cond::Ge, Ty::Q, [c, Op::Reg(b)]),
-            Func::Int(I::Lt | I::Ltu | I::Eq) => self.check_with(Cond::Ltu, Ty::Int, [c, Op::Imm(2)]),
+            Func::Int(I::Lt | I::Ltu | I::Eq | I::LtQ | I::EqQ) => self.check_with(Cond::Ltu, Ty::Int, [c, Op::Imm(2)]),
             Func::Int(_) | Func::Q(_) | Func::L(_) | Func::F(_) => {}
         }
         let mask = sources.into_iter().fold(bit(CLEAR), |mask, x| mask | bit(x));

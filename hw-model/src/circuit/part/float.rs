@@ -1,0 +1,93 @@
+//! Comparisons of floating-point numbers: a sign, and below it an exponent and a mantissa, which together order the magnitudes. Zero has two signs,
+//! and beyond infinity there are only words that are no numbers.
+
+use pendula_isa::Cond;
+
+use super::Value;
+use crate::circuit::kernels::Formats;
+use crate::circuit::word::Bit;
+use crate::circuit::{Builder, Role, Word};
+
+/// `nan ^= ` whether a word is NaN: its magnitude is above infinity's.
+fn xor_nan(b: &mut Builder, word: &[Bit], nan: Bit) {
+    let t = Formats::of_width(word.len()).float;
+    let infinity = Word::constant(0, t.mantissa).then(&vec![Bit::ONE; t.exponent]);
+    b.xor_less(&infinity, &word[..word.len() - 1], nan);
+}
+
+/// `target ^= ` whether x < z, of words that are no NaN. A negative one's magnitude is complemented, since its order is the opposite; then both are
+/// compared as signed words, in which −0 is just below +0.
+fn xor_less(b: &mut Builder, x: &[Bit], z: &[Bit], target: Bit) {
+    let magnitude = x.len() - 1;
+    b.with(
+        |b| {
+            for word in [x, z] {
+                b.complement_if(word[magnitude], &word[..magnitude]);
+            }
+        },
+        |b, ()| b.xor_less_signed(x, z, target),
+    );
+    // −0 and +0, whose only 1 is the sign of the first.
+    let others = Word::from(&x[..magnitude]).then(z);
+    b.complement(&others);
+    b.xor_all(&others.then(&x[magnitude..]), target);
+    b.complement(&others);
+}
+
+/// `target ^= ` whether x = z, of words that are no NaN.
+fn xor_equal(b: &mut Builder, x: &[Bit], z: &[Bit], target: Bit) {
+    let magnitude = x.len() - 1;
+    b.xor_equal(x, z, target);
+    // Zeros of different signs.
+    b.with(
+        |b| b.cnot(x[magnitude], z[magnitude]),
+        |b, ()| {
+            let magnitudes = Word::from(&x[..magnitude]).then(&z[..magnitude]);
+            b.complement(&magnitudes);
+            b.xor_all(&magnitudes.then(&z[magnitude..]), target);
+            b.complement(&magnitudes);
+        },
+    );
+}
+
+/// `target ^= ` whether a condition holds between words that are no NaN.
+fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
+    match cond {
+        Cond::Always => b.not(target),
+        Cond::Eq | Cond::Ne => xor_equal(b, x, z, target),
+        // The table has no unsigned conditions of floating-point numbers.
+        Cond::Lt | Cond::Ge | Cond::Ltu | Cond::Geu => xor_less(b, x, z, target),
+        Cond::Gt | Cond::Le => xor_less(b, z, x, target),
+    }
+    if matches!(cond, Cond::Ne | Cond::Ge | Cond::Le | Cond::Geu) {
+        b.not(target);
+    }
+}
+
+/// A condition into a bit that is there, with the traps that it takes.
+pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
+    let nan = b.register("trap_nan", Role::Trap, 2);
+    for (word, nan) in [x, z].into_iter().zip(&*nan) {
+        xor_nan(b, word, *nan);
+    }
+    xor_condition(b, cond, x, z, target);
+}
+
+/// 1 if a condition holds, else 0.
+pub(super) fn compare(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit]) -> Value {
+    let (nan, holds) = (b.word(2), b.bit());
+    for (word, nan) in [x, z].into_iter().zip(&*nan) {
+        xor_nan(b, word, *nan);
+    }
+    xor_condition(b, cond, x, z, holds);
+    Value { word: holds.into(), traps: vec![("trap_nan_first", nan[0]), ("trap_nan_second", nan[1])] }
+}
+
+/// Traps unless a condition holds between two floating-point numbers.
+pub(super) fn check(b: &mut Builder, cond: Cond, width: usize) {
+    let x = b.register("a", Role::Operand, width);
+    let z = b.register("b", Role::Operand, width);
+    let trap = b.register("trap", Role::Trap, 1);
+    compare_into(b, cond, &x, &z, trap[0]);
+    b.not(trap[0]);
+}

@@ -1,0 +1,19 @@
+# A file of the host's language: a module around the functions, and a program that calls them.
+module Wrapped
+using NiLang
+export norm2! #! P0461 `export`
+
+"""
+The sum of squares.
+"""
+@i @inline function norm2!(y!::T, x::AbstractVector{T}) where T
+    for i in eachindex(x)
+        y! += x[i]^2
+    end
+end
+#args: 0.0,[3.0,4.0]
+end
+using .Wrapped #! P0462 `.Wrapped` is no module of the library @ .Wrapped
+y, x = norm2!(0.0, [3.0, 4.0]) #! P0461
+@assert y == 25.0 #! P0461
+#= y! = 25.0 =#

@@ -1,0 +1,570 @@
+//! Runs the programs under `tests/filetests/nil`. Each holds its expectations in comments, on lines of their own but for the first:
+//!
+//! - `#! P0437 text @ source`: a diagnostic or trap with this code whose message contains the text, at this line. Its caret must
+//!   stand under exactly this source, where one is given; of several lines, the first one counts. `#!100 P0410` stands for a hundred of them.
+//! - `#= y! = 17 =#`: after the run, this data symbol has this value, as `pendula run` prints it.
+//! - `#args: 2,[1,2]`, `#types: Fixed,Int`, `#entry: f`, `#format: Q16.48`, `#set: x=3`: what the program is given.
+//! - `#shown: 5, "text"`: what is shown and printed in the run; nothing unless said.
+//! - `#drift`: floating-point words of the start come back rounded.
+//! - `#backward`: in `trap`, the run begins at the end.
+//! - `#grad: y! x=0.5 a[1]=2`: derivatives of the first symbol with respect to the others.
+//!
+//! Programs in `run` are compiled at every optimisation level. Each is run forward, and back to its start; then backward from the
+//! results alone, as `--reverse` does; and evaluated by `ir::eval` before it becomes instructions, which must give the same words.
+//! Programs in `trap` stop with exactly the traps that they expect, in the evaluator at the same line. Programs in `error` have
+//! exactly the diagnostics that they expect, notes and warnings included.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use pendula::arguments;
+use pendula::asm::assemble;
+use pendula::asm::diagnostic::Severity;
+use pendula::compiler::compile::Options;
+use pendula::compiler::ir::eval::{self, Evaluation, Shown};
+use pendula::compiler::lower::{Argument, ArgumentKind};
+use pendula::compiler::nil::codes;
+use pendula::compiler::passes::Switches;
+use pendula::grad::{self, grad};
+use pendula::isa::counts::Direction;
+use pendula::isa::module::SymbolKind;
+use pendula::isa::text::{number, quote};
+use pendula::isa::{Format, Module, Ty};
+use pendula::load::{Loaded, Nil, load};
+use pendula::values::{self, Location};
+use pendula::vm::{Config, Event, Machine, Outcome, Program};
+
+/// Codes that no file can show, and why not.
+const EXEMPT: &[(&str, &str)] =
+    &[("P0454", "needs a function of more than 2^22 operations, or as much of something else")];
+
+/// Traps that a program in Nil can raise.
+const TRAPS: &[&str] = &["P0101", "P0102", "P0103", "P0107", "P0108", "P0113", "P0114", "P0115", "P0118", "P0119"];
+
+/// Comments with a value.
+const OPTIONS: &[&str] = &["args", "types", "entry", "format", "set", "shown", "grad"];
+
+/// Instructions, and statements of the evaluator, that a run may take.
+const STEPS: u64 = 20_000_000;
+
+/// A diagnostic or trap.
+struct Problem {
+    line: usize,
+    code: String,
+    message: String,
+    /// The source under the caret.
+    source: Option<String>,
+}
+
+impl Problem {
+    fn of(line: usize, text: &str) -> Problem {
+        let (text, source) = match text.rsplit_once(" @ ") {
+            Some((text, source)) => (text.trim(), Some(source.trim().to_string())),
+            None => (text.trim(), None),
+        };
+        let (code, message) = text.split_once(' ').unwrap_or((text, ""));
+        Problem { line, code: code.to_string(), message: message.trim().to_string(), source }
+    }
+
+    fn is(&self, found: &Problem) -> bool {
+        let same = self.line == found.line && self.code == found.code && found.message.contains(&self.message);
+        same && (self.source.is_none() || self.source == found.source)
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at line {}: {} {}", self.line, self.code, self.message)?;
+        self.source.as_ref().map_or(Ok(()), |source| write!(f, " @ {source}"))
+    }
+}
+
+/// The comments of one file.
+#[derive(Default)]
+struct Expected {
+    problems: Vec<Problem>,
+    values: Vec<(String, String)>,
+    options: Vec<(String, String)>,
+    drift: bool,
+    backward: bool,
+}
+
+impl Expected {
+    fn of(text: &str) -> Result<Expected, String> {
+        let mut e = Expected::default();
+        for (n, line) in text.lines().enumerate() {
+            let n = n + 1;
+            let own = line.trim();
+            if let Some((_, problems)) = line.split_once("#!") {
+                for part in problems.split("#!") {
+                    let (count, part) = part.split_once(' ').ok_or_else(|| format!("line {n}: `#!` without a code"))?;
+                    let count = if count.is_empty() { Ok(1) } else { count.parse() };
+                    let count: usize = count.map_err(|_| format!("line {n}: `#!{part}` says nothing"))?;
+                    e.problems.extend((0..count).map(|_| Problem::of(n, part)));
+                }
+            } else if let Some(value) = own.strip_prefix("#= ").and_then(|v| v.strip_suffix(" =#")) {
+                let (name, value) = value.split_once(" = ").ok_or_else(|| format!("line {n}: no value"))?;
+                e.values.push((name.trim().to_string(), value.trim().to_string()));
+            } else if own == "#drift" {
+                e.drift = true;
+            } else if own == "#backward" {
+                e.backward = true;
+            } else if let Some(option) = own.strip_prefix('#').filter(|o| !o.is_empty() && !o.starts_with([' ', '='])) {
+                let (name, value) = option.split_once(':').unwrap_or((option, ""));
+                if !OPTIONS.contains(&name) {
+                    return Err(format!("line {n}: `{own}` says nothing"));
+                }
+                e.options.push((name.to_string(), value.trim().to_string()));
+            }
+        }
+        Ok(e)
+    }
+
+    fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+
+    fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.options.iter().filter(move |(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+
+    fn compiler(&self, level: u8) -> Result<Options, String> {
+        let text = |e: arguments::ArgumentError| e.to_string();
+        let arguments = self.option("args").map_or(Ok(Vec::new()), arguments::parse).map_err(text)?;
+        let types = match self.option("types") {
+            Some(types) => arguments::split(types, ',').map_err(text)?.iter().map(|t| t.trim().to_string()).collect(),
+            None => Vec::new(),
+        };
+        let format = self.option("format").map(|name| Format::ALL.into_iter().find(|f| f.name() == name));
+        let format = format.map(|f| f.ok_or("no such format".to_string())).transpose()?;
+        let entry = self.option("entry").map(str::to_string);
+        Ok(Options { entry, arguments, types, format, switches: Switches::level(level), ..Options::default() })
+    }
+
+    /// The comments of `--args` and the like, for the command line.
+    fn command_line(&self) -> Vec<String> {
+        let given = ["args", "types", "entry", "format", "set"];
+        let of = |(name, value): &(String, String)| given.contains(&name.as_str()).then(|| format!("--{name}={value}"));
+        self.options.iter().filter_map(of).chain(self.backward.then(|| "--reverse".to_string())).collect()
+    }
+}
+
+fn folder(kind: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/nil").join(kind)
+}
+
+fn files(kind: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder(kind)).expect("a folder");
+    let mut out: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    out.retain(|p| p.extension().is_some_and(|e| e == "nil" || e == "jl"));
+    out.sort();
+    out
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text[..offset.min(text.len())].matches('\n').count()
+}
+
+/// The first line of a source, without the expectations that it bears.
+fn first_line(source: &str) -> String {
+    source.lines().next().unwrap_or("").split("#!").next().unwrap_or("").trim_end().to_string()
+}
+
+/// What a compilation said, and what is wrong with how it did.
+fn diagnostics(text: &str, loaded: &Loaded, complaints: &mut String) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for d in &loaded.diagnostics {
+        let place = d.primary.as_ref().map(|l| &l.place);
+        // The file as a whole is at fault.
+        let whole = place.is_some_and(|p| p.span == (0..0)) && d.code == "P0452";
+        let missing = |at: usize| {
+            let line = text[at..].lines().next().unwrap_or("").trim_start();
+            (line.is_empty() || line.starts_with('#')) && !text[..at].ends_with('\n')
+        };
+        if d.severity == Severity::Error && d.help.as_ref().is_none_or(String::is_empty) {
+            let _ = writeln!(complaints, "{} {} has no help", d.code, d.message);
+        }
+        if place.is_none_or(|p| p.file != 0 || p.span.is_empty() && !whole && !missing(p.span.start)) {
+            let _ = writeln!(complaints, "{} {} has no place in the program", d.code, d.message);
+        }
+        let line = place.map_or(0, |p| line_of(text, p.span.start));
+        let source = place.and_then(|p| text.get(p.span.clone())).map(first_line);
+        found.push(Problem { line, code: d.code.to_string(), message: d.message.clone(), source });
+    }
+    found
+}
+
+fn compare(expected: &[Problem], mut found: Vec<Problem>, complaints: &mut String) {
+    for problem in expected {
+        match found.iter().position(|f| problem.is(f)) {
+            Some(n) => {
+                found.remove(n);
+            }
+            None => {
+                let _ = writeln!(complaints, "expected {problem}");
+            }
+        }
+    }
+    for problem in found {
+        let _ = writeln!(complaints, "unexpected {problem}");
+    }
+}
+
+/// A trap as a problem: at the line of the instruction.
+fn trap(machine: &Machine<'_>, outcome: &Outcome, text: &str) -> Option<Problem> {
+    let (at, code, message) = match outcome {
+        Outcome::Finished => return None,
+        Outcome::Limit => (machine.pc()?, "P0130", "the run did not end"),
+        Outcome::Trap(trap) => (trap.at, trap.fault.code(), trap.fault.title()),
+    };
+    let (_, loc) = machine.program().module().loc(at as usize)?;
+    let line = text.lines().nth((loc.line as usize).saturating_sub(1)).unwrap_or("");
+    let source: String = line.chars().skip(usize::from(loc.column).saturating_sub(1)).collect();
+    let line = if loc.file == 0 { loc.line as usize } else { 0 };
+    Some(Problem { line, code: code.to_string(), message: message.to_string(), source: Some(first_line(&source)) })
+}
+
+/// What a run showed.
+type Events = Arc<Mutex<Vec<String>>>;
+
+fn machine<'p>(program: &'p Program, expected: &Expected) -> Result<(Machine<'p>, Events), String> {
+    let mut machine = Machine::new(program, &Config { count: true, ..Config::default() }).map_err(|e| e.to_string())?;
+    for assignment in expected.all("set") {
+        values::set(&mut machine, assignment).map_err(|e| e.to_string())?;
+    }
+    let shown = Events::default();
+    let module = program.module();
+    let (texts, format, sink) = (module.texts.clone(), module.flags.format, Arc::clone(&shown));
+    machine.on_event(move |event| {
+        let text = match event {
+            Event::Show(ty, word) => number(word, ty, format),
+            Event::Print(n) => quote(&texts[n as usize]),
+        };
+        sink.lock().expect("no panic").push(text);
+    });
+    Ok((machine, shown))
+}
+
+/// The words of data, and their types.
+fn data_types(module: &Module) -> Vec<Ty> {
+    let mut out = Vec::new();
+    for symbol in &module.symbols {
+        if let SymbolKind::Data { ty, len, .. } = symbol.kind {
+            let (start, end) = (symbol.value as usize, (symbol.value + len) as usize);
+            out.resize(out.len().max(end), Ty::Int);
+            out[start..end].fill(ty);
+        }
+    }
+    out
+}
+
+/// Whether words are the same, those of floating-point numbers up to rounding.
+fn close(types: &[Ty], a: &[u64], b: &[u64]) -> bool {
+    let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()));
+    types.iter().zip(a).zip(b).all(|((ty, a), b)| match ty {
+        Ty::F => near(f64::from_bits(*a), f64::from_bits(*b)),
+        Ty::Int | Ty::Q | Ty::L => a == b,
+    })
+}
+
+/// The start of the data symbol of an argument.
+fn start(module: &Module, name: &str) -> Result<usize, String> {
+    match values::find(module, name).map_err(|e| e.to_string())?.at {
+        Location::Memory { start, .. } => Ok(start as usize),
+        Location::Register(_) => Err(format!("{name} is a register")),
+    }
+}
+
+/// Evaluates the intermediate representation on words of data; gives those after it.
+fn evaluate(
+    nil: &Nil,
+    module: &Module,
+    data: &[u64],
+    direction: Direction,
+) -> Result<Result<(Vec<u64>, Evaluation), eval::EvalError>, String> {
+    let program = nil.program.as_ref().ok_or("no program")?;
+    let entry = program.entry.ok_or("no entry point")?;
+    let mut params = Vec::new();
+    let mut places = Vec::new();
+    for Argument { name, kind } in &nil.arguments {
+        match kind {
+            ArgumentKind::Word { .. } => {
+                let at = start(module, name)?;
+                places.push((params.len(), at));
+                params.push(data[at]);
+            }
+            ArgumentKind::Array { lens, .. } => {
+                params.push(start(module, name)? as u64);
+                params.extend(lens.iter().map(|n| n.cast_unsigned()));
+            }
+            ArgumentKind::Constant(word) => params.push(*word),
+        }
+    }
+    let config = eval::Config { memory: data.len() + (1 << 16), max_steps: STEPS, ..eval::Config::default() };
+    let direction = match direction {
+        Direction::Forward => eval::Direction::Forward,
+        Direction::Backward => eval::Direction::Backward,
+    };
+    Ok(eval::run(program, entry, direction, params, data.to_vec(), None, &config).map(|out| {
+        let mut data = out.memory.clone();
+        for (param, at) in places {
+            data[at] = out.params[param];
+        }
+        (data, out)
+    }))
+}
+
+fn shown_texts(program: &pendula::compiler::ir::Program, shown: &[Shown]) -> Vec<String> {
+    let one = |s: &Shown| match s {
+        Shown::Number(ty, word) => number(*word, *ty, program.format),
+        Shown::Text(n) => quote(&program.texts[*n as usize]),
+    };
+    shown.iter().map(one).collect()
+}
+
+/// A file compiled at a level.
+struct Compiled {
+    text: String,
+    expected: Expected,
+    loaded: Loaded,
+}
+
+fn compile(path: &Path, level: u8) -> Result<Compiled, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let expected = Expected::of(&text)?;
+    let path = path.to_str().ok_or("no UTF-8")?;
+    let options = expected.compiler(level)?;
+    let loaded = load(path, &assemble::Options::default(), &options).map_err(|e| e.to_string())?;
+    Ok(Compiled { text, expected, loaded })
+}
+
+fn run_file(path: &Path, level: u8) -> Result<(), String> {
+    let Compiled { text, expected, loaded } = compile(path, level)?;
+    let mut complaints = String::new();
+    let mut found = diagnostics(&text, &loaded, &mut complaints);
+    let mut nothing = |m: &Machine<'_>, outcome: Outcome, when: &str, complaints: &mut String| {
+        let Some(problem) = trap(m, &outcome, &text) else { return true };
+        let _ = writeln!(complaints, "stopped {when}:");
+        found.push(problem);
+        false
+    };
+    let (Some(module), Some(nil)) = (loaded.module, loaded.nil) else {
+        compare(&expected.problems, found, &mut complaints);
+        return Err(complaints);
+    };
+    let types = data_types(&module);
+    let program = Program::new(module, true).map_err(|e| format!("{} {e}", e.code()))?;
+    let module = program.module();
+    let (mut m, shown) = machine(&program, &expected)?;
+    let before = m.memory()[..types.len()].to_vec();
+    let digest = m.digest();
+    m.begin(Direction::Forward);
+    let outcome = m.run(Some(STEPS));
+    let after = m.memory()[..types.len()].to_vec();
+    if nothing(&m, outcome, "on the way", &mut complaints) {
+        for (name, value) in &expected.values {
+            let place = values::find(module, name).map_err(|e| e.to_string())?;
+            let is = values::text(&m, &place, false, usize::MAX);
+            if is != *value {
+                let _ = writeln!(complaints, "{name} is {is}, expected {value}");
+            }
+        }
+        let shown = shown.lock().expect("no panic").clone();
+        if shown.join(", ") != expected.option("shown").unwrap_or("") {
+            let _ = writeln!(complaints, "shown {}", shown.join(", "));
+        }
+        let lost = m.counts().lost_bits();
+        if lost > 0 && !expected.drift {
+            let _ = writeln!(complaints, "{lost} bits lost");
+        }
+        // Back to the start.
+        m.begin(Direction::Backward);
+        let outcome = m.run(Some(STEPS));
+        if nothing(&m, outcome, "on the way back", &mut complaints) {
+            let restored = m.digest() == digest || expected.drift && close(&types, &before, m.memory());
+            if !restored {
+                complaints.push_str("the run back does not restore the start\n");
+            }
+            if expected.drift && m.digest() == digest && lost == 0 {
+                complaints.push_str("says `#drift`, but nothing is rounded\n");
+            }
+        }
+        // From the results alone.
+        let (mut m, _) = machine(&program, &expected)?;
+        m.memory_mut()[..types.len()].copy_from_slice(&after);
+        m.begin(Direction::Backward);
+        let outcome = m.run(Some(STEPS));
+        if nothing(&m, outcome, "backward from the results", &mut complaints) && !close(&types, &before, m.memory()) {
+            complaints.push_str("the run backward does not come to the start\n");
+        }
+        match evaluate(&nil, module, &before, Direction::Forward)? {
+            Err(error) => drop(writeln!(complaints, "the evaluator stops: {error} {:?}", error.loc())),
+            Ok((data, out)) => {
+                if data != after {
+                    let _ = writeln!(complaints, "the evaluator has {data:x?}, the machine {after:x?}");
+                }
+                let texts = nil.program.as_ref().map(|p| shown_texts(p, &out.shown)).unwrap_or_default();
+                if texts != shown {
+                    let _ = writeln!(complaints, "the evaluator shows {texts:?}");
+                }
+                if let Some(at) = out.unchecked.or(out.undropped) {
+                    let _ = writeln!(complaints, "the evaluator finds a word left behind at {at:?}");
+                }
+            }
+        }
+        match evaluate(&nil, module, &after, Direction::Backward)? {
+            Err(error) => drop(writeln!(complaints, "the evaluator stops backward: {error} {:?}", error.loc())),
+            Ok((data, _)) if !close(&types, &before, &data) => {
+                complaints.push_str("the evaluator's run backward does not come to the start\n");
+            }
+            Ok(_) => {}
+        }
+        for wanted in expected.all("grad") {
+            gradient(&program, &expected, wanted, &mut complaints)?;
+        }
+    }
+    compare(&expected.problems, found, &mut complaints);
+    if complaints.is_empty() { Ok(()) } else { Err(complaints) }
+}
+
+/// Compares derivatives with what a file expects, and with finite differences.
+fn gradient(program: &Program, expected: &Expected, wanted: &str, complaints: &mut String) -> Result<(), String> {
+    let mut parts = wanted.split_whitespace();
+    let loss = parts.next().ok_or("`#grad` without a loss")?;
+    let mut derivatives = Vec::new();
+    for part in parts {
+        let (name, value) = part.split_once('=').ok_or("`#grad: loss x=derivative`")?;
+        derivatives.push((name.to_string(), value.parse::<f64>().map_err(|e| format!("{value}: {e}"))?));
+    }
+    let wrt = derivatives.iter().map(|(name, _)| name.clone()).collect();
+    let options = grad::Options { loss: Some(loss.to_string()), wrt, check: true, ..grad::Options::default() };
+    let (mut m, _) = machine(program, expected)?;
+    let report = match grad(&mut m, &options, grad::to_end) {
+        Ok(report) => report,
+        Err(error) => {
+            let _ = writeln!(complaints, "no gradient of {loss}: {error}");
+            return Ok(());
+        }
+    };
+    for ((name, value), found) in derivatives.iter().zip(report.losses.iter().flat_map(|l| &l.gradients)) {
+        let is = found.number();
+        if is.is_none_or(|is| (is - value).abs() > 1e-6 * (1.0 + value.abs())) {
+            let _ = writeln!(complaints, "∂{loss}/∂{name} is {is:?}, expected {value}");
+        }
+    }
+    if !report.agrees() {
+        let _ = writeln!(complaints, "the gradient of {loss} differs from finite differences: {:?}", report.checks);
+    }
+    Ok(())
+}
+
+fn error_file(path: &Path) -> Result<(), String> {
+    let Compiled { text, expected, loaded } = compile(path, 2)?;
+    let mut complaints = String::new();
+    let found = diagnostics(&text, &loaded, &mut complaints);
+    compare(&expected.problems, found, &mut complaints);
+    if expected.problems.is_empty() {
+        complaints.push_str("expects nothing\n");
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(complaints) }
+}
+
+fn trap_file(path: &Path, level: u8) -> Result<(), String> {
+    let Compiled { text, expected, loaded } = compile(path, level)?;
+    let mut complaints = String::new();
+    let mut found = diagnostics(&text, &loaded, &mut complaints);
+    let direction = if expected.backward { Direction::Backward } else { Direction::Forward };
+    if let (Some(module), Some(nil)) = (loaded.module, loaded.nil) {
+        let words = data_types(&module).len();
+        let program = Program::new(module, true).map_err(|e| format!("{} {e}", e.code()))?;
+        let (mut m, _) = machine(&program, &expected)?;
+        let before = m.memory()[..words].to_vec();
+        m.begin(direction);
+        let outcome = m.run(Some(STEPS));
+        let line = trap(&m, &outcome, &text).map(|problem| {
+            let line = problem.line;
+            found.push(problem);
+            line
+        });
+        match evaluate(&nil, program.module(), &before, direction)? {
+            Ok(_) => complaints.push_str("the evaluator does not stop\n"),
+            Err(error) if line != Some(error.loc().line as usize) => {
+                let _ = writeln!(complaints, "the evaluator stops at line {}: {error}", error.loc().line);
+            }
+            Err(_) => {}
+        }
+        // What the command line tells.
+        if level == 2
+            && let Some(line) = line
+        {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
+            command.arg("run").arg(path).args(expected.command_line()).env_remove("RUST_LOG").env("NO_COLOR", "1");
+            let output = command.output().map_err(|e| e.to_string())?;
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+            if !told.contains(&format!("{name}:{line}:")) {
+                let _ = writeln!(complaints, "the command line does not name line {line}:\n{told}");
+            }
+        }
+    }
+    compare(&expected.problems, found, &mut complaints);
+    if expected.problems.is_empty() {
+        complaints.push_str("expects nothing\n");
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(complaints) }
+}
+
+fn all(kind: &str, least: usize, one: impl Fn(&Path) -> Result<(), String>) {
+    let files = files(kind);
+    assert!(files.len() >= least, "only {} files", files.len());
+    let mut failed = String::new();
+    for path in &files {
+        if let Err(complaints) = one(path) {
+            let _ = writeln!(failed, "{}:\n{complaints}", path.display());
+        }
+    }
+    assert!(failed.is_empty(), "\n{failed}");
+}
+
+/// Says at which optimisation level something is wrong.
+fn levels(one: impl Fn(u8) -> Result<(), String>) -> Result<(), String> {
+    let told: String = (0..=2).filter_map(|level| Some(format!("-O{level}: {}", one(level).err()?))).collect();
+    if told.is_empty() { Ok(()) } else { Err(told) }
+}
+
+#[test]
+fn programs_run_both_ways() {
+    all("run", 60, |path| levels(|level| run_file(path, level)));
+}
+
+#[test]
+fn programs_that_trap_say_where() {
+    all("trap", 10, |path| levels(|level| trap_file(path, level)));
+}
+
+#[test]
+fn programs_in_error_say_why() {
+    all("error", 40, error_file);
+}
+
+#[test]
+fn every_code_has_a_file() {
+    let mut seen = BTreeSet::new();
+    for path in ["run", "error", "trap"].into_iter().flat_map(files) {
+        let text = std::fs::read_to_string(&path).expect("text");
+        let expected = Expected::of(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        seen.extend(expected.problems.into_iter().map(|p| p.code));
+    }
+    let own = codes::codes().map(|(code, _)| code);
+    let missing: Vec<&str> = own
+        .chain(TRAPS.iter().copied())
+        .filter(|code| !seen.contains(*code) && !EXEMPT.iter().any(|(exempt, _)| exempt == code))
+        .collect();
+    assert!(missing.is_empty(), "no file expects {}", missing.join(", "));
+    for (code, why) in EXEMPT {
+        assert!(!seen.contains(*code), "{code} has a file, although it {why}");
+    }
+}
