@@ -86,7 +86,7 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     out
 }
 
-/// Whether a message is about a line of an error of these, or the one before: what could not be read is not to be judged.
+/// Whether a message is about a line of an error of these: what could not be read is not to be judged, nor a statement that goes on there.
 fn near_errors(inputs: &[Input], diagnostics: &[Diagnostic]) -> impl Fn(&Diagnostic) -> bool + use<> {
     let lines: Vec<(u16, Vec<usize>)> = inputs.iter().map(|i| (i.file, i.lines.clone())).collect();
     let place = move |d: &Diagnostic| {
@@ -96,5 +96,8 @@ fn near_errors(inputs: &[Input], diagnostics: &[Diagnostic]) -> impl Fn(&Diagnos
     };
     let errors: Vec<(u16, usize)> =
         diagnostics.iter().filter(|d| d.severity == Severity::Error).filter_map(&place).collect();
-    move |d| place(d).is_some_and(|(file, line)| errors.iter().any(|(f, l)| *f == file && (line == *l || line + 1 == *l)))
+    move |d| {
+        let before = |line: usize, l: usize| d.code == codes::READS_TARGET && line + 1 == l;
+        place(d).is_some_and(|(file, line)| errors.iter().any(|(f, l)| *f == file && (line == *l || before(line, *l))))
+    }
 }

@@ -126,6 +126,16 @@ fn assertions_that_always_hold() {
     let index = "with \"\" { begin t\nt += id.i(i)\nt -= id.i(1)\nassert bounds t ltu.i n } do { }";
     kept(&loop_of("1 to n step 1", index), 0);
     kept(&loop_of("0 to n step 1", index), 1);
+    // A last value that may have wrapped.
+    let less = |range: &str| {
+        format!(
+            "with \"\" {{ begin t\nt += id.i(n)\nt -= id.i(1) }} do {{ {} }}",
+            loop_of(range, "assert bounds i lt.i n")
+        )
+    };
+    kept(&less("1 to t step 1"), 1);
+    kept(&format!("assert user n ge.i 1\n{}", less("1 to t step 1")), 1);
+    kept(&format!("assert user n ge.i 1\n{}", less("0 to n step 1")), 2);
     // The same again, also within, until something changes.
     kept("assert user x lt.i y\nassert user x lt.i y\nassert user y gt.i x\nassert user x ne.i y", 1);
     kept("assert user x lt.i y\nx += id.i(1)\nassert user x lt.i y", 2);
@@ -304,6 +314,37 @@ fn stepping() {
         INTS,
         "for i = 1 to 9 step 1 { with \"\" { begin t\n t += mul.i(i, x) } do { x += id.i(1)\n x -= id.i(1) } }",
     );
+    // It is read before it is complete.
+    stays(
+        Pass::Strength,
+        INTS,
+        "for i = 1 to 9 step 1 { with \"\" { begin t\n t += mul.i(i, n)\n y += id.i(t)\n t += id.i(a) } do { m[t] += id.i(1) } }",
+    );
+}
+
+#[test]
+fn what_calls_do() {
+    let text = |g: &str, main: &str| {
+        let mut p = parse(&format!(
+            "program Q32.32\nentry main\nfun g {{\nin p: i\nregion p: f\n{g}\n}}\n\
+             fun main {{\nout x: f\nin a: i\nin n: i\nvar i: i\nvar t: f\nregion m: f\n{main}\n}}"
+        ))
+        .unwrap();
+        for pass in [Pass::Hoist, Pass::Cancel, Pass::Merge] {
+            pass.run(&mut p);
+        }
+        body(&p)
+    };
+    // A function that writes memory may write what is loaded in each turn.
+    let load =
+        "for i = 1 to 9 step 1 { with \"\" { begin t check\n t += id.f(m[a]) } do { x += id.f(t) }\n call g(a) }";
+    assert!(text("p[p] += id.f(1.0)", load).starts_with("for"));
+    assert!(text("assert user p ne.i 3", load).starts_with("with"));
+    // A call and its undoing are nothing, unless something is shown, or it may trap.
+    assert_eq!(text("", "call g(a)\nuncall g(a)"), "");
+    for g in ["show.i p", "assert user p ne.i 3", "call g(p)"] {
+        assert!(!text(g, "call g(a)\nuncall g(a)").is_empty(), "{g}");
+    }
 }
 
 #[test]
@@ -493,6 +534,6 @@ fn switches() {
     for pass in Pass::ALL {
         assert_eq!(Pass::from_name(pass.name()), Some(*pass));
         assert!(pass.doc().ends_with('.') && !pass.doc().contains('\n'));
-        assert_eq!(Switches::NONE.with(*pass).has(*pass), true);
+        assert!(Switches::NONE.with(*pass).has(*pass));
     }
 }

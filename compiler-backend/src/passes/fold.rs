@@ -24,5 +24,6 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
                 break;
             }
         }
+        simplify::run(function, format, summaries);
     }
 }

@@ -27,15 +27,20 @@ pub(crate) struct Profile {
     pub(crate) size: usize,
     /// How many functions beside the entry.
     pub(crate) helpers: usize,
+    /// How many statements in a hundred may trap.
+    pub(crate) risk: usize,
 }
 
 impl Profile {
     /// Everything.
-    pub(crate) const ALL: Profile = Profile { types: &[Ty::Q, Ty::L, Ty::F], smooth: false, size: 30, helpers: 2 };
+    pub(crate) const ALL: Profile =
+        Profile { types: &[Ty::Q, Ty::L, Ty::F], smooth: false, size: 30, helpers: 2, risk: 0 };
     /// Integers, fixed-point and logarithmic numbers: exact.
-    pub(crate) const EXACT: Profile = Profile { types: &[Ty::Q, Ty::L], smooth: false, size: 30, helpers: 2 };
+    pub(crate) const EXACT: Profile = Profile { types: &[Ty::Q, Ty::L], smooth: false, size: 30, helpers: 2, risk: 0 };
+    /// Divisions by what may be zero, and assertions that may fail.
+    pub(crate) const RISKY: Profile = Profile { risk: 20, ..Profile::ALL };
     /// Floating-point numbers.
-    pub(crate) const SMOOTH: Profile = Profile { types: &[Ty::F], smooth: true, size: 24, helpers: 1 };
+    pub(crate) const SMOOTH: Profile = Profile { types: &[Ty::F], smooth: true, size: 24, helpers: 1, risk: 0 };
 }
 
 /// A program and what to run it on.
@@ -221,7 +226,9 @@ impl Generator {
 
     fn statement(&mut self, scope: &Scope, out: &mut Block) {
         let leaf = scope.depth >= 4 || scope.weight > 200;
+        let risky = self.random.chance(self.profile.risk / 4);
         let stmt = match self.random.below(if leaf { 50 } else { 100 }) {
+            _ if risky => self.assertion(scope),
             0..38 => {
                 let ty = self.ty();
                 self.place(scope, ty).map(|dst| self.update(scope, dst, ty))

@@ -1,10 +1,10 @@
 //! Random statements with others in them: branches, loops, routines, lives of variables, blocks undone.
 
-use super::generate::{Gen, type_of};
+use super::generate::{AVOID, Gen, type_of};
 use super::model::{Kind, Len, Variable};
 
 impl Gen<'_> {
-    pub fn control(&mut self, depth: usize) {
+    pub(super) fn control(&mut self, depth: usize) {
         match self.rng.below(24) {
             0..=3 => self.branch(depth),
             4 => self.branch_with_post(depth),
@@ -26,7 +26,13 @@ impl Gen<'_> {
         let count = 1 + self.rng.below(3);
         let mut heads = Vec::new();
         for _ in 0..count {
+            // What is decided may come to nothing, and then a trap with it.
+            let (risky, helpers) = (self.risky, self.inside_helper);
+            if AVOID.contains(&"traps in conditions") && risky {
+                (self.risky, self.inside_helper) = (false, 2);
+            }
             let (c, used) = self.reading(|g| g.expr(Kind::Bool, 2));
+            (self.risky, self.inside_helper) = (risky, helpers);
             self.freeze(&used);
             heads.push(if self.rng.chance(50) { format!("({c}, ~)") } else { c });
         }
@@ -119,7 +125,9 @@ impl Gen<'_> {
         let mark = if !self.risky && self.rng.chance(8) { "@invcheckoff @inbounds " } else { "" };
         emit!(self, "{tilde}{mark}for {i} {} {range}", self.rng.pick(&["=", "in", "∈"]));
         self.loops += 1;
+        self.inverting += tilde.len();
         self.inner(|g| g.some(2, if g.loops > 2 { 0 } else { depth }));
+        self.inverting -= tilde.len();
         self.loops -= 1;
         self.line("end");
         self.vars = outer;
@@ -255,7 +263,8 @@ impl Gen<'_> {
         self.inverting += usize::from(form == 2);
         let computing = self.captured(|g| {
             g.indent += 1;
-            let (locals, used) = g.reading(|g| g.locals(3));
+            let most = if g.wide && g.inverting == 0 && g.loops == 0 { 25 } else { 3 };
+            let (locals, used) = g.reading(|g| g.locals(most));
             for (name, value) in &locals {
                 emit!(g, "{name} ← {value}");
             }
@@ -444,6 +453,6 @@ impl Gen<'_> {
 }
 
 /// A function's parameter list entry.
-pub fn parameter(name: &str, kind: Kind, dims: usize) -> String {
+pub(super) fn parameter(name: &str, kind: Kind, dims: usize) -> String {
     format!("{name}::{}", type_of(kind, dims))
 }

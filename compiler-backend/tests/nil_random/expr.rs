@@ -5,7 +5,7 @@ use super::model::{Kind, Len, Role, SHORTEST, Variable};
 
 impl Gen<'_> {
     /// An expression of this kind.
-    pub fn expr(&mut self, kind: Kind, depth: usize) -> String {
+    pub(super) fn expr(&mut self, kind: Kind, depth: usize) -> String {
         if depth == 0 || self.rng.chance(15) {
             return self.leaf(kind);
         }
@@ -130,6 +130,9 @@ impl Gen<'_> {
             2 => format!("({a} - {})", self.expr(kind, d)),
             3 | 4 => format!("({a} * {})", self.expr(kind, d)),
             5 => format!("({a} * {})", self.expr(part, d)),
+            6 if AVOID.contains(&"one place twice in an argument") => {
+                format!("complex({}, -(0.5 * {}))", self.expr(part, d), self.expr(part, d))
+            }
             6 => format!("complex({}, {})", self.expr(part, d), self.expr(part, d)),
             7 => format!("(-{a})"),
             8 => format!("conj({a})"),
@@ -157,12 +160,12 @@ impl Gen<'_> {
             1 => format!("({a} - {})", self.expr(Kind::Pair, d)),
             2 => format!("({a} * {})", self.expr(Kind::Float, d)),
             3 => format!("({} * {a})", self.expr(Kind::Float, d)),
-            _ => format!("Pair({}, {})", self.expr(Kind::Float, d), self.expr(Kind::Float, d)),
+            _ => format!("Pair({}, -(0.5 * {}))", self.expr(Kind::Float, d), self.expr(Kind::Float, d)),
         }
     }
 
     /// A value without operators.
-    pub fn leaf(&mut self, kind: Kind) -> String {
+    pub(super) fn leaf(&mut self, kind: Kind) -> String {
         if self.rng.chance(75)
             && let Some(place) = self.leaf_of(kind)
         {
@@ -171,7 +174,7 @@ impl Gen<'_> {
         self.constant(kind)
     }
 
-    pub fn constant(&mut self, kind: Kind) -> String {
+    pub(super) fn constant(&mut self, kind: Kind) -> String {
         let real = |g: &mut Self| {
             let x = *g.rng.pick(&["0.5", "1.25", "-0.75", "2.0", "0.1", "-1.5", "3.0", "0.0"]);
             if x.starts_with('-') { format!("({x})") } else { x.to_string() }
@@ -207,13 +210,13 @@ impl Gen<'_> {
     }
 
     /// A variable, an element or a field that may be read.
-    pub fn leaf_of(&mut self, kind: Kind) -> Option<String> {
+    pub(super) fn leaf_of(&mut self, kind: Kind) -> Option<String> {
         let v = self.pick_var(|v| v.read && part_of(v.kind, kind))?;
         Some(self.access(&v, kind))
     }
 
     /// A variable that fits.
-    pub fn pick_var(&mut self, fits: impl Fn(&Variable) -> bool) -> Option<Variable> {
+    pub(super) fn pick_var(&mut self, fits: impl Fn(&Variable) -> bool) -> Option<Variable> {
         let all: Vec<usize> = (0..self.vars.len()).filter(|n| fits(&self.vars[*n])).collect();
         if all.is_empty() {
             return None;
@@ -223,7 +226,7 @@ impl Gen<'_> {
     }
 
     /// The variable, or an element or a field of it that is of this kind. What it reads is noted.
-    pub fn access(&mut self, v: &Variable, kind: Kind) -> String {
+    pub(super) fn access(&mut self, v: &Variable, kind: Kind) -> String {
         self.used.push(v.name.clone());
         let mut text = v.name.clone();
         if !v.dims.is_empty() {
@@ -241,12 +244,12 @@ impl Gen<'_> {
     }
 
     /// An index of an array of this length.
-    pub fn index(&mut self, len: &Len) -> String {
+    pub(super) fn index(&mut self, len: &Len) -> String {
         if self.risky
             && self.rng.chance(6)
-            && let Some(i) = self.leaf_of(Kind::Int)
+            && let Some(v) = self.pick_var(|v| v.read && v.kind == Kind::Int && !v.dims.is_empty())
         {
-            return i;
+            return self.access(&v, Kind::Int);
         }
         if self.rng.chance(70)
             && let Some(v) = self.pick_var(|v| v.index.as_ref().is_some_and(|i| i.len == *len))
@@ -291,6 +294,6 @@ impl Gen<'_> {
 }
 
 /// Whether a number of kind `part` is, or is in, one of kind `whole`.
-pub fn part_of(whole: Kind, part: Kind) -> bool {
+pub(super) fn part_of(whole: Kind, part: Kind) -> bool {
     whole == part || whole.parts().is_some_and(|(k, _)| k == part) || (whole == Kind::Tropical && part == Kind::Float)
 }

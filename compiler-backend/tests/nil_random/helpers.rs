@@ -7,7 +7,7 @@ use super::model::{Helper, Kind, Len, Param, Role, Variable};
 
 impl Gen<'_> {
     /// A function.
-    pub fn helper(&mut self, kinds: &[Kind]) {
+    pub(super) fn helper(&mut self, kinds: &[Kind]) {
         let role = match self.rng.below(10) {
             0..=3 => Role::Plain,
             4 | 5 => Role::Adds,

@@ -1,36 +1,36 @@
 //! What programs are made of: kinds of numbers, variables, lengths, functions.
 
 /// A generator of numbers, the same for the same seed.
-pub struct Rng(u64);
+pub(super) struct Rng(u64);
 
 impl Rng {
-    pub fn new(seed: u64) -> Rng {
+    pub(super) fn new(seed: u64) -> Rng {
         Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    pub fn chance(&mut self, percent: usize) -> bool {
+    pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 }
 
 /// What an element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     Int,
     Bool,
     Fixed,
@@ -44,7 +44,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: &'static [Kind] = &[
+    pub(super) const ALL: &'static [Kind] = &[
         Kind::Int,
         Kind::Bool,
         Kind::Fixed,
@@ -57,7 +57,7 @@ impl Kind {
     ];
 
     /// The type in the source.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Kind::Int => "Int",
             Kind::Bool => "Bool",
@@ -72,7 +72,7 @@ impl Kind {
     }
 
     /// The number that complex numbers and structs are made of, and the names of the two parts.
-    pub fn parts(self) -> Option<(Kind, [&'static str; 2])> {
+    pub(super) fn parts(self) -> Option<(Kind, [&'static str; 2])> {
         match self {
             Kind::Complex => Some((Kind::Float, ["re", "im"])),
             Kind::ComplexFixed => Some((Kind::Fixed, ["re", "im"])),
@@ -83,11 +83,11 @@ impl Kind {
 }
 
 /// How long arrays are: at least two.
-pub const SHORTEST: usize = 2;
+pub(super) const SHORTEST: usize = 2;
 
 /// How long an array is in one dimension.
 #[derive(Clone, Debug)]
-pub enum Len {
+pub(super) enum Len {
     /// So long.
     Known(usize),
     /// As long as the caller says; what says it in the source.
@@ -104,7 +104,7 @@ impl PartialEq for Len {
 }
 
 impl Len {
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Len::Known(n) => n.to_string(),
             Len::Open(_, text) => text.clone(),
@@ -112,52 +112,52 @@ impl Len {
     }
 
     /// At least so long.
-    pub fn least(&self) -> usize {
+    pub(super) fn least(&self) -> usize {
         if let Len::Known(n) = self { *n } else { SHORTEST }
     }
 }
 
 /// An integer that is an index of arrays of this length, and stays one when this is subtracted or added.
 #[derive(Clone, Debug)]
-pub struct Index {
-    pub len: Len,
-    pub below: usize,
-    pub above: usize,
+pub(super) struct Index {
+    pub(super) len: Len,
+    pub(super) below: usize,
+    pub(super) above: usize,
 }
 
 /// A name in scope.
 #[derive(Clone, Debug)]
-pub struct Variable {
-    pub name: String,
-    pub kind: Kind,
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) kind: Kind,
     /// Of an array.
-    pub dims: Vec<Len>,
+    pub(super) dims: Vec<Len>,
     /// Whether expressions may read it here.
-    pub read: bool,
+    pub(super) read: bool,
     /// Whether statements may change it here.
-    pub write: bool,
-    pub index: Option<Index>,
+    pub(super) write: bool,
+    pub(super) index: Option<Index>,
 }
 
 impl Variable {
-    pub fn new(name: &str, kind: Kind, dims: Vec<Len>, write: bool) -> Variable {
+    pub(super) fn new(name: &str, kind: Kind, dims: Vec<Len>, write: bool) -> Variable {
         Variable { name: name.to_string(), kind, dims, read: true, write, index: None }
     }
 }
 
 /// A parameter of a generated function.
 #[derive(Clone, Debug)]
-pub struct Param {
-    pub name: String,
-    pub kind: Kind,
+pub(super) struct Param {
+    pub(super) name: String,
+    pub(super) kind: Kind,
     /// Of an array: which lengths are the same.
-    pub dims: Vec<usize>,
-    pub written: bool,
+    pub(super) dims: Vec<usize>,
+    pub(super) written: bool,
 }
 
 /// What a function is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(super) enum Role {
     /// Calls as statements.
     Plain,
     /// Its first parameter, a number, takes up its result, and it changes no other: it may stand in expressions.
@@ -172,9 +172,9 @@ pub enum Role {
 
 /// A function that has been generated.
 #[derive(Clone, Debug)]
-pub struct Helper {
-    pub name: String,
-    pub params: Vec<Param>,
-    pub keyword: Option<(String, Kind)>,
-    pub role: Role,
+pub(super) struct Helper {
+    pub(super) name: String,
+    pub(super) params: Vec<Param>,
+    pub(super) keyword: Option<(String, Kind)>,
+    pub(super) role: Role,
 }

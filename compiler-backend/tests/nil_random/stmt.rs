@@ -6,7 +6,7 @@ use super::model::{Helper, Kind, Len, Param, Role, Variable};
 
 impl Gen<'_> {
     /// A statement, with others in it down to this depth.
-    pub fn statement(&mut self, depth: usize) {
+    pub(super) fn statement(&mut self, depth: usize) {
         self.budget = self.budget.saturating_sub(1);
         if depth == 0 || self.rng.chance(55) {
             self.simple();
@@ -16,7 +16,7 @@ impl Gen<'_> {
     }
 
     /// Some statements.
-    pub fn some(&mut self, most: usize, depth: usize) {
+    pub(super) fn some(&mut self, most: usize, depth: usize) {
         for _ in 0..1 + self.rng.below(most) {
             self.statement(depth);
         }
@@ -101,7 +101,7 @@ impl Gen<'_> {
         if self.risky || !self.rng.chance(8) {
             ""
         } else {
-            *self.rng.pick(&["@inbounds ", "@invcheckoff ", "@invcheckoff @inbounds "])
+            self.rng.pick::<&str>(&["@inbounds ", "@invcheckoff ", "@invcheckoff @inbounds "])
         }
     }
 

@@ -378,8 +378,9 @@ impl<'a> Body<'_, 'a> {
                     continue;
                 }
                 let (a, b) = (&args[i], &args[j]);
-                let both: Vec<Place> = a.places.iter().chain(&b.places).copied().collect();
-                self.keep_all_apart(&both, span)?;
+                for (x, y) in a.places.iter().flat_map(|x| b.places.iter().map(move |y| (*x, *y))) {
+                    self.keep_all_apart(&[x, y], span)?;
+                }
                 for (views, places) in [(&a.views, &b.places), (&b.views, &a.places)] {
                     for view in views.iter() {
                         if places.iter().any(|p| matches!(p, Place::Mem(m) if m.region == view.region)) {
@@ -498,10 +499,6 @@ impl<'a> super::Sema<'a> {
         let mut params = Vec::new();
         body.scopes.open();
         for (param, ty) in definition.params.iter().zip(types) {
-            if body.scopes.find(&param.name.text).is_some() {
-                let message = format!("two parameters have the name `{}`", param.name.text);
-                body.error(&param.name.span, codes::TWICE, message).help = Some("give them different names".into());
-            }
             let (value, facts) = body.parameter(&param.name.text, &ty);
             params.push(facts);
             body.scopes.add(&param.name.text, value, Kind::Param, &param.name.span);
@@ -516,10 +513,6 @@ impl<'a> super::Sema<'a> {
                     value
                 }
             };
-            if body.scopes.find(&name).is_some() {
-                let message = format!("two parameters have the name `{name}`");
-                body.error(&k.name.span, codes::TWICE, message).help = Some("give them different names".into());
-            }
             body.scopes.add(&name, value, Kind::Param, &k.name.span);
         }
         let count = body.f.params.len();

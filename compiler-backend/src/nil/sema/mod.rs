@@ -231,6 +231,14 @@ impl<'a> Sema<'a> {
     }
 
     fn define(&mut self, input: &'a Input, f: &'a ast::Function) {
+        let all: Vec<&ast::Param> = f.params.iter().chain(&f.keywords).collect();
+        for (n, param) in all.iter().enumerate() {
+            if all.iter().take(n).any(|other| other.name.text == param.name.text) {
+                let message = format!("two parameters have the name `{}`", param.name.text);
+                let help = Some("give them different names".to_string());
+                self.error(input.file, &param.name.span, codes::TWICE, message).help = help;
+            }
+        }
         let n = self.definitions.len();
         self.definitions.push(Definition { file: input.file, ast: f, library: input.library });
         match f.instruction {

@@ -12,7 +12,7 @@ use crate::passes::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_
 use crate::passes::table::Map;
 
 /// Offsets beyond this fit no instruction.
-const FAR: i64 = 1 << 26;
+const FAR: u64 = 1 << 26;
 
 /// What an ancilla is: a sum of variables, at most two, and a constant.
 #[derive(Clone, Default)]
@@ -143,7 +143,7 @@ fn sums(compute: &[At], types: &[Ty]) -> Map<Var, Sum> {
         }
     }
     for sum in sums.values_mut() {
-        sum.fit &= (1..=2).contains(&sum.vars.len()) && sum.add.abs() < FAR;
+        sum.fit &= (1..=2).contains(&sum.vars.len()) && sum.add.unsigned_abs() < FAR;
     }
     sums
 }
@@ -161,7 +161,7 @@ fn read(stmt: &Stmt, summaries: &Summaries, sums: &mut Map<Var, Sum>, at: Option
         Slot::Read(Operand::Var(v)) | Slot::Written(Operand::Var(v)) => note(*v, otherwise),
         Slot::Read(Operand::Mem(m)) | Slot::Written(Operand::Mem(m)) | Slot::Place(Place::Mem(m)) => {
             let pair = m.base.is_some() && m.index.is_some();
-            let far = m.offset.abs() >= FAR || (pair && m.base == m.index);
+            let far = m.offset.unsigned_abs() >= FAR || (pair && m.base == m.index);
             for v in m.vars() {
                 note(
                     v,

@@ -69,7 +69,8 @@ pub(super) fn expand(
     loc: Loc,
     summaries: &Summaries,
 ) -> Option<Block> {
-    if args.len() != callee.params.len() {
+    let unknown = callee.params.iter().any(|p| p.var.0 as usize >= callee.vars.len());
+    if unknown || args.len() != callee.params.len() {
         return None;
     }
     let effects = Effects::of_block(summaries, &callee.body);
@@ -77,7 +78,7 @@ pub(super) fn expand(
         .params
         .iter()
         .zip(args)
-        .filter(|(p, _)| p.written)
+        .filter(|(p, _)| p.written || effects.writes.has(p.var))
         .filter_map(|(_, a)| if let Operand::Var(v) = a { Some(*v) } else { None })
         .collect();
     let uses = uses(callee, summaries);
@@ -87,7 +88,7 @@ pub(super) fn expand(
         let free = |v: Var| !written.contains(&v);
         let ok = match arg {
             Operand::Const(_) => !param.written,
-            Operand::Var(v) => param.written || free(*v),
+            Operand::Var(v) => effects.writes.has(param.var) || param.written || free(*v),
             Operand::Mem(m) => m.vars().all(free),
         };
         let repeated = |a: &Operand| args.iter().enumerate().any(|(m, b)| m != n && a == b);

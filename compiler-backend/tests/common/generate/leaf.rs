@@ -54,6 +54,9 @@ impl Generator {
     }
 
     pub(super) fn func(&mut self, ty: Ty) -> Func {
+        if ty == Ty::Int && self.random.chance(self.profile.risk) {
+            return Func::Int(if self.random.chance(50) { int_fn::Fn::Div } else { int_fn::Fn::Rem });
+        }
         let n = self.random.below(10);
         if n < 5 {
             return id(ty);
@@ -115,6 +118,11 @@ impl Generator {
     }
 
     pub(super) fn assertion(&mut self, scope: &Scope) -> Option<Stmt> {
+        if self.random.chance(10 * self.profile.risk) {
+            let (a, b) = (self.of(&scope.readable, Ty::Int)?, self.operand(scope, Ty::Int, None));
+            let cond = [Cond::Lt, Cond::Ne, Cond::Ge, Cond::Ltu][self.random.below(4)];
+            return Some(Stmt::Assert { test: Test { cond, ty: Ty::Int, a: Operand::Var(a), b }, why: Why::User });
+        }
         let (a, limit) = match self.random.pick(&scope.indices) {
             Some(i) if self.random.chance(70) => (i, INDEX),
             _ => (self.random.pick(&scope.counts)?, 4),
