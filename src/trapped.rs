@@ -182,7 +182,15 @@ fn condition(inst: &Inst) -> Option<String> {
 
 /// Writes a trap as a diagnostic.
 pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter, ieee: bool) {
+    // In a compiled program the checks are the compiler's.
+    let compiled = module.loc(trap.at as usize).is_some_and(|(file, _)| file.ends_with(".nil") || file.ends_with(".jl"));
     let help = match trap.fault {
+        Fault::Assert if compiled => {
+            "an assertion of the program, an index within its array, two elements that must differ, or lengths that must agree"
+        }
+        Fault::NotZero if compiled => {
+            "a variable has another value than the one that it is deallocated with, or the bound of a loop has changed"
+        }
         Fault::NotFinite if ieee => "only doubles can be infinite or NaN: guard the conversion with a `jmp`",
         fault => fault.help(),
     };
