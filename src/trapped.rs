@@ -183,7 +183,8 @@ fn condition(inst: &Inst) -> Option<String> {
 /// Writes a trap as a diagnostic.
 pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter, ieee: bool) {
     // In a compiled program the checks are the compiler's.
-    let compiled = module.loc(trap.at as usize).is_some_and(|(file, _)| file.ends_with(".nil") || file.ends_with(".jl"));
+    let compiled =
+        module.loc(trap.at as usize).is_some_and(|(file, _)| file.ends_with(".nil") || file.ends_with(".jl"));
     let help = match trap.fault {
         Fault::Assert if compiled => {
             "an assertion of the program, an index within its array, two elements that must differ, or lengths that must agree"

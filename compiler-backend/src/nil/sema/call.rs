@@ -368,9 +368,7 @@ impl<'a> Body<'_, 'a> {
 
     /// Refuses arguments that could be the same words, if one of them is changed; where only the run can tell, has it checked.
     fn check_aliases(&mut self, fun: Fun, args: &[Ready], span: &Span) -> Done<()> {
-        // A function that is still being compiled may change anything.
-        let done = self.s.facts[fun.0 as usize].done;
-        let changed: Vec<bool> = (0..args.len()).map(|k| !done || self.changes(fun, k)).collect();
+        let changed: Vec<bool> = (0..args.len()).map(|k| self.changes(fun, k)).collect();
         let changes = |k: usize| changed.get(k).copied().unwrap_or(true);
         for i in 0..args.len() {
             for j in i + 1..args.len() {
