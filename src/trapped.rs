@@ -133,11 +133,29 @@ pub(crate) fn running(direction: Direction, carriage: Carriage) -> String {
     }
 }
 
+/// How much of the machine a message shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    /// Registers by their names, with their values.
+    Operands,
+    /// Values only: what was written knows no registers.
+    Values,
+}
+
 /// What the instruction at the trap's place has to do with it.
-fn primary_text(trap: &Trap, module: &Module) -> String {
-    let values = values(trap, module, false);
+fn primary_text(trap: &Trap, module: &Module, shows: Shows) -> String {
+    let condition = condition(trap, module, false, shows);
+    let values = match (&condition, trap.fault, shows) {
+        (Some(_), _, Shows::Values) => String::new(),
+        (_, Fault::NotZero, Shows::Values) => {
+            let left = trap.values.iter().filter(|v| !v.of_other).zip(types(&trap.inst));
+            let left = left.filter_map(|(v, ty)| Some(number(v.word?, ty, module.flags.format)));
+            left.map(|n| format!("it is off by {n}")).next().unwrap_or_default()
+        }
+        _ => values(trap, module, false),
+    };
     let backward = running(trap.direction, trap.carriage);
-    let says = match (trap.fault, condition(&trap.inst)) {
+    let says = match (trap.fault, condition) {
         (Fault::WrongEntry | Fault::WrongEntryBack, Some(c)) => {
             format!("reached by falling through{backward}, where {c} must be false")
         }
@@ -156,9 +174,10 @@ fn primary_text(trap: &Trap, module: &Module) -> String {
     }
 }
 
-fn other_text(trap: &Trap, module: &Module) -> String {
-    let values = values(trap, module, true);
-    let says = match (trap.fault, trap.other.as_ref().and_then(|(_, i)| condition(i))) {
+fn other_text(trap: &Trap, module: &Module, shows: Shows) -> String {
+    let condition = condition(trap, module, true, shows);
+    let values = if shows == Shows::Values && condition.is_some() { String::new() } else { values(trap, module, true) };
+    let says = match (trap.fault, condition) {
         (Fault::WrongEntry | Fault::WrongEntryBack, _) => {
             return "its partner, from which it must be reached then".to_string();
         }
@@ -168,33 +187,63 @@ fn other_text(trap: &Trap, module: &Module) -> String {
     if values.is_empty() { says } else { format!("{says}: {values}") }
 }
 
-/// The condition of a jump or an assertion: `r4 ≠ r0`.
-fn condition(inst: &Inst) -> Option<String> {
-    let Kind::Row { cond, .. } = inst.kind else { return None };
+/// The condition of a jump or an assertion: `r4 ≠ r0`, or `3 ≠ 0`.
+fn condition(trap: &Trap, module: &Module, of_other: bool, shows: Shows) -> Option<String> {
+    let inst = match (&trap.other, of_other) {
+        (Some((_, other)), true) => other,
+        (None, true) => return None,
+        (_, false) => &trap.inst,
+    };
+    let Kind::Row { cond, ty, .. } = inst.kind else { return None };
     if cond == Cond::Always {
         return None;
     }
     let mut operands = inst.operands().map(|(_, o)| o);
     let (a, b) = (operands.next()?, operands.next()?);
-    let text = |o| pendula::isa::text::operand(o, 0, &pendula::isa::text::NoNames);
+    let text = |o: Operand| {
+        let value = trap.values.iter().find(|v| v.of_other == of_other && v.operand == o).and_then(|v| v.word);
+        match value {
+            Some(word) if shows == Shows::Values => number(word, ty, module.flags.format),
+            _ if shows == Shows::Values && o == Operand::Reg(Reg::ZERO) => number(0, ty, module.flags.format),
+            _ => pendula::isa::text::operand(o, 0, &pendula::isa::text::NoNames),
+        }
+    };
     Some(format!("{} {} {}", text(a), cond.symbol(), text(b)))
+}
+
+/// What is said of the check that failed, if anything is.
+fn reason<'m>(trap: &Trap, module: &'m Module) -> Option<&'m str> {
+    let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
+    module.reason(trap.at).or_else(other)
+}
+
+/// A fault's title for who wrote Nil.
+fn nil_title(fault: Fault) -> &'static str {
+    match fault {
+        Fault::NotZero => "deallocation failed",
+        Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding => "conditions disagree",
+        fault => fault.title(),
+    }
 }
 
 /// Writes a trap as a diagnostic.
 pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter, ieee: bool) {
-    // In a compiled program the checks are the compiler's.
-    let compiled =
-        module.loc(trap.at as usize).is_some_and(|(file, _)| file.ends_with(".nil") || file.ends_with(".jl"));
+    let reason = reason(trap, module);
     let help = match trap.fault {
-        Fault::Assert if compiled => {
-            "an assertion of the program, an index within its array, two elements that must differ, or lengths that must agree"
+        // The reason says it.
+        Fault::Assert if reason.is_some() => "",
+        Fault::NotZero if reason.is_some() => {
+            "uncompute what has changed it, or deallocate it with the value that it has"
         }
-        Fault::NotZero if compiled => {
-            "a variable has another value than the one that it is deallocated with, or the bound of a loop has changed"
+        Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding if reason.is_some() => {
+            "give the condition that holds afterwards just where the first one held before: `(before, after)`"
         }
         Fault::NotFinite if ieee => "only doubles can be infinite or NaN: guard the conversion with a `jmp`",
         fault => fault.help(),
     };
+    // Who wrote Nil knows no registers.
+    let nil = module.loc(trap.at as usize).is_some_and(|(file, _)| file.ends_with(".nil") || file.ends_with(".jl"));
+    let shows = if nil && reason.is_some() { Shows::Values } else { Shows::Operands };
     let derivative = match trap.fault {
         Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {
             "; or it is the derivative that does not exist here, as that of a root at 0"
@@ -204,14 +253,22 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
         }
         _ => "",
     };
-    let mut d = Diagnostic::error(trap.fault.code(), trap.fault.title()).help(format!("{help}{derivative}"));
+    let title = match reason {
+        Some(reason) if shows == Shows::Values => format!("{}: {reason}", nil_title(trap.fault)),
+        Some(reason) => format!("{}: {reason}", trap.fault.title()),
+        None => trap.fault.title().to_string(),
+    };
+    let mut d = Diagnostic::error(trap.fault.code(), title);
+    if !help.is_empty() {
+        d = d.help(format!("{help}{derivative}"));
+    }
     match place(module, sources, trap.at) {
         Some(at) => {
-            d = d.at(at, primary_text(trap, module));
+            d = d.at(at, primary_text(trap, module, shows));
             if let Some((other, _)) = &trap.other
                 && let Some(at) = place(module, sources, *other)
             {
-                d = d.also(at, other_text(trap, module));
+                d = d.also(at, other_text(trap, module, shows));
             }
             reporter.diagnostic(&d, sources);
         }
@@ -219,11 +276,11 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
             let names = ModuleNames(module);
             let mut notes = vec![
                 format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
-                primary_text(trap, module),
+                primary_text(trap, module, shows),
             ];
             if let Some((at, other)) = &trap.other {
                 notes.push(format!("at address {at}: {}", display(other, u64::from(*at), &names)));
-                notes.push(other_text(trap, module));
+                notes.push(other_text(trap, module, shows));
             }
             notes.retain(|n| !n.is_empty());
             let (path, line, column) =
@@ -278,6 +335,7 @@ pub(crate) fn to_json(trap: &Trap, module: &Module) -> Value {
     json!({
         "code": trap.fault.code(),
         "message": trap.fault.title(),
+        "reason": reason(trap, module),
         "direction": trap.direction.name(),
         "level": trap.carriage.level(),
         "tangents": trap.carriage.has_tangents(),

@@ -218,7 +218,12 @@ fn trap(machine: &Machine<'_>, outcome: &Outcome, text: &str) -> Option<Problem>
     let (at, code, message) = match outcome {
         Outcome::Finished => return None,
         Outcome::Limit => (machine.pc()?, "P0130", "the run did not end"),
-        Outcome::Trap(trap) => (trap.at, trap.fault.code(), trap.fault.title()),
+        Outcome::Trap(trap) => {
+            let module = machine.program().module();
+            let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
+            let reason = module.reason(trap.at).or_else(other);
+            (trap.at, trap.fault.code(), reason.unwrap_or(trap.fault.title()))
+        }
     };
     let (_, loc) = machine.program().module().loc(at as usize)?;
     let line = text.lines().nth((loc.line as usize).saturating_sub(1)).unwrap_or("");

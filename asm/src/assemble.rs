@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 
-use pendula_isa::module::{Flags, Span as RoutineSpan, Symbol, SymbolKind};
+use pendula_isa::module::{Flags, Reason, Span as RoutineSpan, Symbol, SymbolKind};
 use pendula_isa::table::Row;
 use pendula_isa::{Format, Kind, Module, Ty};
 
@@ -74,7 +74,12 @@ pub fn assemble(name: &str, text: String, options: &Options) -> Assembly {
     program.lay_out(&mut s, options);
     program.symbols.complete = true;
     program.symbols.check_consts(&mut s);
-    let mut module = Module { flags: program.flags, spans: std::mem::take(&mut program.spans), ..Module::default() };
+    let mut module = Module {
+        flags: program.flags,
+        spans: std::mem::take(&mut program.spans),
+        reasons: std::mem::take(&mut program.reasons),
+        ..Module::default()
+    };
     let faulty = resolve::resolve(&mut s, &mut program, &files, &mut module);
     module.flags = program.flags;
     pairs::check(&mut s, &program, &module, &faulty);
@@ -109,6 +114,7 @@ pub(crate) struct Program {
     /// Bounds of procedures that an error was reported for.
     pub(crate) spoiled: HashSet<u32>,
     spans: Vec<RoutineSpan>,
+    reasons: Vec<Reason>,
     docs: HashMap<Sym, String>,
     data_len: u64,
 }
@@ -124,6 +130,7 @@ impl Program {
             flags: Flags::default(),
             spoiled: HashSet::new(),
             spans: Vec::new(),
+            reasons: Vec::new(),
             docs: HashMap::new(),
             data_len: 0,
         }
@@ -140,6 +147,7 @@ impl Program {
         let mut open_spans: Vec<usize> = Vec::new();
         let mut docs: Vec<(Sym, Span, Via)> = Vec::new();
         let mut taken = HashSet::new();
+        let mut why: Option<(Sym, Span, Via)> = None;
         for n in 0..s.ast.stmts.len() {
             let stmt = s.ast.stmts[n];
             match stmt.op {
@@ -161,6 +169,9 @@ impl Program {
                     }
                     if let Kind::Row { row: Row::Proc, inverse, .. } = kind {
                         self.procedure(s, &stmt, inverse, &mut docs, &mut taken);
+                    }
+                    if let Some((text, ..)) = why.take() {
+                        self.reasons.push(Reason { at: self.code_len(), text: s.names.text(text).into() });
                     }
                     self.stmt_of.push(n as u32);
                 }
@@ -193,6 +204,11 @@ impl Program {
                     }
                 }
                 Op::ProcDoc(text) => docs.push((text, stmt.span, stmt.via)),
+                Op::Why(text) => {
+                    if let Some((_, span, via)) = why.replace((text, stmt.span, stmt.via)) {
+                        unused_reason(s, span, via, "another follows");
+                    }
+                }
                 Op::Irreversible => self.flags.irreversible = true,
                 // The second pass and the end of it.
                 Op::Import | Op::Export | Op::Global | Op::Mem => {}
@@ -200,6 +216,9 @@ impl Program {
             if s.overwhelmed() {
                 break;
             }
+        }
+        if let Some((_, span, via)) = why {
+            unused_reason(s, span, via, "no instruction follows");
         }
         for (_, span, via) in docs {
             let place = s.place(span);
@@ -368,6 +387,12 @@ impl Program {
     pub(crate) fn data_len(&self) -> u64 {
         self.data_len
     }
+}
+
+fn unused_reason(s: &mut Session, span: Span, via: Via, because: &str) {
+    let place = s.place(span);
+    let d = Diagnostic::warning(codes::UNUSED_DOC, "this is the reason of nothing").at(place, because);
+    s.report(d.help("put it before the instruction whose check it explains"), via);
 }
 
 /// A value as a number of words.

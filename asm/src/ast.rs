@@ -63,6 +63,7 @@ pub(crate) enum Directive {
     Unroutine,
     EndUnroutine,
     ProcDoc,
+    Why,
     Irreversible,
 }
 
@@ -90,6 +91,7 @@ pub(crate) const DIRECTIVES: &[(&str, Directive)] = &[
     (".unroutine", Directive::Unroutine),
     (".endunroutine", Directive::EndUnroutine),
     (".proc-doc", Directive::ProcDoc),
+    (".why", Directive::Why),
     (".irreversible", Directive::Irreversible),
 ];
 
@@ -121,6 +123,8 @@ pub(crate) enum Op {
     Equ(Sym),
     Mark(Mark),
     ProcDoc(Sym),
+    /// What the next instruction checks.
+    Why(Sym),
     Irreversible,
 }
 

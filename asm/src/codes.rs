@@ -52,7 +52,7 @@ own_codes! {
     TOO_LARGE "P0044" "a program beyond the limits";
     TOO_MANY "P0045" "more errors than are shown";
     TWICE "P0046" "a directive given twice";
-    UNUSED_DOC "P0201" "documentation without a procedure";
+    UNUSED_DOC "P0201" "documentation or a reason of nothing";
 }
 
 /// The codes of [`OperandError`](pendula_isa::OperandError).

@@ -332,6 +332,9 @@ fn code(module: &Module, names: &Known<'_>, out: &mut Text) {
         }
         match module.code.get(at) {
             Some(inst) => {
+                if let Some(reason) = module.reason(at as u32) {
+                    out.statement(".why", &quote(reason));
+                }
                 let text = names.display(inst, at);
                 let (mnemonic, operands) = text.split_once(' ').unwrap_or((&text, ""));
                 out.all_labelled(&labels, mnemonic, operands.trim_start());

@@ -97,7 +97,7 @@ impl InvertError {
 
 /// The inverse program. Inverting it again gives the module back.
 ///
-/// Labels, source lines and routine spans go with their instructions (a compute span becomes an undo span), a
+/// Labels, source lines, reasons and routine spans go with their instructions (a compute span becomes an undo span), a
 /// data object's import and export marks are exchanged, and code outside of regions, which nothing reaches, is left alone.
 pub fn invert(module: &Module) -> Result<Module, InvertError> {
     if module.flags.irreversible {
@@ -121,6 +121,12 @@ pub fn invert(module: &Module) -> Result<Module, InvertError> {
             locs.reverse();
         }
     }
+    for reason in &mut out.reasons {
+        if let Some(region) = structure.region_of(reason.at) {
+            reason.at = mirror(region, reason.at);
+        }
+    }
+    out.reasons.sort_by_key(|r| r.at);
     for symbol in &mut out.symbols {
         match &mut symbol.kind {
             SymbolKind::Label => {

@@ -12,6 +12,7 @@
 //! | `.pendula.texts` | what `print` shows |
 //! | `.pendula.lines` | source files and the line table |
 //! | `.pendula.spans` | routine spans |
+//! | `.pendula.reasons` | what checks are for |
 //! | `.pendula.symbols` | the order of the symbols, which ELF does not keep, and their documentation |
 //!
 //! The machine number, 0x4450 (`PD`), is unofficial; the ABI is "standalone".
@@ -92,6 +93,7 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
         Section::new(side::TEXTS, elf::SectionFlags(0), side::write_texts(&module.texts)),
         Section::new(side::LINES, elf::SectionFlags(0), side::write_lines(&module.files, &module.locs)),
         Section::new(side::SPANS, elf::SectionFlags(0), side::write_spans(&module.spans)),
+        Section::new(side::REASONS, elf::SectionFlags(0), side::write_reasons(&module.reasons)),
         Section::new(side::SYMBOLS, elf::SectionFlags(0), notes),
     ];
     Ok(assemble_file(module, cut, &sections)?)
@@ -289,6 +291,7 @@ fn read_aligned(bytes: &[u8]) -> Result<Module, ObjectError> {
         symbols: Vec::new(),
         texts: side::read_texts(file.optional(side::TEXTS)?)?,
         spans: side::read_spans(file.optional(side::SPANS)?)?,
+        reasons: side::read_reasons(file.optional(side::REASONS)?)?,
         flags,
     };
     module.symbols = file.symbols(&module.code, cut)?;

@@ -186,8 +186,9 @@ fn stray_end(s: &mut Session, undo: bool, stmt: &Stmt) {
 fn invert(s: &mut Session, name: Sym, span: Range<usize>, by: &Stmt, number: u32) {
     // The statements to invert, with the labels of each: labels go before what they label. Data is not repeated.
     let mut labels: Vec<Stmt> = Vec::new();
-    let mut items: Vec<(Stmt, Range<usize>)> = Vec::new();
+    let mut items: Vec<(Stmt, Range<usize>, Option<Stmt>)> = Vec::new();
     let mut waiting = 0;
+    let mut why = None;
     let mut text = true;
     for stmt in s.ast.stmts.get(span).unwrap_or(&[]) {
         match stmt.op {
@@ -195,19 +196,21 @@ fn invert(s: &mut Session, name: Sym, span: Range<usize>, by: &Stmt, number: u32
             Op::Data => text = false,
             Op::Label(_) if text => labels.push(*stmt),
             Op::Inst(_) if text => {
-                items.push((*stmt, waiting..labels.len()));
+                items.push((*stmt, waiting..labels.len(), why.take()));
                 waiting = labels.len();
             }
-            Op::Mark(_) => items.push((*stmt, 0..0)),
+            Op::Why(_) => why = Some(*stmt),
+            Op::Mark(_) => items.push((*stmt, 0..0, None)),
             // The rest makes no instruction, or an error has been reported for it.
             _ => {}
         }
     }
     labels.truncate(waiting);
     let renamed = rename(s, &labels, number);
-    for (stmt, own) in items.into_iter().rev() {
+    for (stmt, own, why) in items.into_iter().rev() {
         match stmt.op {
             Op::Inst(kind) => {
+                s.ast.stmts.extend(why);
                 for label in labels.get(own).unwrap_or(&[]) {
                     if let Op::Label(old) = label.op
                         && let Some(&new) = renamed.get(&old)

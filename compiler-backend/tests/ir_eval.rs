@@ -272,8 +272,9 @@ fn errors() {
     assert!(matches!(alias, EvalError::Alias { .. }));
     let zero = ints(|x, _, _| vec![update(Func::Int(int_fn::Fn::Div), to(x), &[int(1), int(0)])]);
     assert!(matches!(zero, EvalError::Fault { fault: Fault::DivideByZero, .. }));
-    let assert =
-        ints(|x, y, _| vec![at(Stmt::Assert { test: test(Cond::Gt, Ty::Int, var(x), var(y)), why: Why::User })]);
+    let assert = ints(|x, y, _| {
+        vec![at(Stmt::Assert { test: test(Cond::Gt, Ty::Int, var(x), var(y)), why: Why::User, says: None })]
+    });
     assert_eq!(assert, EvalError::Assert { loc: Loc::default(), why: Why::User, a: 3, b: 5 });
     let leak = ints(|_, _, b| {
         let t = b.var("t", Ty::Int);

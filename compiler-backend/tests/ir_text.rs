@@ -102,7 +102,7 @@ fn odd(random: &mut Random) -> Program {
             },
             6 => {
                 let why = [Why::User, Why::Bounds, Why::Alias, Why::Shape][r.below(4)];
-                Stmt::Assert { test: condition(r, 9).test, why }
+                Stmt::Assert { test: condition(r, 9).test, why, says: [None, Some(0), Some(1)][r.below(3)] }
             }
             7 => Stmt::Show { ty, value: operand(r) },
             8 => Stmt::Print(r.word() as u32),
@@ -133,6 +133,7 @@ fn odd(random: &mut Random) -> Program {
         entry: [None, Some(Fun(1)), Some(Fun(2))][random.below(3)],
         format: Format::ALL[random.below(3)],
         texts: vec!["\u{1}\\\"é".into()],
+        reasons: vec!["an \"index\"".into(), String::new()],
         files: vec!["a b".into(), String::new()],
         stack: random.word() >> random.below(64),
     }

@@ -1,6 +1,8 @@
 //! An assembled program: code, data, symbols, spans and the line table.
 //! It is what the assembler makes, objects hold, and the machine runs.
 
+use std::sync::Arc;
+
 use crate::inst::Inst;
 use crate::num::Format;
 use crate::types::Ty;
@@ -22,6 +24,8 @@ pub struct Module {
     pub texts: Vec<String>,
     /// Compute and uncompute spans.
     pub spans: Vec<Span>,
+    /// What checks are for, where something is said: at most one for an instruction, by address.
+    pub reasons: Vec<Reason>,
     /// What holds for the whole module.
     pub flags: Flags,
 }
@@ -85,6 +89,15 @@ pub struct Span {
     pub end: u32,
 }
 
+/// What an instruction checks, in words: what is wrong when it traps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// The instruction.
+    pub at: u32,
+    /// The text, which others may share.
+    pub text: Arc<str>,
+}
+
 /// What holds for a whole module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
@@ -107,6 +120,12 @@ impl Module {
         let loc = *self.locs.get(at)?;
         let file = self.files.get(loc.file as usize)?;
         (loc.line > 0).then_some((file.as_str(), loc))
+    }
+
+    /// What is said of the check that an instruction makes.
+    pub fn reason(&self, at: u32) -> Option<&str> {
+        let n = self.reasons.binary_search_by_key(&at, |r| r.at).ok()?;
+        Some(&self.reasons.get(n)?.text)
     }
 
     /// The code symbol at or before an address, for messages: its name and the distance.

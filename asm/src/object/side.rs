@@ -3,8 +3,11 @@
 //! numbers and length-prefixed texts. Only bytes ↔ values; whether the values
 //! make sense together is [`valid`](super::valid)'s to say.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use pendula_isa::Format;
-use pendula_isa::module::{Flags, Loc, Span};
+use pendula_isa::module::{Flags, Loc, Reason, Span};
 
 use super::ObjectError;
 
@@ -12,6 +15,7 @@ pub(super) const FLAGS: &str = ".pendula.flags";
 pub(super) const TEXTS: &str = ".pendula.texts";
 pub(super) const LINES: &str = ".pendula.lines";
 pub(super) const SPANS: &str = ".pendula.spans";
+pub(super) const REASONS: &str = ".pendula.reasons";
 pub(super) const SYMBOLS: &str = ".pendula.symbols";
 
 /// The version of the object format.
@@ -233,6 +237,54 @@ pub(super) fn read_spans(bytes: &[u8]) -> Result<Vec<Span>, ObjectError> {
         spans.push(Span { name, undo: n & 1 == 1, start, end });
     }
     Ok(spans)
+}
+
+/// The different texts, then for each reason how far its instruction lies behind the one before, and the text's index.
+pub(super) fn write_reasons(reasons: &[Reason]) -> Vec<u8> {
+    let mut out = Vec::new();
+    if reasons.is_empty() {
+        return out;
+    }
+    let mut numbers: HashMap<&str, u64> = HashMap::new();
+    let mut texts = Vec::new();
+    for r in reasons {
+        numbers.entry(&r.text).or_insert_with(|| {
+            texts.push(&r.text);
+            texts.len() as u64 - 1
+        });
+    }
+    put(&mut out, texts.len() as u64);
+    texts.iter().for_each(|text| put_text(&mut out, text));
+    let mut before = 0;
+    for r in reasons {
+        put(&mut out, u64::from(r.at.wrapping_sub(before)));
+        put(&mut out, numbers.get(&*r.text).copied().unwrap_or(0));
+        before = r.at;
+    }
+    out
+}
+
+pub(super) fn read_reasons(bytes: &[u8]) -> Result<Vec<Reason>, ObjectError> {
+    let mut cursor = Cursor::new(REASONS, bytes);
+    let (mut texts, mut reasons) = (Vec::new(), Vec::<Reason>::new());
+    if cursor.at_end() {
+        return Ok(reasons);
+    }
+    for _ in 0..cursor.number()? {
+        texts.push(Arc::<str>::from(cursor.text()?));
+    }
+    let mut at: u32 = 0;
+    while !cursor.at_end() {
+        let step = cursor.narrow()?;
+        if step == 0 && !reasons.is_empty() {
+            return Err(cursor.error("an instruction has two reasons"));
+        }
+        at = at.checked_add(step).ok_or_else(|| cursor.error("an instruction's address is too large"))?;
+        let n: usize = cursor.narrow()?;
+        let text = texts.get(n).ok_or_else(|| cursor.error("there is no such text"))?;
+        reasons.push(Reason { at, text: Arc::clone(text) });
+    }
+    Ok(reasons)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::Reg;
 use pendula_isa::verify::{target, verify};
 
+use super::side::REASONS;
 use super::{DATA_LIMIT, NAME_LIMIT, ObjectError};
 
 /// Whether the assembler takes a text for a name: letters, digits, `_`, `.`, `$` and `!`, no digit at the beginning (nor
@@ -43,6 +44,7 @@ pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
     }
     check_symbols(module)?;
     check_spans(&module.spans, &module.code)?;
+    check_reasons(module)?;
     check_lines(module)
 }
 
@@ -112,6 +114,16 @@ fn check_spans(spans: &[Span], code: &[Inst]) -> Result<(), ObjectError> {
             return bad(span, "begins within another span and ends outside it");
         }
         open.push(span.end);
+    }
+    Ok(())
+}
+
+/// Reasons stand in the order of their instructions, one for each.
+fn check_reasons(module: &Module) -> Result<(), ObjectError> {
+    let ordered = module.reasons.is_sorted_by(|a, b| a.at < b.at);
+    if !ordered || module.reasons.last().is_some_and(|r| r.at as usize >= module.code.len()) {
+        let problem = "does not name instructions of the code in their order";
+        return Err(ObjectError::Section { section: REASONS, problem });
     }
     Ok(())
 }

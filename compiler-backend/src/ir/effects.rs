@@ -301,7 +301,7 @@ impl Effects {
                 self.block(summaries, body);
             }
             Stmt::Span { name: _, undo: _, body } => self.block(summaries, body),
-            Stmt::Assert { test, why: _ } => {
+            Stmt::Assert { test, why: _, says: _ } => {
                 self.test(test);
                 self.traps = true;
             }

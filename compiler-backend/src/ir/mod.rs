@@ -43,6 +43,8 @@ pub struct Program {
     pub format: Format,
     /// What [`Stmt::Print`] shows.
     pub texts: Vec<String>,
+    /// What assertions say where they fail.
+    pub reasons: Vec<String>,
     /// Source files, which [`Loc::file`] names.
     pub files: Vec<String>,
     /// Words of memory for the program's own stack, which lies at address 0; 0 if it uses none. The first word counts the words in use,
@@ -81,7 +83,9 @@ pub struct Param {
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VarInfo {
-    /// The name in the source, or one that the compiler gave; need not be unique.
+    /// The name in the source, or one that the compiler gave; need not be unique. Where its end is checked, a name with a point in it is
+    /// the compiler's: `i.bound` for a bound of the loop over `i`, `x.len1` and `x.words` for lengths of `x`, or a word that is a part of a
+    /// variable: `z.re`.
     pub name: String,
     /// How its word is read.
     pub ty: Ty,
@@ -330,6 +334,8 @@ pub enum Stmt {
         test: Test,
         /// Why.
         why: Why,
+        /// What is said where it does not hold: an index into [`Program::reasons`].
+        says: Option<u32>,
     },
     /// Shows a number, when run forward.
     Show {

@@ -24,7 +24,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::LowerError;
 use super::effects::Effects;
 use super::linear::{Builder, INT};
-use super::ops::{Arg, Args, Clear, Cmp, Op, SP, VReg, Word};
+use super::ops::{Arg, Args, Clear, Cmp, Op, SP, Said, VReg, Word};
 use crate::ir::{At, Condition, Step, Var};
 
 /// How a condition decides.
@@ -437,7 +437,16 @@ impl Builder<'_> {
         match len {
             Arg::Const(n) if n.cast_signed() < 0 => Err(self.bad("an array of negative length")),
             Arg::Const(_) => Ok(()),
-            Arg::Reg(_) | Arg::Mem(_) => self.push(Op::Assert(Cmp::new(Cond::Ge, len, Arg::Const(0)))),
+            Arg::Reg(_) | Arg::Mem(_) => {
+                let outer = self.said;
+                self.said = match outer {
+                    Some(Said::Words(region)) => Some(Said::Length(region)),
+                    other => other,
+                };
+                let done = self.push(Op::Assert(Cmp::new(Cond::Ge, len, Arg::Const(0))));
+                self.said = outer;
+                done
+            }
         }
     }
 

@@ -200,7 +200,7 @@ impl Effects {
                 self.block(program, body);
             }
             Stmt::Span { body, name: _, undo: _ } => self.block(program, body),
-            Stmt::Assert { test, why: _ } => self.test(test),
+            Stmt::Assert { test, why: _, says: _ } => self.test(test),
             Stmt::Show { value, ty: _ } => self.read(value),
             Stmt::Print(_) => {}
         }

@@ -15,7 +15,7 @@ use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 use super::LowerError;
 use super::alloc::{Home, Homes, REGISTERS};
 use super::linear::INT;
-use super::ops::{Arg, Clear, Item, Linear, Op, VReg, Word};
+use super::ops::{Arg, Clear, Item, Linear, Op, Said, VReg, Word};
 use crate::ir::{Function, Loc, Program, TOLERANCE};
 
 /// The frame pointer, in functions that move the stack pointer.
@@ -30,6 +30,7 @@ pub(super) struct Coded {
     /// Whether it only brings words where another instruction can take them.
     aux: bool,
     pub(super) loc: Loc,
+    pub(super) said: Option<Said>,
 }
 
 /// A memory operand.
@@ -108,6 +109,7 @@ pub(super) struct Emitter<'a> {
     /// The regions that virtual registers may hold addresses of, where calls lend words of memory.
     pub(super) pointers: HashMap<VReg, BTreeSet<u32>>,
     loc: Loc,
+    said: Option<Said>,
 }
 
 pub(super) const fn bit(reg: u8) -> u32 {
@@ -161,6 +163,7 @@ impl<'a> Emitter<'a> {
             spans: Vec::new(),
             pointers: super::call::pointers(linear),
             loc: function.loc,
+            said: None,
         }
     }
 
@@ -173,11 +176,11 @@ impl<'a> Emitter<'a> {
         let linear = self.linear;
         let arrive = self.arrive()?;
         let mut open = Vec::new();
-        for (at, Item { op, loc }) in linear.ops.iter().enumerate() {
-            self.loc = *loc;
+        for (at, Item { op, loc, said }) in linear.ops.iter().enumerate() {
+            (self.loc, self.said) = (*loc, *said);
             self.op(op, at as u32, &mut open)?;
         }
-        self.loc = self.function.loc;
+        (self.loc, self.said) = (self.function.loc, None);
         arrive.into_iter().rev().for_each(|(inst, frame)| self.aux(inst.inverse(), frame));
         Ok(())
     }
@@ -274,7 +277,8 @@ impl<'a> Emitter<'a> {
     }
 
     pub(super) fn put(&mut self, inst: Inst, frame: bool, aux: bool) {
-        self.code.push(Coded { inst, frame, aux, loc: self.loc });
+        let said = self.said.filter(|said| !aux && said.concerns(&inst));
+        self.code.push(Coded { inst, frame, aux, loc: self.loc, said });
     }
 
     /// Emits an instruction.

@@ -14,7 +14,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::LowerError;
 use super::erase::Known;
 use super::names::SpanNames;
-use super::ops::{Arg, Args, Call, Clear, Cmp, Item, Life, Linear, Op, Pair, VReg, Word};
+use super::ops::{Arg, Args, Call, Clear, Cmp, Item, Life, Linear, Op, Pair, Said, VReg, Word};
 use crate::ir::{At, Function, Loc, Mem, Operand, Place, Program, Stmt, Test, Var};
 
 /// The most operations of a function.
@@ -35,6 +35,7 @@ pub(super) struct Builder<'a> {
     pub(super) level: u32,
     pub(super) depth: u32,
     pub(super) loc: Loc,
+    pub(super) said: Option<Said>,
     /// What is known to be zero, where erasing is asked for.
     pub(super) known: Option<Known<'a>>,
 }
@@ -59,6 +60,7 @@ impl<'a> Builder<'a> {
             level: 0,
             depth: 0,
             loc: function.loc,
+            said: None,
             known,
         };
         // The stack pointer's own life.
@@ -137,7 +139,7 @@ impl<'a> Builder<'a> {
             // Both halves count when the pair is made; calls count their own.
             Op::Half { .. } | Op::Call(_) | Op::Print(_) | Op::Span { .. } => {}
         }
-        self.out.ops.push(Item { op, loc: self.loc });
+        self.out.ops.push(Item { op, loc: self.loc, said: self.said });
         Ok(())
     }
 
@@ -368,7 +370,14 @@ impl<'a> Builder<'a> {
 
     fn stmt(&mut self, at: &At, back: bool) -> Result<(), LowerError> {
         self.loc = at.loc;
-        match &at.stmt {
+        let outer = std::mem::replace(&mut self.said, Said::of(&at.stmt));
+        let done = self.written_out(&at.stmt, back);
+        self.said = outer;
+        done
+    }
+
+    fn written_out(&mut self, stmt: &Stmt, back: bool) -> Result<(), LowerError> {
+        match stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
                 let dst = self.place(dst)?;
                 let args = args.iter().map(|a| self.operand(a)).collect::<Result<Vec<_>, _>>()?;

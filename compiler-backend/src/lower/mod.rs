@@ -19,12 +19,14 @@ mod legal;
 mod linear;
 mod names;
 mod ops;
+mod reasons;
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 use pendula_isa::inst::{OFFSET_MAX, OFFSET_MIN};
-use pendula_isa::module::{Flags, Loc, Span, Symbol, SymbolKind};
+use pendula_isa::module::{Flags, Loc, Reason, Span, Symbol, SymbolKind};
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::Row;
 use pendula_isa::{Acc, Inst, Kind, Module, Reg, Ty};
@@ -168,7 +170,8 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
         flags: Flags { format: program.format, irreversible: false, mem: None },
         ..Module::default()
     };
-    let mut out = Assembly { module: &mut module, calls: Vec::new(), procs: Vec::new() };
+    let mut out =
+        Assembly { program, module: &mut module, calls: Vec::new(), procs: Vec::new(), texts: HashSet::new() };
     if let Some(entry) = program.entry {
         let main = data.main(program, entry)?;
         let context = Context { program, format: program.format, clobbers: &clobbers };
@@ -237,7 +240,10 @@ fn uses(compiled: &Compiled, clobbers: &[u32], group: &[usize]) -> u32 {
 
 /// The module in the making.
 struct Assembly<'m> {
+    program: &'m Program,
     module: &'m mut Module,
+    /// What checks say, each text once.
+    texts: HashSet<Arc<str>>,
     /// Calls, and whom they call.
     calls: Vec<(usize, u32)>,
     /// Where procedures begin.
@@ -293,6 +299,18 @@ impl Assembly<'_> {
                 if !(OFFSET_MIN..=OFFSET_MAX).contains(&inst.imm) {
                     return Err(LowerError::TooLarge("a stack frame has more than 2^27 words"));
                 }
+            }
+            if let Some(said) = coded.said {
+                let text = said.text(self.program, function);
+                let text = match self.texts.get(text.as_str()) {
+                    Some(text) => Arc::clone(text),
+                    None => {
+                        let text = Arc::<str>::from(text);
+                        self.texts.insert(Arc::clone(&text));
+                        text
+                    }
+                };
+                module.reasons.push(Reason { at: module.code.len() as u32, text });
             }
             module.code.push(inst);
             module.locs.push(location(coded.loc));

@@ -156,11 +156,29 @@ pub(super) enum Op {
     },
 }
 
-/// An operation and where it was written.
+/// An operation, where it was written, and what is said of what it checks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) op: Op,
     pub(super) loc: Loc,
+    pub(super) said: Option<Said>,
+}
+
+/// What is wrong where a check fails; [`Said::text`](super::reasons) puts it into words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Said {
+    /// What an assertion says: an index into [`Program::reasons`](crate::ir::Program::reasons).
+    Text(u32),
+    /// A variable does not end as zero.
+    Variable(u32),
+    /// A word of a region does not end as zero.
+    Words(u32),
+    /// An array's length is negative.
+    Length(u32),
+    /// The conditions of an `if` disagree.
+    Branch,
+    /// The conditions of a `while` disagree.
+    Turn,
 }
 
 /// A call.

@@ -63,7 +63,7 @@ macro_rules! slots {
                     visit($Slot::Read(last));
                     visit($Slot::Step(step));
                 }
-                Stmt::Assert { test: Test { cond: _, ty: _, a, b }, why: _ } => {
+                Stmt::Assert { test: Test { cond: _, ty: _, a, b }, why: _, says: _ } => {
                     visit($Slot::Read(a));
                     visit($Slot::Read(b));
                 }
@@ -386,8 +386,8 @@ impl Matcher {
             (Stmt::Span { name, undo, body }, Stmt::Span { name: name2, undo: undo2, body: body2 }) => {
                 (name, undo) == (name2, undo2) && self.block(body, body2)
             }
-            (Stmt::Assert { test, why }, Stmt::Assert { test: test2, why: why2 }) => {
-                (test.cond, test.ty, why) == (test2.cond, test2.ty, why2)
+            (Stmt::Assert { test, why, says }, Stmt::Assert { test: test2, why: why2, says: says2 }) => {
+                (test.cond, test.ty, why, says) == (test2.cond, test2.ty, why2, says2)
                     && self.operands(&[test.a, test.b], &[test2.a, test2.b])
             }
             (Stmt::Show { ty, value }, Stmt::Show { ty: ty2, value: value2 }) => {

@@ -251,7 +251,7 @@ impl<'a> Machine<'a> {
                 self.block(frame, compute, true)
             }
             Stmt::Span { name: _, undo: _, body } => self.block(frame, body, back),
-            Stmt::Assert { test, why } => {
+            Stmt::Assert { test, why, says: _ } => {
                 let (a, b) = (self.word(frame, test.a, loc)?, self.word(frame, test.b, loc)?);
                 if self.holds(test, a, b, loc)? { Ok(()) } else { Err(EvalError::Assert { loc, why: *why, a, b }) }
             }

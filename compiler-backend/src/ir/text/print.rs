@@ -64,6 +64,9 @@ pub(super) fn program(program: &Program) -> String {
     for text in &program.texts {
         p.line(&format!("text {}", quote(text)));
     }
+    for reason in &program.reasons {
+        p.line(&format!("reason {}", quote(reason)));
+    }
     if let Some(Fun(entry)) = program.entry {
         p.line(&format!("entry {}", p.functions.get(entry)));
     }
@@ -310,9 +313,11 @@ impl Printer<'_> {
                 self.inner(body);
                 self.line("}");
             }
-            Stmt::Assert { test, why } => {
+            Stmt::Assert { test, why, says } => {
                 let reason = REASONS.iter().find(|(w, _)| w == why).map_or("user", |(_, name)| name);
-                self.line(&format!("assert {reason} {}{loc}", self.test(test)));
+                let text = says.and_then(|n| self.program.reasons.get(n as usize));
+                let text = text.map_or(String::new(), |text| format!(" : {}", quote(text)));
+                self.line(&format!("assert {reason} {}{text}{loc}", self.test(test)));
             }
             Stmt::Show { ty, value } => {
                 self.line(&format!("show.{} {}{loc}", ty.letter(), self.operand(*value, *ty)));

@@ -38,6 +38,7 @@ struct Reader {
     regions: Table,
     funcs: HashMap<String, Func>,
     rows: HashMap<String, Row>,
+    reasons: HashMap<String, u32>,
 }
 
 /// The word of a number of a type.
@@ -65,6 +66,7 @@ pub(super) fn program(text: &str) -> Read<Program> {
         regions: Table::new(),
         funcs: Func::ALL.iter().map(|f| (print::func(*f), *f)).collect(),
         rows: Row::ALL.iter().map(|row| (print::row(*row), *row)).collect(),
+        reasons: HashMap::new(),
     };
     r.word("program")?;
     let format = r.any_word()?;
@@ -80,6 +82,8 @@ pub(super) fn program(text: &str) -> Read<Program> {
         } else if r.is_word("text") {
             let text = r.quoted()?;
             r.program.texts.push(text);
+        } else if r.is_word("reason") {
+            r.reason()?;
         } else if r.is_word("entry") {
             entry = Some(r.at);
             r.spelled()?;
@@ -170,6 +174,16 @@ impl Reader {
                 Err(self.error("a word is expected here"))
             }
         }
+    }
+
+    fn reason(&mut self) -> Read<u32> {
+        let text = self.quoted()?;
+        let next = self.program.reasons.len() as u32;
+        let n = *self.reasons.entry(text).or_insert_with_key(|text| {
+            self.program.reasons.push(text.clone());
+            next
+        });
+        Ok(n)
     }
 
     fn quoted(&mut self) -> Read<String> {
@@ -473,7 +487,9 @@ impl Reader {
                 let why: Option<Why> = REASONS.iter().find(|(_, name)| self.sees(name)).map(|(why, _)| *why);
                 let why = why.ok_or_else(|| self.error("a reason is expected here"))?;
                 self.at += 1;
-                Stmt::Assert { test: self.test()?, why }
+                let test = self.test()?;
+                let says = if self.is_sign(":") { Some(self.reason()?) } else { None };
+                Stmt::Assert { test, why, says }
             }
             "print" => Stmt::Print(self.parsed()?),
             _ => match word.strip_prefix("show.").map(letter) {

@@ -507,13 +507,9 @@ impl Body<'_, '_> {
                 self.statement(|s| {
                     let x = s.length_value(e, k)?;
                     let a = s.put(Ty::Int, x)?;
-                    s.emit(
-                        Sink::Out,
-                        Stmt::Assert {
-                            test: Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old },
-                            why: Why::Shape,
-                        },
-                    );
+                    let says = s.said(format!("`{name}` has another length than it is deallocated with"));
+                    let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old };
+                    s.emit(Sink::Out, Stmt::Assert { test, why: Why::Shape, says });
                     Ok(())
                 })?;
                 return Ok(old);
@@ -588,9 +584,10 @@ impl Body<'_, '_> {
             let value = s.value_as(value?, &ty, &e.span)?;
             let places = s.targets(&to).ok_or(Stop)?;
             if s.checks {
+                let says = s.said(format!("`{}` is not zero where it is allocated", s.source(&target.span)));
                 for place in places {
                     let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a: place.into(), b: Operand::Const(0) };
-                    s.emit(Sink::Out, Stmt::Assert { test, why: Why::User });
+                    s.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
                 }
             }
             s.fill_value(&to, value, span)

@@ -38,7 +38,10 @@ impl Body<'_, '_> {
             view.dims.clone()
         };
         let mut part = View { dims: Vec::new(), ..view };
-        for (e, dim) in indices.iter().zip(&dims) {
+        let name = self.source(&base.span);
+        let several = dims.len() > 1;
+        let what = |k: usize| if several { format!("dimension {} of `{name}`", k + 1) } else { format!("`{name}`") };
+        for (k, (e, dim)) in indices.iter().zip(&dims).enumerate() {
             match &e.kind {
                 ExprKind::Colon => part.dims.push(dim.clone()),
                 ExprKind::Range { first, step, last } => {
@@ -52,7 +55,7 @@ impl Body<'_, '_> {
                     }
                     let first = self.index_value(first, dim)?;
                     let last = self.index_value(last, dim)?;
-                    self.part(&mut part, dim, first, last)?;
+                    self.part(&mut part, dim, (first, last), (&e.span, &what(k)))?;
                 }
                 _ => {
                     let value = self.eval_with_end(e, dim)?;
@@ -66,12 +69,12 @@ impl Body<'_, '_> {
                             );
                         }
                         let (first, last) = (self.put(Ty::Int, *first)?, self.put(Ty::Int, *last)?);
-                        self.part(&mut part, dim, first, last)?;
+                        self.part(&mut part, dim, (first, last), (&e.span, &what(k)))?;
                         continue;
                     }
                     let x = self.integer(value, &e.span)?;
                     let at = self.put(Ty::Int, x)?;
-                    self.check_index(at, dim.len, &e.span)?;
+                    self.check_index(at, dim.len, &e.span, &what(k))?;
                     shift(&mut part, at, dim, -1);
                 }
             }
@@ -98,14 +101,25 @@ impl Body<'_, '_> {
         value
     }
 
-    fn part(&mut self, part: &mut View, dim: &Dim, first: Operand, last: Operand) -> Done<()> {
+    fn part(
+        &mut self,
+        part: &mut View,
+        dim: &Dim,
+        (first, last): (Operand, Operand),
+        (span, what): (&Span, &str),
+    ) -> Done<()> {
         let one = Operand::Const(1);
         if self.bounds {
-            self.asserts
-                .push(Stmt::Assert { test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one }, why: Why::Bounds });
+            let says = self.said(format!("the part `{}` lies outside {what}", self.source(span)));
+            self.asserts.push(Stmt::Assert {
+                test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one },
+                why: Why::Bounds,
+                says,
+            });
             self.asserts.push(Stmt::Assert {
                 test: Test { cond: Cond::Le, ty: Ty::Int, a: last, b: dim.len },
                 why: Why::Bounds,
+                says,
             });
         }
         shift(part, first, dim, -1);
@@ -140,19 +154,20 @@ impl Body<'_, '_> {
     }
 
     /// Checks an index: now, if everything is known, else where it is used.
-    pub(super) fn check_index(&mut self, at: Operand, len: Operand, span: &Span) -> Done<()> {
+    pub(super) fn check_index(&mut self, at: Operand, len: Operand, span: &Span, what: &str) -> Done<()> {
         if let Operand::Const(at) = at {
             let at = at.cast_signed();
             let beyond = matches!(len, Operand::Const(len) if at > len.cast_signed());
             if at < 1 || beyond {
-                let message = format!("the index {at} lies outside the array");
+                let message = format!("the index {at} lies outside {what}");
                 return self.fail(span, codes::DIMENSIONS, message, "indices begin with 1");
             }
         }
         if !self.bounds {
             return Ok(());
         }
-        let test = |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: Why::Bounds };
+        let says = self.said(format!("the index `{}` lies outside {what}", self.source(span)));
+        let test = |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: Why::Bounds, says };
         if !matches!(at, Operand::Const(_)) {
             self.push_assert(test(Cond::Ge, Operand::Const(1)));
         }
@@ -275,7 +290,9 @@ impl Body<'_, '_> {
                     );
                 }
                 (a, b) => {
-                    self.push_assert(Stmt::Assert { test: Test { cond: Cond::Eq, ty: Ty::Int, a, b }, why: Why::Shape })
+                    let says = self.said("the arrays have different shapes".to_string());
+                    let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
+                    self.push_assert(Stmt::Assert { test, why: Why::Shape, says })
                 }
             }
         }

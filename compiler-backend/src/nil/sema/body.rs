@@ -113,6 +113,27 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
+    /// What an assertion says where it fails.
+    pub(super) fn said(&mut self, text: String) -> Option<u32> {
+        let (numbers, reasons) = (&mut self.s.reasons, &mut self.s.program.reasons);
+        let number = numbers.entry(text).or_insert_with_key(|text| {
+            reasons.push(text.clone());
+            reasons.len() as u32 - 1
+        });
+        Some(*number)
+    }
+
+    /// A piece of the source, for messages: on one line, and cut where it is long.
+    pub(super) fn source(&self, span: &ast::Span) -> String {
+        const MAX: usize = 60;
+        let text = self.s.inputs.get(self.file as usize).and_then(|i| i.text.get(span.clone())).unwrap_or_default();
+        let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if words.chars().count() > MAX {
+            words = words.chars().take(MAX).chain(['…']).collect();
+        }
+        words
+    }
+
     /// Whether a loop began since there were `n` names.
     pub(super) fn loops_since(&self, n: usize) -> bool {
         self.loops.iter().any(|start| *start > n)

@@ -579,7 +579,7 @@ impl Body<'_, '_> {
         let words = ty.word_types();
         let mut vars = Vec::new();
         for ty in words {
-            let var = self.fresh(name, ty);
+            let var = self.fresh(&format!("{name}.value"), ty);
             // A function may add in several steps, of which doubles leave a rest.
             let care = crate::ir::Care { check: ty == Ty::F, drop: true };
             self.emit(Sink::Pre, crate::ir::Stmt::Ancilla { var, free: false, care });

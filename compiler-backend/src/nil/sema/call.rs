@@ -439,7 +439,9 @@ impl<'a> Body<'_, 'a> {
                 help,
             );
         };
-        self.asserts.push(Stmt::Assert { test, why: Why::Alias });
+        let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
+        let says = self.said(format!("two parts of `{array}`, of which one is changed, overlap"));
+        self.asserts.push(Stmt::Assert { test, why: Why::Alias, says });
         Ok(())
     }
 

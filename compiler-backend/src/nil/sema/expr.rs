@@ -595,7 +595,9 @@ impl Body<'_, '_> {
                     let rem = integer("rem").ok_or(Stop)?;
                     let r = self.put(ty, X::Fun(rem, vec![a.into(), b.into()]))?;
                     let test = crate::ir::Test { cond: Cond::Eq, ty, a: r, b: crate::ir::Operand::Const(0) };
-                    self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::Why::User });
+                    let says =
+                        self.said(format!("the division of integers `{}` leaves a remainder", self.source(span)));
+                    self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::Why::User, says });
                 }
                 let quot = integer("quot").ok_or(Stop)?;
                 return Ok((X::Fun(quot, vec![a.into(), b.into()]), ty));

@@ -250,7 +250,7 @@ impl Body<'_, '_> {
             let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
             return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");
         };
-        let t = self.fresh("inverse", *ty);
+        let t = self.fresh("INV.value", *ty);
         let care = crate::ir::Care { check: *ty == Ty::F, drop: true };
         self.emit(Sink::Out, Stmt::Ancilla { var: t, free: false, care });
         let of = |x: X| {
@@ -317,8 +317,12 @@ impl Body<'_, '_> {
         let room = Test { cond: Cond::Lt, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(STACK - 1) };
         let clear = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(top), b: Operand::Const(0) };
         let some = Test { cond: Cond::Ge, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(0) };
-        let mut body: Vec<Stmt> = [room, some].map(|test| Stmt::Assert { test, why: Why::Bounds }).into();
-        body.push(Stmt::Assert { test: clear, why: Why::User });
+        let full = self.said(format!("the stack is full: it holds {} words", STACK - 1));
+        let empty = self.said("the stack is empty".to_string());
+        let used = self.said("the word above the stack is not zero".to_string());
+        let mut body: Vec<Stmt> =
+            [(room, full), (some, empty)].map(|(test, says)| Stmt::Assert { test, why: Why::Bounds, says }).into();
+        body.push(Stmt::Assert { test: clear, why: Why::User, says: used });
         body.push(if copy {
             let (acc, func) = (super::gather(ty), super::emit::identity(ty));
             Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
@@ -327,7 +331,8 @@ impl Body<'_, '_> {
         });
         if !copy && self.checks {
             // Where this is undone, the variable that takes the word must be free for it.
-            body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: Why::User });
+            let says = self.said("what takes a word from the stack must be zero before".to_string());
+            body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: Why::User, says });
         }
         let loc = self.loc;
         let at = |s: Vec<Stmt>| -> Vec<At> { s.into_iter().map(|s| s.at(loc)).collect() };

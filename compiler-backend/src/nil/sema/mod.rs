@@ -146,6 +146,8 @@ struct Sema<'a> {
     diagnostics: Vec<Diagnostic>,
     depth: usize,
     name_counts: HashMap<String, u32>,
+    /// The numbers of the program's reasons.
+    reasons: HashMap<String, u32>,
 }
 
 /// What a function leaves changed.
@@ -179,6 +181,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         diagnostics: Vec::new(),
         depth: 0,
         name_counts: HashMap::new(),
+        reasons: HashMap::new(),
     };
     s.declare();
     s.choose_format();

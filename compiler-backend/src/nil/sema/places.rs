@@ -134,7 +134,9 @@ impl Body<'_, '_> {
                 Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(var), b: Operand::Const(offset.cast_unsigned()) }
             }
         };
-        let stmt = Stmt::Assert { test, why: Why::Alias };
+        let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
+        let says = self.said(format!("two elements of `{array}`, of which one is changed, are the same"));
+        let stmt = Stmt::Assert { test, why: Why::Alias, says };
         if !self.asserts.contains(&stmt) {
             self.asserts.push(stmt);
         }

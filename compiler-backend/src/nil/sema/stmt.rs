@@ -366,7 +366,7 @@ impl Body<'_, '_> {
                     Operand::Var(v) if !writes.contains(&v) => Ok(o),
                     Operand::Var(_) | Operand::Mem(_) => {
                         // A bound that the loop may change must have its value again where the loop ends.
-                        let var = s.fresh("bound", Ty::Int);
+                        let var = s.fresh(&format!("{}.bound", var.text), Ty::Int);
                         let care = ir::Care { check: s.checks, drop: false };
                         s.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
                         s.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
@@ -406,17 +406,25 @@ impl Body<'_, '_> {
 
     fn safe(&mut self, safe: &Safe, span: &Span) -> Done<()> {
         match safe {
-            Safe::Assert { condition, .. } => self.statement(|s| {
-                let x = s.truth(condition)?;
-                s.assert_all(x)
-            }),
+            Safe::Assert { condition, message } => {
+                let says = match message.as_ref().and_then(plain_text) {
+                    Some(text) => self.said(text),
+                    None => self.said(format!("`{}` does not hold", self.source(&condition.span))),
+                };
+                self.statement(|s| {
+                    let x = s.truth(condition)?;
+                    s.assert_all(x, says)
+                })
+            }
             Safe::Error(message) => {
-                if let Some(message) = message {
+                let plain = message.as_ref().map(plain_text);
+                if let (Some(message), Some(None)) = (message, &plain) {
                     self.show(message)?;
                 }
+                let says = plain.flatten().and_then(|text| self.said(text));
                 let zero = Operand::Const(0);
                 let test = Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero };
-                self.emit(Sink::Out, Stmt::Assert { test, why: Why::User });
+                self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
                 Ok(())
             }
             Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
@@ -429,13 +437,13 @@ impl Body<'_, '_> {
     }
 
     /// Has a truth value asserted: of a conjunction, each part.
-    fn assert_all(&mut self, x: X) -> Done<()> {
+    fn assert_all(&mut self, x: X, says: Option<u32>) -> Done<()> {
         if let X::Both(a, b) = x {
-            self.assert_all(*a)?;
-            return self.statement(|s| s.assert_all(*b));
+            self.assert_all(*a, says)?;
+            return self.statement(|s| s.assert_all(*b, says));
         }
         let test = self.test(x)?;
-        self.emit(Sink::Out, Stmt::Assert { test, why: Why::User });
+        self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
         Ok(())
     }
 
@@ -592,4 +600,17 @@ fn matching(list: &[ast::Stmt], n: usize) -> Option<(usize, bool)> {
 
 fn number_of(t: &Type) -> Option<Ty> {
     if let Type::Num(ty) = t { Some(*ty) } else { None }
+}
+
+/// A message that is known now.
+fn plain_text(message: &ast::Expr) -> Option<String> {
+    let ExprKind::Text(parts) = &message.kind else { return None };
+    let mut whole = String::new();
+    for part in parts {
+        match part {
+            ast::TextPart::Plain(text) => whole.push_str(text),
+            ast::TextPart::Value(_) => return None,
+        }
+    }
+    Some(whole)
 }

@@ -178,7 +178,7 @@ impl Facts<'_> {
     fn statement(&mut self, s: &mut At) -> bool {
         let summaries = self.summaries;
         match &mut s.stmt {
-            Stmt::Assert { test, why: _ } => {
+            Stmt::Assert { test, why: _, says: _ } => {
                 if self.holds(test) {
                     return false;
                 }

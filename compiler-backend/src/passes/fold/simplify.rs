@@ -77,7 +77,7 @@ fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) -> bool
                     }
                     (None, Some(test)) => {
                         out.append(branch);
-                        out.push(Stmt::Assert { test, why: Why::User }.at(loc));
+                        out.push(Stmt::Assert { test, why: Why::User, says: None }.at(loc));
                         return true;
                     }
                     (Some(_), _) | (None, None) => {}

@@ -121,7 +121,11 @@ impl Generator {
         if self.random.chance(10 * self.profile.risk) {
             let (a, b) = (self.of(&scope.readable, Ty::Int)?, self.operand(scope, Ty::Int, None));
             let cond = [Cond::Lt, Cond::Ne, Cond::Ge, Cond::Ltu][self.random.below(4)];
-            return Some(Stmt::Assert { test: Test { cond, ty: Ty::Int, a: Operand::Var(a), b }, why: Why::User });
+            return Some(Stmt::Assert {
+                test: Test { cond, ty: Ty::Int, a: Operand::Var(a), b },
+                why: Why::User,
+                says: None,
+            });
         }
         let (a, limit) = match self.random.pick(&scope.indices) {
             Some(i) if self.random.chance(70) => (i, INDEX),
@@ -131,6 +135,6 @@ impl Generator {
             [(Cond::Ge, 0), (Cond::Le, limit), (Cond::Lt, limit + 1), (Cond::Ltu, limit + 1), (Cond::Ne, -1)]
                 [self.random.below(5)];
         let test = Test { cond, ty: Ty::Int, a: Operand::Var(a), b: Operand::Const(b.cast_unsigned()) };
-        Some(Stmt::Assert { test, why: Why::Bounds })
+        Some(Stmt::Assert { test, why: Why::Bounds, says: None })
     }
 }

@@ -183,6 +183,7 @@ pub fn program(functions: Vec<Function>) -> Program {
         entry: Some(Fun(0)),
         format: Default::default(),
         texts: vec!["text".into()],
+        reasons: Vec::new(),
         files: vec!["test.jl".into()],
         stack: 0,
     }
