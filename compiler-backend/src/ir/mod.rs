@@ -89,6 +89,9 @@ pub struct VarInfo {
     pub name: String,
     /// How its word is read.
     pub ty: Ty,
+    /// The stretch of memory that it holds an address in, if it is known to be an address. A caller must know it of what it lends to a parameter
+    /// that is one.
+    pub points: Option<Region>,
 }
 
 /// A stretch of memory.
@@ -404,7 +407,12 @@ impl Function {
 
     /// A new variable.
     pub fn fresh(&mut self, name: impl Into<String>, ty: Ty) -> Var {
-        self.vars.push(VarInfo { name: name.into(), ty });
+        self.vars.push(VarInfo { name: name.into(), ty, points: None });
         Var(self.vars.len() as u32 - 1)
+    }
+
+    /// The stretch of memory that a variable is known to hold an address in.
+    pub fn points(&self, var: Var) -> Option<Region> {
+        self.vars.get(var.0 as usize)?.points
     }
 }

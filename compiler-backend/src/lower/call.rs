@@ -6,7 +6,7 @@
 //! constants, are copied. What lives in a register that the callee uses is exchanged
 //! to the frame meanwhile.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use pendula_isa::operand::Operand;
 use pendula_isa::table::Row;
@@ -15,7 +15,8 @@ use pendula_isa::{Acc, Inst, Reg, Ty};
 use super::LowerError;
 use super::alloc::{Home, REGISTERS};
 use super::emit::{Addr, Emitter, Prep, accumulate, bit, plain, reg};
-use super::ops::{Arg, Call, Linear, Op, VReg, Word};
+use super::ops::{Arg, Call, VReg, Word};
+use crate::ir::Fun;
 
 /// How many words are passed in registers.
 pub(super) const IN_REGISTERS: usize = 20;
@@ -57,46 +58,6 @@ struct Passing<'c> {
 
 fn target(n: usize) -> u8 {
     FIRST_ARGUMENT + n as u8
-}
-
-/// The regions that virtual registers may hold addresses of: those that memory is addressed by, and those that are computed from them.
-pub(super) fn pointers(linear: &Linear) -> HashMap<VReg, BTreeSet<u32>> {
-    let mut out: HashMap<VReg, BTreeSet<u32>> = HashMap::new();
-    if !linear.calls.iter().any(|c| c.args.iter().any(|a| matches!(a, Arg::Mem(_)))) {
-        return out;
-    }
-    let ops = linear.ops.iter().filter_map(|item| match &item.op {
-        Op::Update { args, .. } | Op::Permute { args, .. } => Some((&item.op, args.get())),
-        Op::Begin(..)
-        | Op::End(..)
-        | Op::Clear(..)
-        | Op::Erase(_)
-        | Op::Half { .. }
-        | Op::Call(_)
-        | Op::Assert(_)
-        | Op::Show(..)
-        | Op::Print(_)
-        | Op::Span { .. } => None,
-    });
-    let calls = linear.calls.iter().flat_map(|c| &c.args);
-    for arg in ops.clone().flat_map(|(_, args)| args).chain(calls) {
-        if let Arg::Mem(w) = arg {
-            arg.regs().for_each(|v| _ = out.entry(v).or_default().insert(w.region));
-        }
-    }
-    // Sums of addresses: written before they are used, but for what is carried from turn to turn.
-    for _ in 0..2 {
-        for (op, args) in ops.clone() {
-            if let (Op::Update { .. }, [Arg::Reg(dst), rest @ ..]) = (op, args) {
-                let regions = rest.iter().filter_map(|a| if let Arg::Reg(v) = a { out.get(v) } else { None });
-                let regions: Vec<u32> = regions.flatten().copied().collect();
-                if !regions.is_empty() {
-                    out.entry(*dst).or_default().extend(regions);
-                }
-            }
-        }
-    }
-    out
 }
 
 impl Emitter<'_> {
@@ -171,7 +132,7 @@ impl Emitter<'_> {
                 Arg::Reg(v) => own.get(v) != Some(&n),
                 Arg::Mem(w) => {
                     let later = words.iter().any(|(k, other)| rank(*k) > rank(n) && w.may_be(other));
-                    !is_written(n) && (later || self.is_reached(w.region, args))
+                    !is_written(n) && (later || self.is_reached(w.region, p.call))
                 }
             };
             if copied {
@@ -231,11 +192,23 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether the callee is given an address in a region: words of it must stay where they are.
-    fn is_reached(&self, region: u32, args: &[Arg]) -> bool {
-        args.iter().any(|a| match a {
-            Arg::Reg(v) => self.pointers.get(v).is_some_and(|regions| regions.contains(&region)),
-            Arg::Const(_) | Arg::Mem(_) => false,
+    /// Whether the callee may reach words of a region by an address: they must stay where they are.
+    fn is_reached(&self, region: u32, call: &Call) -> bool {
+        let summary = self.context.summaries.get(Fun(call.func));
+        if !summary.reads_memory && !summary.writes_memory {
+            return false;
+        }
+        let Some(callee) = self.context.program.functions.get(call.func as usize) else { return true };
+        // Where no parameter is known to be an address, any may be one.
+        let told = callee.params.iter().any(|p| callee.points(p.var).is_some());
+        call.args.iter().zip(&callee.params).any(|(arg, param)| match arg {
+            Arg::Reg(v) => match self.linear.lives.get(v.0 as usize).and_then(|l| l.points) {
+                Some(points) => points == region,
+                None => !told || callee.points(param.var).is_some(),
+            },
+            // The entry's arrays: data of their own.
+            Arg::Const(_) => !told,
+            Arg::Mem(_) => !told || callee.points(param.var).is_some(),
         })
     }
 

@@ -390,7 +390,7 @@ impl Builder<'_> {
 
     pub(super) fn with(&mut self, name: &str, compute: &[At], body: &[At], back: bool) -> Result<(), LowerError> {
         let unique = self.fresh_name(name);
-        if self.erases(name, compute)? {
+        if self.erases(name, compute, body)? {
             return self.with_erased(unique, compute, body, back);
         }
         let before = self.known.as_ref().map(|k| k.state());

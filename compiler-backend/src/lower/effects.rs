@@ -35,7 +35,7 @@ pub(super) struct Effects {
 pub(super) struct Net {
     pub(super) writes: HashSet<u32>,
     pub(super) regions: HashSet<u32>,
-    pub(super) calls: bool,
+    pub(super) calls: Vec<(u32, Vec<Operand>)>,
 }
 
 impl Effects {
@@ -170,7 +170,9 @@ impl Effects {
                 for (n, arg) in args.iter().enumerate() {
                     if params.get(n).is_none_or(|p| p.written) { self.write(arg) } else { self.read(arg) }
                 }
-                self.net.calls |= self.undone == 0;
+                if self.undone == 0 {
+                    self.net.calls.push((func.0, args.clone()));
+                }
                 self.calls.push((func.0, args.clone()));
             }
             Stmt::If { pre, post, then, otherwise } => {

@@ -6,8 +6,6 @@
 //! tape is played back, inverted. If no register is free, a word that the
 //! instruction does not need is exchanged to the frame meanwhile.
 
-use std::collections::{BTreeSet, HashMap};
-
 use pendula_isa::operand::Operand;
 use pendula_isa::table::{Row, Variant};
 use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
@@ -16,6 +14,7 @@ use super::LowerError;
 use super::alloc::{Home, Homes, REGISTERS};
 use super::linear::INT;
 use super::ops::{Arg, Clear, Item, Linear, Op, Said, VReg, Word};
+use crate::ir::effects::Summaries;
 use crate::ir::{Function, Loc, Program, TOLERANCE};
 
 /// The frame pointer, in functions that move the stack pointer.
@@ -82,6 +81,7 @@ pub(super) struct Context<'a> {
     pub(super) format: Format,
     /// The registers that each function uses.
     pub(super) clobbers: &'a [u32],
+    pub(super) summaries: &'a Summaries,
 }
 
 /// Emits one function.
@@ -106,8 +106,6 @@ pub(super) struct Emitter<'a> {
     /// Calls and whom they call.
     pub(super) calls: Vec<(usize, u32)>,
     pub(super) spans: Vec<Span>,
-    /// The regions that virtual registers may hold addresses of, where calls lend words of memory.
-    pub(super) pointers: HashMap<VReg, BTreeSet<u32>>,
     loc: Loc,
     said: Option<Said>,
 }
@@ -161,7 +159,6 @@ impl<'a> Emitter<'a> {
             halves,
             calls: Vec::new(),
             spans: Vec::new(),
-            pointers: super::call::pointers(linear),
             loc: function.loc,
             said: None,
         }

@@ -13,7 +13,7 @@ use super::graph::inner;
 use super::linear::Builder;
 use super::ops::{Arg, Clear, Op, SP, VReg};
 use super::{Erase, LowerError};
-use crate::ir::{At, Condition, Mem, Operand, Program, Stmt};
+use crate::ir::{At, Mem, Operand, Program, Stmt};
 
 /// What each function writes in memory that is not its own.
 #[derive(Debug, Default)]
@@ -22,8 +22,6 @@ pub(super) struct Writers {
     params: Vec<Vec<bool>>,
     /// Whether it writes elsewhere.
     unknown: Vec<bool>,
-    /// Whether it may be run backward.
-    backward: Vec<bool>,
 }
 
 /// An array that lives.
@@ -50,10 +48,9 @@ pub(super) struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// For a function, if anything may be erased in it.
-    pub(super) fn new(wanted: &'a Erase, writers: &'a Writers, function: usize) -> Option<Known<'a>> {
-        let backward = writers.backward.get(function).copied().unwrap_or(true);
-        (!backward && *wanted != Erase::Never).then(|| Known { wanted, writers, state: State::default() })
+    /// For a function that is never run backward, if anything is to be erased.
+    pub(super) fn new(wanted: &'a Erase, writers: &'a Writers) -> Option<Known<'a>> {
+        (*wanted != Erase::Never).then(|| Known { wanted, writers, state: State::default() })
     }
 
     pub(super) fn state(&self) -> State {
@@ -97,7 +94,8 @@ impl<'a> Known<'a> {
         }
     }
 
-    pub(super) fn called(&mut self, func: u32, args: &[Arg]) {
+    /// A call; `points` tells what an argument that is an address points into.
+    pub(super) fn called(&mut self, func: u32, args: &[Arg], points: &dyn Fn(VReg) -> Option<u32>) {
         let at = func as usize;
         if self.writers.unknown.get(at).copied().unwrap_or(true) {
             self.state.arrays.iter_mut().for_each(|a| a.zero = false);
@@ -106,7 +104,9 @@ impl<'a> Known<'a> {
             if let Arg::Reg(v) = arg
                 && self.writes(at, n)
             {
-                self.state.arrays.iter_mut().filter(|a| a.base == v).for_each(|a| a.zero = false);
+                let region = points(v);
+                let reached = |a: &Array| region.is_none_or(|r| r == a.region);
+                self.state.arrays.iter_mut().filter(|a| reached(a)).for_each(|a| a.zero = false);
             }
             // Lent: whether it comes back changed does not matter here, but for the base of an array.
             if !self.state.arrays.iter().any(|a| arg == Arg::Reg(a.base)) {
@@ -132,15 +132,17 @@ impl Builder<'_> {
     /// What these effects leave changed is not known any more.
     pub(super) fn forget(&mut self, effects: &Effects) {
         let lives: Vec<VReg> = effects.net.writes.iter().filter_map(|v| self.life(*v)).collect();
+        let Some(known) = &self.known else { return };
+        let changed = self.regions_changed(known, effects);
         let Some(known) = &mut self.known else { return };
         lives.iter().for_each(|v| known.written(Arg::Reg(*v)));
         for array in &mut known.state.arrays {
-            array.zero &= !effects.net.calls && !effects.net.regions.contains(&array.region);
+            array.zero &= !changed.contains(&array.region);
         }
     }
 
     /// Whether what a computation leaves is to be erased, and may be.
-    pub(super) fn erases(&self, name: &str, compute: &[At]) -> Result<bool, LowerError> {
+    pub(super) fn erases(&self, name: &str, compute: &[At], body: &[At]) -> Result<bool, LowerError> {
         let Some(known) = &self.known else { return Ok(false) };
         let wanted = match known.wanted {
             Erase::Never => false,
@@ -151,6 +153,13 @@ impl Builder<'_> {
             return Ok(false);
         }
         let effects = Effects::of(self.program, compute);
+        // Undoing it gives back what the body changes of it, and only that: an exchange with memory around a loop, for example.
+        let used = Effects::of(self.program, body);
+        let apart = effects.net.writes.is_disjoint(&used.net.writes)
+            && self.regions_changed(known, &effects).is_disjoint(&self.regions_changed(known, &used));
+        if !apart {
+            return Ok(false);
+        }
         let arrays = &known.state.arrays;
         let zero_array = |region: u32| arrays.iter().any(|a| a.region == region && a.zero);
         let new_region = |region: u32| effects.arrays.iter().any(|(r, _)| *r == region);
@@ -166,11 +175,35 @@ impl Builder<'_> {
                     Operand::Var(v) => {
                         effects.arrays.iter().any(|(_, base)| *base == v.0)
                             || self.life(v.0).is_some_and(|v| arrays.iter().any(|a| a.base == v && a.zero))
+                            || self.function.points(*v).is_some_and(|r| new_region(r.0) || zero_array(r.0))
                     }
                     Operand::Const(_) | Operand::Mem(_) => false,
                 })
         });
         Ok(scalars && !ends && words && frees && calls && !effects.tape)
+    }
+
+    /// The regions that are left changed, by calls too: all that are known, if one of these may write anywhere.
+    fn regions_changed(&self, known: &Known<'_>, effects: &Effects) -> HashSet<u32> {
+        let mut out = effects.net.regions.clone();
+        let all = 0..self.function.regions.len() as u32;
+        for (func, args) in &effects.net.calls {
+            let at = *func as usize;
+            if known.writers.unknown.get(at).copied().unwrap_or(true) {
+                out.extend(all.clone());
+            }
+            for (_, arg) in args.iter().enumerate().filter(|(n, _)| known.writes(at, *n)) {
+                match arg {
+                    Operand::Var(v) => match self.function.points(*v) {
+                        Some(r) => _ = out.insert(r.0),
+                        None => out.extend(all.clone()),
+                    },
+                    Operand::Const(_) => out.extend(all.clone()),
+                    Operand::Mem(m) => _ = out.insert(m.region.0),
+                }
+            }
+        }
+        out
     }
 
     /// A computation and what it is for, and then what it has left is erased.
@@ -231,31 +264,31 @@ impl Writers {
     /// Of a program's functions.
     pub(super) fn of(program: &Program) -> Writers {
         let count = program.functions.len();
-        let mut out = Writers { params: Vec::new(), unknown: vec![false; count], backward: vec![false; count] };
+        let mut out = Writers { params: Vec::new(), unknown: vec![false; count] };
         let mut calls: Vec<Vec<(u32, Vec<Operand>)>> = Vec::new();
         // The arrays that each function makes.
-        let mut bases = Vec::new();
+        let (mut bases, mut owns) = (Vec::new(), Vec::new());
         for (n, f) in program.functions.iter().enumerate() {
             let effects = Effects::of(program, &f.body);
             let own: HashSet<u32> = effects.arrays.iter().map(|(region, _)| *region).collect();
             let mut params = vec![false; f.params.len()];
             written_words(&f.body, &mut |m: &Mem| {
-                let base = m.base.or(m.index);
-                match f.params.iter().position(|p| Some(p.var) == base) {
-                    _ if own.contains(&m.region.0) => {}
-                    Some(at) => params[at] = true,
-                    None => out.unknown[n] = true,
+                if own.contains(&m.region.0) {
+                    return;
                 }
+                let base = m.base.or(m.index);
+                let mut given = false;
+                for (at, p) in f.params.iter().enumerate() {
+                    if Some(p.var) == base || f.points(p.var) == Some(m.region) {
+                        params[at] = true;
+                        given = true;
+                    }
+                }
+                out.unknown[n] |= !given;
             });
+            owns.push(own);
             bases.push(effects.arrays.iter().map(|(_, base)| *base).collect::<HashSet<u32>>());
             out.params.push(params);
-            let mut run_backward = Vec::new();
-            backward_calls(&f.body, false, &mut run_backward);
-            for callee in run_backward {
-                if let Some(b) = out.backward.get_mut(callee as usize) {
-                    *b = true;
-                }
-            }
             calls.push(effects.calls);
         }
         // Until nothing changes: at most once for each flag.
@@ -267,24 +300,26 @@ impl Writers {
                     if at >= count {
                         continue;
                     }
-                    if out.backward[n] && !out.backward[at] {
-                        out.backward[at] = true;
-                        changed = true;
-                    }
                     let mut elsewhere = out.unknown[at];
                     for (k, arg) in args.iter().enumerate() {
                         if !out.params[at].get(k).copied().unwrap_or(true) {
                             continue;
                         }
                         match arg {
-                            Operand::Var(v) => match f.params.iter().position(|p| p.var == *v) {
-                                Some(p) if !out.params[n][p] => {
-                                    out.params[n][p] = true;
-                                    changed = true;
+                            Operand::Var(v) => {
+                                let region = f.points(*v);
+                                let own = bases[n].contains(&v.0) || region.is_some_and(|r| owns[n].contains(&r.0));
+                                let mut given = false;
+                                for (p, param) in f.params.iter().enumerate() {
+                                    let same = region.is_some() && f.points(param.var) == region;
+                                    if param.var == *v || same {
+                                        given = true;
+                                        changed |= !out.params[n][p];
+                                        out.params[n][p] = true;
+                                    }
                                 }
-                                Some(_) => {}
-                                None => elsewhere |= !bases[n].contains(&v.0),
-                            },
+                                elsewhere |= !own && !given;
+                            }
                             Operand::Const(_) | Operand::Mem(_) => elsewhere = true,
                         }
                     }
@@ -326,44 +361,6 @@ fn written_words(block: &[At], visit: &mut impl FnMut(&Mem)) {
         }
         for inner in inner(&at.stmt) {
             written_words(inner, visit);
-        }
-    }
-}
-
-/// The functions that a block runs backward, or may: what is computed is undone.
-fn backward_calls(block: &[At], undone: bool, out: &mut Vec<u32>) {
-    for at in block {
-        let mut within = |block: &[At], computes: bool| backward_calls(block, undone || computes, out);
-        let condition = |c: &Condition, within: &mut dyn FnMut(&[At], bool)| within(&c.compute, true);
-        match &at.stmt {
-            Stmt::Call { func, inverse, .. } => {
-                if undone || *inverse {
-                    out.push(func.0);
-                }
-            }
-            Stmt::If { pre, post, then, otherwise } => {
-                condition(pre, &mut within);
-                condition(post, &mut within);
-                within(then, false);
-                within(otherwise, false);
-            }
-            Stmt::While { pre, post, body } => {
-                condition(pre, &mut within);
-                condition(post, &mut within);
-                within(body, false);
-            }
-            Stmt::With { compute, body, .. } => {
-                within(compute, true);
-                within(body, false);
-            }
-            Stmt::For { body, .. } | Stmt::Span { body, .. } => within(body, false),
-            Stmt::Update { .. }
-            | Stmt::Permute { .. }
-            | Stmt::Ancilla { .. }
-            | Stmt::Array { .. }
-            | Stmt::Assert { .. }
-            | Stmt::Show { .. }
-            | Stmt::Print(_) => {}
         }
     }
 }

@@ -64,14 +64,14 @@ impl<'a> Builder<'a> {
             known,
         };
         // The stack pointer's own life.
-        builder.fresh(None, false);
+        builder.fresh(None, None, false);
         builder
     }
 
     /// Writes the whole function out.
     pub(super) fn run(mut self) -> Result<Linear, LowerError> {
         for (n, param) in self.function.params.iter().enumerate() {
-            let life = self.fresh(Some(n as u32), false);
+            let life = self.fresh(Some(param.var), Some(n as u32), false);
             match self.current.get_mut(param.var.0 as usize) {
                 Some(place @ None) => *place = Some(life),
                 Some(Some(_)) => return Err(self.bad("a variable is two parameters")),
@@ -102,10 +102,11 @@ impl<'a> Builder<'a> {
         LowerError::Malformed { function: self.function.name.clone(), line: self.loc.line, what: what.to_string() }
     }
 
-    fn fresh(&mut self, param: Option<u32>, by_array: bool) -> VReg {
+    fn fresh(&mut self, var: Option<Var>, param: Option<u32>, by_array: bool) -> VReg {
         let start = self.out.ops.len() as u32;
         let level = self.level;
-        self.out.lives.push(Life { start, end: start, weight: 0, level, param, lent: Vec::new(), by_array });
+        let points = var.and_then(|v| self.function.points(v)).map(|r| r.0);
+        self.out.lives.push(Life { start, end: start, weight: 0, level, param, lent: Vec::new(), by_array, points });
         VReg(self.out.lives.len() as u32 - 1)
     }
 
@@ -206,7 +207,7 @@ impl<'a> Builder<'a> {
 
     /// A virtual register without a variable begins its life.
     pub(super) fn temp(&mut self, how: Clear) -> Result<VReg, LowerError> {
-        let v = self.fresh(None, false);
+        let v = self.fresh(None, None, false);
         self.push(Op::Begin(v, how))?;
         Ok(v)
     }
@@ -225,7 +226,7 @@ impl<'a> Builder<'a> {
         }
         let v = match self.sticky.get(&var.0) {
             Some(&v) => v,
-            None => self.fresh(None, by_array),
+            None => self.fresh(Some(var), None, by_array),
         };
         self.log.push((var.0, None));
         self.current[var.0 as usize] = Some(v);
@@ -467,7 +468,8 @@ impl<'a> Builder<'a> {
             return Err(self.bad(&format!("`{}` has too few or too many arguments", callee.name)));
         }
         if let Some(known) = &mut self.known {
-            known.called(func, &args);
+            let lives = &self.out.lives;
+            known.called(func, &args, &|v| lives.get(v.0 as usize).and_then(|l| l.points));
         }
         let number = self.out.calls.len() as u32;
         let weight = self.unit();

@@ -147,21 +147,31 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
     let data = entry::Data::new(program, arguments, &mut names)?;
     let mut spans = SpanNames::default();
     let writers = if options.erase == Erase::Never { Writers::default() } else { Writers::of(program) };
-    let mut clobbers = vec![u32::MAX; program.functions.len()];
-    let mut compiled: Vec<Option<Compiled>> = Vec::new();
-    compiled.resize_with(program.functions.len(), || None);
-    for group in graph::groups(program) {
-        let mut used = 0;
-        for &at in &group {
-            let Some(function) = program.functions.get(at) else { continue };
-            let known = Known::new(&options.erase, &writers, at);
-            let context = Context { program, format: program.format, clobbers: &clobbers };
-            let code = compile(&context, function, &mut spans, known)?;
-            used |= uses(&code, &clobbers, &group);
-            compiled[at] = Some(code);
+    let summaries = ir::effects::Summaries::new(program);
+    let groups = graph::groups(program);
+    // Where something is erased, nothing runs backward but what the code so far does not spare: until that changes no more.
+    let mut backward = vec![false; program.functions.len()];
+    let (clobbers, compiled) = loop {
+        let mut clobbers = vec![u32::MAX; program.functions.len()];
+        let mut compiled: Vec<Option<Compiled>> = Vec::new();
+        compiled.resize_with(program.functions.len(), || None);
+        for group in &groups {
+            let mut used = 0;
+            for &at in group {
+                let Some(function) = program.functions.get(at) else { continue };
+                let known = if backward[at] { None } else { Known::new(&options.erase, &writers) };
+                let context = Context { program, format: program.format, clobbers: &clobbers, summaries: &summaries };
+                let code = compile(&context, function, &mut spans, known)?;
+                used |= uses(&code, &clobbers, group);
+                compiled[at] = Some(code);
+            }
+            group.iter().for_each(|at| clobbers[*at] = used);
         }
-        group.iter().for_each(|at| clobbers[*at] = used);
-    }
+        if options.erase == Erase::Never || !spread(&compiled, &mut backward) {
+            break (clobbers, compiled);
+        }
+        spans = SpanNames::default();
+    };
     let mut module = Module {
         files: program.files.clone(),
         data: data.words.clone(),
@@ -174,7 +184,7 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
         Assembly { program, module: &mut module, calls: Vec::new(), procs: Vec::new(), texts: HashSet::new() };
     if let Some(entry) = program.entry {
         let main = data.main(program, entry)?;
-        let context = Context { program, format: program.format, clobbers: &clobbers };
+        let context = Context { program, format: program.format, clobbers: &clobbers, summaries: &summaries };
         let code = compile(&context, &main, &mut spans, None)?;
         out.add(code, &main, Some(names.like("main")), true)?;
     }
@@ -218,6 +228,29 @@ fn stack_slot(linear: &Linear, param: usize) -> i64 {
     let count = linear.lives.iter().filter(|l| l.param.is_some()).count();
     let below = if linear.moves_sp { 2 } else { 1 };
     param as i64 - count as i64 - below
+}
+
+/// Notes which functions the code runs backward. Says whether one of these erases, and must be compiled anew.
+fn spread(compiled: &[Option<Compiled>], backward: &mut [bool]) -> bool {
+    let mut todo: Vec<usize> = Vec::new();
+    for (at, code) in compiled.iter().enumerate() {
+        let Some(code) = code else { continue };
+        for (place, callee) in &code.calls {
+            let inverse = code.code.get(*place).is_some_and(|c| matches!(c.inst.kind, Kind::Row { inverse: true, .. }));
+            if inverse || backward[at] {
+                todo.push(*callee as usize);
+            }
+        }
+    }
+    let mut erases = false;
+    while let Some(at) = todo.pop() {
+        let (Some(known), Some(Some(code))) = (backward.get_mut(at), compiled.get(at)) else { continue };
+        if !std::mem::replace(known, true) {
+            erases |= code.erases;
+            todo.extend(code.calls.iter().map(|(_, callee)| *callee as usize));
+        }
+    }
+    erases
 }
 
 /// The registers that a function takes to be its own, or that one it calls does. One that is only read counts, too: it may be a variable's

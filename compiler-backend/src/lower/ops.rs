@@ -208,6 +208,8 @@ pub(super) struct Life {
     pub(super) lent: Vec<(u32, u32)>,
     /// Begun by an array, and ended by it.
     pub(super) by_array: bool,
+    /// The region that it is known to hold an address in.
+    pub(super) points: Option<u32>,
 }
 
 /// A function written out.

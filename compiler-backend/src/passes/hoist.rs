@@ -126,7 +126,8 @@ fn take_compute(
             Stmt::Ancilla { var, free: false, care } if choice.split.contains(var) => {
                 // The sum of the terms that stay the same is added at once.
                 let (t, loc) = (*var, s.loc);
-                vars.push(VarInfo { name: format!("{}.base", vars[t.0 as usize].name), ty: Ty::Int });
+                let VarInfo { name, points, .. } = &vars[t.0 as usize];
+                vars.push(VarInfo { name: format!("{name}.base"), ty: Ty::Int, points: *points });
                 let sum = Var(vars.len() as u32 - 1);
                 sums.insert(t, sum);
                 let care = Care { drop: false, ..*care };

@@ -9,7 +9,7 @@ mod regions;
 use crate::ir::effects::{Effects, Summaries, callees_first, walk};
 use crate::ir::{At, Block, Fun, Function, Program, Stmt};
 use crate::passes::rewrite::{blocks_mut, each_stmt};
-use expand::{Caller, expand};
+use expand::expand;
 
 /// Bodies up to this size go in place of every call.
 const SMALL: u32 = 24;
@@ -51,7 +51,7 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
         let mut function = program.functions[f].clone();
         let mut body = std::mem::take(&mut function.body);
         let mut work = Work {
-            caller: Caller::new(&mut function, &body),
+            caller: &mut function,
             program,
             summaries,
             wanted: &wanted,
@@ -88,7 +88,7 @@ fn shows_itself(function: &Function) -> bool {
 }
 
 struct Work<'a> {
-    caller: Caller<'a>,
+    caller: &'a mut Function,
     program: &'a Program,
     summaries: &'a Summaries,
     wanted: &'a dyn Fn(Fun, u32) -> bool,
@@ -120,7 +120,7 @@ impl Work<'_> {
         }
         let callee = self.program.functions.get(func.0 as usize)?;
         let room = self.room.checked_sub(u64::from(self.sizes[func.0 as usize]))?;
-        let mut body = expand(&mut self.caller, callee, *inverse, args, s.loc, self.summaries)?;
+        let mut body = expand(self.caller, callee, *inverse, args, s.loc, self.summaries)?;
         self.size = self.size.saturating_add(self.sizes[func.0 as usize]);
         *self.room = room;
         // A span and the one that undoes it keep a name of their own.

@@ -45,7 +45,11 @@ fn keep(s: &mut At, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], summaries: 
     let mut compute = Block::new();
     for word in found {
         let info = regions.get(word.region.0 as usize);
-        vars.push(VarInfo { name: info.map_or("word".into(), |r| r.name.clone()), ty: info.map_or(Ty::Int, |r| r.ty) });
+        vars.push(VarInfo {
+            name: info.map_or("word".into(), |r| r.name.clone()),
+            ty: info.map_or(Ty::Int, |r| r.ty),
+            points: None,
+        });
         let t = Var(vars.len() as u32 - 1);
         // What lies in memory meanwhile is zero, and so is its gradient word.
         let care = Care { check: false, drop: false };

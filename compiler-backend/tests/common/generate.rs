@@ -182,6 +182,7 @@ impl Generator {
                 let v = self.param(format!("array.{}", ty.letter()), Ty::Int, false);
                 self.f.regions.push(RegionInfo { name: format!("array.{}", ty.letter()), ty });
                 let region = Region(self.f.regions.len() as u32 - 1);
+                self.f.vars[v.0 as usize].points = Some(region);
                 scope.pointers.push(Pointer { var: v, region, ty, room: WORDS });
             }
         }
@@ -328,6 +329,7 @@ impl Generator {
                     out.push(add(self, Operand::Const(k as u64)));
                     room -= k;
                 }
+                self.f.vars[v.0 as usize].points = Some(p.region);
                 inner.pointers.push(Pointer { var: v, region: p.region, ty: p.ty, room });
             }
             3 => {
@@ -336,6 +338,7 @@ impl Generator {
                 let base = self.f.fresh("local", Ty::Int);
                 self.f.regions.push(RegionInfo { name: "local".into(), ty });
                 let region = Region(self.f.regions.len() as u32 - 1);
+                self.f.vars[base.0 as usize].points = Some(region);
                 let len = Operand::Const(4);
                 out.push(self.at(Stmt::Array { base, len, region, ty, free: false, care: Care::FULL }));
                 let mut filling = scope.clone();

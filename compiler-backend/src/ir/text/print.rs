@@ -147,7 +147,8 @@ impl Printer<'_> {
                 Some(Param { written: false, .. }) => "in",
                 None => "var",
             };
-            self.line(&format!("{kind} {}: {}", spelled(&var.name), var.ty.letter()));
+            let points = var.points.map_or(String::new(), |r| format!(" -> {}", self.regions.get(r.0)));
+            self.line(&format!("{kind} {}: {}{points}", spelled(&var.name), var.ty.letter()));
         }
         for region in &f.regions {
             self.line(&format!("region {}: {}", spelled(&region.name), region.ty.letter()));

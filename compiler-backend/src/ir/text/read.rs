@@ -295,6 +295,8 @@ impl Reader {
         let loc = self.loc()?;
         self.sign("{")?;
         let mut f = Function { name, params: vec![], vars: vec![], regions: vec![], body: vec![], loc, inline };
+        // The regions follow the variables that point into them.
+        let mut pointers = Vec::new();
         loop {
             let kind = match self.token() {
                 Token::Word(w) if matches!(w.as_str(), "in" | "out" | "var" | "region") => w.clone(),
@@ -308,13 +310,26 @@ impl Reader {
             match kind.as_str() {
                 "region" => f.regions.push(RegionInfo { name, ty }),
                 kind => {
-                    f.vars.push(VarInfo { name, ty });
+                    if self.is_sign("->") {
+                        pointers.push((var, self.at));
+                        self.spelled()?;
+                        self.numbered()?;
+                    }
+                    f.vars.push(VarInfo { name, ty, points: None });
                     if kind != "var" {
                         f.params.push(Param { var, written: kind == "out" });
                     }
                 }
             }
         }
+        self.regions = table(f.regions.iter().map(|r| r.name.as_str()));
+        let rest = self.at;
+        for (var, at) in pointers {
+            self.at = at;
+            let region = self.region()?;
+            f.vars[var.0 as usize].points = Some(region);
+        }
+        self.at = rest;
         if self.is_word("params") {
             self.vars = table(f.vars.iter().map(|v| v.name.as_str()));
             f.params.clear();

@@ -443,6 +443,7 @@ impl Body<'_, '_> {
                 let base = self.fresh(text, Ty::Int);
                 self.fixed.insert(base);
                 let region = self.region(text, ty);
+                self.f.vars[base.0 as usize].points = Some(region);
                 View { base, terms: Vec::new(), offset: 0, dims: Vec::new(), element, region }
             }
         };

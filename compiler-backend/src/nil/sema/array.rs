@@ -229,7 +229,9 @@ impl Body<'_, '_> {
         } else {
             let mut sum = vec![Product::operand(Operand::Var(part.base))];
             sum.append(&mut terms);
-            self.integer_sum("address", sum)
+            let base = self.integer_sum("address", sum);
+            self.f.vars[base.0 as usize].points = Some(part.region);
+            base
         };
         Ok(Place::Mem(mem(Some(base), index, offset, part.region)))
     }
@@ -245,7 +247,11 @@ impl Body<'_, '_> {
             .collect();
         match (m.base, m.index, m.offset) {
             (Some(v), None, 0) => Ok(Operand::Var(v)),
-            _ => Ok(Operand::Var(self.integer_sum("address", terms))),
+            _ => {
+                let address = self.integer_sum("address", terms);
+                self.f.vars[address.0 as usize].points = Some(m.region);
+                Ok(Operand::Var(address))
+            }
         }
     }
 

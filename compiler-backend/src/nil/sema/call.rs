@@ -589,6 +589,7 @@ impl Body<'_, '_> {
                     Some(region) => *region,
                     None => self.region(name, ty),
                 };
+                self.f.vars[base.0 as usize].points = Some(region);
                 self.given.push(region);
                 regions.push(region);
                 let lens: Vec<Var> =

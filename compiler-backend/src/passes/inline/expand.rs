@@ -4,9 +4,9 @@ use pendula_isa::num::log;
 use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
-use super::regions::{Origin, Sources, known, origins};
+use super::regions::{Origin, origins};
 use crate::ir::effects::{Effects, Summaries, blocks};
-use crate::ir::{At, Block, Care, Function, Loc, Mem, Operand, Place, Region, RegionInfo, Stmt, Var, invert};
+use crate::ir::{At, Block, Care, Function, Loc, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert};
 use crate::passes::rewrite::{Slot, Substitution, slots};
 use crate::passes::table::{Bag, Map};
 
@@ -14,41 +14,6 @@ use crate::passes::table::{Bag, Map};
 const USES: usize = 2;
 /// How much a use in a loop counts.
 const LOOP: usize = 100;
-
-/// The function that calls, without its body.
-pub(super) struct Caller<'a> {
-    function: &'a mut Function,
-    sources: Sources,
-    pointers: Map<Var, Option<Region>>,
-}
-
-impl<'a> Caller<'a> {
-    pub(super) fn new(function: &'a mut Function, body: &[At]) -> Caller<'a> {
-        let sources = Sources::new(function, body);
-        let pointers = known(body, &sources);
-        Caller { function, sources, pointers }
-    }
-
-    /// The region that an argument points into.
-    fn region_of(&mut self, arg: Operand, name: &RegionInfo) -> Option<Region> {
-        let Operand::Var(v) = arg else { return None };
-        let sources = self.sources.of(v);
-        let mut found: Vec<Region> = sources.iter().filter_map(|s| self.pointers.get(s).copied().flatten()).collect();
-        found.sort_unstable();
-        found.dedup();
-        match (found[..].first(), found.len(), sources) {
-            (Some(r), 1, _) => Some(*r),
-            // One that only calls have used so far.
-            (None, _, [source]) if !self.pointers.contains_key(source) => {
-                self.function.regions.push(name.clone());
-                let region = Region(self.function.regions.len() as u32 - 1);
-                self.pointers.insert(*source, Some(region));
-                Some(region)
-            }
-            _ => None,
-        }
-    }
-}
 
 /// What stands in the caller for a parameter.
 enum Stand {
@@ -62,7 +27,7 @@ enum Stand {
 
 /// The body of a function in place of a call of it; `None` if that cannot be.
 pub(super) fn expand(
-    caller: &mut Caller,
+    caller: &mut Function,
     callee: &Function,
     inverse: bool,
     args: &[Operand],
@@ -107,13 +72,13 @@ pub(super) fn expand(
         let info = &callee.vars[param.var.0 as usize];
         let operand = match stand {
             Stand::Argument(operand) => operand,
-            Stand::Copy(_) | Stand::Lent(_) => Operand::Var(caller.function.fresh(info.name.clone(), info.ty)),
+            Stand::Copy(_) | Stand::Lent(_) => Operand::Var(local(caller, info, &regions)),
         };
         vars.insert(param.var, operand);
         wraps.push((operand, info.ty, stand));
     }
     for (n, info) in (0u32..).zip(&callee.vars) {
-        vars.entry(Var(n)).or_insert_with(|| Operand::Var(caller.function.fresh(info.name.clone(), info.ty)));
+        vars.entry(Var(n)).or_insert_with(|| Operand::Var(local(caller, info, &regions)));
     }
     let mut body = if inverse { invert::block(&callee.body) } else { callee.body.clone() };
     let substitution = Substitution {
@@ -129,6 +94,13 @@ pub(super) fn expand(
         }
     }
     Some(body)
+}
+
+/// A variable of the caller for one of the callee.
+fn local(caller: &mut Function, info: &VarInfo, regions: &[Option<Region>]) -> Var {
+    let points = info.points.and_then(|r| regions.get(r.0 as usize).copied().flatten());
+    caller.vars.push(VarInfo { points, ..info.clone() });
+    Var(caller.vars.len() as u32 - 1)
 }
 
 /// How a parameter is used.
@@ -248,7 +220,7 @@ fn wrap(v: Var, ty: Ty, stand: &Stand, body: Block, loc: Loc) -> Block {
 
 /// What the callee's regions are in the caller.
 fn map_regions(
-    caller: &mut Caller,
+    caller: &mut Function,
     callee: &Function,
     args: &[Operand],
     summaries: &Summaries,
@@ -258,15 +230,19 @@ fn map_regions(
         out.push(match origin {
             Origin::Unused => None,
             Origin::Own => {
-                caller.function.regions.push(info.clone());
-                Some(Region(caller.function.regions.len() as u32 - 1))
+                caller.regions.push(info.clone());
+                Some(Region(caller.regions.len() as u32 - 1))
             }
             Origin::Given(list) => {
-                // Of several that an address is made from, the pointer is the one that has the array's name.
-                let named = |v: &&Var| callee.vars.get(v.0 as usize).is_some_and(|i| i.name == info.name);
-                let param = if let [one] = list[..] { one } else { *list.iter().find(named)? };
-                let n = callee.params.iter().position(|p| p.var == param)?;
-                Some(caller.region_of(args[n], info)?)
+                let given = list.iter().map(|v| {
+                    let n = callee.params.iter().position(|p| p.var == *v)?;
+                    if let Operand::Var(arg) = args.get(n)? { caller.points(*arg) } else { None }
+                });
+                let regions: Option<Vec<Region>> = given.collect();
+                let regions = regions?;
+                let first = *regions.first()?;
+                // Of several, all point into one region.
+                Some(regions.iter().all(|r| *r == first).then_some(first)?)
             }
             Origin::Unknown => return None,
         });
