@@ -178,8 +178,8 @@ fn diagnostics(text: &str, loaded: &Loaded, complaints: &mut String) -> Vec<Prob
     let mut found = Vec::new();
     for d in &loaded.diagnostics {
         let place = d.primary.as_ref().map(|l| &l.place);
-        // The file as a whole is at fault.
-        let whole = place.is_some_and(|p| p.span == (0..0)) && d.code == "P0452";
+        // The file as a whole is at fault, or who asked.
+        let whole = place.is_none() && d.code == "P0452";
         let missing = |at: usize| {
             let line = text[at..].lines().next().unwrap_or("").trim_start();
             (line.is_empty() || line.starts_with('#')) && !text[..at].ends_with('\n')
@@ -187,10 +187,10 @@ fn diagnostics(text: &str, loaded: &Loaded, complaints: &mut String) -> Vec<Prob
         if d.severity == Severity::Error && d.help.as_ref().is_none_or(String::is_empty) {
             let _ = writeln!(complaints, "{} {} has no help", d.code, d.message);
         }
-        if place.is_none_or(|p| p.file != 0 || p.span.is_empty() && !whole && !missing(p.span.start)) {
+        if !whole && place.is_none_or(|p| p.file != 0 || p.span.is_empty() && !missing(p.span.start)) {
             let _ = writeln!(complaints, "{} {} has no place in the program", d.code, d.message);
         }
-        let line = place.map_or(0, |p| line_of(text, p.span.start));
+        let line = place.map_or(usize::from(whole), |p| line_of(text, p.span.start));
         let source = place.and_then(|p| text.get(p.span.clone())).map(first_line);
         found.push(Problem { line, code: d.code.to_string(), message: d.message.clone(), source });
     }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use pendula_isa::Ty;
+use pendula_isa::text::in_names;
 
 use crate::ast::Binary;
 use crate::codes;
@@ -125,7 +126,7 @@ pub(crate) fn name_end(text: &str, mut at: usize) -> usize {
             // As in names of what a function changes: `y!`.
             Class::Other if b == b'!' => at += 1,
             Class::Wide => match text.get(at..).and_then(|rest| rest.chars().next()) {
-                Some(c) if c.is_alphanumeric() => at += c.len_utf8(),
+                Some(c) if in_names(c) => at += c.len_utf8(),
                 _ => break,
             },
             _ => break,
@@ -199,7 +200,7 @@ pub(crate) fn line(
                 Tok::Parameter
             }
             Class::Wide | Class::Other => match text.get(at..).and_then(|rest| rest.chars().next()) {
-                Some(c) if c.is_alphanumeric() => {
+                Some(c) if in_names(c) => {
                     at = name_end(text, at);
                     Tok::Name(names.intern(text.get(start..at).unwrap_or("")))
                 }

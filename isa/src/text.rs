@@ -5,6 +5,14 @@ use crate::num::{Format, decimal};
 use crate::operand::Operand;
 use crate::types::{Reg, Ty};
 
+/// Whether a character may stand in a name: letters and digits, what is written on letters (accents, primes), and letters among the symbols. In
+/// assembly, `_`, `.`, `$` and `!` may, too.
+pub fn in_names(c: char) -> bool {
+    c.is_alphanumeric()
+        || matches!(c, '∂' | '∇' | '∞')
+        || matches!(c, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{2032}'..='\u{2037}' | '\u{2057}')
+}
+
 /// Names for what an instruction refers to.
 pub trait Names {
     /// The name of the code address, for jumps and calls.

@@ -17,7 +17,7 @@ use super::{DATA_LIMIT, NAME_LIMIT, ObjectError};
 /// Whether the assembler takes a text for a name: letters, digits, `_`, `.`, `$` and `!`, no digit at the beginning (nor
 /// behind a point there) and no `!`, and not a register.
 pub fn is_name(text: &str) -> bool {
-    let inside = |c: char| matches!(c, '_' | '.' | '$' | '!') || c.is_alphanumeric();
+    let inside = |c: char| matches!(c, '_' | '.' | '$' | '!') || pendula_isa::text::in_names(c);
     let digits = text.strip_prefix('.').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit() || c == '!')
         || text.starts_with('!');
     !text.is_empty() && text.len() <= NAME_LIMIT && !digits && text.chars().all(inside) && Reg::parse(text).is_none()

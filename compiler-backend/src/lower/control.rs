@@ -25,7 +25,7 @@ use super::LowerError;
 use super::effects::Effects;
 use super::linear::{Builder, INT};
 use super::ops::{Arg, Args, Clear, Cmp, Op, SP, Said, VReg, Word};
-use crate::ir::{At, Condition, Step, Var};
+use crate::ir::{At, Condition, Operand, Step, Test, Var};
 
 /// How a condition decides.
 #[derive(Clone, Copy)]
@@ -51,10 +51,10 @@ impl Builder<'_> {
         (then, otherwise): (&[At], &[At]),
         back: bool,
     ) -> Result<(), LowerError> {
-        if then.is_empty() && otherwise.is_empty() {
+        let plain = pre.compute.is_empty() && post.compute.is_empty();
+        if then.is_empty() && otherwise.is_empty() && plain && pre == post && is_calm(&pre.test) {
             return Ok(());
         }
-        let plain = pre.compute.is_empty() && post.compute.is_empty();
         if plain {
             return self.decide(Decides::Plain(pre), Decides::Plain(post), (then, otherwise), back);
         }
@@ -493,6 +493,11 @@ impl Builder<'_> {
         self.add(k, Arg::Reg(end), true)?;
         self.end_temp(k, Clear::None)
     }
+}
+
+/// Whether a comparison cannot trap: its words are no words of memory, and always have an order.
+fn is_calm(test: &Test) -> bool {
+    matches!(test.ty, Ty::Int | Ty::Q) && ![test.a, test.b].iter().any(|o| matches!(o, Operand::Mem(_)))
 }
 
 /// Whether two comparisons read the same words of memory.

@@ -15,7 +15,7 @@ pub(super) fn is_valid(text: &str) -> bool {
 }
 
 fn is_inside(c: char) -> bool {
-    matches!(c, '_' | '.' | '$' | '!') || c.is_alphanumeric()
+    matches!(c, '_' | '.' | '$' | '!') || pendula_isa::text::in_names(c)
 }
 
 /// The text, or a name that is like it.

@@ -32,7 +32,7 @@ pub(crate) fn starts_name(c: char) -> bool {
 
 /// Whether a name can go on with it; `!` is judged by what follows.
 pub(crate) fn continues_name(c: char) -> bool {
-    starts_name(c) || c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}')
+    starts_name(c) || pendula_isa::text::in_names(c)
 }
 
 impl<'a> Lexer<'a> {

@@ -3,6 +3,7 @@
 mod address;
 mod constants;
 mod dead;
+mod floats;
 mod simplify;
 
 use crate::ir::Program;

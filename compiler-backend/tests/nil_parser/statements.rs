@@ -258,7 +258,7 @@ fn structs() {
 #[test]
 fn constants_and_using() {
     let file = read(
-        "using A, B.C: f,\n  g\nimport ..D as E\nconst k = 3\nn = -k^2 + 2π\nm = f(2)\nl = k + unknown\nx = [1]\nd = k > 2\n",
+        "using A, B.C: f,\n  g\nimport ..D as E\nimport F as G, .H\nconst k = 3\nn = -k^2 + 2π\nm = f(2)\nl = k + unknown\nx = [1]\nd = k > 2\n",
     );
     let names = |i: &Item| match i {
         Item::Using(names) => names.iter().map(|n| n.text.clone()).collect::<Vec<_>>().join(" "),
@@ -267,7 +267,7 @@ fn constants_and_using() {
         Item::Struct(s) => s.name.text.clone(),
     };
     let items: Vec<_> = file.items.iter().map(names).collect();
-    assert_eq!(items, ["A B.C f g", "..D as E", "k = 3", "n = (+ (- (^ k 2)) (* 2 π))"]);
+    assert_eq!(items, ["A B.C", "", "F", "k = 3", "n = (+ (- (^ k 2)) (* 2 π))"]);
     let skipped: Vec<_> = file.skipped.iter().map(|(what, _)| what.as_str()).collect();
     let expected = ["m", "l", "x", "d"].map(|n| format!("the assignment to `{n}`"));
     assert_eq!(skipped, expected);

@@ -226,15 +226,8 @@ fn clear(machine: &Machine<'_>, data: usize) -> Result<(), String> {
     }
 }
 
-/// Whether a floating-point word is one but for rounding.
-fn rounded(a: u64, b: u64) -> bool {
-    let (a, b) = (f64::from_bits(a), f64::from_bits(b));
-    (a - b).abs() <= 1e-7 * (1.0 + a.abs())
-}
-
-/// Runs one leg on the machine, and compares with what the evaluator says of it. Whether it came to its end. Of the words `rough` rounding may
-/// differ: a floating-point ancilla that has been undone holds its rounding, and passes may know that it was 0 before.
-fn leg(machine: &mut Machine<'_>, said: &Said, what: &str, size: usize, rough: &[usize]) -> Result<bool, String> {
+/// Runs one leg on the machine, and compares with what the evaluator says of it. Whether it came to its end.
+fn leg(machine: &mut Machine<'_>, said: &Said, what: &str, size: usize) -> Result<bool, String> {
     let done = go(machine);
     match (said, done) {
         (Said::Unknown, _) => Ok(false),
@@ -245,8 +238,7 @@ fn leg(machine: &mut Machine<'_>, said: &Said, what: &str, size: usize, rough: &
         (Said::Data(data), Ok(())) => {
             clear(machine, size).map_err(|e| format!("{what}: {e}"))?;
             let found = &machine.memory()[..size];
-            let differs = |n: &usize| data[*n] != found[*n] && !(rough.contains(n) && rounded(data[*n], found[*n]));
-            match (0..size).find(differs) {
+            match (0..size).find(|n| data[*n] != found[*n]) {
                 None => Ok(true),
                 Some(n) => Err(format!("{what}: data word {n} is {:#x}, and should be {:#x}", found[n], data[n])),
             }
@@ -267,7 +259,6 @@ pub(crate) fn check(case: &Case, seed: u64, tally: &mut Tally) -> Result<(), Str
     let program = plain.program.as_ref().ok_or("no program")?;
     let reference = Reference { program, layout: Layout::new(program, &plain.arguments) };
     let size = reference.layout.len;
-    let floats: Vec<usize> = reference.layout.words.iter().filter(|w| w.ty == Ty::F).map(|w| w.at).collect();
     let mut all = Vec::new();
     for (name, switches) in switches() {
         let (_, module) = compiled(case, &case.runs[0], switches).map_err(|e| format!("{name}: {e}"))?;
@@ -293,17 +284,16 @@ pub(crate) fn check(case: &Case, seed: u64, tally: &mut Tally) -> Result<(), Str
         let undone =
             if case.anywhere { reference.run(Way::Backward, start).map_err(|e| run(&e))? } else { Said::Unknown };
         for built in &all {
-            let rough: &[usize] = if built.name == "-O0" { &[] } else { &floats };
             let what = |way: &str| format!("{} {way}, arguments {n}", built.name);
             let mut machine = built.machine(start);
-            if leg(&mut machine, &forward, &what("forward"), size, &[])? {
+            if leg(&mut machine, &forward, &what("forward"), size)? {
                 machine.begin(Direction::Backward);
-                leg(&mut machine, &back, &what("backward"), size, rough)?;
+                leg(&mut machine, &back, &what("backward"), size)?;
             }
             if !matches!(undone, Said::Unknown) {
                 let mut machine = built.machine(start);
                 machine.begin(Direction::Backward);
-                leg(&mut machine, &undone, &what("backward from its start"), size, rough)?;
+                leg(&mut machine, &undone, &what("backward from its start"), size)?;
             }
         }
         if let (Said::Data(end), Said::Data(_)) = (&forward, &back) {

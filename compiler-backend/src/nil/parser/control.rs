@@ -156,7 +156,7 @@ impl Parser<'_> {
         let name = self.text_of(token);
         let mark = match name {
             "@routine" => return self.routine(),
-            "@safe" => return Ok(self.safe()),
+            "@safe" => return self.safe(),
             "@zeros" | "@ones" => return self.zeros(false),
             "@anc" | "@deanc" => return self.ancilla(name == "@deanc"),
             "@from" => return self.from(),
@@ -253,7 +253,7 @@ impl Parser<'_> {
     }
 
     /// `@safe …`
-    fn safe(&mut self) -> StmtKind {
+    fn safe(&mut self) -> Parsed<StmtKind> {
         self.bump();
         let known = self.attempt(|p| {
             let safe = p.known_safe()?;
@@ -261,16 +261,19 @@ impl Parser<'_> {
             Ok(safe)
         });
         if let Some(safe) = known {
-            return StmtKind::Safe(safe);
+            return Ok(StmtKind::Safe(safe));
         }
         if self.new_line() {
-            self.unexpected("a statement of the host language");
-            return StmtKind::Safe(Safe::Other(String::new()));
+            return Err(self.unexpected("a statement of the host language"));
         }
+        let before = self.diagnostics.len();
         let span = self.skip_safe();
         let text = self.trimmed(span.clone());
         self.notes.verbatim.push(span);
-        StmtKind::Safe(Safe::Other(text))
+        if self.diagnostics.len() > before {
+            return Err(Failed);
+        }
+        Ok(StmtKind::Safe(Safe::Other(text)))
     }
 
     /// The host statements that are kept.

@@ -110,7 +110,7 @@ impl Parser<'_> {
                 self.reduce(&mut operands, top)?;
             }
             operators.push(infix);
-            self.bump();
+            self.operator();
             let chains = self.chains;
             let expr = self.unary()?;
             operands.push(Operand { expr, height: self.height, open: false, chained: self.chains != chains });

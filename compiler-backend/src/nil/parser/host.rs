@@ -61,6 +61,9 @@ impl Parser<'_> {
                 Tok::Eof => break,
                 Tok::OpenText | Tok::OpenComment => {
                     self.open_text(token);
+                    // It may have swallowed what closes the brackets.
+                    let outer = stack.iter().rposition(|o| matches!(o, Open::Block(..))).map_or(0, |n| n + 1);
+                    stack.truncate(outer);
                 }
                 Tok::Macro if !first && token.column == 0 && token.line_before && self.text_of(token) == "@i" => {
                     if self.unbalanced {
@@ -149,12 +152,13 @@ impl Parser<'_> {
         }
         let mut first = whole;
         let mut depth = open;
+        let too_long = std::mem::take(&mut self.too_long);
         let mut stay: Option<(Cursor<'_>, usize)> = None;
         let mut lines = 0;
         loop {
             let token = self.token();
             if token.line_before && !std::mem::take(&mut first) {
-                if depth == 0 {
+                if depth == 0 && !(too_long && wants_more(self.last_kind)) {
                     return;
                 }
                 let fresh = matches!(token.kind, Tok::Kw(_) | Tok::Macro | Tok::Tilde | Tok::Eof);

@@ -88,7 +88,11 @@ impl Parser<'_> {
 
     /// Skips a host statement.
     fn host(&mut self, what: &str) {
+        let begins = self.kind();
         let span = self.skip_statement();
+        if matches!(begins, Tok::OpenText | Tok::OpenComment) {
+            return;
+        }
         if span.is_empty() {
             self.bump();
             return;
@@ -371,14 +375,18 @@ impl Parser<'_> {
     fn using(&mut self) {
         let start = self.bump().start;
         let mut names: Vec<Name> = Vec::new();
-        let mut comma = true;
-        while !self.at(Tok::Eof) && (comma || !self.token().line_before) && !self.at(Tok::Semi) {
+        // What stands after `:` are names in the module, and after `as` stands another name for it.
+        let (mut more, mut inside, mut renamed) = (true, false, false);
+        while !self.at(Tok::Eof) && (more || !self.token().line_before) && !self.at(Tok::Semi) {
             let token = self.bump();
-            comma = token.kind == Tok::Comma;
-            if matches!(token.kind, Tok::Comma | Tok::Colon) {
+            more = matches!(token.kind, Tok::Comma | Tok::Colon);
+            inside |= token.kind == Tok::Colon;
+            renamed &= token.kind != Tok::Comma;
+            let text = self.text_of(token);
+            renamed |= token.kind == Tok::Ident && text == "as" && token.space_before;
+            if more || inside || renamed {
                 continue;
             }
-            let text = self.text_of(token);
             match names.last_mut() {
                 Some(last) if last.span.end == token.start => {
                     last.text.push_str(text);
@@ -387,6 +395,8 @@ impl Parser<'_> {
                 _ => names.push(Name { text: text.to_owned(), span: token.start..token.end }),
             }
         }
+        // A module of the program's own, which has been read.
+        names.retain(|name| !name.text.starts_with('.'));
         self.notes.verbatim.push(start..self.last_end);
         self.tree.items.push(Item::Using(names));
     }

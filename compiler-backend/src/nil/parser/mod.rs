@@ -84,8 +84,13 @@ impl<'a> Cursor<'a> {
 struct Parser<'a> {
     file: u16,
     cursor: Cursor<'a>,
-    /// Where the last token ended.
+    /// Where the last token ended, and what it was.
     last_end: usize,
+    last_kind: Tok,
+    /// Where a line ended with an operator in this statement: the statement may have ended there, too, and the operator be one too many.
+    broken: Option<(Cursor<'a>, usize)>,
+    /// Whether an expression was given up for its length: it goes on after lines that end with operators.
+    too_long: bool,
     /// Where this statement began.
     stmt_start: usize,
     diagnostics: Vec<Diagnostic>,
@@ -138,6 +143,9 @@ pub(crate) fn parse_with_notes(file: u16, text: &str) -> (File, Vec<Diagnostic>,
         file,
         cursor: Cursor::new(Lexer::new(text, 0, text.len())),
         last_end: 0,
+        last_kind: Tok::Semi,
+        broken: None,
+        too_long: false,
         stmt_start: 0,
         diagnostics: Vec::new(),
         tree: File::default(),
@@ -204,6 +212,7 @@ impl<'a> Parser<'a> {
     fn bump(&mut self) -> Token {
         let token = self.cursor.token;
         self.last_end = token.end;
+        self.last_kind = token.kind;
         self.cursor.bump();
         token
     }
@@ -356,9 +365,18 @@ impl<'a> Parser<'a> {
             let help = "compute a part into an ancilla: `a ← 0.0`, `a += …`";
             let end = span.end;
             let start = span.start.max(end.saturating_sub(1));
+            self.too_long = true;
             return Err(self.error(codes::NESTING, start..end, "this expression is too long", help));
         }
         Ok(Expr { kind, span })
+    }
+
+    /// Takes the operator of a statement or expression, after which a line may end.
+    fn operator(&mut self) {
+        self.bump();
+        if self.lines && self.token().line_before {
+            self.broken = Some((self.cursor, self.last_end));
+        }
     }
 
     /// Runs `inner` inside brackets, where lines do not end statements.

@@ -26,9 +26,14 @@ impl Parser<'_> {
             }
             let (start, brackets) = (self.token().start, self.brackets);
             self.stmt_start = start;
+            (self.broken, self.too_long) = (None, false);
             if let Ok(stmt) = self.stmt() {
-                stmts.push(stmt);
+                if self.goes_on_too_far() {
+                    continue;
+                }
+                // What goes on where it should end may mean something else.
                 if self.statement_end().is_ok() {
+                    stmts.push(stmt);
                     continue;
                 }
             }
@@ -50,6 +55,23 @@ impl Parser<'_> {
             Tok::Macro => self.starts_item(),
             _ => false,
         }
+    }
+
+    /// Whether the line that a statement goes on with after an operator is a statement itself. Reports the operator, and goes back to that line.
+    fn goes_on_too_far(&mut self) -> bool {
+        let token = self.token();
+        let assigns =
+            matches!(token.kind, Tok::Assign(..) | Tok::BadAssign | Tok::Equals | Tok::Alloc | Tok::Free | Tok::Arrow);
+        let Some((cursor, end)) = self.broken.take() else { return false };
+        if !assigns || token.line_before || self.muted > 0 {
+            return false;
+        }
+        let help = "complete the line, or remove the operator: the next line is a statement of its own";
+        self.error(codes::SYNTAX, end..end, "expected an expression, found the end of the line", help);
+        if !self.stopped {
+            (self.cursor, self.last_end) = (cursor, end);
+        }
+        true
     }
 
     /// Checks that a statement ends here.
@@ -177,26 +199,26 @@ impl Parser<'_> {
         let start = target.span.start;
         let kind = match token.kind {
             Tok::Assign(op, dot) => {
-                self.bump();
+                self.operator();
                 StmtKind::Assign { op, dot, target, value: self.expr()? }
             }
             Tok::Ident if self.text_of(token) == "xor" && self.cursor.second().kind == Tok::Equals => {
                 self.notes.spellings.push(token.start);
                 self.bump();
-                self.bump();
+                self.operator();
                 StmtKind::Assign { op: super::super::ast::AssignOp::Xor, dot: false, target, value: self.expr()? }
             }
             Tok::Alloc | Tok::Free | Tok::Arrow => {
                 if token.kind == Tok::Arrow {
                     self.notes.spellings.push(token.start);
                 }
-                self.bump();
+                self.operator();
                 StmtKind::Alloc { target, value: self.expr()?, free: token.kind != Tok::Alloc }
             }
             Tok::Op(Binary::Lt, false) if self.ascii_alloc() => {
                 self.notes.spellings.push(token.start);
                 self.bump();
-                self.bump();
+                self.operator();
                 StmtKind::Alloc { target, value: self.expr()?, free: false }
             }
             Tok::Equals | Tok::BadAssign => {

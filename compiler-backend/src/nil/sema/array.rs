@@ -1,5 +1,6 @@
 //! Elements and parts of arrays: from indices to addresses.
 
+use pendula_isa::diagnostic::plural;
 use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
@@ -28,7 +29,8 @@ impl Body<'_, '_> {
         // One index into an array without gaps counts its elements.
         let linear = indices.len() == 1 && view.dims.len() > 1 && view.is_contiguous();
         if indices.len() != view.dims.len() && !linear {
-            let message = format!("{} dimensions, but {} indices", view.dims.len(), indices.len());
+            let indices = if indices.len() == 1 { "1 index".into() } else { format!("{} indices", indices.len()) };
+            let message = format!("{}, but {indices}", plural(view.dims.len(), "dimension"));
             return self.fail(span, codes::DIMENSIONS, message, "give one index for each dimension");
         }
         let dims = if linear {

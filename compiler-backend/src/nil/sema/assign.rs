@@ -24,13 +24,18 @@ impl Body<'_, '_> {
         if dot {
             return self.assign_points(op, target, value, span);
         }
-        self.statement(|s| {
+        let before = self.s.diagnostics.len();
+        let done = self.statement(|s| {
             let to = s.eval(target)?;
             s.want = scalar_type(&to);
             let done = s.assign_one(op, to, target, value, span);
             s.want = None;
             done
-        })
+        });
+        if done.is_err() {
+            self.point_at_read(before, span, &[target], &[value]);
+        }
+        done
     }
 
     fn assign_one(&mut self, op: AssignOp, to: V, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
@@ -58,12 +63,13 @@ impl Body<'_, '_> {
             return self.fail(&target.span, codes::TYPE, "an array is not changed as a whole", help);
         }
         let from = self.eval(value)?;
-        self.assign(op, to, from, &target.span, span)
+        self.assign(op, to, from, [&target.span, &value.span], span)
     }
 
     /// `y .+= e`: one statement for each element.
     fn assign_points(&mut self, op: AssignOp, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
-        self.statement(|s| {
+        let before = self.s.diagnostics.len();
+        let done = self.statement(|s| {
             let V::Array(view) = s.eval(target)? else {
                 return s.fail(&target.span, codes::TYPE, "`.+=` and its kin change arrays", "leave out the point");
             };
@@ -77,10 +83,14 @@ impl Body<'_, '_> {
                     let from = s.eval_point(value, true);
                     (s.points, s.want) = (None, None);
                     s.shape.clear();
-                    s.assign(op, to, from?, &target.span, span)
+                    s.assign(op, to, from?, [&target.span, &value.span], span)
                 })
             })
-        })
+        });
+        if done.is_err() {
+            self.point_at_read(before, span, &[target], &[value]);
+        }
+        done
     }
 
     /// Nested loops over all indices, from 1, the first one innermost.
@@ -96,10 +106,17 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `target op value` of one shape.
-    pub(super) fn assign(&mut self, op: AssignOp, to: V, from: V, target: &Span, span: &Span) -> Done<()> {
+    /// `target op value` of one shape; where both stand, and the statement.
+    pub(super) fn assign(
+        &mut self,
+        op: AssignOp,
+        to: V,
+        from: V,
+        [target, value]: [&Span; 2],
+        span: &Span,
+    ) -> Done<()> {
         let Some(writes) = self.targets(&to) else {
-            let message = format!("{} cannot be changed", to.describe());
+            let message = unchangeable(&to);
             return self.fail(
                 target,
                 codes::NOT_ASSIGNABLE,
@@ -113,7 +130,7 @@ impl Body<'_, '_> {
         let mut reads = std::mem::take(&mut self.reads);
         from.places(&mut |p| reads.push(p));
         self.keep_apart(&writes, &reads, span)?;
-        self.assign_parts(op, to, from, span)
+        self.assign_parts(op, to, from, (value, span))
     }
 
     /// Refuses to change what a loop counts, or an array's length.
@@ -128,7 +145,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn assign_parts(&mut self, op: AssignOp, to: V, from: V, span: &Span) -> Done<()> {
+    fn assign_parts(&mut self, op: AssignOp, to: V, from: V, (value, span): (&Span, &Span)) -> Done<()> {
         match (to, from) {
             (V::Num(x, ty), from) => {
                 let ty = ty.ok_or(Stop)?;
@@ -137,14 +154,14 @@ impl Body<'_, '_> {
                     V::Tropical(x, t) if t == ty => V::Num(x, Some(t)),
                     other => other,
                 };
-                let y = self.number_as(from, ty, span)?;
+                let y = self.number_as(from, ty, value)?;
                 self.assign_number(op, x, ty, y, span)
             }
             (V::Bool(X::At(place)), from) => match (op, from) {
                 (AssignOp::Xor, V::Bool(y)) => self.accumulate(Sink::Out, place, Ty::Int, Acc::Xor, false, y),
                 (AssignOp::Xor, other) => {
                     let message = format!("a truth value is wanted here, found {}", other.describe());
-                    self.fail(span, codes::TYPE, message, "compare: `x != 0`")
+                    self.fail(value, codes::TYPE, message, "compare: `x != 0`")
                 }
                 _ => {
                     let message = format!("`{}` forgets on truth values", op.text());
@@ -169,11 +186,11 @@ impl Body<'_, '_> {
                     V::Complex(re, im, t) => (V::Num(re, t), Some(V::Num(im, t))),
                     other => (other, None),
                 };
-                let re = self.number_as(re, ty, span)?;
+                let re = self.number_as(re, ty, value)?;
                 self.assign_number(op, a, ty, re, span)?;
                 match im {
                     Some(im) => {
-                        let im = self.number_as(im, ty, span)?;
+                        let im = self.number_as(im, ty, value)?;
                         self.assign_number(op, b, ty, im, span)
                     }
                     None => Ok(()),
@@ -181,19 +198,19 @@ impl Body<'_, '_> {
             }
             (V::Struct(s, to), V::Struct(t, from)) if s == t => {
                 for (to, from) in to.into_iter().zip(from) {
-                    self.assign_parts(op, to, from, span)?;
+                    self.assign_parts(op, to, from, (value, span))?;
                 }
                 Ok(())
             }
             (V::Tuple(to), V::Tuple(from)) if to.len() == from.len() => {
                 for (to, from) in to.into_iter().zip(from) {
-                    self.assign_parts(op, to, from, span)?;
+                    self.assign_parts(op, to, from, (value, span))?;
                 }
                 Ok(())
             }
             (to, from) => {
                 let message = format!("{} cannot take up {}", to.describe(), from.describe());
-                self.fail(span, codes::TYPE, message, "both sides must have one type")
+                self.fail(value, codes::TYPE, message, "both sides must have one type")
             }
         }
     }
@@ -235,6 +252,7 @@ impl Body<'_, '_> {
             (AssignOp::Div, Ty::L) => (Acc::Mul, true),
             _ => {
                 let help = match ty {
+                    _ if op == AssignOp::Xor => "`⊻=` is for Int and Bool",
                     Ty::L => "logarithmic numbers take `*=` and `/=`; sums of them go into an expression: `y *= a + b`",
                     Ty::Int => "multiply into another variable, `z += x * y`, or use a ULogarithmic number",
                     Ty::Q | Ty::F => {
@@ -246,6 +264,22 @@ impl Body<'_, '_> {
             }
         };
         self.accumulate(Sink::Out, place, ty, acc, inverse, y)
+    }
+}
+
+/// Why something cannot be changed.
+pub(super) fn unchangeable(v: &V) -> String {
+    match v {
+        V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_)) => "a constant cannot be changed".into(),
+        V::Complex(X::Lit(_) | X::Const(_), X::Lit(_) | X::Const(_), _) => "a constant cannot be changed".into(),
+        V::Struct(_, parts) | V::Tuple(parts) if parts.iter().any(|p| matches!(p, V::Array(_))) => {
+            format!("{} is not changed as a whole", v.describe())
+        }
+        V::Num(..) | V::Bool(_) | V::Complex(..) | V::Tropical(..) | V::Struct(..) | V::Tuple(_) | V::Elements(_) => {
+            "a value that is computed cannot be changed".into()
+        }
+        V::Array(_) => "an array is not changed as a whole".into(),
+        V::Function(_) | V::Type(_) | V::Range(..) => format!("{} cannot be changed", v.describe()),
     }
 }
 

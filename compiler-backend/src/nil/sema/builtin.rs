@@ -244,7 +244,8 @@ impl Body<'_, '_> {
             _ => 1..=1,
         };
         if !wanted.contains(&values.len()) {
-            let message = format!("{ty} is made of {} values, found {}", wanted.end(), values.len());
+            let wanted = pendula_isa::diagnostic::plural(*wanted.end(), "value");
+            let message = format!("{ty} is made of {wanted}, found {}", values.len());
             return self.fail(span, codes::ARGUMENTS, message, "give one for each part");
         }
         match ty {

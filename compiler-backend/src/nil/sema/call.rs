@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use pendula_isa::diagnostic::plural;
 use pendula_isa::{Cond, Ty};
 
 use super::array::value_of;
@@ -199,6 +200,7 @@ impl<'a> Body<'_, 'a> {
             Some(fun) => *fun,
             None => self.instance(n, key, settled, keys, bound, (classes, span))?,
         };
+        self.s.predict(n, fun);
         let mut ready = Vec::new();
         for (k, (v, at)) in given.into_iter().enumerate() {
             let changed = self.changes(fun, k);
@@ -234,7 +236,7 @@ impl<'a> Body<'_, 'a> {
         let (f, file) = (first.ast, first.file);
         let name = f.name.text.clone();
         if candidates.iter().all(|n| self.s.definitions[*n].ast.params.len() != types.len()) {
-            let message = format!("`{name}` takes {} arguments, found {}", f.params.len(), types.len());
+            let message = format!("`{name}` takes {}, found {}", plural(f.params.len(), "argument"), types.len());
             let at = f.name.span.clone();
             let d = self.error(span, codes::ARGUMENTS, message);
             let place = pendula_isa::diagnostic::Place { file, span: at };
@@ -271,13 +273,12 @@ impl<'a> Body<'_, 'a> {
         Ok(out)
     }
 
-    /// Whether a function changes its parameter number `k`, as far as that is known. Of one that is still being compiled, the name tells.
+    /// Whether a function changes its parameter number `k`, as far as that is known.
     fn changes(&self, fun: Fun, k: usize) -> bool {
         let (facts, written) = (&self.s.facts[fun.0 as usize], &self.s.written[fun.0 as usize]);
         let Some(p) = facts.params.get(k) else { return true };
         written.params.get(p.words.clone()).is_some_and(|w| w.contains(&true))
             || p.regions.iter().any(|r| written.regions.get(r.0 as usize).copied().unwrap_or(false))
-            || !facts.done && p.name.ends_with('!')
     }
 
     /// An argument's words; `changed` tells whether the function changes it.
@@ -479,6 +480,7 @@ impl<'a> super::Sema<'a> {
         let (definition, file) = (self.definitions[n].ast, self.definitions[n].file);
         let fun = Fun(self.program.functions.len() as u32);
         self.instances.insert((n, key), fun);
+        self.compiled.insert(n);
         let loc = self.loc(file, &definition.name.span);
         let name = self.unique_name(definition);
         let f = ir::Function {
@@ -493,6 +495,7 @@ impl<'a> super::Sema<'a> {
         self.program.functions.push(f.clone());
         self.facts.push(Facts::default());
         self.written.push(Written::default());
+        self.own.push(Written::default());
         let first_call = self.calls.len();
         let mut body = Body::new(self, file, fun, f.clone(), bound);
         body.classes = classes;
@@ -524,6 +527,7 @@ impl<'a> super::Sema<'a> {
         body.function_body(&definition.body);
         let f = std::mem::replace(&mut body.f, f);
         self.written[fun.0 as usize] = super::places::written(&f);
+        self.own[fun.0 as usize].clone_from(&self.written[fun.0 as usize]);
         self.program.functions[fun.0 as usize] = f;
         let own = |c: &CallRecord| c.caller == fun;
         loop {

@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use pendula_isa::diagnostic::{Diagnostic, plural};
 use pendula_isa::num::decimal;
 use pendula_isa::{Env, Ty, num::convert, num::log};
 
-use super::{ArgKey, Done, Sema, Stop};
+use super::reach::entry_key;
+use super::{Done, Sema, Stop};
 use crate::lower::{Argument as Data, ArgumentKind};
 use crate::nil::ast::{self, ExprKind};
 use crate::nil::codes;
-use crate::nil::types::{Type, number_name};
+use crate::nil::types::Type;
 
 /// A number as an argument.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,7 +90,8 @@ impl Sema<'_> {
         let given = self.settings.arguments.len().max(self.settings.types.len());
         if given != f.params.len() {
             let list: Vec<&str> = f.params.iter().map(|p| p.name.text.as_str()).collect();
-            let message = format!("`{}` takes {} arguments, found {given}", f.name.text, f.params.len());
+            let takes = plural(f.params.len(), "argument");
+            let message = format!("`{}` takes {takes}, found {given}", f.name.text);
             self.error(file, &f.name.span, codes::ENTRY, message).help =
                 Some(format!("give `--args` for {}", list.join(", ")));
             return Err(Fits::No);
@@ -124,8 +127,7 @@ impl Sema<'_> {
             };
             keywords.push((k.name.text.clone(), value));
         }
-        let mut key: Vec<ArgKey> = types.iter().cloned().map(ArgKey::Type).collect();
-        key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
+        let key = entry_key(&types, &keywords);
         let fun = self.compile(n, key, types, keywords, (bound, Vec::new()));
         self.program.entry = (!open).then_some(fun);
         Ok(Entry { data, parameters })
@@ -158,8 +160,7 @@ impl Sema<'_> {
         }
         let keywords: Vec<_> =
             f.keywords.iter().filter_map(|k| Some((k.name.text.clone(), literal(k.default.as_ref()?)?))).collect();
-        let mut key: Vec<ArgKey> = types.iter().cloned().map(ArgKey::Type).collect();
-        key.extend(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}"))));
+        let key = entry_key(&types, &keywords);
         self.compile(n, key, types, keywords, (HashMap::new(), Vec::new()));
         Ok(Entry::default())
     }
@@ -167,7 +168,6 @@ impl Sema<'_> {
     /// The function where a run begins: the one that is asked for, else the last of the program.
     fn find_entry(&mut self) -> Done<Vec<usize>> {
         let own: Vec<usize> = (0..self.definitions.len()).filter(|n| !self.definitions[*n].library).collect();
-        let file = self.inputs.first().map_or(0, |i| i.file);
         if let Some(name) = &self.settings.entry {
             let count = self.settings.arguments.len().max(self.settings.types.len());
             let named = |n: &usize| {
@@ -190,7 +190,7 @@ impl Sema<'_> {
                         format!("the file defines {}", names.join(", "))
                     };
                     let message = format!("there is no reversible function `{name}`");
-                    self.error(file, &(0..0), codes::ENTRY, message).help = Some(help);
+                    self.diagnostics.push(Diagnostic::error(codes::ENTRY, message).help(help));
                     Err(Stop)
                 }
             };
@@ -205,8 +205,8 @@ impl Sema<'_> {
                 Ok(own.iter().rev().copied().filter(same).collect())
             }
             None => {
-                let d = self.error(file, &(0..0), codes::ENTRY, "the file defines no reversible function");
-                d.help = Some("write `@i function f(y!, x) … end`".into());
+                let d = Diagnostic::error(codes::ENTRY, "the file defines no reversible function");
+                self.diagnostics.push(d.help("write `@i function f(y!, x) … end`"));
                 Err(Stop)
             }
         }
@@ -407,11 +407,12 @@ impl Sema<'_> {
                     return Err(wrong(self, "arrays of structs with fields of several types cannot be given"));
                 };
                 if lens.len() != usize::from(*dims) {
-                    return Err(wrong(self, &format!("it has {} dimensions", lens.len())));
+                    return Err(wrong(self, &format!("it has {}", plural(lens.len(), "dimension"))));
                 }
                 let count: usize = lens.iter().product();
                 if items.len() != count && items.len() != count * per {
-                    return Err(wrong(self, &format!("{} numbers for {count} elements", items.len())));
+                    let (numbers, elements) = (plural(items.len(), "number"), plural(count, "element"));
+                    return Err(wrong(self, &format!("{numbers} for {elements}")));
                 }
                 let mut words = Vec::with_capacity(count * per);
                 for n in items {
@@ -487,7 +488,6 @@ impl Sema<'_> {
             (Number::Float(x), Ty::Q) => convert::f_to_q(env, x.to_bits()).map_err(title),
             (Number::Float(x), Ty::L) => convert::f_to_l(env, x.to_bits()).map_err(title),
         }
-        .map_err(|why| format!("{} is wanted; {why}", number_name(ty)))
     }
 }
 
@@ -511,7 +511,7 @@ fn has_arrays(t: &Type) -> bool {
 }
 
 /// A number or a truth value, as it stands.
-fn literal(e: &ast::Expr) -> Option<super::value::V> {
+pub(super) fn literal(e: &ast::Expr) -> Option<super::value::V> {
     use super::value::{Literal, V, X};
     match &e.kind {
         ExprKind::Int(t) => Some(V::Num(X::Lit(Literal::Int(t.parse().ok()?)), None)),

@@ -64,8 +64,14 @@ impl Body<'_, '_> {
                 self.binary(*op, a, b, &e.span)
             }
             ExprKind::Binary { op, dot, left, right } => {
-                let a = self.eval_point(left, *dot)?;
-                let b = self.eval_point(right, *dot)?;
+                let (a, b);
+                if matches!(left.kind, ExprKind::Choice(..)) {
+                    b = self.eval_point(right, *dot)?;
+                    a = self.eval_beside(left, *dot, &b)?;
+                } else {
+                    a = self.eval_point(left, *dot)?;
+                    b = self.eval_beside(right, *dot, &a)?;
+                }
                 self.binary(*op, a, b, &e.span)
             }
             ExprKind::Choice(c, a, b) => {
@@ -74,6 +80,14 @@ impl Body<'_, '_> {
                 match (a, b) {
                     (V::Bool(a), V::Bool(b)) => Ok(V::Bool(X::Choice(Box::new(c), Box::new(a), Box::new(b)))),
                     (a, b) => {
+                        let whole = |v: &V| matches!(v, V::Num(X::Lit(Literal::Int(_)), None));
+                        // Whole numbers are integers wherever they stand.
+                        let (a, b) = if whole(&a) && whole(&b) {
+                            let mut int = |v| Ok(V::Num(self.number_as(v, Ty::Int, &e.span)?, Some(Ty::Int)));
+                            (int(a)?, int(b)?)
+                        } else {
+                            (a, b)
+                        };
                         let (a, b, ty) = self.numbers(a, b, &e.span)?;
                         let (a, b, ty) = self.typed_pair(a, b, ty, &e.span)?;
                         Ok(V::Num(X::Choice(Box::new(c), Box::new(a), Box::new(b)), Some(ty)))
@@ -141,6 +155,20 @@ impl Body<'_, '_> {
         match (&value, dot.then(|| self.points.clone()).flatten()) {
             (V::Array(view), Some(indices)) => self.at(&view.clone(), &indices, &e.span),
             _ => Ok(value),
+        }
+    }
+
+    /// An operand of an operator whose other one is known: by its type go the numbers among which a choice is made.
+    fn eval_beside(&mut self, e: &ast::Expr, dot: bool, other: &V) -> Done<V> {
+        let beside = super::assign::scalar_type(other).filter(|t| *t != Ty::Int);
+        match (&e.kind, beside) {
+            (ExprKind::Choice(..), Some(ty)) => {
+                let want = self.want.replace(ty);
+                let value = self.eval_point(e, dot);
+                self.want = want;
+                value
+            }
+            _ => self.eval_point(e, dot),
         }
     }
 
@@ -340,7 +368,17 @@ impl Body<'_, '_> {
             V::Num(x, Some(Ty::Int)) | V::Bool(x) => self.convert(x, Ty::Int, ty, span),
             other => {
                 let message = format!("{} is wanted here, found {}", number_name(ty), other.describe());
-                let help = format!("convert it: `{}(x)`", number_name(ty));
+                let help = match other {
+                    V::Array(_) | V::Elements(_) => {
+                        "use its elements; or put points before operators: `y .+= x`".into()
+                    }
+                    V::Complex(..) => "use its parts: `x.re`, `x.im`".into(),
+                    V::Tropical(..) => "use the number itself: `x.n`".into(),
+                    V::Struct(..) => "use its fields".into(),
+                    V::Tuple(_) => "use its parts: `x[1]`".into(),
+                    V::Num(..) | V::Bool(_) => format!("convert it: `{}(x)`", number_name(ty)),
+                    V::Function(_) | V::Type(_) | V::Range(..) => "give a number".to_string(),
+                };
                 self.fail(span, codes::TYPE, message, help)
             }
         }
@@ -352,7 +390,14 @@ impl Body<'_, '_> {
             return Ok(x);
         }
         match function(to, from, "cvt", 1) {
-            Some(f) => Ok(self.fold(X::Fun(f, vec![x]))),
+            Some(f) => Ok(match x {
+                // Of constants one is chosen: they convert by themselves.
+                X::Choice(c, a, b) if matches!((&*a, &*b), (X::Const(_), X::Const(_))) => {
+                    let one = |x: X| Box::new(self.fold(X::Fun(f, vec![x])));
+                    X::Choice(c, one(*a), one(*b))
+                }
+                x => self.fold(X::Fun(f, vec![x])),
+            }),
             None => self.fail(span, codes::TYPE, "there is no such conversion", "convert by way of Float64"),
         }
     }

@@ -3,6 +3,7 @@
 use pendula_isa::table::{Func, Row, int_fn, l_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
+use super::assign::unchangeable;
 use super::body::{Body, Sink};
 use super::value::{Literal, V, X, mem};
 use super::{Done, Stop};
@@ -48,13 +49,19 @@ impl Body<'_, '_> {
         if dot {
             return self.call_points(&name, inverse, args, keywords, span);
         }
-        self.statement(|s| {
+        let before = self.s.diagnostics.len();
+        let done = self.statement(|s| {
             let mut values = Vec::new();
             for a in args {
                 values.push(s.eval(a)?);
             }
             s.call_named(&name, inverse, values, args, keywords, span)
-        })
+        });
+        if done.is_err() {
+            let all: Vec<&ast::Expr> = args.iter().collect();
+            self.point_at_read(before, span, &all, &[]);
+        }
+        done
     }
 
     fn call_named(
@@ -127,7 +134,8 @@ impl Body<'_, '_> {
             _ => return Ok(false),
         };
         if values.len() != wanted {
-            let message = format!("`{name}` takes {wanted} arguments, found {}", values.len());
+            let wanted = pendula_isa::diagnostic::plural(wanted, "argument");
+            let message = format!("`{name}` takes {wanted}, found {}", values.len());
             return self.fail(span, codes::ARGUMENTS, message, "give as many");
         }
         let changed = if wanted == 3 { 2 } else { wanted };
@@ -136,7 +144,7 @@ impl Body<'_, '_> {
             match self.targets(v) {
                 Some(p) => places.push(p),
                 None => {
-                    let message = format!("{} cannot be changed", v.describe());
+                    let message = unchangeable(v);
                     return self.fail(
                         at,
                         codes::NOT_ASSIGNABLE,

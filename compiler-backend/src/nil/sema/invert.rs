@@ -1,7 +1,7 @@
 //! The inverse of statements as they are written, by their structure alone. Loops keep their bounds inside `~`, since where a range ends is
 //! known when it is compiled.
 
-use crate::nil::ast::{Condition, Expr, Span, Stmt, StmtKind};
+use crate::nil::ast::{Condition, Expr, ExprKind, Name, Span, Stmt, StmtKind};
 
 /// The statements undone: each inverted, last one first.
 pub(super) fn block(list: &[Stmt]) -> Vec<Stmt> {
@@ -32,6 +32,113 @@ pub(super) fn block(list: &[Stmt]) -> Vec<Stmt> {
     out
 }
 
+/// The statements of a scope undone. What would end by itself at its end is ended there.
+pub(super) fn scope(list: &[Stmt]) -> Vec<Stmt> {
+    let mut live = Vec::new();
+    lives(list, &mut live);
+    let ends = live.into_iter().rev().map(|(name, value)| {
+        let span = name.span.clone();
+        let target = Expr { kind: ExprKind::Name(name.text), span: span.clone() };
+        Stmt { kind: StmtKind::Alloc { target, value, free: true }, span }
+    });
+    let whole: Vec<Stmt> = list.iter().cloned().chain(ends).collect();
+    block(&whole)
+}
+
+/// The variables that scopes within these statements leave to end by themselves, scope by scope.
+pub(super) fn forgotten(list: &[Stmt], found: &mut Vec<Vec<Name>>) {
+    fn within(list: &[Stmt], found: &mut Vec<Vec<Name>>) {
+        let mut live = Vec::new();
+        lives(list, &mut live);
+        found.push(live.into_iter().map(|(name, _)| name).collect());
+        forgotten(list, found);
+    }
+    for s in list {
+        match &s.kind {
+            StmtKind::If { branches, otherwise } => {
+                branches.iter().for_each(|(_, list)| within(list, found));
+                within(otherwise, found);
+            }
+            StmtKind::While { body, .. } | StmtKind::For { body, .. } => within(body, found),
+            StmtKind::Block(list) | StmtKind::Routine { body: list, .. } => forgotten(list, found),
+            StmtKind::Inverse(inner) | StmtKind::Marked(_, inner) => forgotten(std::slice::from_ref(inner), found),
+            StmtKind::Assign { .. }
+            | StmtKind::Alloc { .. }
+            | StmtKind::Zeros { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Unroutine { .. }
+            | StmtKind::Safe(_)
+            | StmtKind::Convert { .. } => {}
+        }
+    }
+}
+
+/// The variables that statements of one scope leave, with the values that they begin with.
+fn lives(list: &[Stmt], live: &mut Vec<(Name, Expr)>) {
+    for s in list {
+        match &s.kind {
+            StmtKind::Alloc { target, value, free } => pairs(target, value, *free, live),
+            StmtKind::Zeros { ones, ty, names, free } => {
+                let ty_of = Expr { kind: ExprKind::Type(ty.clone()), span: ty.span.clone() };
+                let value = call(if *ones { "one" } else { "zero" }, vec![ty_of], &ty.span);
+                for name in names {
+                    life(name.clone(), &value, *free, live);
+                }
+            }
+            StmtKind::Convert { to, target, .. } => {
+                if let ExprKind::Name(name) = &target.kind
+                    && let Some((_, value)) = live.iter_mut().rev().find(|(n, _)| n.text == *name)
+                {
+                    let to_of = Expr { kind: ExprKind::Type(to.clone()), span: to.span.clone() };
+                    *value = call("zero", vec![to_of], &to.span);
+                }
+            }
+            StmtKind::Block(list) => lives(list, live),
+            StmtKind::Marked(_, inner) => lives(std::slice::from_ref(inner), live),
+            StmtKind::Inverse(inner) => match &inner.kind {
+                StmtKind::For { .. } | StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => {}
+                _ => lives(std::slice::from_ref(&invert(inner)), live),
+            },
+            // What is within has scopes of its own; what a routine leaves is undone with it.
+            StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::Routine { .. }
+            | StmtKind::Unroutine { .. }
+            | StmtKind::Assign { .. }
+            | StmtKind::Call { .. }
+            | StmtKind::Safe(_) => {}
+        }
+    }
+}
+
+fn pairs(target: &Expr, value: &Expr, free: bool, live: &mut Vec<(Name, Expr)>) {
+    match (&target.kind, &value.kind) {
+        (ExprKind::Name(name), _) => {
+            life(Name { text: name.clone(), span: target.span.clone() }, value, free, live);
+        }
+        (ExprKind::Tuple(names), ExprKind::Tuple(values)) if names.len() == values.len() => {
+            names.iter().zip(values).for_each(|(name, value)| pairs(name, value, free, live));
+        }
+        (ExprKind::Tuple(names), _) => {
+            for (k, name) in names.iter().enumerate() {
+                let k = Expr { kind: ExprKind::Int((k + 1).to_string()), span: value.span.clone() };
+                let part = ExprKind::Index(Box::new(value.clone()), vec![k]);
+                pairs(name, &Expr { kind: part, span: value.span.clone() }, free, live);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn life(name: Name, value: &Expr, free: bool, live: &mut Vec<(Name, Expr)>) {
+    if !free {
+        live.push((name, value.clone()));
+    } else if let Some(n) = live.iter().rposition(|(other, _)| other.text == name.text) {
+        live.remove(n);
+    }
+}
+
 /// What undoes a statement.
 pub(super) fn invert(s: &Stmt) -> Stmt {
     let kind = match &s.kind {
@@ -52,10 +159,10 @@ pub(super) fn invert(s: &Stmt) -> Stmt {
             keywords: keywords.clone(),
         },
         StmtKind::If { branches, otherwise } => StmtKind::If {
-            branches: branches.iter().map(|(c, b)| (exchanged(c), block(b))).collect(),
-            otherwise: block(otherwise),
+            branches: branches.iter().map(|(c, b)| (exchanged(c), scope(b))).collect(),
+            otherwise: scope(otherwise),
         },
-        StmtKind::While { condition, body } => StmtKind::While { condition: exchanged(condition), body: block(body) },
+        StmtKind::While { condition, body } => StmtKind::While { condition: exchanged(condition), body: scope(body) },
         StmtKind::Block(list) => StmtKind::Block(block(list)),
         StmtKind::Inverse(inner) => inner.kind.clone(),
         StmtKind::Marked(mark, inner) => StmtKind::Marked(*mark, Box::new(invert(inner))),
@@ -79,7 +186,6 @@ fn exchanged(c: &Condition) -> Condition {
 
 /// A call of a name on expressions, as an expression.
 pub(super) fn call(name: &str, args: Vec<Expr>, span: &Span) -> Expr {
-    use crate::nil::ast::ExprKind;
     let callee = Expr { kind: ExprKind::Name(name.to_string()), span: span.clone() };
     let kind = ExprKind::Call { callee: Box::new(callee), dot: false, args, keywords: Vec::new() };
     Expr { kind, span: span.clone() }

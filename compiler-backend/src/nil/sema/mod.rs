@@ -15,11 +15,14 @@ mod expr;
 mod instr;
 mod invert;
 mod places;
+mod predict;
+mod reach;
+mod reads;
 mod scope;
 mod stmt;
 mod value;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pendula_isa::diagnostic::{Diagnostic, Place as Source, Severity};
 use pendula_isa::{Format, Ty};
@@ -98,6 +101,8 @@ struct Facts {
     params: Vec<ParamFacts>,
     /// Whether it is compiled: what it writes is settled, but for recursion.
     done: bool,
+    /// Whether it was asked before what it changes.
+    predicted: bool,
 }
 
 /// A parameter of the source: which words and arrays it is made of.
@@ -139,8 +144,14 @@ struct Sema<'a> {
     structs: HashMap<String, ast::Struct>,
     constants: HashMap<&'a str, (u16, &'a ast::Expr)>,
     instances: HashMap<(usize, Vec<ArgKey>), Fun>,
+    /// Definitions that have been compiled for some types.
+    compiled: HashSet<usize>,
     facts: Vec<Facts>,
     written: Vec<Written>,
+    /// What functions write by their own statements, those of calls aside.
+    own: Vec<Written>,
+    /// What definitions change by what is written, once that is asked for.
+    predictions: Option<Vec<predict::Changes<'a>>>,
     calls: Vec<CallRecord>,
     program: Program,
     diagnostics: Vec<Diagnostic>,
@@ -174,8 +185,11 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         structs: HashMap::new(),
         constants: HashMap::new(),
         instances: HashMap::new(),
+        compiled: HashSet::new(),
         facts: Vec::new(),
         written: Vec::new(),
+        own: Vec::new(),
+        predictions: None,
         calls: Vec::new(),
         program: Program { files: inputs.iter().map(|i| i.name.clone()).collect(), ..Program::default() },
         diagnostics: Vec::new(),
@@ -186,7 +200,10 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
     s.declare();
     s.choose_format();
     let entry = s.entry().unwrap_or_default();
+    let reached = s.reached();
+    s.check_others();
     s.settle();
+    s.keep(&reached);
     let failed = s.diagnostics.iter().any(|d| d.severity == Severity::Error);
     let program = (!failed).then_some(s.program);
     let mut diagnostics = s.diagnostics;
@@ -231,6 +248,7 @@ impl<'a> Sema<'a> {
                 }
             }
         }
+        self.refuse_twins();
     }
 
     fn define(&mut self, input: &'a Input, f: &'a ast::Function) {
@@ -244,10 +262,56 @@ impl<'a> Sema<'a> {
         }
         let n = self.definitions.len();
         self.definitions.push(Definition { file: input.file, ast: f, library: input.library });
-        match f.instruction {
-            Some(op) => self.by_instruction.entry((op, &f.name.text)).or_default().push(n),
-            None => self.by_name.entry(&f.name.text).or_default().push(n),
+        let alike = match f.instruction {
+            Some(op) => self.by_instruction.entry((op, &f.name.text)).or_default(),
+            None => self.by_name.entry(&f.name.text).or_default(),
+        };
+        alike.push(n);
+    }
+
+    /// Refuses definitions for the same types: a call could mean either. Those of the library give way to the program's.
+    fn refuse_twins(&mut self) {
+        let mut seen: HashMap<(Option<AssignOp>, &str, String), usize> = HashMap::new();
+        for n in 0..self.definitions.len() {
+            let d = &self.definitions[n];
+            if d.library {
+                continue;
+            }
+            let (file, f) = (d.file, d.ast);
+            let key = (f.instruction, f.name.text.as_str(), self.signature(f));
+            let Some(first) = seen.get(&key).map(|m| &self.definitions[*m]) else {
+                seen.insert(key, n);
+                continue;
+            };
+            let before = Source { file: first.file, span: first.ast.name.span.clone() };
+            let message = format!("`{}` is defined twice for the same types", f.name.text);
+            let d = self.error(file, &f.name.span, codes::TWICE, message);
+            d.secondary.push(pendula_isa::diagnostic::Label { place: before, text: "first here".into() });
+            d.help = Some("remove one of them, or give the parameters other types".into());
         }
+    }
+
+    /// The types of a definition's parameters, as far as they tell it apart from others of its name.
+    fn signature(&self, f: &ast::Function) -> String {
+        fn text(e: &ast::TypeExpr, f: &ast::Function, names: &Names<'_>) -> String {
+            if let Some(k) = f.type_params.iter().position(|p| p.name.text == e.name.text) {
+                let bound = f.type_params[k].bound.as_ref().map_or(String::new(), |b| text(b, f, names));
+                return format!("#{k}<:{bound}");
+            }
+            match names.resolve(e) {
+                Ok(t) => t.to_string(),
+                Err(_) => {
+                    let arg = |a: &ast::TypeArg| match a {
+                        ast::TypeArg::Type(t) => text(t, f, names),
+                        ast::TypeArg::Number(n, _) => n.to_string(),
+                    };
+                    format!("{}{{{}}}", e.name.text, e.args.iter().map(arg).collect::<Vec<_>>().join(","))
+                }
+            }
+        }
+        let names = names(&self.structs, &HashMap::new());
+        let one = |p: &ast::Param| p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
+        f.params.iter().map(one).collect::<Vec<_>>().join(",")
     }
 
     /// The fixed-point format: the one that is asked for, else NiLang's if the program names it.
@@ -284,6 +348,7 @@ impl<'a> Sema<'a> {
 
     /// Finds out which parameters functions leave changed, and checks what depends on it.
     fn settle(&mut self) {
+        self.written.clone_from(&self.own);
         while self.spread() {}
         for (f, written) in self.program.functions.iter_mut().zip(&self.written) {
             for (param, written) in f.params.iter_mut().zip(&written.params) {
@@ -312,6 +377,35 @@ impl<'a> Sema<'a> {
                 "give it a variable, an element or a field; a value that is computed cannot take the change".into(),
             );
         }
+    }
+
+    /// Of a function that is still being compiled: which parameters it changes, by what is written.
+    fn predict(&mut self, n: usize, fun: Fun) {
+        let at = fun.0 as usize;
+        if self.facts[at].done || self.facts[at].predicted {
+            return;
+        }
+        let index = predict::Index {
+            definitions: &self.definitions,
+            by_name: &self.by_name,
+            by_instruction: &self.by_instruction,
+        };
+        let all = self.predictions.get_or_insert_with(|| predict::changes(&index));
+        let Some(changes) = all.get(n) else { return };
+        let written = &mut self.written[at];
+        for p in &self.facts[at].params {
+            if changes.has(&p.name)
+                && let Some(words) = written.params.get_mut(p.words.clone())
+            {
+                words.fill(true);
+            }
+            for r in p.regions.iter().filter(|_| changes.has_array(&p.name)) {
+                if let Some(region) = written.regions.get_mut(r.0 as usize) {
+                    *region = true;
+                }
+            }
+        }
+        self.facts[at].predicted = true;
     }
 
     /// Takes over once what callees write; whether anything was new.

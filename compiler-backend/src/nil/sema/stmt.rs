@@ -126,13 +126,7 @@ impl Body<'_, '_> {
             .filter(open)
             .map(|b| (format!("`{}`", b.name), b.span.clone()))
             .collect();
-        if let Some((_, first)) = forgotten.first() {
-            let names: Vec<&str> = forgotten.iter().map(|(name, _)| name.as_str()).collect();
-            let verb = if names.len() == 1 { "is" } else { "are" };
-            let message = format!("{} {verb} not deallocated", names.join(", "));
-            let help = "write `x → e` with the last value; it is taken to be the one that the variable began with";
-            self.warn(&first.clone(), codes::FORGOTTEN, message, help);
-        }
+        self.warn_not_ended(&forgotten);
         for n in live.rev() {
             let Some(b) = self.scopes.get(n).cloned() else { continue };
             if let (Kind::Local(e), None) = (&b.kind, &b.ended) {
@@ -144,6 +138,25 @@ impl Body<'_, '_> {
             }
         }
         self.scopes.close();
+    }
+
+    fn warn_not_ended(&mut self, forgotten: &[(String, Span)]) {
+        let Some((_, first)) = forgotten.first() else { return };
+        let names: Vec<&str> = forgotten.iter().map(|(name, _)| name.as_str()).collect();
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        let message = format!("{} {verb} not deallocated", names.join(", "));
+        let help = "write `x → e` with the last value; it is taken to be the one that the variable began with";
+        self.warn(first, codes::FORGOTTEN, message, help);
+    }
+
+    /// Of a statement that is undone: its inverse ends what it leaves to end by itself.
+    fn warn_of_forgotten(&mut self, s: &ast::Stmt) {
+        let mut found = Vec::new();
+        invert::forgotten(std::slice::from_ref(s), &mut found);
+        for names in found {
+            let names: Vec<(String, Span)> = names.into_iter().map(|n| (format!("`{}`", n.text), n.span)).collect();
+            self.warn_not_ended(&names);
+        }
     }
 
     /// Statements in a scope of their own.
@@ -191,7 +204,10 @@ impl Body<'_, '_> {
                 Ok(())
             }
             StmtKind::Inverse(inner) => match &inner.kind {
-                StmtKind::For { var, range, body } => self.for_stmt(var, range, &invert::block(body), true, &s.span),
+                StmtKind::For { var, range, body } => {
+                    self.warn_of_forgotten(inner);
+                    self.for_stmt(var, range, &invert::scope(body), true, &s.span)
+                }
                 StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => self.fail(
                     &s.span,
                     codes::ROUTINE,
@@ -199,6 +215,7 @@ impl Body<'_, '_> {
                     "invert the whole block around it",
                 ),
                 _ => {
+                    self.warn_of_forgotten(inner);
                     self.statements(std::slice::from_ref(&invert::invert(inner)));
                     Ok(())
                 }

@@ -1,7 +1,7 @@
 //! Ancillas that hold constants are replaced by these where they are read.
 //!
 //! In what is computed and undone, only what is not changed any more before it is undone: by what comes later in the computation, or by
-//! what is done in between.
+//! what is done in between. A floating-point number only where it is the same word in a run backward, too: see [`floats`].
 
 use std::cell::Cell;
 
@@ -10,6 +10,7 @@ use pendula_isa::num::log;
 use pendula_isa::table::{ARITY, Func, Row, accumulate};
 use pendula_isa::{Acc, Env, Format};
 
+use super::floats::Floats;
 use crate::ir::effects::{Effects, Set, Summaries};
 use crate::ir::{Block, Condition, Function, Operand, Place, Stmt, Test, Var};
 use crate::passes::rewrite::{SlotMut, Substitution, slots_mut};
@@ -17,10 +18,12 @@ use crate::passes::table::Map;
 
 /// Says whether it has changed anything.
 pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) -> bool {
+    let env = Env { format, ieee: false };
     let mut constants = Constants {
         summaries,
-        env: Env { format, ieee: false },
+        env,
         values: Map::default(),
+        floats: Floats::of(function, env, summaries),
         log: Vec::new(),
         blocked: Map::default(),
         changed: Cell::new(false),
@@ -57,6 +60,7 @@ struct Constants<'a> {
     summaries: &'a Summaries,
     env: Env,
     values: Map<Var, u64>,
+    floats: Floats,
     /// What variables were, to be taken back.
     log: Vec<(Var, Option<u64>)>,
     /// How many reasons there are not to replace a variable.
@@ -185,14 +189,18 @@ impl Constants<'_> {
             Stmt::Update { .. } => {
                 self.operands(stmt);
                 if let Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } = stmt {
-                    let old = self.values.get(v).copied();
-                    let new = old.and_then(|old| updated(self.env, *acc, *inverse, *func, old, args));
+                    let change = |old| updated(self.env, *acc, *inverse, *func, old, args);
+                    let new = match self.floats.next(*v, |old| old.and_then(change)) {
+                        Some(new) => new,
+                        None => self.values.get(v).copied().and_then(change),
+                    };
                     self.set(*v, new);
                 }
             }
             Stmt::Ancilla { var, free, care: _ } => {
                 let zero = (!*free).then_some(0);
-                self.set(*var, zero);
+                let word = self.floats.next(*var, |_| zero).unwrap_or(zero);
+                self.set(*var, word);
             }
             Stmt::Permute { .. }
             | Stmt::Array { .. }

@@ -13,7 +13,7 @@ The sum of squares.
 end
 #args: 0.0,[3.0,4.0]
 end
-using .Wrapped #! P0462 `.Wrapped` is no module of the library @ .Wrapped
+using .Wrapped
 y, x = norm2!(0.0, [3.0, 4.0]) #! P0461
 @assert y == 25.0 #! P0461
 #= y! = 25.0 =#

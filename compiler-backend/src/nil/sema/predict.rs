@@ -1,0 +1,214 @@
+//! Which parameters functions change, by what is written: for calls of functions that are still being compiled.
+//!
+//! What is not named here stays as it is; what is named may stay, too.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Definition;
+use crate::nil::ast::{AssignOp, Expr, ExprKind, Stmt, StmtKind};
+
+/// What a function changes, by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Changes<'a> {
+    /// Variables and the arrays and fields in them.
+    names: HashSet<&'a str>,
+    /// Arrays, parts of which have names of their own that are changed.
+    arrays: HashSet<&'a str>,
+}
+
+impl Changes<'_> {
+    /// Whether a variable, or something in it, is changed.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Whether elements of an array are changed.
+    pub(super) fn has_array(&self, name: &str) -> bool {
+        self.names.contains(name) || self.arrays.contains(name)
+    }
+}
+
+/// A variable that is given to a function, by one of its names.
+struct Given<'a> {
+    name: &'a str,
+    /// The definitions that may be called, and the names of their parameters that stand for it.
+    to: Vec<(usize, &'a str)>,
+}
+
+/// A function as it is written.
+#[derive(Default)]
+struct Written<'a> {
+    changes: Changes<'a>,
+    given: Vec<Given<'a>>,
+    /// Names, and what they are perhaps parts of.
+    parts: Vec<(&'a str, &'a str)>,
+}
+
+/// What is looked up by name.
+pub(super) struct Index<'s, 'a> {
+    pub(super) definitions: &'s [Definition<'a>],
+    pub(super) by_name: &'s HashMap<&'a str, Vec<usize>>,
+    pub(super) by_instruction: &'s HashMap<(AssignOp, &'a str), Vec<usize>>,
+}
+
+/// What each definition changes.
+pub(super) fn changes<'a>(index: &Index<'_, 'a>) -> Vec<Changes<'a>> {
+    let mut all: Vec<Written<'a>> = Vec::with_capacity(index.definitions.len());
+    for d in index.definitions {
+        let own: HashSet<&str> = d.ast.params.iter().chain(&d.ast.keywords).map(|p| p.name.text.as_str()).collect();
+        let mut walk = Walk { index, own, out: Written::default() };
+        walk.block(&d.ast.body);
+        all.push(walk.out);
+    }
+    // Until nothing is new: at most once for each name.
+    loop {
+        let mut new = false;
+        for n in 0..all.len() {
+            let mut found = Changes::default();
+            for g in &all[n].given {
+                if g.to.iter().any(|(m, param)| all[*m].changes.has(param)) {
+                    found.names.insert(g.name);
+                }
+                if g.to.iter().any(|(m, param)| all[*m].changes.has_array(param)) {
+                    found.arrays.insert(g.name);
+                }
+            }
+            for (part, whole) in &all[n].parts {
+                if all[n].changes.has_array(part) {
+                    found.arrays.insert(whole);
+                }
+            }
+            let known = &mut all[n].changes;
+            let before = (known.names.len(), known.arrays.len());
+            known.names.extend(found.names);
+            known.arrays.extend(found.arrays);
+            new |= before != (known.names.len(), known.arrays.len());
+        }
+        if !new {
+            return all.into_iter().map(|w| w.changes).collect();
+        }
+    }
+}
+
+/// One function.
+struct Walk<'s, 'a> {
+    index: &'s Index<'s, 'a>,
+    /// Its parameters.
+    own: HashSet<&'a str>,
+    out: Written<'a>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn block(&mut self, list: &'a [Stmt]) {
+        for s in list {
+            self.stmt(s);
+        }
+    }
+
+    fn changed(&mut self, e: &'a Expr) {
+        roots(e, &mut |name| {
+            self.out.changes.names.insert(name);
+        });
+    }
+
+    fn stmt(&mut self, s: &'a Stmt) {
+        match &s.kind {
+            StmtKind::Assign { op, target, value, .. } => {
+                self.changed(target);
+                if let ExprKind::Call { callee, args, keywords, .. } = &value.kind
+                    && let ExprKind::Name(f) = &callee.kind
+                {
+                    let of = |op| self.index.by_instruction.get(&(op, f.as_str())).into_iter().flatten().copied();
+                    let candidates: Vec<usize> = of(*op).chain(of(op.partner())).collect();
+                    self.call(&candidates, 1, args, keywords);
+                }
+            }
+            StmtKind::Alloc { target, value, .. } => {
+                let mut parts = Vec::new();
+                roots(target, &mut |part| parts.push(part));
+                if matches!(target.kind, ExprKind::Index(..) | ExprKind::Field(..)) {
+                    self.out.changes.names.extend(&parts);
+                }
+                // A part of an array is no copy.
+                roots(value, &mut |whole| self.out.parts.extend(parts.iter().map(|part| (*part, whole))));
+            }
+            StmtKind::Call { callee, args, keywords, .. } => {
+                let f = match &callee.kind {
+                    ExprKind::Unary(_, f) => f,
+                    _ => callee,
+                };
+                let ExprKind::Name(f) = &f.kind else { return };
+                if self.own.contains(f.as_str()) {
+                    // A function that was given: any with as many parameters.
+                    let all = 0..self.index.definitions.len();
+                    self.call(&all.collect::<Vec<_>>(), 0, args, keywords);
+                } else if let Some(candidates) = self.index.by_name.get(f.as_str()) {
+                    self.call(&candidates.clone(), 0, args, keywords);
+                } else {
+                    let changed = if matches!(f.as_str(), "ROT" | "IROT") { 2 } else { args.len() };
+                    args.iter().take(changed).for_each(|a| self.changed(a));
+                }
+            }
+            StmtKind::If { branches, otherwise } => {
+                branches.iter().for_each(|(_, list)| self.block(list));
+                self.block(otherwise);
+            }
+            StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::Routine { body, .. } => {
+                self.block(body);
+            }
+            StmtKind::Block(list) => self.block(list),
+            StmtKind::Inverse(inner) | StmtKind::Marked(_, inner) => self.stmt(inner),
+            StmtKind::Convert { target, .. } => self.changed(target),
+            StmtKind::Zeros { .. } | StmtKind::Unroutine { .. } | StmtKind::Safe(_) => {}
+        }
+    }
+
+    /// Arguments of a call, of which the first ones, `skip` of them, are left out.
+    fn call(
+        &mut self,
+        candidates: &[usize],
+        skip: usize,
+        args: &'a [Expr],
+        keywords: &'a [(crate::nil::ast::Name, Expr)],
+    ) {
+        let definitions = self.index.definitions;
+        let fit = |n: &&usize| definitions[**n].ast.params.len() == args.len() + skip;
+        let candidates: Vec<usize> = candidates.iter().filter(fit).copied().collect();
+        for (k, arg) in args.iter().enumerate() {
+            let to: Vec<(usize, &'a str)> =
+                candidates.iter().map(|n| (*n, definitions[*n].ast.params[k + skip].name.text.as_str())).collect();
+            roots(arg, &mut |name| self.out.given.push(Given { name, to: to.clone() }));
+        }
+        for (key, arg) in keywords {
+            let to: Vec<(usize, &'a str)> = candidates.iter().map(|n| (*n, key.text.as_str())).collect();
+            roots(arg, &mut |name| self.out.given.push(Given { name, to: to.clone() }));
+        }
+    }
+}
+
+/// The variables that an expression is a part of, or made of as a whole.
+pub(super) fn roots<'a>(e: &'a Expr, visit: &mut impl FnMut(&'a str)) {
+    match &e.kind {
+        ExprKind::Name(name) => visit(name),
+        ExprKind::Index(a, _)
+        | ExprKind::Field(a, _)
+        | ExprKind::Adjoint(a)
+        | ExprKind::Pipe(a, _)
+        | ExprKind::Unary(_, a)
+        | ExprKind::Const(a)
+        | ExprKind::Skip(a) => roots(a, visit),
+        ExprKind::Call { args: parts, .. } | ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+            parts.iter().for_each(|p| roots(p, visit));
+        }
+        // What is computed is no part of anything.
+        ExprKind::Binary { .. }
+        | ExprKind::Choice(..)
+        | ExprKind::Range { .. }
+        | ExprKind::Colon
+        | ExprKind::Type(_)
+        | ExprKind::Text(_)
+        | ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_) => {}
+    }
+}

@@ -1,0 +1,74 @@
+//! Functions that the entry point does not reach: where the types of their parameters are written down, they are checked like all others, and
+//! dropped.
+
+use std::collections::HashMap;
+
+use pendula_isa::diagnostic::Severity;
+
+use super::value::V;
+use super::{ArgKey, Sema};
+use crate::nil::ast;
+use crate::nil::codes;
+use crate::nil::types::Type;
+
+/// What says that a function uses what the host's language has and this one has not.
+const HOST: &[&str] = &[codes::UNSUPPORTED, codes::FUNCTION, codes::TYPE_NAME];
+
+/// The types of a function's parameters, and the values of its keywords by name.
+type Signature = (Vec<Type>, Vec<(String, V)>);
+
+/// How much of the program there is once the entry point is compiled.
+pub(super) struct Reached {
+    functions: usize,
+    texts: usize,
+    stack: u64,
+}
+
+impl Sema<'_> {
+    /// How much there is so far.
+    pub(super) fn reached(&self) -> Reached {
+        Reached { functions: self.program.functions.len(), texts: self.program.texts.len(), stack: self.program.stack }
+    }
+
+    /// Drops what has come since. Nothing before it calls it.
+    pub(super) fn keep(&mut self, reached: &Reached) {
+        self.program.functions.truncate(reached.functions);
+        self.program.texts.truncate(reached.texts);
+        self.program.stack = reached.stack;
+    }
+
+    /// Checks the program's functions that have not been compiled. A function that uses what only the host's language has stands in the way of
+    /// nothing: what is wrong with it is a warning.
+    pub(super) fn check_others(&mut self) {
+        for n in 0..self.definitions.len() {
+            if self.definitions[n].library || self.compiled.contains(&n) {
+                continue;
+            }
+            let Some((types, keywords)) = self.concrete(self.definitions[n].ast) else { continue };
+            let before = self.diagnostics.len();
+            let key = entry_key(&types, &keywords);
+            self.compile(n, key, types, keywords, (HashMap::new(), Vec::new()));
+            let new = self.diagnostics.get_mut(before..).unwrap_or_default();
+            if new.iter().any(|d| d.severity == Severity::Error && HOST.contains(&d.code)) {
+                new.iter_mut().for_each(|d| d.severity = d.severity.min(Severity::Warning));
+            }
+        }
+    }
+
+    /// The types of a function's parameters and the values of its keywords, if all of them are written down.
+    fn concrete(&self, f: &ast::Function) -> Option<Signature> {
+        if !f.type_params.is_empty() {
+            return None;
+        }
+        let names = super::names(&self.structs, &HashMap::new());
+        let types = f.params.iter().map(|p| names.resolve(p.ty.as_ref()?).ok()).collect::<Option<_>>()?;
+        let keyword = |k: &ast::Param| Some((k.name.text.clone(), super::entry::literal(k.default.as_ref()?)?));
+        Some((types, f.keywords.iter().map(keyword).collect::<Option<_>>()?))
+    }
+}
+
+/// What a function is compiled for that is given arguments of these types, and these values of keywords.
+pub(super) fn entry_key(types: &[Type], keywords: &[(String, V)]) -> Vec<ArgKey> {
+    let types = types.iter().cloned().map(ArgKey::Type);
+    types.chain(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}")))).collect()
+}

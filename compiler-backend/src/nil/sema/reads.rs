@@ -1,0 +1,97 @@
+//! Where a statement reads what it writes: for messages.
+
+use super::body::Body;
+use super::predict::roots;
+use crate::nil::ast::{Expr, ExprKind, Span};
+use crate::nil::codes;
+
+/// The longest source that a message repeats.
+const LONGEST: usize = 40;
+
+impl Body<'_, '_> {
+    /// Of a statement that was refused for reading what it writes: says what that is, and where. `before` is how many messages there were, and
+    /// `targets` are what the statement may write; these and `values` it may read.
+    pub(super) fn point_at_read(&mut self, before: usize, span: &Span, targets: &[&Expr], values: &[&Expr]) {
+        let refused = |d: &pendula_isa::diagnostic::Diagnostic| {
+            d.code == codes::READS_TARGET && d.primary.as_ref().is_some_and(|l| l.place.span == *span)
+        };
+        let Some(n) = (before..self.s.diagnostics.len()).find(|n| refused(&self.s.diagnostics[*n])) else { return };
+        let text = self.s.inputs.get(self.file as usize).map_or("", |i| i.text.as_str());
+        let source = |e: &Expr| text.get(e.span.clone()).unwrap_or("");
+        let mut found: Vec<(&Expr, bool)> = Vec::new();
+        for target in targets {
+            let mut names = Vec::new();
+            roots(target, &mut |name| names.push(name));
+            for e in values.iter().chain(targets) {
+                let own = std::ptr::eq(*e, *target);
+                read_in(e, &names, own, &mut |e| found.push((e, source(e) == source(target))));
+            }
+        }
+        // The very same before what lies in the same array or struct.
+        let Some((e, _)) = found.iter().find(|(_, same)| *same).or(found.first()) else { return };
+        let is = source(e).to_string();
+        let d = &mut self.s.diagnostics[n];
+        if is.len() <= LONGEST && !is.contains('\n') {
+            d.message = format!("`{is}` is read by the statement that changes it");
+        }
+        if let Some(label) = &mut d.primary {
+            label.place.span = e.span.clone();
+        }
+    }
+}
+
+/// Visits the parts of an expression that read one of these variables, or something in it; with `own`, not the expression as a whole.
+fn read_in<'a>(e: &'a Expr, names: &[&str], own: bool, visit: &mut impl FnMut(&'a Expr)) {
+    let all = |parts: &'a [Expr], visit: &mut _| parts.iter().for_each(|p| read_in(p, names, false, visit));
+    match &e.kind {
+        ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Adjoint(_) => {
+            let mut one = false;
+            if !own {
+                roots(e, &mut |name| one |= names.contains(&name));
+            }
+            if one {
+                visit(e);
+            }
+        }
+        _ => {}
+    }
+    match &e.kind {
+        ExprKind::Index(a, indices) => {
+            // What the array itself is has been seen to.
+            if !matches!(a.kind, ExprKind::Name(_)) {
+                read_in(a, names, true, visit);
+            }
+            all(indices, visit);
+        }
+        ExprKind::Field(a, _) | ExprKind::Adjoint(a) => read_in(a, names, true, visit),
+        ExprKind::Unary(_, a) | ExprKind::Const(a) | ExprKind::Skip(a) => read_in(a, names, own, visit),
+        ExprKind::Pipe(a, b) => {
+            read_in(a, names, own, visit);
+            read_in(b, names, false, visit);
+        }
+        ExprKind::Binary { left, right, .. } => {
+            read_in(left, names, false, visit);
+            read_in(right, names, false, visit);
+        }
+        ExprKind::Choice(a, b, c) => [a, b, c].into_iter().for_each(|p| read_in(p, names, false, visit)),
+        ExprKind::Range { first, step, last } => {
+            [Some(first), step.as_ref(), Some(last)].into_iter().flatten().for_each(|p| {
+                read_in(p, names, false, visit);
+            });
+        }
+        ExprKind::Call { args, keywords, .. } => {
+            args.iter().for_each(|p| read_in(p, names, own, visit));
+            keywords.iter().for_each(|(_, p)| read_in(p, names, false, visit));
+        }
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
+            parts.iter().for_each(|p| read_in(p, names, own, visit));
+        }
+        ExprKind::Name(_)
+        | ExprKind::Colon
+        | ExprKind::Type(_)
+        | ExprKind::Text(_)
+        | ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_) => {}
+    }
+}
