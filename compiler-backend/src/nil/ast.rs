@@ -214,7 +214,7 @@ pub enum StmtKind {
         /// After `else`; empty if there is none.
         otherwise: Vec<Stmt>,
     },
-    /// `while (pre, post) … end`, `@from post while pre … end`.
+    /// `while (pre, post) … end`, `@from entry while pre … end`, where post is `!entry`.
     While {
         /// pre and post.
         condition: Condition,
@@ -361,6 +361,48 @@ pub enum Binary {
     Le,
     Gt,
     Ge,
+}
+
+impl Unary {
+    /// As it is written.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Unary::Minus => "-",
+            Unary::Plus => "+",
+            Unary::Not => "!",
+            Unary::Tilde => "~",
+            Unary::Root => "√",
+        }
+    }
+}
+
+impl Binary {
+    /// As it is written.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Binary::Add => "+",
+            Binary::Sub => "-",
+            Binary::Mul => "*",
+            Binary::Div => "/",
+            Binary::Quot => "÷",
+            Binary::Rem => "%",
+            Binary::Pow => "^",
+            Binary::And => "&",
+            Binary::Or => "|",
+            Binary::Xor => "⊻",
+            Binary::Shl => "<<",
+            Binary::Sar => ">>",
+            Binary::Shr => ">>>",
+            Binary::Both => "&&",
+            Binary::Either => "||",
+            Binary::Eq => "==",
+            Binary::Ne => "!=",
+            Binary::Lt => "<",
+            Binary::Le => "<=",
+            Binary::Gt => ">",
+            Binary::Ge => ">=",
+        }
+    }
 }
 
 /// What an expression is.

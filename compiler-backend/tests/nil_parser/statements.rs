@@ -176,7 +176,7 @@ fn control_flow() {
         body("while (a > 1, a != n)\nf(a)\nend\nwhile a end"),
         "(while ((> a 1), (!= a n)) [(call f a)]) (while a [])"
     );
-    assert_eq!(body("@from a != 0 while b > 1\nx += 1\nend"), "(while ((> b 1), (!= a 0)) [(+= x 1)])");
+    assert_eq!(body("@from a != 0 while b > 1\nx += 1\nend"), "(while ((> b 1), (! (!= a 0))) [(+= x 1)])");
     assert_eq!(
         body("for i = 1:n\nend\nfor i=n:-1:1 end\nfor i in eachindex(x) end; for i ∈ 1:2 end"),
         "(for i (: 1 n) []) (for i (: n (- 1) 1) []) (for i (call eachindex x) []) (for i (: 1 2) [])"

@@ -151,10 +151,11 @@ impl Gen<'_> {
             1 => format!("{k} != {bound}"),
             _ => format!("!({k} >= {bound})"),
         };
-        let post = self.rng.pick(&["!= 0", "> 0", ">= 1"]);
         let head = if self.rng.chance(40) {
-            format!("@from {k} {post} while {pre}")
+            let entry = self.rng.pick(&["== 0", "<= 0", "< 1"]);
+            format!("@from {k} {entry} while {pre}")
         } else {
+            let post = self.rng.pick(&["!= 0", "> 0", ">= 1"]);
             format!("while ({pre}, {k} {post})")
         };
         self.line(head);

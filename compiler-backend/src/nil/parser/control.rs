@@ -31,14 +31,14 @@ impl Parser<'_> {
         Ok(StmtKind::If { branches, otherwise })
     }
 
-    /// `while … end`; `post` is given if `@from post` stands before.
+    /// `while … end`; `post` is given if `@from` stands before.
     pub(super) fn while_stmt(&mut self, opener: Token, post: Option<Expr>) -> Parsed<StmtKind> {
         self.bump();
         let mut condition = self.condition_or_none();
         if let Some(post) = post {
             if let Some(second) = &condition.post {
                 let span = second.span.clone();
-                let help = "after `@from post`, write `while pre`";
+                let help = "after `@from condition`, write `while pre`";
                 self.error(codes::CONDITIONS, span, "the postcondition is given twice", help);
             }
             condition.post = Some(post);
@@ -241,10 +241,12 @@ impl Parser<'_> {
         Ok(StmtKind::Alloc { target, value, free })
     }
 
-    /// `@from post while pre … end`
+    /// `@from entry while pre … end`: the postcondition is that `entry` does not hold.
     fn from(&mut self) -> Parsed<StmtKind> {
         self.bump();
-        let post = self.expr()?;
+        let entry = self.expr()?;
+        let span = entry.span.clone();
+        let post = Expr { kind: ExprKind::Unary(Unary::Not, Box::new(entry)), span };
         let opener = self.token();
         if opener.kind != Tok::Kw(Kw::While) {
             return Err(self.unexpected("`while`"));

@@ -1,7 +1,7 @@
 //! Where variables begin and end: `x ← e`, `x → e`. One block of statements makes a variable with its value; undone, it ends it.
 
 use pendula_isa::table::{Func, int_fn};
-use pendula_isa::{Acc, Ty};
+use pendula_isa::{Acc, Cond, Ty};
 
 use super::array::value_of;
 use super::body::{Body, Sink};
@@ -454,6 +454,7 @@ impl Body<'_, '_> {
                 stride = stride.times(&Product::operand(*len));
             }
         }
+        self.check_size(&view, &e.span)?;
         let total = view.dims.iter().fold(Product::number(words), |p, d| p.times(&Product::operand(d.len)));
         let total = match (total.factor, total.of.as_slice()) {
             (n, []) => Operand::Const(n.cast_unsigned()),
@@ -487,6 +488,37 @@ impl Body<'_, '_> {
         self.emit(Sink::Out, stmt);
         self.fill_array(&view, e)?;
         Ok(V::Array(view))
+    }
+
+    /// Has the number of an array's elements checked, where it is a product that could wrap around.
+    fn check_size(&mut self, view: &View, span: &Span) -> Done<()> {
+        /// More than any memory has.
+        const MOST: u64 = 1 << 31;
+        let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
+        if lens.len() < 2 || lens.iter().all(|len| matches!(len, Operand::Const(_))) {
+            return Ok(());
+        }
+        self.statement(|s| {
+            let says = s.said(format!("the array `{}` is too large", s.source(span)));
+            let check = |s: &mut Self, a: Operand| {
+                let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(MOST) };
+                s.emit(Sink::Out, Stmt::Assert { test, why: Why::Bounds, says });
+            };
+            let mut size = Product::number(1);
+            for (n, len) in lens.iter().enumerate() {
+                if !matches!(len, Operand::Const(_)) {
+                    check(s, *len);
+                }
+                size = size.times(&Product::operand(*len));
+                if n > 0 {
+                    match s.product_value(&size) {
+                        Operand::Const(_) => {}
+                        product => check(s, product),
+                    }
+                }
+            }
+            Ok(())
+        })
     }
 
     /// A length that stays as it is while the array lives.

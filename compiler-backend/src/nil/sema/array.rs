@@ -1,6 +1,7 @@
 //! Elements and parts of arrays: from indices to addresses.
 
 use pendula_isa::diagnostic::plural;
+use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
@@ -125,16 +126,41 @@ impl Body<'_, '_> {
             });
         }
         shift(part, first, dim, -1);
+        // A part that ends before it begins is empty.
         let len = match (first, last) {
-            (Operand::Const(1), _) => last,
-            (Operand::Const(a), Operand::Const(b)) => Operand::Const(b.wrapping_sub(a).wrapping_add(1)),
+            (Operand::Const(1), _) if last == dim.len => last,
+            (Operand::Const(a), Operand::Const(b)) => {
+                let distance = b.cast_signed().saturating_sub(a.cast_signed());
+                Operand::Const(distance.saturating_add(1).max(0).cast_unsigned())
+            }
+            (Operand::Const(1), _) => self.larger(last, Operand::Const(0))?,
             _ => {
                 let minus = Product::number(-1).times(&Product::operand(first));
+                let before = match first {
+                    Operand::Const(a) => Operand::Const(a.wrapping_sub(1)),
+                    Operand::Var(_) | Operand::Mem(_) => {
+                        Operand::Var(self.integer_sum("before", vec![Product::operand(first), Product::number(-1)]))
+                    }
+                };
+                let last = self.larger(last, before)?;
                 Operand::Var(self.integer_sum("len", vec![Product::operand(last), minus, Product::number(1)]))
             }
         };
         part.dims.push(Dim { len, stride: dim.stride.clone() });
         Ok(())
+    }
+
+    /// The larger one of two integers, computed once for a statement.
+    fn larger(&mut self, a: Operand, b: Operand) -> Done<Operand> {
+        // No sum has such terms: what is multiplied by 0 is left out.
+        let key = vec![Product { factor: 0, of: vec![a, b] }];
+        if let Some(var) = self.addresses.get(&key) {
+            return Ok(Operand::Var(*var));
+        }
+        let max = Func::Int(int_fn::Fn::Max);
+        let var = self.copy(Ty::Int, X::Fun(max, vec![a.into(), b.into()]))?;
+        self.addresses.insert(key, var);
+        Ok(Operand::Var(var))
     }
 
     fn tuple_index(&mut self, parts: Vec<V>, indices: &[ast::Expr], span: &Span) -> Done<V> {

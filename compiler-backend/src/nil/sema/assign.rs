@@ -40,12 +40,11 @@ impl Body<'_, '_> {
 
     fn assign_one(&mut self, op: AssignOp, to: V, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
         // A statement that the program defines for these types.
-        if let ExprKind::Call { callee, dot: false, args, keywords } = &value.kind
-            && let ExprKind::Name(name) = &callee.kind
+        if let Some((name, args, keywords)) = operation(value)
             && let Some((candidates, inverse)) = self.instruction(op, name)
         {
             let mut values = Vec::new();
-            for a in args {
+            for a in &args {
                 values.push(self.eval(a)?);
             }
             let types: Option<Vec<Type>> = std::iter::once(&to).chain(&values).map(V::type_of).collect();
@@ -266,6 +265,22 @@ impl Body<'_, '_> {
         self.accumulate(Sink::Out, place, ty, acc, inverse, y)
     }
 }
+
+/// A value as a function or an operator, its arguments and keywords.
+pub(super) fn operation(value: &ast::Expr) -> Option<Operation<'_>> {
+    match &value.kind {
+        ExprKind::Call { callee, dot: false, args, keywords } => match &callee.kind {
+            ExprKind::Name(name) => Some((name, args.iter().collect(), keywords)),
+            _ => None,
+        },
+        ExprKind::Binary { op, dot: false, left, right } => Some((op.text(), vec![left, right], &[])),
+        ExprKind::Unary(op, a) => Some((op.text(), vec![a], &[])),
+        _ => None,
+    }
+}
+
+/// A name or an operator, arguments, keywords.
+type Operation<'e> = (&'e str, Vec<&'e ast::Expr>, &'e [(ast::Name, ast::Expr)]);
 
 /// Why something cannot be changed.
 pub(super) fn unchangeable(v: &V) -> String {

@@ -457,8 +457,9 @@ impl<'a> Body<'_, 'a> {
         (classes, span): (Vec<usize>, &Span),
     ) -> Done<Fun> {
         if self.s.depth >= DEPTH {
-            let help = "a function that calls itself must do so with the same types";
-            return self.fail(span, codes::METHOD, "calls with ever new types are nested too deep", help);
+            let help = "a function that calls itself must do so with the same types; of a chain of functions, let one call several";
+            let message = format!("functions that are compiled for this call are nested more than {DEPTH} deep");
+            return self.fail(span, codes::METHOD, message, help);
         }
         self.s.depth += 1;
         let fun = self.s.compile(n, key, types, keywords, (bound, classes));

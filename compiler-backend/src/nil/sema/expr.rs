@@ -664,9 +664,7 @@ impl Body<'_, '_> {
                 let parts = vec![X::Fun(or, vec![a.clone(), b.clone()]), X::Fun(and, vec![a, b])];
                 return Ok((X::Fun(sum(ty, true), parts), ty));
             }
-            (Binary::Shl, Ty::Int) => integer("shl"),
-            (Binary::Sar, Ty::Int) => integer("sar"),
-            (Binary::Shr, Ty::Int) => integer("shr"),
+            (Binary::Shl | Binary::Sar | Binary::Shr, Ty::Int) => return Ok((self.shift(op, a, b)?, ty)),
             (Binary::Pow, _) => return self.power(a, b, ty, span),
             _ => None,
         };
@@ -677,6 +675,38 @@ impl Body<'_, '_> {
                 self.fail(span, codes::TYPE, message, "it is for integers; or use `floor`, `rem` of integers")
             }
         }
+    }
+
+    /// A shift by any amount: by 64 or more, nothing is left but signs; by a negative one, it goes the other way. The instructions take amounts
+    /// modulo 64.
+    fn shift(&mut self, op: Binary, a: X, b: X) -> Done<X> {
+        let other = if op == Binary::Shl { Binary::Sar } else { Binary::Shl };
+        let name = |op: Binary| match op {
+            Binary::Shl => "shl",
+            Binary::Sar => "sar",
+            _ => "shr",
+        };
+        let by = |s: &Self, op: Binary, a: &X, n: X| -> Done<X> {
+            let f = function(Ty::Int, Ty::Int, name(op), 2).ok_or(Stop)?;
+            Ok(s.fold(X::Fun(f, vec![a.clone(), n])))
+        };
+        let far = |s: &Self, op: Binary, a: &X| match op {
+            Binary::Sar => by(s, op, a, X::int(63)),
+            _ => Ok(X::int(0)),
+        };
+        if let X::Const(n) = b {
+            let n = n.cast_signed();
+            let (op, n) = if n < 0 { (other, n.unsigned_abs()) } else { (op, n.unsigned_abs()) };
+            return if n < 64 { by(self, op, &a, X::Const(n)) } else { far(self, op, &a) };
+        }
+        let (a, b): (X, X) = (self.put(Ty::Int, a)?.into(), self.put(Ty::Int, b)?.into());
+        let back = X::Fun(sum(Ty::Int, true), vec![X::int(0), b.clone()]);
+        let within = |n: &X| Box::new(X::Cmp(Cond::Ltu, Ty::Int, Box::new(n.clone()), Box::new(X::int(64))));
+        let choice = |c: Box<X>, x: X, y: X| X::Choice(c, Box::new(x), Box::new(y));
+        let (there, beyond) = (by(self, op, &a, b.clone())?, far(self, op, &a)?);
+        let reverse = choice(within(&back), by(self, other, &a, back.clone())?, far(self, other, &a)?);
+        let negative = Box::new(X::Cmp(Cond::Lt, Ty::Int, Box::new(b.clone()), Box::new(X::int(0))));
+        Ok(choice(within(&b), there, choice(negative, reverse, beyond)))
     }
 
     fn power(&mut self, a: X, b: X, ty: Ty, span: &Span) -> Done<(X, Ty)> {

@@ -115,12 +115,10 @@ impl<'a> Walk<'_, 'a> {
         match &s.kind {
             StmtKind::Assign { op, target, value, .. } => {
                 self.changed(target);
-                if let ExprKind::Call { callee, args, keywords, .. } = &value.kind
-                    && let ExprKind::Name(f) = &callee.kind
-                {
-                    let of = |op| self.index.by_instruction.get(&(op, f.as_str())).into_iter().flatten().copied();
+                if let Some((f, args, keywords)) = super::assign::operation(value) {
+                    let of = |op| self.index.by_instruction.get(&(op, f)).into_iter().flatten().copied();
                     let candidates: Vec<usize> = of(*op).chain(of(op.partner())).collect();
-                    self.call(&candidates, 1, args, keywords);
+                    self.call(&candidates, 1, &args, keywords);
                 }
             }
             StmtKind::Alloc { target, value, .. } => {
@@ -133,6 +131,7 @@ impl<'a> Walk<'_, 'a> {
                 roots(value, &mut |whole| self.out.parts.extend(parts.iter().map(|part| (*part, whole))));
             }
             StmtKind::Call { callee, args, keywords, .. } => {
+                let args: Vec<&Expr> = args.iter().collect();
                 let f = match &callee.kind {
                     ExprKind::Unary(_, f) => f,
                     _ => callee,
@@ -141,9 +140,9 @@ impl<'a> Walk<'_, 'a> {
                 if self.own.contains(f.as_str()) {
                     // A function that was given: any with as many parameters.
                     let all = 0..self.index.definitions.len();
-                    self.call(&all.collect::<Vec<_>>(), 0, args, keywords);
+                    self.call(&all.collect::<Vec<_>>(), 0, &args, keywords);
                 } else if let Some(candidates) = self.index.by_name.get(f.as_str()) {
-                    self.call(&candidates.clone(), 0, args, keywords);
+                    self.call(&candidates.clone(), 0, &args, keywords);
                 } else {
                     let changed = if matches!(f.as_str(), "ROT" | "IROT") { 2 } else { args.len() };
                     args.iter().take(changed).for_each(|a| self.changed(a));
@@ -168,7 +167,7 @@ impl<'a> Walk<'_, 'a> {
         &mut self,
         candidates: &[usize],
         skip: usize,
-        args: &'a [Expr],
+        args: &[&'a Expr],
         keywords: &'a [(crate::nil::ast::Name, Expr)],
     ) {
         let definitions = self.index.definitions;

@@ -21,19 +21,26 @@ type Signature = (Vec<Type>, Vec<(String, V)>);
 pub(super) struct Reached {
     functions: usize,
     texts: usize,
+    reasons: usize,
     stack: u64,
 }
 
 impl Sema<'_> {
     /// How much there is so far.
     pub(super) fn reached(&self) -> Reached {
-        Reached { functions: self.program.functions.len(), texts: self.program.texts.len(), stack: self.program.stack }
+        Reached {
+            functions: self.program.functions.len(),
+            texts: self.program.texts.len(),
+            reasons: self.program.reasons.len(),
+            stack: self.program.stack,
+        }
     }
 
     /// Drops what has come since. Nothing before it calls it.
     pub(super) fn keep(&mut self, reached: &Reached) {
         self.program.functions.truncate(reached.functions);
         self.program.texts.truncate(reached.texts);
+        self.program.reasons.truncate(reached.reasons);
         self.program.stack = reached.stack;
     }
 

@@ -320,7 +320,7 @@ impl Body<'_, '_> {
 
     fn while_stmt(&mut self, condition: &ast::Condition, body: &[ast::Stmt], span: &Span) -> Done<()> {
         let Some(post) = &condition.post else {
-            let help = "write `while (pre, post)`, or `@from post while pre`: post is false before the loop, and true after each turn";
+            let help = "write `while (pre, post)`, where post is false before the loop and true after each turn, or `@from entry while pre`, where entry is true before and false after";
             return self.fail(&condition.pre.span, codes::NO_POST, "this loop has no postcondition", help);
         };
         let _ = span;
