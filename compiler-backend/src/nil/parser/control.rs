@@ -20,7 +20,10 @@ impl Parser<'_> {
             match self.kind() {
                 Tok::Kw(Kw::Elseif) => {}
                 Tok::Kw(Kw::Else) => {
-                    self.bump();
+                    let word = self.bump();
+                    if self.at(Tok::Kw(Kw::If)) && !self.new_line() {
+                        self.else_if.get_or_insert(word.start..self.token().end);
+                    }
                     otherwise = self.block();
                     break;
                 }
@@ -154,6 +157,9 @@ impl Parser<'_> {
     /// A statement that begins with a macro.
     pub(super) fn macro_stmt(&mut self, token: Token) -> Parsed<StmtKind> {
         let name = self.text_of(token);
+        if self.starts_item() {
+            return Err(self.function_inside());
+        }
         let mark = match name {
             "@routine" => return self.routine(),
             "@safe" => return self.safe(),
@@ -178,6 +184,22 @@ impl Parser<'_> {
             return Err(self.unexpected("a statement"));
         }
         Ok(StmtKind::Marked(mark, Box::new(self.stmt()?)))
+    }
+
+    /// Reports a function inside of a function, and skips it.
+    fn function_inside(&mut self) -> Failed {
+        while self.at(Tok::Macro) {
+            self.bump();
+        }
+        let token = self.token();
+        let help = "define it outside of this function";
+        let message = "a function cannot be defined inside of a function";
+        let failed = self.error(codes::CONTROL, token.start..token.end, message, help);
+        if matches!(token.kind, Tok::Kw(Kw::Function | Kw::Struct)) {
+            self.bump();
+            self.skip_block(&(token.start..token.end));
+        }
+        failed
     }
 
     /// `@routine [name] stmt`; `@routine name` alone does it again.

@@ -134,8 +134,13 @@ impl Parser<'_> {
         let (place, until) = (self.place(opener), self.place(here.start..here.end));
         let diagnostic = Diagnostic::error(codes::NO_END, format!("this `{what}` has no `end`"))
             .at(place, "")
-            .also(until, "it is still open here")
-            .help("write `end` where the block ends");
+            .also(until, "it is still open here");
+        let diagnostic = match self.else_if.take() {
+            Some(span) => diagnostic
+                .also(self.place(span), "this `if` takes an `end` of its own")
+                .help("write `elseif`, as one word; or `end` where the block ends"),
+            None => diagnostic.help("write `end` where the block ends"),
+        };
         self.report(diagnostic);
     }
 

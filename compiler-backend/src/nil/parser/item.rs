@@ -15,7 +15,7 @@ impl Parser<'_> {
         while !self.at(Tok::Eof) {
             (self.lines, self.in_index, self.in_choice) = (true, false, false);
             (self.depth, self.brackets, self.end_missing) = (0, 0, false);
-            self.suspect = None;
+            (self.suspect, self.else_if) = (None, None);
             self.stmt_start = self.token().start;
             self.item();
             if !matches!(self.kind(), Tok::Str { .. } | Tok::Macro) {
@@ -123,6 +123,7 @@ impl Parser<'_> {
     /// What follows `@i`.
     fn doc_item(&mut self, doc: Option<String>) {
         let start = self.token().start;
+        self.item_column = self.token().column;
         let mut inline = false;
         while self.at(Tok::Macro) {
             let token = self.token();

@@ -121,6 +121,10 @@ struct Parser<'a> {
     chains: usize,
     /// Whether a missing `end` has been reported; the blocks around it then say nothing.
     end_missing: bool,
+    /// The column at which this function begins: one that begins further right stands inside of it.
+    item_column: usize,
+    /// An `else if` of this function, if there was one.
+    else_if: Option<Span>,
     /// A block whose `end` stands further left than it, if there was one in this function.
     suspect: Option<Span>,
     /// Whether host code has been met that does not end. It then ends at the next `@i`.
@@ -163,6 +167,8 @@ pub(crate) fn parse_with_notes(file: u16, text: &str) -> (File, Vec<Diagnostic>,
         brackets: 0,
         chains: 0,
         end_missing: false,
+        item_column: 0,
+        else_if: None,
         suspect: None,
         unbalanced: false,
         modules: Vec::new(),

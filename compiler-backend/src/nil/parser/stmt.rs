@@ -52,7 +52,7 @@ impl Parser<'_> {
     fn block_ends(&mut self) -> bool {
         match self.kind() {
             Tok::Eof | Tok::Kw(Kw::End | Kw::Else | Kw::Elseif) => true,
-            Tok::Macro => self.starts_item(),
+            Tok::Macro => self.starts_item() && self.token().column <= self.item_column,
             _ => false,
         }
     }
@@ -246,6 +246,9 @@ impl Parser<'_> {
                 let help = "several variables stand in parentheses: `(a, b) ← (1, 2)`";
                 let span = token.start..token.end;
                 return Err(self.error(codes::SYNTAX, span, "expected the end of the statement, found `,`", help));
+            }
+            Tok::Unknown | Tok::BadNumber | Tok::OpenText | Tok::OpenComment => {
+                return Err(self.unexpected("the end of the statement"));
             }
             _ => return Ok(Part::Expr(target)),
         };
