@@ -74,7 +74,11 @@ fn one(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
     }
     if let Some(path) = text.strip_prefix('@') {
         let (shape, numbers) = arrays::read_shaped(path)?;
-        return Ok(Argument::Array(shape, numbers.into_iter().map(number).collect()));
+        let numbers: Vec<Number> = numbers.into_iter().map(number).collect();
+        if shape.is_empty() && numbers.len() == 1 {
+            return Ok(numbers.into_iter().next().map_or(Argument::Tuple(Vec::new()), Argument::Number));
+        }
+        return Ok(Argument::Array(shape, numbers));
     }
     if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
         return Ok(Argument::Tuple(list(inner, depth + 1)?));
@@ -91,8 +95,13 @@ fn one(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
 /// `1,2,3`; or rows of a matrix: `1 2; 3 4`.
 fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
     let fail = |why| ArgumentError::Text { text: format!("[{text}]"), why };
-    let rows = split(text, ';')?;
-    if rows.len() == 1 && (split(text, ',')?.len() > 1 || split(text.trim(), ' ')?.len() == 1) {
+    let mut rows = split(text, ';')?;
+    // `[1.0;]` is a matrix of one row.
+    let ended = rows.len() > 1 && rows.last().is_some_and(|row| row.trim().is_empty());
+    if ended {
+        rows.pop();
+    }
+    if rows.len() == 1 && !ended && (split(text, ',')?.len() > 1 || split(text.trim(), ' ')?.len() == 1) {
         let mut numbers = Vec::new();
         let items = list(text, depth + 1)?;
         let count = items.len();
@@ -116,6 +125,9 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
         matrix.push(numbers);
     }
     let columns = matrix.first().map_or(0, Vec::len);
+    if columns == 0 {
+        matrix.clear();
+    }
     if matrix.iter().any(|row| row.len() != columns) {
         return Err(fail("its rows have different lengths"));
     }
@@ -139,5 +151,32 @@ fn number(n: arrays::Number) -> Number {
         arrays::Number::Text(t) => Number::Text(t),
         arrays::Number::Int(k) => i64::try_from(k).map_or_else(|_| Number::Text(k.to_string()), Number::Int),
         arrays::Number::Float(x) => Number::Float(x),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(text: &str) -> (Vec<usize>, usize) {
+        match parse(text).map(|mut a| a.pop()) {
+            Ok(Some(Argument::Array(shape, numbers))) => (shape, numbers.len()),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn arrays_have_the_shapes_that_they_are_written_in() {
+        assert_eq!(array("[1.0]"), (vec![1], 1));
+        assert_eq!(array("[]"), (vec![0], 0));
+        assert_eq!(array("[1 2]"), (vec![1, 2], 2));
+        assert_eq!(array("[1 2; 3 4; 5 6]"), (vec![3, 2], 6));
+        // With a semicolon at its end even one row, or none, is a matrix.
+        assert_eq!(array("[1.0;]"), (vec![1, 1], 1));
+        assert_eq!(array("[1 2; 3 4;]"), (vec![2, 2], 4));
+        assert_eq!(array("[;]"), (vec![0, 0], 0));
+        assert_eq!(array("[(1,2) (3,4)]"), (vec![1, 2], 4));
+        assert!(parse("[1 2; 3]").is_err());
+        assert!(parse("[1 2").is_err());
     }
 }

@@ -20,6 +20,17 @@ pub enum Number {
     Float(f64),
 }
 
+/// What a file holds, in row-major order.
+#[derive(Debug, PartialEq)]
+struct Table {
+    /// The lengths of the dimensions.
+    shape: Vec<u64>,
+    /// Each element's numbers: one, or the real and the imaginary part.
+    elements: Vec<Vec<Number>>,
+    /// Whether rows have different lengths, so that the shape is only how many elements there are.
+    ragged: bool,
+}
+
 /// Why a file is no array of numbers.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {message}")]
@@ -32,25 +43,33 @@ pub struct ArrayError {
 
 /// Reads a `.csv` or `.npy` file, told by the extension; elements in row-major order.
 ///
-/// Errors: a file that cannot be read, an extension that is neither, a cell that is empty, an element type that is no real number.
+/// Complex numbers are two numbers each.
+///
+/// Errors: a file that cannot be read, an extension that is neither, a cell that is empty, an element type that is no number.
 pub fn read(path: &str) -> Result<Vec<Number>, ArrayError> {
-    Ok(read_rows(path)?.1)
+    Ok(read_rows(path)?.elements.into_iter().flatten().collect())
 }
 
 /// Reads a file like [`read`]: the lengths of its dimensions, and the elements in column-major order. A file of several rows and columns of
 /// comma-separated values is a matrix, one of a single row or column a vector.
 ///
-/// Errors: those of [`read`].
+/// Errors: those of [`read`], rows of different lengths, more than three dimensions.
 pub fn read_shaped(path: &str) -> Result<(Vec<usize>, Vec<Number>), ArrayError> {
-    let (shape, numbers) = read_rows(path)?;
+    let Table { shape, elements, ragged } = read_rows(path)?;
+    let fail = |message: &str| Err(ArrayError { path: path.to_string(), message: message.to_string() });
+    if ragged {
+        return fail("its rows have different lengths; a matrix has as many numbers in each");
+    }
+    if shape.len() > 3 {
+        return fail("it has more than three dimensions");
+    }
     // Read the other way round, rows are columns.
     let reversed: Vec<u64> = shape.iter().rev().copied().collect();
-    let numbers = if shape.len() > 1 { to_row_major(numbers, &reversed) } else { numbers };
-    Ok((shape.into_iter().map(|n| n as usize).collect(), numbers))
+    let elements = if shape.len() > 1 { to_row_major(elements, &reversed) } else { elements };
+    Ok((shape.into_iter().map(|n| n as usize).collect(), elements.into_iter().flatten().collect()))
 }
 
-/// The lengths of dimensions, and elements in row-major order.
-fn read_rows(path: &str) -> Result<(Vec<u64>, Vec<Number>), ArrayError> {
+fn read_rows(path: &str) -> Result<Table, ArrayError> {
     let fail = |message: String| ArrayError { path: path.to_string(), message };
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
     let numbers = match extension.as_str() {
@@ -67,7 +86,7 @@ fn read_rows(path: &str) -> Result<(Vec<u64>, Vec<Number>), ArrayError> {
     numbers(&bytes).map_err(fail)
 }
 
-fn csv_numbers(bytes: &[u8]) -> Result<(Vec<u64>, Vec<Number>), String> {
+fn csv_numbers(bytes: &[u8]) -> Result<Table, String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -75,7 +94,7 @@ fn csv_numbers(bytes: &[u8]) -> Result<(Vec<u64>, Vec<Number>), String> {
         .comment(Some(b'#'))
         .from_reader(bytes);
     let mut out = Vec::new();
-    let (mut rows, mut columns) = (0, None);
+    let (mut rows, mut columns, mut ragged) = (0, None, false);
     for record in reader.records() {
         let record = record.map_err(|e| e.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
@@ -83,18 +102,17 @@ fn csv_numbers(bytes: &[u8]) -> Result<(Vec<u64>, Vec<Number>), String> {
             if cell.is_empty() {
                 return Err(format!("line {line}, cell {}: empty", column + 1));
             }
-            out.push(Number::Text(cell.to_string()));
+            out.push(vec![Number::Text(cell.to_string())]);
         }
         rows += 1;
-        // Rows of different lengths make no matrix.
-        columns = Some(columns.map_or(record.len(), |n| if n == record.len() { n } else { 1 }));
+        ragged |= *columns.get_or_insert(record.len()) != record.len();
     }
-    let matrix = rows > 1 && columns.is_some_and(|n| n > 1 && n * rows == out.len());
+    let matrix = !ragged && rows > 1 && columns.is_some_and(|n| n > 1);
     let shape = if matrix { vec![rows as u64, (out.len() / rows) as u64] } else { vec![out.len() as u64] };
-    Ok((shape, out))
+    Ok(Table { shape, elements: out, ragged })
 }
 
-fn npy_numbers(bytes: &[u8]) -> Result<(Vec<u64>, Vec<Number>), String> {
+fn npy_numbers(bytes: &[u8]) -> Result<Table, String> {
     check_npy_header(bytes)?;
     let file = npyz::NpyFile::new(bytes).map_err(|e| format!("not a .npy file: {e}"))?;
     let (shape, order) = (file.shape().to_vec(), file.order());
@@ -107,11 +125,17 @@ fn npy_numbers(bytes: &[u8]) -> Result<(Vec<u64>, Vec<Number>), String> {
     }
     macro_rules! elements {
         ($T:ty, $wrap:expr) => {
-            file.into_vec::<$T>().map_err(|e| e.to_string())?.into_iter().map($wrap).collect::<Vec<Number>>()
+            file.into_vec::<$T>().map_err(|e| e.to_string())?.into_iter().map(|x| vec![$wrap(x)]).collect()
         };
     }
-    use npyz::TypeChar::{Bool, Float, Int, Uint};
-    let flat = match (dtype.type_char(), dtype.size_field()) {
+    macro_rules! complex {
+        ($T:ty) => {{
+            let numbers = file.into_vec::<npyz::num_complex::Complex<$T>>().map_err(|e| e.to_string())?;
+            numbers.into_iter().map(|z| [z.re, z.im].map(|x| Number::Float(f64::from(x))).to_vec()).collect()
+        }};
+    }
+    use npyz::TypeChar::{Bool, Complex, Float, Int, Uint};
+    let flat: Vec<Vec<Number>> = match (dtype.type_char(), dtype.size_field()) {
         (Bool, _) => elements!(bool, |x| Number::Int(i128::from(x))),
         (Int, 1) => elements!(i8, |x| Number::Int(i128::from(x))),
         (Int, 2) => elements!(i16, |x| Number::Int(i128::from(x))),
@@ -123,10 +147,15 @@ fn npy_numbers(bytes: &[u8]) -> Result<(Vec<u64>, Vec<Number>), String> {
         (Uint, 8) => elements!(u64, |x| Number::Int(i128::from(x))),
         (Float, 4) => elements!(f32, |x| Number::Float(f64::from(x))),
         (Float, 8) => elements!(f64, Number::Float),
-        _ => return Err(format!("elements of type {} cannot be read; use integers or floats of 32 or 64 bits", dtype)),
+        (Complex, 8) => complex!(f32),
+        (Complex, 16) => complex!(f64),
+        _ => {
+            let help = "use integers, or floats of 32 or 64 bits, or complex numbers of these";
+            return Err(format!("elements of type {dtype} cannot be read; {help}"));
+        }
     };
     let flat = if order == npyz::Order::Fortran { to_row_major(flat, &shape) } else { flat };
-    Ok((shape, flat))
+    Ok(Table { shape, elements: flat, ragged: false })
 }
 
 /// Refuses headers that the reader should not be given: it believes their length, and takes exponential time over
@@ -150,7 +179,7 @@ fn check_npy_header(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Reorders a column-major array.
-fn to_row_major(flat: Vec<Number>, shape: &[u64]) -> Vec<Number> {
+fn to_row_major(flat: Vec<Vec<Number>>, shape: &[u64]) -> Vec<Vec<Number>> {
     let mut index = vec![0u64; shape.len()];
     let mut out = Vec::with_capacity(flat.len());
     for _ in 0..flat.len() {
@@ -178,8 +207,25 @@ mod tests {
     #[test]
     fn csv_cells_are_read_row_by_row() {
         let text = |t: &str| Number::Text(t.to_string());
-        assert_eq!(csv_numbers(b"1, 2.5\n# no data\n-3\n").unwrap().1, [text("1"), text("2.5"), text("-3")]);
+        let table = csv_numbers(b"1, 2.5\n# no data\n-3\n").unwrap();
+        assert_eq!(table.elements.concat(), [text("1"), text("2.5"), text("-3")]);
+        assert!(table.ragged);
+        let (one, matrix) = (csv_numbers(b"1\n2\n").unwrap(), csv_numbers(b"1,2\n3,4\n").unwrap());
+        assert_eq!((one.shape, one.ragged, matrix.shape, matrix.ragged), (vec![2], false, vec![2, 2], false));
         assert!(csv_numbers(b"1,,2\n").unwrap_err().contains("line 1, cell 2"));
+    }
+
+    #[test]
+    fn complex_numbers_are_two() {
+        let z = |re: f64, im: f64| npyz::num_complex::Complex::new(re, im);
+        let mut bytes = Vec::new();
+        let options = npyz::WriteOptions::new().default_dtype().shape(&[2]);
+        let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
+        writer.extend([z(1.0, 2.5), z(-3.0, 0.0)]).unwrap();
+        writer.finish().unwrap();
+        let table = npy_numbers(&bytes).unwrap();
+        assert_eq!(table.shape, [2]);
+        assert_eq!(table.elements.concat(), [1.0, 2.5, -3.0, 0.0].map(Number::Float));
     }
 
     #[test]
@@ -192,8 +238,8 @@ mod tests {
             let stored: [i32; 6] = if order == npyz::Order::C { [0, 1, 2, 3, 4, 5] } else { [0, 3, 1, 4, 2, 5] };
             writer.extend(stored).unwrap();
             writer.finish().unwrap();
-            let numbers: Vec<Number> = (0..6).map(Number::Int).collect();
-            assert_eq!(npy_numbers(&bytes).unwrap(), (vec![2, 3], numbers));
+            let elements: Vec<Vec<Number>> = (0..6).map(|n| vec![Number::Int(n)]).collect();
+            assert_eq!(npy_numbers(&bytes).unwrap(), Table { shape: vec![2, 3], elements, ragged: false });
         }
         assert!(npy_numbers(b"not numpy").is_err());
         // A header that would be parsed for ever, and one that claims four gigabytes.

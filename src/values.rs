@@ -23,7 +23,7 @@ pub enum ValueError {
         known: Vec<String>,
     },
     /// An index past the end.
-    #[error("`{name}` has {len} words; there is no `{name}[{index}]`")]
+    #[error("`{name}` has {len} {}, counted from 0; there is no `{name}[{index}]`", if *.len == 1 { "word" } else { "words" })]
     Index {
         /// The symbol.
         name: String,

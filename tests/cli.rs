@@ -141,7 +141,7 @@ fn values_are_set_from_numbers_lists_and_files() {
 fn bad_values_say_what_is_wrong() {
     for (set, message) in [
         ("a=1", "`a` has 4 words, 1 value is given"),
-        ("a[4]=1", "`a` has 4 words; there is no `a[4]`"),
+        ("a[4]=1", "`a` has 4 words, counted from 0; there is no `a[4]`"),
         ("b=1", "no register or data symbol `b`; the data symbols are a, scale, total"),
         ("total=1e10", "`1e10` is no value for `total`, which is read as fixed point"),
         ("total=x", "`x` is no value for `total`"),

@@ -338,7 +338,7 @@ fn names_that_cannot_be_differentiated() {
             2,
             "there is no register or data symbol `length`; the data symbols are norm, x",
         );
-        refuses(&["examples/norm.rasm", place, "x[8]"], "", 2, "`x` has 8 words; there is no `x[8]`");
+        refuses(&["examples/norm.rasm", place, "x[8]"], "", 2, "`x` has 8 words, counted from 0; there is no `x[8]`");
         refuses(&["examples/norm.rasm", place, "x[i]"], "", 2, "`x[i]`: an index is a whole number");
         refuses(&["examples/norm.rasm", place, "r0.q"], "", 2, "r0 always reads 0");
     }

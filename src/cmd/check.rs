@@ -16,7 +16,11 @@ pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
         Err(status) => return Ok(status),
     };
     let mut diagnostics = program.warnings;
-    diagnostics.extend(check::check(&program.module).iter().map(|f| diagnostic(f, &program.module, &program.sources)));
+    if program.nil.is_none() {
+        // What there is to say of compiled code is no concern of who wrote the source.
+        let found = check::check(&program.module);
+        diagnostics.extend(found.iter().map(|f| diagnostic(f, &program.module, &program.sources)));
+    }
     report(&diagnostics, &program.sources, args.json, reporter)?;
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
     if diagnostics.is_empty() && !args.json {

@@ -1,63 +1,15 @@
-//! The order in which functions are lowered: callees before their callers.
+//! What is called from where, and how deep statements are nested.
 
-use crate::ir::{At, Program, Stmt};
+use crate::ir::{At, Fun, Program, Stmt};
 
-/// Groups of functions that call each other, callees first.
-pub(super) fn groups(program: &Program) -> Vec<Vec<usize>> {
-    let count = program.functions.len();
-    let callees: Vec<Vec<usize>> = program
-        .functions
-        .iter()
-        .map(|f| {
-            let mut out = Vec::new();
-            collect(&f.body, &mut out);
-            out.retain(|n| *n < count);
-            out.sort_unstable();
-            out.dedup();
-            out
-        })
-        .collect();
-    // Tarjan's strongly connected components, without recursion.
-    let mut index = vec![usize::MAX; count];
-    let mut low = vec![0; count];
-    let mut on_stack = vec![false; count];
-    let (mut stack, mut out, mut next) = (Vec::new(), Vec::new(), 0);
-    for root in 0..count {
-        if index[root] != usize::MAX {
-            continue;
-        }
-        let mut todo = vec![(root, 0)];
-        while let Some((n, k)) = todo.pop() {
-            if k == 0 {
-                index[n] = next;
-                low[n] = next;
-                next += 1;
-                stack.push(n);
-                on_stack[n] = true;
-            } else {
-                let child = callees[n][k - 1];
-                if on_stack[child] {
-                    low[n] = low[n].min(low[child]);
-                }
-            }
-            if let Some(&child) = callees[n].get(k) {
-                todo.push((n, k + 1));
-                if index[child] == usize::MAX {
-                    todo.push((child, 0));
-                }
-                continue;
-            }
-            if low[n] == index[n] {
-                let mut group = Vec::new();
-                while let Some(member) = stack.pop() {
-                    on_stack[member] = false;
-                    group.push(member);
-                    if member == n {
-                        break;
-                    }
-                }
-                out.push(group);
-            }
+/// Which functions a run that begins with `entry` may call.
+pub(super) fn reached(program: &Program, entry: Fun) -> Vec<bool> {
+    let mut out = vec![false; program.functions.len()];
+    let mut todo = vec![entry.0 as usize];
+    while let Some(at) = todo.pop() {
+        if let (Some(reached @ false), Some(function)) = (out.get_mut(at), program.functions.get(at)) {
+            *reached = true;
+            collect(&function.body, &mut todo);
         }
     }
     out

@@ -148,7 +148,12 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
     let mut spans = SpanNames::default();
     let writers = if options.erase == Erase::Never { Writers::default() } else { Writers::of(program) };
     let summaries = ir::effects::Summaries::new(program);
-    let groups = graph::groups(program);
+    let mut groups = ir::effects::callees_first(program);
+    if let Some(entry) = program.entry {
+        // What is inlined everywhere, or never called, is not written.
+        let reached = graph::reached(program, entry);
+        groups.iter_mut().for_each(|group| group.retain(|at| reached.get(*at) == Some(&true)));
+    }
     // Where something is erased, nothing runs backward but what the code so far does not spare: until that changes no more.
     let mut backward = vec![false; program.functions.len()];
     let (clobbers, compiled) = loop {
@@ -189,8 +194,10 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
         out.add(code, &main, Some(names.like("main")), true)?;
     }
     for (function, code) in program.functions.iter().zip(compiled) {
-        let code = code.ok_or_else(|| LowerError::Internal("a function is missing".into()))?;
-        out.add(code, function, Some(names.like(&function.name)), false)?;
+        match code {
+            Some(code) => out.add(code, function, Some(names.like(&function.name)), false)?,
+            None => out.procs.push(None),
+        }
     }
     out.link()?;
     check(&module)?;
@@ -279,8 +286,8 @@ struct Assembly<'m> {
     texts: HashSet<Arc<str>>,
     /// Calls, and whom they call.
     calls: Vec<(usize, u32)>,
-    /// Where procedures begin.
-    procs: Vec<usize>,
+    /// Where procedures begin, those that are written.
+    procs: Vec<Option<usize>>,
 }
 
 impl Assembly<'_> {
@@ -295,7 +302,7 @@ impl Assembly<'_> {
         let start = module.code.len();
         module.flags.irreversible |= compiled.erases;
         if !main {
-            self.procs.push(start);
+            self.procs.push(Some(start));
         }
         let kind = if main { SymbolKind::Label } else { SymbolKind::Proc };
         let name = name.unwrap_or_default();
@@ -367,7 +374,7 @@ impl Assembly<'_> {
     /// Gives calls their targets, and spans their order.
     fn link(&mut self) -> Result<(), LowerError> {
         for &(at, func) in &self.calls {
-            let (Some(inst), Some(to)) = (self.module.code.get_mut(at), self.procs.get(func as usize)) else {
+            let (Some(inst), Some(Some(to))) = (self.module.code.get_mut(at), self.procs.get(func as usize)) else {
                 return Err(LowerError::Internal("a call leads nowhere".into()));
             };
             inst.imm = *to as i64 - at as i64;
