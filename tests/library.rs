@@ -501,6 +501,51 @@ fn shapes_must_fit() {
     }
 }
 
+/// Indices that come from data, and records that are undone, are checked: nothing outside of an array is changed.
+#[test]
+fn indices_from_data_are_checked() {
+    let matrix = |colptr: &[i64], rowval: &[i64]| {
+        let nzval = vec![5.0, 6.0];
+        Arg::Sparse(Sparse { m: 2, n: 2, colptr: colptr.to_vec(), rowval: rowval.to_vec(), nzval, complex: false })
+    };
+    let (row, below, columns) = (matrix(&[1, 2, 3], &[1, 7]), matrix(&[1, 2, 3], &[0, 1]), matrix(&[1, 2, 9], &[1, 2]));
+    for a in [row, below, columns.clone()] {
+        for body in ["sparse_mul!(y!, A, x)", "sparse_tmul!(y!, A, x)"] {
+            let args = [("y!", reals(2, 1)), ("A", a.clone()), ("x", reals(2, 2))];
+            let fault = case("sparse", body, args).traps("Float64");
+            assert!(matches!(fault, Fault::Assert), "{body}: {fault:?}");
+        }
+    }
+    let good = matrix(&[1, 2, 3], &[1, 2]);
+    for (module, body) in [
+        ("sparse", "sparse_dot!(r!, A, B)"),
+        ("sparse", "sparse_dot!(r!, B, A)"),
+        ("sparse", "sparse_column_dot!(r!, k, x, j, x)"),
+        ("sorting", "merge_runs!(x, k, y, k2, 1)"),
+        ("sorting", "merge_runs!(x, j, x2, k, 1)"),
+        ("sorting", "(~merge_runs!)(x, ones, x2, k, 1)"),
+        ("statistics", "greatest_record!(n, k, y)"),
+        ("statistics", "greatest_record!(five, k, x)"),
+    ] {
+        let args = [
+            ("r!", Arg::Real(0.0)),
+            ("A", columns.clone()),
+            ("B", good.clone()),
+            ("x", reals(2, 1)),
+            ("x2", Arg::Reals(vec![0.0, 0.0])),
+            ("y", reals(3, 2)),
+            ("k", Arg::Ints(vec![0, 0])),
+            ("k2", Arg::Ints(vec![1, 2])),
+            ("j", Arg::Ints(vec![1])),
+            ("ones", Arg::Ints(vec![1, 1])),
+            ("n", Arg::Int(0)),
+            ("five", Arg::Int(5)),
+        ];
+        let fault = case(module, body, args).traps("Float64");
+        assert!(matches!(fault, Fault::Assert), "{body}: {fault:?}");
+    }
+}
+
 // matrices
 
 #[test]

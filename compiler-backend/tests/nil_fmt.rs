@@ -94,6 +94,9 @@ fn operators_and_signs() {
     body("@inbounds  -x+=1", "@inbounds -x += 1");
     body("y+=[ 1,2 ,]+zero( V{T,2} )", "y += [1, 2,] + zero(V{T, 2})");
     body("y |>grad+=a|>value", "y |> grad += a |> value");
+    body("PlusEq( * )(y,a ,b)\nPlusEq(-).(y,a,b)", "PlusEq(*)(y, a, b)\nPlusEq(-).(y, a, b)");
+    body("y+=x[ begin+1 ]+x[begin:end-1]+x[min( end,2 )]", "y += x[begin + 1] + x[begin:end - 1] + x[min(end, 2)]");
+    body("g(~ f,-x)\ny+=+( a,b )", "g(~f, -x)\ny += +(a, b)");
 }
 
 #[test]

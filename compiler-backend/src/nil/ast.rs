@@ -12,6 +12,8 @@ pub struct File {
     pub items: Vec<Item>,
     /// Host code that was skipped: what it is (`using Plots`, a plain `function`, …) and where.
     pub skipped: Vec<(String, Span)>,
+    /// Names whose beginning is in error, which has been said.
+    pub faulty: Vec<String>,
 }
 
 /// A declaration.

@@ -279,6 +279,7 @@ impl<'a> Layout<'a> {
             Tok::LParen | Tok::LBrace => self.open(OpenKind::Paren),
             Tok::LBrack => self.open(OpenKind::Bracket),
             Tok::Kw(Kw::Module | Kw::Baremodule) => self.open(OpenKind::Module),
+            Tok::Kw(Kw::Begin) if self.indexes() => {}
             Tok::Kw(Kw::Function | Kw::Struct | Kw::If | Kw::Elseif | Kw::Else | Kw::While | Kw::For | Kw::Begin) => {
                 self.open(OpenKind::Block);
             }
@@ -311,6 +312,7 @@ impl<'a> Layout<'a> {
         match self.last {
             Last::Nothing => false,
             Last::Other => true,
+            Last::Token(Tok::Kw(Kw::Begin), _) => self.indexes(),
             Last::Token(kind, binds) => kind.ends_operand() || (kind == Tok::Colon && binds == Binds::Plain),
         }
     }
@@ -319,6 +321,7 @@ impl<'a> Layout<'a> {
     fn binding(&self, kind: Tok, operand: bool, spaced: bool, text: &str) -> Binds {
         match kind {
             Tok::Op(Binary::Add | Binary::Sub, false) | Tok::Subtype if !operand => Binds::Sign,
+            Tok::Kw(Kw::Begin) if self.indexes() => Binds::Plain,
             Tok::Not | Tok::Tilde | Tok::Root => Binds::Sign,
             // The name of an operator: `(:+=)(*)`, `:(+=)(f)`.
             Tok::Op(..) | Tok::Assign(..) if !operand => Binds::Plain,

@@ -185,6 +185,20 @@ impl Names<'_> {
             "Complex" => return scalar(None).map(Type::Complex),
             "ComplexF64" => return Ok(Type::Complex(Ty::F)),
             "Tropical" | "TropicalNumber" => return scalar(Some(Ty::F)).map(Type::Tropical),
+            "Tuple" if !e.args.is_empty() => {
+                let part = |a: &ast::TypeArg| match a {
+                    ast::TypeArg::Type(t) => self.resolve(t),
+                    ast::TypeArg::Number(..) => Err(TypeProblem::Arguments(name.to_string())),
+                };
+                return e.args.iter().map(part).collect::<Result<_, _>>().map(Type::Tuple);
+            }
+            "NTuple" => {
+                if let [ast::TypeArg::Number(n, _), ast::TypeArg::Type(t)] = e.args.as_slice() {
+                    let n = usize::try_from(*n).ok().filter(|n| (1..=64).contains(n));
+                    let n = n.ok_or_else(|| TypeProblem::Arguments(name.to_string()))?;
+                    return Ok(Type::Tuple(vec![self.resolve(t)?; n]));
+                }
+            }
             _ => {}
         }
         if let Some(dims) = array_dims(name) {
@@ -250,6 +264,14 @@ impl Names<'_> {
         match (name, t) {
             ("Any", _) => return Some(Fit(0)),
             ("Function" | "typeof", Type::Function(_)) => return Some(Fit(2)),
+            ("Tuple", Type::Tuple(parts)) if !e.args.is_empty() => {
+                let mut total = 2;
+                for (k, t) in parts.iter().enumerate() {
+                    let Some(ast::TypeArg::Type(e)) = e.args.get(k) else { return None };
+                    total += self.accepts(e, t, free)?.0;
+                }
+                return (parts.len() == e.args.len()).then_some(Fit(total));
+            }
             ("Tuple" | "NTuple", Type::Tuple(_)) => return Some(Fit(2)),
             ("Complex", Type::Complex(ty)) => return self.inside(e.args.first(), &Type::Num(*ty), free, 4),
             ("Tropical" | "TropicalNumber", Type::Tropical(ty)) => {

@@ -57,9 +57,15 @@ impl Gen<'_> {
         let mut vars = Vec::new();
         let count = 1 + self.rng.below(4);
         for n in 0..count {
-            let kind = *self.rng.pick(kinds);
-            let rank = if self.rng.chance(60) { 0 } else { 1 + self.rng.below(3) };
+            let mut kind = *self.rng.pick(kinds);
+            let mut rank = if self.rng.chance(60) { 0 } else { 1 + self.rng.below(3) };
             let written = n == 0 || self.rng.chance(50);
+            // Beside an array that is only read, another one of its kind, or a number such as its elements are.
+            let array = params.iter().find(|p: &&Param| !p.written && !p.dims.is_empty());
+            if let Some(array) = array.filter(|_| !written && self.rng.chance(60)) {
+                kind = array.kind;
+                rank = if self.rng.chance(50) { 0 } else { array.dims.len() };
+            }
             let own = self.fresh("x") + if written { "!" } else { "" };
             let dims: Vec<usize> = (0..rank).map(|_| 100 + self.rng.below(3)).collect();
             params.push(Param { name: own, kind, dims, written });

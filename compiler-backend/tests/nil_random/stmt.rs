@@ -168,6 +168,7 @@ impl Gen<'_> {
         self.with_target(|g| {
             let real = [Kind::Fixed, Kind::Float];
             match g.rng.below(8) {
+                0 if g.rng.chance(50) => return g.swap_elements(),
                 0 | 1 => {
                     let kind = *g.rng.pick(Kind::ALL);
                     let Some([a, b]) = g.two(kind) else { return false };
@@ -213,6 +214,17 @@ impl Gen<'_> {
             }
             true
         })
+    }
+
+    /// Two elements of one array change places, and may be the same.
+    fn swap_elements(&mut self) -> bool {
+        let Some(v) = self.pick_var(|v| v.write && v.dims.len() == 1) else { return false };
+        self.hide(std::slice::from_ref(&v.name));
+        let Some(n) = self.pick_var(|v| v.read && v.kind == Kind::Int && v.dims.is_empty()) else { return false };
+        self.used.push(n.name.clone());
+        let len = v.dims[0].text();
+        emit!(self, "SWAP({}, {}[mod({}, {len}) + 1])", self.access(&v, v.kind), v.name, n.name);
+        true
     }
 
     /// Statements with a point: for every element.
@@ -357,7 +369,14 @@ impl Gen<'_> {
                 self.part(&v, p, &mut open)?
             });
         }
-        for (n, p) in h.params.iter().enumerate().filter(|(_, p)| !p.written) {
+        // Arrays that are only read may be given twice, or in parts that overlap, and elements beside their arrays.
+        let mut shared: Vec<Variable> = Vec::new();
+        let arrays_first = self.rng.chance(70);
+        let mut rest: Vec<(usize, &Param)> = h.params.iter().enumerate().filter(|(_, p)| !p.written).collect();
+        if arrays_first {
+            rest.sort_by_key(|(_, p)| p.dims.is_empty());
+        }
+        for (n, p) in rest {
             texts[n] = Some(if h.role == Role::Applies && n == 0 {
                 p.name.clone()
             } else if h.role == Role::Recursive && n + 1 == h.params.len() {
@@ -368,10 +387,24 @@ impl Gen<'_> {
                     format!("mod({}, {})", self.expr(Kind::Int, 1), turns + 1)
                 }
             } else if p.dims.is_empty() {
-                self.expr(p.kind, 2)
+                let near: Vec<Variable> = shared.iter().filter(|v| part_of(v.kind, p.kind)).cloned().collect();
+                if !near.is_empty() && self.rng.chance(50) {
+                    let v = self.rng.pick(&near).clone();
+                    self.used.push(v.name.clone());
+                    self.access(&v, p.kind)
+                } else {
+                    self.expr(p.kind, 2)
+                }
             } else {
-                let v = self.pick_var(|v| v.read && v.kind == p.kind && v.dims.len() >= p.dims.len())?;
+                let fits = |v: &Variable| v.kind == p.kind && v.dims.len() >= p.dims.len();
+                let near: Vec<Variable> = shared.iter().filter(|v| fits(v)).cloned().collect();
+                let v = if !near.is_empty() && self.rng.chance(50) {
+                    self.rng.pick(&near).clone()
+                } else {
+                    self.pick_var(|v| v.read && fits(v))?
+                };
                 self.used.push(v.name.clone());
+                shared.push(v.clone());
                 self.part(&v, p, &mut open)?
             });
         }

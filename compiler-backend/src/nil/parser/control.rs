@@ -125,6 +125,17 @@ impl Parser<'_> {
             self.bump();
         };
         if heads.is_err() {
+            // `for (i, j) in …`: the names have no meaning, and nothing more is said of them.
+            if self.at(Tok::LParen) {
+                let mut ahead = self.cursor;
+                while matches!(ahead.second().kind, Tok::Ident | Tok::Comma) {
+                    ahead.bump();
+                    if ahead.token.kind == Tok::Ident {
+                        let name = self.text_of(ahead.token).to_owned();
+                        self.tree.faulty.push(name);
+                    }
+                }
+            }
             let open = self.brackets.saturating_sub(brackets);
             self.brackets = brackets;
             self.recover(open);

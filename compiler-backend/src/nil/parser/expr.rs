@@ -243,6 +243,7 @@ impl Parser<'_> {
     pub(super) fn unary(&mut self) -> Parsed<Expr> {
         let token = self.token();
         let op = match token.kind {
+            _ if self.operator_alone() => return self.power(),
             Tok::Op(Binary::Sub, false) => Unary::Minus,
             Tok::Op(Binary::Add, false) => Unary::Plus,
             Tok::Not => Unary::Not,

@@ -388,7 +388,7 @@ impl<'a> Parser<'a> {
     /// Runs `inner` inside brackets, where lines do not end statements.
     fn bracketed<T>(&mut self, in_index: bool, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let before = (self.lines, self.in_index, self.in_choice);
-        (self.lines, self.in_index, self.in_choice) = (false, in_index, false);
+        (self.lines, self.in_index, self.in_choice) = (false, in_index || before.1, false);
         self.brackets += 1;
         let result = inner(self);
         (self.lines, self.in_index, self.in_choice) = before;

@@ -30,7 +30,10 @@ impl Parser<'_> {
             Tok::Real => ExprKind::Real(self.text_of(token).replace('_', "")),
             Tok::Kw(Kw::True) => ExprKind::Bool(true),
             Tok::Kw(Kw::False) => ExprKind::Bool(false),
+            // `PlusEq(*)`
+            Tok::Op(_, false) if self.operator_alone() => ExprKind::Name(self.text_of(token).to_owned()),
             Tok::Kw(Kw::End) if self.in_index => ExprKind::Name("end".to_owned()),
+            Tok::Kw(Kw::Begin) if self.in_index => ExprKind::Name("begin".to_owned()),
             Tok::BadNumber => {
                 self.bad_number(token);
                 ExprKind::Int("0".to_owned())
@@ -62,6 +65,11 @@ impl Parser<'_> {
     fn operator_call(&mut self) -> bool {
         let next = self.cursor.second();
         next.kind == Tok::LParen && !next.space_before
+    }
+
+    /// Whether the next token is an operator that stands for itself, as an argument.
+    pub(super) fn operator_alone(&mut self) -> bool {
+        matches!(self.token().kind, Tok::Op(_, false)) && matches!(self.cursor.second().kind, Tok::RParen | Tok::Comma)
     }
 
     /// `@const e`, `@skip! e`

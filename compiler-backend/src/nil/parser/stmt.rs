@@ -1,6 +1,6 @@
 //! Reads statements: assignments, allocations, calls, and what stands in parentheses or after `~`.
 
-use super::super::ast::{Binary, Expr, ExprKind, Span, Stmt, StmtKind, Unary};
+use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Span, Stmt, StmtKind, Unary};
 use super::super::codes;
 use super::super::token::{Kw, Tok, Token};
 use super::expr::TARGET;
@@ -206,7 +206,7 @@ impl Parser<'_> {
                 self.notes.spellings.push(token.start);
                 self.bump();
                 self.operator();
-                StmtKind::Assign { op: super::super::ast::AssignOp::Xor, dot: false, target, value: self.expr()? }
+                StmtKind::Assign { op: AssignOp::Xor, dot: false, target, value: self.expr()? }
             }
             Tok::Alloc | Tok::Free | Tok::Arrow => {
                 if token.kind == Tok::Arrow {
@@ -231,6 +231,9 @@ impl Parser<'_> {
                     }
                 };
                 let message = format!("`{text}` forgets what was there before");
+                if text == "=" {
+                    self.faulty_name(&target);
+                }
                 return Err(self.error(codes::IRREVERSIBLE, token.start..token.end, message, help));
             }
             Tok::Op(op, _) => {
@@ -245,7 +248,15 @@ impl Parser<'_> {
             Tok::Comma if self.lines => {
                 let help = "several variables stand in parentheses: `(a, b) ← (1, 2)`";
                 let span = token.start..token.end;
-                return Err(self.error(codes::SYNTAX, span, "expected the end of the statement, found `,`", help));
+                self.faulty_name(&target);
+                let failed = self.error(codes::SYNTAX, span, "expected the end of the statement, found `,`", help);
+                while self.at(Tok::Comma) && self.cursor.second().kind == Tok::Ident {
+                    self.bump();
+                    let name = self.text_of(self.token()).to_owned();
+                    self.tree.faulty.push(name);
+                    self.bump();
+                }
+                return Err(failed);
             }
             Tok::Unknown | Tok::BadNumber | Tok::OpenText | Tok::OpenComment => {
                 return Err(self.unexpected("the end of the statement"));
@@ -253,6 +264,13 @@ impl Parser<'_> {
             _ => return Ok(Part::Expr(target)),
         };
         Ok(Part::Stmt(self.stmt_from(kind, start)))
+    }
+
+    /// Notes that a name would have begun here: where it is used, nothing more is said.
+    fn faulty_name(&mut self, target: &Expr) {
+        if let ExprKind::Name(name) = &target.kind {
+            self.tree.faulty.push(name.clone());
+        }
     }
 
     /// Whether the next tokens are `<-`.
@@ -286,6 +304,8 @@ impl Parser<'_> {
             kind => {
                 let help = match kind {
                     ExprKind::Unary(Unary::Tilde, _) => "`~` inverts a statement or a call: `~f(x)`, `~(y += x)`",
+                    ExprKind::Name(name) if matches!(name.as_str(), "elsif" | "elif") => "did you mean `elseif`?",
+                    ExprKind::Name(name) if name == "then" => "leave it out: a condition ends with its line",
                     ExprKind::Name(_) => "a call has parentheses: `f(x)`",
                     _ => "a statement changes a variable, `y += e`, or calls a function, `f(x)`",
                 };
@@ -425,7 +445,30 @@ fn inverted_call(expr: &Expr) -> bool {
     }
 }
 
-/// A call as a statement. `(~f)(x)` is the inverse one.
+/// Of `PlusEq(f)` and its kin, which the papers write for `+=`: the statement and f. Of `~PlusEq(f)`, what undoes it.
+fn accumulator(callee: &Expr) -> Option<(AssignOp, &Expr)> {
+    match &callee.kind {
+        ExprKind::Unary(Unary::Tilde, inner) => accumulator(inner).map(|(op, f)| (op.partner(), f)),
+        ExprKind::Call { callee, dot: false, args, keywords } => {
+            let ExprKind::Name(name) = &callee.kind else { return None };
+            let op = match name.as_str() {
+                "PlusEq" => AssignOp::Add,
+                "MinusEq" => AssignOp::Sub,
+                "XorEq" => AssignOp::Xor,
+                "MulEq" => AssignOp::Mul,
+                "DivEq" => AssignOp::Div,
+                _ => return None,
+            };
+            match args.as_slice() {
+                [f] if keywords.is_empty() => Some((op, f)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// A call as a statement. `(~f)(x)` is the inverse one. `PlusEq(f)(y, x)` is `y += f(x)`.
 fn call(
     callee: Expr,
     inverse: bool,
@@ -434,6 +477,16 @@ fn call(
     keywords: Vec<(super::super::ast::Name, Expr)>,
     span: Span,
 ) -> Stmt {
+    if let Some((op, f)) = accumulator(&callee)
+        && keywords.is_empty()
+        && let Some((target, rest)) = args.split_first()
+        && !rest.is_empty()
+    {
+        let op = if inverse { op.partner() } else { op };
+        let kind = ExprKind::Call { callee: Box::new(f.clone()), dot, args: rest.to_vec(), keywords };
+        let value = Expr { kind, span: span.clone() };
+        return Stmt { kind: StmtKind::Assign { op, dot, target: target.clone(), value }, span };
+    }
     let kind = match callee {
         Expr { kind: ExprKind::Unary(Unary::Tilde, f), .. } => {
             StmtKind::Call { callee: *f, inverse: !inverse, dot, args, keywords }

@@ -91,11 +91,13 @@ impl Body<'_, '_> {
         self.put(Ty::Int, x)
     }
 
-    /// An index in which `end` is the length.
+    /// An index in which `end` is the length, and `begin` 1.
     fn eval_with_end(&mut self, e: &ast::Expr, dim: &Dim) -> Done<V> {
         let end = V::Num(dim.len.into(), Some(Ty::Int));
         self.scopes.open();
         self.scopes.add("end", end, super::scope::Kind::Alias, &e.span);
+        let begin = V::Num(X::int(1), Some(Ty::Int));
+        self.scopes.add("begin", begin, super::scope::Kind::Alias, &e.span);
         let points = self.points.take();
         let want = self.want.replace(Ty::Int);
         let value = self.eval(e);
@@ -163,7 +165,7 @@ impl Body<'_, '_> {
         Ok(Operand::Var(var))
     }
 
-    fn tuple_index(&mut self, parts: Vec<V>, indices: &[ast::Expr], span: &Span) -> Done<V> {
+    pub(super) fn tuple_index(&mut self, parts: Vec<V>, indices: &[ast::Expr], span: &Span) -> Done<V> {
         let [e] = indices else {
             return self.fail(span, codes::DIMENSIONS, "a tuple takes one index", "write `t[1]`");
         };

@@ -5,6 +5,7 @@ use pendula_isa::{Acc, Ty};
 use super::body::{Body, Sink};
 use super::expr::neg;
 use super::value::{Literal, V, X};
+use super::views::Lens;
 use super::{Done, Stop};
 use crate::ir::{Operand, Place, Step, Stmt, Var};
 use crate::nil::ast::{self, AssignOp, ExprKind, Span};
@@ -151,6 +152,10 @@ impl Body<'_, '_> {
                 let from = match from {
                     // A real number as the value of a complex one would lose its other part.
                     V::Tropical(x, t) if t == ty => V::Num(x, Some(t)),
+                    // Numbers that logarithmic ones are multiplied by become such.
+                    V::Num(x, Some(t @ (Ty::Q | Ty::F))) if ty == Ty::L => {
+                        V::Num(self.logarithmic(x, t, value)?, Some(ty))
+                    }
                     other => other,
                 };
                 let y = self.number_as(from, ty, value)?;
@@ -225,6 +230,25 @@ impl Body<'_, '_> {
                     }
                     _ => self.assign_number(op, *a, ty, y, span),
                 };
+            }
+            // (x + c) += y is x += y, and (1/x) *= y is x /= y; else the number is turned for the length of the statement.
+            X::Seen(Lens::Plus(..), a) if matches!(op, AssignOp::Add | AssignOp::Sub) => {
+                return self.assign_number(op, *a, ty, y, span);
+            }
+            X::Seen(Lens::Inverse(Ty::L), a) if matches!(op, AssignOp::Mul | AssignOp::Div) => {
+                return self.assign_number(op.partner(), *a, ty, y, span);
+            }
+            x @ X::Seen(..) => {
+                // The value is computed from what was there before.
+                let y = self.put(ty, y)?;
+                match self.opened(&x, ty)? {
+                    Some(p) => return self.assign_number(op, X::At(p), ty, y.into(), span),
+                    None => {
+                        let help = "change the variable itself";
+                        let message = "this view of a value that is computed cannot be changed";
+                        return self.fail(span, codes::NOT_ASSIGNABLE, message, help);
+                    }
+                }
             }
             // x.log += y is x *= exp(y).
             X::Fun(f, args) if f == log_view() && matches!(op, AssignOp::Add | AssignOp::Sub) => {

@@ -48,6 +48,9 @@ impl Body<'_, '_> {
         };
         // A parameter may stand for a function.
         let name = match self.scopes.find(&name).and_then(|n| self.scopes.get(n)).map(|b| &b.value) {
+            Some(V::Function(f)) if f.starts_with('~') => {
+                return self.fail(span, codes::TYPE, "an inverse has no value", "call it as a statement");
+            }
             Some(V::Function(f)) => f.clone(),
             _ => name,
         };
@@ -80,7 +83,9 @@ impl Body<'_, '_> {
     fn sizes(&mut self, name: &str, args: &[ast::Expr], span: &Span) -> Done<Option<V>> {
         let integer = |o: Operand| V::Num(o.into(), Some(Ty::Int));
         let value = match (name, args) {
-            ("length", [a]) => match self.eval(a)? {
+            ("tget", [t, k]) => self.tget(t, k, span)?,
+            ("firstindex", [_]) => V::Num(X::int(1), Some(Ty::Int)),
+            ("length" | "lastindex", [a]) => match self.eval(a)? {
                 V::Array(view) => integer(self.length(&view)?),
                 V::Tuple(parts) | V::Elements(parts) => V::Num(X::int(parts.len() as i64), Some(Ty::Int)),
                 other => {
@@ -160,7 +165,12 @@ impl Body<'_, '_> {
                     Some(v) => v,
                     None => {
                         let message = format!("{ty} has no {name}");
-                        return self.fail(span, codes::TYPE, message, "of an array, allocate one: `x ← zero(y)`");
+                        let help = match ty {
+                            Type::Tropical(_) => "its zero would be minus infinity; begin with its one, the number 0",
+                            Type::Array { .. } => "allocate an array: `x ← zero(y)`",
+                            _ => "numbers have one, and structs and tuples of numbers",
+                        };
+                        return self.fail(span, codes::TYPE, message, help);
                     }
                 }
             }
@@ -327,7 +337,11 @@ impl Body<'_, '_> {
     }
 
     /// A function by name on values.
-    pub(super) fn apply(&mut self, name: &str, mut args: Vec<V>, span: &Span) -> Done<V> {
+    pub(super) fn apply(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
+        let mut args = match self.composed(name, args, span)? {
+            Ok(value) => return Ok(value),
+            Err(args) => args,
+        };
         match (name, args.as_slice()) {
             ("identity" | "value" | "unwrap", [_]) => return Ok(args.remove(0)),
             ("convert", [V::Num(x, from)]) => {
@@ -358,7 +372,7 @@ impl Body<'_, '_> {
                 let b = args.remove(1);
                 return self.arithmetic(Binary::Xor, args.remove(0), b, span);
             }
-            ("complex", [_] | [_, _]) => {
+            ("complex" | "Complex", [_] | [_, _]) => {
                 let ty = args.iter().find_map(|v| if let V::Num(_, Some(t)) = v { Some(*t) } else { None });
                 return self.construct_of(Type::Complex(ty.unwrap_or(Ty::F)), args, span);
             }
@@ -383,16 +397,6 @@ impl Body<'_, '_> {
                 self.arithmetic(Binary::Mul, a.clone(), a, span)
             }
             ("atan", [_, _]) => self.table_function("atan2", args, span),
-            ("exp2", [_]) => self.arithmetic(Binary::Pow, V::Num(X::Lit(Literal::Int(2)), None), args.remove(0), span),
-            ("log10", [_]) => {
-                let log = self.table_function("log", args, span)?;
-                self.arithmetic(Binary::Div, log, V::Num(X::Lit(Literal::Float(std::f64::consts::LN_10)), None), span)
-            }
-            ("ceil", [_]) => {
-                let a = self.negate(args.remove(0), span)?;
-                let floor = self.table_function("floor", vec![a], span)?;
-                self.negate(floor, span)
-            }
             ("sincos", [_]) => {
                 let a = self.shared(args.remove(0))?;
                 let sin = self.table_function("sin", vec![a.clone()], span)?;
@@ -459,7 +463,7 @@ impl Body<'_, '_> {
     }
 
     /// A function of the table, on numbers of one type or of the types that it takes.
-    fn table_function(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
+    pub(super) fn table_function(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
         let candidates: Vec<Func> = Func::ALL.iter().copied().filter(|f| f.info().name == name).collect();
         if candidates.is_empty() || matches!(name, "" | "cvt") {
             let help = "functions are those of the instruction set (`pendula isa`), and the program's own";

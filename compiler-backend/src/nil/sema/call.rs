@@ -329,15 +329,8 @@ impl<'a> Body<'_, 'a> {
     fn ready_word(&mut self, x: X, ty: Ty, r: &mut Ready) -> Done<()> {
         let place = match &x {
             X::At(p) => Some(*p),
-            // Given with the other sign: turned before the call, and back after it.
-            X::Neg(a) if ty != Ty::L && r.changed => match **a {
-                X::At(p) => {
-                    let row = pendula_isa::table::Row::Neg;
-                    self.emit(super::body::Sink::Pre, Stmt::Permute { row, inverse: false, ty, args: vec![p.into()] });
-                    Some(p)
-                }
-                _ => None,
-            },
+            // Given under a view: turned before the call, and back after it.
+            X::Neg(_) | X::Seen(..) if r.changed => self.opened(&x, ty)?,
             _ => None,
         };
         match place {
@@ -657,6 +650,7 @@ impl Body<'_, '_> {
         types: HashMap<String, Type>,
     ) -> Body<'s, 'a> {
         let loc = f.loc;
+        let failed = s.inputs.get(file as usize).map(|i| i.tree.faulty.iter().cloned().collect()).unwrap_or_default();
         Body {
             s,
             file,
@@ -683,7 +677,7 @@ impl Body<'_, '_> {
             fixed: Default::default(),
             own_lengths: Default::default(),
             totals: HashMap::new(),
-            failed: Default::default(),
+            failed,
             loops: Vec::new(),
             routines: Vec::new(),
         }

@@ -184,6 +184,7 @@ impl Body<'_, '_> {
             X::Both(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [*b, X::Const(0)]),
             X::Either(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [X::Const(1), *b]),
             X::Choice(c, a, b) => self.branches(sink, dst, ty, (acc, inverse), *c, [*a, *b]),
+            X::Seen(lens, a) => self.accumulate(sink, dst, ty, acc, inverse, lens.of(*a)),
             X::Within(compute, x) => {
                 let (body, done) = self.block(|s| s.accumulate(Sink::Out, dst, ty, acc, inverse, *x));
                 done?;
@@ -296,7 +297,7 @@ impl Body<'_, '_> {
     fn is_safe(&self, x: &X) -> bool {
         match x {
             X::Lit(_) | X::Const(_) => true,
-            X::Within(..) => false,
+            X::Within(..) | X::Seen(..) => false,
             X::At(p) => matches!(p, Place::Var(_)),
             X::Neg(a) | X::Not(a) => self.is_safe(a),
             X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => self.is_safe(a) && self.is_safe(b),

@@ -11,7 +11,7 @@ use super::{Done, Sema, Stop};
 use crate::lower::{Argument as Data, ArgumentKind};
 use crate::nil::ast::{self, ExprKind};
 use crate::nil::codes;
-use crate::nil::types::Type;
+use crate::nil::types::{Type, TypeProblem};
 
 /// A number as an argument.
 #[derive(Clone, Debug, PartialEq)]
@@ -263,6 +263,18 @@ impl Sema<'_> {
             if fits {
                 *bound = names.bound;
                 return Ok(t.clone());
+            }
+        }
+        // An annotation that names no type is in error whatever is given.
+        if let Some(e) = &param.ty {
+            const SETS: &[&str] = &["Any", "Function", "typeof", "Tuple", "NTuple"];
+            let free = |name: &str| f.type_params.iter().any(|p| p.name.text == name);
+            let resolved = super::names(&self.structs, bound).resolve(e);
+            if let Err(TypeProblem::Unknown(name)) = resolved
+                && !free(&name)
+                && !SETS.contains(&name.as_str())
+            {
+                return Err(self.type_problem(file, e, TypeProblem::Unknown(name)));
             }
         }
         let found = candidates.first().map_or("nothing".to_string(), Type::to_string);

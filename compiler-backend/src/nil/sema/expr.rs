@@ -77,22 +77,7 @@ impl Body<'_, '_> {
             ExprKind::Choice(c, a, b) => {
                 let c = self.truth(c)?;
                 let (a, b) = (self.later(|s| s.eval(a))?, self.later(|s| s.eval(b))?);
-                match (a, b) {
-                    (V::Bool(a), V::Bool(b)) => Ok(V::Bool(X::Choice(Box::new(c), Box::new(a), Box::new(b)))),
-                    (a, b) => {
-                        let whole = |v: &V| matches!(v, V::Num(X::Lit(Literal::Int(_)), None));
-                        // Whole numbers are integers wherever they stand.
-                        let (a, b) = if whole(&a) && whole(&b) {
-                            let mut int = |v| Ok(V::Num(self.number_as(v, Ty::Int, &e.span)?, Some(Ty::Int)));
-                            (int(a)?, int(b)?)
-                        } else {
-                            (a, b)
-                        };
-                        let (a, b, ty) = self.numbers(a, b, &e.span)?;
-                        let (a, b, ty) = self.typed_pair(a, b, ty, &e.span)?;
-                        Ok(V::Num(X::Choice(Box::new(c), Box::new(a), Box::new(b)), Some(ty)))
-                    }
-                }
+                self.choice(c, a, b, &e.span)
             }
             ExprKind::Index(base, indices) => self.index(base, indices, &e.span),
             ExprKind::Field(base, name) => self.field(base, name, &e.span),
@@ -128,6 +113,26 @@ impl Body<'_, '_> {
             ExprKind::Tuple(parts) => Ok(V::Tuple(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
             ExprKind::Array(parts) => Ok(V::Elements(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
             ExprKind::Const(a) | ExprKind::Skip(a) => self.eval(a),
+        }
+    }
+
+    /// `c ? a : b`
+    pub(super) fn choice(&mut self, c: X, a: V, b: V, span: &Span) -> Done<V> {
+        match (a, b) {
+            (V::Bool(a), V::Bool(b)) => Ok(V::Bool(X::Choice(Box::new(c), Box::new(a), Box::new(b)))),
+            (a, b) => {
+                let whole = |v: &V| matches!(v, V::Num(X::Lit(Literal::Int(_)), None));
+                // Whole numbers are integers wherever they stand.
+                let (a, b) = if whole(&a) && whole(&b) {
+                    let mut int = |v| Ok(V::Num(self.number_as(v, Ty::Int, span)?, Some(Ty::Int)));
+                    (int(a)?, int(b)?)
+                } else {
+                    (a, b)
+                };
+                let (a, b, ty) = self.numbers(a, b, span)?;
+                let (a, b, ty) = self.typed_pair(a, b, ty, span)?;
+                Ok(V::Num(X::Choice(Box::new(c), Box::new(a), Box::new(b)), Some(ty)))
+            }
         }
     }
 
@@ -252,7 +257,7 @@ impl Body<'_, '_> {
         })
     }
 
-    fn field(&mut self, base: &ast::Expr, name: &ast::Name, span: &Span) -> Done<V> {
+    pub(super) fn field(&mut self, base: &ast::Expr, name: &ast::Name, span: &Span) -> Done<V> {
         let value = self.eval(base)?;
         match (value, name.text.as_str()) {
             (V::Complex(re, _, ty), "re") => Ok(V::Num(re, ty)),
@@ -281,31 +286,14 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `x |> view`.
-    fn pipe(&mut self, a: &ast::Expr, view: &ast::Expr, span: &Span) -> Done<V> {
-        if let ExprKind::Call { callee, args, .. } = &view.kind
-            && let (ExprKind::Name(name), [range]) = (&callee.kind, args.as_slice())
-            && name == "subarray"
-        {
-            return self.index(a, std::slice::from_ref(range), span);
-        }
-        match &view.kind {
-            ExprKind::Name(name) if name == "value" || name == "identity" => self.eval(a),
-            ExprKind::Name(name) if name == "real" || name == "imag" => {
-                let name = ast::Name { text: if name == "real" { "re" } else { "im" }.into(), span: view.span.clone() };
-                self.field(a, &name, span)
-            }
-            ExprKind::Name(name) if name == "grad" => self.fail(
-                span,
-                codes::UNSUPPORTED,
-                "the gradient of a variable cannot be used inside a program",
-                "gradients are taken from outside, by `pendula grad`",
-            ),
-            _ => self.call_value(view, view, false, std::slice::from_ref(a), &[]),
-        }
-    }
-
     fn unary(&mut self, op: Unary, a: &ast::Expr, span: &Span) -> Done<V> {
+        // `+(a, b, c)`, `-(a, b)`: the operator as a function.
+        if let (Unary::Plus | Unary::Minus, ExprKind::Tuple(parts)) = (op, &a.kind)
+            && !parts.is_empty()
+        {
+            let values = parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?;
+            return self.apply(op.text(), values, span);
+        }
         let value = self.eval(a)?;
         match op {
             Unary::Plus => Ok(value),
@@ -318,6 +306,13 @@ impl Body<'_, '_> {
                 }
             },
             Unary::Tilde => {
+                // The inverse of a function, as an argument.
+                if let V::Function(name) = value {
+                    return Ok(V::Function(match name.strip_prefix('~') {
+                        Some(name) => name.to_string(),
+                        None => format!("~{name}"),
+                    }));
+                }
                 let x = self.integer(value, span)?;
                 Ok(V::Num(X::Fun(sum(Ty::Int, true), vec![X::int(-1), x]), Some(Ty::Int)))
             }
@@ -344,11 +339,17 @@ impl Body<'_, '_> {
 
     /// A truth value.
     pub(super) fn truth(&mut self, e: &ast::Expr) -> Done<X> {
-        match self.eval(e)? {
+        let value = self.eval(e)?;
+        self.condition_of(value, &e.span)
+    }
+
+    /// A value that is a truth value.
+    pub(super) fn condition_of(&mut self, value: V, span: &Span) -> Done<X> {
+        match value {
             V::Bool(x) => Ok(x),
             other => {
                 let message = format!("a condition is wanted, found {}", other.describe());
-                self.fail(&e.span, codes::TYPE, message, "compare: `x != 0`")
+                self.fail(span, codes::TYPE, message, "compare: `x != 0`")
             }
         }
     }
@@ -415,6 +416,13 @@ impl Body<'_, '_> {
             (Some(t), None) | (None, Some(t)) => t,
             (Some(s), Some(t)) if s == t => t,
             (Some(Ty::Int), Some(t)) | (Some(t), Some(Ty::Int)) => t,
+            // What a logarithmic number is multiplied by becomes one.
+            (Some(s), Some(Ty::L)) if self.want == Some(Ty::L) => {
+                return Ok((self.logarithmic(a, s, span)?, b, Some(Ty::L)));
+            }
+            (Some(Ty::L), Some(t)) if self.want == Some(Ty::L) => {
+                return Ok((a, self.logarithmic(b, t, span)?, Some(Ty::L)));
+            }
             (Some(s), Some(t)) => {
                 let message = format!("{} and {} cannot go together", number_name(s), number_name(t));
                 return self.fail(span, codes::TYPE, message, format!("convert one of them: `{}(x)`", number_name(s)));
@@ -767,7 +775,7 @@ impl Body<'_, '_> {
         match x {
             X::Lit(Literal::Int(_)) | X::Cmp(..) | X::Both(..) | X::Either(..) | X::Not(_) => true,
             X::Lit(_) | X::Const(_) => false,
-            X::Within(_, a) => self.is_integer(a),
+            X::Within(_, a) | X::Seen(_, a) => self.is_integer(a),
             X::At(crate::ir::Place::Var(v)) => self.f.ty(*v) == Ty::Int,
             X::At(crate::ir::Place::Mem(m)) => self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int),
             X::Neg(a) | X::Choice(_, a, _) => self.is_integer(a),

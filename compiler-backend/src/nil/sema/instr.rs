@@ -1,10 +1,11 @@
 //! Calls as statements: the language's own instructions (`SWAP`, `NEG`, `ROT`, …), and functions of the program.
 
-use pendula_isa::table::{Func, Row, int_fn, l_fn};
+use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::assign::unchangeable;
 use super::body::{Body, Sink};
+use super::places::distinct;
 use super::value::{Literal, V, X, mem};
 use super::{Done, Stop};
 use crate::ir::{At, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, Why, invert};
@@ -30,21 +31,26 @@ impl Body<'_, '_> {
             _ => (callee, inverse),
         };
         let ExprKind::Name(written) = &callee.kind else {
-            return self.fail(
-                &callee.span,
-                codes::FUNCTION,
-                "a function is called by its name here",
-                "write `f(x)`, `(~f)(x)` or `~f(x)`",
-            );
+            let accumulates = |f: &ast::Expr| matches!(&f.kind, ExprKind::Name(n) if n.ends_with("Eq"));
+            let help = match &callee.kind {
+                ExprKind::Call { callee, .. } if accumulates(callee) => {
+                    "give what is changed, and then what it is changed by: `PlusEq(f)(y, x)`"
+                }
+                _ => "write `f(x)`, `(~f)(x)` or `~f(x)`",
+            };
+            return self.fail(&callee.span, codes::FUNCTION, "a function is called by its name here", help);
         };
         let bound = self.scopes.find(written).and_then(|n| self.scopes.get(n)).map(|b| b.value.clone());
-        let name = match bound {
-            Some(V::Function(f)) => f,
+        let (name, inverse) = match bound {
+            Some(V::Function(f)) => match f.strip_prefix('~') {
+                Some(f) => (f.to_string(), !inverse),
+                None => (f, inverse),
+            },
             Some(other) => {
                 let message = format!("{} cannot be called", other.describe());
                 return self.fail(&callee.span, codes::TYPE, message, "call a function by its name");
             }
-            None => written.clone(),
+            None => (written.clone(), inverse),
         };
         if dot {
             return self.call_points(&name, inverse, args, keywords, span);
@@ -158,12 +164,18 @@ impl Body<'_, '_> {
         for p in &all {
             self.writable(*p, span)?;
         }
-        self.keep_all_apart(&all, span)?;
+        let shared = if name == "SWAP" { self.keep_swapped_apart(&places, span)? } else { Vec::new() };
+        if name != "SWAP" {
+            self.keep_all_apart(&all, span)?;
+        }
         let reads = self.reads.clone();
         self.keep_apart(&all, &reads, span)?;
+        for (v, at) in values.iter_mut().zip(spans).take(changed) {
+            *v = self.plain(v.clone(), name, at)?;
+        }
         let outer = std::mem::take(&mut self.out);
         let done = match name {
-            "SWAP" => self.swap(&values, &places, span),
+            "SWAP" => self.swap(&values, &places, &shared, span),
             "NEG" => self.neg_stmt(&values[0], span),
             "INC" | "DEC" => self.inc(&values[0], &all, span),
             "FLIP" => match &values[0] {
@@ -202,13 +214,50 @@ impl Body<'_, '_> {
         self.emit(Sink::Out, Stmt::Permute { row, inverse: false, ty, args });
     }
 
-    fn swap(&mut self, values: &[V], places: &[Vec<Place>], span: &Span) -> Done<()> {
+    /// Refuses two things that change places and are the same word. Where only the run can tell, of a word and the one that it changes places
+    /// with, that is no fault: these words are given.
+    fn keep_swapped_apart(&mut self, places: &[Vec<Place>], span: &Span) -> Done<Vec<Place>> {
+        let [left, right] = places else { return Err(Stop) };
+        let mut shared = Vec::new();
+        self.keep_all_apart(left, span)?;
+        self.keep_all_apart(right, span)?;
+        for (n, a) in left.iter().enumerate() {
+            for (m, b) in right.iter().enumerate() {
+                match (a, b) {
+                    (Place::Mem(x), Place::Mem(y)) if n == m && x.region == y.region && distinct(x, y).is_none() => {
+                        shared.push(*a);
+                    }
+                    _ => self.keep_all_apart(&[*a, *b], span)?,
+                }
+            }
+        }
+        Ok(shared)
+    }
+
+    fn swap(&mut self, values: &[V], places: &[Vec<Place>], shared: &[Place], span: &Span) -> Done<()> {
         if values[0].type_of() != values[1].type_of() {
             let message = format!("{} and {} cannot be exchanged", values[0].describe(), values[1].describe());
             return self.fail(span, codes::TYPE, message, "both must have one type");
         }
-        for (a, b) in places[0].iter().zip(&places[1]) {
-            self.permute(Row::Swap, Ty::Int, vec![(*a).into(), (*b).into()]);
+        let types = values[0].type_of().map_or_else(Vec::new, |t| t.word_types());
+        for ((a, b), ty) in places[0].iter().zip(&places[1]).zip(types) {
+            let (a, b) = (Operand::from(*a), Operand::from(*b));
+            if !shared.iter().any(|p| Operand::from(*p) == a) {
+                self.permute(Row::Swap, Ty::Int, vec![a, b]);
+                continue;
+            }
+            // By way of two ancillas, so that a word that changes places with itself stays: the second one finds it zero, and leaves it so.
+            let [s, t] = [(); 2].map(|()| self.fresh("SWAP.value", ty));
+            let care = crate::ir::Care { check: false, drop: false };
+            for (var, free) in [(s, false), (t, false)] {
+                self.emit(Sink::Out, Stmt::Ancilla { var, free, care });
+            }
+            for (var, word) in [(s, a), (t, b), (t, a), (s, b)] {
+                self.permute(Row::Swap, Ty::Int, vec![Operand::Var(var), word]);
+            }
+            for (var, free) in [(t, true), (s, true)] {
+                self.emit(Sink::Out, Stmt::Ancilla { var, free, care });
+            }
         }
         Ok(())
     }
@@ -252,27 +301,13 @@ impl Body<'_, '_> {
         }
     }
 
-    /// x := 1/x, by way of an ancilla t: t takes up 1/x, x gives up 1/t, and both change places.
+    /// x := 1/x.
     fn inv(&mut self, v: &V, span: &Span) -> Done<()> {
         let V::Num(X::At(p), Some(ty @ (Ty::L | Ty::F))) = v else {
             let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
             return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");
         };
-        let t = self.fresh("INV.value", *ty);
-        let care = crate::ir::Care { check: *ty == Ty::F, drop: true };
-        self.emit(Sink::Out, Stmt::Ancilla { var: t, free: false, care });
-        let of = |x: X| {
-            X::Fun(
-                if *ty == Ty::L { Func::L(l_fn::Fn::Inv) } else { Func::F(pendula_isa::table::f_fn::Fn::Inv) },
-                vec![x],
-            )
-        };
-        let acc = super::gather(*ty);
-        self.accumulate(Sink::Out, Place::Var(t), *ty, acc, false, of(X::At(*p)))?;
-        self.accumulate(Sink::Out, *p, *ty, acc, true, of(X::var(t)))?;
-        self.permute(Row::Swap, Ty::Int, vec![Operand::Var(t), (*p).into()]);
-        self.emit(Sink::Out, Stmt::Ancilla { var: t, free: true, care });
-        Ok(())
+        self.invert_number(Sink::Out, *p, *ty)
     }
 
     fn rot(&mut self, values: &[V], angle: V, places: &[Place], span: &Span) -> Done<()> {

@@ -12,6 +12,7 @@ mod call;
 mod emit;
 mod entry;
 mod expr;
+mod functions;
 mod instr;
 mod invert;
 mod places;
@@ -21,6 +22,7 @@ mod reads;
 mod scope;
 mod stmt;
 mod value;
+mod views;
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,6 +31,8 @@ use pendula_isa::{Format, Ty};
 
 use super::ast::{self, AssignOp};
 use super::codes;
+use super::lexer::Lexer;
+use super::token::Tok;
 use super::types::{Names, Type, TypeProblem};
 use crate::ir::{self, Fun, Loc, Program};
 
@@ -316,11 +320,21 @@ impl<'a> Sema<'a> {
 
     /// The fixed-point format: the one that is asked for, else NiLang's if the program names it.
     fn choose_format(&mut self) {
-        let nilang = self.inputs.iter().any(|i| i.text.contains("Fixed43"))
-            || self.settings.types.iter().any(|t| t.contains("Fixed43"));
+        let written = self.inputs.iter().find_map(|i| Some((i.file, named(&i.text, "Fixed43")?)));
+        let given = self.settings.types.iter().any(|t| t.contains("Fixed43"));
         if let Some(format) = self.settings.format {
             self.program.format = format;
-        } else if nilang {
+            if (written.is_some() || given) && format != Format::Q21_43 {
+                let message =
+                    format!("`Fixed43` is the format {}, and {} is asked for", Format::Q21_43.name(), format.name());
+                let d = Diagnostic::error(codes::ENTRY, message);
+                let d = match written {
+                    Some((file, span)) => d.at(Source { file, span }, ""),
+                    None => d,
+                };
+                self.diagnostics.push(d.help("leave out `--format`; or write `Fixed`, whose format it chooses"));
+            }
+        } else if written.is_some() || given {
             self.program.format = Format::Q21_43;
         }
     }
@@ -456,6 +470,20 @@ impl<'a> Sema<'a> {
         };
         self.error(file, &e.span, codes::TYPE_NAME, message).help = Some(help.into());
         Stop
+    }
+}
+
+/// Where a name stands first in a text, comments and texts within it left out.
+fn named(text: &str, name: &str) -> Option<ast::Span> {
+    let mut lexer = Lexer::new(text, 0, text.len());
+    loop {
+        let token = lexer.token();
+        let span = token.start..token.end;
+        match token.kind {
+            Tok::Eof => return None,
+            Tok::Ident if text.get(span.clone()) == Some(name) => return Some(span),
+            _ => {}
+        }
     }
 }
 

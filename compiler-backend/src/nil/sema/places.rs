@@ -19,7 +19,7 @@ impl Body<'_, '_> {
         fn one(x: &X) -> Option<Place> {
             match x {
                 X::At(p) => Some(*p),
-                X::Neg(a) => one(a),
+                X::Neg(a) | X::Seen(_, a) => one(a),
                 // A logarithm's view: the number itself changes.
                 X::Fun(f, args) if *f == Func::Q(pendula_isa::table::q_fn::Fn::LogL) => one(args.first()?),
                 X::Lit(_)

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use pendula_isa::table::Func;
 use pendula_isa::{Cond, Ty};
 
+use super::views::Lens;
 use crate::ir::{Block, Mem, Operand, Place, Region, Var};
 use crate::nil::types::{StructType, Type};
 
@@ -44,6 +45,8 @@ pub(super) enum X {
     Choice(Box<X>, Box<X>, Box<X>),
     /// A value that needs something computed, which is done only where it is asked for.
     Within(Block, Box<X>),
+    /// A number through a view.
+    Seen(Lens, Box<X>),
 }
 
 impl X {
@@ -68,7 +71,8 @@ impl X {
             | X::Either(..)
             | X::Not(_)
             | X::Choice(..)
-            | X::Within(..) => None,
+            | X::Within(..)
+            | X::Seen(..) => None,
         }
     }
 
@@ -78,6 +82,14 @@ impl X {
             X::Lit(_) | X::Const(_) => {}
             X::At(p) => f(*p),
             X::Neg(a) | X::Not(a) | X::Within(_, a) => a.places(f),
+            X::Seen(lens, a) => {
+                a.places(f);
+                match lens {
+                    Lens::Plus(_, Operand::Var(v)) => f(Place::Var(*v)),
+                    Lens::Plus(_, Operand::Mem(m)) => f(Place::Mem(*m)),
+                    Lens::Plus(_, Operand::Const(_)) | Lens::Inverse(_) => {}
+                }
+            }
             X::Fun(_, args) => args.iter().for_each(|a| a.places(f)),
             X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => {
                 a.places(f);

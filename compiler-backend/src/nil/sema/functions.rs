@@ -1,0 +1,162 @@
+//! Functions that the instruction table has not, made of those that it has.
+
+use pendula_isa::{Cond, Ty};
+
+use super::body::Body;
+use super::emit::function;
+use super::value::{Literal, V, X};
+use super::{Done, Stop};
+use crate::nil::ast::{Binary, Span};
+use crate::nil::types::Type;
+
+/// The common logarithm of e as the sum of two doubles.
+const LOG10_E: [f64; 2] = [std::f64::consts::LOG10_E, 1.098_319_650_216_765e-17];
+
+impl Body<'_, '_> {
+    /// A function that is made of others; the arguments if there is none of that name.
+    pub(super) fn composed(&mut self, name: &str, mut args: Vec<V>, span: &Span) -> Done<Result<V, Vec<V>>> {
+        let real = |s: &str| V::Num(X::Lit(Literal::Real(s.into())), None);
+        let value = match (name, args.as_slice()) {
+            ("+" | "*" | "min" | "max", [_, _, _, ..]) => {
+                let mut args = args.into_iter();
+                let mut all = args.next().ok_or(Stop)?;
+                for arg in args {
+                    all = self.apply(name, vec![all, arg], span)?;
+                }
+                all
+            }
+            ("+", [_]) => args.remove(0),
+            ("ifelse", [_, _, _]) => {
+                let (b, a) = (args.pop().ok_or(Stop)?, args.pop().ok_or(Stop)?);
+                let c = self.condition_of(args.remove(0), span)?;
+                self.choice(c, a, b, span)?
+            }
+            ("clamp", [_, _, _]) => {
+                let high = args.pop().ok_or(Stop)?;
+                let low = self.apply("max", args, span)?;
+                self.apply("min", vec![low, high], span)?
+            }
+            ("cld", [_, _]) => self.quotient_up(args, span)?,
+            ("muladd" | "fma", [_, _, c]) => {
+                let rounded = |v: &V| matches!(v, V::Num(_, Some(Ty::Q | Ty::F)));
+                let literal = |v: &V| matches!(v, V::Num(X::Lit(_), None));
+                if args.iter().any(rounded) || (args.iter().all(literal) && self.want.is_none_or(|t| t != Ty::Int)) {
+                    self.table_function("muladd", args, span)?
+                } else {
+                    let c = c.clone();
+                    args.truncate(2);
+                    let product = self.apply("*", args, span)?;
+                    self.arithmetic(Binary::Add, product, c, span)?
+                }
+            }
+            ("exp2", [_]) => self.arithmetic(Binary::Pow, real("2.0"), args.remove(0), span)?,
+            ("exp10", [_]) => self.arithmetic(Binary::Pow, real("10.0"), args.remove(0), span)?,
+            ("log10", [V::Num(..) | V::Bool(_)]) => self.log10(args, span)?,
+            ("cbrt", [V::Num(..) | V::Bool(_)]) => self.cbrt(args.remove(0), span)?,
+            ("floor" | "ceil" | "trunc" | "round", [V::Type(Type::Num(Ty::Int)), _]) => {
+                let rounded = self.apply(name, args.split_off(1), span)?;
+                self.construct_of(Type::Num(Ty::Int), vec![rounded], span)?
+            }
+            ("floor" | "ceil" | "trunc" | "round", [V::Num(_, Some(Ty::Int)) | V::Bool(_)]) => args.remove(0),
+            ("ceil", [V::Num(..)]) => {
+                let a = self.negate(args.remove(0), span)?;
+                let floor = self.table_function("floor", vec![a], span)?;
+                self.negate(floor, span)?
+            }
+            ("trunc", [V::Num(..)]) => {
+                let a = self.shared(args.remove(0))?;
+                let floor = self.apply("floor", vec![a.clone()], span)?;
+                let ceil = self.apply("ceil", vec![a.clone()], span)?;
+                let less = self.binary(Binary::Lt, a, V::Num(X::Lit(Literal::Int(0)), None), span)?;
+                let less = self.condition_of(less, span)?;
+                self.choice(less, ceil, floor, span)?
+            }
+            ("round", [V::Num(..)]) => self.round(args.remove(0), span)?,
+            ("float", [V::Num(x, Some(Ty::Int))]) => {
+                let to = self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
+                V::Num(self.convert(x.clone(), Ty::Int, to, span)?, Some(to))
+            }
+            ("float", [V::Num(..)]) => args.remove(0),
+            _ => return Ok(Err(args)),
+        };
+        Ok(Ok(value))
+    }
+
+    /// The quotient of integers, rounded up.
+    fn quotient_up(&mut self, args: Vec<V>, span: &Span) -> Done<V> {
+        let mut xs = Vec::new();
+        for v in args {
+            let x = self.integer(v, span)?;
+            xs.push(X::from(self.put(Ty::Int, x)?));
+        }
+        let of = |name| function(Ty::Int, Ty::Int, name, 2).ok_or(Stop);
+        let quotient = X::from(self.put(Ty::Int, X::Fun(of("div")?, xs.clone()))?);
+        let divisor = xs.pop().ok_or(Stop)?;
+        let back = X::Fun(of("mul")?, vec![quotient.clone(), divisor]);
+        let rest = X::Cmp(Cond::Ne, Ty::Int, Box::new(back), Box::new(xs.pop().ok_or(Stop)?));
+        Ok(V::Num(X::Fun(of("plus")?, vec![quotient, rest]), Some(Ty::Int)))
+    }
+
+    /// The logarithm to base 10. For `Float64` the factor has more digits than a double.
+    fn log10(&mut self, args: Vec<V>, span: &Span) -> Done<V> {
+        let log = self.table_function("log", args, span)?;
+        let float = |x: f64| V::Num(X::Lit(Literal::Float(x)), None);
+        let V::Num(x, Some(Ty::F)) = log else {
+            return self.arithmetic(Binary::Div, log, float(std::f64::consts::LN_10), span);
+        };
+        let log = V::Num(X::from(self.put(Ty::F, x)?), Some(Ty::F));
+        let product = self.arithmetic(Binary::Mul, log.clone(), float(LOG10_E[0]), span)?;
+        let product = self.shared(product)?;
+        let minus = self.negate(product.clone(), span)?;
+        let rest = self.table_function("muladd", vec![log.clone(), float(LOG10_E[0]), minus], span)?;
+        let rest = self.table_function("muladd", vec![log, float(LOG10_E[1]), rest], span)?;
+        self.arithmetic(Binary::Add, product, rest, span)
+    }
+
+    /// The cube root of a `Float64`: a power, and one step of Newton's method.
+    fn cbrt(&mut self, a: V, span: &Span) -> Done<V> {
+        let x = self.number_as(a, Ty::F, span)?;
+        let x = X::from(self.put(Ty::F, x)?);
+        let num = |x: X| V::Num(x, Some(Ty::F));
+        let literal = |n: i128| V::Num(X::Lit(Literal::Int(n)), None);
+        let size = self.named("abs", Ty::F, vec![x.clone()], span)?.0;
+        let size = num(X::from(self.put(Ty::F, size)?));
+        let third = V::Num(X::Lit(Literal::Float(1.0 / 3.0)), None);
+        let root = self.arithmetic(Binary::Pow, size.clone(), third, span)?;
+        let root = self.shared(root)?;
+        // t − (t − a/t²)/3
+        let square = self.arithmetic(Binary::Mul, root.clone(), root.clone(), span)?;
+        let other = self.arithmetic(Binary::Div, size, square, span)?;
+        let off = self.arithmetic(Binary::Sub, root.clone(), other, span)?;
+        let off = self.arithmetic(Binary::Div, off, literal(3), span)?;
+        let better = self.arithmetic(Binary::Sub, root, off, span)?;
+        let zero = |cond| X::Cmp(cond, Ty::F, Box::new(x.clone()), Box::new(X::Const(0)));
+        let minus = self.negate(better.clone(), span)?;
+        let signed = self.choice(zero(Cond::Lt), minus, better, span)?;
+        self.choice(zero(Cond::Eq), num(x.clone()), signed, span)
+    }
+
+    /// The nearest whole number, of two the even one.
+    fn round(&mut self, a: V, span: &Span) -> Done<V> {
+        let a = self.shared(a)?;
+        let floor = self.apply("floor", vec![a.clone()], span)?;
+        let floor = self.shared(floor)?;
+        let above = self.arithmetic(Binary::Add, floor.clone(), V::Num(X::Lit(Literal::Int(1)), None), span)?;
+        let rest = self.arithmetic(Binary::Sub, a, floor.clone(), span)?;
+        let rest = self.shared(rest)?;
+        let half = || V::Num(X::Lit(Literal::Real("0.5".into())), None);
+        // A whole number is even if half of it is whole.
+        let halved = self.arithmetic(Binary::Mul, floor.clone(), half(), span)?;
+        let halved = self.shared(halved)?;
+        let whole = self.apply("floor", vec![halved.clone()], span)?;
+        let mut test = |op, a: V, b: V| {
+            let v = self.binary(op, a, b, span)?;
+            self.condition_of(v, span)
+        };
+        let even = test(Binary::Eq, whole, halved)?;
+        let near = test(Binary::Lt, rest.clone(), half())?;
+        let tie = test(Binary::Eq, rest, half())?;
+        let down = X::Either(Box::new(near), Box::new(X::Both(Box::new(tie), Box::new(even))));
+        self.choice(down, floor, above, span)
+    }
+}

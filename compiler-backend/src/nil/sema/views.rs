@@ -1,0 +1,242 @@
+//! `x |> view`: a variable as it is seen through a bijection, and changed through it.
+
+use pendula_isa::Ty;
+use pendula_isa::table::{Func, Row, f_fn, l_fn};
+
+use super::Done;
+use super::body::{Body, Sink};
+use super::emit::{identity, sum};
+use super::value::{V, X};
+use crate::ir::{Operand, Place, Stmt};
+use crate::nil::ast::{self, ExprKind, Span};
+use crate::nil::codes;
+use crate::nil::types::number_name;
+
+/// How a number is seen.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Lens {
+    /// With a number added to it.
+    Plus(Ty, Operand),
+    /// As 1/x.
+    Inverse(Ty),
+}
+
+impl Lens {
+    /// What is seen of a number, as a value.
+    pub(super) fn of(self, x: X) -> X {
+        match self {
+            Lens::Plus(ty, c) => X::Fun(sum(ty, false), vec![x, c.into()]),
+            Lens::Inverse(ty) => X::Fun(inverse(ty), vec![x]),
+        }
+    }
+}
+
+/// 1/x.
+const fn inverse(ty: Ty) -> Func {
+    match ty {
+        Ty::L => Func::L(l_fn::Fn::Inv),
+        Ty::F | Ty::Int | Ty::Q => Func::F(f_fn::Fn::Inv),
+    }
+}
+
+impl Body<'_, '_> {
+    /// `x |> view`.
+    pub(super) fn pipe(&mut self, a: &ast::Expr, view: &ast::Expr, span: &Span) -> Done<V> {
+        if let ExprKind::Call { callee, args, dot: false, .. } = &view.kind
+            && let ExprKind::Name(name) = &callee.kind
+        {
+            match (name.as_str(), args.as_slice()) {
+                ("subarray", [_, ..]) => return self.index(a, args, span),
+                ("tget", [k]) => return self.tget(a, k, span),
+                ("AddConst", [c]) => return self.plus_view(a, c, false, span),
+                ("SubConst", [c]) => return self.plus_view(a, c, true, span),
+                _ => {}
+            }
+        }
+        match &view.kind {
+            ExprKind::Name(name) if name == "value" || name == "identity" => self.eval(a),
+            ExprKind::Name(name) if name == "real" || name == "imag" => {
+                let name = ast::Name { text: if name == "real" { "re" } else { "im" }.into(), span: view.span.clone() };
+                self.field(a, &name, span)
+            }
+            ExprKind::Name(name) if name == "NEG" => {
+                let value = self.eval(a)?;
+                self.negate(value, span)
+            }
+            ExprKind::Name(name) if name == "CONJ" => {
+                let kind = ExprKind::Adjoint(Box::new(a.clone()));
+                self.eval(&ast::Expr { kind, span: span.clone() })
+            }
+            ExprKind::Name(name) if name == "INV" => match self.eval(a)? {
+                V::Num(x, Some(ty @ (Ty::L | Ty::F))) => Ok(V::Num(X::Seen(Lens::Inverse(ty), Box::new(x)), Some(ty))),
+                other => {
+                    let message = format!("`INV` is for ULogarithmic and Float64, found {}", other.describe());
+                    self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable")
+                }
+            },
+            ExprKind::Name(name) if name == "grad" => self.fail(
+                span,
+                codes::UNSUPPORTED,
+                "the gradient of a variable cannot be used inside a program",
+                "gradients are taken from outside, by `pendula grad`",
+            ),
+            _ => self.call_value(view, view, false, std::slice::from_ref(a), &[]),
+        }
+    }
+
+    /// `t |> tget(k)`: a part of a tuple.
+    pub(super) fn tget(&mut self, a: &ast::Expr, k: &ast::Expr, span: &Span) -> Done<V> {
+        match self.eval(a)? {
+            V::Tuple(parts) => self.tuple_index(parts, std::slice::from_ref(k), span),
+            other => {
+                let message = format!("`tget` is for tuples, found {}", other.describe());
+                self.fail(span, codes::TYPE, message, "index an array, `x[i]`; a struct's fields have names, `x.a`")
+            }
+        }
+    }
+
+    /// `x |> AddConst(c)`; with `minus`, `SubConst`.
+    fn plus_view(&mut self, a: &ast::Expr, c: &ast::Expr, minus: bool, span: &Span) -> Done<V> {
+        match self.eval(a)? {
+            V::Num(x, Some(ty @ (Ty::Int | Ty::Q | Ty::F))) => {
+                let want = self.want.replace(ty);
+                let c = self.eval(c).and_then(|v| if minus { self.negate(v, span) } else { Ok(v) });
+                let c = c.and_then(|v| self.number_as(v, ty, span));
+                self.want = want;
+                let c = self.put(ty, c?)?;
+                let place = match c {
+                    Operand::Const(_) => None,
+                    Operand::Var(v) => Some(Place::Var(v)),
+                    Operand::Mem(m) => Some(Place::Mem(m)),
+                };
+                if let (Some(place), Some(to)) = (place, self.targets(&V::Num(x.clone(), Some(ty)))) {
+                    self.keep_apart(&to, &[place], span)?;
+                    self.reads.push(place);
+                }
+                Ok(V::Num(X::Seen(Lens::Plus(ty, c), Box::new(x)), Some(ty)))
+            }
+            V::Num(X::Lit(_), None) => {
+                self.fail(span, codes::NOT_ASSIGNABLE, "a constant cannot be changed", "change a variable")
+            }
+            other => {
+                let message = format!("`AddConst` is for Int, Fixed and Float64, found {}", other.describe());
+                let help = match other {
+                    V::Num(..) => "of a logarithmic number, see its logarithm: `x.log |> AddConst(c)`",
+                    _ => "see a part of it: an element, or a field",
+                };
+                self.fail(span, codes::TYPE, message, help)
+            }
+        }
+    }
+
+    /// The place that is seen, turned for the length of the statement into what is seen of it. `None` where that cannot be stored there.
+    pub(super) fn opened(&mut self, x: &X, ty: Ty) -> Done<Option<Place>> {
+        match x {
+            X::At(p) => Ok(Some(*p)),
+            X::Neg(a) => {
+                let Some(p) = self.opened(a, ty)? else { return Ok(None) };
+                self.flush_for(p);
+                self.emit(Sink::Pre, Stmt::Permute { row: Row::Neg, inverse: false, ty, args: vec![p.into()] });
+                Ok(Some(p))
+            }
+            X::Seen(lens, a) => {
+                let Some(p) = self.opened(a, ty)? else { return Ok(None) };
+                self.flush_for(p);
+                // What the view reads of the place itself is no other's read.
+                let reads = self.reads.clone();
+                match lens {
+                    Lens::Plus(ty, c) => {
+                        self.update(Sink::Pre, pendula_isa::Acc::Add, false, identity(*ty), p, vec![*c]);
+                    }
+                    Lens::Inverse(ty) => self.invert_number(Sink::Pre, p, *ty)?,
+                }
+                self.reads = reads;
+                Ok(Some(p))
+            }
+            X::Lit(_)
+            | X::Const(_)
+            | X::Fun(..)
+            | X::Cmp(..)
+            | X::Both(..)
+            | X::Either(..)
+            | X::Not(_)
+            | X::Choice(..)
+            | X::Within(..) => Ok(None),
+        }
+    }
+
+    /// Checks of indices come before what is done to the word.
+    fn flush_for(&mut self, p: Place) {
+        if matches!(p, Place::Mem(_)) {
+            self.flush_asserts();
+        }
+    }
+
+    /// x := 1/x, by way of an ancilla t: t takes up 1/x, x gives up 1/t, and both change places.
+    pub(super) fn invert_number(&mut self, sink: Sink, p: Place, ty: Ty) -> Done<()> {
+        let t = self.fresh("INV.value", ty);
+        let care = crate::ir::Care { check: ty == Ty::F, drop: true };
+        self.emit(sink, Stmt::Ancilla { var: t, free: false, care });
+        let of = |x: X| X::Fun(inverse(ty), vec![x]);
+        let acc = super::gather(ty);
+        self.accumulate(sink, Place::Var(t), ty, acc, false, of(X::At(p)))?;
+        self.accumulate(sink, p, ty, acc, true, of(X::var(t)))?;
+        let args = vec![Operand::Var(t), p.into()];
+        self.emit(sink, Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
+        self.emit(sink, Stmt::Ancilla { var: t, free: true, care });
+        Ok(())
+    }
+
+    /// What an instruction changes, as plain words: views of them are turned for its length.
+    pub(super) fn plain(&mut self, v: V, name: &str, span: &Span) -> Done<V> {
+        let mut one = |x: X, ty: Ty| match self.opened(&x, ty)? {
+            Some(p) => Ok(X::At(p)),
+            None => {
+                let message = format!("`{name}` cannot change {} through this view", number_name(ty));
+                self.fail(
+                    span,
+                    codes::NOT_ASSIGNABLE,
+                    message,
+                    "change a logarithm by `x.log += y`, or the variable itself",
+                )
+            }
+        };
+        Ok(match v {
+            V::Num(x, Some(ty)) => V::Num(one(x, ty)?, Some(ty)),
+            V::Complex(re, im, Some(ty)) => {
+                let re = one(re, ty)?;
+                V::Complex(re, one(im, ty)?, Some(ty))
+            }
+            V::Struct(s, parts) => {
+                V::Struct(s, parts.into_iter().map(|p| self.plain(p, name, span)).collect::<Done<_>>()?)
+            }
+            V::Tuple(parts) => V::Tuple(parts.into_iter().map(|p| self.plain(p, name, span)).collect::<Done<_>>()?),
+            other => other,
+        })
+    }
+
+    /// A number of another type as a logarithmic one: of a product or quotient each factor for itself, so that nothing is rounded between.
+    pub(super) fn logarithmic(&mut self, x: X, from: Ty, span: &Span) -> Done<X> {
+        match x {
+            X::Lit(l) => self.word(&l, Ty::L, span).map(X::Const),
+            X::Neg(a) => Ok(super::expr::neg(self.logarithmic(*a, from, span)?)),
+            X::Fun(f, args)
+                if f.info().ty == from && f.info().from == from && matches!(f.info().name, "mul" | "div") =>
+            {
+                let Some(to) = super::emit::function(Ty::L, Ty::L, f.info().name, 2) else {
+                    return self.convert(X::Fun(f, args), from, Ty::L, span);
+                };
+                let args = args.into_iter().map(|a| self.logarithmic(a, from, span)).collect::<Done<_>>()?;
+                Ok(X::Fun(to, args))
+            }
+            X::Fun(f, mut args) if f.info().ty == from && f.info().name == "cvt" && args.len() == 1 => {
+                match args.pop() {
+                    Some(a) if f.info().from == Ty::L => Ok(a),
+                    Some(a) => self.convert(a, f.info().from, Ty::L, span),
+                    None => Err(super::Stop),
+                }
+            }
+            other => self.convert(other, from, Ty::L, span),
+        }
+    }
+}
