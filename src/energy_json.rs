@@ -59,6 +59,7 @@ fn technology(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Value {
             let choice = u.choice(device);
             json!({
                 "routine": u.name, "place": place(program, u.routine), "times": u.times, "words": u.words, "calls": u.calls,
+                "unknown_calls": u.unknown, "uncompute_without_calls": choice.own,
                 "uncompute": choice.uncompute, "erase": choice.erase,
                 // A bound that does not exist is null.
                 "uncompute_between_hertz": choice.between.map(|(low, high)| [Some(low), Some(high).filter(|h| h.is_finite())]),

@@ -265,7 +265,11 @@ fn routines(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Titled {
             None => String::new(),
         };
         if undoing.calls {
-            note += if note.is_empty() { "without what it calls" } else { "; without what it calls" };
+            note += if note.is_empty() { "" } else { "; " };
+            note += &format!("without what it calls {}", joules(choice.own));
+        }
+        if undoing.unknown {
+            note += "; what it calls by address is left out";
         }
         table.row(vec![
             format!("  {}", undoing.name),

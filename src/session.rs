@@ -122,6 +122,11 @@ impl Session {
         Session { trace, left: conditions.max_steps, started: Instant::now(), bar: None }
     }
 
+    /// One that only counts steps.
+    pub(crate) fn limited(max_steps: Option<u64>) -> Session {
+        Session { trace: false, left: max_steps, started: Instant::now(), bar: None }
+    }
+
     /// Runs until the end, a trap or the step limit.
     pub(crate) fn go(&mut self, machine: &mut Machine<'_>) -> anyhow::Result<Outcome> {
         if self.trace {

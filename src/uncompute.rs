@@ -7,44 +7,19 @@ use pendula_compiler::ir::{At, Program as Ir, Stmt};
 use pendula_hw_model::Technology;
 use pendula_hw_model::breakeven::undoings;
 use pendula_hw_model::price::{Conditions, Device, PriceError};
-use pendula_isa::module::Module;
-use pendula_vm::{Config, ConfigError, LoadError, Machine, Outcome, Program};
+use pendula_vm::Machine;
 
-/// Why nothing can be chosen.
-#[derive(Debug, thiserror::Error)]
-pub enum ChoiceError {
-    /// The program is none.
-    #[error(transparent)]
-    Program(#[from] LoadError),
-    /// The machine cannot be set up.
-    #[error(transparent)]
-    Machine(#[from] ConfigError),
-    /// The technology has no prices for this.
-    #[error(transparent)]
-    Price(#[from] PriceError),
-    /// The run that measures it did not end.
-    #[error("the run that measures what undoing costs did not end: {0}")]
-    Stopped(String),
-}
-
-/// The routines of a compiled program that are cheaper to erase than to undo, on a technology and with the arguments that the module holds.
+/// The routines of a compiled program that are cheaper to erase than to undo, on a technology: by what a machine has counted that has run the
+/// program forward with everything undone.
 ///
 /// # Errors
-/// A run that does not end within `max_steps` instructions, or a technology without prices.
+/// A technology without prices.
 pub fn cheaper_to_erase(
-    module: &Module,
+    machine: &Machine<'_>,
     ir: &Ir,
     technology: &Technology,
-    config: &Config,
-    max_steps: Option<u64>,
-) -> Result<BTreeSet<String>, ChoiceError> {
-    let program = Program::new(module.clone(), true)?;
-    let mut machine = Machine::new(&program, &Config { count: true, ..*config })?;
-    match machine.run(max_steps) {
-        Outcome::Finished => {}
-        Outcome::Limit => return Err(ChoiceError::Stopped("it has more instructions than `--max-steps`".into())),
-        Outcome::Trap(trap) => return Err(ChoiceError::Stopped(trap.fault.title().to_string())),
-    }
+) -> Result<BTreeSet<String>, PriceError> {
+    let module = machine.program().module();
     let conditions = Conditions {
         hertz: None,
         volt: None,

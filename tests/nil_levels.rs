@@ -293,3 +293,91 @@ overwrite_ratio = 1.0
     assert_eq!(by("dear.toml", "1e9"), always);
     assert_eq!(by("cheap.toml", "1.0"), never);
 }
+
+fn written(name: &str, text: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).expect("a file to write");
+    path.to_str().expect("UTF-8").to_string()
+}
+
+/// The routine in which a procedure is called is undone by running that backward.
+const CALLS: &str = "@i function heavy!(s!::T, x::T) where T
+    for i = 1:100
+        s! += exp(x / i)
+    end
+end
+@i function f(y!::T, x::T) where T
+    @routine begin
+        s ← zero(T)
+        heavy!(s, x)
+    end
+    y! += s
+    ~@routine
+end
+";
+
+/// A procedure that calls itself in a routine.
+const RECURSIVE: &str = "@i function g(y!::Float64, x::Float64, n::Int)
+    @routine begin
+        s ← zero(Float64)
+        if (n > 0, ~)
+            g(s, x, n - 1)
+        end
+    end
+    y! += s + x
+    ~@routine
+end
+";
+
+#[test]
+fn undoing_a_call_is_priced_with_what_it_runs() {
+    let routines = |file: &str, args: &str, more: &[&str]| {
+        let report = json(&[&["energy", file, "--args", args, "--tech", "cmos45", "--json"], more].concat());
+        report["technologies"][0]["routines"].as_array().expect("routines").clone()
+    };
+    // Of `f`, and not what it calls undoes within.
+    let of_f = |all: Vec<Value>| {
+        all.into_iter().filter(|r| r["routine"].as_str().is_some_and(|n| n.starts_with("f."))).collect::<Vec<_>>()
+    };
+    let joules = |routine: &Value, key: &str| routine[key].as_f64().expect("joules");
+    let calls = written("calls.nil", CALLS);
+    let called = of_f(routines(&calls, "0.0,1.0", &["--passes=-inline"]));
+    let inlined = of_f(routines(&calls, "0.0,1.0", &["--passes=inline"]));
+    let [called] = &called[..] else { panic!("one routine: {called:?}") };
+    let [inlined] = &inlined[..] else { panic!("one routine: {inlined:?}") };
+    assert_eq!((called["calls"].as_bool(), inlined["calls"].as_bool()), (Some(true), Some(false)));
+    assert_eq!((called["unknown_calls"].as_bool(), called["times"].as_u64()), (Some(false), Some(1)));
+    let ratio = joules(called, "uncompute") / joules(inlined, "uncompute");
+    assert!((1.0..1.1).contains(&ratio), "{ratio}: the same work, and a call");
+    assert!(joules(called, "uncompute_without_calls") < 0.1 * joules(called, "uncompute"), "{called}");
+    assert_eq!(inlined["uncompute_without_calls"], inlined["uncompute"]);
+    // Of what calls itself nothing is counted twice: all undoings together cost no more than the whole run.
+    let recursive = written("recursive.nil", RECURSIVE);
+    let report = json(&["energy", &recursive, "--args", "0.0,1.0,5", "--tech", "cmos45", "--json"]);
+    let total = report["technologies"][0]["total"]["total"].as_f64().expect("joules");
+    let routines = routines(&recursive, "0.0,1.0,5", &[]);
+    let sum: f64 = routines.iter().map(|r| joules(r, "uncompute")).sum();
+    assert!(!routines.is_empty() && sum > 0.0 && sum < total, "{sum} of {total}");
+}
+
+/// The run that measures is the run that is asked for: it takes no more steps, and reads what it is given.
+#[test]
+fn auto_measures_the_run_that_is_asked_for() {
+    let calls = written("measured.nil", CALLS);
+    let auto = ["run", &calls, "--args", "0.0,1.0", "--uncompute", "auto", "--auto-tech", "cmos45"];
+    let (code, _, err) = pendula(&[&auto[..], &["--max-steps", "50"]].concat());
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("takes more instructions than --max-steps 50"), "{err}");
+    let (code, out, err) = pendula(&[&auto[..], &["--max-steps", "100000"]].concat());
+    assert!(code == 0 && out.starts_with("y! = "), "{out}{err}");
+    // A number that is set is that of the measuring run, too: with it the program stops.
+    let stops = written(
+        "stops.nil",
+        "@i function f(y!::Float64, n::Int)\n    @safe @assert n < 5 \"below 5\"\n    @routine begin\n        s ← zero(Float64)\n        s += 2.0\n    end\n    y! += s\n    ~@routine\nend\n",
+    );
+    let given = ["run", &stops, "--args", "0.0,1", "--uncompute", "auto"];
+    assert_eq!(pendula(&given).0, 0);
+    let (code, _, err) = pendula(&[&given[..], &["--set", "n=9"]].concat());
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("--uncompute auto: the run that measures what undoing costs did not end"), "{err}");
+}

@@ -2,12 +2,14 @@
 //! erasing its ancillas instead would, and from which frequency on that is
 //! cheaper.
 
-use pendula_isa::counts::{Counts, Direction};
+use pendula_isa::counts::{Counts, Direction, Mode};
+use pendula_isa::inst::Inst;
 use pendula_isa::module::{Module, Span};
 use pendula_isa::operand::Slot;
 use pendula_isa::table::Flow;
 use pendula_isa::types::Reg;
 
+use crate::called::{Called, Done};
 use crate::price::{Conditions, Device, WORD};
 use crate::technology::Logic;
 use crate::work::Work;
@@ -23,19 +25,26 @@ pub struct Undoing {
     pub undoing: u32,
     /// How often it was undone.
     pub times: u64,
-    /// What undoing it exercised, in all.
+    /// What undoing it exercised, in all, without what it called.
     pub work: Work,
-    /// Words that would have to be erased each time: the registers that the routine writes, and for each word of memory that it writes one.
+    /// What the procedures did that undoing it called: of each its mean over all calls in the same direction.
+    pub called: Work,
+    /// Words that would have to be erased each time: the registers that the routine writes, and for each word of memory that it writes one, there and
+    /// in the procedures that it calls.
     pub words: u64,
-    /// Whether the routine calls procedures: what those do is in none of the figures.
+    /// Whether the routine calls procedures.
     pub calls: bool,
+    /// Whether it calls some by an address in a register: what those do is in none of the figures.
+    pub unknown: bool,
 }
 
 /// What is cheaper for an [`Undoing`] on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// Undoing, in joules.
+    /// Undoing, with what it calls, in joules.
     pub uncompute: f64,
+    /// The same without what it calls.
+    pub own: f64,
     /// Erasing, in joules.
     pub erase: f64,
     /// The frequencies in hertz between which undoing is cheaper: below the first it leaks too much, above the second it is driven too fast. The
@@ -46,17 +55,28 @@ pub struct Choice {
 
 /// The routines of a program that were undone in a run forward.
 pub fn undoings(module: &Module, counts: &Counts) -> Vec<Undoing> {
-    let mut executed = vec![0u64; module.code.len()];
-    for mode in counts.modes.iter().filter(|m| m.mode.direction == Direction::Forward && m.mode.level == 0) {
-        for (sum, n) in executed.iter_mut().zip(counts.per_instruction(mode, module.code.len())) {
-            *sum += n;
-        }
-    }
+    let called = Called::new(module, counts);
+    let forward = |mode: &Mode| mode.direction == Direction::Forward && mode.level == 0;
+    let executed: Vec<u64> = (0..module.code.len() as u32)
+        .map(|at| called.executed(at).filter(|(mode, _)| forward(mode)).map(|(_, n)| n).sum())
+        .collect();
     // A span whose first instruction is a loop's is entered as often as its last instruction is left, and the other way round.
     let entered = |s: &Span| {
         let last = s.end.saturating_sub(1).max(s.start);
         let at = |n: u32| executed.get(n as usize).copied().unwrap_or(0);
         at(s.start).min(at(last))
+    };
+    // What a span did itself, and what it called.
+    let measured = |s: &Span| {
+        let (mut own, mut others) = (Done::default(), Done::default());
+        for at in s.start..s.end.min(module.code.len() as u32) {
+            let inst = &module.code[at as usize];
+            own.add(inst, Mode::default(), executed[at as usize]);
+            for (mode, times) in called.executed(at).filter(|(mode, n)| forward(mode) && *n > 0) {
+                called.add(module, (at, mode), times, &mut others);
+            }
+        }
+        (own, others)
     };
     let mut out = Vec::new();
     let inner = |s: &Span| module.spans.iter().any(|o| o.undo && o != s && o.start <= s.start && s.end <= o.end);
@@ -68,57 +88,62 @@ pub fn undoings(module: &Module, counts: &Counts) -> Vec<Undoing> {
         if times == 0 {
             continue;
         }
-        let mut work = Work::default();
-        for at in undo.start..undo.end {
-            let Some(inst) = module.code.get(at as usize) else { continue };
-            let mode = pendula_isa::counts::Mode::default();
-            work.add_times(&Work::of(inst, mode), executed[at as usize]);
-        }
+        let (own, others) = measured(undo);
+        let (done, there) = measured(routine);
         let mut written = [false; Reg::COUNT];
-        let mut memory = 0u64;
-        for at in routine.start..routine.end {
-            let Some(inst) = module.code.get(at as usize) else { continue };
+        let code = module.code.get(routine.start as usize..routine.end as usize).unwrap_or_default();
+        for inst in code {
             for slot in inst.kind.layout() {
-                match slot {
-                    Slot::Target(f) => written[inst.regs[f as usize].index()] = true,
-                    Slot::TargetMem(_) | Slot::TargetMemPlain(_) => memory += executed[at as usize],
-                    Slot::Reg(_) | Slot::Mem(_) | Slot::MemPlain(_) | Slot::Imm | Slot::Small | Slot::None => {}
-                    Slot::FactorNum | Slot::FactorDen | Slot::Label | Slot::Text => {}
+                if let Slot::Target(f) = slot {
+                    written[inst.regs[f as usize].index()] = true;
                 }
             }
         }
         written[0] = false;
         let registers = written.iter().filter(|w| **w).count() as u64;
-        let words = registers + memory.div_ceil(entered(routine).max(1));
-        let code = module.code.get(routine.start as usize..routine.end as usize).unwrap_or_default();
-        let calls = code.iter().any(|i| matches!(i.kind.flow(), Flow::Call | Flow::CallRegister | Flow::GradientCall));
+        let memory = done.memory.saturating_add(there.memory);
         out.push(Undoing {
-            calls,
             name: undo.name.clone(),
             routine: routine.start,
             undoing: undo.start,
             times,
-            work,
-            words,
+            words: registers + memory.div_ceil(entered(routine).max(1)),
+            calls: code.iter().any(is_call),
+            unknown: [&own, &others, &done, &there].iter().any(|d| d.unknown),
+            work: own.work,
+            called: others.work,
         });
     }
     out
+}
+
+fn is_call(inst: &Inst) -> bool {
+    matches!(inst.kind.flow(), Flow::Call | Flow::CallRegister | Flow::GradientCall)
 }
 
 impl Undoing {
     /// Prices both ways.
     pub fn choice(&self, device: &Device<'_>) -> Choice {
         let erase = device.bits_lost(self.times * self.words * u64::from(WORD)).total();
-        let uncompute = device.work(&self.work).total();
-        Choice { uncompute, erase, between: self.break_even(device, erase) }
+        let own = device.work(&self.work).total();
+        let uncompute = device.work(&self.whole()).total();
+        Choice { uncompute, own, erase, between: self.break_even(device, erase) }
+    }
+
+    /// What undoing it exercised, with what it called.
+    fn whole(&self) -> Work {
+        let mut out = self.work.clone();
+        out.add_times(&self.called, 1);
+        out
     }
 
     /// Where the price of undoing, which has one minimum over frequency, passes that of erasing, which has no frequency.
     fn break_even(&self, device: &Device<'_>, erase: f64) -> Option<(f64, f64)> {
         let technology = device.technology();
+        let whole = self.whole();
         let price = |hertz: f64| {
             let conditions = Conditions { hertz: Some(hertz), ..device.conditions() };
-            Device::new(technology, conditions).map_or(f64::NAN, |d| d.work(&self.work).total())
+            Device::new(technology, conditions).map_or(f64::NAN, |d| d.work(&whole).total())
         };
         let (lowest, best, highest) = match &device.energy().logic {
             Logic::Ideal | Logic::Irreversible(_) => return None,

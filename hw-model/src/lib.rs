@@ -4,6 +4,7 @@
 //! the machine nor the assembler.
 
 pub mod breakeven;
+mod called;
 pub mod circuit;
 pub mod level;
 pub mod parts;

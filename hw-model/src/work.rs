@@ -76,6 +76,12 @@ impl Unit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work(BTreeMap<Unit, u64>);
 
+/// n · `part` / `whole`, rounded.
+pub(crate) fn share(n: u64, part: u64, whole: u64) -> u64 {
+    let whole = u128::from(whole.max(1));
+    u64::try_from((u128::from(n) * u128::from(part) + whole / 2) / whole).unwrap_or(u64::MAX)
+}
+
 impl Work {
     /// One execution of an instruction in a mode.
     pub fn of(inst: &Inst, mode: Mode) -> Work {
@@ -105,6 +111,13 @@ impl Work {
         }
     }
 
+    /// Adds `part` of the `whole` of another, each number of uses rounded.
+    pub(crate) fn add_share(&mut self, other: &Work, part: u64, whole: u64) {
+        for (unit, n) in &other.0 {
+            self.add(*unit, share(*n, part, whole));
+        }
+    }
+
     /// Uses of each circuit that is used.
     pub fn uses(&self) -> impl Iterator<Item = (Unit, u64)> + '_ {
         self.0.iter().map(|(unit, n)| (*unit, *n))
@@ -112,7 +125,8 @@ impl Work {
 
     fn add(&mut self, unit: Unit, times: u64) {
         if times > 0 {
-            *self.0.entry(unit).or_default() += times;
+            let sum = self.0.entry(unit).or_default();
+            *sum = sum.saturating_add(times);
         }
     }
 

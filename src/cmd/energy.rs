@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::Status;
 use crate::cli::{Breakdown, Energy, Source};
-use crate::cmd::{self, load};
+use crate::cmd::{self, Intended, load};
 use crate::energy_text::Steps;
 use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print, print_json};
@@ -43,7 +43,8 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         max_source: args.max_source,
         nil: args.nil.clone(),
     };
-    let loaded = match load(&source, args.given.mem, args.json, reporter)? {
+    let run = Intended { given: &args.given, input: args.input.as_deref() };
+    let loaded = match load(&source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };

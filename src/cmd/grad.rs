@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use crate::Status;
 use crate::cli::Grad;
 use crate::cmd::run::{stats_json, stats_text};
-use crate::cmd::{Program, load, report};
+use crate::cmd::{Intended, Program, load, report};
 use crate::drift::{Drift, drift};
 use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of};
 use crate::report::{Reporter, print, print_json, to_json};
@@ -62,7 +62,8 @@ enum Stop {
 
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
-    let loaded = match load(&args.source, given.mem, args.json, reporter)? {
+    let run = Intended { given: given, input: args.input.as_deref() };
+    let loaded = match load(&args.source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };

@@ -9,13 +9,14 @@ use serde_json::{Map, Value, json};
 
 use crate::Status;
 use crate::cli::Level;
-use crate::cmd::load;
+use crate::cmd::{Intended, load};
 use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print, print_json};
 use crate::session::{self, Session};
 
 pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
-    let loaded = match load(&args.source, args.given.mem, args.json, reporter)? {
+    let run = Intended { given: &args.given, input: args.input.as_deref() };
+    let loaded = match load(&args.source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };

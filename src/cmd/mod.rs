@@ -19,12 +19,15 @@ use pendula::asm::assemble::Options;
 use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
 use pendula::compiler::{self, lower::Erase};
 use pendula::isa::Module;
+use pendula::isa::counts::Direction;
 use pendula::load::{self, LoadError, Loaded};
 use pendula::uncompute::cheaper_to_erase;
+use pendula::vm::{self, Machine, Outcome};
 
 use crate::Status;
-use crate::cli::{Source, Uncompute};
+use crate::cli::{Conditions, Source, Switch, Uncompute};
 use crate::report::{Reporter, print, print_json, to_json};
+use crate::session::{self, Session};
 
 /// A program that was loaded without errors.
 pub(crate) struct Program {
@@ -45,18 +48,28 @@ pub(crate) fn options(source: &Source, max_data: Option<u64>) -> Options {
     options
 }
 
-/// Loads a program. Its errors are reported here, as text or as JSON; then the result is the status to end with.
+/// How a program will be run: `--uncompute auto` measures under the same circumstances.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Intended<'a> {
+    pub(crate) given: &'a Conditions,
+    /// The input tape.
+    pub(crate) input: Option<&'a str>,
+}
+
+/// Loads a program; `run` tells how it will be run, if it will. Its errors are reported here, as text or as JSON; then the result is the status
+/// to end with.
 pub(crate) fn load(
     source: &Source,
-    max_data: Option<u64>,
+    run: Option<Intended<'_>>,
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
+    let max_data = run.and_then(|r| r.given.mem);
     let nil_options = compile::options(&source.nil)?;
     let loaded = load::load(&source.file, &options(source, max_data), &nil_options);
     let loaded = match (loaded, source.nil.uncompute) {
         (Ok(Loaded { module: Some(module), nil: Some(nil), .. }), Uncompute::Auto) => {
-            let erase = chosen(source, &module, &nil, max_data)?;
+            let erase = chosen(source, module, &nil, run)?;
             load::load(&source.file, &options(source, max_data), &compiler::compile::Options { erase, ..nil_options })
         }
         (loaded, _) => loaded,
@@ -81,17 +94,45 @@ pub(crate) fn load(
 }
 
 /// What `--uncompute auto` erases.
-fn chosen(source: &Source, module: &Module, nil: &load::Nil, mem: Option<u64>) -> anyhow::Result<Erase> {
-    let Some(program) = &nil.program else { return Ok(Erase::Never) };
+fn chosen(source: &Source, module: Module, nil: &load::Nil, run: Option<Intended<'_>>) -> anyhow::Result<Erase> {
+    let Some(ir) = &nil.program else { return Ok(Erase::Never) };
     anyhow::ensure!(
-        program.entry.is_some(),
+        ir.entry.is_some(),
         "--uncompute auto runs the program to measure it: give it arguments with --args"
     );
     let technology = energy::technology(source.nil.auto_tech.trim())?;
-    let config = pendula::vm::Config { mem, ..Default::default() };
-    let names = cheaper_to_erase(module, program, &technology, &config, None).context("--uncompute auto")?;
+    let names = measured(module, run, |machine| Ok(cheaper_to_erase(machine, ir, &technology)?));
+    let names = names.context("--uncompute auto")?;
     tracing::info!("erased: {names:?}");
     Ok(Erase::Some(names))
+}
+
+/// Runs a program forward to measure it, and asks something of the machine that has.
+fn measured<T>(
+    module: Module,
+    run: Option<Intended<'_>>,
+    ask: impl FnOnce(&Machine<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let program = vm::Program::new(module, run.is_none_or(|r| r.given.checks == Switch::On))?;
+    let mut machine = match run {
+        Some(run) => session::machine(&program, run.given)?,
+        None => Machine::new(&program, &vm::Config { count: true, ..Default::default() })?,
+    };
+    if let Some(tape) = run.and_then(|r| r.input) {
+        session::input(&mut machine, tape, None, false)?;
+    }
+    machine.begin(Direction::Forward);
+    let limit = run.and_then(|r| r.given.max_steps);
+    match Session::limited(limit).go(&mut machine)? {
+        Outcome::Finished => ask(&machine),
+        Outcome::Limit => {
+            let most = limit.map_or(String::new(), |n| format!(" {n}"));
+            anyhow::bail!("the run that measures what undoing costs takes more instructions than --max-steps{most}")
+        }
+        Outcome::Trap(trap) => {
+            anyhow::bail!("the run that measures what undoing costs did not end: {}", trap.fault.title())
+        }
+    }
 }
 
 /// Reports diagnostics: as text on standard error, or as one JSON object on standard output.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Status;
 use crate::cli::Run;
-use crate::cmd::load;
+use crate::cmd::{Intended, load};
 use crate::drift::drift;
 use crate::outcome::{explain, flags_json, outcome_json};
 use crate::report::{Reporter, print, print_json, to_json};
@@ -26,7 +26,8 @@ const ELEMENTS: usize = 64;
 
 pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
-    let loaded = match load(&args.source, given.mem, args.json, reporter)? {
+    let run = Intended { given: given, input: args.input.as_deref() };
+    let loaded = match load(&args.source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };

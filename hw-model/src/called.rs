@@ -1,0 +1,255 @@
+//! What the procedures that are called did, shared among those who called: from counts by instruction and mode, as a call-graph profiler does it.
+//!
+//! A procedure and a mode (it runs forward or backward, at some gradient level) are a node. Its work is its own and that of what it calls; each call
+//! of it gets an equal share. Nodes that call each other in a circle are taken together: a call from outside gets its share of all that the
+//! circle did, a call from within only what one entry of the circle did by itself, so that nothing is counted twice.
+
+use std::collections::BTreeMap;
+
+use pendula_isa::counts::{Counts, Mode};
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::module::Module;
+use pendula_isa::operand::Slot;
+use pendula_isa::table::Flow;
+use pendula_isa::verify::{target, verify};
+
+use crate::work::Work;
+
+/// What was done.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Done {
+    pub(crate) work: Work,
+    /// How many words of memory were written.
+    pub(crate) memory: u64,
+    /// Whether procedures were called by an address in a register: what they did is left out.
+    pub(crate) unknown: bool,
+}
+
+impl Done {
+    /// Adds what `times` executions of an instruction in a mode do.
+    pub(crate) fn add(&mut self, inst: &Inst, mode: Mode, times: u64) {
+        if times > 0 {
+            self.work.add_times(&Work::of(inst, mode), times);
+            let layout = inst.kind.layout();
+            let words = layout.iter().filter(|s| matches!(s, Slot::TargetMem(_) | Slot::TargetMemPlain(_))).count();
+            self.memory = self.memory.saturating_add(times.saturating_mul(words as u64));
+            self.unknown |= inst.kind.flow() == Flow::CallRegister;
+        }
+    }
+
+    /// Adds `part` of the `whole` of another.
+    pub(crate) fn add_share(&mut self, other: &Done, part: u64, whole: u64) {
+        self.work.add_share(&other.work, part, whole);
+        self.memory = self.memory.saturating_add(crate::work::share(other.memory, part, whole));
+        self.unknown |= other.unknown;
+    }
+}
+
+/// How often each instruction was executed, in each mode.
+type Executed = BTreeMap<Mode, Vec<u64>>;
+
+/// What calls came to.
+pub(crate) struct Called {
+    executed: Executed,
+    /// The node of a procedure's first instruction and a mode.
+    nodes: BTreeMap<(u32, Mode), usize>,
+    /// The procedure that each instruction is in, by its first instruction.
+    of: Vec<Option<u32>>,
+    /// The circle that each node is in; most are alone.
+    circle: Vec<usize>,
+    circles: Vec<Circle>,
+}
+
+/// Nodes that call each other.
+#[derive(Default)]
+struct Circle {
+    /// What they did themselves.
+    own: Done,
+    /// The same, with what they called.
+    all: Done,
+    /// How often they were entered, and how often from outside.
+    entries: u64,
+    outside: u64,
+}
+
+impl Called {
+    pub(crate) fn new(module: &Module, counts: &Counts) -> Called {
+        let code = &module.code;
+        let mut executed = Executed::new();
+        for mode in &counts.modes {
+            let sums = executed.entry(mode.mode).or_insert_with(|| vec![0; code.len()]);
+            for (sum, n) in sums.iter_mut().zip(counts.per_instruction(mode, code.len())) {
+                *sum += n;
+            }
+        }
+        let regions = verify(module).0.regions;
+        let mut out = Called {
+            executed,
+            nodes: BTreeMap::new(),
+            of: vec![None; code.len()],
+            circle: Vec::new(),
+            circles: Vec::new(),
+        };
+        // Of each node: what it did itself, how often it was entered, and how often it called which.
+        let (mut own, mut entries, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+        for region in &regions {
+            out.of[region.start as usize..=region.last as usize].fill(Some(region.start));
+            for (mode, n) in &out.executed {
+                let mut done = Done::default();
+                for at in region.start as usize..=region.last as usize {
+                    done.add(&code[at], *mode, n[at]);
+                }
+                out.nodes.insert((region.start, *mode), own.len());
+                own.push(done);
+                entries.push(n[region.start as usize].max(n[region.last as usize]));
+            }
+        }
+        for region in &regions {
+            for (mode, n) in &out.executed {
+                let found = (region.start..=region.last).filter(|at| n[*at as usize] > 0);
+                calls.push(found.filter_map(|at| Some((out.callee(code, at, *mode)?, n[at as usize]))).collect());
+            }
+        }
+        out.close(own, &entries, &calls);
+        out
+    }
+
+    /// How often an instruction was executed in each mode.
+    pub(crate) fn executed(&self, at: u32) -> impl Iterator<Item = (Mode, u64)> + '_ {
+        self.executed.iter().filter_map(move |(mode, n)| Some((*mode, *n.get(at as usize)?)))
+    }
+
+    /// The node that a call leads to.
+    fn callee(&self, code: &[Inst], at: u32, mode: Mode) -> Option<usize> {
+        let inst = code.get(at as usize)?;
+        let Kind::Row { inverse, .. } = inst.kind else { return None };
+        let up = match inst.kind.flow() {
+            Flow::Call => 0,
+            Flow::GradientCall => 1,
+            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::CallRegister | Flow::Run => return None,
+        };
+        let direction = if inverse { mode.direction.flip() } else { mode.direction };
+        let (to, _) = target(code, at, inst)?;
+        let procedure = (*self.of.get(to as usize)?)?;
+        self.nodes.get(&(procedure, Mode { direction, level: mode.level.saturating_add(up), ..mode })).copied()
+    }
+
+    /// Adds up what nodes did with what they called.
+    fn close(&mut self, own: Vec<Done>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
+        let order = circles(calls);
+        self.circle = vec![0; own.len()];
+        for (n, members) in order.iter().enumerate() {
+            members.iter().for_each(|m| self.circle[*m] = n);
+        }
+        let mut within = vec![0u64; order.len()];
+        let mut known = vec![0u64; order.len()];
+        for (from, calls) in calls.iter().enumerate() {
+            for (to, n) in calls {
+                let inner = self.circle[from] == self.circle[*to];
+                let sum = if inner { &mut within } else { &mut known };
+                sum[self.circle[*to]] += n;
+            }
+        }
+        for (n, members) in order.iter().enumerate() {
+            let mut circle = Circle::default();
+            for m in members {
+                circle.own.add_share(&own[*m], 1, 1);
+                circle.entries = circle.entries.saturating_add(entries[*m]);
+            }
+            // A run that was stopped has entered more often than it has left.
+            circle.outside = circle.entries.saturating_sub(within[n]).max(known[n]).max(1);
+            circle.entries = circle.entries.max(1);
+            circle.all.add_share(&circle.own, 1, 1);
+            for (to, times) in members.iter().flat_map(|m| &calls[*m]) {
+                // What is called stands before.
+                if let Some(callee) = self.circles.get(self.circle[*to]).filter(|_| self.circle[*to] != n) {
+                    circle.all.add_share(&callee.all, *times, callee.outside);
+                }
+            }
+            self.circles.push(circle);
+        }
+    }
+
+    /// Adds what `times` executions of an instruction in a mode led to, if it is a call.
+    pub(crate) fn add(&self, module: &Module, (at, mode): (u32, Mode), times: u64, done: &mut Done) {
+        let Some(to) = self.callee(&module.code, at, mode) else { return };
+        let caller = self.of.get(at as usize).copied().flatten().and_then(|p| self.nodes.get(&(p, mode)));
+        let circle = &self.circles[self.circle[to]];
+        if caller.is_some_and(|c| self.circle[*c] == self.circle[to]) {
+            done.add_share(&circle.own, times, circle.entries);
+        } else {
+            done.add_share(&circle.all, times, circle.outside);
+        }
+    }
+}
+
+/// The strongly connected components of a graph, what is called before what calls it (Tarjan 1972, without recursion).
+fn circles(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let mut number = vec![NEW; calls.len()];
+    let mut low = vec![NEW; calls.len()];
+    let mut open = vec![false; calls.len()];
+    let (mut next, mut stack, mut out) = (0, Vec::new(), Vec::new());
+    for root in 0..calls.len() {
+        if number[root] != NEW {
+            continue;
+        }
+        // Nodes on the way from the root, and how many of their calls have been followed.
+        let mut way = vec![(root, 0)];
+        while let Some((node, followed)) = way.last_mut() {
+            let node = *node;
+            if *followed == 0 && number[node] == NEW {
+                (number[node], low[node], open[node]) = (next, next, true);
+                next += 1;
+                stack.push(node);
+            }
+            if let Some((to, _)) = calls[node].get(*followed) {
+                *followed += 1;
+                if number[*to] == NEW {
+                    way.push((*to, 0));
+                } else if open[*to] {
+                    low[node] = low[node].min(number[*to]);
+                }
+                continue;
+            }
+            way.pop();
+            if let Some((parent, _)) = way.last() {
+                low[*parent] = low[*parent].min(low[node]);
+            }
+            if low[node] == number[node] {
+                let at = stack.iter().rposition(|n| *n == node).unwrap_or(0);
+                let members = stack.split_off(at);
+                members.iter().for_each(|m| open[*m] = false);
+                out.push(members);
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::circles;
+
+    #[test]
+    fn what_is_called_comes_first() {
+        // 0 calls 1 and 4; 1, 2 and 3 call each other in a circle, from which 5 is called; 6 calls itself.
+        let to = |list: &[usize]| list.iter().map(|n| (*n, 1)).collect::<Vec<_>>();
+        let calls = [to(&[1, 4]), to(&[2]), to(&[3, 5]), to(&[1]), to(&[5]), to(&[]), to(&[6, 0])];
+        let mut found = circles(&calls);
+        found.iter_mut().for_each(|c| c.sort_unstable());
+        let at = |n: usize| found.iter().position(|c| c.contains(&n)).expect("each node is in a circle");
+        assert_eq!(found.iter().map(Vec::len).sum::<usize>(), calls.len());
+        assert_eq!(found[at(1)], [1, 2, 3]);
+        for (from, calls) in calls.iter().enumerate() {
+            assert!(calls.iter().all(|(to, _)| at(*to) <= at(from)), "{from}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_deep_stack() {
+        let count = 200_000;
+        let calls: Vec<Vec<(usize, u64)>> = (1..=count).map(|n| vec![(n % count, 1)]).collect();
+        assert_eq!(circles(&calls).len(), 1);
+    }
+}
