@@ -62,7 +62,7 @@ enum Stop {
 
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
-    let run = Intended { given: given, input: args.input.as_deref() };
+    let run = Intended { given, input: args.input.as_deref() };
     let loaded = match load(&args.source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),

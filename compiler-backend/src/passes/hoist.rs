@@ -2,7 +2,8 @@
 //!
 //! What is moved are ancillas of a `with` in the loop's body, and in the bodies of such: those that depend on nothing that the loop changes.
 //! They then live through the loop, and are uncomputed after it. Of an integer that is a sum of which only some terms depend on
-//! the turn, the others are summed before the loop. What may trap is moved only to where a turn is certain to follow: behind a branch that
+//! the turn, the others are summed before the loop. Assertions of words that are the same in each turn are made before the first one, in both
+//! directions: they are computed with the ancillas. What may trap is moved only to where a turn is certain to follow: behind a branch that
 //! asks so, if need be.
 
 mod select;
@@ -98,6 +99,10 @@ fn moved(var: Var, body: &mut Block, vars: &mut Vec<VarInfo>, summaries: &Summar
 fn take(block: &mut Block, choice: &Choice, vars: &mut Vec<VarInfo>, sums: &mut Map<Var, Var>, out: &mut Block) {
     let before = std::mem::take(block);
     for mut s in before {
+        if choice.is_steady_assert(&s.stmt) {
+            out.push(s);
+            continue;
+        }
         if let Stmt::With { compute, body, .. } = &mut s.stmt {
             take_compute(compute, choice, vars, sums, out);
             take(body, choice, vars, sums, out);
@@ -119,6 +124,10 @@ fn take_compute(
 ) {
     let before = std::mem::take(compute);
     for mut s in before {
+        if choice.is_steady_assert(&s.stmt) {
+            out.push(s);
+            continue;
+        }
         match &mut s.stmt {
             Stmt::Ancilla { var, .. } | Stmt::Update { dst: Place::Var(var), .. } if choice.whole.contains(var) => {
                 out.push(s);

@@ -1,6 +1,6 @@
 //! Which places a statement writes, and whether something else it uses may be the same word.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -130,8 +130,15 @@ impl Body<'_, '_> {
             ([x], [y]) if offset == 0 => Test { cond: Cond::Ne, ty: Ty::Int, a: x.of[0], b: y.of[0] },
             _ => {
                 left.extend(right.into_iter().map(|t| Product { factor: -1, ..t }));
-                let var = self.integer_sum("apart", left);
-                Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(var), b: Operand::Const(offset.cast_unsigned()) }
+                let (rest, number) = self.written_out(left);
+                let number = offset.wrapping_sub(number);
+                let (a, number) = match rest.as_slice() {
+                    [] if number != 0 => return,
+                    [Product { factor: 1, of }] if of.len() == 1 => (of[0], number),
+                    [Product { factor: -1, of }] if of.len() == 1 => (of[0], number.wrapping_neg()),
+                    _ => (Operand::Var(self.integer_sum("apart", rest)), number),
+                };
+                Test { cond: Cond::Ne, ty: Ty::Int, a, b: Operand::Const(number.cast_unsigned()) }
             }
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
@@ -140,6 +147,32 @@ impl Body<'_, '_> {
         if !self.asserts.contains(&stmt) {
             self.asserts.push(stmt);
         }
+    }
+
+    /// A sum in which the sums that this statement has computed are written out again, so that what is in both of two addresses cancels out; and the
+    /// number that is added.
+    fn written_out(&self, mut todo: Vec<Product>) -> (Vec<Product>, i64) {
+        let sums: HashMap<Var, &Vec<Product>> = self.addresses.iter().map(|(terms, var)| (*var, terms)).collect();
+        // What is no sum has a term that is multiplied by 0; a word of memory may have changed since.
+        let plain = |t: &Product| t.factor != 0 && t.of.iter().all(|o| !matches!(o, Operand::Mem(_)));
+        let (mut out, mut number) = (Vec::<Product>::new(), 0i64);
+        while let Some(term) = todo.pop() {
+            let sum = match term.of[..] {
+                [Operand::Var(v)] => sums.get(&v).filter(|terms| terms.iter().all(plain)),
+                _ => None,
+            };
+            if let Some(terms) = sum {
+                todo.extend(terms.iter().map(|t| Product { factor: t.factor.wrapping_mul(term.factor), ..t.clone() }));
+            } else if term.of.is_empty() {
+                number = number.wrapping_add(term.factor);
+            } else if let Some(same) = out.iter_mut().find(|t| t.of == term.of) {
+                same.factor = same.factor.wrapping_add(term.factor);
+            } else {
+                out.push(term);
+            }
+        }
+        out.retain(|t| t.factor != 0);
+        (out, number)
     }
 
     /// Adds 1 to an integer place, or subtracts it.

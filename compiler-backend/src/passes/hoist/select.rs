@@ -14,6 +14,8 @@ pub(super) struct Choice {
     pub(super) whole: Bag<Var>,
     /// Integers of which some terms are to be moved.
     pub(super) split: Bag<Var>,
+    /// Whether assertions are to be moved.
+    pub(super) asserts: bool,
     body: Effects,
     counter: Var,
     wild: bool,
@@ -55,8 +57,9 @@ struct Scan {
 
 /// Chooses from a loop's body. What may trap is chosen only if that is said to be all right.
 pub(super) fn choose(counter: Var, body: &[At], vars: &[VarInfo], summaries: &Summaries, wild: bool) -> Choice {
-    let mut choice = Choice { whole: Bag::default(), split: Bag::default(), body: Effects::default(), counter, wild };
-    if !body.iter().any(|s| matches!(s.stmt, Stmt::With { .. })) {
+    let (whole, split) = (Bag::default(), Bag::default());
+    let mut choice = Choice { whole, split, asserts: false, body: Effects::default(), counter, wild };
+    if !body.iter().any(|s| matches!(s.stmt, Stmt::With { .. } | Stmt::Assert { .. })) {
         return choice;
     }
     choice.body = Effects::of_block(summaries, body);
@@ -83,12 +86,31 @@ pub(super) fn choose(counter: Var, body: &[At], vars: &[VarInfo], summaries: &Su
             choice.split.insert(*v);
         }
     }
+    choice.asserts = choice.moves_assert(body);
     choice
 }
 
 impl Choice {
     pub(super) fn is_empty(&self) -> bool {
-        self.whole.is_empty() && self.split.is_empty()
+        self.whole.is_empty() && self.split.is_empty() && !self.asserts
+    }
+
+    /// Whether a statement is an assertion that is to be moved: it compares the same words in each turn, a turn is certain, and nothing has been
+    /// shown before that would not be if it trapped at once.
+    pub(super) fn is_steady_assert(&self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Assert { test, .. } => self.wild && !self.body.shows && self.is_steady(&[test.a, test.b]),
+            _ => false,
+        }
+    }
+
+    fn moves_assert(&self, block: &[At]) -> bool {
+        block.iter().any(|s| match &s.stmt {
+            Stmt::With { compute, body, .. } => {
+                compute.iter().any(|s| self.is_steady_assert(&s.stmt)) || self.moves_assert(body)
+            }
+            stmt => self.is_steady_assert(stmt),
+        })
     }
 
     /// Whether arguments are the same in each turn, given what is moved, and reading them does not trap.
