@@ -190,7 +190,7 @@ pub(crate) struct Conditions {
     )]
     pub(crate) set: Vec<String>,
     /// The execution engine.
-    #[arg(long, value_enum, default_value_t = Engine::Interp)]
+    #[arg(long, value_enum, default_value_t = Engine::default())]
     pub(crate) engine: Engine,
     /// Whether `assert`, `zero`, `push`, `pop` and the landing places of jumps are verified.
     #[arg(long, value_enum, default_value_t = Switch::On, value_name = "on|off")]
@@ -366,6 +366,26 @@ pub(crate) struct Level {
 pub(crate) enum Engine {
     /// The interpreter.
     Interp,
+    /// Procedures compiled to the host's code when they are first used.
+    Jit,
+}
+
+impl Default for Engine {
+    fn default() -> Engine {
+        match pendula::vm::Engine::default() {
+            pendula::vm::Engine::Interpreter => Engine::Interp,
+            pendula::vm::Engine::Jit => Engine::Jit,
+        }
+    }
+}
+
+impl From<Engine> for pendula::vm::Engine {
+    fn from(engine: Engine) -> pendula::vm::Engine {
+        match engine {
+            Engine::Interp => pendula::vm::Engine::Interpreter,
+            Engine::Jit => pendula::vm::Engine::Jit,
+        }
+    }
 }
 
 /// On or off.

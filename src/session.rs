@@ -58,7 +58,8 @@ pub(crate) fn program(
 /// A machine with its data set.
 pub(crate) fn machine<'p>(program: &'p Program, conditions: &Conditions) -> anyhow::Result<Machine<'p>> {
     let trap_overflow = conditions.trap.contains(&TrapOn::Overflow);
-    let config = Config { mem: conditions.mem, ieee: conditions.ieee, trap_overflow, count: true };
+    let engine = conditions.engine.into();
+    let config = Config { mem: conditions.mem, ieee: conditions.ieee, trap_overflow, engine, ..Config::default() };
     let mut machine = Machine::new(program, &config)?;
     for assignment in &conditions.set {
         values::set(&mut machine, assignment).with_context(|| format!("--set {assignment}"))?;
@@ -134,9 +135,10 @@ impl Session {
         }
         let terminal = std::io::stderr().is_terminal();
         let outcome = loop {
-            let chunk = self.left.unwrap_or(CHUNK).min(CHUNK);
+            // Without a limit and a progress bar nothing is to be counted on the way.
+            let chunk = (self.left.is_some() || terminal).then(|| self.left.unwrap_or(CHUNK).min(CHUNK));
             let before = machine.executed();
-            let outcome = machine.run(Some(chunk));
+            let outcome = machine.run(chunk);
             if let Some(left) = &mut self.left {
                 *left -= (machine.executed() - before).min(*left);
             }

@@ -255,7 +255,7 @@ fn execute(module: Module, expected: &Expected, found: &mut Vec<Found>, complain
         mem: expected.number("mem"),
         ieee: expected.option("ieee").is_some(),
         trap_overflow: expected.option("trap-overflow").is_some(),
-        count: true,
+        ..Config::default()
     };
     let mut machine = Machine::new(&program, &config).map_err(|e| e.to_string())?;
     for assignment in &expected.set {

@@ -34,13 +34,13 @@ pub(crate) struct Op {
 pub(crate) struct Test {
     /// Flips the sign bits where the comparison is unsigned.
     bias: u64,
-    imm: u64,
-    a: u8,
-    b: u8,
+    pub(crate) imm: u64,
+    pub(crate) a: u8,
+    pub(crate) b: u8,
     /// For words compared as integers: whether the condition holds if a > b (bit 0), a < b (bit 1), a = b (bit 2).
     mask: u8,
-    cond: Cond,
-    ty: Ty,
+    pub(crate) cond: Cond,
+    pub(crate) ty: Ty,
 }
 
 impl Test {

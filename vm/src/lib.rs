@@ -9,6 +9,8 @@
 mod core;
 mod decode;
 mod dispatch;
+#[cfg(feature = "jit")]
+mod engine;
 pub mod gradient;
 mod lanes;
 mod machine;
@@ -17,7 +19,7 @@ mod run;
 mod trap;
 
 pub use core::{Event, Flags};
-pub use machine::{Config, ConfigError, DEFAULT_STACK, Machine, Outcome, Snapshot, Stepped};
+pub use machine::{Config, ConfigError, DEFAULT_STACK, Engine, Machine, Outcome, Snapshot, Stepped};
 pub use pendula_isa::adjoint::Carriage;
 pub use program::{LoadError, Program};
 pub use trap::{Trap, TrapValue};

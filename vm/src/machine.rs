@@ -19,6 +19,9 @@ use crate::trap::{Trap, TrapValue};
 /// Words of memory beyond the data segment, where neither `.mem` nor [`Config::mem`] says otherwise.
 pub const DEFAULT_STACK: u64 = 1 << 20;
 
+/// [`Config::warm_up`] where it is not given: about as long as compiling a short procedure takes.
+const WARM_UP: u64 = 100_000;
+
 /// The most memory, in words, that a module may ask for by itself.
 const MODULE_LIMIT: u64 = 1 << 27;
 
@@ -33,11 +36,56 @@ pub struct Config {
     pub trap_overflow: bool,
     /// Count executions. Without it a run is a little faster and [`Machine::counts`] is empty.
     pub count: bool,
+    /// What runs the program.
+    pub engine: Engine,
+    /// How many instructions the interpreter runs before anything is compiled: most programs that are short are done by then.
+    pub warm_up: u64,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { mem: None, ieee: false, trap_overflow: false, count: true }
+        Config {
+            mem: None,
+            ieee: false,
+            trap_overflow: false,
+            count: true,
+            engine: Engine::default(),
+            warm_up: WARM_UP,
+        }
+    }
+}
+
+/// What runs a program. Engines agree in everything but speed: values, what words carry, traps, counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Engine {
+    /// The interpreter.
+    #[default]
+    Interpreter,
+    /// Procedures compiled to the host's code when they are first used, and the interpreter for the rest. Feature `jit`.
+    Jit,
+}
+
+impl Engine {
+    /// Every engine.
+    pub const ALL: [Engine; 2] = [Engine::Interpreter, Engine::Jit];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Engine::Interpreter => "interp",
+            Engine::Jit => "jit",
+        }
+    }
+
+    /// Whether this build has the engine, and it can make code for this host.
+    pub fn is_available(self) -> bool {
+        match self {
+            Engine::Interpreter => true,
+            #[cfg(feature = "jit")]
+            Engine::Jit => crate::engine::is_supported(),
+            #[cfg(not(feature = "jit"))]
+            Engine::Jit => false,
+        }
     }
 }
 
@@ -58,6 +106,9 @@ pub enum ConfigError {
     /// The host has not that much.
     #[error("cannot allocate {0} words of memory")]
     Allocate(u64),
+    /// The build has not this engine, or it makes no code for this host.
+    #[error("the engine `{}` is not available: it wants a build with the feature `jit`, and a host that it can make code for", .0.name())]
+    Engine(Engine),
 }
 
 /// How a run ended.
@@ -85,9 +136,9 @@ pub enum Stepped {
 /// Where the machine stands: `k` instructions of `block` have run. After all of them, control is about to fall into the
 /// next block, which may refuse it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Position {
-    block: u32,
-    k: u32,
+pub(crate) struct Position {
+    pub(crate) block: u32,
+    pub(crate) k: u32,
 }
 
 /// A copy of a machine's values.
@@ -106,19 +157,25 @@ pub struct Snapshot {
 pub struct Machine<'p> {
     pub(crate) program: &'p Program,
     pub(crate) core: Core,
-    position: Position,
-    halted: bool,
+    pub(crate) position: Position,
+    pub(crate) halted: bool,
     /// For each carriage that ran: executions of each block, forward then backward.
-    counts: [Vec<u64>; Carriage::ALL.len()],
+    pub(crate) counts: [Vec<u64>; Carriage::ALL.len()],
     /// Executions of single instructions, by carriage, block side and address.
     singles: BTreeMap<(Carriage, bool, u32), u64>,
-    counting: bool,
-    executed: u64,
+    pub(crate) counting: bool,
+    pub(crate) executed: u64,
+    engine: Engine,
+    #[cfg(feature = "jit")]
+    pub(crate) local: crate::engine::Local,
 }
 
 impl<'p> Machine<'p> {
     /// A machine with the program's data in memory, about to run forward.
     pub fn new(program: &'p Program, config: &Config) -> Result<Machine<'p>, ConfigError> {
+        if !config.engine.is_available() {
+            return Err(ConfigError::Engine(config.engine));
+        }
         let module = program.module();
         let data = module.data.len() as u64;
         let mem = match (config.mem, module.flags.mem) {
@@ -169,6 +226,9 @@ impl<'p> Machine<'p> {
             singles: BTreeMap::new(),
             counting: config.count,
             executed: 0,
+            engine: config.engine,
+            #[cfg(feature = "jit")]
+            local: crate::engine::Local::new(config.warm_up),
         };
         machine.begin(Direction::Forward);
         Ok(machine)
@@ -333,6 +393,14 @@ impl<'p> Machine<'p> {
 
     /// Runs to the end, to a trap, or until `limit` instructions have run.
     pub fn run(&mut self, limit: Option<u64>) -> Outcome {
+        match self.engine {
+            #[cfg(feature = "jit")]
+            Engine::Jit => self.run_compiled(limit),
+            _ => self.interpret(limit),
+        }
+    }
+
+    pub(crate) fn interpret(&mut self, limit: Option<u64>) -> Outcome {
         let mut budget = limit.unwrap_or(u64::MAX);
         loop {
             if self.halted {
@@ -433,7 +501,7 @@ impl<'p> Machine<'p> {
         Stepped::Ran(at)
     }
 
-    fn code(&self, block: u32) -> &'p Code {
+    pub(crate) fn code(&self, block: u32) -> &'p Code {
         &self.program.decoded.code[block as usize]
     }
 
@@ -445,13 +513,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Notes that only the first `k` instructions of a block ran; it had not been counted.
-    fn partial(&mut self, block: u32, k: u32) {
+    pub(crate) fn partial(&mut self, block: u32, k: u32) {
         for n in 0..k {
             self.single(self.core.carriage, block, self.program.decoded.address(block, n));
         }
     }
 
-    fn blocks<const COUNT: bool>(&mut self, budget: &mut u64) -> Stop {
+    pub(crate) fn blocks<const COUNT: bool>(&mut self, budget: &mut u64) -> Stop {
         let counts = &mut self.counts[self.core.carriage as usize];
         if counts.is_empty() {
             *counts = vec![0; self.program.decoded.code.len()];
@@ -460,13 +528,13 @@ impl<'p> Machine<'p> {
     }
 
     /// Stops between two blocks, the second of which may not be entered.
-    fn refused(&mut self, from: u32, to: u32, fault: Fault) -> Box<Trap> {
+    pub(crate) fn refused(&mut self, from: u32, to: u32, fault: Fault) -> Box<Trap> {
         self.position = Position { block: from, k: self.code(from).len };
         Box::new(self.trap(fault, to, 0, None))
     }
 
     /// Describes a fault.
-    fn trap(&self, fault: Fault, block: u32, k: u32, other: Option<u32>) -> Trap {
+    pub(crate) fn trap(&self, fault: Fault, block: u32, k: u32, other: Option<u32>) -> Trap {
         let d = &self.program.decoded;
         let code = &self.program.module().code;
         let k = k.min(self.code(block).len.saturating_sub(1));

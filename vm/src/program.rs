@@ -11,6 +11,8 @@ pub struct Program {
     pub(crate) module: Module,
     pub(crate) decoded: Decoded,
     pub(crate) checks: bool,
+    #[cfg(feature = "jit")]
+    pub(crate) native: crate::engine::Native,
 }
 
 /// Why a module cannot be run at all.
@@ -82,7 +84,13 @@ impl Program {
         if decoded.entry.is_none() {
             return Err(LoadError::NoStart);
         }
-        Ok(Program { module, decoded, checks })
+        Ok(Program {
+            module,
+            decoded,
+            checks,
+            #[cfg(feature = "jit")]
+            native: Default::default(),
+        })
     }
 
     /// The straight-line instructions as a carriage runs them.

@@ -103,6 +103,51 @@ pub(crate) fn run_blocks<const COUNT: bool>(
     stop
 }
 
+/// What comes after a single block.
+#[cfg(feature = "jit")]
+pub(crate) enum After {
+    Next(u32),
+    Stop(Stop),
+}
+
+/// Runs what is left of a block of which `k` instructions have run, its last one not among them; then all of it counts.
+#[cfg(feature = "jit")]
+pub(crate) fn finish_block(
+    core: &mut Core,
+    program: &Program,
+    counts: &mut [u64],
+    counting: bool,
+    (block, k): (u32, u32),
+    budget: &mut u64,
+) -> After {
+    let code = &program.decoded.code[block as usize];
+    let carriage = core.carriage;
+    let ops = &program.ops(carriage)[code.first as usize..code.last as usize];
+    let rest = &ops[(k.saturating_sub(code.head) as usize).min(ops.len())..];
+    if let Some(first) = rest.first() {
+        let done = if rest.len() <= CHAIN { (first.run)(core, rest) } else { in_chains(core, rest) };
+        if let Err(fault) = done {
+            let k = (ops.len() - core.pending) as u32 + code.head;
+            return After::Stop(Stop::Fault { block, k, fault, other: None });
+        }
+    }
+    let done = leave(core, program, block, &code.exit);
+    let stop = match done {
+        Ok(next) => {
+            *budget -= u64::from(code.len);
+            counts[block as usize] += u64::from(counting);
+            match next {
+                None => Stop::Halted(block),
+                Some(next) if core.carriage != carriage => Stop::Switch(next),
+                Some(next) => return After::Next(next),
+            }
+        }
+        Err(leave) if counting => stop_leaving::<true>(counts, code, block, budget, leave),
+        Err(leave) => stop_leaving::<false>(counts, code, block, budget, leave),
+    };
+    After::Stop(stop)
+}
+
 /// Accounts for a block that could not be left, or that led where control cannot go.
 #[cold]
 #[inline(never)]

@@ -1,0 +1,88 @@
+//! The code generator of `--engine jit`: units as functions of Cranelift. The only
+//! module that names Cranelift.
+//!
+//! A unit's function takes the machine's [`Frame`](super::frame::Frame), the
+//! number of the entry, and the link that its return is to find, 0 where it is to
+//! leave instead; it gives 0 when it has returned, else where it has
+//! [left](super::frame::Left).
+
+#![expect(unsafe_code, reason = "the memory of compiled code is given back here")]
+
+mod calls;
+mod emit;
+mod memory;
+mod values;
+mod ways;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, types};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module as _, default_libcall_names};
+
+use super::Job;
+
+/// Compiles units, and holds their code.
+pub(crate) struct Compiler {
+    module: Option<JITModule>,
+    context: Context,
+    builder: FunctionBuilderContext,
+    /// Functions so far.
+    count: usize,
+}
+
+impl Compiler {
+    /// `None` where the host is not one that Cranelift makes code for.
+    pub(crate) fn new() -> Option<Compiler> {
+        let mut flags = settings::builder();
+        for (name, value) in [
+            ("opt_level", "speed"),
+            ("use_colocated_libcalls", "false"),
+            ("is_pic", "false"),
+            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+            ("unwind_info", "false"),
+        ] {
+            flags.set(name, value).ok()?;
+        }
+        let isa = cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()?;
+        let module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
+        Some(Compiler {
+            context: module.make_context(),
+            module: Some(module),
+            builder: FunctionBuilderContext::new(),
+            count: 0,
+        })
+    }
+
+    /// The address of a unit's code; `None` if it cannot be made.
+    pub(crate) fn compile(&mut self, job: &Job<'_>) -> Option<usize> {
+        let module = self.module.as_mut()?;
+        let mut signature = module.make_signature();
+        signature.params.extend([AbiParam::new(types::I64); 3]);
+        signature.returns.push(AbiParam::new(types::I64));
+        self.context.func.signature = signature;
+        emit::unit(job, &mut self.context.func, &mut self.builder, module.target_config());
+        self.count += 1;
+        let id = module
+            .declare_function(&format!("unit{}", self.count), Linkage::Export, &self.context.func.signature)
+            .ok()?;
+        let defined = module.define_function(id, &mut self.context);
+        module.clear_context(&mut self.context);
+        if let Err(error) = defined {
+            debug_assert!(false, "{error:?}");
+            return None;
+        }
+        module.finalize_definitions().ok()?;
+        Some(module.get_finalized_function(id).addr())
+    }
+}
+
+impl Drop for Compiler {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: the program owns the compiler, and every machine that runs its code borrows the program.
+            unsafe { module.free_memory() };
+        }
+    }
+}

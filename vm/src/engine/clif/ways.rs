@@ -1,0 +1,306 @@
+//! Ways out of a block: into other blocks, calls and returns, and leaving.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
+use pendula_isa::adjoint::{LANES, VALUE};
+use pendula_isa::types::Reg;
+
+use super::super::frame::{Frame, Left};
+use super::super::ir::{Body, Test};
+use super::super::job::tail;
+use super::super::plan::{NONE, Way};
+use super::super::record::bits;
+use super::emit::Emit;
+use super::values::View;
+use crate::decode::Exit;
+
+const SP: u8 = Reg::SP.number();
+
+/// A block that leaves, to be written when its turn comes: with registers that the machine does not hold, as they are there.
+pub(super) struct Stub {
+    block: Block,
+    place: usize,
+    pending: Vec<(usize, u8, View)>,
+    way: Way,
+    /// The status to leave with; `None` for that of `called`.
+    at: Option<Left>,
+    called: Option<Value>,
+}
+
+impl Emit<'_, '_> {
+    /// Leaves from where it is written: with the registers as they are now.
+    pub(super) fn depart(&mut self, at: Left, way: Way) {
+        let pending = self.pending([u32::MAX; LANES]);
+        self.write_back(&pending);
+        self.count(self.place, way);
+        let status = self.word(at.status());
+        self.b.ins().jump(self.last, &[BlockArg::Value(status)]);
+    }
+
+    /// The block that leaves before the present instruction.
+    pub(super) fn leaving(&mut self) -> Block {
+        if let Some(block) = self.leave {
+            return block;
+        }
+        if self.eager {
+            self.sync();
+        }
+        let at = Left::At { block: self.job.unit.blocks[self.place], k: self.k };
+        let block = self.stub(Way::Partial, Some(at), None);
+        self.leave = Some(block);
+        block
+    }
+
+    /// Writes back all registers that the machine does not hold.
+    pub(super) fn sync(&mut self) {
+        let pending = self.pending([u32::MAX; LANES]);
+        self.write_back(&pending);
+        self.dirty = [0; LANES];
+    }
+
+    /// A block that leaves with the registers as they are now.
+    pub(super) fn stub(&mut self, way: Way, at: Option<Left>, called: Option<Value>) -> Block {
+        let pending = self.pending([u32::MAX; LANES]);
+        let block = self.b.create_block();
+        self.b.set_cold_block(block);
+        self.stubs.push(Stub { block, place: self.place, pending, way, at, called });
+        block
+    }
+
+    /// Writes the blocks that leave.
+    pub(super) fn write_stubs(&mut self) {
+        for stub in std::mem::take(&mut self.stubs) {
+            self.b.switch_to_block(stub.block);
+            self.b.seal_block(stub.block);
+            self.write_back(&stub.pending);
+            if stub.way != Way::Partial {
+                self.count(stub.place, stub.way);
+            }
+            let status = match (stub.at, stub.called) {
+                (Some(at), _) => self.word(at.status()),
+                (None, Some(called)) => called,
+                (None, None) => self.word(0),
+            };
+            self.b.ins().jump(self.last, &[BlockArg::Value(status)]);
+        }
+    }
+
+    /// Goes on only where the condition holds; else leaves.
+    pub(super) fn need(&mut self, condition: Value) {
+        let leaving = self.leaving();
+        let on = self.b.create_block();
+        self.b.ins().brif(condition, on, &[], leaving, &[]);
+        self.b.switch_to_block(on);
+        self.b.seal_block(on);
+    }
+
+    /// Leaves where the condition holds.
+    pub(super) fn refuse(&mut self, condition: Value) {
+        let leaving = self.leaving();
+        let on = self.b.create_block();
+        self.b.ins().brif(condition, leaving, &[], on, &[]);
+        self.b.switch_to_block(on);
+        self.b.seal_block(on);
+    }
+
+    /// Where the word is not zero, asks whether a number that has wrapped is nothing to stop for; else leaves.
+    pub(super) fn overflow(&mut self, condition: Value) {
+        let leaving = self.leaving();
+        let (slow, on) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(condition, slow, &[], on, &[]);
+        self.b.set_cold_block(slow);
+        self.b.switch_to_block(slow);
+        self.b.seal_block(slow);
+        let quiet = self.field(offset_of!(Frame, quiet));
+        self.b.ins().brif(quiet, on, &[], leaving, &[]);
+        self.b.switch_to_block(on);
+        self.b.seal_block(on);
+    }
+
+    pub(super) fn exit(&mut self, body: &Body) {
+        let code = *self.code();
+        // A block without control at its end has run whole when a half jump refuses to be fallen into.
+        let tail = tail(&code);
+        if tail != self.k {
+            (self.k, self.leave) = (tail, None);
+        }
+        if self.eager {
+            // For all ways out.
+            self.sync();
+        }
+        match code.exit {
+            Exit::Branch(branch) => {
+                let Some(b) = body.branch else { return };
+                self.define();
+                match b.test {
+                    Test::Always => self.taken(body, b.confirm, branch.to),
+                    Test::Never => self.fall(body, b.unless, branch.fall.block),
+                    Test::If(part, v) => {
+                        self.part(body, &part);
+                        let c = self.truth(v);
+                        let (taken, fall) = (self.b.create_block(), self.b.create_block());
+                        self.b.ins().brif(c, taken, &[], fall, &[]);
+                        self.b.seal_block(taken);
+                        self.b.seal_block(fall);
+                        self.b.switch_to_block(taken);
+                        self.inside.push(Vec::new());
+                        self.taken(body, b.confirm, branch.to);
+                        self.forget();
+                        self.b.switch_to_block(fall);
+                        self.fall(body, b.unless, branch.fall.block);
+                    }
+                }
+            }
+            Exit::Fall(to) => {
+                self.define();
+                self.go(Way::Fall, to);
+            }
+            Exit::Call { to, link, flip: _, lift: false } => self.call(body, to, link),
+            Exit::Return { .. } => self.returns(),
+            Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Halt => self.leave_here(),
+        }
+    }
+
+    pub(super) fn leave_here(&mut self) {
+        let leaving = self.leaving();
+        self.b.ins().jump(leaving, &[]);
+    }
+
+    pub(super) fn taken(&mut self, body: &Body, confirm: Test, to: u32) {
+        match confirm {
+            Test::Always => {}
+            Test::Never => return self.leave_here(),
+            Test::If(part, v) => {
+                self.part(body, &part);
+                let c = self.truth(v);
+                self.need(c);
+            }
+        }
+        self.go(Way::Taken, to);
+    }
+
+    pub(super) fn fall(&mut self, body: &Body, unless: Test, to: u32) {
+        match unless {
+            Test::Never => {}
+            Test::Always => return self.leave_here(),
+            Test::If(part, v) => {
+                self.part(body, &part);
+                let c = self.truth(v);
+                self.refuse(c);
+            }
+        }
+        self.go(Way::Fall, to);
+    }
+
+    /// Goes on in a block, of this unit or of another. The variables have been defined.
+    pub(super) fn go(&mut self, way: Way, to: u32) {
+        match self.job.unit.blocks.iter().position(|b| *b == to) {
+            Some(place) => {
+                self.count(self.place, way);
+                self.b.ins().jump(self.blocks[place], &[]);
+            }
+            None => self.depart(Left::Before(to), way),
+        }
+    }
+
+    pub(super) fn call(&mut self, body: &Body, to: u32, link: u64) {
+        let sp = self.register(VALUE, SP);
+        let sp = self.word_of(sp);
+        let here = self.b.ins().get_stack_pointer(types::I64);
+        let limit = self.constant_field(offset_of!(Frame, stack));
+        let room = self.b.ins().icmp(IntCC::UnsignedGreaterThan, here, limit);
+        self.need(room);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, self.len);
+        self.need(inside);
+        let bytes = self.b.ins().ishl_imm_s(sp, 3);
+        let address = self.b.ins().iadd(self.mem[VALUE].unwrap_or(self.frame), bytes);
+        let flags = self.flags(VALUE);
+        let old = self.b.ins().load(types::I64, flags, address, 0);
+        self.refuse(old);
+        let link = self.word(link);
+        self.b.ins().store(flags, link, address, 0);
+        let up = self.b.ins().iadd_imm_s(sp, 1);
+        self.set_register(VALUE, SP, View::of(types::I64, up));
+        // What is called finds in the machine what it touches; the rest goes there only if it does not return.
+        let touched = self.facts.touched(self.job, to);
+        let pending = self.pending(touched);
+        self.write_back(&pending);
+        for (dirty, set) in self.dirty.iter_mut().zip(touched) {
+            *dirty &= !set;
+        }
+        let unit = self.job.plan.unit_of[to as usize];
+        if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
+            return self.depart(Left::Before(to), Way::Lost);
+        }
+        let table = self.constant_field(offset_of!(Frame, table));
+        let flags = self.flags(4);
+        let callee = self.b.ins().load(types::I64, flags, table, 8 * unit as i32);
+        let none = self.stub(Way::Lost, Some(Left::Before(to)), None);
+        let on = self.b.create_block();
+        self.b.ins().brif(callee, on, &[], none, &[]);
+        self.b.switch_to_block(on);
+        self.b.seal_block(on);
+        let signature = match self.call {
+            Some(signature) => signature,
+            None => {
+                let signature = self.signature(3);
+                *self.call.insert(signature)
+            }
+        };
+        let zero = self.word(0);
+        let call = self.b.ins().call_indirect(signature, callee, &[self.frame, zero, link]);
+        let status = self.b.inst_results(call)[0];
+        let lost = self.stub(Way::Lost, None, Some(status));
+        let on = self.b.create_block();
+        self.b.ins().brif(status, lost, &[], on, &[]);
+        self.b.switch_to_block(on);
+        self.b.seal_block(on);
+        for (lane, touched) in touched.into_iter().enumerate() {
+            let set = touched & self.facts.used[lane];
+            if set == 0 {
+                continue;
+            }
+            let base = self.registers(lane);
+            for reg in bits(set) {
+                let ty = self.register_type(lane, reg);
+                let flags = self.flags(4);
+                let value = self.b.ins().load(ty, flags, base, 8 * i32::from(reg));
+                self.now[lane][usize::from(reg)] = Some(View::of(ty, value));
+                self.changed[lane] |= 1 << reg;
+            }
+        }
+        // What follows refuses with the whole call made.
+        (self.k, self.leave) = (self.code().len, None);
+        let block = self.job.unit.blocks[self.place];
+        let at = self.job.decoded.address(block, self.code().len - 1);
+        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.leave_here() };
+        let after = site.after[usize::from(!self.job.decoded.is_forward(block))].block;
+        self.define();
+        self.fall(body, body.branch.map_or(Test::Never, |b| b.unless), after);
+    }
+
+    pub(super) fn returns(&mut self) {
+        let sp = self.register(VALUE, SP);
+        let sp = self.word_of(sp);
+        let down = self.b.ins().iadd_imm_s(sp, -1);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, down, self.len);
+        self.need(inside);
+        let bytes = self.b.ins().ishl_imm_s(down, 3);
+        let address = self.b.ins().iadd(self.mem[VALUE].unwrap_or(self.frame), bytes);
+        let flags = self.flags(VALUE);
+        let link = self.b.ins().load(types::I64, flags, address, 0);
+        let same = self.b.ins().icmp(IntCC::Equal, link, self.link);
+        self.need(same);
+        // 0 is no link, and stands for none to return to.
+        self.need(link);
+        let zero = self.word(0);
+        self.b.ins().store(flags, zero, address, 0);
+        self.set_register(VALUE, SP, View::of(types::I64, down));
+        let pending = self.pending([u32::MAX; LANES]);
+        self.write_back(&pending);
+        self.count(self.place, Way::Return);
+        self.b.ins().return_(&[zero]);
+    }
+}

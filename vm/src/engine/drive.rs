@@ -1,0 +1,239 @@
+//! How a machine runs with compiled code: code where it can be entered, the
+//! interpreter for the rest of a block that was left, and so on by turns.
+
+use pendula_isa::adjoint::Carriage;
+
+use super::frame::{Left, Surroundings, enter};
+use super::plan::{NONE, Plan};
+use super::record::Setting;
+use super::{Mode, Table};
+use crate::machine::{Machine, Outcome, Position, Stepped};
+use crate::run::{After, Stop, finish_block};
+
+/// What a machine keeps for running compiled code.
+pub(crate) struct Local {
+    /// For each carriage: the counters of edges.
+    counters: [Vec<u64>; Carriage::ALL.len()],
+    /// The tables in use, without and with a budget, by carriage.
+    tables: [[Option<Table>; Carriage::ALL.len()]; 2],
+    given_up: Vec<u32>,
+    /// How many instructions the interpreter is still to run before anything is compiled.
+    cold: u64,
+}
+
+impl Local {
+    pub(crate) fn new(warm_up: u64) -> Local {
+        Local { counters: Default::default(), tables: Default::default(), given_up: Vec::new(), cold: warm_up }
+    }
+}
+
+impl Machine<'_> {
+    fn mode(&self, metered: bool) -> Mode {
+        let core = &self.core;
+        let setting = Setting {
+            carriage: core.carriage,
+            checks: core.checks,
+            trap_overflow: core.trap_overflow,
+            ieee: core.env.ieee,
+        };
+        (setting, metered)
+    }
+
+    /// Runs as [`Machine::run`], with compiled code where there is any.
+    pub(crate) fn run_compiled(&mut self, limit: Option<u64>) -> Outcome {
+        if self.core.mem.len() < self.program.module.data.len() {
+            // A snapshot with less memory was brought back; code takes it for granted that the data is there.
+            return self.interpret(limit);
+        }
+        let mut budget = limit.unwrap_or(u64::MAX);
+        if let Some(outcome) = self.warm_up(&mut budget) {
+            return outcome;
+        }
+        let plan = self.program.native.plan(self.program);
+        let outcome = self.alternate(plan, limit.is_some(), budget);
+        self.settle(plan);
+        outcome
+    }
+
+    /// Runs whole blocks by the interpreter until it is worth while to compile. Gives the outcome if that is the run's.
+    fn warm_up(&mut self, budget: &mut u64) -> Option<Outcome> {
+        while self.local.cold > 0 && self.position.k == 0 && !self.halted {
+            let mut left = self.local.cold.min(*budget);
+            let before = left;
+            let stop = if self.counting { self.blocks::<true>(&mut left) } else { self.blocks::<false>(&mut left) };
+            let ran = before - left;
+            self.executed += ran;
+            self.local.cold -= ran;
+            *budget -= ran;
+            let enough = matches!(stop, Stop::Budget(_));
+            if let Some(outcome) = self.stopped(stop) {
+                return Some(outcome);
+            }
+            if enough {
+                // What is left is less than the next block.
+                if left < *budget {
+                    self.local.cold = 0;
+                }
+                break;
+            }
+        }
+        None
+    }
+
+    fn alternate(&mut self, plan: &Plan, metered: bool, mut budget: u64) -> Outcome {
+        loop {
+            if self.halted {
+                return Outcome::Finished;
+            }
+            let Position { block, k } = self.position;
+            if k != 0 || budget < u64::from(self.code(block).len) {
+                // In the middle of a block, or where the limit is: as the interpreter does.
+                if budget == 0 {
+                    return Outcome::Limit;
+                }
+                match self.step() {
+                    Stepped::Ran(_) => budget -= 1,
+                    Stepped::Finished => return Outcome::Finished,
+                    Stepped::Trap(trap) => return Outcome::Trap(trap),
+                }
+                continue;
+            }
+            let mut at = (block, 0);
+            if let Some((code, entry)) = self.entry(plan, block, metered) {
+                self.tally(&plan.enter, block);
+                match self.enter(code, entry, metered, &mut budget) {
+                    Left::Before(next) => {
+                        self.position = Position { block: next, k: 0 };
+                        self.core.forward = self.program.decoded.is_forward(next);
+                        continue;
+                    }
+                    Left::At { block, k } => {
+                        self.tally(&plan.partial, block);
+                        if metered {
+                            // It took the whole block.
+                            budget = budget.wrapping_add(u64::from(self.code(block).len));
+                        }
+                        self.core.forward = self.program.decoded.is_forward(block);
+                        if budget < u64::from(self.code(block).len) {
+                            self.position = Position { block, k: 0 };
+                            continue;
+                        }
+                        at = (block, k);
+                    }
+                }
+            }
+            if let Some(outcome) = self.interpret_block(at, &mut budget) {
+                return outcome;
+            }
+        }
+    }
+
+    /// Counts an edge that code does not count.
+    fn tally(&mut self, edges: &[u32], block: u32) {
+        if let Some(n) = self.local.counters[self.core.carriage as usize].get_mut(edges[block as usize] as usize) {
+            *n += 1;
+        }
+    }
+
+    /// The code to be entered at a block, and the number of its entry.
+    fn entry(&mut self, plan: &Plan, block: u32, metered: bool) -> Option<(usize, u64)> {
+        let (unit, entry) = (plan.unit_of[block as usize], plan.entry_of[block as usize]);
+        if unit == NONE || entry == NONE {
+            return None;
+        }
+        let mode = self.mode(metered);
+        let native = &self.program.native;
+        let carriage = self.core.carriage as usize;
+        let table = &mut self.local.tables[usize::from(metered)][carriage];
+        let table = table.get_or_insert_with(|| native.table(mode, plan.units.len()));
+        self.local.counters[carriage].resize(plan.counters, 0);
+        let code = native.code(self.program, mode, table, &mut self.local.given_up, unit)?;
+        Some((code, u64::from(entry)))
+    }
+
+    #[expect(unsafe_code, reason = "the entry of compiled code")]
+    fn enter(&mut self, code: usize, entry: u64, metered: bool, budget: &mut u64) -> Left {
+        let carriage = self.core.carriage as usize;
+        let counters = &mut self.local.counters[carriage];
+        let table = self.local.tables[usize::from(metered)][carriage].as_deref().unwrap_or(&[]);
+        let ops = self.program.ops(self.core.carriage);
+        self.core.allocate(self.core.carriage);
+        let surroundings = Surroundings { counters, table, ops, budget };
+        // SAFETY: the code was made for this program, which keeps it, and for the mode that the machine is in; the table is of
+        // the same mode. The memory holds the data at least (`run_compiled` has seen to that, and nothing changes its size during a
+        // run), the lanes of the carriage have been allocated, and there is a counter for each of the plan.
+        unsafe { enter(&mut self.core, surroundings, code, entry) }
+    }
+
+    /// Runs a block, of which some instructions have run, to its end. Gives the outcome if that is the run's.
+    fn interpret_block(&mut self, (block, k): (u32, u32), budget: &mut u64) -> Option<Outcome> {
+        let len = self.code(block).len;
+        let carriage = self.core.carriage as usize;
+        if self.counts[carriage].is_empty() {
+            self.counts[carriage] = vec![0; self.program.decoded.code.len()];
+        }
+        let counts = &mut self.counts[carriage];
+        if k == len {
+            // All of it has run, and where it leads it may not be entered from here: the next step says so.
+            counts[block as usize] += u64::from(self.counting);
+            self.executed += u64::from(len);
+            *budget -= u64::from(len);
+            self.position = Position { block, k };
+            return None;
+        }
+        let before = *budget;
+        let after = finish_block(&mut self.core, self.program, counts, self.counting, (block, k), budget);
+        self.executed += before - *budget;
+        match after {
+            After::Next(block) => {
+                self.position = Position { block, k: 0 };
+                None
+            }
+            After::Stop(stop) => self.stopped(stop),
+        }
+    }
+
+    /// Adds what was counted by code to the executions of blocks.
+    fn settle(&mut self, plan: &Plan) {
+        for (carriage, counters) in self.local.counters.iter_mut().enumerate() {
+            if counters.is_empty() {
+                continue;
+            }
+            let mut counts = vec![0; self.program.decoded.code.len()];
+            for unit in &plan.units {
+                unit.settle(counters, &mut counts);
+            }
+            let lens = self.program.decoded.code.iter().map(|c| u64::from(c.len));
+            self.executed += counts.iter().zip(lens).map(|(n, len)| n * len).sum::<u64>();
+            if !self.counting {
+                continue;
+            }
+            let kept = &mut self.counts[carriage];
+            kept.resize(counts.len(), 0);
+            for (kept, n) in kept.iter_mut().zip(counts) {
+                *kept += n;
+            }
+        }
+    }
+
+    /// What an end of the interpreter's loop means for the run; `None` if it goes on.
+    pub(crate) fn stopped(&mut self, stop: Stop) -> Option<Outcome> {
+        match stop {
+            Stop::Halted(block) => {
+                self.position = Position { block, k: self.code(block).len };
+                self.halted = true;
+                Some(Outcome::Finished)
+            }
+            Stop::Switch(block) | Stop::Budget(block) => {
+                self.position = Position { block, k: 0 };
+                None
+            }
+            Stop::Fault { block, k, fault, other } => {
+                self.partial(block, k);
+                self.position = Position { block, k };
+                Some(Outcome::Trap(Box::new(self.trap(fault, block, k, other))))
+            }
+            Stop::Refused { from, to, fault } => Some(Outcome::Trap(self.refused(from, to, fault))),
+        }
+    }
+}

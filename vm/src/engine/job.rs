@@ -1,0 +1,373 @@
+//! What is to be compiled: a unit's blocks written down, and what is found out
+//! about them before code is made.
+
+use pendula_isa::adjoint::{LANES, VALUE};
+use pendula_isa::module::Module;
+use pendula_isa::types::Reg;
+use pendula_isa::{Env, Inst};
+
+use super::ir::{Body, Float, Kernel, Op, Part, Test, V};
+use super::plan::{Plan, Unit};
+use super::record::{Recorder, Setting, registers};
+use crate::decode::{Code, Decoded, Exit};
+
+/// A unit to be compiled.
+pub(crate) struct Job<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) unit: &'a Unit,
+    pub(crate) decoded: &'a Decoded,
+    pub(crate) setting: Setting,
+    pub(crate) env: Env,
+    /// Whether blocks are run only as long as the budget lasts.
+    pub(crate) metered: bool,
+    /// What each block computes.
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) kernels: Vec<Kernel>,
+    pub(crate) module: &'a Module,
+}
+
+/// The straight-line instruction with this number among the decoded ones.
+fn instruction(module: &Module, number: u32) -> &Inst {
+    let (n, number) = (module.code.len(), number as usize);
+    // The second half is the code in reverse order.
+    &module.code[if number < n { number } else { 2 * n - 1 - number }]
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(
+        (module, decoded, plan): (&'a Module, &'a Decoded, &'a Plan),
+        unit: &'a Unit,
+        setting: Setting,
+        metered: bool,
+    ) -> Job<'a> {
+        let env = Env { format: module.flags.format, ieee: setting.ieee };
+        let mut kernels = Vec::new();
+        let mut bodies = Vec::with_capacity(unit.blocks.len());
+        for (&block, depth) in unit.blocks.iter().zip(&unit.depth) {
+            let code = &decoded.code[block as usize];
+            let back = !decoded.is_forward(block);
+            let mut recorder = Recorder::new(env, setting, module.data.len() as u64, &mut kernels);
+            for number in code.first..code.last {
+                recorder.instruction(instruction(module, number), back, code.head + number - code.first);
+            }
+            match &code.exit {
+                Exit::Branch(branch) => recorder.branch(branch, tail(code)),
+                Exit::Call { lift: false, .. } => {
+                    if let Some(site) = &decoded.calls[decoded.address(block, code.len - 1) as usize] {
+                        recorder.edge(&site.after[usize::from(back)].unless, code.len);
+                    }
+                }
+                Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
+            }
+            let mut body = recorder.finish();
+            merge_parts(&mut body, if *depth > 0 { WRITES_TOGETHER } else { usize::MAX });
+            merge_checks(&mut body);
+            bodies.push(body);
+        }
+        Job { plan, unit, decoded, setting, env, metered, bodies, kernels, module }
+    }
+
+    /// The straight-line instruction with this number among the decoded ones.
+    pub(crate) fn instruction(&self, number: u32) -> &Inst {
+        instruction(self.module, number)
+    }
+
+    /// The lanes in use.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        std::iter::once(VALUE).chain(self.setting.carriage.lanes().iter().copied())
+    }
+}
+
+/// How many instructions of a block have run when it comes to be left: all, unless the last one is a control instruction.
+pub(crate) fn tail(code: &Code) -> u32 {
+    if code.head + (code.last - code.first) < code.len { code.len - 1 } else { code.len }
+}
+
+/// Takes instructions together that can be left before the first of them only: in each group, nothing has an effect but on registers before the
+/// last place where it may leave. `most` is how many writes of registers a group may have.
+fn merge_parts(body: &mut Body, most: usize) {
+    let mut merged: Vec<Part> = Vec::with_capacity(body.parts.len());
+    // Of the last group: its writes of registers, whether it has an effect, and whether nothing may join it.
+    let (mut writes, mut done, mut closed) = (0, false, true);
+    for part in &body.parts {
+        let ops = &body.ops[part.range()];
+        let alone = ops.contains(&Op::Interpret);
+        let leaves = ops.iter().any(Op::may_leave);
+        let own = ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
+        let effect = ops.iter().any(|op| matches!(op, Op::Store(..)));
+        match merged.last_mut() {
+            Some(last) if !(closed || alone || done && leaves) && writes + own <= most => {
+                last.last = part.last;
+                writes += own;
+                done |= effect;
+            }
+            _ => {
+                merged.push(*part);
+                (writes, done) = (own, effect);
+            }
+        }
+        closed = alone;
+    }
+    body.parts = merged;
+}
+
+/// Leaves out checks for being finite of what is shown to be finite by a later check of the same group: sums, products and roots
+/// of what is not finite are not, and neither are quotients with such a numerator.
+fn merge_checks(body: &mut Body) {
+    let mut shown = vec![false; body.ops.len()];
+    for part in &body.parts {
+        let mut depth = 0;
+        for n in part.range().rev() {
+            match body.ops[n] {
+                // What is checked in a conditional is so there only.
+                Op::End => depth += 1,
+                Op::If(_) => depth -= 1,
+                Op::Finite(v) if depth == 0 && std::mem::replace(&mut shown[v.0 as usize], true) => {
+                    body.ops[n] = Op::Const(0);
+                }
+                Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) if shown[n] => {
+                    shown[a.0 as usize] = true;
+                    shown[b.0 as usize] = true;
+                }
+                Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if shown[n] => shown[a.0 as usize] = true,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// How many writes of registers are checked together in a loop: the registers of before are held as long.
+const WRITES_TOGETHER: usize = 8;
+
+/// How many stores a unit may have in code that is seldom run.
+const STORES_ASIDE: usize = 400;
+
+/// In which forms a value is used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Use {
+    pub(crate) word: bool,
+    pub(crate) double: bool,
+    any: bool,
+}
+
+impl Use {
+    pub(crate) const fn none(self) -> bool {
+        !(self.word || self.double || self.any)
+    }
+}
+
+/// What holds of a whole unit.
+pub(crate) struct Facts {
+    /// In each lane, the registers that the unit reads or writes.
+    pub(crate) used: [u32; LANES],
+    /// Those that are kept as doubles.
+    pub(crate) doubles: [u32; LANES],
+    /// For each block, the registers that the machine may not hold when it begins.
+    pub(crate) dirty: Vec<[u32; LANES]>,
+    /// For each block, whether it writes registers back before what may leave. Else it does so where it leaves: that costs nothing while the
+    /// block runs, and much code where it may leave at many places.
+    pub(crate) eager: Vec<bool>,
+    /// For each block, how its values are used.
+    pub(crate) uses: Vec<Vec<Use>>,
+}
+
+impl Facts {
+    pub(crate) fn new(job: &Job<'_>) -> Facts {
+        let mut used = [0; LANES];
+        for (body, &block) in job.bodies.iter().zip(&job.unit.blocks) {
+            for op in &body.ops {
+                if let Op::Get(lane, reg) | Op::Set(lane, reg, _) | Op::Reload(lane, reg) = *op {
+                    used[usize::from(lane)] |= 1 << reg;
+                }
+            }
+            if matches!(job.decoded.code[block as usize].exit, Exit::Call { .. } | Exit::Return { .. }) {
+                used[VALUE] |= 1 << Reg::SP.number();
+            }
+        }
+        let mut facts = Facts { used, doubles: [0; LANES], dirty: Vec::new(), eager: Vec::new(), uses: Vec::new() };
+        facts.choose_doubles(job);
+        facts.uses = job.bodies.iter().map(|body| facts.uses(body)).collect();
+        facts.choose_eager(job);
+        facts.find_dirty(job);
+        facts
+    }
+
+    /// The registers, in each lane in use, that a procedure touches which is entered at this block.
+    pub(crate) fn touched(&self, job: &Job<'_>, entry: u32) -> [u32; LANES] {
+        let set = job.plan.touched.get(&entry).copied().unwrap_or(!1);
+        let mut out = [0; LANES];
+        job.lanes().for_each(|lane| out[lane] = set);
+        out
+    }
+
+    /// How the values of a block are used.
+    fn uses(&self, body: &Body) -> Vec<Use> {
+        let mut uses = vec![Use::default(); body.ops.len()];
+        if let Some(branch) = body.branch {
+            for test in [branch.test, branch.confirm, branch.unless] {
+                if let Test::If(_, v) = test {
+                    uses[v.0 as usize].any = true;
+                }
+            }
+        }
+        for (n, op) in body.ops.iter().enumerate().rev() {
+            if op.is_idle() && uses[n].none() {
+                continue;
+            }
+            let double = match *op {
+                Op::Float(..)
+                | Op::Sqrt(_)
+                | Op::Abs(_)
+                | Op::CompareFloat(..)
+                | Op::Canonical(_)
+                | Op::Finite(_)
+                | Op::Ordered(..) => Some(true),
+                Op::Set(lane, reg, _) => Some(self.doubles[usize::from(lane)] >> reg & 1 == 1),
+                Op::Phi(..) | Op::Store(..) | Op::If(_) | Op::Require(_) | Op::Overflow(_) | Op::Second(_) => None,
+                Op::Select(..) => (uses[n].double && !uses[n].word).then_some(true).or(Some(false)),
+                _ => Some(false),
+            };
+            for (k, v) in op.uses().enumerate() {
+                let u = &mut uses[v.0 as usize];
+                match (double, op, k) {
+                    // An address is a word; what is stored may be either.
+                    (_, Op::Store(..), 0) => u.word = true,
+                    (_, Op::Select(..), 0) | (None, ..) => u.any = true,
+                    (Some(true), ..) => u.double = true,
+                    (Some(false), ..) => u.word = true,
+                }
+            }
+        }
+        uses
+    }
+
+    /// Chooses the registers to be kept as doubles: those that are more often used and made as such, blocks in loops counting for more.
+    fn choose_doubles(&mut self, job: &Job<'_>) {
+        let mut score = [[0i64; Reg::COUNT]; LANES];
+        for (body, depth) in job.bodies.iter().zip(&job.unit.depth) {
+            let weight = 8i64.pow((*depth).min(6));
+            let is_double = |v: V| matches!(body.ops[v.0 as usize], Op::Float(..) | Op::Sqrt(_) | Op::Abs(_));
+            let is_word = |v: V| matches!(body.ops[v.0 as usize], Op::Bin(..) | Op::Not(_) | Op::Compare(..));
+            // What is asked of a value by operations, apart from where it is put.
+            let mut asked = vec![(false, false); body.ops.len()];
+            for op in &body.ops {
+                for v in op.uses() {
+                    match op {
+                        Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) | Op::CompareFloat(..) | Op::Finite(_) => {
+                            asked[v.0 as usize].0 = true;
+                        }
+                        Op::Bin(..) | Op::Not(_) | Op::Compare(..) | Op::Load(..) | Op::Bound(_) => {
+                            asked[v.0 as usize].1 = true;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            for (n, op) in body.ops.iter().enumerate() {
+                let (lane, reg, double, word) = match *op {
+                    Op::Get(lane, reg) => (lane, reg, asked[n].0, asked[n].1),
+                    Op::Set(lane, reg, v) => match body.ops[v.0 as usize] {
+                        Op::Load(..) | Op::Kernel(..) => (lane, reg, asked[v.0 as usize].0, asked[v.0 as usize].1),
+                        Op::Phi(a, b) => (lane, reg, is_double(a) || is_double(b), is_word(a) || is_word(b)),
+                        _ => (lane, reg, is_double(v), is_word(v)),
+                    },
+                    _ => continue,
+                };
+                let s = &mut score[usize::from(lane)][usize::from(reg)];
+                *s += weight * (i64::from(double) - i64::from(word));
+            }
+        }
+        for (lane, scores) in score.iter().enumerate() {
+            for (reg, s) in scores.iter().enumerate() {
+                self.doubles[lane] |= u32::from(*s > 0) << reg;
+            }
+        }
+    }
+
+    /// Chooses the blocks that write registers back early: all that may leave, but for those in loops, the innermost first, as long as there
+    /// are not too many of them.
+    fn choose_eager(&mut self, job: &Job<'_>) {
+        let n = job.unit.blocks.len();
+        self.eager = vec![true; n];
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(job.unit.depth[*at]));
+        let mut left = STORES_ASIDE;
+        for at in order {
+            let body = &job.bodies[at];
+            let leaves = body.parts.iter().filter(|p| body.ops[p.range()].iter().any(Op::may_leave)).count() + 1;
+            let written: usize = body.ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
+            let stores = leaves * (written.min(24) + 2);
+            if leaves == 1 && body.branch.is_none() || (job.unit.depth[at] > 0 && stores <= left) {
+                self.eager[at] = false;
+                left = left.saturating_sub(stores);
+            }
+        }
+    }
+
+    /// Finds out which registers the machine may not hold at the beginning of each block.
+    fn find_dirty(&mut self, job: &Job<'_>) {
+        let n = job.unit.blocks.len();
+        self.dirty = vec![[0; LANES]; n];
+        let place = |b: u32| job.unit.blocks.iter().position(|x| *x == b);
+        let successors: Vec<[Option<usize>; 2]> = job
+            .unit
+            .blocks
+            .iter()
+            .map(|&b| {
+                let code = &job.decoded.code[b as usize];
+                match &code.exit {
+                    Exit::Branch(branch) => [place(branch.to), place(branch.fall.block)],
+                    Exit::Fall(to) => [place(*to), None],
+                    Exit::Call { lift: false, .. } => {
+                        let site = &job.decoded.calls[job.decoded.address(b, code.len - 1) as usize];
+                        let after = site.as_ref().map(|s| s.after[usize::from(!job.decoded.is_forward(b))].block);
+                        [after.and_then(place), None]
+                    }
+                    Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => [None, None],
+                }
+            })
+            .collect();
+        let mut todo: Vec<usize> = (0..n).rev().collect();
+        let mut waiting = vec![true; n];
+        while let Some(at) = todo.pop() {
+            waiting[at] = false;
+            let out = self.after(job, at, self.dirty[at]);
+            for to in successors[at].into_iter().flatten() {
+                let before = self.dirty[to];
+                for (dirty, out) in self.dirty[to].iter_mut().zip(out) {
+                    *dirty |= out;
+                }
+                if self.dirty[to] != before && !std::mem::replace(&mut waiting[to], true) {
+                    todo.push(to);
+                }
+            }
+        }
+    }
+
+    /// The registers that the machine may not hold when a block ends.
+    fn after(&self, job: &Job<'_>, place: usize, mut dirty: [u32; LANES]) -> [u32; LANES] {
+        let code = &job.decoded.code[job.unit.blocks[place] as usize];
+        for part in &job.bodies[place].parts {
+            for op in &job.bodies[place].ops[part.range()] {
+                match *op {
+                    Op::Set(lane, reg, _) => dirty[usize::from(lane)] |= 1 << reg,
+                    Op::Interpret => {
+                        let (read, written) = registers(job.instruction(code.first + part.k - code.head));
+                        job.lanes().for_each(|lane| dirty[lane] &= !(read | written));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if self.eager[place] {
+            return [0; LANES];
+        }
+        if let Exit::Call { to, lift: false, .. } = code.exit {
+            let touched = self.touched(job, to);
+            for (dirty, touched) in dirty.iter_mut().zip(touched) {
+                *dirty &= !touched;
+            }
+        }
+        dirty
+    }
+}

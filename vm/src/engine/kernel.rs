@@ -1,0 +1,150 @@
+//! How compiled code calls the kernels of the number types: for each kernel a
+//! function with a plain calling convention, that finds the kernel by its type.
+//!
+//! `status = f(env, out, x…)`: `env` is what kernels may know, in a word; the
+//! results are written to `out`, which has room for two words; the status is 0,
+//! [`FAULT`], when nothing has been written, or [`WRAPPED`].
+
+#![expect(unsafe_code, reason = "functions for compiled code to call, which take pointers")]
+
+use std::any::TypeId;
+use std::ptr::NonNull;
+
+use pendula_isa::num::{Format, Word, convert, fixed, float};
+use pendula_isa::{Env, Fault};
+
+/// The kernel has no value.
+pub(crate) const FAULT: u64 = 1;
+/// The value has wrapped.
+pub(crate) const WRAPPED: u64 = 2;
+
+/// What kernels may know, in a word.
+pub(crate) fn pack(env: Env) -> u64 {
+    u64::from(env.format.frac()) | u64::from(env.ieee) << 8
+}
+
+fn unpack(word: u64) -> Env {
+    let format = match word & 0xff {
+        43 => Format::Q21_43,
+        48 => Format::Q16_48,
+        _ => Format::Q32_32,
+    };
+    Env { format, ieee: word >> 8 != 0 }
+}
+
+/// The one value of a kernel's type.
+fn the<K: Copy + 'static>() -> K {
+    const { assert!(size_of::<K>() == 0, "a kernel holds nothing") };
+    // SAFETY: a value of no size is read from any aligned address. The type has a value: `Of::new` was given one by whoever
+    // took the address of the function that calls this.
+    unsafe { NonNull::<K>::dangling().as_ptr().read() }
+}
+
+/// Where a kernel's results go.
+///
+/// # Safety
+/// `out` has room for two words.
+unsafe fn put<const N: usize>(out: *mut u64, result: Result<([u64; N], bool), Fault>) -> u64 {
+    match result {
+        Ok((words, wrapped)) => {
+            for (n, word) in words.into_iter().enumerate() {
+                // SAFETY: N is at most 2, and the caller vouches for as much room.
+                unsafe { out.add(n).write(word) };
+            }
+            if wrapped { WRAPPED } else { 0 }
+        }
+        Err(_) => FAULT,
+    }
+}
+
+macro_rules! entries {
+    ($( $name:ident ($($x:ident),+) [$($K:tt)+] $k:ident => |$env:ident| $value:expr; )*) => { $(
+        /// The function that calls kernels of this form.
+        ///
+        /// # Safety
+        /// `out` has room for two words.
+        unsafe extern "C" fn $name<K: Copy + 'static + $($K)+>(env: u64, out: *mut u64, $($x: u64),+) -> u64 {
+            let ($k, $env) = (the::<K>(), unpack(env));
+            // SAFETY: compiled code gives the place in its frame.
+            unsafe { put(out, $value) }
+        }
+    )* };
+}
+
+entries! {
+    call1(a) [Fn(Env, u64) -> Word] k => |env| k(env, a).map(|w| ([w], false));
+    call2(a, b) [Fn(Env, u64, u64) -> Word] k => |env| k(env, a, b).map(|w| ([w], false));
+    call3(a, b, c) [Fn(Env, u64, u64, u64) -> Word] k => |env| k(env, a, b, c).map(|w| ([w], false));
+    call_pair(a, b, c, d) [Fn(Env, [u64; 4]) -> Result<[u64; 2], Fault>] k => |env| k(env, [a, b, c, d]).map(|w| (w, false));
+    wrap2(a, b) [Fn(Env, u64, u64) -> (u64, bool)] k => |env| { let (w, o) = k(env, a, b); Ok(([w], o)) };
+    wrap3(a, b, c) [Fn(Env, u64, u64, u64) -> (u64, bool)] k => |env| { let (w, o) = k(env, a, b, c); Ok(([w], o)) };
+    wrap_pair(a, b, c, d) [Fn(Env, [u64; 4]) -> ([u64; 2], bool)] k => |env| Ok(k(env, [a, b, c, d]));
+}
+
+/// How a kernel is called: its name and the address of the function that calls it. Each wants a kernel as a witness that its type has a value.
+pub(crate) struct Of;
+
+macro_rules! addresses {
+    ($( $name:ident [$($K:tt)+] fn($($x:ty),+); )*) => {
+        impl Of { $(
+            pub(crate) fn $name<K: Copy + 'static + $($K)+>(_: K) -> (&'static str, usize) {
+                let entry: unsafe extern "C" fn(u64, *mut u64, $($x),+) -> u64 = $name::<K>;
+                (std::any::type_name::<K>(), entry as usize)
+            }
+        )* }
+    };
+}
+
+addresses! {
+    call1 [Fn(Env, u64) -> Word] fn(u64);
+    call2 [Fn(Env, u64, u64) -> Word] fn(u64, u64);
+    call3 [Fn(Env, u64, u64, u64) -> Word] fn(u64, u64, u64);
+    call_pair [Fn(Env, [u64; 4]) -> Result<[u64; 2], Fault>] fn(u64, u64, u64, u64);
+    wrap2 [Fn(Env, u64, u64) -> (u64, bool)] fn(u64, u64);
+    wrap3 [Fn(Env, u64, u64, u64) -> (u64, bool)] fn(u64, u64, u64);
+    wrap_pair [Fn(Env, [u64; 4]) -> ([u64; 2], bool)] fn(u64, u64, u64, u64);
+}
+
+/// The kernels that code generators know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    FloatAdd,
+    FloatSub,
+    FloatMul,
+    FloatDiv,
+    FloatInv,
+    FloatSqrt,
+    FloatAbs,
+    FixedAdd,
+    FixedSub,
+    FixedMul,
+    FixedMuladd,
+    IntToFloat,
+    FixedToFloat,
+    FixedToInt,
+}
+
+/// Which of the known kernels this type is, if any.
+pub(crate) fn known<K: 'static>() -> Option<Known> {
+    fn id<T: 'static>(_: T) -> TypeId {
+        TypeId::of::<T>()
+    }
+    let this = TypeId::of::<K>();
+    let table = [
+        (id(float::add), Known::FloatAdd),
+        (id(float::sub), Known::FloatSub),
+        (id(float::mul), Known::FloatMul),
+        (id(float::div), Known::FloatDiv),
+        (id(float::inv), Known::FloatInv),
+        (id(float::sqrt), Known::FloatSqrt),
+        (id(float::abs), Known::FloatAbs),
+        (id(fixed::add), Known::FixedAdd),
+        (id(fixed::sub), Known::FixedSub),
+        (id(fixed::mul), Known::FixedMul),
+        (id(fixed::muladd), Known::FixedMuladd),
+        (id(convert::int_to_f), Known::IntToFloat),
+        (id(convert::q_to_f), Known::FixedToFloat),
+        (id(convert::q_to_int), Known::FixedToInt),
+    ];
+    table.into_iter().find(|(t, _)| *t == this).map(|(_, k)| k)
+}

@@ -1,0 +1,414 @@
+//! How a program is divided for compiling, and how executions are counted.
+//!
+//! A *unit* is a stretch of one region's blocks in one direction: a procedure, or
+//! the main region, or where that has more than [`CAP`] instructions a part of
+//! it. Code generators take more than linear time, so larger units would cost
+//! more than they bring. A block that is too long by itself belongs to no unit:
+//! the interpreter runs it.
+//!
+//! Code does not count every block. What leaves a block enters another, so that
+//! the counts of most edges of the graph of control follow from those of a few:
+//! the edges outside a spanning tree, chosen so that loops have as few as can be
+//! (Knuth, *The Art of Computer Programming*, volume 1, section 2.3.4.1). A node
+//! stands for everything outside the unit.
+
+use std::collections::HashMap;
+
+use pendula_isa::inst::Kind;
+use pendula_isa::module::Module;
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::verify::verify;
+
+use super::record::registers;
+use crate::decode::{Decoded, Exit};
+
+/// The most instructions in a unit.
+pub(crate) const CAP: usize = 300;
+
+/// Stands for no unit, no entry, no counter.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// What an edge of the graph of control is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From outside into a block.
+    Enter,
+    /// A jump that is taken.
+    Taken,
+    /// Falling into the next block; after a call, going on there.
+    Fall,
+    /// Out of the procedure by its end.
+    Return,
+    /// The call has been made; what was called does not return here.
+    Lost,
+    /// The block is not run to its end.
+    Partial,
+}
+
+/// An edge between two blocks of a unit, by their places in it; the number of blocks stands for the outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) way: Way,
+    /// The counter, if it has one.
+    pub(crate) counter: u32,
+}
+
+/// What is compiled at once.
+#[derive(Debug, Default)]
+pub(crate) struct Unit {
+    /// The blocks, in the order of the run.
+    pub(crate) blocks: Vec<u32>,
+    /// Those that can be entered from outside, by their places. The first is the region's entry, where the unit has that.
+    pub(crate) entries: Vec<u32>,
+    pub(crate) edges: Vec<Edge>,
+    /// The edges that each node's count follows from, in the order to find them out.
+    tree: Vec<(u32, u32)>,
+    /// Loops around each block.
+    pub(crate) depth: Vec<u32>,
+}
+
+impl Unit {
+    /// The counter of a way out of (or for [`Way::Enter`] into) the block at a place, if it has one.
+    pub(crate) fn counter(&self, place: usize, way: Way) -> Option<usize> {
+        let edge = self.edges.iter().find(|e| {
+            e.way == way && (if way == Way::Enter { e.to } else { e.from }) as usize == place && e.counter != NONE
+        });
+        edge.map(|e| e.counter as usize)
+    }
+
+    /// Adds what the counters say to the executions of blocks, and clears them.
+    pub(crate) fn settle(&self, counters: &mut [u64], counts: &mut [u64]) {
+        if self.edges.iter().all(|e| e.counter == NONE || counters[e.counter as usize] == 0) {
+            return;
+        }
+        let mut flow = vec![0u64; self.edges.len()];
+        // What flows into each node more than out of it.
+        let mut excess = vec![0u64; self.blocks.len() + 1];
+        let take = |e: &Edge, n: u64, excess: &mut [u64]| {
+            excess[e.to as usize] = excess[e.to as usize].wrapping_add(n);
+            excess[e.from as usize] = excess[e.from as usize].wrapping_sub(n);
+        };
+        for (edge, flow) in self.edges.iter().zip(&mut flow) {
+            if edge.counter != NONE {
+                *flow = std::mem::take(&mut counters[edge.counter as usize]);
+                take(edge, *flow, &mut excess);
+            }
+        }
+        for &(node, n) in &self.tree {
+            let edge = &self.edges[n as usize];
+            let missing = excess[node as usize];
+            flow[n as usize] = if edge.from == node { missing } else { missing.wrapping_neg() };
+            take(edge, flow[n as usize], &mut excess);
+        }
+        for (edge, flow) in self.edges.iter().zip(flow) {
+            if !matches!(edge.way, Way::Enter | Way::Partial) {
+                let count = &mut counts[self.blocks[edge.from as usize] as usize];
+                *count = count.wrapping_add(flow);
+            }
+        }
+    }
+}
+
+/// The units of a program.
+pub(crate) struct Plan {
+    pub(crate) units: Vec<Unit>,
+    /// The unit of each block, and its number among the unit's entries.
+    pub(crate) unit_of: Vec<u32>,
+    pub(crate) entry_of: Vec<u32>,
+    /// The counters of the edges by which each block is entered from outside and left before its end: code leaves them to who runs it,
+    /// but for that of entering a unit's first block.
+    pub(crate) enter: Vec<u32>,
+    pub(crate) partial: Vec<u32>,
+    /// The registers that a procedure, entered at this block, may read or write, with what it calls.
+    pub(crate) touched: HashMap<u32, u32>,
+    pub(crate) counters: usize,
+}
+
+/// A region: its addresses, the registers that it touches itself, and the regions it calls.
+struct Region {
+    first: u32,
+    last: u32,
+    touched: u32,
+    calls: Vec<u32>,
+}
+
+fn survey(module: &Module) -> Vec<Region> {
+    let (structure, _) = verify(module);
+    let mut regions: Vec<Region> = Vec::with_capacity(structure.regions.len());
+    for r in &structure.regions {
+        let (mut touched, mut calls) = (0, Vec::new());
+        for at in r.start..=r.last {
+            let inst = &module.code[at as usize];
+            let (read, written) = registers(inst);
+            touched |= read | written;
+            match inst.kind.flow() {
+                Flow::Call | Flow::GradientCall => calls.push((i64::from(at) + inst.imm) as u32),
+                Flow::CallRegister => touched = !1,
+                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run => {}
+            }
+        }
+        regions.push(Region { first: r.start, last: r.last, touched, calls });
+    }
+    // Until nothing changes: what is called touches for its callers.
+    let index: HashMap<u32, usize> = regions.iter().enumerate().map(|(n, r)| (r.first, n)).collect();
+    loop {
+        let mut changed = false;
+        for n in 0..regions.len() {
+            let called = regions[n].calls.iter().filter_map(|c| index.get(c)).fold(0, |t, c| t | regions[*c].touched);
+            changed |= called & !regions[n].touched != 0;
+            regions[n].touched |= called;
+        }
+        if !changed {
+            break;
+        }
+    }
+    regions
+}
+
+impl Plan {
+    pub(crate) fn new(module: &Module, d: &Decoded) -> Plan {
+        let regions = survey(module);
+        let sides = d.code.len();
+        let mut plan = Plan {
+            units: Vec::new(),
+            unit_of: vec![NONE; sides],
+            entry_of: vec![NONE; sides],
+            enter: vec![NONE; sides],
+            partial: vec![NONE; sides],
+            touched: HashMap::new(),
+            counters: 0,
+        };
+        let depths = depths(module, d);
+        for region in &regions {
+            for forward in [true, false] {
+                plan.region(d, region, forward, &depths);
+            }
+        }
+        for n in 0..plan.units.len() {
+            plan.enter(d, n);
+        }
+        for n in 0..plan.units.len() {
+            let mut unit = std::mem::take(&mut plan.units[n]);
+            for (k, entry) in unit.entries.iter().enumerate() {
+                plan.entry_of[unit.blocks[*entry as usize] as usize] = k as u32;
+            }
+            plan.connect(d, &mut unit);
+            plan.units[n] = unit;
+        }
+        plan
+    }
+
+    /// Divides a region's blocks in one direction.
+    fn region(&mut self, d: &Decoded, region: &Region, forward: bool, depths: &[u32]) {
+        let (first, last) = (d.block_of[region.first as usize], d.block_of[region.last as usize]);
+        let side = |b: u32| if forward { b } else { b + d.blocks.len() as u32 };
+        let mut order: Vec<u32> = (first..=last).map(side).collect();
+        if !forward {
+            order.reverse();
+        }
+        self.touched.insert(order[0], region.touched);
+        let len = |b: &u32| d.code[*b as usize].len as usize;
+        let mut rest = order.as_slice();
+        while !rest.is_empty() {
+            let mut size = 0;
+            // Where the unit may end, where it is cheapest.
+            let mut best = (u32::MAX, 0);
+            let mut n = 0;
+            while n < rest.len() && size + len(&rest[n]) <= CAP {
+                size += len(&rest[n]);
+                n += 1;
+                let depth = rest.get(n).map_or(0, |b| depths[*b as usize % d.blocks.len()]);
+                if n == rest.len() || (size > CAP / 2 && depth <= best.0) {
+                    best = (depth, n);
+                }
+            }
+            let n = if n == rest.len() || best.1 == 0 { n } else { best.1 };
+            if n == 0 {
+                // Too long by itself.
+                rest = &rest[1..];
+                continue;
+            }
+            let number = self.units.len() as u32;
+            for b in &rest[..n] {
+                self.unit_of[*b as usize] = number;
+            }
+            let depth = rest[..n].iter().map(|b| depths[*b as usize % d.blocks.len()]).collect();
+            self.units.push(Unit { blocks: rest[..n].to_vec(), depth, ..Unit::default() });
+            rest = &rest[n..];
+        }
+    }
+
+    /// Finds the blocks of a unit that can be entered: the region's entry, those after calls, heads of loops, and those reached from other units.
+    fn enter(&mut self, d: &Decoded, n: usize) {
+        let unit = &self.units[n];
+        let place: HashMap<u32, u32> = unit.blocks.iter().enumerate().map(|(n, b)| (*b, n as u32)).collect();
+        let mut entries: Vec<u32> = Vec::new();
+        if self.touched.contains_key(&unit.blocks[0]) {
+            entries.push(0);
+        }
+        for b in self.reach(d, n) {
+            let (b, code) = (b as u32, &d.code[b]);
+            let mut lead = |to: u32, call: bool| {
+                if let Some(&to) = place.get(&to) {
+                    let back = place.get(&b).is_some_and(|from| to <= *from);
+                    if call || back || !place.contains_key(&b) {
+                        entries.push(to);
+                    }
+                }
+            };
+            match &code.exit {
+                Exit::Branch(branch) => {
+                    lead(branch.to, false);
+                    lead(branch.fall.block, false);
+                }
+                Exit::Fall(to) => lead(*to, false),
+                Exit::Call { .. } | Exit::CallRegister { .. } => {
+                    if let Some(site) = &d.calls[d.address(b, code.len - 1) as usize] {
+                        lead(site.after[usize::from(!d.is_forward(b))].block, true);
+                    }
+                }
+                Exit::Return { .. } | Exit::Halt => {}
+            }
+        }
+        entries.sort_unstable();
+        entries.dedup();
+        self.units[n].entries = entries;
+    }
+
+    /// The blocks from which a unit's can be reached directly: those of its region, which are contiguous.
+    fn reach(&self, d: &Decoded, n: usize) -> std::ops::Range<usize> {
+        let half = d.blocks.len();
+        let start = if d.is_forward(self.units[n].blocks[0]) { 0 } else { half };
+        let (mut low, mut high) = (half, 0);
+        for b in &self.units[n].blocks {
+            low = low.min(*b as usize - start);
+            high = high.max(*b as usize - start);
+        }
+        let bound = |b: usize| matches!(d.code[start + b].exit, Exit::Return { .. } | Exit::Halt);
+        let head = |b: usize| self.touched.contains_key(&((start + b) as u32));
+        if start == 0 {
+            while low > 0 && !head(low) {
+                low -= 1;
+            }
+            while high + 1 < half && !bound(high) {
+                high += 1;
+            }
+        } else {
+            while low > 0 && !bound(low) {
+                low -= 1;
+            }
+            while high + 1 < half && !head(high) {
+                high += 1;
+            }
+        }
+        start + low..start + high + 1
+    }
+
+    /// Finds the edges of a unit and chooses those that are counted.
+    fn connect(&mut self, d: &Decoded, unit: &mut Unit) {
+        let outside = unit.blocks.len() as u32;
+        let place: HashMap<u32, u32> = unit.blocks.iter().enumerate().map(|(n, b)| (*b, n as u32)).collect();
+        let mut edges = Vec::new();
+        let mut edge = |from, to, way| edges.push(Edge { from, to, way, counter: NONE });
+        for entry in &unit.entries {
+            edge(outside, *entry, Way::Enter);
+        }
+        for (at, b) in unit.blocks.iter().enumerate() {
+            let at = at as u32;
+            let inside = |b: u32| place.get(&b).copied().unwrap_or(outside);
+            let code = &d.code[*b as usize];
+            match &code.exit {
+                Exit::Branch(branch) => {
+                    edge(at, inside(branch.to), Way::Taken);
+                    edge(at, inside(branch.fall.block), Way::Fall);
+                }
+                Exit::Fall(to) => edge(at, inside(*to), Way::Fall),
+                Exit::Call { .. } => {
+                    if let Some(site) = &d.calls[d.address(*b, code.len - 1) as usize] {
+                        edge(at, inside(site.after[usize::from(!d.is_forward(*b))].block), Way::Fall);
+                    }
+                    edge(at, outside, Way::Lost);
+                }
+                Exit::Return { .. } => edge(at, outside, Way::Return),
+                Exit::CallRegister { .. } | Exit::Halt => {}
+            }
+            edge(at, outside, Way::Partial);
+        }
+        let depth = |node: u32| unit.depth.get(node as usize).copied();
+        let weight = |e: &Edge| match (e.way, depth(e.from), depth(e.to)) {
+            (Way::Taken | Way::Fall, Some(a), Some(b)) => 2 + a.min(b),
+            (Way::Enter, _, _) if e.to == 0 => 1,
+            (Way::Return, _, _) => 1,
+            _ => 0,
+        };
+        let mut order: Vec<u32> = (0..edges.len() as u32).collect();
+        order.sort_by_key(|n| std::cmp::Reverse(weight(&edges[*n as usize])));
+        let mut root: Vec<u32> = (0..=outside).collect();
+        fn find(root: &mut [u32], mut n: u32) -> u32 {
+            while root[n as usize] != n {
+                root[n as usize] = root[root[n as usize] as usize];
+                n = root[n as usize];
+            }
+            n
+        }
+        let mut adjacent: Vec<Vec<u32>> = vec![Vec::new(); outside as usize + 1];
+        for n in order {
+            let e = &mut edges[n as usize];
+            let (a, b) = (find(&mut root, e.from), find(&mut root, e.to));
+            if a == b {
+                e.counter = self.counters as u32;
+                self.counters += 1;
+            } else {
+                root[a as usize] = b;
+                adjacent[e.from as usize].push(n);
+                adjacent[e.to as usize].push(n);
+            }
+        }
+        // From the outside inward; counts are found out the other way.
+        let mut seen = vec![false; outside as usize + 1];
+        let mut tree = Vec::new();
+        let mut stack = vec![outside];
+        seen[outside as usize] = true;
+        while let Some(node) = stack.pop() {
+            for n in &adjacent[node as usize] {
+                let e = &edges[*n as usize];
+                let other = if e.from == node { e.to } else { e.from };
+                if !std::mem::replace(&mut seen[other as usize], true) {
+                    tree.push((other, *n));
+                    stack.push(other);
+                }
+            }
+        }
+        tree.reverse();
+        for e in &edges {
+            match e.way {
+                Way::Enter if e.to != 0 => self.enter[unit.blocks[e.to as usize] as usize] = e.counter,
+                Way::Partial => self.partial[unit.blocks[e.from as usize] as usize] = e.counter,
+                _ => {}
+            }
+        }
+        (unit.edges, unit.tree) = (edges, tree);
+    }
+}
+
+/// How many loops there are around each block.
+fn depths(module: &Module, d: &Decoded) -> Vec<u32> {
+    let mut change = vec![0i32; d.blocks.len() + 1];
+    for (at, inst) in module.code.iter().enumerate() {
+        if matches!(inst.kind, Kind::Row { row: Row::Jmp, inverse: false, .. }) && inst.imm <= 0 {
+            let to = at as i64 + inst.imm;
+            change[d.block_of[to as usize] as usize] += 1;
+            change[d.block_of[at] as usize + 1] -= 1;
+        }
+    }
+    let mut depth = 0;
+    change[..d.blocks.len()]
+        .iter()
+        .map(|c| {
+            depth += c;
+            depth as u32
+        })
+        .collect()
+}
