@@ -1,12 +1,11 @@
 //! Engines in lock-step: the interpreter beside compiled code, over random
-//! programs, random instructions in random states, and the examples. They must
-//! agree in values, in what words carry, in traps with their places and
+//! programs and random instructions in random states; the examples are run so by the root
+//! package's tests. They must agree in values, in what words carry, in traps with their places and
 //! operands, in what the run noticed, and in every count.
 
 mod common;
 
 use common::{State, between, r};
-use pendula_asm::assemble::assemble;
 use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::Kind;
@@ -221,35 +220,4 @@ fn random_instructions() {
         trapped += usize::from(!pair.there_and_back(&mut s, carriage));
     }
     assert!(trapped > straight.len() / 4, "only {trapped} of {} trapped", straight.len());
-}
-
-#[test]
-fn examples() {
-    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
-    let mut seen = 0;
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|e| e != "rasm") {
-            continue;
-        }
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let module = assemble(&name, text, &Default::default()).module.unwrap_or_else(|| panic!("{name}"));
-        let program = Program::new(module, true).unwrap();
-        for carriage in [Carriage::Plain, Carriage::Gradient] {
-            let mut pair = Pair::new(
-                &program,
-                Config { mem: Some(1 << 14), ..Config::default() },
-                format!("{name}, {carriage:?}"),
-            );
-            pair.each(|m| m.carry(carriage));
-            let outcome = pair.run(None);
-            if outcome == Outcome::Finished {
-                pair.each(|m| m.begin(Direction::Backward));
-                pair.run(None);
-            }
-        }
-        seen += 1;
-    }
-    assert!(seen >= 10, "{seen} examples");
 }
