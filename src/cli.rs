@@ -366,7 +366,7 @@ pub(crate) struct Level {
 pub(crate) enum Engine {
     /// The interpreter.
     Interp,
-    /// Procedures compiled to the host's code when they are first used.
+    /// Code for the host, made by Cranelift once a run is long enough to be worth it; same results, traps and counts.
     Jit,
 }
 
