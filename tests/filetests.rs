@@ -18,6 +18,8 @@
 //!
 //! A program that runs to its end is also run back, and must restore its state bit for bit.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,8 @@ use pendula::isa::text::{number, quote};
 use pendula::isa::{Fault, Module};
 use pendula::values;
 use pendula::vm::{Config, Event, Machine, Outcome, Program};
+
+use common::{Problem, compare};
 
 /// Codes that no file can show, and why not.
 const EXEMPT: &[(&str, &str)] = &[
@@ -55,41 +59,6 @@ const OPTIONS: &[&str] = &[
     "steps",
     "trap-overflow",
 ];
-
-/// A diagnostic, finding or trap that a file expects.
-struct Problem {
-    line: usize,
-    code: String,
-    message: String,
-    /// The source under the caret.
-    source: Option<String>,
-}
-
-impl Problem {
-    fn of(line: usize, text: &str) -> Problem {
-        let (text, source) = match text.rsplit_once(" @ ") {
-            Some((text, source)) => (text.trim(), Some(source.trim().to_string())),
-            None => (text.trim(), None),
-        };
-        let (code, message) = text.split_once(' ').unwrap_or((text, ""));
-        Problem { line, code: code.to_string(), message: message.trim().to_string(), source }
-    }
-
-    fn is(&self, found: &Found) -> bool {
-        let same = self.line == found.line && self.code == found.code && found.message.contains(&self.message);
-        same && (self.source.is_none() || self.source == found.source)
-    }
-}
-
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "at line {}: {} {}", self.line, self.code, self.message)?;
-        self.source.as_ref().map_or(Ok(()), |source| write!(f, " @ {source}"))
-    }
-}
-
-/// One that was reported.
-type Found = Problem;
 
 /// What follows the first semicolon outside quotes and other comments, or, where a quote is not closed, the first.
 fn comment(line: &str) -> Option<&str> {
@@ -180,7 +149,7 @@ fn run(path: &Path) -> Result<(), String> {
     let expected = Expected::of(&text);
     let name = path.display().to_string();
     let assembly = assemble(&name, text.clone(), &Options::default());
-    let mut found: Vec<Found> = assembly
+    let mut found: Vec<Problem> = assembly
         .diagnostics
         .iter()
         .map(|d| {
@@ -189,7 +158,7 @@ fn run(path: &Path) -> Result<(), String> {
             let line = own.map_or(0, |l| line_of(&text, l.place.span.start));
             let own = d.primary.iter().find(|l| l.place.file == 0);
             let source = own.and_then(|l| text.get(l.place.span.clone())).map(str::to_string);
-            Found { line, code: d.code.to_string(), message: d.message.clone(), source }
+            Problem { line, code: d.code.to_string(), message: d.message.clone(), source }
         })
         .collect();
     for d in assembly.diagnostics.iter().filter(|d| d.severity == Severity::Error) {
@@ -221,7 +190,7 @@ fn run(path: &Path) -> Result<(), String> {
                     }
                     At::Module => 0,
                 };
-                Found { line, code: f.code.to_string(), message: f.message, source: None }
+                Problem { line, code: f.code.to_string(), message: f.message, source: None }
             }));
         } else {
             execute(module, &expected, &mut found, &mut complaints)?;
@@ -229,23 +198,16 @@ fn run(path: &Path) -> Result<(), String> {
     } else if !expected.values.is_empty() {
         complaints.push_str("does not assemble\n");
     }
-    for problem in &expected.problems {
-        match found.iter().position(|f| problem.is(f)) {
-            Some(n) => {
-                found.remove(n);
-            }
-            None => {
-                let _ = writeln!(complaints, "expected {problem}");
-            }
-        }
-    }
-    for problem in found {
-        let _ = writeln!(complaints, "unexpected {problem}");
-    }
+    compare(&expected.problems, found, &mut complaints);
     if complaints.is_empty() { Ok(()) } else { Err(complaints) }
 }
 
-fn execute(module: Module, expected: &Expected, found: &mut Vec<Found>, complaints: &mut String) -> Result<(), String> {
+fn execute(
+    module: Module,
+    expected: &Expected,
+    found: &mut Vec<Problem>,
+    complaints: &mut String,
+) -> Result<(), String> {
     let checks = expected.option("checks") != Some("off");
     let irreversible = module.flags.irreversible;
     let program = Program::new(module, checks).map_err(|e| format!("{} {e}", e.code()))?;
@@ -284,13 +246,13 @@ fn execute(module: Module, expected: &Expected, found: &mut Vec<Found>, complain
         if back { (Direction::Backward, Direction::Forward) } else { (Direction::Forward, Direction::Backward) };
     let start = machine.digest();
     machine.begin(first);
-    let finish = |machine: &mut Machine<'_>, found: &mut Vec<Found>| {
+    let finish = |machine: &mut Machine<'_>, found: &mut Vec<Problem>| {
         let (line, code, message) = match machine.run(Some(limit)) {
             Outcome::Finished => return true,
             Outcome::Limit => (machine.pc().map_or(0, line), "P0130", "the run did not end"),
             Outcome::Trap(trap) => (line(trap.at), trap.fault.code(), trap.fault.title()),
         };
-        found.push(Found { line, code: code.to_string(), message: message.to_string(), source: None });
+        found.push(Problem { line, code: code.to_string(), message: message.to_string(), source: None });
         false
     };
     let finished = finish(&mut machine, found);

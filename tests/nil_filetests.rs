@@ -14,6 +14,8 @@
 //! Programs in `trap` stop with exactly the traps that they expect, in the evaluator at the same line. Programs in `error` have
 //! exactly the diagnostics that they expect, notes and warnings included.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,6 +39,8 @@ use pendula::load::{Loaded, Nil, load};
 use pendula::values::{self, Location};
 use pendula::vm::{Config, Event, Machine, Outcome, Program};
 
+use common::{Problem, compare};
+
 /// Codes that no file can show, and why not.
 const EXEMPT: &[(&str, &str)] =
     &[("P0454", "needs a function of more than 2^22 operations, or as much of something else")];
@@ -49,38 +53,6 @@ const OPTIONS: &[&str] = &["args", "types", "entry", "format", "set", "shown", "
 
 /// Instructions, and statements of the evaluator, that a run may take.
 const STEPS: u64 = 20_000_000;
-
-/// A diagnostic or trap.
-struct Problem {
-    line: usize,
-    code: String,
-    message: String,
-    /// The source under the caret.
-    source: Option<String>,
-}
-
-impl Problem {
-    fn of(line: usize, text: &str) -> Problem {
-        let (text, source) = match text.rsplit_once(" @ ") {
-            Some((text, source)) => (text.trim(), Some(source.trim().to_string())),
-            None => (text.trim(), None),
-        };
-        let (code, message) = text.split_once(' ').unwrap_or((text, ""));
-        Problem { line, code: code.to_string(), message: message.trim().to_string(), source }
-    }
-
-    fn is(&self, found: &Problem) -> bool {
-        let same = self.line == found.line && self.code == found.code && found.message.contains(&self.message);
-        same && (self.source.is_none() || self.source == found.source)
-    }
-}
-
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "at line {}: {} {}", self.line, self.code, self.message)?;
-        self.source.as_ref().map_or(Ok(()), |source| write!(f, " @ {source}"))
-    }
-}
 
 /// The comments of one file.
 #[derive(Default)]
@@ -195,22 +167,6 @@ fn diagnostics(text: &str, loaded: &Loaded, complaints: &mut String) -> Vec<Prob
         found.push(Problem { line, code: d.code.to_string(), message: d.message.clone(), source });
     }
     found
-}
-
-fn compare(expected: &[Problem], mut found: Vec<Problem>, complaints: &mut String) {
-    for problem in expected {
-        match found.iter().position(|f| problem.is(f)) {
-            Some(n) => {
-                found.remove(n);
-            }
-            None => {
-                let _ = writeln!(complaints, "expected {problem}");
-            }
-        }
-    }
-    for problem in found {
-        let _ = writeln!(complaints, "unexpected {problem}");
-    }
 }
 
 /// A trap as a problem: at the line of the instruction.

@@ -368,6 +368,30 @@ impl Care {
 /// How far from zero a floating-point ancilla may be where it ends: 1e-8, as in NiLang.
 pub const TOLERANCE: f64 = 1e-8;
 
+/// Whether a row is one that [`Stmt::Permute`] stands for: it changes words by themselves, or exchanges them, and nothing else.
+pub fn permutes(row: Row) -> bool {
+    match row {
+        Row::Swap | Row::Neg | Row::Not | Row::Rol | Row::Inc | Row::Rmul | Row::Rot => true,
+        Row::Exch
+        | Row::Push
+        | Row::Assert
+        | Row::Zero
+        | Row::ZeroWithin
+        | Row::Emit
+        | Row::Read
+        | Row::Show
+        | Row::Print
+        | Row::Erase
+        | Row::Gswap
+        | Row::Start
+        | Row::Jmp
+        | Row::Proc
+        | Row::Call
+        | Row::Callr
+        | Row::Gcall => false,
+    }
+}
+
 impl Stmt {
     /// The statement, written there.
     pub fn at(self, loc: Loc) -> At {

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use pendula_isa::operand::OperandKind;
-use pendula_isa::table::Row;
 
 use crate::ir::{At, Condition, Mem, Operand, Place, Program, Step, Stmt, Test};
 
@@ -22,8 +21,6 @@ pub(super) struct Effects {
     pub(super) arrays: HashSet<(u32, u32)>,
     pub(super) frees: HashSet<u32>,
     pub(super) calls: Vec<(u32, Vec<Operand>)>,
-    /// Whether a tape is read or written.
-    pub(super) tape: bool,
     /// What is left changed: without what is computed and undone.
     pub(super) net: Net,
     /// How many computations that will be undone the walk is within.
@@ -60,7 +57,6 @@ impl Effects {
             && (other.calls.is_empty() || (self.calls.is_empty() && self.regions.is_empty()))
             && (self.calls.is_empty() || other.writes_regions.is_empty())
             && (self.arrays.is_empty() || other.arrays.is_empty())
-            && !self.tape
     }
 
     fn mem(&mut self, mem: &Mem) {
@@ -127,7 +123,6 @@ impl Effects {
                 }
             }
             Stmt::Permute { row, args, inverse: _, ty: _ } => {
-                self.tape |= matches!(row, Row::Emit | Row::Read | Row::Gswap);
                 let mut kinds = row.info().operands.iter();
                 for arg in args {
                     match kinds.next() {

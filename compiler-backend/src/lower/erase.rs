@@ -180,7 +180,7 @@ impl Builder<'_> {
                     Operand::Const(_) | Operand::Mem(_) => false,
                 })
         });
-        Ok(scalars && !ends && words && frees && calls && !effects.tape)
+        Ok(scalars && !ends && words && frees && calls)
     }
 
     /// The regions that are left changed, by calls too: all that are known, if one of these may write anywhere.

@@ -8,14 +8,14 @@
 
 use std::collections::HashMap;
 
-use pendula_isa::table::{Flow, Func, Row, int_fn};
+use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::LowerError;
 use super::erase::Known;
 use super::names::SpanNames;
 use super::ops::{Arg, Args, Call, Clear, Cmp, Item, Life, Linear, Op, Pair, Said, VReg, Word};
-use crate::ir::{At, Function, Loc, Mem, Operand, Place, Program, Stmt, Test, Var};
+use crate::ir::{At, Function, Loc, Mem, Operand, Place, Program, Stmt, Test, Var, permutes};
 
 /// The most operations of a function.
 const MAX_OPS: usize = 1 << 22;
@@ -449,9 +449,8 @@ impl<'a> Builder<'a> {
 
     fn permute(&mut self, row: Row, inverse: bool, ty: Ty, args: &[Operand]) -> Result<(), LowerError> {
         let info = row.info();
-        let other = matches!(row, Row::Exch | Row::Push | Row::Erase | Row::Assert | Row::Show | Row::Print);
         let fits = info.types.contains(&ty) && args.len() == info.operands.len();
-        if other || !fits || info.flow != Flow::Straight {
+        if !permutes(row) || !fits {
             return Err(self.bad("no permutation is like this"));
         }
         let args = args.iter().map(|a| self.operand(a)).collect::<Result<Vec<_>, _>>()?;

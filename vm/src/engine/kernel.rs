@@ -24,12 +24,8 @@ pub(crate) fn pack(env: Env) -> u64 {
 }
 
 fn unpack(word: u64) -> Env {
-    let format = match word & 0xff {
-        43 => Format::Q21_43,
-        48 => Format::Q16_48,
-        _ => Format::Q32_32,
-    };
-    Env { format, ieee: word >> 8 != 0 }
+    let format = Format::ALL.into_iter().find(|f| u64::from(f.frac()) == word & 0xff);
+    Env { format: format.unwrap_or_default(), ieee: word >> 8 != 0 }
 }
 
 /// The one value of a kernel's type.
@@ -40,17 +36,11 @@ fn the<K: Copy + 'static>() -> K {
     unsafe { NonNull::<K>::dangling().as_ptr().read() }
 }
 
-/// Where a kernel's results go.
-///
-/// # Safety
-/// `out` has room for two words.
-unsafe fn put<const N: usize>(out: *mut u64, result: Result<([u64; N], bool), Fault>) -> u64 {
+/// Puts a kernel's results where they go, and gives the status.
+fn put<const N: usize>(out: &mut [u64; 2], result: Result<([u64; N], bool), Fault>) -> u64 {
     match result {
         Ok((words, wrapped)) => {
-            for (n, word) in words.into_iter().enumerate() {
-                // SAFETY: N is at most 2, and the caller vouches for as much room.
-                unsafe { out.add(n).write(word) };
-            }
+            out.iter_mut().zip(words).for_each(|(to, word)| *to = word);
             if wrapped { WRAPPED } else { 0 }
         }
         Err(_) => FAULT,
@@ -65,8 +55,9 @@ macro_rules! entries {
         /// `out` has room for two words.
         unsafe extern "C" fn $name<K: Copy + 'static + $($K)+>(env: u64, out: *mut u64, $($x: u64),+) -> u64 {
             let ($k, $env) = (the::<K>(), unpack(env));
-            // SAFETY: compiled code gives the place in its frame.
-            unsafe { put(out, $value) }
+            // SAFETY: compiled code gives the two words in its frame, which nothing else touches until this returns.
+            let out = unsafe { &mut *out.cast::<[u64; 2]>() };
+            put(out, $value)
         }
     )* };
 }

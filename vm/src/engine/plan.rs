@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
-use pendula_isa::table::{Flow, Row};
+use pendula_isa::table::Flow;
 use pendula_isa::verify::verify;
 
 use super::record::registers;
@@ -397,7 +397,7 @@ impl Plan {
 fn depths(module: &Module, d: &Decoded) -> Vec<u32> {
     let mut change = vec![0i32; d.blocks.len() + 1];
     for (at, inst) in module.code.iter().enumerate() {
-        if matches!(inst.kind, Kind::Row { row: Row::Jmp, inverse: false, .. }) && inst.imm <= 0 {
+        if inst.kind.flow() == Flow::Jump && matches!(inst.kind, Kind::Row { inverse: false, .. }) && inst.imm <= 0 {
             let to = at as i64 + inst.imm;
             change[d.block_of[to as usize] as usize] += 1;
             change[d.block_of[at] as usize + 1] -= 1;

@@ -12,7 +12,7 @@ use super::error::EvalError;
 use super::{Evaluation, MAX_CALLS, Shown};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{
-    At, Care, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var,
+    At, Care, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var, permutes,
 };
 
 /// How deep blocks may be nested, over all calls: what the host's stack has room for.
@@ -303,10 +303,7 @@ impl<'a> Machine<'a> {
     fn permute(&mut self, frame: &Frame, what: (Row, bool, Ty), args: &[Operand], loc: Loc) -> Done {
         let (row, inverse, ty) = what;
         let malformed = |what| Err(EvalError::Malformed { loc, what });
-        if !matches!(row, Row::Swap | Row::Neg | Row::Not | Row::Rol | Row::Inc | Row::Rmul | Row::Rot)
-            || args.len() != row.info().operands.len()
-            || !row.info().types.contains(&ty)
-        {
+        if !permutes(row) || args.len() != row.info().operands.len() || !row.info().types.contains(&ty) {
             return malformed("a row that does not permute words, another number of operands, or another type");
         }
         let mut at = [Location::Const(0); 4];

@@ -4,6 +4,7 @@
 //! statements are met, so one walk both checks and translates.
 
 mod allocate;
+mod arithmetic;
 mod array;
 mod assign;
 mod body;
@@ -13,6 +14,7 @@ mod emit;
 mod entry;
 mod expr;
 mod functions;
+mod instance;
 mod instr;
 mod invert;
 mod places;

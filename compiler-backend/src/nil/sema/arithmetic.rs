@@ -1,0 +1,490 @@
+//! Operators: on numbers, truth values, complex and tropical numbers.
+
+use pendula_isa::{Cond, Ty};
+
+use super::body::Body;
+use super::emit::{function, product, sum};
+use super::expr::{neg, not};
+use super::value::{Literal, V, X};
+use super::{Done, Stop};
+use crate::nil::ast::{Binary, Span};
+use crate::nil::codes;
+use crate::nil::types::number_name;
+
+impl Body<'_, '_> {
+    pub(super) fn negate(&mut self, value: V, span: &Span) -> Done<V> {
+        Ok(match value {
+            V::Num(X::Lit(literal), None) => V::Num(X::Lit(negative(literal)), None),
+            V::Num(x, ty) => V::Num(neg(x), ty),
+            V::Bool(x) => V::Num(neg(x), Some(Ty::Int)),
+            V::Complex(a, b, ty) => V::Complex(negated_part(a), negated_part(b), ty),
+            V::Struct(s, parts) => {
+                let parts = parts.into_iter().map(|p| self.negate(p, span)).collect::<Done<_>>()?;
+                V::Struct(s, parts)
+            }
+            other => {
+                let message = format!("{} has no negative", other.describe());
+                return self.fail(span, codes::TYPE, message, "numbers have one, and structs of numbers");
+            }
+        })
+    }
+
+    /// `a op b`.
+    pub(super) fn binary(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+        match op {
+            Binary::Both | Binary::Either => {
+                let (V::Bool(a), V::Bool(b)) = (&a, &b) else {
+                    let message = format!("conditions are wanted here, found {} and {}", a.describe(), b.describe());
+                    return self.fail(span, codes::TYPE, message, "compare: `x != 0`");
+                };
+                let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));
+                Ok(V::Bool(if op == Binary::Both { X::Both(a, b) } else { X::Either(a, b) }))
+            }
+            Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => self.compare(op, a, b, span),
+            _ => self.arithmetic(op, a, b, span),
+        }
+    }
+
+    fn compare(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+        let cond = match op {
+            Binary::Eq => Cond::Eq,
+            Binary::Ne => Cond::Ne,
+            Binary::Lt => Cond::Lt,
+            Binary::Le => Cond::Le,
+            Binary::Gt => Cond::Gt,
+            _ => Cond::Ge,
+        };
+        match (a, b) {
+            (V::Tuple(a), V::Tuple(b)) if a.len() == b.len() && matches!(cond, Cond::Eq | Cond::Ne) => {
+                let mut all: Option<X> = None;
+                for (a, b) in a.into_iter().zip(b) {
+                    let V::Bool(one) = self.compare(Binary::Eq, a, b, span)? else { return Err(Stop) };
+                    all = Some(match all {
+                        None => one,
+                        Some(all) => X::Both(Box::new(all), Box::new(one)),
+                    });
+                }
+                let all = all.unwrap_or(X::Const(1));
+                Ok(V::Bool(if cond == Cond::Eq { all } else { not(all) }))
+            }
+            (V::Complex(a, b, s), V::Complex(c, d, t)) if matches!(cond, Cond::Eq | Cond::Ne) => {
+                let V::Bool(re) = self.compare(Binary::Eq, V::Num(a, s), V::Num(c, t), span)? else { return Err(Stop) };
+                let V::Bool(im) = self.compare(Binary::Eq, V::Num(b, s), V::Num(d, t), span)? else { return Err(Stop) };
+                let both = X::Both(Box::new(re), Box::new(im));
+                Ok(V::Bool(if cond == Cond::Eq { both } else { not(both) }))
+            }
+            (V::Tropical(a, s), V::Tropical(b, t)) if s == t => Ok(V::Bool(X::Cmp(cond, s, Box::new(a), Box::new(b)))),
+            (a, b) => {
+                let want = self.want.take();
+                let (a, b, ty) = self.numbers(a, b, span)?;
+                let typed = self.typed_pair(a, b, ty, span);
+                self.want = want;
+                let (a, b, ty) = typed?;
+                Ok(V::Bool(X::Cmp(cond, ty, Box::new(a), Box::new(b))))
+            }
+        }
+    }
+
+    pub(super) fn arithmetic(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+        match (a, b) {
+            (V::Bool(a), V::Bool(b)) if matches!(op, Binary::And | Binary::Or | Binary::Xor) => Ok(V::Bool(match op {
+                Binary::And => X::Both(Box::new(a), Box::new(b)),
+                Binary::Or => X::Either(Box::new(a), Box::new(b)),
+                _ => X::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
+            })),
+            (V::Tropical(a, s), V::Tropical(b, t)) if s == t => self.tropical(op, a, b, s, span),
+            (a @ V::Complex(..), b) | (a, b @ V::Complex(..)) => self.complex(op, a, b, span),
+            (V::Struct(s, a), V::Struct(t, b)) if s == t && matches!(op, Binary::Add | Binary::Sub) => {
+                let parts = a.into_iter().zip(b).map(|(a, b)| self.arithmetic(op, a, b, span)).collect::<Done<_>>()?;
+                Ok(V::Struct(s, parts))
+            }
+            (V::Struct(s, parts), k @ V::Num(..)) if matches!(op, Binary::Mul | Binary::Div) => {
+                let k = self.shared(k)?;
+                let parts = parts.into_iter().map(|p| self.arithmetic(op, p, k.clone(), span)).collect::<Done<_>>()?;
+                Ok(V::Struct(s, parts))
+            }
+            (k @ V::Num(..), V::Struct(s, parts)) if op == Binary::Mul => {
+                let k = self.shared(k)?;
+                let parts = parts.into_iter().map(|p| self.arithmetic(op, k.clone(), p, span)).collect::<Done<_>>()?;
+                Ok(V::Struct(s, parts))
+            }
+            (a, b) => {
+                if let (V::Array(_), _) | (_, V::Array(_)) = (&a, &b) {
+                    let message = format!("arithmetic on {} and {}", a.describe(), b.describe());
+                    return self.fail(
+                        span,
+                        codes::TYPE,
+                        message,
+                        "put points before the operators, `y .+= a .* b`, or write a loop",
+                    );
+                }
+                let (a, b, ty) =
+                    if op == Binary::Pow { self.power_operands(a, b, span)? } else { self.numbers(a, b, span)? };
+                match ty {
+                    None => self.literals(op, a, b, span),
+                    Some(ty) => self.scalar(op, a, b, ty, span).map(|(x, ty)| V::Num(x, Some(ty))),
+                }
+            }
+        }
+    }
+
+    /// A number that is used several times: put in an ancilla, if it has to be computed.
+    pub(super) fn shared(&mut self, v: V) -> Done<V> {
+        Ok(match v {
+            V::Num(x, Some(ty)) if x.leaf().is_none() && !matches!(x, X::Lit(_)) => {
+                V::Num(self.put(ty, x)?.into(), Some(ty))
+            }
+            V::Complex(a, b, ty) => {
+                let V::Num(a, _) = self.shared(V::Num(a, ty))? else { return Err(Stop) };
+                let V::Num(b, _) = self.shared(V::Num(b, ty))? else { return Err(Stop) };
+                V::Complex(a, b, ty)
+            }
+            other => other,
+        })
+    }
+
+    fn literals(&mut self, op: Binary, a: X, b: X, span: &Span) -> Done<V> {
+        let (X::Lit(a), X::Lit(b)) = (a, b) else { return Err(Stop) };
+        if let (Literal::Int(a), Literal::Int(b)) = (&a, &b) {
+            let (a, b) = (*a, *b);
+            let n = match op {
+                Binary::Add => a.checked_add(b),
+                Binary::Sub => a.checked_sub(b),
+                Binary::Mul => a.checked_mul(b),
+                Binary::Pow => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
+                Binary::Quot => a.checked_div(b),
+                Binary::Rem => a.checked_rem(b),
+                Binary::Div if b != 0 && a % b == 0 => Some(a / b),
+                Binary::And => Some(a & b),
+                Binary::Or => Some(a | b),
+                Binary::Xor => Some(a ^ b),
+                Binary::Shl => u32::try_from(b).ok().filter(|b| *b < 64).map(|b| a << b),
+                Binary::Sar | Binary::Shr if a >= 0 => u32::try_from(b).ok().filter(|b| *b < 64).map(|b| a >> b),
+                _ => None,
+            };
+            if let Some(n) = n {
+                return Ok(V::Num(X::Lit(Literal::Int(n)), None));
+            }
+        }
+        let number = |l: &Literal| match l {
+            Literal::Int(n) => *n as f64,
+            Literal::Real(t) => t.parse().unwrap_or(f64::NAN),
+            Literal::Float(x) => *x,
+        };
+        let (x, y) = (number(&a), number(&b));
+        let z = match op {
+            Binary::Add => x + y,
+            Binary::Sub => x - y,
+            Binary::Mul => x * y,
+            Binary::Div => x / y,
+            Binary::Pow => x.powf(y),
+            _ => {
+                let (a, b, ty) = self.typed_pair(X::Lit(a), X::Lit(b), None, span)?;
+                return self.scalar(op, a, b, ty, span).map(|(x, ty)| V::Num(x, Some(ty)));
+            }
+        };
+        Ok(V::Num(X::Lit(Literal::Float(z)), None))
+    }
+
+    /// Base and exponent: an integer exponent stays one.
+    fn power_operands(&mut self, a: V, b: V, span: &Span) -> Done<(X, X, Option<Ty>)> {
+        let (a, ta) = self.number(a, span)?;
+        let (b, tb) = self.number(b, span)?;
+        match (ta, tb) {
+            (None, None) => Ok((a, b, None)),
+            (Some(t), None) => Ok((a, b, Some(t))),
+            (Some(t), Some(Ty::Int)) => Ok((a, b, Some(t))),
+            (None, Some(Ty::Int)) => {
+                let whole = matches!(a, X::Lit(Literal::Int(_)));
+                let ty = if whole { Ty::Int } else { self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F) };
+                Ok((self.number_as(V::Num(a, None), ty, span)?, b, Some(ty)))
+            }
+            _ => self.numbers(V::Num(a, ta), V::Num(b, tb), span),
+        }
+    }
+
+    /// `a op b` of one type, and the type of the result.
+    fn scalar(&mut self, op: Binary, a: X, b: X, ty: Ty, span: &Span) -> Done<(X, Ty)> {
+        let integer = |name: &'static str| function(Ty::Int, Ty::Int, name, 2);
+        let func = match (op, ty) {
+            (Binary::Add, _) => Some(sum(ty, false)),
+            (Binary::Sub, _) => Some(sum(ty, true)),
+            (Binary::Mul, _) => Some(product(ty)),
+            (Binary::Div, Ty::Int) if self.want == Some(Ty::Int) => {
+                let (a, b) = (self.put(ty, a)?, self.put(ty, b)?);
+                if self.checks {
+                    let rem = integer("rem").ok_or(Stop)?;
+                    let r = self.put(ty, X::Fun(rem, vec![a.into(), b.into()]))?;
+                    let test = crate::ir::Test { cond: Cond::Eq, ty, a: r, b: crate::ir::Operand::Const(0) };
+                    let says =
+                        self.said(format!("the division of integers `{}` leaves a remainder", self.source(span)));
+                    self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::Why::User, says });
+                }
+                let quot = integer("quot").ok_or(Stop)?;
+                return Ok((X::Fun(quot, vec![a.into(), b.into()]), ty));
+            }
+            (Binary::Div, Ty::Int) => {
+                let to = self.want.unwrap_or(Ty::F);
+                let (a, b) = (self.convert(a, ty, to, span)?, self.convert(b, ty, to, span)?);
+                return self.scalar(op, a, b, to, span);
+            }
+            (Binary::Div, _) => function(ty, ty, "div", 2),
+            (Binary::Quot, Ty::Int) => integer("quot"),
+            (Binary::Rem, Ty::Int) => integer("rem"),
+            (Binary::And, Ty::Int) => integer("and"),
+            (Binary::Or, Ty::Int) => integer("or"),
+            (Binary::Xor, Ty::Int) => {
+                // a ⊻ b = (a | b) − (a & b)
+                let (or, and) = (integer("or").ok_or(Stop)?, integer("and").ok_or(Stop)?);
+                let (a, b): (X, X) = (self.put(ty, a)?.into(), self.put(ty, b)?.into());
+                let parts = vec![X::Fun(or, vec![a.clone(), b.clone()]), X::Fun(and, vec![a, b])];
+                return Ok((X::Fun(sum(ty, true), parts), ty));
+            }
+            (Binary::Shl | Binary::Sar | Binary::Shr, Ty::Int) => return Ok((self.shift(op, a, b)?, ty)),
+            (Binary::Pow, _) => return self.power(a, b, ty, span),
+            _ => None,
+        };
+        match func {
+            Some(f) => Ok((self.fold(X::Fun(f, vec![a, b])), ty)),
+            None => {
+                let message = format!("this operator is not for {}", number_name(ty));
+                self.fail(span, codes::TYPE, message, "it is for integers; or use `floor`, `rem` of integers")
+            }
+        }
+    }
+
+    /// A shift by any amount: by 64 or more, nothing is left but signs; by a negative one, it goes the other way. The instructions take amounts
+    /// modulo 64.
+    fn shift(&mut self, op: Binary, a: X, b: X) -> Done<X> {
+        let other = if op == Binary::Shl { Binary::Sar } else { Binary::Shl };
+        let name = |op: Binary| match op {
+            Binary::Shl => "shl",
+            Binary::Sar => "sar",
+            _ => "shr",
+        };
+        let by = |s: &Self, op: Binary, a: &X, n: X| -> Done<X> {
+            let f = function(Ty::Int, Ty::Int, name(op), 2).ok_or(Stop)?;
+            Ok(s.fold(X::Fun(f, vec![a.clone(), n])))
+        };
+        let far = |s: &Self, op: Binary, a: &X| match op {
+            Binary::Sar => by(s, op, a, X::int(63)),
+            _ => Ok(X::int(0)),
+        };
+        if let X::Const(n) = b {
+            let n = n.cast_signed();
+            let (op, n) = if n < 0 { (other, n.unsigned_abs()) } else { (op, n.unsigned_abs()) };
+            return if n < 64 { by(self, op, &a, X::Const(n)) } else { far(self, op, &a) };
+        }
+        let (a, b): (X, X) = (self.put(Ty::Int, a)?.into(), self.put(Ty::Int, b)?.into());
+        let back = X::Fun(sum(Ty::Int, true), vec![X::int(0), b.clone()]);
+        let within = |n: &X| Box::new(X::Cmp(Cond::Ltu, Ty::Int, Box::new(n.clone()), Box::new(X::int(64))));
+        let choice = |c: Box<X>, x: X, y: X| X::Choice(c, Box::new(x), Box::new(y));
+        let (there, beyond) = (by(self, op, &a, b.clone())?, far(self, op, &a)?);
+        let reverse = choice(within(&back), by(self, other, &a, back.clone())?, far(self, other, &a)?);
+        let negative = Box::new(X::Cmp(Cond::Lt, Ty::Int, Box::new(b.clone()), Box::new(X::int(0))));
+        Ok(choice(within(&b), there, choice(negative, reverse, beyond)))
+    }
+
+    fn power(&mut self, a: X, b: X, ty: Ty, span: &Span) -> Done<(X, Ty)> {
+        let whole = match &b {
+            X::Lit(Literal::Int(n)) => Some(*n),
+            X::Const(w) if ty == Ty::Int => Some(i128::from(w.cast_signed())),
+            _ => None,
+        };
+        let mul = |a: X, b: X| X::Fun(product(ty), vec![a, b]);
+        match (ty, whole, &b) {
+            (Ty::Int | Ty::Q | Ty::F, Some(1), _) => Ok((a, ty)),
+            (Ty::Int | Ty::Q | Ty::F, Some(n @ 2..=3), _) => {
+                let a: X = self.put(ty, a)?.into();
+                let square = mul(a.clone(), a.clone());
+                Ok((if n == 2 { square } else { mul(square, a) }, ty))
+            }
+            (Ty::Int, Some(n @ 4..=64), _) => {
+                let a: X = self.put(ty, a)?.into();
+                let power = (1..n).fold(a.clone(), |p, _| mul(p, a.clone()));
+                Ok((power, ty))
+            }
+            (Ty::Int, _, _) => {
+                let help = "convert the base: `Float64(x) ^ n`; or multiply in a loop";
+                self.fail(span, codes::TYPE, "integers have powers with constant exponents from 1 to 64 only", help)
+            }
+            (Ty::Q | Ty::F, _, X::Lit(Literal::Real(t))) if t.parse() == Ok(0.5) => {
+                self.named("sqrt", ty, vec![a], span)
+            }
+            (Ty::Q | Ty::F, Some(n), _) => {
+                let n = i64::try_from(n).map(X::int).map_err(|_| Stop)?;
+                self.named("powi", ty, vec![a, n], span)
+            }
+            (Ty::Q | Ty::F, None, X::Lit(l)) => {
+                let b = X::Const(self.word(&l.clone(), ty, span)?);
+                self.named("pow", ty, vec![a, b], span)
+            }
+            (Ty::Q | Ty::F, None, _) => {
+                let name = if self.is_integer(&b) { "powi" } else { "pow" };
+                self.named(name, ty, vec![a, b], span)
+            }
+            (Ty::L, _, X::Lit(l)) => {
+                let b = X::Const(self.word(&l.clone(), Ty::Q, span)?);
+                self.named("pow", ty, vec![a, b], span)
+            }
+            (Ty::L, _, _) => {
+                let b = if self.is_integer(&b) {
+                    self.convert(b, Ty::Int, Ty::Q, span)?
+                } else {
+                    self.convert(b, Ty::L, Ty::Q, span)?
+                };
+                self.named("pow", ty, vec![a, b], span)
+            }
+        }
+    }
+
+    /// Whether a scalar is an integer, by what it is made of.
+    fn is_integer(&self, x: &X) -> bool {
+        match x {
+            X::Lit(Literal::Int(_)) | X::Cmp(..) | X::Both(..) | X::Either(..) | X::Not(_) => true,
+            X::Lit(_) | X::Const(_) => false,
+            X::Within(_, a) | X::Seen(_, a) => self.is_integer(a),
+            X::At(crate::ir::Place::Var(v)) => self.f.ty(*v) == Ty::Int,
+            X::At(crate::ir::Place::Mem(m)) => self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int),
+            X::Neg(a) | X::Choice(_, a, _) => self.is_integer(a),
+            X::Fun(f, _) => f.info().ty == Ty::Int,
+        }
+    }
+
+    /// A function of the table by name, on numbers of its type.
+    pub(super) fn named(&mut self, name: &str, ty: Ty, args: Vec<X>, span: &Span) -> Done<(X, Ty)> {
+        match function(ty, ty, name, args.len()) {
+            Some(f) => Ok((self.fold(X::Fun(f, args)), ty)),
+            None => {
+                let message = format!("`{name}` is not for {}", number_name(ty));
+                self.fail(span, codes::TYPE, message, "convert its argument, as `Float64(x)`")
+            }
+        }
+    }
+
+    fn tropical(&mut self, op: Binary, a: X, b: X, ty: Ty, span: &Span) -> Done<V> {
+        let x = match op {
+            Binary::Mul => X::Fun(sum(ty, false), vec![a, b]),
+            Binary::Div => X::Fun(sum(ty, true), vec![a, b]),
+            Binary::Add => self.named("max", ty, vec![a, b], span)?.0,
+            _ => {
+                return self.fail(
+                    span,
+                    codes::TYPE,
+                    "tropical numbers have +, * and / only",
+                    "use these, or the number itself: `x.n`",
+                );
+            }
+        };
+        Ok(V::Tropical(x, ty))
+    }
+
+    fn complex(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+        if op == Binary::Pow {
+            if let V::Num(X::Lit(Literal::Int(2)), None) = b {
+                let a = self.shared(a)?;
+                return self.complex(Binary::Mul, a.clone(), a, span);
+            }
+            return self.fail(
+                span,
+                codes::TYPE,
+                "complex numbers are raised to the power 2 only",
+                "multiply, or use `exp` and `log`",
+            );
+        }
+        let (a, b) = if matches!(op, Binary::Mul | Binary::Div) { (self.shared(a)?, self.shared(b)?) } else { (a, b) };
+        let (Some((ar, ai)), Some((br, bi))) = (parts(a), parts(b)) else {
+            return self.fail(
+                span,
+                codes::TYPE,
+                "complex numbers go together with numbers only",
+                "use its parts, `x.re` and `x.im`",
+            );
+        };
+        let mut f = |op, a: &V, b: &V| self.arithmetic(op, a.clone(), b.clone(), span);
+        let (re, im) = match (op, &ai, &bi) {
+            (Binary::Add | Binary::Sub, Some(ai), Some(bi)) => (f(op, &ar, &br)?, f(op, ai, bi)?),
+            (Binary::Add | Binary::Sub, Some(ai), None) => (f(op, &ar, &br)?, ai.clone()),
+            (Binary::Add, None, Some(bi)) => (f(op, &ar, &br)?, bi.clone()),
+            (Binary::Sub, None, Some(bi)) => {
+                let re = f(op, &ar, &br)?;
+                (re, self.negate(bi.clone(), span)?)
+            }
+            (Binary::Mul, Some(ai), Some(bi)) => {
+                let (rr, ii, ri, ir) = (f(op, &ar, &br)?, f(op, ai, bi)?, f(op, &ar, bi)?, f(op, ai, &br)?);
+                (f(Binary::Sub, &rr, &ii)?, f(Binary::Add, &ri, &ir)?)
+            }
+            (Binary::Mul | Binary::Div, Some(ai), None) => (f(op, &ar, &br)?, f(op, ai, &br)?),
+            (Binary::Mul, None, Some(bi)) => (f(op, &ar, &br)?, f(op, &ar, bi)?),
+            (Binary::Div, ai, Some(bi)) => {
+                // a·b̄ / |b|²
+                let (rr, ii) = (f(Binary::Mul, &br, &br)?, f(Binary::Mul, bi, bi)?);
+                let square = f(Binary::Add, &rr, &ii)?;
+                let square = self.shared(square)?;
+                let mut f = |op, a: &V, b: &V| self.arithmetic(op, a.clone(), b.clone(), span);
+                let (mut re, ri) = (f(Binary::Mul, &ar, &br)?, f(Binary::Mul, &ar, bi)?);
+                let im = match ai {
+                    Some(ai) => {
+                        let (ii, ir) = (f(Binary::Mul, ai, bi)?, f(Binary::Mul, ai, &br)?);
+                        re = f(Binary::Add, &re, &ii)?;
+                        f(Binary::Sub, &ir, &ri)?
+                    }
+                    None => self.negate(ri, span)?,
+                };
+                let mut f = |a: &V| self.arithmetic(Binary::Div, a.clone(), square.clone(), span);
+                (f(&re)?, f(&im)?)
+            }
+            _ => {
+                return self.fail(
+                    span,
+                    codes::TYPE,
+                    "this operator is not for complex numbers",
+                    "use its parts, `x.re` and `x.im`",
+                );
+            }
+        };
+        match (re, im) {
+            (V::Num(re, s), V::Num(im, t)) => {
+                let ty = s.or(t);
+                let re = self.typed_part(re, s, ty, span)?;
+                let im = self.typed_part(im, t, ty, span)?;
+                Ok(V::Complex(re, im, ty))
+            }
+            _ => Err(Stop),
+        }
+    }
+
+    fn typed_part(&mut self, x: X, own: Option<Ty>, ty: Option<Ty>, span: &Span) -> Done<X> {
+        match ty {
+            Some(ty) => self.number_as(V::Num(x, own), ty, span),
+            None => Ok(x),
+        }
+    }
+}
+
+/// The parts of a number as numbers; a real one has no imaginary part.
+fn parts(v: V) -> Option<(V, Option<V>)> {
+    match v {
+        V::Complex(re, im, ty) => Some((V::Num(re, ty), Some(V::Num(im, ty)))),
+        v @ V::Num(..) => Some((v, None)),
+        _ => None,
+    }
+}
+
+fn negated_part(x: X) -> X {
+    match x {
+        X::Lit(l) => X::Lit(negative(l)),
+        other => neg(other),
+    }
+}
+
+fn negative(l: Literal) -> Literal {
+    match l {
+        Literal::Int(n) => Literal::Int(n.wrapping_neg()),
+        Literal::Real(t) => Literal::Real(match t.strip_prefix('-') {
+            Some(t) => t.to_string(),
+            None => format!("-{t}"),
+        }),
+        Literal::Float(x) => Literal::Float(-x),
+    }
+}

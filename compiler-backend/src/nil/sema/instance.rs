@@ -1,0 +1,264 @@
+//! Instances of functions: a definition compiled for a set of argument types, and the variables of its parameters.
+
+use std::collections::HashMap;
+
+use pendula_isa::Ty;
+
+use super::array::value_of;
+use super::body::Body;
+use super::scope::{Kind, Scopes};
+use super::value::{Dim, Product, V, View, X};
+use super::{ArgKey, CallRecord, Done, Facts, ParamFacts, Written};
+use crate::ir::{self, Fun, Operand, Param, Place, Var};
+use crate::nil::ast::{self, AssignOp, Span};
+use crate::nil::codes;
+use crate::nil::types::Type;
+
+/// How deep calls of functions that are compiled for the first time may nest.
+const DEPTH: usize = 200;
+
+impl<'a> Body<'_, 'a> {
+    /// Compiles a definition for a set of types.
+    pub(super) fn instance(
+        &mut self,
+        n: usize,
+        key: Vec<ArgKey>,
+        types: Vec<Type>,
+        keywords: Vec<(String, V)>,
+        bound: HashMap<String, Type>,
+        (classes, span): (Vec<usize>, &Span),
+    ) -> Done<Fun> {
+        if self.s.depth >= DEPTH {
+            let help = "a function that calls itself must do so with the same types; of a chain of functions, let one call several";
+            let message = format!("functions that are compiled for this call are nested more than {DEPTH} deep");
+            return self.fail(span, codes::METHOD, message, help);
+        }
+        self.s.depth += 1;
+        let fun = self.s.compile(n, key, types, keywords, (bound, classes));
+        self.s.depth -= 1;
+        Ok(fun)
+    }
+}
+
+impl<'a> super::Sema<'a> {
+    /// Compiles a definition for a set of argument types, those of keywords that are no literals last.
+    pub(super) fn compile(
+        &mut self,
+        n: usize,
+        key: Vec<ArgKey>,
+        types: Vec<Type>,
+        keywords: Vec<(String, V)>,
+        (bound, classes): (HashMap<String, Type>, Vec<usize>),
+    ) -> Fun {
+        let (definition, file) = (self.definitions[n].ast, self.definitions[n].file);
+        let fun = Fun(self.program.functions.len() as u32);
+        self.instances.insert((n, key), fun);
+        self.compiled.insert(n);
+        let loc = self.loc(file, &definition.name.span);
+        let name = self.unique_name(definition);
+        let f = ir::Function {
+            name,
+            params: Vec::new(),
+            vars: Vec::new(),
+            regions: Vec::new(),
+            body: Vec::new(),
+            loc,
+            inline: definition.inline,
+        };
+        self.program.functions.push(f.clone());
+        self.facts.push(Facts::default());
+        self.written.push(Written::default());
+        self.own.push(Written::default());
+        let first_call = self.calls.len();
+        let mut body = Body::new(self, file, fun, f.clone(), bound);
+        body.classes = classes;
+        let mut params = Vec::new();
+        body.scopes.open();
+        for (param, ty) in definition.params.iter().zip(types) {
+            let (value, facts) = body.parameter(&param.name.text, &ty);
+            params.push(facts);
+            body.scopes.add(&param.name.text, value, Kind::Param, &param.name.span);
+        }
+        for ((name, value), k) in keywords.into_iter().zip(&definition.keywords) {
+            let value = match value {
+                v @ (V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_)) | V::Function(_)) => v,
+                other => {
+                    let ty = other.type_of().unwrap_or(Type::Num(Ty::F));
+                    let (value, facts) = body.parameter(&name, &ty);
+                    params.push(facts);
+                    value
+                }
+            };
+            body.scopes.add(&name, value, Kind::Param, &k.name.span);
+        }
+        let count = body.f.params.len();
+        body.s.facts[fun.0 as usize].params = params;
+        body.s.program.functions[fun.0 as usize].params = body.f.params.clone();
+        // What is known already serves calls of the function by itself.
+        body.s.written[fun.0 as usize] =
+            Written { params: vec![false; count], regions: vec![false; body.f.regions.len()] };
+        body.function_body(&definition.body);
+        let f = std::mem::replace(&mut body.f, f);
+        self.written[fun.0 as usize] = super::places::written(&f);
+        self.own[fun.0 as usize].clone_from(&self.written[fun.0 as usize]);
+        self.program.functions[fun.0 as usize] = f;
+        let own = |c: &CallRecord| c.caller == fun;
+        loop {
+            let mut new = false;
+            for k in first_call..self.calls.len() {
+                if own(&self.calls[k]) {
+                    new |= self.spread_call(k);
+                }
+            }
+            if !new {
+                break;
+            }
+        }
+        self.facts[fun.0 as usize].done = true;
+        fun
+    }
+
+    fn unique_name(&mut self, f: &ast::Function) -> String {
+        let own = match f.instruction {
+            None => f.name.text.clone(),
+            Some(op) => {
+                let prefix = match op {
+                    AssignOp::Add => "plus",
+                    AssignOp::Sub => "minus",
+                    AssignOp::Xor => "xor",
+                    AssignOp::Mul => "times",
+                    AssignOp::Div => "over",
+                };
+                let name: String = f
+                    .name
+                    .text
+                    .chars()
+                    .map(|c| if c.is_alphanumeric() || c == '_' || c == '!' { c } else { '_' })
+                    .collect();
+                format!("{prefix}.{name}")
+            }
+        };
+        let own = if pendula_isa::Reg::parse(&own).is_some() || own == "main" { format!("{own}_") } else { own };
+        let count = self.name_counts.entry(own.clone()).or_insert(0);
+        *count += 1;
+        if *count == 1 { own } else { format!("{own}.{count}") }
+    }
+}
+
+impl Body<'_, '_> {
+    /// A parameter's variables.
+    fn parameter(&mut self, name: &str, ty: &Type) -> (V, ParamFacts) {
+        let first = self.f.params.len();
+        let mut regions = Vec::new();
+        let value = self.parameter_part(name, ty, &mut regions);
+        (value, ParamFacts { name: name.to_string(), words: first..self.f.params.len(), regions })
+    }
+
+    fn parameter_part(&mut self, name: &str, ty: &Type, regions: &mut Vec<ir::Region>) -> V {
+        match ty {
+            Type::Array { element, dims, strided } => {
+                let base = self.parameter_word(name, Ty::Int);
+                self.fixed.insert(base);
+                let ty = element.word_types().first().copied().unwrap_or(Ty::Int);
+                let nth = self.given.len();
+                let same = self.classes.get(nth).filter(|class| **class < nth).and_then(|class| self.given.get(*class));
+                let region = match same {
+                    Some(region) => *region,
+                    None => self.region(name, ty),
+                };
+                self.f.vars[base.0 as usize].points = Some(region);
+                self.given.push(region);
+                regions.push(region);
+                let lens: Vec<Var> =
+                    (1..=*dims).map(|k| self.parameter_word(&format!("{name}.len{k}"), Ty::Int)).collect();
+                let strides: Vec<Var> = (1..=*dims)
+                    .filter(|_| *strided)
+                    .map(|k| self.parameter_word(&format!("{name}.stride{k}"), Ty::Int))
+                    .collect();
+                self.fixed.extend(lens.iter().chain(&strides));
+                let mut own = Product::number(element.words().unwrap_or(1));
+                let dims = lens
+                    .iter()
+                    .enumerate()
+                    .map(|(k, len)| {
+                        let len = Operand::Var(*len);
+                        let stride = match strides.get(k) {
+                            Some(s) => Product::operand(Operand::Var(*s)),
+                            None => own.clone(),
+                        };
+                        own = own.times(&Product::operand(len));
+                        Dim { len, stride }
+                    })
+                    .collect();
+                V::Array(View { base, terms: Vec::new(), offset: 0, dims, element: (**element).clone(), region })
+            }
+            Type::Struct(s) => {
+                let parts =
+                    s.fields.iter().map(|(f, t)| self.parameter_part(&format!("{name}.{f}"), t, regions)).collect();
+                V::Struct(std::rc::Rc::clone(s), parts)
+            }
+            Type::Tuple(parts) => V::Tuple(
+                parts
+                    .iter()
+                    .enumerate()
+                    .map(|(n, t)| self.parameter_part(&format!("{name}.{}", n + 1), t, regions))
+                    .collect(),
+            ),
+            Type::Function(f) => V::Function(f.clone()),
+            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) => {
+                let names = super::allocate::part_names(name, ty);
+                let words: Vec<Var> =
+                    names.iter().zip(ty.word_types()).map(|(n, t)| self.parameter_word(n, t)).collect();
+                let mut places = words.into_iter().map(Place::Var);
+                value_of(ty, &mut places).unwrap_or_else(|| V::Tuple(Vec::new()))
+            }
+        }
+    }
+
+    fn parameter_word(&mut self, name: &str, ty: Ty) -> Var {
+        let var = self.fresh(name, ty);
+        self.f.params.push(Param { var, written: false });
+        var
+    }
+
+    fn new<'s, 'a>(
+        s: &'s mut super::Sema<'a>,
+        file: u16,
+        fun: Fun,
+        f: ir::Function,
+        types: HashMap<String, Type>,
+    ) -> Body<'s, 'a> {
+        let loc = f.loc;
+        let failed = s.inputs.get(file as usize).map(|i| i.tree.faulty.iter().cloned().collect()).unwrap_or_default();
+        Body {
+            s,
+            file,
+            fun,
+            f,
+            types,
+            scopes: Scopes::default(),
+            pre: Vec::new(),
+            out: Vec::new(),
+            asserts: Vec::new(),
+            addresses: HashMap::new(),
+            reads: Vec::new(),
+            regions_read: Vec::new(),
+            classes: Vec::new(),
+            given: Vec::new(),
+            shape: Vec::new(),
+            loc,
+            checks: true,
+            bounds: true,
+            want: None,
+            arrays: Vec::new(),
+            deferred: Vec::new(),
+            points: None,
+            fixed: Default::default(),
+            own_lengths: Default::default(),
+            totals: HashMap::new(),
+            failed,
+            loops: Vec::new(),
+            routines: Vec::new(),
+        }
+    }
+}
