@@ -5,10 +5,10 @@ use pendula_isa::adjoint::Carriage;
 
 use super::frame::{Left, Surroundings, enter};
 use super::plan::{NONE, Plan};
-use super::record::Setting;
 use super::{Mode, Table};
 use crate::machine::{Machine, Outcome, Position, Stepped};
 use crate::run::{After, Stop, finish_block};
+use pendula_native::record::Setting;
 
 /// What a machine keeps for running compiled code.
 pub(crate) struct Local {

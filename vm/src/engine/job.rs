@@ -6,10 +6,10 @@ use pendula_isa::module::Module;
 use pendula_isa::types::Reg;
 use pendula_isa::{Env, Inst};
 
-use super::ir::{Body, Float, Kernel, Op, Part, Test, V};
 use super::plan::{Plan, Unit};
-use super::record::{Recorder, Setting, registers};
-use crate::decode::{Code, Decoded, Exit};
+use crate::decode::{self, Code, Decoded, Exit};
+use pendula_native::ops::{Body, Float, Kernel, Op, Part, Test, V};
+use pendula_native::record::{Question, Recorder, Setting, registers};
 
 /// A unit to be compiled.
 pub(crate) struct Job<'a> {
@@ -51,10 +51,13 @@ impl<'a> Job<'a> {
                 recorder.instruction(instruction(module, number), back, code.head + number - code.first);
             }
             match &code.exit {
-                Exit::Branch(branch) => recorder.branch(branch, tail(code)),
+                Exit::Branch(branch) => {
+                    let [test, confirm, unless] = [&branch.test, &branch.confirm, &branch.fall.unless].map(question);
+                    recorder.branch(test, confirm, unless, tail(code));
+                }
                 Exit::Call { lift: false, .. } => {
                     if let Some(site) = &decoded.calls[decoded.address(block, code.len - 1) as usize] {
-                        recorder.edge(&site.after[usize::from(back)].unless, code.len);
+                        recorder.edge(question(&site.after[usize::from(back)].unless), code.len);
                     }
                 }
                 Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
@@ -76,6 +79,12 @@ impl<'a> Job<'a> {
     pub(crate) fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
         std::iter::once(VALUE).chain(self.setting.carriage.lanes().iter().copied())
     }
+}
+
+/// A test as the recorder takes it.
+fn question(test: &decode::Test) -> Option<Question> {
+    let decode::Test { cond, ty, a, b, imm, .. } = *test;
+    (!test.is_never()).then_some(Question { cond, ty, a, b, imm })
 }
 
 /// How many instructions of a block have run when it comes to be left: all, unless the last one is a control instruction.

@@ -49,11 +49,8 @@
 mod clif;
 mod drive;
 mod frame;
-mod ir;
 mod job;
-mod kernel;
 mod plan;
-mod record;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,8 +59,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use clif::Compiler;
 pub(crate) use drive::Local;
 use job::{Facts, Job};
+use pendula_native::record::Setting;
 use plan::Plan;
-use record::Setting;
 
 use crate::program::Program;
 

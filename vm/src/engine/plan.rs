@@ -19,8 +19,8 @@ use pendula_isa::module::Module;
 use pendula_isa::table::Flow;
 use pendula_isa::verify::verify;
 
-use super::record::registers;
 use crate::decode::{Decoded, Exit};
+use pendula_native::record::registers;
 
 /// The most instructions in a unit.
 pub(crate) const CAP: usize = 300;

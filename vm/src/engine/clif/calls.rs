@@ -6,11 +6,11 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, SigRef, Signature, types};
 use pendula_isa::adjoint::{LANES, VALUE};
 
 use super::super::frame::{Frame, interpret};
-use super::super::ir::V;
-use super::super::kernel::pack;
-use super::super::record::registers;
 use super::emit::Emit;
 use super::values::View;
+use pendula_native::kernel::pack;
+use pendula_native::ops::V;
+use pendula_native::record::registers;
 
 impl Emit<'_, '_> {
     pub(super) fn kernel(&mut self, v: V, n: u32, args: [V; 4]) {

@@ -14,13 +14,13 @@ use pendula_isa::num::float;
 use pendula_isa::types::{Cond, Reg};
 
 use super::super::frame::Frame;
-use super::super::ir::{Bin, Body, Float, Op, Part, V};
 use super::super::plan::Way;
-use super::super::record::bits;
 use super::super::{Facts, Job};
 use super::values::View;
 use super::ways::Stub;
 use crate::decode::Code;
+use pendula_native::ops::{Bin, Body, Float, Op, Part, V};
+use pendula_native::record::bits;
 
 pub(super) struct Emit<'a, 'f> {
     pub(super) job: &'a Job<'a>,

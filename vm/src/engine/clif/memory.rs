@@ -3,8 +3,8 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::super::ir::{Bin, Body, Op, V};
 use super::emit::Emit;
+use pendula_native::ops::{Bin, Body, Op, V};
 
 impl Emit<'_, '_> {
     /// Checks addresses at the beginning of the block, as far as they are known there: one that is outside the memory is so before as after

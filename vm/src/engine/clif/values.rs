@@ -3,9 +3,9 @@
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use pendula_isa::adjoint::LANES;
 
-use super::super::ir::V;
-use super::super::record::bits;
 use super::emit::Emit;
+use pendula_native::ops::V;
+use pendula_native::record::bits;
 
 /// A value in the forms that it has been needed in: a word, a double, a truth value.
 #[derive(Clone, Copy, Default)]

@@ -8,13 +8,13 @@ use pendula_isa::adjoint::{LANES, VALUE};
 use pendula_isa::types::Reg;
 
 use super::super::frame::{Frame, Left};
-use super::super::ir::{Body, Test};
 use super::super::job::tail;
 use super::super::plan::{NONE, Way};
-use super::super::record::bits;
 use super::emit::Emit;
 use super::values::View;
 use crate::decode::Exit;
+use pendula_native::ops::{Body, Test};
+use pendula_native::record::bits;
 
 const SP: u8 = Reg::SP.number();
 

@@ -8,9 +8,9 @@ use pendula_isa::table::{Instruction, Variant};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::{Env, Fault};
 
-use super::super::ir::{Bin, Op, V};
-use super::super::kernel::{Of, known};
 use super::{Recorded, Recorder, Unsupported};
+use crate::kernel::{Of, known};
+use crate::ops::{Bin, Op, V};
 
 /// Operations of two words by their methods.
 macro_rules! words {

@@ -17,23 +17,41 @@ use pendula_isa::domain::Domain;
 use pendula_isa::inst::{FACTOR_MAX, Kind};
 use pendula_isa::operand::{Layout, Slot};
 use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Variant};
-use pendula_isa::types::{Acc, Cond, Reg};
+use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Inst};
 
-use super::ir::{Bin, Body, Branch, Kernel, Op, Part, Test, V};
-use crate::decode;
+use crate::ops::{Bin, Body, Branch, Kernel, Op, Part, Test, V};
 
 /// What a run is like, as far as code depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Setting {
-    pub(crate) carriage: Carriage,
-    pub(crate) checks: bool,
-    pub(crate) trap_overflow: bool,
-    pub(crate) ieee: bool,
+pub struct Setting {
+    /// What words carry.
+    pub carriage: Carriage,
+    /// Whether what programs assert is checked.
+    pub checks: bool,
+    /// Whether a fixed-point number that wraps is a trap.
+    pub trap_overflow: bool,
+    /// Whether doubles may be infinite or NaN.
+    pub ieee: bool,
+}
+
+/// A condition: register `a` against register `b` + `imm`.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// The comparison.
+    pub cond: Cond,
+    /// How the words are read.
+    pub ty: Ty,
+    /// A register's number.
+    pub a: u8,
+    /// A register's number.
+    pub b: u8,
+    /// What is added to `b`.
+    pub imm: u64,
 }
 
 /// The instruction does something that only the interpreter can.
-pub(crate) struct Unsupported;
+pub struct Unsupported;
 
 type Recorded = Result<V, Unsupported>;
 
@@ -49,7 +67,7 @@ struct Mark {
 }
 
 /// Writes a block down.
-pub(crate) struct Recorder<'a> {
+pub struct Recorder<'a> {
     kernels: &'a mut Vec<Kernel>,
     env: Env,
     setting: Setting,
@@ -80,7 +98,8 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(env: Env, setting: Setting, data: u64, kernels: &'a mut Vec<Kernel>) -> Recorder<'a> {
+    /// One at the beginning of a block; of memory, `data` words are there at least. Kernels that are called are added to the list.
+    pub fn new(env: Env, setting: Setting, data: u64, kernels: &'a mut Vec<Kernel>) -> Recorder<'a> {
         Recorder {
             kernels,
             env,
@@ -108,7 +127,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Writes down the next straight-line instruction, or with `back` its undoing; `k` instructions of the block stand before it.
-    pub(crate) fn instruction(&mut self, inst: &Inst, back: bool, k: u32) {
+    pub fn instruction(&mut self, inst: &Inst, back: bool, k: u32) {
         let first = self.ops.len() as u32;
         let mark = self.mark();
         let regs = self.regs;
@@ -162,26 +181,27 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Writes down how the block ends: by a branch.
-    pub(crate) fn branch(&mut self, branch: &decode::Branch, k: u32) {
-        let test = self.test(&branch.test, k);
+    /// Writes down how the block ends, after `k` instructions: what decides whether the jump is taken, what must hold where it is,
+    /// and what must not where it is not. `None` stands for what never holds.
+    pub fn branch(&mut self, test: Option<Question>, confirm: Option<Question>, unless: Option<Question>, k: u32) {
+        let test = self.test(test, k);
         let mark = self.mark();
-        let confirm = self.test(&branch.confirm, k);
+        let confirm = self.test(confirm, k);
         self.forget(&mark);
-        let unless = self.test(&branch.fall.unless, k);
+        let unless = self.test(unless, k);
         self.branch = Some(Branch { test, confirm, unless });
     }
 
     /// Writes down the condition of an edge that follows a call.
-    pub(crate) fn edge(&mut self, unless: &decode::Test, k: u32) {
+    pub fn edge(&mut self, unless: Option<Question>, k: u32) {
         let unless = self.test(unless, k);
         self.branch = Some(Branch { test: Test::Never, confirm: Test::Always, unless });
     }
 
-    fn test(&mut self, test: &decode::Test, k: u32) -> Test {
-        if test.is_never() {
+    fn test(&mut self, test: Option<Question>, k: u32) -> Test {
+        let Some(test) = test else {
             return Test::Never;
-        }
+        };
         if test.cond == Cond::Always {
             return Test::Always;
         }
@@ -199,7 +219,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// The block as written down.
-    pub(crate) fn finish(self) -> Body {
+    pub fn finish(self) -> Body {
         Body { ops: self.ops, parts: self.parts, branch: self.branch }
     }
 
@@ -443,12 +463,12 @@ impl<'a> Recorder<'a> {
 }
 
 /// The numbers of the registers in a set.
-pub(crate) fn bits(set: u32) -> impl Iterator<Item = u8> {
+pub fn bits(set: u32) -> impl Iterator<Item = u8> {
     (0..Reg::COUNT as u8).filter(move |n| set >> n & 1 == 1)
 }
 
 /// The registers that an instruction reads, and those that it writes; `r0` is neither.
-pub(crate) fn registers(inst: &Inst) -> (u32, u32) {
+pub fn registers(inst: &Inst) -> (u32, u32) {
     let (mut read, mut written) = (0, 0);
     for slot in inst.kind.layout() {
         for f in slot.register_fields() {

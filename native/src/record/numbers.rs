@@ -3,9 +3,9 @@
 
 use pendula_isa::types::Cond;
 
-use super::super::ir::{Bin, Float, Op, V};
-use super::super::kernel::Known;
 use super::Recorder;
+use crate::kernel::Known;
+use crate::ops::{Bin, Float, Op, V};
 use pendula_isa::domain::Domain;
 
 impl Recorder<'_> {
@@ -91,7 +91,7 @@ impl Recorder<'_> {
     }
 
     /// An operation for a kernel, where there is one.
-    pub(super) fn inline(&mut self, kernel: Known, x: [V; 3]) -> V {
+    pub(crate) fn inline(&mut self, kernel: Known, x: [V; 3]) -> V {
         let [a, b, c] = x;
         match kernel {
             Known::FloatAdd => self.float(Float::Add, a, b),

@@ -12,11 +12,12 @@ use pendula_isa::types::Cond;
 
 /// A value: the place of the operation that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct V(pub(crate) u32);
+pub struct V(pub u32);
 
 /// Integer operations of two words.
+#[expect(missing_docs, reason = "the names say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Bin {
+pub enum Bin {
     Add,
     Sub,
     Mul,
@@ -33,8 +34,9 @@ pub(crate) enum Bin {
 }
 
 /// Operations of two doubles, rounded to nearest.
+#[expect(missing_docs, reason = "the names say it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Float {
+pub enum Float {
     Add,
     Sub,
     Mul,
@@ -43,17 +45,20 @@ pub(crate) enum Float {
 
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Op {
+pub enum Op {
     /// A constant.
     Const(u64),
     /// What a register carries in a lane when the block begins; never `r0`.
     Get(u8, u8),
+    /// An integer operation of two words.
     Bin(Bin, V, V),
+    /// All bits turned round.
     Not(V),
     /// 1 if the condition holds between two integers, else 0.
     Compare(Cond, V, V),
     /// The second value if the first is not zero, else the third.
     Select(V, V, V),
+    /// An operation of two doubles.
     Float(Float, V, V),
     /// The square root of a double.
     Sqrt(V),
@@ -100,7 +105,7 @@ pub(crate) enum Op {
 
 impl Op {
     /// Whether the operation only makes a value, and the same whenever its arguments are the same.
-    pub(crate) const fn is_pure(&self) -> bool {
+    pub const fn is_pure(&self) -> bool {
         match self {
             Op::Const(_)
             | Op::Bin(..)
@@ -133,7 +138,7 @@ impl Op {
     }
 
     /// Whether the block may be left by the operation.
-    pub(crate) const fn may_leave(&self) -> bool {
+    pub const fn may_leave(&self) -> bool {
         matches!(
             self,
             Op::Kernel(..)
@@ -147,12 +152,12 @@ impl Op {
     }
 
     /// Whether the operation may be left out where nothing uses its value.
-    pub(crate) const fn is_idle(&self) -> bool {
+    pub const fn is_idle(&self) -> bool {
         self.is_pure() || matches!(self, Op::Get(..) | Op::Load(..) | Op::Second(_) | Op::Phi(..))
     }
 
     /// The values that the operation uses.
-    pub(crate) fn uses(&self) -> impl Iterator<Item = V> {
+    pub fn uses(&self) -> impl Iterator<Item = V> {
         let four = |a: [Option<V>; 4]| a.into_iter().flatten();
         match *self {
             Op::Const(_) | Op::Get(..) | Op::End | Op::Interpret | Op::Reload(..) => four([None; 4]),
@@ -184,55 +189,64 @@ impl Op {
 
 /// The operations of one instruction, or of a way out of the block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub struct Part {
     /// How many instructions of the block have run before it.
-    pub(crate) k: u32,
+    pub k: u32,
     /// Where its operations begin and end.
-    pub(crate) first: u32,
-    pub(crate) last: u32,
+    pub first: u32,
+    /// Behind the last.
+    pub last: u32,
 }
 
 impl Part {
-    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+    /// The places of its operations.
+    pub fn range(&self) -> std::ops::Range<usize> {
         self.first as usize..self.last as usize
     }
 }
 
 /// A condition of a way out: the operations that find it out, and the word that is not zero if it holds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Test {
+pub enum Test {
+    /// It never holds.
     Never,
+    /// It always holds.
     Always,
+    /// It holds if the word that the operations make is not zero.
     If(Part, V),
 }
 
 /// How a block ends, where that needs operations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Branch {
-    pub(crate) test: Test,
+pub struct Branch {
+    /// Whether the jump is taken.
+    pub test: Test,
     /// What must hold where the jump is taken.
-    pub(crate) confirm: Test,
+    pub confirm: Test,
     /// What must not hold where it is not.
-    pub(crate) unless: Test,
+    pub unless: Test,
 }
 
 /// What a block computes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Body {
-    pub(crate) ops: Vec<Op>,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) branch: Option<Branch>,
+pub struct Body {
+    /// The operations.
+    pub ops: Vec<Op>,
+    /// Those of each instruction.
+    pub parts: Vec<Part>,
+    /// How the block ends.
+    pub branch: Option<Branch>,
 }
 
 /// A kernel that code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kernel {
+pub struct Kernel {
     /// The name of its type: the same in every build from the same sources.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Where it is called, as [`super::kernel`] says.
-    pub(crate) address: usize,
+    pub address: usize,
     /// How many arguments it has.
-    pub(crate) arity: usize,
+    pub arity: usize,
     /// Whether its status may say that it wrapped, rather than that it has no value.
-    pub(crate) wraps: bool,
+    pub wraps: bool,
 }

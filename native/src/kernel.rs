@@ -14,12 +14,12 @@ use pendula_isa::num::{Format, Word, convert, fixed, float};
 use pendula_isa::{Env, Fault};
 
 /// The kernel has no value.
-pub(crate) const FAULT: u64 = 1;
+pub const FAULT: u64 = 1;
 /// The value has wrapped.
-pub(crate) const WRAPPED: u64 = 2;
+pub const WRAPPED: u64 = 2;
 
 /// What kernels may know, in a word.
-pub(crate) fn pack(env: Env) -> u64 {
+pub fn pack(env: Env) -> u64 {
     u64::from(env.format.frac()) | u64::from(env.ieee) << 8
 }
 

@@ -1,0 +1,12 @@
+//! What makes native code of Pendula's programs: instructions written down as
+//! operations ([`record`], [`ops`]), the kernels of the number types for code to
+//! call ([`kernel`]), and the system's C compiler ([`cc`]).
+//!
+//! Nothing here knows what an instruction does: the recorder runs the table's
+//! bodies on a domain that writes operations down. Neighbours: the machine's
+//! engines make code of operations; the compiler writes programs out as C.
+
+pub mod cc;
+pub mod kernel;
+pub mod ops;
+pub mod record;
