@@ -5,6 +5,7 @@
 //! `lower` makes a [`Module`](pendula_isa::Module) of it. Nothing here runs a program,
 //! but for [`ir::eval`], which is there to check the rest against.
 
+pub mod c;
 pub mod compile;
 pub mod ir;
 pub mod lower;

@@ -92,6 +92,22 @@ fn rounding(rounding: Rounding) -> &'static [&'static str] {
     }
 }
 
+/// What is to hold in place of what the environment says, and of the usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Where libraries are kept.
+    pub directory: Option<PathBuf>,
+    /// Options behind the usual ones.
+    pub options: Vec<String>,
+}
+
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// Settings for the whole process, from now on. They stay as they are once they are set; gives whether these hold.
+pub fn set(settings: Settings) -> bool {
+    *SETTINGS.get_or_init(|| settings.clone()) == settings
+}
+
 impl Compiler {
     /// The system's, which is looked for once.
     pub fn find() -> Result<&'static Compiler, CcError> {
@@ -122,7 +138,13 @@ impl Compiler {
 
     /// Compiles a source text to a library, for this very host, and loads it; or loads what was made of the same before.
     pub fn library(&self, name: &str, source: &str, how: Rounding) -> Result<Library, CcError> {
-        let options: Vec<&str> = OPTIONS.iter().chain(rounding(how)).copied().chain(["-march=native"]).collect();
+        let more = SETTINGS.get().map_or(&[][..], |s| &s.options).iter().map(String::as_str);
+        let options = OPTIONS.iter().chain(rounding(how)).copied().chain(["-march=native"]).chain(more);
+        self.library_with(name, source, &options.collect::<Vec<_>>())
+    }
+
+    /// The same with these options alone, which must ask for a library: `-shared`, `-fPIC`.
+    pub fn library_with(&self, name: &str, source: &str, options: &[&str]) -> Result<Library, CcError> {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         let command = self.command.iter().map(|c| c.to_string_lossy().into_owned());
         for part in command.chain([self.version.clone(), options.join(" "), host(), source.to_string()]) {
@@ -136,7 +158,7 @@ impl Compiler {
         let stem = format!("{plain}-{:032x}", hash.digest128());
         let made = directory.join(format!("{stem}.so"));
         if !made.exists() {
-            self.make(&directory, &stem, source, &options, &made)?;
+            self.make(&directory, &stem, source, options, &made)?;
         }
         Library::load(&made)
     }
@@ -176,7 +198,8 @@ fn host() -> String {
 /// Where libraries are kept.
 fn directory() -> PathBuf {
     let given = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    given("PENDULA_CACHE")
+    let set = SETTINGS.get().and_then(|s| s.directory.clone());
+    set.or_else(|| given("PENDULA_CACHE"))
         .or_else(|| given("XDG_CACHE_HOME").map(|d| d.join("pendula")))
         .or_else(|| given("HOME").map(|d| d.join(".cache/pendula")))
         .unwrap_or_else(|| std::env::temp_dir().join("pendula-cache"))

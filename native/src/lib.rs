@@ -1,6 +1,6 @@
 //! What makes native code of Pendula's programs: instructions written down as
 //! operations ([`record`], [`ops`]), the kernels of the number types for code to
-//! call ([`kernel`]), and the system's C compiler ([`cc`]).
+//! call ([`kernel`]), the system's C compiler ([`cc`]), and whole runs in C ([`whole`]).
 //!
 //! Nothing here knows what an instruction does: the recorder runs the table's
 //! bodies on a domain that writes operations down. Neighbours: the machine's
@@ -10,3 +10,4 @@ pub mod cc;
 pub mod kernel;
 pub mod ops;
 pub mod record;
+pub mod whole;

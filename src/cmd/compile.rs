@@ -5,11 +5,14 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use pendula::arguments;
 use pendula::asm::{disasm, object};
+use pendula::compiler::c;
 use pendula::compiler::compile::Options;
 use pendula::compiler::ir::text;
 use pendula::compiler::lower::Erase;
 use pendula::compiler::passes::{Pass, Switches};
 use pendula::isa::Format;
+use pendula::isa::adjoint::Carriage;
+use pendula::isa::counts::Direction;
 
 use crate::Status;
 use crate::cli::{Compile, Emit, Nil, Uncompute};
@@ -51,9 +54,6 @@ pub(crate) fn options(nil: &Nil) -> anyhow::Result<Options> {
 }
 
 pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status> {
-    if args.emit == Emit::C {
-        bail!("C is not written yet; `--emit rasm` and `--emit obj` are");
-    }
     let program = match load(&args.source, None, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
@@ -70,7 +70,18 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
             let text = nil.program.as_ref().map_or(String::new(), text::print);
             write(file, args.output.as_deref(), &text)?;
         }
-        Emit::Rasm | Emit::C => write(file, args.output.as_deref(), &disasm::disassemble(&program.module))?,
+        Emit::C => {
+            let (Some(ir), arguments) = (nil.program.as_ref(), &nil.arguments) else { return Ok(Status::Fault) };
+            let modes = [
+                (Direction::Forward, Carriage::Plain),
+                (Direction::Backward, Carriage::Plain),
+                (Direction::Backward, Carriage::Gradient),
+            ];
+            let modes = modes.map(|(direction, carriage)| c::Mode { direction, carriage });
+            let source = c::write(ir, arguments, &modes).with_context(|| format!("{file} cannot be written in C"))?;
+            write(file, args.output.as_deref(), &source.text)?;
+        }
+        Emit::Rasm => write(file, args.output.as_deref(), &disasm::disassemble(&program.module))?,
         Emit::Obj => {
             let output = match &args.output {
                 Some(output) => output.clone(),

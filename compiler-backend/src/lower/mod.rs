@@ -136,6 +136,11 @@ struct Compiled {
     erases: bool,
 }
 
+/// The function that lends the arguments, which lie in data, to the entry.
+pub(crate) fn main(program: &Program, arguments: &[Argument], entry: ir::Fun) -> Result<Function, LowerError> {
+    entry::Data::new(program, arguments, &mut Names::default())?.main(program, entry)
+}
+
 /// Makes a module of a program. Without an entry it is a library.
 ///
 /// Errors: arguments that do not fit the entry's parameters, a program that is too large, or one that breaks the rules of [`ir`].

@@ -73,7 +73,7 @@ impl Domain for Recorder<'_> {
     }
 
     fn word(&mut self, k: u64) -> V {
-        self.pure(Op::Const(k))
+        self.fixed(k)
     }
 
     fn not(&mut self, a: V) -> V {

@@ -7,6 +7,7 @@
 //! fail. An instruction that does something it has no operation for (tapes, words
 //! that are lost) is left to the interpreter, [`Op::Interpret`].
 
+pub mod abstracted;
 mod domain;
 mod numbers;
 
@@ -90,6 +91,8 @@ pub struct Recorder<'a> {
     regs_of: [u8; 4],
     imm: u64,
     layout: Layout,
+    /// Operands that are constants, but for those in the layout.
+    constants: [Option<u64>; 4],
     address: Option<V>,
     lane: usize,
     sp: Option<V>,
@@ -118,6 +121,7 @@ impl<'a> Recorder<'a> {
             regs_of: [0; 4],
             imm: 0,
             layout: [Slot::None; 4],
+            constants: [None; 4],
             address: None,
             lane: VALUE,
             sp: None,
@@ -154,14 +158,7 @@ impl<'a> Recorder<'a> {
             self.known = known;
             self.interpreted(inst);
         } else {
-            let written = std::mem::take(&mut self.written);
-            for (n, &(lane, reg)) in written.iter().enumerate() {
-                if !written[..n].contains(&(lane, reg))
-                    && let Some(v) = self.regs[usize::from(lane)][usize::from(reg)]
-                {
-                    self.ops.push(Op::Set(lane, reg, v));
-                }
-            }
+            self.put_down();
         }
         self.parts.push(Part { k, first, last: self.ops.len() as u32 });
     }
@@ -216,6 +213,33 @@ impl<'a> Recorder<'a> {
             Ok(v) => Test::If(Part { k, first, last: self.ops.len() as u32 }, v),
             Err(Unsupported) => Test::Always,
         }
+    }
+
+    /// The operations of one statement.
+    fn one(mut self, done: Result<(), Unsupported>) -> Option<Body> {
+        if done.is_err() || self.unsupported {
+            return None;
+        }
+        self.put_down();
+        self.parts.push(Part { k: 0, first: 0, last: self.ops.len() as u32 });
+        Some(self.finish())
+    }
+
+    /// Writes down what registers hold that have been written.
+    fn put_down(&mut self) {
+        let written = std::mem::take(&mut self.written);
+        for (n, &(lane, reg)) in written.iter().enumerate() {
+            if !written[..n].contains(&(lane, reg))
+                && let Some(v) = self.regs[usize::from(lane)][usize::from(reg)]
+            {
+                self.ops.push(Op::Set(lane, reg, v));
+            }
+        }
+    }
+
+    /// A constant.
+    fn fixed(&mut self, k: u64) -> V {
+        self.pure(Op::Const(k))
     }
 
     /// The block as written down.
@@ -435,6 +459,9 @@ impl<'a> Recorder<'a> {
     }
 
     fn operand_in(&mut self, lane: usize, n: usize) -> V {
+        if let Some(k) = self.constants[n % 4] {
+            return self.fixed(k);
+        }
         match self.slot(n) {
             Slot::Reg(f) | Slot::Target(f) => self.register(lane, self.regs_of[usize::from(f)]),
             slot @ (Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_)) => {

@@ -1,0 +1,82 @@
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint64_t word;
+
+/* Words of memory as doubles and as integers, and what they carry. */
+#define F(at) (((double *)mem)[at])
+#define I(at) (((int64_t *)mem)[at])
+#define G_F(at) (((double *)g_mem)[at])
+#define G_I(at) (((int64_t *)g_mem)[at])
+#define S_F(at) (((double *)s_mem)[at])
+#define S_I(at) (((int64_t *)s_mem)[at])
+#define X_F(at) (((double *)x_mem)[at])
+#define X_I(at) (((int64_t *)x_mem)[at])
+
+/* Turns of the loop that follows do not depend on each other. */
+#if defined(__clang__)
+#define IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define IVDEP _Pragma("GCC ivdep")
+#endif
+
+/* Notes a number that is not finite, in the sign of `odd`: where its exponent is all ones, one more carries into the sign. */
+#define CHECK(x) (odd |= (bits(x) & 0x7ff0000000000000) + 0x0010000000000000)
+/* Notes, there, too, a number beyond 1e-8 that is to be zero: doubles without signs are in the order of their bits. */
+#define NEAR_ZERO(x) (odd |= 0x3e45798ee2308c3a - (bits(x) & INT64_MAX))
+/* Whether something has been noted: whoever called runs the program again, elsewhere. */
+#define NOTED (bad | (odd < 0))
+/* Gives up where an address lies outside the memory. */
+#define INSIDE(at) if (__builtin_expect((word)(at) >= len, 0)) return 1
+
+static inline double real(int64_t w) { double x; memcpy(&x, &w, 8); return x; }
+static inline int64_t bits(double x) { int64_t w; memcpy(&w, &x, 8); return w; }
+static inline int64_t rol(int64_t a, int64_t n) { word w = (word)a; return (int64_t)(w << (n & 63) | w >> (-n & 63)); }
+static inline int64_t ror(int64_t a, int64_t n) { return rol(a, -n); }
+static inline int64_t mulhigh(int64_t a, int64_t b) { return (int64_t)(((__int128)a * b) >> 64); }
+static inline double canonical(double x) { return x == x ? x : real(0x7ff8000000000000); }
+
+/* Whether a loop's addresses, from `first` on in steps of `step`, leave the memory. */
+static inline int outside(int64_t first, int64_t step, word turns, word len)
+{
+    return (word)first >= len || (step != 0 && (turns > len || (word)(first + step * (int64_t)(turns - 1)) >= len));
+}
+
+/* Whether a loop does not end at `last`, or close to where integers end. */
+static inline int uneven(int64_t first, int64_t last, int64_t step)
+{
+    int64_t way, next;
+    if (step == 0 || __builtin_sub_overflow(last, first, &way) || __builtin_add_overflow(last, step, &next))
+        return 1;
+    return way != 0 && (way < 0) == (step < 0) && way % step != 0;
+}
+
+/* Ends the lives of words: they are to be zero. */
+static inline int64_t end_doubles(word *at, word n)
+{
+    int64_t odd = 0;
+    for (word i = 0; i < n; i++) {
+        NEAR_ZERO(((double *)at)[i]);
+        at[i] = 0;
+    }
+    return odd;
+}
+
+static inline int64_t end_words(word *at, word n)
+{
+    int64_t bad = 0;
+    for (word i = 0; i < n; i++)
+        bad |= at[i] != 0;
+    return bad;
+}
+
+/* Where the host's stack has no more room for calls. */
+#define STACK (1 << 20)
+static _Thread_local char *limit;
+#define DEEP() ((char *)__builtin_frame_address(0) < limit)
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif

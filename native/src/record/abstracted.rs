@@ -1,0 +1,85 @@
+//! Accumulates, rows and comparisons on operands that stand for themselves, not
+//! on registers and memory of a machine: what statements of a compiler's are
+//! made of. [`Op::Get`] and [`Op::Set`] then name operands, by their numbers.
+
+use pendula_isa::Env;
+use pendula_isa::operand::Slot;
+use pendula_isa::table::{Func, Row, Variant};
+use pendula_isa::types::{Acc, Cond, Reg, Ty};
+
+use super::{Accumulate, Other, Question, Recorder, Setting, Unsupported};
+use crate::ops::{Body, Kernel, Test, V};
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operand {
+    /// A constant word.
+    Const(u64),
+    /// A word that is read, and may be written: the number by which operations name it, 1 to 31. Operands that are one word have one number.
+    Word(u8),
+}
+
+fn recorder<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands: &[Operand]) -> Recorder<'a> {
+    let mut recorder = Recorder::new(env, setting, 0, kernels);
+    for (n, operand) in operands.iter().enumerate().take(4) {
+        match operand {
+            Operand::Const(k) => recorder.constants[n] = Some(*k),
+            Operand::Word(number) => {
+                recorder.layout[n] = Slot::Reg(n as u8);
+                recorder.regs_of[n] = *number % Reg::COUNT as u8;
+            }
+        }
+    }
+    recorder
+}
+
+/// `operands[0] ⊕= func(operands[1..])`; `None` if that has no operations.
+pub fn accumulate(
+    (env, setting): (Env, Setting),
+    kernels: &mut Vec<Kernel>,
+    (acc, inverse, func): (Acc, bool, Func),
+    operands: &[Operand],
+) -> Option<Body> {
+    let mut recorder = recorder(env, setting, kernels, operands);
+    let done = func.visit(Accumulate { recorder: &mut recorder, acc, inverse: inverse && !acc.self_inverse() });
+    recorder.one(done)
+}
+
+/// A row, or with `inverse` its undoing; `None` if that has no operations.
+pub fn row(
+    (env, setting): (Env, Setting),
+    kernels: &mut Vec<Kernel>,
+    (row, inverse, ty): (Row, bool, Ty),
+    operands: &[Operand],
+) -> Option<Body> {
+    let mut recorder = recorder(env, setting, kernels, operands);
+    let variant = Variant { ty, cond: Cond::Always, form: false };
+    let done = row.visit(Other { recorder: &mut recorder, back: inverse, variant }).unwrap_or(Err(Unsupported));
+    recorder.one(done)
+}
+
+/// Whether a comparison holds: the operations, and the word that is not zero if it does.
+pub fn compare(
+    (env, setting): (Env, Setting),
+    kernels: &mut Vec<Kernel>,
+    (cond, ty): (Cond, Ty),
+    operands: [Operand; 2],
+) -> Option<(Body, V)> {
+    let mut recorder = recorder(env, setting, kernels, &operands);
+    for (n, operand) in operands.iter().enumerate() {
+        if let Operand::Const(k) = operand {
+            // Registers that no operand has.
+            let (number, word) = (Reg::COUNT as u8 - 2 + n as u8, recorder.fixed(*k));
+            recorder.regs[pendula_isa::adjoint::VALUE][usize::from(number)] = Some(word);
+        }
+    }
+    let register = |n: usize| match operands[n] {
+        Operand::Const(_) => Reg::COUNT as u8 - 2 + n as u8,
+        Operand::Word(number) => number,
+    };
+    let test = recorder.test(Some(Question { cond, ty, a: register(0), b: register(1), imm: 0 }), 0);
+    match test {
+        Test::If(_, v) => Some((recorder.one(Ok(()))?, v)),
+        Test::Never | Test::Always => None,
+    }
+}

@@ -1,0 +1,48 @@
+//! C code for whole runs: loaded, given the kernels that it calls, and called.
+
+#![expect(unsafe_code, reason = "compiled code is called here")]
+
+use crate::cc::{CcError, Compiler, Library, Rounding};
+use crate::ops::Kernel;
+
+/// A function of compiled code that runs a program from one end to the other.
+#[derive(Debug)]
+pub struct Code {
+    entry: usize,
+    /// What the function is part of.
+    _library: Library,
+}
+
+/// `entry(mem, lanes, len, top)`; see [`Code::run`].
+type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64) -> i64;
+
+/// `init(kernels)`.
+type Init = unsafe extern "C" fn(*const usize);
+
+impl Code {
+    /// Compiles a source text, of which `init` takes the addresses of the kernels and `entry` runs the program.
+    ///
+    /// The text is C that Pendula wrote: that it keeps to the memory it is given is for its writer to see to.
+    pub fn new(source: &str, kernels: &[Kernel], (init, entry): (&str, &str), how: Rounding) -> Result<Code, CcError> {
+        let library = Compiler::find()?.library("pendula", source, how)?;
+        let (init, entry) = (library.address(init)?, library.address(entry)?);
+        let addresses: Vec<usize> = kernels.iter().map(|k| k.address).collect();
+        // SAFETY: the source declares this function with this signature; it copies as many addresses as there are kernels.
+        unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
+        Ok(Code { entry, _library: library })
+    }
+
+    /// Runs it on the memory, of which the words from `top` on are zero and may be used, and lanes as long as the memory. Gives whether it
+    /// came to the end; if not, anything may be in the memory and the lanes.
+    pub fn run(&self, memory: &mut [u64], lanes: &mut [&mut [u64]], top: usize) -> bool {
+        let len = lanes.iter().map(|l| l.len()).chain([memory.len()]).min().unwrap_or(0);
+        let lanes: Vec<*mut u64> = lanes.iter_mut().map(|l| l.as_mut_ptr()).chain([std::ptr::null_mut(); 3]).collect();
+        // SAFETY: the function has this signature. It reads and writes the words below `len` of the memory and of the lanes of its
+        // carriage only, which are there; missing lanes are null, and code for carriages that have them is not called without.
+        let status = unsafe {
+            let entry = std::mem::transmute::<usize, Entry>(self.entry);
+            entry(memory.as_mut_ptr(), lanes.as_ptr(), len as u64, top.min(len) as u64)
+        };
+        status == 0
+    }
+}
