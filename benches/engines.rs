@@ -1,4 +1,4 @@
-//! Compiled code beside the interpreter, in the same run: million instructions
+//! Compiled code, by Cranelift and by the system's C compiler, beside the interpreter, in the same run: million instructions
 //! a second, forward and backward with values alone, then backward with gradient
 //! words; and how long compiling takes. `cargo bench --bench engines`.
 
@@ -14,6 +14,7 @@ use pendula::asm::assemble::assemble;
 use pendula::isa::counts::Direction;
 use pendula::values;
 use pendula::vm::{Carriage, Config, Engine, Machine, Outcome, Program};
+use pendula_native::cc::{Settings, set};
 
 const ROUNDS: usize = 7;
 /// The least time of a round, with its repetitions.
@@ -101,21 +102,24 @@ fn bench(name: &str, source: String, set: &[&str]) {
         Outcome::Finished => {}
         other => panic!("{name}: {other:?}"),
     };
-    // The first run compiles, forward and backward.
-    let mut first = machine(Engine::Jit);
-    let start = Instant::now();
-    finish(&mut first);
-    first.begin(Direction::Backward);
-    finish(&mut first);
-    let cold = start.elapsed().as_secs_f64();
-    let units = first.executed();
-    let start = Instant::now();
-    first.begin(Direction::Forward);
-    finish(&mut first);
-    first.begin(Direction::Backward);
-    finish(&mut first);
-    let warm = start.elapsed().as_secs_f64();
-    let repeat = ((LEAST / warm).ceil() as u64).max(1);
+    // How long a first run takes, which compiles for both directions, and a second one; and how many instructions a run has.
+    let there_and_back = |m: &mut Machine<'_>| {
+        let start = Instant::now();
+        for direction in [Direction::Forward, Direction::Backward] {
+            m.begin(direction);
+            finish(m);
+        }
+        start.elapsed().as_secs_f64()
+    };
+    let compiling = |engine| {
+        let mut m = machine(engine);
+        let cold = there_and_back(&mut m);
+        let units = m.executed();
+        let warm = there_and_back(&mut m);
+        (units, warm, (cold - warm).max(0.0) * 1e3 / (2.0 * instructions as f64 / 1000.0))
+    };
+    let [(units, jit, by_jit), (_, native, by_native)] = [Engine::Jit, Engine::Native].map(compiling);
+    let repeat = ((LEAST / jit.min(native)).ceil() as u64).max(1);
     let round = |engine, carriage| {
         let mut m = machine(engine);
         let snapshot = m.snapshot();
@@ -135,32 +139,27 @@ fn bench(name: &str, source: String, set: &[&str]) {
             }) as Box<dyn FnMut() -> u64>,
         }
     };
-    let mut subjects = [
-        round(Engine::Interpreter, Carriage::Plain),
-        round(Engine::Jit, Carriage::Plain),
-        round(Engine::Interpreter, Carriage::Gradient),
-        round(Engine::Jit, Carriage::Gradient),
-    ];
+    let all = [Carriage::Plain, Carriage::Gradient].map(|carriage| Engine::ALL.map(|engine| round(engine, carriage)));
+    let mut subjects: Vec<_> = all.into_iter().flatten().collect();
     let t = medians(&mut subjects, ROUNDS);
-    println!(
-        "{name:<12} {:>9.0} {:>9.0} {:>7.1} {:>12.0} {:>9.0} {:>7.1} {:>12.2}",
-        1e-6 / t[0],
-        1e-6 / t[1],
-        t[0] / t[1],
-        1e-6 / t[2],
-        1e-6 / t[3],
-        t[2] / t[3],
-        (cold - warm).max(0.0) * 1e3 / (2.0 * instructions as f64 / 1000.0),
-    );
+    print!("{name:<12}");
+    for t in t.chunks(Engine::ALL.len()) {
+        t.iter().for_each(|t| print!(" {:>9.0}", 1e-6 / t));
+        print!(" {:>6.1} {:>6.1}   ", t[0] / t[1], t[0] / t[2]);
+    }
+    println!(" {by_jit:>7.1} {by_native:>7.0}");
 }
 
 fn main() {
     let only = std::env::args().nth(1).filter(|a| !a.starts_with('-'));
     let wanted = |name: &str| only.as_ref().is_none_or(|o| o == name);
-    println!(
-        "{:<12} {:>9} {:>9} {:>7} {:>12} {:>9} {:>7} {:>12}",
-        "", "interp", "jit", "ratio", "grad interp", "jit", "ratio", "ms/1000"
-    );
+    let directory = std::env::temp_dir().join(format!("pendula-engines-{}", std::process::id()));
+    assert!(set(Settings { directory: Some(directory.clone()), ..Settings::default() }));
+    print!("{:<12}", "");
+    for interp in ["interp", "grad"] {
+        print!(" {interp:>9} {:>9} {:>9} {:>6} {:>6}   ", "jit", "native", "jit", "native");
+    }
+    println!(" {:>7} {:>7}", "jit", "native");
     for (name, source) in KERNELS.into_iter().chain(FLOATS) {
         if wanted(name) {
             bench(name, source.to_string(), &[]);
@@ -173,7 +172,8 @@ fn main() {
         }
     }
     println!(
-        "\nM instructions a second, there and back; backward with gradient words on the right. The last column: compiling for\n\
-         both directions, in milliseconds for a thousand instructions (target: at most 1)."
+        "\nM instructions a second, there and back, and over the interpreter's; backward with gradient words on the right. The last columns:\n\
+         compiling for both directions, in milliseconds for a thousand instructions (target: at most 1)."
     );
+    let _ = std::fs::remove_dir_all(directory);
 }

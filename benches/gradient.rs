@@ -12,7 +12,7 @@ use std::time::Instant;
 use common::{Subject, medians};
 use pendula::asm::assemble::assemble;
 use pendula::vm::gradient::{self, Variable};
-use pendula::vm::{Config, Machine, Outcome, Program, Snapshot};
+use pendula::vm::{Config, Engine, Machine, Outcome, Program, Snapshot};
 use pendula::{grad, values};
 
 /// The most that a whole gradient may take, in runs forward.
@@ -20,6 +20,11 @@ const TARGET: f64 = 6.0;
 /// The least time of a run forward, with its repetitions.
 const LEAST: f64 = 0.02;
 const ROUNDS: usize = 11;
+
+/// Both are run by the interpreter; `cargo bench --bench engines` compares engines.
+fn interpreted() -> Config {
+    Config { engine: Engine::Interpreter, ..Config::default() }
+}
 
 struct Case {
     name: &'static str,
@@ -148,7 +153,8 @@ fn ratios() {
     );
     for Case { name, source, set, loss: of } in CASES {
         let program = program(name, source);
-        let config = Config { mem: Some(program.module().data.len() as u64 + 256), ..Config::default() };
+        let mem = Some(program.module().data.len() as u64 + 256);
+        let config = Config { mem, ..interpreted() };
         let machine = || {
             let mut machine = Machine::new(&program, &config).expect("enough memory");
             for assignment in set {
@@ -198,7 +204,7 @@ fn ratios() {
 /// In a process of its own: the gradient of the example `orbit` over so many steps, and what it took.
 fn orbit(steps: &str) {
     let program = program("orbit", None);
-    let mut machine = Machine::new(&program, &Config::default()).expect("enough memory");
+    let mut machine = Machine::new(&program, &interpreted()).expect("enough memory");
     values::set(&mut machine, &format!("n={steps}")).expect("a number of steps");
     let (start, of) = (machine.snapshot(), loss(&machine, "p[0]"));
     let begun = Instant::now();

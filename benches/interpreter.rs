@@ -20,7 +20,7 @@ use pendula::isa::inst::Kind;
 use pendula::isa::operand::Shape;
 use pendula::isa::table::{Func, Row, int_fn, q_fn};
 use pendula::isa::types::{Acc, Cond};
-use pendula::vm::{Config, Machine, Outcome, Program};
+use pendula::vm::{Config, Engine, Machine, Outcome, Program};
 
 /// The hand-written loop's instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -280,7 +280,8 @@ fn main() {
         let entry =
             module.code.iter().position(|i| matches!(i.kind, Kind::Row { row: Row::Start, .. })).expect("a start");
         let program = Program::new(module, true).expect("a sound kernel");
-        let config = |count| Config { mem: Some(data as u64 + 1024), count, ..Config::default() };
+        let (mem, engine) = (Some(data as u64 + 1024), Engine::Interpreter);
+        let config = |count| Config { mem, count, engine, ..Config::default() };
 
         // Both must compute the same before either is timed.
         let mut machine = Machine::new(&program, &config(true)).expect("enough memory");

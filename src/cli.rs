@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Fmt(Fmt),
     /// Show the instruction set, from the table that defines it.
     Isa(Isa),
+    /// Time the workloads beside the same in C, and check their results.
+    Bench(Bench),
     /// Write a completion script for a shell.
     Completions(Completions),
     /// Write the manual page.
@@ -189,7 +191,7 @@ pub(crate) struct Conditions {
         NAME is a data symbol, an element (`a[3]`), or a register; a register's number is an integer unless a suffix says otherwise (`r3.q=1.5`)."
     )]
     pub(crate) set: Vec<String>,
-    /// The execution engine.
+    /// What runs the program.
     #[arg(long, value_enum, default_value_t = Engine::default())]
     pub(crate) engine: Engine,
     /// Whether `assert`, `zero`, `push`, `pop` and the landing places of jumps are verified.
@@ -368,6 +370,8 @@ pub(crate) enum Engine {
     Interp,
     /// Code for the host, made by Cranelift once a run is long enough to be worth it; same results, traps and counts.
     Jit,
+    /// The same by the system's C compiler, which takes longer and makes faster code; it is kept for later runs.
+    Native,
 }
 
 impl Default for Engine {
@@ -375,6 +379,7 @@ impl Default for Engine {
         match pendula::vm::Engine::default() {
             pendula::vm::Engine::Interpreter => Engine::Interp,
             pendula::vm::Engine::Jit => Engine::Jit,
+            pendula::vm::Engine::Native => Engine::Native,
         }
     }
 }
@@ -384,6 +389,7 @@ impl From<Engine> for pendula::vm::Engine {
         match engine {
             Engine::Interp => pendula::vm::Engine::Interpreter,
             Engine::Jit => pendula::vm::Engine::Jit,
+            Engine::Native => pendula::vm::Engine::Native,
         }
     }
 }
@@ -516,6 +522,49 @@ pub(crate) struct Isa {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Options of `bench`.
+#[derive(Args, Debug)]
+pub(crate) struct Bench {
+    /// The workloads, or single cases of them [default: all].
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) workloads: Vec<String>,
+    /// The execution engines [default: the fastest there is].
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    pub(crate) engine: Vec<Engine>,
+    /// Take less time: few rounds, short samples, fewer steps of leapfrog.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Rounds, of which medians are taken [default: 11, with --quick 5].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) repeat: Option<u64>,
+    /// Time per element at 1, 4 and 16 times the size instead.
+    #[arg(long)]
+    pub(crate) scale: bool,
+    /// List the workloads.
+    #[arg(long, conflicts_with_all = ["scale", "markdown"])]
+    pub(crate) list: bool,
+    /// Print Markdown tables.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Run once and print the peak of memory: what the command asks processes of its own to do.
+    #[arg(long, value_enum, hide = true, requires = "engine")]
+    pub(crate) child: Option<BenchChild>,
+}
+
+/// What a process runs whose memory is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchChild {
+    /// Nothing.
+    Empty,
+    /// A run forward.
+    Forward,
+    /// A gradient.
+    Gradient,
 }
 
 /// Options of `completions`.

@@ -10,13 +10,12 @@ use pendula::hw_model::schedule::{self, Cost};
 use pendula::hw_model::units::si;
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::Counts;
-use pendula::isa::text::display;
+use pendula::isa::text::{ModuleNames, display};
 use pendula::isa::types::{Acc, Ty};
 use pendula::isa::{GateClass, Inst, Kind};
 
 use crate::cli::Breakdown;
 use crate::cmd::energy::{Ran, Sweep, Swept};
-use crate::trapped::ModuleNames;
 
 /// Rows of a table by line, at most.
 const LINES: usize = 12;

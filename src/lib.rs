@@ -39,5 +39,6 @@ pub mod arguments;
 pub mod arrays;
 pub mod grad;
 pub mod load;
+pub mod native;
 pub mod uncompute;
 pub mod values;

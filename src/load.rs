@@ -46,6 +46,8 @@ pub struct Nil {
     pub parameters: Vec<Vec<String>>,
     /// The program before it became instructions; `None` if there were errors.
     pub program: Option<ir::Program>,
+    /// The same in the form that C is written of, where [`compile::Options::native`] asks for it.
+    pub native: Option<ir::Program>,
     /// The files as they were read, the program first.
     pub inputs: Vec<Input>,
 }
@@ -154,7 +156,13 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
         FileKind::Nil => {
             let text = text_of(path, bytes)?;
             let c = compile(display_name(path), text, nil);
-            let nil = Nil { arguments: c.arguments, parameters: c.parameters, program: c.program, inputs: c.inputs };
+            let nil = Nil {
+                arguments: c.arguments,
+                parameters: c.parameters,
+                program: c.program,
+                native: c.native,
+                inputs: c.inputs,
+            };
             Ok(Loaded { module: c.module, diagnostics: c.diagnostics, sources: c.sources, nil: Some(nil) })
         }
     }

@@ -1,5 +1,6 @@
 //! The command line. Everything that Pendula prints is printed here.
 
+mod bench;
 mod cli;
 mod cmd;
 mod drift;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Invert(args) => cmd::invert::run(args, &reporter),
         Command::Fmt(args) => cmd::fmt::run(args, &reporter),
         Command::Isa(args) => cmd::isa::run(args),
+        Command::Bench(args) => cmd::bench::run(args, &reporter),
         Command::Completions(args) => cmd::completions::run(args),
         Command::Man(args) => cmd::man::run(args),
     };

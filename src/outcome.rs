@@ -20,6 +20,7 @@ pub(crate) fn outcome_json(outcome: &Outcome, machine: &Machine<'_>, max_steps: 
             "next": machine.pc().map(|at| trapped::address_json(at, module)),
         }),
         Outcome::Trap(trap) => json!({ "kind": "trap", "trap": trapped::to_json(trap, module) }),
+        Outcome::NoCode(message) => json!({ "kind": "no code", "message": message }),
     }
 }
 
@@ -54,6 +55,7 @@ pub(crate) fn ended(
     let module = machine.program().module();
     match outcome {
         Outcome::Finished => {}
+        Outcome::NoCode(message) => reporter.failure(&anyhow::anyhow!("{message}")),
         Outcome::Trap(trap) => trapped::report(trap, module, sources, reporter, machine.env().ieee),
         Outcome::Limit => {
             let n = max_steps.unwrap_or_default();

@@ -49,6 +49,13 @@ impl Reporter {
         let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
     }
 
+    /// Writes what is not as it might be, and goes on.
+    pub(crate) fn warning(&self, error: &anyhow::Error) {
+        let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        let report = [Group::with_title(Level::WARNING.primary_title(message))];
+        let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
+    }
+
     fn render(&self, d: &Diagnostic, sources: &Sources) -> String {
         let level = match d.severity {
             Severity::Error => Level::ERROR,

@@ -10,18 +10,19 @@ use anyhow::Context;
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::hw_model::Technology;
 use pendula::isa::counts::Direction;
-use pendula::isa::text::{display, number};
+use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::Reg;
 use pendula::load::display_name;
+use pendula::native::{Native, NativeError};
 use pendula::values;
-use pendula::vm::{Config, Event, Machine, Outcome, Program, Stepped};
+use pendula::vm::{Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
+use pendula_native::cc::Rounding;
 use serde_json::Value;
 
 use crate::Status;
-use crate::cli::{Conditions, Source, Switch, TrapOn};
+use crate::cli::{Conditions, Engine, Source, Switch, TrapOn};
 use crate::cmd::{self, report};
 use crate::report::{Reporter, print};
-use crate::trapped::ModuleNames;
 
 /// How many events `--json` collects; later ones are left out.
 const EVENTS: usize = 1_000_000;
@@ -48,7 +49,20 @@ pub(crate) fn program(
         return refuse(Diagnostic::error("P0143", message).help("run it forward, or uncompute instead of erasing"));
     }
     match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
-        Ok(program) => Ok(Ok(program)),
+        Ok(mut program) => {
+            if conditions.engine == Engine::Native
+                && let Some((nil, ir)) = loaded.nil.as_ref().and_then(|nil| Some((nil, nil.native.as_ref()?)))
+            {
+                let how = if source.nil.fast_float { Rounding::Fast } else { Rounding::Strict };
+                match Native::new(ir.clone(), nil.arguments.clone(), how) {
+                    Ok(native) => program.set_whole(Arc::new(native)),
+                    Err(NativeError::Refused(why)) => tracing::info!("not run as a whole: {why}"),
+                    // The machine says what is wrong with the compiler.
+                    Err(NativeError::Compiler(error)) => tracing::debug!("{error}"),
+                }
+            }
+            Ok(Ok(program))
+        }
         Err(error) => refuse(
             Diagnostic::error(error.code(), format!("{}: {error}", display_name(&source.file))).help(error.help()),
         ),
@@ -60,7 +74,12 @@ pub(crate) fn machine<'p>(program: &'p Program, conditions: &Conditions) -> anyh
     let trap_overflow = conditions.trap.contains(&TrapOn::Overflow);
     let engine = conditions.engine.into();
     let config = Config { mem: conditions.mem, ieee: conditions.ieee, trap_overflow, engine, ..Config::default() };
-    let mut machine = Machine::new(program, &config)?;
+    let mut machine = match Machine::new(program, &config) {
+        Err(error @ ConfigError::Engine { .. }) => {
+            anyhow::bail!("{error}; or take another engine, `--engine jit` or `--engine interp`")
+        }
+        machine => machine?,
+    };
     for assignment in &conditions.set {
         values::set(&mut machine, assignment).with_context(|| format!("--set {assignment}"))?;
     }
@@ -136,9 +155,13 @@ impl Session {
         let terminal = std::io::stderr().is_terminal();
         let outcome = loop {
             // Without a limit and a progress bar nothing is to be counted on the way.
-            let chunk = (self.left.is_some() || terminal).then(|| self.left.unwrap_or(CHUNK).min(CHUNK));
+            let chunk = (self.left.is_some() || (terminal && !machine.allows_whole()))
+                .then(|| self.left.unwrap_or(CHUNK).min(CHUNK));
             let before = machine.executed();
             let outcome = machine.run(chunk);
+            if let Outcome::NoCode(message) = outcome {
+                anyhow::bail!("the engine `{}` could not make code: {message}", machine.engine().name());
+            }
             if let Some(left) = &mut self.left {
                 *left -= (machine.executed() - before).min(*left);
             }

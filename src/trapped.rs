@@ -3,51 +3,15 @@
 use pendula::asm::diagnostic::{Diagnostic, Place, Sources};
 use pendula::isa::counts::Direction;
 use pendula::isa::inst::Kind;
-use pendula::isa::module::{Module, SymbolKind};
-use pendula::isa::num::Format;
+use pendula::isa::module::Module;
 use pendula::isa::operand::{Operand, Slot};
-use pendula::isa::table::Row;
-use pendula::isa::text::{Names, display, number};
+use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
 use pendula::vm::{Carriage, Trap, TrapValue};
 use serde_json::{Value, json};
 
 use crate::report::Reporter;
-
-/// Names from a module's symbols.
-pub(crate) struct ModuleNames<'a>(pub(crate) &'a Module);
-
-impl Names for ModuleNames<'_> {
-    fn label(&self, at: i64) -> String {
-        let code = |k: SymbolKind| !matches!(k, SymbolKind::Data { .. });
-        // A `proc` names its `ret`, which goes by the name of the `proc`.
-        let at = match usize::try_from(at).ok().and_then(|n| self.0.code.get(n)) {
-            Some(Inst { kind: Kind::Row { row: Row::Proc, inverse: true, .. }, imm, .. }) => at.saturating_add(*imm),
-            _ => at,
-        };
-        let exact = self.0.symbols.iter().find(|s| code(s.kind) && i64::try_from(s.value) == Ok(at));
-        exact.map_or_else(|| format!("@{at}"), |s| s.name.clone())
-    }
-
-    fn text(&self, index: u32) -> String {
-        self.0.texts.get(index as usize).cloned().unwrap_or_default()
-    }
-
-    fn data(&self, address: i64) -> Option<String> {
-        let at = u64::try_from(address).ok()?;
-        self.0.symbols.iter().find_map(|s| match s.kind {
-            SymbolKind::Data { len, .. } if s.value <= at && at < s.value + len.max(1) => {
-                Some(if at == s.value { s.name.clone() } else { format!("{}+{}", s.name, at - s.value) })
-            }
-            SymbolKind::Data { .. } | SymbolKind::Label | SymbolKind::Proc => None,
-        })
-    }
-
-    fn format(&self) -> Format {
-        self.0.flags.format
-    }
-}
 
 /// How an instruction reads each operand that a trap tells the value of, in their order.
 fn types(inst: &Inst) -> Vec<Ty> {

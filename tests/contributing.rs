@@ -213,7 +213,7 @@ fn put(path: &Path, bytes: &[u8]) {
 fn manifest(text: &str) -> String {
     let (workspace, _) = text.split_once("[package]").expect("the root package");
     let members = workspace.lines().find(|l| l.starts_with("members")).expect("the members");
-    let workspace = workspace.replace(members, "members = [\"isa\", \"vm\"]");
+    let workspace = workspace.replace(members, "members = [\"isa\", \"native\", \"vm\"]");
     format!("{workspace}[profile.dev]\nopt-level = 0\ndebug = false\n")
 }
 
@@ -250,7 +250,7 @@ fn the_edits_that_add_an_instruction_suffice() {
         apply(&scratch, edit);
     }
     let edited = |path: &Path| path.strip_prefix(&root).is_ok_and(|p| scratch.join(p).is_file());
-    for part in ["isa", "vm"] {
+    for part in ["isa", "native", "vm"] {
         // What a colleague has deleted since the last run must not stay.
         for stale in ["src", "tests"] {
             prune(&root.join(part).join(stale), &original.join(part).join(stale));

@@ -249,6 +249,7 @@ fn execute(
     let finish = |machine: &mut Machine<'_>, found: &mut Vec<Problem>| {
         let (line, code, message) = match machine.run(Some(limit)) {
             Outcome::Finished => return true,
+            Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
             Outcome::Limit => (machine.pc().map_or(0, line), "P0130", "the run did not end"),
             Outcome::Trap(trap) => (line(trap.at), trap.fault.code(), trap.fault.title()),
         };

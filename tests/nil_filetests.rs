@@ -174,6 +174,7 @@ fn trap(machine: &Machine<'_>, outcome: &Outcome, text: &str) -> Option<Problem>
     let (at, code, message) = match outcome {
         Outcome::Finished => return None,
         Outcome::Limit => (machine.pc()?, "P0130", "the run did not end"),
+        Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
         Outcome::Trap(trap) => {
             let module = machine.program().module();
             let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));

@@ -89,7 +89,8 @@ impl SplitMix64 {
         2.0 * self.unit() - 1.0
     }
 
-    fn vector(&mut self, n: usize) -> Vec<f64> {
+    /// So many numbers from −1 up to 1.
+    pub(crate) fn vector(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.signed()).collect()
     }
 }

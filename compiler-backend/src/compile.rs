@@ -7,7 +7,7 @@ use crate::ir::Program;
 use crate::lower::{self, Argument as Data, Erase};
 use crate::nil::sema::{self, Argument, Input, Settings};
 use crate::nil::{codes, read};
-use crate::passes::{self, Switches};
+use crate::passes::{self, Pass, Switches};
 
 /// What a compilation may choose.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub struct Options {
     pub switches: Switches,
     /// What is erased instead of undone.
     pub erase: Erase,
+    /// Whether the program is wanted in the form that C is written of, too.
+    pub native: bool,
 }
 
 /// What comes of a compilation.
@@ -35,6 +37,8 @@ pub struct Compiled {
     pub module: Option<Module>,
     /// The program before it became instructions.
     pub program: Option<Program>,
+    /// The same in the form that C is written of, where that is asked for: without what only instructions gain by.
+    pub native: Option<Program>,
     /// The data symbols of the entry's arguments.
     pub arguments: Vec<Data>,
     /// Their names, by parameter of the entry point.
@@ -75,6 +79,11 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
         ..Compiled::default()
     };
     if let (Some(mut program), false) = (analysis.program, failed(&diagnostics)) {
+        if options.native {
+            let mut native = program.clone();
+            passes::run(&mut native, &options.switches.without(Pass::Strength).without(Pass::Keep));
+            out.native = Some(native);
+        }
         passes::run(&mut program, &options.switches);
         match lower::lower(&program, &out.arguments, &lower::Options { erase: options.erase.clone() }) {
             Ok(module) => out.module = Some(module),

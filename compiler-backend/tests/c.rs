@@ -70,7 +70,7 @@ impl Compiled {
         });
         let places: Vec<Option<usize>> = places.collect();
         let codes = MODES.map(|mode| {
-            let source = c::write(&case.program, &arguments, &[mode]).expect("it can be written");
+            let source = c::write(&case.program, &arguments, &[mode], false).expect("it can be written");
             let names = (KERNELS, mode.name());
             let code = Code::new(&source.text, &source.kernels, (names.0, &names.1), Rounding::Strict);
             (mode, code.unwrap_or_else(|e| panic!("{e}\n{}", source.text)))

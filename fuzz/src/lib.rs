@@ -162,6 +162,7 @@ pub fn run(module: &Module) {
                 assert!(direction == Direction::Forward || !is_exact(module), "on the way back: {trap:?}");
                 return;
             }
+            Outcome::NoCode(message) => panic!("{message}"),
             Outcome::Limit => {
                 assert!(direction == Direction::Forward || !is_exact(module), "the way back is longer");
                 return;

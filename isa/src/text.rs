@@ -1,8 +1,10 @@
 //! One instruction as text, as the assembler reads it.
 
-use crate::inst::Inst;
+use crate::inst::{Inst, Kind};
+use crate::module::{Module, SymbolKind};
 use crate::num::{Format, decimal};
 use crate::operand::Operand;
+use crate::table::Row;
 use crate::types::{Reg, Ty};
 
 /// Whether a character may stand in a name: letters and digits, what is written on letters (accents, primes), and letters among the symbols. In
@@ -41,6 +43,41 @@ impl Names for NoNames {
     }
     fn format(&self) -> Format {
         Format::default()
+    }
+}
+
+/// Names from a module's symbols.
+#[derive(Clone, Copy, Debug)]
+pub struct ModuleNames<'a>(pub &'a Module);
+
+impl Names for ModuleNames<'_> {
+    fn label(&self, at: i64) -> String {
+        let code = |k: SymbolKind| !matches!(k, SymbolKind::Data { .. });
+        // A `proc` names its `ret`, which goes by the name of the `proc`.
+        let at = match usize::try_from(at).ok().and_then(|n| self.0.code.get(n)) {
+            Some(Inst { kind: Kind::Row { row: Row::Proc, inverse: true, .. }, imm, .. }) => at.saturating_add(*imm),
+            _ => at,
+        };
+        let exact = self.0.symbols.iter().find(|s| code(s.kind) && i64::try_from(s.value) == Ok(at));
+        exact.map_or_else(|| format!("@{at}"), |s| s.name.clone())
+    }
+
+    fn text(&self, index: u32) -> String {
+        self.0.texts.get(index as usize).cloned().unwrap_or_default()
+    }
+
+    fn data(&self, address: i64) -> Option<String> {
+        let at = u64::try_from(address).ok()?;
+        self.0.symbols.iter().find_map(|s| match s.kind {
+            SymbolKind::Data { len, .. } if s.value <= at && at < s.value + len.max(1) => {
+                Some(if at == s.value { s.name.clone() } else { format!("{}+{}", s.name, at - s.value) })
+            }
+            SymbolKind::Data { .. } | SymbolKind::Label | SymbolKind::Proc => None,
+        })
+    }
+
+    fn format(&self) -> Format {
+        self.0.flags.format
     }
 }
 

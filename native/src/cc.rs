@@ -138,9 +138,14 @@ impl Compiler {
 
     /// Compiles a source text to a library, for this very host, and loads it; or loads what was made of the same before.
     pub fn library(&self, name: &str, source: &str, how: Rounding) -> Result<Library, CcError> {
-        let more = SETTINGS.get().map_or(&[][..], |s| &s.options).iter().map(String::as_str);
-        let options = OPTIONS.iter().chain(rounding(how)).copied().chain(["-march=native"]).chain(more);
-        self.library_with(name, source, &options.collect::<Vec<_>>())
+        self.library_and(name, source, how, &[])
+    }
+
+    /// The same with more options.
+    pub fn library_and(&self, name: &str, source: &str, how: Rounding, more: &[&str]) -> Result<Library, CcError> {
+        let set = SETTINGS.get().map_or(&[][..], |s| &s.options).iter().map(String::as_str);
+        let usual = OPTIONS.iter().chain(rounding(how)).copied().chain(["-march=native"]);
+        self.library_with(name, source, &usual.chain(more.iter().copied()).chain(set).collect::<Vec<_>>())
     }
 
     /// The same with these options alone, which must ask for a library: `-shared`, `-fPIC`.

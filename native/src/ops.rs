@@ -48,7 +48,7 @@ pub enum Float {
 pub enum Op {
     /// A constant.
     Const(u64),
-    /// What a register carries in a lane when the block begins; never `r0`.
+    /// What a register carries in a lane when the block begins, or in the condition of an edge that follows a call, after that; never `r0`.
     Get(u8, u8),
     /// An integer operation of two words.
     Bin(Bin, V, V),

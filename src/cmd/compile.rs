@@ -16,7 +16,7 @@ use pendula::isa::counts::Direction;
 
 use crate::Status;
 use crate::cli::{Compile, Emit, Nil, Uncompute};
-use crate::cmd::{keep_source, load, report, write};
+use crate::cmd::{keep_source, load_for, report, write};
 use crate::report::Reporter;
 
 /// The compiler's options from the command line's.
@@ -50,11 +50,20 @@ pub(crate) fn options(nil: &Nil) -> anyhow::Result<Options> {
         Uncompute::Always | Uncompute::Auto => Erase::Never,
         Uncompute::Never => Erase::Always,
     };
-    Ok(Options { entry: nil.entry.clone(), arguments, types, format, fast_float: nil.fast_float, switches, erase })
+    Ok(Options {
+        entry: nil.entry.clone(),
+        arguments,
+        types,
+        format,
+        fast_float: nil.fast_float,
+        switches,
+        erase,
+        native: false,
+    })
 }
 
 pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(&args.source, None, args.json, reporter)? {
+    let program = match load_for(&args.source, None, args.emit == Emit::C, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
@@ -71,14 +80,15 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
             write(file, args.output.as_deref(), &text)?;
         }
         Emit::C => {
-            let (Some(ir), arguments) = (nil.program.as_ref(), &nil.arguments) else { return Ok(Status::Fault) };
+            let (Some(ir), arguments) = (nil.native.as_ref(), &nil.arguments) else { return Ok(Status::Fault) };
             let modes = [
                 (Direction::Forward, Carriage::Plain),
                 (Direction::Backward, Carriage::Plain),
                 (Direction::Backward, Carriage::Gradient),
             ];
             let modes = modes.map(|(direction, carriage)| c::Mode { direction, carriage });
-            let source = c::write(ir, arguments, &modes).with_context(|| format!("{file} cannot be written in C"))?;
+            let source = c::write(ir, arguments, &modes, args.source.nil.fast_float)
+                .with_context(|| format!("{file} cannot be written in C"))?;
             write(file, args.output.as_deref(), &source.text)?;
         }
         Emit::Rasm => write(file, args.output.as_deref(), &disasm::disassemble(&program.module))?,

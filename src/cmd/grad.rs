@@ -90,6 +90,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         check: args.check,
         keep_dropped: args.keep_dropped,
     };
+    machine.allow_whole(!(args.stats || args.json || args.keep_dropped));
     let mut session = Session::new(given, false);
     let mut seen = Seen::default();
     let outcome = grad(&mut machine, &options, |m| {

@@ -1,6 +1,7 @@
 //! The subcommands, one a file, and what they share.
 
 pub(crate) mod asm;
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod completions;
@@ -25,7 +26,7 @@ use pendula::uncompute::cheaper_to_erase;
 use pendula::vm::{self, Machine, Outcome};
 
 use crate::Status;
-use crate::cli::{Conditions, Source, Switch, Uncompute};
+use crate::cli::{Conditions, Engine, Source, Switch, Uncompute};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 
@@ -64,8 +65,21 @@ pub(crate) fn load(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
+    let native = run.is_some_and(|r| r.given.engine == Engine::Native);
+    load_for(source, run, native, json, reporter)
+}
+
+/// The same; `native` asks for a program in Nil in the form that C is written of, too.
+pub(crate) fn load_for(
+    source: &Source,
+    run: Option<Intended<'_>>,
+    native: bool,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
     let max_data = run.and_then(|r| r.given.mem);
-    let nil_options = compile::options(&source.nil)?;
+    let mut nil_options = compile::options(&source.nil)?;
+    nil_options.native = native && nil_options.erase == Erase::Never;
     let loaded = load::load(&source.file, &options(source, max_data), &nil_options);
     let loaded = match (loaded, source.nil.uncompute) {
         (Ok(Loaded { module: Some(module), nil: Some(nil), .. }), Uncompute::Auto) => {
@@ -129,6 +143,7 @@ fn measured<T>(
             let most = limit.map_or(String::new(), |n| format!(" {n}"));
             anyhow::bail!("the run that measures what undoing costs takes more instructions than --max-steps{most}")
         }
+        Outcome::NoCode(message) => anyhow::bail!("{message}"),
         Outcome::Trap(trap) => {
             anyhow::bail!("the run that measures what undoing costs did not end: {}", trap.fault.title())
         }

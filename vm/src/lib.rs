@@ -9,7 +9,7 @@
 mod core;
 mod decode;
 mod dispatch;
-#[cfg(feature = "jit")]
+#[cfg(any(feature = "jit", feature = "native"))]
 mod engine;
 pub mod gradient;
 mod lanes;
@@ -17,9 +17,11 @@ mod machine;
 mod program;
 mod run;
 mod trap;
+mod whole;
 
 pub use core::{Event, Flags};
 pub use machine::{Config, ConfigError, DEFAULT_STACK, Engine, Machine, Outcome, Snapshot, Stepped};
 pub use pendula_isa::adjoint::Carriage;
 pub use program::{LoadError, Program};
 pub use trap::{Trap, TrapValue};
+pub use whole::Whole;

@@ -56,35 +56,49 @@ impl Default for Config {
 }
 
 /// What runs a program. Engines agree in everything but speed: values, what words carry, traps, counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// The interpreter.
-    #[default]
     Interpreter,
     /// Procedures compiled to the host's code when they are first used, and the interpreter for the rest. Feature `jit`.
     Jit,
+    /// The same, written out as C for the system's compiler, whose code is kept from run to run. Feature `native`.
+    Native,
+}
+
+impl Default for Engine {
+    /// Compiled code, where the build has it and the host is one that code can be made for; else the interpreter.
+    fn default() -> Engine {
+        if Engine::Jit.is_available() { Engine::Jit } else { Engine::Interpreter }
+    }
 }
 
 impl Engine {
     /// Every engine.
-    pub const ALL: [Engine; 2] = [Engine::Interpreter, Engine::Jit];
+    pub const ALL: [Engine; 3] = [Engine::Interpreter, Engine::Jit, Engine::Native];
 
     /// The name.
     pub const fn name(self) -> &'static str {
         match self {
             Engine::Interpreter => "interp",
             Engine::Jit => "jit",
+            Engine::Native => "native",
         }
     }
 
-    /// Whether this build has the engine, and it can make code for this host.
+    /// Whether this build has the engine, and it can make code here.
     pub fn is_available(self) -> bool {
+        self.wanting().is_ok()
+    }
+
+    /// What is wanting for the engine, in words.
+    fn wanting(self) -> Result<(), String> {
+        #[cfg(any(feature = "jit", feature = "native"))]
+        return crate::engine::is_supported(self);
+        #[cfg(not(any(feature = "jit", feature = "native")))]
         match self {
-            Engine::Interpreter => true,
-            #[cfg(feature = "jit")]
-            Engine::Jit => crate::engine::is_supported(),
-            #[cfg(not(feature = "jit"))]
-            Engine::Jit => false,
+            Engine::Interpreter => Ok(()),
+            Engine::Jit | Engine::Native => Err(format!("it wants a build with the feature `{}`", self.name())),
         }
     }
 }
@@ -106,9 +120,14 @@ pub enum ConfigError {
     /// The host has not that much.
     #[error("cannot allocate {0} words of memory")]
     Allocate(u64),
-    /// The build has not this engine, or it makes no code for this host.
-    #[error("the engine `{}` is not available: it wants a build with the feature `jit`, and a host that it can make code for", .0.name())]
-    Engine(Engine),
+    /// The engine cannot make code here.
+    #[error("the engine `{}` is not available: {why}", .engine.name())]
+    Engine {
+        /// The engine.
+        engine: Engine,
+        /// What is wanting.
+        why: String,
+    },
 }
 
 /// How a run ended.
@@ -120,6 +139,8 @@ pub enum Outcome {
     Limit,
     /// At an instruction that could not run.
     Trap(Box<Trap>),
+    /// Where the engine was to make code, and could not: what its compiler says. The run can go on with single steps.
+    NoCode(String),
 }
 
 /// What one step did.
@@ -165,17 +186,19 @@ pub struct Machine<'p> {
     singles: BTreeMap<(Carriage, bool, u32), u64>,
     pub(crate) counting: bool,
     pub(crate) executed: u64,
-    engine: Engine,
-    #[cfg(feature = "jit")]
+    pub(crate) engine: Engine,
+    /// Whether whole runs may be made by the program's code for them.
+    pub(crate) whole: bool,
+    pub(crate) saved: crate::whole::Saved,
+    #[cfg(any(feature = "jit", feature = "native"))]
     pub(crate) local: crate::engine::Local,
 }
 
 impl<'p> Machine<'p> {
     /// A machine with the program's data in memory, about to run forward.
     pub fn new(program: &'p Program, config: &Config) -> Result<Machine<'p>, ConfigError> {
-        if !config.engine.is_available() {
-            return Err(ConfigError::Engine(config.engine));
-        }
+        let engine = config.engine;
+        engine.wanting().map_err(|why| ConfigError::Engine { engine, why })?;
         let module = program.module();
         let data = module.data.len() as u64;
         let mem = match (config.mem, module.flags.mem) {
@@ -227,7 +250,9 @@ impl<'p> Machine<'p> {
             counting: config.count,
             executed: 0,
             engine: config.engine,
-            #[cfg(feature = "jit")]
+            whole: false,
+            saved: Default::default(),
+            #[cfg(any(feature = "jit", feature = "native"))]
             local: crate::engine::Local::new(config.warm_up),
         };
         machine.begin(Direction::Forward);
@@ -261,6 +286,11 @@ impl<'p> Machine<'p> {
         self.core.output.clone_from(&snapshot.output);
         self.core.input.clone_from(&snapshot.input);
         self.core.read = snapshot.read;
+    }
+
+    /// What runs the program.
+    pub fn engine(&self) -> Engine {
+        self.engine
     }
 
     /// The program.
@@ -393,9 +423,12 @@ impl<'p> Machine<'p> {
 
     /// Runs to the end, to a trap, or until `limit` instructions have run.
     pub fn run(&mut self, limit: Option<u64>) -> Outcome {
+        if self.whole && limit.is_none() && self.run_whole() {
+            return Outcome::Finished;
+        }
         match self.engine {
-            #[cfg(feature = "jit")]
-            Engine::Jit => self.run_compiled(limit),
+            #[cfg(any(feature = "jit", feature = "native"))]
+            Engine::Jit | Engine::Native => self.run_compiled(limit),
             _ => self.interpret(limit),
         }
     }

@@ -1,17 +1,21 @@
 //! A module that has been found fit to run, decoded.
 
+use std::sync::Arc;
+
 use pendula_isa::adjoint::Carriage;
 use pendula_isa::module::Module;
 use pendula_isa::verify::{Violation, verify};
 
 use crate::decode::{Decoded, Op, decode};
+use crate::whole::Whole;
 
 /// A module decoded for running, in both directions.
 pub struct Program {
     pub(crate) module: Module,
     pub(crate) decoded: Decoded,
     pub(crate) checks: bool,
-    #[cfg(feature = "jit")]
+    whole: Option<Arc<dyn Whole>>,
+    #[cfg(any(feature = "jit", feature = "native"))]
     pub(crate) native: crate::engine::Native,
 }
 
@@ -88,7 +92,8 @@ impl Program {
             module,
             decoded,
             checks,
-            #[cfg(feature = "jit")]
+            whole: None,
+            #[cfg(any(feature = "jit", feature = "native"))]
             native: Default::default(),
         })
     }
@@ -96,6 +101,15 @@ impl Program {
     /// The straight-line instructions as a carriage runs them.
     pub(crate) fn ops(&self, carriage: Carriage) -> &[Op] {
         self.decoded.ops(&self.module, carriage)
+    }
+
+    /// Gives the program code for whole runs, for machines that allow it ([`crate::Machine::allow_whole`]).
+    pub fn set_whole(&mut self, whole: Arc<dyn Whole>) {
+        self.whole = Some(whole);
+    }
+
+    pub(crate) fn whole(&self) -> Option<&dyn Whole> {
+        self.whole.as_deref()
     }
 
     /// The module.

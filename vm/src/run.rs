@@ -104,14 +104,14 @@ pub(crate) fn run_blocks<const COUNT: bool>(
 }
 
 /// What comes after a single block.
-#[cfg(feature = "jit")]
+#[cfg(any(feature = "jit", feature = "native"))]
 pub(crate) enum After {
     Next(u32),
     Stop(Stop),
 }
 
 /// Runs what is left of a block of which `k` instructions have run, its last one not among them; then all of it counts.
-#[cfg(feature = "jit")]
+#[cfg(any(feature = "jit", feature = "native"))]
 pub(crate) fn finish_block(
     core: &mut Core,
     program: &Program,

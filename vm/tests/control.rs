@@ -140,7 +140,7 @@ fn run(m: &mut Machine, how: u64) -> Outcome {
                 Stepped::Trap(trap) => return Outcome::Trap(trap),
             },
             n => match m.run(Some(n - 1)) {
-                Outcome::Limit => {}
+                Outcome::Limit | Outcome::NoCode(_) => {}
                 outcome => return outcome,
             },
         }

@@ -285,7 +285,7 @@ fn run(m: &mut Machine, carriage: Carriage, direction: Direction) -> Result<(), 
     match m.run(None) {
         Outcome::Finished => Ok(()),
         Outcome::Trap(trap) => Err(trap.fault),
-        Outcome::Limit => unreachable!("no limit"),
+        Outcome::Limit | Outcome::NoCode(_) => unreachable!("no limit"),
     }
 }
 

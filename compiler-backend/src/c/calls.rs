@@ -69,9 +69,13 @@ impl FunctionWriter<'_, '_> {
                     }
                     Some(own) if copied => {
                         let copy = self.fresh("share");
-                        self.text.line(&format!("{kind} {copy} = 0;"));
+                        let forward = self.flows_forward(lane);
+                        let begin = if forward { own.text.as_str() } else { "0" };
+                        self.text.line(&format!("{kind} {copy} = {begin};"));
                         text.push_str(&format!(", &{copy}"));
-                        after.push((lane, ty, own, Ex::atom(copy, kind == "double")));
+                        if !forward {
+                            after.push((lane, ty, own, Ex::atom(copy, kind == "double")));
+                        }
                     }
                     Some(own) => {
                         let place = self.lent(*arg, &own, &mut back_to);

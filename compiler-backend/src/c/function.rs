@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_isa::adjoint::{Carriage, LANES, VALUE};
+use pendula_isa::adjoint::{Carriage, LANES, MIXED, SECOND, VALUE};
 use pendula_isa::table::{Func, f_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 use pendula_native::record::abstracted;
@@ -37,6 +37,8 @@ pub(super) struct FunctionWriter<'w, 'a> {
     pub(super) proven: HashSet<Site>,
     /// Memory words that a loop keeps in variables.
     pub(super) kept: HashMap<Mem, usize>,
+    /// Whether words that end are not looked at: they would be zero, or are to be forgotten.
+    pub(super) unchecked: bool,
     /// Whether `none` is needed.
     pub(super) none: bool,
 }
@@ -67,6 +69,7 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
         counts,
         proven: HashSet::new(),
         kept: HashMap::new(),
+        unchecked: false,
         none: false,
     };
     let head = fw.head(&name);
@@ -211,7 +214,9 @@ impl FunctionWriter<'_, '_> {
             for &lane in self.lanes_of(ty) {
                 let own = self.lane_name(lane, *var);
                 let kind = c_type(Self::lane_type(lane, ty));
-                if copied {
+                if copied && self.flows_forward(lane) {
+                    entry.push(format!("{kind} {own} = *p_{own};"));
+                } else if copied {
                     entry.push(format!("{kind} {own} = 0;"));
                     let other = Ex::atom(format!("*p_{own}"), kind == "double");
                     exit.extend(self.sum(lane, ty, &other, &Ex::atom(own, kind == "double"))?);
@@ -222,6 +227,14 @@ impl FunctionWriter<'_, '_> {
             }
         }
         Ok((entry, exit))
+    }
+
+    /// Whether a lane goes where values go: a copy has what the word has. Otherwise what flows to a copy flows on to the word.
+    pub(super) fn flows_forward(&self, lane: usize) -> bool {
+        match self.carriage {
+            Carriage::Tangent | Carriage::GradientTangent => lane == SECOND,
+            Carriage::Plain | Carriage::Gradient | Carriage::SecondGradient => lane == MIXED,
+        }
     }
 
     /// `to += from`, of what words of a type carry.

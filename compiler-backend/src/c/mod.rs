@@ -23,6 +23,7 @@
 
 mod body;
 mod calls;
+mod drop;
 mod function;
 mod loops;
 mod statement;
@@ -115,6 +116,7 @@ type Variant = (Fun, bool, Carriage);
 struct Writer<'a> {
     program: &'a Program,
     summaries: Summaries,
+    drops: drop::Drops<'a>,
     names: Names,
     variants: HashMap<Variant, String>,
     waiting: Vec<Variant>,
@@ -122,11 +124,12 @@ struct Writer<'a> {
     kernel_names: Vec<String>,
 }
 
-/// Writes a program, run with these arguments, in C.
+/// Writes a program, run with these arguments, in C. With `fast`, what undoing floating-point sums leaves of rounding is forgotten, and
+/// numbers are not looked at for being finite.
 ///
 /// # Errors
 /// What cannot be written in C.
-pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode]) -> Result<Source, Refused> {
+pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], fast: bool) -> Result<Source, Refused> {
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
     // The call of the entry is a function like others.
@@ -136,6 +139,7 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode]) -> Resul
     let mut w = Writer {
         program: &program,
         summaries: Summaries::new(&program),
+        drops: drop::Drops::new(&program, fast),
         names: Names::default(),
         variants: HashMap::new(),
         waiting: Vec::new(),
@@ -240,4 +244,12 @@ fn prelude(w: &Writer<'_>, program: &Program) -> String {
     }
     out.push_str("}\n\n");
     out
+}
+
+/// For each parameter of the entry point, whether the words that it is the address of may be written.
+pub fn written(program: &Program) -> Vec<bool> {
+    let Some(entry) = program.entry.and_then(|f| program.functions.get(f.0 as usize)) else { return Vec::new() };
+    let effects = crate::ir::effects::Effects::of_block(&Summaries::new(program), &entry.body);
+    let of = |p: &crate::ir::Param| entry.points(p.var).is_none_or(|region| effects.writes_region(region));
+    entry.params.iter().map(of).collect()
 }

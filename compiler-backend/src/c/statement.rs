@@ -1,7 +1,7 @@
 //! Statements.
 
 use pendula_isa::Env;
-use pendula_isa::adjoint::VALUE;
+use pendula_isa::adjoint::{Carriage, VALUE};
 use pendula_isa::{Ty, types::Cond};
 use pendula_native::ops::{Body, Kernel};
 use pendula_native::record::Setting;
@@ -93,9 +93,9 @@ impl FunctionWriter<'_, '_> {
             }
             Stmt::For { var, first, last, step, body } => self.count(s, *var, (*first, *last, *step), body, back),
             Stmt::With { name: _, compute, body } => {
-                self.block(compute, false)?;
+                self.compute(compute, body)?;
                 self.block(body, back)?;
-                self.block(compute, true)
+                self.undo(compute, body)
             }
             Stmt::Span { name: _, undo: _, body } => self.block(body, back),
             Stmt::Assert { test, why: _, says: _ } => {
@@ -197,7 +197,7 @@ impl FunctionWriter<'_, '_> {
     fn life(&mut self, var: Var, care: Care, ends: bool) {
         let ty = self.f.ty(var);
         let name = self.name(var);
-        if ends && care.check {
+        if ends && care.check && !self.unchecked {
             match ty {
                 Ty::F => self.text.line(&format!("NEAR_ZERO({name});")),
                 Ty::Int | Ty::Q | Ty::L => self.text.line(&format!("bad |= {name} != 0;")),
@@ -227,6 +227,9 @@ impl FunctionWriter<'_, '_> {
         self.text.line(&format!("if ({name} != (int64_t)top) return 1;"));
         let n = words.text;
         match ty {
+            _ if self.unchecked => {
+                self.text.line(&format!("memset(mem + top, 0, (word)({n}) * sizeof(word));"));
+            }
             Ty::F => self.text.line(&format!("odd |= end_doubles(mem + top, (word)({n}));")),
             Ty::Int | Ty::Q | Ty::L if care.check => {
                 self.text.line(&format!("bad |= end_words(mem + top, (word)({n}));"));
@@ -255,12 +258,49 @@ impl FunctionWriter<'_, '_> {
             let holds = self.test(s, &condition.test, n)?;
             return Ok(holds);
         }
-        self.block(&condition.compute, false)?;
+        self.compute(&condition.compute, &[])?;
         let holds = self.test(s, &condition.test, n)?;
         let name = self.fresh("c");
         self.text.line(&format!("const int {name} = {};", holds.text));
-        self.block(&condition.compute, true)?;
+        self.undo(&condition.compute, &[])?;
         Ok(Ex::atom(name, false))
+    }
+
+    /// Computes what is undone after `body`.
+    fn compute(&mut self, compute: &[At], body: &[At]) -> Done {
+        let _ = body;
+        if self.carriage == Carriage::Gradient && self.w.drops.own(self.f, compute).is_some() {
+            // Nothing flows to words that have just begun, nor from them.
+            self.carriage = Carriage::Plain;
+            let done = self.block(compute, false);
+            self.carriage = Carriage::Gradient;
+            return done;
+        }
+        self.block(compute, false)
+    }
+
+    /// Undoes it, or forgets it.
+    fn undo(&mut self, compute: &[At], body: &[At]) -> Done {
+        let own = self.w.drops.own(self.f, compute);
+        let own = own.filter(|own| self.w.drops.is_exact(self.f, compute, body, own));
+        let Some(own) = own else { return self.block(compute, true) };
+        if self.carriage != Carriage::Plain {
+            // The values are not looked at any more.
+            let outer = std::mem::replace(&mut self.unchecked, true);
+            let done = self.block(compute, true);
+            self.unchecked = outer;
+            return done;
+        }
+        for (base, len) in own.arrays.iter().rev() {
+            let n = self.integer(*len);
+            self.text.line(&format!("top -= (word){};", n.at(Prec::Unary)));
+            self.text.line(&format!(
+                "memset(mem + {}, 0, (word){} * sizeof(word));",
+                self.name(*base),
+                n.at(Prec::Unary)
+            ));
+        }
+        Ok(())
     }
 
     /// A comparison. `n` tells the comparisons of a statement apart.

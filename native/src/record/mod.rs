@@ -189,8 +189,9 @@ impl<'a> Recorder<'a> {
         self.branch = Some(Branch { test, confirm, unless });
     }
 
-    /// Writes down the condition of an edge that follows a call.
+    /// Writes down the condition of an edge that follows a call. Registers are then what the call has left: they are got anew.
     pub fn edge(&mut self, unless: Option<Question>, k: u32) {
+        self.regs = [[None; Reg::COUNT]; LANES];
         let unless = self.test(unless, k);
         self.branch = Some(Branch { test: Test::Never, confirm: Test::Always, unless });
     }

@@ -36,7 +36,7 @@ impl Machine<'_> {
             trap_overflow: core.trap_overflow,
             ieee: core.env.ieee,
         };
-        (setting, metered)
+        Mode { engine: self.engine, setting, metered }
     }
 
     /// Runs as [`Machine::run`], with compiled code where there is any.
@@ -99,7 +99,11 @@ impl Machine<'_> {
                 continue;
             }
             let mut at = (block, 0);
-            if let Some((code, entry)) = self.entry(plan, block, metered) {
+            let entry = match self.entry(plan, block, metered) {
+                Ok(entry) => entry,
+                Err(message) => return Outcome::NoCode(message),
+            };
+            if let Some((code, entry)) = entry {
                 self.tally(&plan.enter, block);
                 match self.enter(code, entry, metered, &mut budget) {
                     Left::Before(next) => {
@@ -136,10 +140,10 @@ impl Machine<'_> {
     }
 
     /// The code to be entered at a block, and the number of its entry.
-    fn entry(&mut self, plan: &Plan, block: u32, metered: bool) -> Option<(usize, u64)> {
+    fn entry(&mut self, plan: &Plan, block: u32, metered: bool) -> Result<Option<(usize, u64)>, String> {
         let (unit, entry) = (plan.unit_of[block as usize], plan.entry_of[block as usize]);
         if unit == NONE || entry == NONE {
-            return None;
+            return Ok(None);
         }
         let mode = self.mode(metered);
         let native = &self.program.native;
@@ -148,7 +152,7 @@ impl Machine<'_> {
         let table = table.get_or_insert_with(|| native.table(mode, plan.units.len()));
         self.local.counters[carriage].resize(plan.counters, 0);
         let code = native.code(self.program, mode, table, &mut self.local.given_up, unit)?;
-        Some((code, u64::from(entry)))
+        Ok(code.map(|code| (code, u64::from(entry))))
     }
 
     #[expect(unsafe_code, reason = "the entry of compiled code")]

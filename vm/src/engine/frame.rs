@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "compiled code is called here, and calls back")]
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicUsize;
 
 use crate::core::Core;
@@ -31,6 +33,8 @@ pub(crate) struct Frame {
     core: *mut Core,
     ops: *const Op,
     ops_len: usize,
+    /// What a listener has panicked with. Compiled code cannot be unwound: it leaves, and the panic goes on from there.
+    panic: Option<Box<dyn Any + Send>>,
 }
 
 /// Bytes of the host's stack that compiled code may take for calls. Threads have at least 2 MiB; the test for it comes before a call,
@@ -49,7 +53,8 @@ pub(crate) enum Left {
 const BEFORE: u64 = 1 << 63;
 
 impl Left {
-    /// The status that says so: never zero, which is a return to compiled code.
+    /// The status that says so: never zero, which is a return to compiled code. C has macros for it.
+    #[cfg(feature = "jit")]
     pub(crate) const fn status(self) -> u64 {
         match self {
             Left::At { block, k } => (block as u64) << 32 | (k as u64 + 1),
@@ -96,6 +101,7 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
             core,
             ops: s.ops.as_ptr(),
             ops_len: s.ops.len(),
+            panic: None,
         }
     };
     // SAFETY: the caller vouches that this is the address of code that follows this signature.
@@ -104,7 +110,27 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
     // addresses below `len` (the lanes in use have that many words), the counters of its unit, and the table.
     let status = unsafe { code(&raw mut frame, entry, 0) };
     *s.budget = frame.budget;
+    if let Some(panic) = frame.panic.take() {
+        resume_unwind(panic);
+    }
     Left::from_status(status)
+}
+
+/// Has a library of compiled code take the addresses of what it calls: of [`interpret`], then of kernels; and give those of its units, each
+/// at its place in `units`.
+///
+/// # Safety
+/// `code` is the address of `pendula_init` of a library that [`c`](super::c) wrote: it calls kernels as those here are to be called, of which
+/// it takes as many as are given, and it writes within `units`.
+#[cfg(feature = "native")]
+pub(crate) unsafe fn initialise(code: usize, kernels: &[usize], units: &mut [usize]) {
+    let entry: unsafe extern "C" fn(*mut Frame, u64) -> u64 = interpret;
+    let all: Vec<usize> = std::iter::once(entry as usize).chain(kernels.iter().copied()).collect();
+    // SAFETY: the caller vouches for the signature, and for what is read and written.
+    unsafe {
+        let code = std::mem::transmute::<usize, unsafe extern "C" fn(*const usize, *mut usize)>(code);
+        code(all.as_ptr(), units.as_mut_ptr());
+    }
 }
 
 /// Whether a fixed-point number that wraps is nothing to stop for.
@@ -113,20 +139,24 @@ fn quiet(core: &Core) -> u64 {
 }
 
 /// Has the interpreter run a straight-line instruction, by its number among the decoded ones: what compiled code calls. Not zero if it
-/// could not run.
+/// could not run, or a listener has panicked.
 ///
 /// # Safety
 /// `frame` is that of [`enter`].
 pub(crate) unsafe extern "C" fn interpret(frame: *mut Frame, op: u64) -> u64 {
     // SAFETY: compiled code hands on the frame that it was given, and touches nothing of the machine before this returns.
-    let (frame, core, ops) = unsafe {
-        let frame = &mut *frame;
-        (&raw mut frame.quiet, &mut *frame.core, std::slice::from_raw_parts(frame.ops, frame.ops_len))
-    };
+    let frame = unsafe { &mut *frame };
+    // SAFETY: `enter` has put there what its caller lent it until it returns; nothing else refers to it.
+    let (core, ops) = unsafe { (&mut *frame.core, std::slice::from_raw_parts(frame.ops, frame.ops_len)) };
     let op = op as usize;
     core.forward = op < ops.len() / 2;
-    let done = ops.get(op).map(|o| (o.run)(core, &ops[op..=op]));
-    // SAFETY: as above.
-    unsafe { frame.write(quiet(core)) };
-    u64::from(!matches!(done, Some(Ok(()))))
+    let done = catch_unwind(AssertUnwindSafe(|| ops.get(op).map(|o| (o.run)(core, &ops[op..=op]))));
+    frame.quiet = quiet(core);
+    match done {
+        Ok(done) => u64::from(!matches!(done, Some(Ok(())))),
+        Err(panic) => {
+            frame.panic = Some(panic);
+            1
+        }
+    }
 }

@@ -9,7 +9,7 @@ use pendula_isa::{Env, Inst};
 use super::plan::{Plan, Unit};
 use crate::decode::{self, Code, Decoded, Exit};
 use pendula_native::ops::{Body, Float, Kernel, Op, Part, Test, V};
-use pendula_native::record::{Question, Recorder, Setting, registers};
+use pendula_native::record::{Question, Recorder, Setting};
 
 /// A unit to be compiled.
 pub(crate) struct Job<'a> {
@@ -22,6 +22,9 @@ pub(crate) struct Job<'a> {
     pub(crate) metered: bool,
     /// What each block computes.
     pub(crate) bodies: Vec<Body>,
+    /// The operations of each of its instructions, which the parts of the body have together.
+    #[cfg(feature = "native")]
+    pub(crate) instructions: Vec<Vec<Part>>,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) module: &'a Module,
 }
@@ -43,6 +46,8 @@ impl<'a> Job<'a> {
         let env = Env { format: module.flags.format, ieee: setting.ieee };
         let mut kernels = Vec::new();
         let mut bodies = Vec::with_capacity(unit.blocks.len());
+        #[cfg(feature = "native")]
+        let mut instructions = Vec::with_capacity(unit.blocks.len());
         for (&block, depth) in unit.blocks.iter().zip(&unit.depth) {
             let code = &decoded.code[block as usize];
             let back = !decoded.is_forward(block);
@@ -63,11 +68,25 @@ impl<'a> Job<'a> {
                 Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
             }
             let mut body = recorder.finish();
+            #[cfg(feature = "native")]
+            instructions.push(body.parts.clone());
             merge_parts(&mut body, if *depth > 0 { WRITES_TOGETHER } else { usize::MAX });
             merge_checks(&mut body);
             bodies.push(body);
         }
-        Job { plan, unit, decoded, setting, env, metered, bodies, kernels, module }
+        Job {
+            plan,
+            unit,
+            decoded,
+            setting,
+            env,
+            metered,
+            bodies,
+            #[cfg(feature = "native")]
+            instructions,
+            kernels,
+            module,
+        }
     }
 
     /// The straight-line instruction with this number among the decoded ones.
@@ -148,9 +167,6 @@ fn merge_checks(body: &mut Body) {
 /// How many writes of registers are checked together in a loop: the registers of before are held as long.
 const WRITES_TOGETHER: usize = 8;
 
-/// How many stores a unit may have in code that is seldom run.
-const STORES_ASIDE: usize = 400;
-
 /// In which forms a value is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Use {
@@ -171,11 +187,6 @@ pub(crate) struct Facts {
     pub(crate) used: [u32; LANES],
     /// Those that are kept as doubles.
     pub(crate) doubles: [u32; LANES],
-    /// For each block, the registers that the machine may not hold when it begins.
-    pub(crate) dirty: Vec<[u32; LANES]>,
-    /// For each block, whether it writes registers back before what may leave. Else it does so where it leaves: that costs nothing while the
-    /// block runs, and much code where it may leave at many places.
-    pub(crate) eager: Vec<bool>,
     /// For each block, how its values are used.
     pub(crate) uses: Vec<Vec<Use>>,
 }
@@ -193,11 +204,9 @@ impl Facts {
                 used[VALUE] |= 1 << Reg::SP.number();
             }
         }
-        let mut facts = Facts { used, doubles: [0; LANES], dirty: Vec::new(), eager: Vec::new(), uses: Vec::new() };
+        let mut facts = Facts { used, doubles: [0; LANES], uses: Vec::new() };
         facts.choose_doubles(job);
         facts.uses = job.bodies.iter().map(|body| facts.uses(body)).collect();
-        facts.choose_eager(job);
-        facts.find_dirty(job);
         facts
     }
 
@@ -288,95 +297,10 @@ impl Facts {
         }
         for (lane, scores) in score.iter().enumerate() {
             for (reg, s) in scores.iter().enumerate() {
-                self.doubles[lane] |= u32::from(*s > 0) << reg;
+                // The stack pointer is an address.
+                let double = *s > 0 && (lane, reg) != (VALUE, Reg::SP.index());
+                self.doubles[lane] |= u32::from(double) << reg;
             }
         }
-    }
-
-    /// Chooses the blocks that write registers back early: all that may leave, but for those in loops, the innermost first, as long as there
-    /// are not too many of them.
-    fn choose_eager(&mut self, job: &Job<'_>) {
-        let n = job.unit.blocks.len();
-        self.eager = vec![true; n];
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by_key(|at| std::cmp::Reverse(job.unit.depth[*at]));
-        let mut left = STORES_ASIDE;
-        for at in order {
-            let body = &job.bodies[at];
-            let leaves = body.parts.iter().filter(|p| body.ops[p.range()].iter().any(Op::may_leave)).count() + 1;
-            let written: usize = body.ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
-            let stores = leaves * (written.min(24) + 2);
-            if leaves == 1 && body.branch.is_none() || (job.unit.depth[at] > 0 && stores <= left) {
-                self.eager[at] = false;
-                left = left.saturating_sub(stores);
-            }
-        }
-    }
-
-    /// Finds out which registers the machine may not hold at the beginning of each block.
-    fn find_dirty(&mut self, job: &Job<'_>) {
-        let n = job.unit.blocks.len();
-        self.dirty = vec![[0; LANES]; n];
-        let place = |b: u32| job.unit.blocks.iter().position(|x| *x == b);
-        let successors: Vec<[Option<usize>; 2]> = job
-            .unit
-            .blocks
-            .iter()
-            .map(|&b| {
-                let code = &job.decoded.code[b as usize];
-                match &code.exit {
-                    Exit::Branch(branch) => [place(branch.to), place(branch.fall.block)],
-                    Exit::Fall(to) => [place(*to), None],
-                    Exit::Call { lift: false, .. } => {
-                        let site = &job.decoded.calls[job.decoded.address(b, code.len - 1) as usize];
-                        let after = site.as_ref().map(|s| s.after[usize::from(!job.decoded.is_forward(b))].block);
-                        [after.and_then(place), None]
-                    }
-                    Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => [None, None],
-                }
-            })
-            .collect();
-        let mut todo: Vec<usize> = (0..n).rev().collect();
-        let mut waiting = vec![true; n];
-        while let Some(at) = todo.pop() {
-            waiting[at] = false;
-            let out = self.after(job, at, self.dirty[at]);
-            for to in successors[at].into_iter().flatten() {
-                let before = self.dirty[to];
-                for (dirty, out) in self.dirty[to].iter_mut().zip(out) {
-                    *dirty |= out;
-                }
-                if self.dirty[to] != before && !std::mem::replace(&mut waiting[to], true) {
-                    todo.push(to);
-                }
-            }
-        }
-    }
-
-    /// The registers that the machine may not hold when a block ends.
-    fn after(&self, job: &Job<'_>, place: usize, mut dirty: [u32; LANES]) -> [u32; LANES] {
-        let code = &job.decoded.code[job.unit.blocks[place] as usize];
-        for part in &job.bodies[place].parts {
-            for op in &job.bodies[place].ops[part.range()] {
-                match *op {
-                    Op::Set(lane, reg, _) => dirty[usize::from(lane)] |= 1 << reg,
-                    Op::Interpret => {
-                        let (read, written) = registers(job.instruction(code.first + part.k - code.head));
-                        job.lanes().for_each(|lane| dirty[lane] &= !(read | written));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        if self.eager[place] {
-            return [0; LANES];
-        }
-        if let Exit::Call { to, lift: false, .. } = code.exit {
-            let touched = self.touched(job, to);
-            for (dirty, touched) in dirty.iter_mut().zip(touched) {
-                *dirty &= !touched;
-            }
-        }
-        dirty
     }
 }

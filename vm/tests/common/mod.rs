@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod lockstep;
+
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::lookup;
 use pendula_isa::module::Module;

@@ -14,8 +14,9 @@ use pendula_isa::num::float;
 use pendula_isa::types::{Cond, Reg};
 
 use super::super::frame::Frame;
+use super::super::job::{Facts, Job};
 use super::super::plan::Way;
-use super::super::{Facts, Job};
+use super::upkeep::Upkeep;
 use super::values::View;
 use super::ways::Stub;
 use crate::decode::Code;
@@ -25,6 +26,7 @@ use pendula_native::record::bits;
 pub(super) struct Emit<'a, 'f> {
     pub(super) job: &'a Job<'a>,
     pub(super) facts: &'a Facts,
+    pub(super) upkeep: &'a Upkeep,
     pub(super) b: FunctionBuilder<'f>,
     pub(super) vars: [[Option<Variable>; Reg::COUNT]; LANES],
     pub(super) blocks: Vec<Block>,
@@ -89,9 +91,11 @@ pub(super) fn unit(
     let blocks = job.unit.blocks.iter().map(|_| b.create_block()).collect();
     let last = b.create_block();
     let facts = Facts::new(job);
+    let upkeep = Upkeep::new(job, &facts);
     let mut e = Emit {
         job,
         facts: &facts,
+        upkeep: &upkeep,
         b,
         vars: [[None; Reg::COUNT]; LANES],
         blocks,
@@ -242,10 +246,10 @@ impl Emit<'_, '_> {
         self.written.resize(body.ops.len(), false);
         self.now = [[None; Reg::COUNT]; LANES];
         self.changed = [0; LANES];
-        self.dirty = self.facts.dirty[place];
+        self.dirty = self.upkeep.dirty[place];
         self.b.switch_to_block(self.blocks[place]);
         (self.k, self.leave) = (0, None);
-        self.eager = self.facts.eager[place];
+        self.eager = self.upkeep.eager[place];
         if self.job.metered {
             self.meter();
         }

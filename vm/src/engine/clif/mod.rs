@@ -11,17 +11,34 @@
 mod calls;
 mod emit;
 mod memory;
+mod upkeep;
 mod values;
 mod ways;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, types};
+use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module as _, default_libcall_names};
 
-use super::Job;
+use super::job::Job;
+
+/// The host; `None` where it is not one that Cranelift makes code for.
+fn target() -> Option<OwnedTargetIsa> {
+    let mut flags = settings::builder();
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("use_colocated_libcalls", "false"),
+        ("is_pic", "false"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        ("unwind_info", "false"),
+    ] {
+        flags.set(name, value).ok()?;
+    }
+    cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
+}
 
 /// Compiles units, and holds their code.
 pub(crate) struct Compiler {
@@ -33,20 +50,13 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// `None` where the host is not one that Cranelift makes code for.
+    /// Whether the host is one that Cranelift makes code for.
+    pub(crate) fn is_supported() -> bool {
+        target().is_some()
+    }
+
     pub(crate) fn new() -> Option<Compiler> {
-        let mut flags = settings::builder();
-        for (name, value) in [
-            ("opt_level", "speed"),
-            ("use_colocated_libcalls", "false"),
-            ("is_pic", "false"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-            ("unwind_info", "false"),
-        ] {
-            flags.set(name, value).ok()?;
-        }
-        let isa = cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()?;
-        let module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
+        let module = JITModule::new(JITBuilder::with_isa(target()?, default_libcall_names()));
         Some(Compiler {
             context: module.make_context(),
             module: Some(module),

@@ -1,0 +1,266 @@
+//! Which computations need not be undone in C: those that write nothing but words
+//! of their own, which are zero again in the end, whatever was made of them.
+//!
+//! A computation's own words are variables whose lives begin in it, and arrays.
+//! Undoing it makes them zero, if what is done between changes nothing that it
+//! reads or writes; then forgetting them comes to the same. Of floating-point
+//! words that is exact only where one number is added to zero: (a + b) − b − a
+//! may leave a rounding, for which a run might trap. Where that is not asked for
+//! (`fast`), such words are forgotten, too.
+
+use std::collections::{HashMap, HashSet};
+
+use pendula_isa::{Acc, Ty};
+
+use crate::ir::effects::{Effects, Summaries, walk, written_operands};
+use crate::ir::{At, Fun, Function, Operand, Place, Program, Region, Stmt, Var};
+
+/// What is to be done where a computation is forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    vars: HashSet<Var>,
+    regions: HashSet<Region>,
+    /// Arrays, in the order in which they began: the base, and the length.
+    pub(super) arrays: Vec<(Var, Operand)>,
+}
+
+/// Whether the words that an address parameter points to may be written, by parameter; `None` if other words may be.
+type Reach = Option<Vec<bool>>;
+
+/// What is known of a program for this.
+pub(super) struct Drops<'a> {
+    program: &'a Program,
+    summaries: Summaries,
+    reach: HashMap<Fun, Reach>,
+    /// Whether rounding may be forgotten.
+    pub(super) fast: bool,
+}
+
+impl<'a> Drops<'a> {
+    pub(super) fn new(program: &'a Program, fast: bool) -> Drops<'a> {
+        Drops { program, summaries: Summaries::new(program), reach: HashMap::new(), fast }
+    }
+
+    /// A computation's own words, if it writes nothing else.
+    pub(super) fn own(&mut self, f: &Function, compute: &[At]) -> Option<Own> {
+        let mut own = Own::default();
+        begin(compute, true, &mut own)?;
+        self.keeps_to(f, compute, &own).then_some(own)
+    }
+
+    /// Whether undoing a computation, which keeps to its own words, comes to nothing but zeros, with `body` done between.
+    pub(super) fn is_exact(&mut self, f: &Function, compute: &[At], body: &[At], own: &Own) -> bool {
+        let done = Effects::of_block(&self.summaries, compute);
+        if Effects::of_block(&self.summaries, body).disturbs(&done) {
+            return false;
+        }
+        self.fast || {
+            let mut sums = HashMap::new();
+            self.sums(f, compute, false, &mut sums)
+                && own.vars.iter().all(|v| f.ty(*v) != Ty::F || sums.get(v).is_none_or(|n| *n <= 1))
+        }
+    }
+
+    /// Whether a block writes only these words.
+    fn keeps_to(&mut self, f: &Function, block: &[At], own: &Own) -> bool {
+        block.iter().all(|s| match &s.stmt {
+            Stmt::Update { dst, .. } => is_own(own, (*dst).into()),
+            Stmt::Permute { row, args, .. } => args.iter().take(written_operands(*row)).all(|a| is_own(own, *a)),
+            Stmt::Ancilla { var, .. } => own.vars.contains(var),
+            Stmt::Array { base, .. } => own.vars.contains(base),
+            Stmt::Call { func, args, .. } => self.call_keeps_to(f, *func, args, own),
+            Stmt::If { pre, post, then, otherwise } => {
+                [&pre.compute, &post.compute, then, otherwise].into_iter().all(|b| self.keeps_to(f, b, own))
+            }
+            Stmt::While { pre, post, body } => {
+                [&pre.compute, &post.compute, body].into_iter().all(|b| self.keeps_to(f, b, own))
+            }
+            Stmt::For { body, .. } | Stmt::Span { body, .. } => self.keeps_to(f, body, own),
+            Stmt::With { compute, body, .. } => [compute, body].into_iter().all(|b| self.keeps_to(f, b, own)),
+            Stmt::Assert { .. } => true,
+            Stmt::Show { .. } | Stmt::Print(_) => false,
+        })
+    }
+
+    fn call_keeps_to(&mut self, f: &Function, func: Fun, args: &[Operand], own: &Own) -> bool {
+        let program = self.program;
+        let Some(callee) = program.functions.get(func.0 as usize) else { return false };
+        let Some(reach) = self.reach(func) else { return false };
+        callee.params.iter().zip(args).zip(reach).all(|((param, arg), written)| {
+            let lent = !param.written || is_own(own, *arg);
+            let reached =
+                !written || matches!(arg, Operand::Var(v) if f.points(*v).is_some_and(|r| own.regions.contains(&r)));
+            lent && reached
+        })
+    }
+
+    /// Which parameters' words a function may write by their addresses.
+    fn reach(&mut self, func: Fun) -> Reach {
+        if let Some(known) = self.reach.get(&func) {
+            return known.clone();
+        }
+        // A function that calls itself may write anything.
+        self.reach.insert(func, None);
+        let program = self.program;
+        let f = program.functions.get(func.0 as usize)?;
+        let mut own: HashSet<Region> = HashSet::new();
+        let mut written: HashSet<Region> = HashSet::new();
+        let mut unknown = false;
+        let mut calls = Vec::new();
+        walk(&f.body, &mut |s| match &s.stmt {
+            Stmt::Update { dst: Place::Mem(m), .. } => {
+                written.insert(m.region);
+            }
+            Stmt::Permute { row, args, .. } => {
+                for a in args.iter().take(written_operands(*row)) {
+                    if let Operand::Mem(m) = a {
+                        written.insert(m.region);
+                    }
+                }
+            }
+            Stmt::Array { region, .. } => {
+                own.insert(*region);
+            }
+            Stmt::Call { func, args, .. } => calls.push((*func, args)),
+            Stmt::Update { dst: Place::Var(_), .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::If { .. }
+            | Stmt::While { .. }
+            | Stmt::For { .. }
+            | Stmt::With { .. }
+            | Stmt::Span { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => {}
+        });
+        for (callee, args) in calls {
+            let reach = self.reach(callee)?;
+            let params = program.functions.get(callee.0 as usize).map_or(&[][..], |c| &c.params);
+            for ((arg, reached), param) in args.iter().zip(reach).zip(params) {
+                if let (Operand::Mem(m), true) = (arg, param.written) {
+                    written.insert(m.region);
+                }
+                if reached {
+                    match arg {
+                        Operand::Var(v) => match f.points(*v) {
+                            Some(region) => {
+                                written.insert(region);
+                            }
+                            None => unknown = true,
+                        },
+                        Operand::Const(_) | Operand::Mem(_) => unknown = true,
+                    }
+                }
+            }
+        }
+        let of: Vec<Option<Region>> = f.params.iter().map(|p| f.points(p.var)).collect();
+        let told = written.iter().all(|r| own.contains(r) || of.contains(&Some(*r)));
+        let reach = (!unknown && told).then(|| of.iter().map(|r| r.is_some_and(|r| written.contains(&r))).collect());
+        self.reach.insert(func, reach.clone());
+        reach
+    }
+
+    /// How often each floating-point variable is added to, at most; `false` if there is something else than a sum or it is not known.
+    fn sums(&mut self, f: &Function, block: &[At], again: bool, sums: &mut HashMap<Var, u32>) -> bool {
+        block.iter().all(|s| match &s.stmt {
+            Stmt::Update { acc, func, dst, .. } => match dst {
+                Place::Var(v) if f.ty(*v) == Ty::F => {
+                    *sums.entry(*v).or_default() += 1 + u32::from(again);
+                    *acc == Acc::Add || *acc == Acc::Xor
+                }
+                Place::Var(_) => true,
+                Place::Mem(_) => func.info().ty != Ty::F,
+            },
+            Stmt::Permute { ty, args, row, .. } => {
+                let float = |a: &Operand| match a {
+                    Operand::Var(v) => f.ty(*v) == Ty::F,
+                    Operand::Mem(_) => true,
+                    Operand::Const(_) => false,
+                };
+                *ty != Ty::F && !args.iter().take(written_operands(*row)).any(float)
+            }
+            Stmt::Ancilla { .. } | Stmt::Assert { .. } => true,
+            Stmt::Array { ty, .. } => *ty != Ty::F,
+            Stmt::Call { func, args, .. } => {
+                let params = self.program.functions.get(func.0 as usize).map_or(&[][..], |c| &c.params);
+                let lends = args.iter().zip(params).all(|(a, p)| match a {
+                    Operand::Var(v) => !p.written || f.ty(*v) != Ty::F,
+                    Operand::Mem(_) => !p.written,
+                    Operand::Const(_) => true,
+                });
+                lends && !self.summaries.get(*func).writes_memory && !self.summaries.get(*func).inexact
+            }
+            Stmt::If { pre, post, then, otherwise } => {
+                [&pre.compute, &post.compute, then, otherwise].into_iter().all(|b| self.sums(f, b, again, sums))
+            }
+            Stmt::While { pre, post, body } => {
+                [&pre.compute, &post.compute, body].into_iter().all(|b| self.sums(f, b, true, sums))
+            }
+            Stmt::For { body, .. } => self.sums(f, body, true, sums),
+            Stmt::Span { body, .. } => self.sums(f, body, again, sums),
+            Stmt::With { compute, body, .. } => self.sums(f, compute, again, sums) && self.sums(f, body, again, sums),
+            Stmt::Show { .. } | Stmt::Print(_) => false,
+        })
+    }
+}
+
+fn is_own(own: &Own, operand: Operand) -> bool {
+    match operand {
+        Operand::Const(_) => true,
+        Operand::Var(v) => own.vars.contains(&v),
+        Operand::Mem(m) => own.regions.contains(&m.region),
+    }
+}
+
+/// Collects what begins in a block; `None` if an array begins where that may not come to be, or comes to be more than once.
+fn begin(block: &[At], straight: bool, own: &mut Own) -> Option<()> {
+    for s in block {
+        match &s.stmt {
+            Stmt::Ancilla { var, .. } => {
+                own.vars.insert(*var);
+            }
+            Stmt::Array { base, len, region, free, .. } => {
+                own.vars.insert(*base);
+                own.regions.insert(*region);
+                match free {
+                    false => own.arrays.push((*base, *len)),
+                    // What ends within it is not left.
+                    true => own.arrays.retain(|(b, _)| b != base),
+                }
+                if !straight {
+                    return None;
+                }
+            }
+            Stmt::For { var, body, .. } => {
+                own.vars.insert(*var);
+                begin(body, false, own)?;
+            }
+            Stmt::If { pre, post, then, otherwise } => {
+                for b in [&pre.compute, &post.compute, then, otherwise] {
+                    begin(b, false, own)?;
+                }
+            }
+            Stmt::While { pre, post, body } => {
+                for b in [&pre.compute, &post.compute, body] {
+                    begin(b, false, own)?;
+                }
+            }
+            Stmt::With { compute, body, .. } => {
+                // What it computes ends within it.
+                let mut inner = Own::default();
+                begin(compute, true, &mut inner)?;
+                own.vars.extend(inner.vars);
+                own.regions.extend(inner.regions);
+                begin(body, straight, own)?;
+            }
+            Stmt::Span { body, .. } => begin(body, straight, own)?,
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Call { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => {}
+        }
+    }
+    Some(())
+}

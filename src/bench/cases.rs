@@ -1,0 +1,387 @@
+//! The workloads: their programs, the objectives in C beside them, and the inputs of each size.
+
+use anyhow::{Context, bail};
+use pendula::compiler::compile::{Compiled, Options, compile};
+use pendula::isa::Module;
+
+use super::inputs::{self, Data};
+use super::reference::{self, Published};
+
+/// A program in Nil, and in C what it computes.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    /// The name of its files.
+    pub(crate) name: &'static str,
+    /// What it computes.
+    pub(crate) about: &'static str,
+    nil: &'static str,
+    /// The source of the objectives.
+    pub(crate) c: &'static str,
+    /// Objectives, the function's name, and its arguments: `a[i]` is array i, `n[i]` how many words it has, `D(i)` and `I(i)` its first
+    /// word as a number and as a whole number.
+    pub(crate) objectives: &'static [(&'static str, &'static str)],
+    /// The results: their names in Nil.
+    pub(crate) results: &'static [&'static str],
+    /// And the arrays for C.
+    pub(crate) result_arrays: &'static [usize],
+    /// What gradients are with respect to: names in Nil.
+    pub(crate) inputs: &'static [&'static str],
+    /// And the arrays for C.
+    pub(crate) input_arrays: &'static [usize],
+}
+
+macro_rules! sources {
+    ($name:literal) => {
+        (
+            include_str!(concat!("../../benches/workloads/", $name, ".nil")),
+            include_str!(concat!("../../benches/workloads/", $name, ".c")),
+        )
+    };
+}
+
+macro_rules! workload {
+    ($name:literal, $about:literal, [$($f:literal ($call:literal)),+], [$($result:literal)+] [$($ra:literal)+], [$($input:literal)+] [$($ia:literal)+]) => {
+        Workload {
+            name: $name,
+            about: $about,
+            nil: sources!($name).0,
+            c: sources!($name).1,
+            objectives: &[$(($f, $call)),+],
+            results: &[$($result),+],
+            result_arrays: &[$($ra),+],
+            inputs: &[$($input),+],
+            input_arrays: &[$($ia),+],
+        }
+    };
+}
+
+/// All of them.
+pub(crate) static WORKLOADS: [Workload; 10] = [
+    workload!(
+        "bessel",
+        "Bessel function J2, by its series to 1e-8",
+        ["bessel"("a[0], I(1), a[2]")],
+        ["out!"][0],
+        ["z"][2]
+    ),
+    workload!(
+        "embedding",
+        "loss of the Petersen graph in k dimensions",
+        ["embedding"("a[0], a[1], n[1] / 10, a[2], n[2] / 2, a[3], n[3] / 2")],
+        ["loss!"][0],
+        ["x"][1]
+    ),
+    workload!("norm", "length of a vector", ["norm"("a[0], a[1], a[2], n[2]")], ["norm!"][0], ["x"][2]),
+    workload!(
+        "complex-log", "logarithm of a complex number",
+        ["complex_log"("a[0], a[1]")], ["y!.re" "y!.im"][0], ["x.re" "x.im"][1]
+    ),
+    workload!(
+        "sparse-dot", "scalar product of two sparse matrices",
+        [
+            "sparse_dot_spread"("a[0], a[7], n[1] - 1, a[1], a[2], a[3], a[4], a[5], a[6]"),
+            "sparse_dot_merge"("a[0], n[1] - 1, a[1], a[2], a[3], a[4], a[5], a[6]")
+        ],
+        ["r!"][0], ["A.nzval" "B.nzval"][3 6]
+    ),
+    workload!(
+        "sparse-matvec", "sparse matrix of complex numbers times a vector",
+        ["sparse_matvec"("a[0], n[1] - 1, a[1], a[2], a[3], a[4]")], ["y!"][0], ["A.nzval" "x"][3 4]
+    ),
+    workload!(
+        "gmm", "log-likelihood of a Gaussian mixture (ADBench)",
+        ["gmm"("a[0], a[1], a[2], a[3], a[4], n[2] / n[1], n[1], n[4] / (n[2] / n[1]), D(5), I(6)")],
+        ["loss!"][0], ["α" "μ" "icf"][1 2 3]
+    ),
+    workload!(
+        "ba", "residuals of a bundle adjustment (ADBench)",
+        ["bundle_adjustment"("a[0], a[1], a[2], a[3], a[4], a[5], a[6], n[4]")],
+        ["err!" "werr!"][0 1], ["cams" "X" "w"][2 3 4]
+    ),
+    workload!(
+        "leapfrog", "planar solar system, by leapfrog",
+        ["leapfrog"("a[0], a[1], a[2], n[2], D(3), I(4)")], ["x!" "v!"][0 1], ["x!" "v!" "gm" "dt"][0 1 2 3]
+    ),
+    workload!(
+        "unitary", "product with a unitary matrix of rotations",
+        ["unitary"("a[0], I(2), I(3), a[1]")], ["x!"][0], ["x!" "θ"][0 1]
+    ),
+];
+
+/// The workload of this name.
+pub(crate) fn workload(name: &str) -> &'static Workload {
+    WORKLOADS.iter().find(|w| w.name == name).expect("a workload of the table")
+}
+
+/// What gradient words the results begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seed {
+    /// 1.
+    One,
+    /// cos(i), i from 1: no two results have the same weight.
+    Wave,
+    /// Of results in pairs the first or the second, 1; so many of them.
+    Row(usize, usize),
+}
+
+impl Seed {
+    /// The weights of so many results.
+    pub(crate) fn weights(self, count: usize) -> Vec<f64> {
+        let weight = |i: usize| match self {
+            Seed::One => 1.0,
+            Seed::Wave => reference::wave(i),
+            Seed::Row(row, of) => f64::from(u8::from(i < of && i % 2 == row)),
+        };
+        (0..count).map(weight).collect()
+    }
+}
+
+/// A workload of one size.
+#[derive(Debug)]
+pub(crate) struct Case {
+    /// What it is called.
+    pub(crate) name: String,
+    pub(crate) workload: &'static Workload,
+    /// How large it is.
+    pub(crate) size: String,
+    /// How many elements it goes over: points, entries, steps.
+    pub(crate) elements: u64,
+    /// The arguments.
+    pub(crate) data: Vec<Data>,
+    pub(crate) seed: Seed,
+    /// Whether the Hessian is taken, too.
+    pub(crate) hessian: bool,
+    /// Each observation with a camera and a point of its own, for the sparse Jacobian.
+    pub(crate) apart: Option<Box<Case>>,
+    /// What is known of the result.
+    pub(crate) published: Published,
+    /// By which part of each input differences are taken.
+    pub(crate) step: f64,
+    /// The types of parameters, where they are not those of the arguments.
+    types: &'static [&'static str],
+}
+
+const GMM: [(&str, &str, &str); 2] = [
+    ("gmm-d10", "n = 1000, d = 10, K = 25", include_str!("../../benches/workloads/data/gmm_n1000_d10_K25.txt")),
+    ("gmm-d2", "n = 10000, d = 2, K = 5", include_str!("../../benches/workloads/data/gmm_n10000_d2_K5.txt")),
+];
+const BA: &str = include_str!("../../benches/workloads/data/ba1_n49_m7776_p31843.txt");
+
+/// The parameters of `leapfrog` in fixed point.
+const FIXED: &[&str] = &["Matrix{Fixed43}", "Matrix{Fixed43}", "Vector{Fixed43}", "Fixed43", "Int"];
+
+/// Dimensions of embeddings.
+const DIMENSIONS: [(&str, usize); 6] = [
+    ("embedding-2", 2),
+    ("embedding-4", 4),
+    ("embedding-5", 5),
+    ("embedding-6", 6),
+    ("embedding-8", 8),
+    ("embedding-10", 10),
+];
+
+/// The names of all cases, each with its workload's.
+pub(crate) fn names() -> Vec<(&'static str, &'static str)> {
+    let mut out = vec![("bessel", "bessel")];
+    out.extend(DIMENSIONS.map(|(name, _)| (name, "embedding")));
+    out.extend(["norm", "complex-log", "sparse-dot", "sparse-matvec"].map(|name| (name, name)));
+    out.extend(GMM.map(|(name, ..)| (name, "gmm")));
+    out.extend([("ba", "ba"), ("leapfrog", "leapfrog"), ("leapfrog-q", "leapfrog"), ("unitary", "unitary")]);
+    out
+}
+
+/// The cases that names stand for: of a case or of a workload; all if there are none.
+pub(crate) fn chosen(wanted: &[String]) -> anyhow::Result<Vec<&'static str>> {
+    let known = names();
+    if let Some(unknown) = wanted.iter().find(|w| !known.iter().any(|(case, family)| w == case || w == family)) {
+        let all = known.iter().flat_map(|(case, family)| [*case, *family]).collect::<std::collections::BTreeSet<_>>();
+        bail!("there is no workload `{unknown}`; there are {}", all.into_iter().collect::<Vec<_>>().join(", "));
+    }
+    let asked = |case: &str, family: &str| wanted.is_empty() || wanted.iter().any(|w| w == case || w == family);
+    Ok(known.into_iter().filter(|(case, family)| asked(case, family)).map(|(case, _)| case).collect())
+}
+
+/// How large a case is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// As published.
+    Published,
+    /// As published, or less where that takes long.
+    Quick,
+    /// So many times the size from which scaling is measured.
+    Times(usize),
+}
+
+/// The names of cases that can be scaled.
+pub(crate) const SCALED: [&str; 6] = ["norm", "sparse-dot", "sparse-matvec", "gmm-d10", "ba", "leapfrog"];
+
+/// Steps of `leapfrog` from which scaling is measured.
+pub(crate) const STEPS: usize = 10_000;
+
+/// `leapfrog` with another number of steps, of which nothing is published.
+pub(crate) fn leapfrog(steps: i64) -> Case {
+    let size = format!("9 bodies, {steps} steps");
+    Case { data: inputs::leapfrog(steps), size, published: Published::default(), ..case("leapfrog", Size::Quick) }
+}
+
+/// A case by its name.
+pub(crate) fn case(name: &str, size: Size) -> Case {
+    let family = names().into_iter().find(|(n, _)| *n == name).map_or(name, |(_, family)| family);
+    let times = if let Size::Times(n) = size { n } else { 1 };
+    let new = |size: String, elements: usize, data: Vec<Data>, published: Published| Case {
+        name: name.to_string(),
+        workload: workload(family),
+        size,
+        elements: elements as u64,
+        data,
+        seed: Seed::One,
+        hessian: false,
+        apart: None,
+        published: if times == 1 { published } else { Published::default() },
+        step: 1e-4,
+        types: &[],
+    };
+    match family {
+        "bessel" => new("z = 1".into(), 1, inputs::bessel(2, 1.0), reference::bessel()),
+        "embedding" => {
+            let k = DIMENSIONS.iter().find(|(n, _)| *n == name).map_or(5, |(_, k)| *k);
+            let hessian = matches!(k, 5 | 10);
+            let published = reference::embedding(k);
+            Case { hessian, ..new(format!("k = {k}"), 1, inputs::embedding(k), published) }
+        }
+        "norm" => {
+            let n = 1000 * times;
+            let data = inputs::norm(n);
+            let published = reference::norm(&data);
+            Case { published, ..new(format!("n = {n}"), n, data, Published::default()) }
+        }
+        "complex-log" => {
+            let data = inputs::complex_log();
+            Case { seed: Seed::Wave, ..new("3 + 4i".into(), 1, data, reference::complex_log()) }
+        }
+        "sparse-dot" => {
+            let mut data = inputs::sparse_dot(1000, 0.05);
+            for (at, seed) in [(1, 1), (2, 2)] {
+                if times > 1 {
+                    data[at] = Data::Sparse(inputs::sparse(1000, 1000 * times, 0.05, seed, false));
+                }
+            }
+            let entries: Vec<usize> = data.iter().filter_map(entries).collect();
+            let size = format!("1000 × {}, {} + {} entries", 1000 * times, entries[0], entries[1]);
+            let entries = entries.iter().sum();
+            new(size, entries, data, reference::sparse_dot())
+        }
+        "sparse-matvec" => {
+            let mut data = inputs::sparse_matvec(1000, 0.05);
+            if times > 1 {
+                data[1] = Data::Sparse(inputs::sparse(1000, 1000 * times, 0.05, 3, true));
+                data[2] = Data::Complexes(inputs::SplitMix64(4).vector(2000 * times));
+            }
+            let entries = data.iter().filter_map(entries).sum();
+            let size = format!("1000 × {}, {entries} entries", 1000 * times);
+            Case { seed: Seed::Wave, ..new(size, entries, data, reference::sparse_matvec()) }
+        }
+        "gmm" => {
+            let (at, (_, size, text)) = GMM.iter().enumerate().find(|(_, (n, ..))| *n == name).unwrap_or((0, &GMM[0]));
+            let mut data = inputs::gmm(text);
+            let mut points = 0;
+            if let Data::Reals(shape, x) = &mut data[4] {
+                points = shape[1] * times;
+                shape[1] = points;
+                *x = x.repeat(times);
+            }
+            let size = if times == 1 { (*size).to_string() } else { format!("n = {points}, d = 10, K = 25") };
+            new(size, points, data, reference::gmm(at))
+        }
+        "ba" => {
+            let text = observations(times);
+            let shared = |apart: bool| inputs::ba(&text, apart);
+            let data = shared(false);
+            let count = if let Data::Reals(shape, _) = &data[1] { shape[0] } else { 0 };
+            let published = reference::ba(&data);
+            let size = format!("p = {count} observations");
+            let apart = (times == 1).then(|| {
+                let seed = Seed::Row(0, 2 * count);
+                Box::new(Case { seed, ..new(size.clone(), count, shared(true), Published::default()) })
+            });
+            Case { seed: Seed::Wave, apart, published, ..new(size, count, data, Published::default()) }
+        }
+        "leapfrog" => {
+            let (steps, published) = match size {
+                Size::Published => (100_000, reference::leapfrog(100_000)),
+                Size::Quick => (1000, reference::leapfrog(1000)),
+                Size::Times(n) => (STEPS * n, Published::default()),
+            };
+            let data = inputs::leapfrog(steps as i64);
+            let (types, published) =
+                if name == "leapfrog-q" { (FIXED, Published::default()) } else { (&[][..], published) };
+            let size = format!("9 bodies, {steps} steps");
+            Case { seed: Seed::Wave, step: 1e-6, types, ..new(size, steps, data, published) }
+        }
+        _ => {
+            let data = inputs::unitary(100, 100);
+            Case { seed: Seed::Wave, ..new("100 × 100, 4950 angles".into(), 495_000, data, reference::unitary()) }
+        }
+    }
+}
+
+/// Of a sparse matrix.
+fn entries(data: &Data) -> Option<usize> {
+    if let Data::Sparse(a) = data { Some(a.rowval.len()) } else { None }
+}
+
+/// The file of `ba` with so many times the cameras, points and observations.
+fn observations(times: usize) -> String {
+    let (first, rest) = BA.split_once('\n').unwrap_or((BA, ""));
+    let sizes = first.split_whitespace().map(|n| n.parse::<usize>().unwrap_or(0) * times).map(|n| n.to_string());
+    format!("{}\n{rest}", sizes.collect::<Vec<_>>().join(" "))
+}
+
+impl Case {
+    /// Whether it computes in fixed point, so that every bit must come back.
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.types.is_empty()
+    }
+
+    /// Compiles the program for these arguments.
+    pub(crate) fn compile(&self) -> anyhow::Result<Compiled> {
+        let arguments = self.data.iter().map(Data::argument).collect();
+        let types = self.types.iter().map(|t| (*t).to_string()).collect();
+        let options = Options { arguments, types, native: true, ..Options::default() };
+        let name = format!("{}.nil", self.workload.name);
+        let compiled = compile(&name, self.workload.nil.to_string(), &options);
+        if let Some(d) = compiled.diagnostics.first() {
+            bail!("{name}: {}", d.message);
+        }
+        Ok(compiled)
+    }
+
+    /// The program as a module.
+    pub(crate) fn module(&self) -> anyhow::Result<Module> {
+        self.compile()?.module.with_context(|| format!("{} makes no program", self.workload.name))
+    }
+
+    /// The arguments as C takes them: words of 64 bits, one array for each, and what the call needs besides.
+    pub(crate) fn arrays(&self) -> Vec<Vec<u64>> {
+        let reals = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+        let ints = |n: &[i64]| n.iter().map(|n| n.cast_unsigned()).collect::<Vec<u64>>();
+        let mut out = Vec::new();
+        for data in &self.data {
+            match data {
+                Data::Real(x) => out.push(reals(&[*x])),
+                Data::Complex(re, im) => out.push(reals(&[*re, *im])),
+                Data::Int(n) => out.push(ints(&[*n])),
+                Data::Reals(_, x) | Data::Complexes(x) => out.push(reals(x)),
+                Data::Ints(_, n) => out.push(ints(n)),
+                Data::Sparse(a) => out.extend([ints(&a.colptr), ints(&a.rowval), reals(&a.nzval)]),
+            }
+        }
+        match (self.workload.name, &self.data[..]) {
+            // A column of zeros to work in.
+            ("sparse-dot", [_, Data::Sparse(a), ..]) => out.push(vec![0; a.m]),
+            ("unitary", [Data::Reals(shape, _), ..]) => out.extend(shape.iter().map(|n| vec![*n as u64])),
+            _ => {}
+        }
+        out
+    }
+}

@@ -1,0 +1,473 @@
+//! Measuring a case: results are checked first, then everything is timed by turns.
+
+use pendula::vm::Engine;
+use pendula_native::cc::Compiler;
+
+use super::cases::{Case, Seed};
+use super::inputs::Data;
+use super::objective::{Contraction, Objective};
+use super::reference::{self, Check};
+use super::runner::{Prepared, Runner};
+
+/// How thoroughly to measure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Rounds, of which the medians are taken.
+    pub(crate) rounds: usize,
+    /// The least seconds of a sample; what is shorter is repeated.
+    pub(crate) least: f64,
+}
+
+/// An objective and its time.
+#[derive(Debug)]
+pub(crate) struct Timed {
+    pub(crate) function: &'static str,
+    pub(crate) contraction: Contraction,
+    pub(crate) seconds: f64,
+}
+
+/// How many instructions ran.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instructions {
+    pub(crate) forward: u64,
+    /// Of a whole gradient.
+    pub(crate) gradient: Option<u64>,
+}
+
+/// What an engine took.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) engine: &'static str,
+    /// Seconds.
+    pub(crate) forward: f64,
+    pub(crate) backward: f64,
+    pub(crate) gradient: Option<f64>,
+    pub(crate) jacobian: Option<f64>,
+    pub(crate) hessian: Option<f64>,
+    pub(crate) instructions: Option<Instructions>,
+    pub(crate) checks: Vec<Check>,
+    pub(crate) memory: Option<super::memory::Peaks>,
+}
+
+/// What came of a case.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) name: String,
+    pub(crate) workload: &'static str,
+    pub(crate) size: String,
+    pub(crate) elements: u64,
+    pub(crate) objectives: Vec<Timed>,
+    /// Of the objectives in C.
+    pub(crate) checks: Vec<Check>,
+    pub(crate) engines: Vec<Ran>,
+}
+
+impl Measured {
+    /// The fastest objective compiled this way.
+    pub(crate) fn objective(&self, contraction: Contraction) -> Option<&Timed> {
+        let all = self.objectives.iter().filter(|o| o.contraction == contraction);
+        all.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
+    }
+
+    /// Every comparison.
+    pub(crate) fn all_checks(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().chain(self.engines.iter().flat_map(|e| &e.checks))
+    }
+}
+
+/// An objective's results, from the arrays it wrote.
+fn results(case: &Case, arrays: &[Vec<u64>]) -> Vec<f64> {
+    numbers(arrays, case.workload.result_arrays)
+}
+
+fn numbers(arrays: &[Vec<u64>], which: &[usize]) -> Vec<f64> {
+    which.iter().flat_map(|a| &arrays[*a]).map(|w| f64::from_bits(*w)).collect()
+}
+
+/// What objectives in C say: their results, and the derivative along one direction.
+struct Spoken {
+    results: Vec<f64>,
+    direction: Vec<f64>,
+    slope: f64,
+}
+
+/// Asks an objective. The direction moves every input by a part of itself, and no two by the same part.
+fn ask(case: &Case, objective: &Objective) -> Spoken {
+    let start = case.arrays();
+    let run = |mut arrays: Vec<Vec<u64>>| {
+        objective.run(&mut arrays, 1);
+        results(case, &arrays)
+    };
+    let inputs = numbers(&start, case.workload.input_arrays);
+    let direction: Vec<f64> = inputs.iter().enumerate().map(|(i, x)| (i as f64 + 1.0).sin() * x).collect();
+    let moved = |by: f64| {
+        let mut arrays = start.clone();
+        let words = case.workload.input_arrays.iter().flat_map(|a| (0..start[*a].len()).map(move |i| (*a, i)));
+        for ((a, i), (x, d)) in words.zip(inputs.iter().zip(&direction)) {
+            arrays[a][i] = (x + by * d).to_bits();
+        }
+        let out = run(arrays);
+        let weights = case.seed.weights(out.len());
+        out.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>()
+    };
+    let h = case.step;
+    let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
+    Spoken { results: run(start), direction, slope }
+}
+
+/// How far apart results of the machine and of C may be, in parts of the largest.
+fn agreement(case: &Case) -> f64 {
+    if case.is_exact() {
+        // Rounded to 43 bits behind the point, instead of 53 in all.
+        return 1e-4;
+    }
+    // Phases amplify rounding.
+    if case.workload.name == "leapfrog" && case.elements > 1000 { 1e-6 } else { 1e-13 }
+}
+
+fn published(checks: &mut Vec<Check>, what: &str, wanted: &[reference::Wanted], found: &[f64]) {
+    checks.extend(wanted.iter().map(|w| w.check(&format!("{what}, published"), found)));
+}
+
+/// The drift of the energy, for bodies in orbits.
+fn energy(case: &Case, results: &[f64]) -> Option<Check> {
+    let ("leapfrog", [Data::Reals(_, x), Data::Reals(_, v), Data::Reals(_, masses), ..]) =
+        (case.workload.name, &case.data[..])
+    else {
+        return None;
+    };
+    let (after_x, after_v) = results.split_at_checked(x.len())?;
+    let before = reference::energy(masses, x, v);
+    let drift = (reference::energy(masses, after_x, after_v) - before) / before;
+    Some(Check::new("drift of the energy", drift, 0.0, 1e-8))
+}
+
+/// Runs everything once and compares. What is to be compiled on the way is compiled then.
+fn check(
+    case: &Case,
+    runner: &mut dyn Runner,
+    apart: Option<&mut (dyn Runner + '_)>,
+    spoken: Option<&Spoken>,
+) -> anyhow::Result<(Vec<Check>, Option<Instructions>)> {
+    let mut checks = Vec::new();
+    let executed = |r: &dyn Runner| r.executed().unwrap_or(0);
+    runner.restart();
+    let (at_start, inputs, digest) = (runner.results(), runner.inputs(), runner.digest());
+    let before = executed(runner);
+    runner.forward(1)?;
+    let forward = executed(runner) - before;
+    let found = runner.results();
+    published(&mut checks, "value", &case.published.value, &found);
+    checks.extend(energy(case, &found));
+    if let Some(c) = spoken {
+        checks.push(Check::all("value, C", &found, &c.results, agreement(case)));
+    }
+    runner.backward(1)?;
+    // Results begin at zero where they are not inputs, too.
+    let size = found.iter().chain(&inputs).fold(0.0_f64, |a, b| a.max(b.abs()));
+    let back = [runner.results(), runner.inputs()].concat();
+    let there = [at_start, inputs].concat();
+    let apart_by = back.iter().zip(&there).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    checks.push(Check::new("the way back", apart_by, 0.0, 10.0 * agreement(case) * size));
+    if case.is_exact() {
+        let bits = f64::from(u8::from(runner.digest() != digest));
+        checks.push(Check::new("every bit comes back", bits, 0.0, 0.0));
+        runner.restart();
+        return Ok((checks, runner.executed().map(|_| Instructions { forward, gradient: None })));
+    }
+    let weights = case.seed.weights(found.len());
+    runner.restart();
+    let before = executed(runner);
+    runner.gradient(1, std::slice::from_ref(&weights))?;
+    let instructions = runner.executed().map(|now| Instructions { forward, gradient: Some(now - before) });
+    let gradients = runner.gradients();
+    published(&mut checks, "gradient", &case.published.gradient, &gradients);
+    if let Some(c) = spoken {
+        let parts = gradients.iter().zip(&c.direction).map(|(g, d)| g * d);
+        let size: f64 = parts.clone().map(f64::abs).sum();
+        checks.push(Check::new("gradient, differences of C", parts.sum(), c.slope, 1e-6 * size));
+    }
+    if case.hessian {
+        runner.restart();
+        let rows = runner.hessian(1)?;
+        published(&mut checks, "Hessian", &case.published.hessian, &rows);
+    }
+    if let (Some(runner), Some(case)) = (apart, &case.apart) {
+        for row in 0..2 {
+            runner.restart();
+            let weights = jacobian_weights(case, row);
+            runner.gradient(1, &[weights])?;
+            let wanted = reference::jacobian(row, case.elements as usize);
+            checks.push(wanted.check("Jacobian, published", &runner.gradients()));
+        }
+    }
+    runner.restart();
+    Ok((checks, instructions))
+}
+
+fn jacobian_weights(case: &Case, row: usize) -> Vec<f64> {
+    let p = case.elements as usize;
+    Seed::Row(row, 2 * p).weights(3 * p)
+}
+
+/// Seconds that this thread has had a core for: others on the machine take turns, and that is not to be counted.
+#[cfg(target_os = "linux")]
+fn clock() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
+
+/// Seconds.
+#[cfg(not(target_os = "linux"))]
+fn clock() -> f64 {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// How often something must be repeated to take long enough.
+fn repetitions(least: f64, mut run: impl FnMut(u64) -> anyhow::Result<f64>) -> anyhow::Result<u64> {
+    let mut times = 1_u64;
+    loop {
+        let seconds = run(times)?;
+        if seconds >= least {
+            return Ok(times);
+        }
+        // At most tenfold: the first run may have been slow.
+        let wanted = (1.1 * least / (seconds / times as f64).max(1e-10)).ceil() as u64;
+        times = wanted.clamp(times + 1, 10 * times);
+    }
+}
+
+fn seconds(run: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<f64> {
+    let start = clock();
+    run()?;
+    Ok(clock() - start)
+}
+
+fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    let n = samples.len();
+    if n == 0 { f64::NAN } else { (samples[(n - 1) / 2] + samples[n / 2]) / 2.0 }
+}
+
+/// An objective that is timed.
+struct Speaker<'a> {
+    objective: &'a Objective,
+    start: &'a [Vec<u64>],
+    arrays: Vec<Vec<u64>>,
+    times: u64,
+    samples: Vec<f64>,
+}
+
+impl Speaker<'_> {
+    fn sample(&mut self, times: u64) -> f64 {
+        self.arrays.clone_from_slice(self.start);
+        let start = clock();
+        self.objective.run(&mut self.arrays, times);
+        clock() - start
+    }
+}
+
+/// An engine that is timed: of each of its runs how often it is repeated, and what it took.
+struct Subject<'a> {
+    runner: Box<dyn Runner + 'a>,
+    apart: Option<Box<dyn Runner + 'a>>,
+    weights: Vec<f64>,
+    has_gradient: bool,
+    /// Those of a Jacobian's rows.
+    rows: Vec<Vec<f64>>,
+    times: [u64; 4],
+    samples: [Vec<f64>; 5],
+    checks: Vec<Check>,
+    instructions: Option<Instructions>,
+}
+
+const FORWARD: usize = 0;
+const GRADIENT: usize = 1;
+const JACOBIAN: usize = 2;
+const HESSIAN: usize = 3;
+const BACKWARD: usize = 4;
+
+impl Subject<'_> {
+    fn forward_and_back(&mut self, times: u64) -> anyhow::Result<(f64, f64)> {
+        let runner = &mut self.runner;
+        runner.restart();
+        let forward = seconds(|| runner.forward(times))?;
+        Ok((forward, seconds(|| runner.backward(times))?))
+    }
+
+    fn gradient(&mut self, times: u64) -> anyhow::Result<f64> {
+        let (runner, weights) = (&mut self.runner, &self.weights);
+        runner.restart();
+        seconds(|| runner.gradient(times, std::slice::from_ref(weights)))
+    }
+
+    fn jacobian(&mut self, times: u64) -> anyhow::Result<Option<f64>> {
+        let Some(runner) = &mut self.apart else { return Ok(None) };
+        runner.restart();
+        seconds(|| runner.gradient(times, &self.rows)).map(Some)
+    }
+
+    fn hessian(&mut self, times: u64) -> anyhow::Result<f64> {
+        let runner = &mut self.runner;
+        runner.restart();
+        seconds(|| runner.hessian(times).map(drop))
+    }
+
+    fn calibrate(&mut self, hessian: bool, least: f64) -> anyhow::Result<()> {
+        self.times[FORWARD] = repetitions(least, |n| Ok(self.forward_and_back(n)?.0))?;
+        if self.has_gradient {
+            self.times[GRADIENT] = repetitions(least, |n| self.gradient(n))?;
+        }
+        if self.apart.is_some() {
+            self.times[JACOBIAN] = repetitions(least, |n| Ok(self.jacobian(n)?.unwrap_or(least)))?;
+        }
+        if hessian {
+            self.times[HESSIAN] = repetitions(least, |n| self.hessian(n))?;
+        }
+        Ok(())
+    }
+
+    fn ran(mut self) -> Ran {
+        let samples = &mut self.samples;
+        let mut take = |which: usize| median(&mut samples[which]);
+        let optional = |seconds: f64| (!seconds.is_nan()).then_some(seconds);
+        Ran {
+            engine: self.runner.engine(),
+            forward: take(FORWARD),
+            backward: take(BACKWARD),
+            gradient: optional(take(GRADIENT)),
+            jacobian: optional(take(JACOBIAN)),
+            hessian: optional(take(HESSIAN)),
+            instructions: self.instructions,
+            checks: self.checks,
+            memory: None,
+        }
+    }
+
+    fn round(&mut self, hessian: bool) -> anyhow::Result<()> {
+        let [forward, gradient, jacobian, second] = self.times;
+        let (f, b) = self.forward_and_back(forward)?;
+        self.samples[FORWARD].push(f / forward as f64);
+        self.samples[BACKWARD].push(b / forward as f64);
+        if self.has_gradient {
+            let g = self.gradient(gradient)?;
+            self.samples[GRADIENT].push(g / gradient as f64);
+        }
+        if let Some(j) = self.jacobian(jacobian)? {
+            self.samples[JACOBIAN].push(j / jacobian as f64);
+        }
+        if hessian {
+            let h = self.hessian(second)?;
+            self.samples[HESSIAN].push(h / second as f64);
+        }
+        Ok(())
+    }
+}
+
+/// A case with what it is made of.
+struct Ready<'c> {
+    case: &'c Case,
+    prepared: Prepared,
+    apart: Option<Prepared>,
+    objectives: Vec<Objective>,
+    start: Vec<Vec<u64>>,
+}
+
+impl<'c> Ready<'c> {
+    fn new(case: &'c Case, compiler: Option<&Compiler>) -> anyhow::Result<Ready<'c>> {
+        let objectives = match compiler {
+            Some(compiler) => Objective::all(compiler, case.workload)?,
+            None => Vec::new(),
+        };
+        let apart = case.apart.as_deref().map(Prepared::new).transpose()?;
+        Ok(Ready { case, prepared: Prepared::new(case)?, apart, objectives, start: case.arrays() })
+    }
+}
+
+/// A case that was checked and is timed.
+struct Stand<'a> {
+    case: &'a Case,
+    speakers: Vec<Speaker<'a>>,
+    subjects: Vec<Subject<'a>>,
+    checks: Vec<Check>,
+}
+
+impl<'a> Stand<'a> {
+    fn new(ready: &'a Ready<'a>, engines: &[Engine], least: f64) -> anyhow::Result<Stand<'a>> {
+        let Ready { case, objectives, start, .. } = ready;
+        let spoken: Vec<Spoken> = objectives.iter().map(|o| ask(case, o)).collect();
+        let mut checks = Vec::new();
+        for (o, spoken) in objectives.iter().zip(&spoken) {
+            let what = format!("{} ({}): value", o.name, o.contraction.name());
+            published(&mut checks, &what, &case.published.value, &spoken.results);
+        }
+        // The one that is compiled as written is what engines are compared with.
+        let strict = objectives.iter().zip(&spoken).find(|(o, _)| o.contraction == Contraction::Off).map(|(_, s)| s);
+        let mut subjects = Vec::new();
+        for engine in engines {
+            let mut runner = ready.prepared.runner(*engine)?;
+            let mut apart = ready.apart.as_ref().map(|p| p.runner(*engine)).transpose()?;
+            let (checks, instructions) = check(case, &mut *runner, apart.as_deref_mut(), strict)?;
+            let rows = case.apart.iter().flat_map(|case| [0, 1].map(|row| jacobian_weights(case, row))).collect();
+            let weights = case.seed.weights(runner.results().len());
+            let (times, samples, has_gradient) = ([1; 4], Default::default(), !case.is_exact());
+            let mut subject =
+                Subject { runner, apart, weights, has_gradient, rows, times, samples, checks, instructions };
+            subject.calibrate(case.hessian, least)?;
+            subjects.push(subject);
+        }
+        let mut speakers = Vec::new();
+        for objective in objectives {
+            let mut speaker = Speaker { objective, start, arrays: start.clone(), times: 1, samples: Vec::new() };
+            speaker.times = repetitions(least, |n| Ok(speaker.sample(n)))?;
+            speakers.push(speaker);
+        }
+        Ok(Stand { case, speakers, subjects, checks })
+    }
+
+    /// Each in turn.
+    fn round(&mut self) -> anyhow::Result<()> {
+        for speaker in &mut self.speakers {
+            let seconds = speaker.sample(speaker.times);
+            speaker.samples.push(seconds / speaker.times as f64);
+        }
+        self.subjects.iter_mut().try_for_each(|subject| subject.round(self.case.hessian))
+    }
+
+    fn measured(self) -> Measured {
+        let Stand { case, speakers, subjects, checks } = self;
+        let timed = speakers.into_iter().map(|mut s| Timed {
+            function: s.objective.name,
+            contraction: s.objective.contraction,
+            seconds: median(&mut s.samples),
+        });
+        Measured {
+            name: case.name.clone(),
+            workload: case.workload.name,
+            size: case.size.clone(),
+            elements: case.elements,
+            objectives: timed.collect(),
+            checks,
+            engines: subjects.into_iter().map(Subject::ran).collect(),
+        }
+    }
+}
+
+/// Measures cases on engines, beside C if there is a compiler: all by turns.
+pub(crate) fn measure(
+    cases: &[Case],
+    compiler: Option<&Compiler>,
+    engines: &[Engine],
+    effort: Effort,
+) -> anyhow::Result<Vec<Measured>> {
+    let ready: Vec<Ready<'_>> = cases.iter().map(|case| Ready::new(case, compiler)).collect::<Result<_, _>>()?;
+    let mut stands: Vec<Stand<'_>> =
+        ready.iter().map(|r| Stand::new(r, engines, effort.least)).collect::<Result<_, _>>()?;
+    for _ in 0..effort.rounds {
+        stands.iter_mut().try_for_each(Stand::round)?;
+    }
+    Ok(stands.into_iter().map(Stand::measured).collect())
+}

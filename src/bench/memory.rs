@@ -1,0 +1,124 @@
+//! Peak memory of a run forward and of a gradient, each in a process of its own.
+//!
+//! The process reads the compiled program, runs once so that all code is there, lets the kernel begin the peak anew, and runs again. What counts is that peak less
+//! that of a process that does nothing. Linux only: elsewhere there are no figures.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+use clap::ValueEnum as _;
+use pendula::asm::object;
+use pendula::isa::Module;
+
+use super::cases::{self, Case, Seed, Workload, workload};
+use super::measure::Ran;
+use super::reference::Check;
+use super::runner::Prepared;
+use crate::cli::{BenchChild, Engine};
+
+/// Peaks in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Peaks {
+    pub(crate) forward: u64,
+    pub(crate) gradient: u64,
+}
+
+/// By how much a gradient may exceed a run forward.
+const MOST: f64 = 2.2;
+
+impl Peaks {
+    /// The gradient's over the forward run's.
+    pub(crate) fn ratio(self) -> f64 {
+        self.gradient as f64 / self.forward as f64
+    }
+}
+
+/// A line of what the kernel tells of this process, in bytes.
+fn own(field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix(field)?.strip_prefix(':'))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+/// What the child does.
+pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyhow::Result<u64> {
+    // Begins the peak anew; where that is not allowed it includes the reading of the program.
+    let begin = || drop(std::fs::write("/proc/self/clear_refs", "5"));
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    if what == BenchChild::Empty {
+        begin();
+        return own("VmHWM").context("no peak is told");
+    }
+    let module = object::read(&bytes).map_err(|e| anyhow::anyhow!("{e}"))?;
+    drop(bytes);
+    let [name] = names else { bail!("one workload") };
+    let workload = workload(name);
+    let prepared = Prepared::of(module, workload.results, workload.inputs)?;
+    let mut runner = prepared.runner(engine.into())?;
+    let weights = [Seed::Wave.weights(runner.results().len())];
+    for round in 0..2 {
+        if round == 1 {
+            begin();
+        }
+        match what {
+            BenchChild::Forward => runner.forward(1)?,
+            BenchChild::Gradient => runner.gradient(1, &weights)?,
+            BenchChild::Empty => {}
+        }
+    }
+    own("VmHWM").context("no peak is told")
+}
+
+/// Runs a child.
+fn ask(executable: &Path, what: BenchChild, workload: &Workload, engine: Engine, object: &[u8]) -> anyhow::Result<u64> {
+    let name = |value: Option<clap::builder::PossibleValue>| value.map_or(String::new(), |v| v.get_name().to_string());
+    let mut process = Command::new(executable)
+        .args(["bench", workload.name, "--child", &name(what.to_possible_value())])
+        .args(["--engine", &name(engine.to_possible_value())])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot run {}", executable.display()))?;
+    let mut input = process.stdin.take().context("no pipe")?;
+    // A child that failed does not read on; why it did, it tells itself.
+    let sent = input.write_all(object);
+    drop(input);
+    let output = process.wait_with_output()?;
+    if !output.status.success() {
+        bail!("measuring the memory of {} failed", workload.name);
+    }
+    sent?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.trim().parse().with_context(|| format!("no number of bytes: {text}"))
+}
+
+/// How many steps of `leapfrog` are compared with sixteen times as many.
+const STEPS: [i64; 2] = [1000, 16_000];
+
+/// Measures a case's peaks and notes what is required of them.
+pub(crate) fn measure(executable: &Path, case: &Case, ran: &mut Ran, engine: Engine) -> anyhow::Result<()> {
+    if case.is_exact() || own("VmHWM").is_none() {
+        return Ok(());
+    }
+    let found = peaks(executable, case.workload, &case.module()?, engine)?;
+    ran.memory = Some(found);
+    ran.checks.push(Check::at_most("peak memory, gradient over forward", found.ratio(), MOST));
+    if case.workload.name == "leapfrog" {
+        let of = |steps| peaks(executable, case.workload, &cases::leapfrog(steps).module()?, engine);
+        let [few, many] = [of(STEPS[0])?, of(STEPS[1])?].map(|p| p.gradient as f64);
+        ran.checks.push(Check::new("peak memory of a gradient, 16 times the steps", many, few, 0.1 * few));
+    }
+    Ok(())
+}
+
+/// Peaks of a compiled program.
+fn peaks(executable: &Path, workload: &Workload, module: &Module, engine: Engine) -> anyhow::Result<Peaks> {
+    let object = object::write(module).map_err(|e| anyhow::anyhow!("{e}"))?;
+    let empty = ask(executable, BenchChild::Empty, workload, engine, &[])?;
+    let beyond = |what| Ok::<_, anyhow::Error>(ask(executable, what, workload, engine, &object)?.saturating_sub(empty));
+    Ok(Peaks { forward: beyond(BenchChild::Forward)?, gradient: beyond(BenchChild::Gradient)? })
+}

@@ -1,0 +1,225 @@
+//! What runs a workload's program: so far, the machine by one of its engines.
+
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail};
+use pendula::isa::Module;
+use pendula::isa::adjoint::{GRADIENT, MIXED};
+use pendula::isa::counts::Direction;
+use pendula::isa::num::convert::to_f64;
+use pendula::isa::types::{Reg, Ty};
+use pendula::native::Native;
+use pendula::values::{self, Location};
+use pendula::vm::gradient::{self, Cell, Variable};
+use pendula::vm::{Carriage, Config, Engine, Machine, Outcome, Program};
+
+use pendula_native::cc::Rounding;
+
+use super::cases::Case;
+
+/// Something that runs a program that was set up for it. Whatever is repeated is repeated within one call, so that timing costs nothing.
+pub(crate) trait Runner {
+    /// The engine's name.
+    fn engine(&self) -> &'static str;
+    /// The inputs as they were given, all else zero.
+    fn restart(&mut self);
+    /// Forward, values alone, so often: each run goes on from where the one before came to.
+    fn forward(&mut self, times: u64) -> anyhow::Result<()>;
+    /// Back over as many runs.
+    fn backward(&mut self, times: u64) -> anyhow::Result<()>;
+    /// A whole gradient, so often: forward, and backward with gradient words, once for each set of weights of the results.
+    fn gradient(&mut self, times: u64, weights: &[Vec<f64>]) -> anyhow::Result<()>;
+    /// All second derivatives of the first result with respect to the inputs, so often; row by row.
+    fn hessian(&mut self, times: u64) -> anyhow::Result<Vec<f64>>;
+    /// The results.
+    fn results(&self) -> Vec<f64>;
+    /// The inputs with respect to which gradients are taken.
+    fn inputs(&self) -> Vec<f64>;
+    /// The gradient that was computed last.
+    fn gradients(&self) -> Vec<f64>;
+    /// What stands for the whole state.
+    fn digest(&self) -> u128;
+    /// How many instructions have run since it was set up, if it counts them.
+    fn executed(&self) -> Option<u64>;
+}
+
+/// A program that can be set up.
+pub(crate) struct Prepared {
+    program: Program,
+    results: Vec<usize>,
+    inputs: Vec<usize>,
+    /// How they are all read.
+    ty: Ty,
+}
+
+impl Prepared {
+    /// Compiles a case's program.
+    pub(crate) fn new(case: &Case) -> anyhow::Result<Prepared> {
+        let compiled = case.compile()?;
+        let module = compiled.module.with_context(|| format!("{} makes no program", case.workload.name))?;
+        let mut prepared = Prepared::of(module, case.workload.results, case.workload.inputs)?;
+        if let Some(native) = compiled.native
+            && let Ok(whole) = Native::new(native, compiled.arguments, Rounding::Strict)
+        {
+            prepared.program.set_whole(Arc::new(whole));
+        }
+        Ok(prepared)
+    }
+
+    /// Of a program that is compiled already, with the names of its results and inputs.
+    pub(crate) fn of(module: Module, results: &[&str], inputs: &[&str]) -> anyhow::Result<Prepared> {
+        let mut ty = Ty::F;
+        let mut words = |names: &[&str]| -> anyhow::Result<Vec<usize>> {
+            let mut out = Vec::new();
+            for name in names {
+                let place = values::find(&module, name)?;
+                ty = place.ty;
+                match place.at {
+                    Location::Memory { start, len, .. } => out.extend(start as usize..(start + len) as usize),
+                    Location::Register(_) => bail!("{name} is in a register"),
+                }
+            }
+            Ok(out)
+        };
+        let (results, inputs) = (words(results)?, words(inputs)?);
+        Ok(Prepared { program: Program::new(module, true)?, results, inputs, ty })
+    }
+
+    /// The compiled program.
+    pub(crate) fn module(&self) -> &Module {
+        self.program.module()
+    }
+
+    /// Sets the program up. The machine gets the memory that a run forward takes, and no more: every gradient clears as many words.
+    pub(crate) fn runner(&self, engine: Engine) -> anyhow::Result<Box<dyn Runner + '_>> {
+        let data = self.module().data.len() as u64;
+        let mut stack = 64;
+        loop {
+            let config = Config { mem: Some(data + stack), count: false, engine, warm_up: 0, ..Config::default() };
+            let mut machine = Machine::new(&self.program, &config)?;
+            machine.allow_whole(engine == Engine::Native);
+            let mut runner = OnMachine { machine, engine, prepared: self };
+            match runner.forward(1) {
+                Ok(()) => {}
+                Err(_) if stack < 1 << 20 => {
+                    stack *= 2;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            runner.restart();
+            return Ok(Box::new(runner));
+        }
+    }
+}
+
+fn to_end(machine: &mut Machine<'_>) -> anyhow::Result<()> {
+    match machine.run(None) {
+        Outcome::Finished => Ok(()),
+        Outcome::Limit => Err(anyhow!("the run was interrupted")),
+        Outcome::NoCode(message) => Err(anyhow!("{message}")),
+        Outcome::Trap(trap) => Err(anyhow!("the run stopped at {}: {}", trap.at, trap.fault.title())),
+    }
+}
+
+/// The machine.
+struct OnMachine<'p> {
+    machine: Machine<'p>,
+    engine: Engine,
+    prepared: &'p Prepared,
+}
+
+impl OnMachine<'_> {
+    fn words(&self, lane: usize, at: &[usize]) -> Vec<f64> {
+        let (env, ty) =
+            (self.machine.env(), if lane == 0 { Some(self.prepared.ty) } else { self.prepared.ty.gradient() });
+        let number = |at: &usize| to_f64(env, ty.unwrap_or(Ty::F), self.machine.lane_word(lane, *at));
+        at.iter().map(number).collect()
+    }
+
+    fn repeat(&mut self, direction: Direction, times: u64) -> anyhow::Result<()> {
+        self.machine.carry(Carriage::Plain);
+        for _ in 0..times {
+            self.machine.begin(direction);
+            to_end(&mut self.machine)?;
+        }
+        Ok(())
+    }
+}
+
+impl Runner for OnMachine<'_> {
+    fn engine(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn restart(&mut self) {
+        // As a machine begins; without a copy of it, which would take memory.
+        let data = &self.prepared.module().data;
+        for n in 0..Reg::COUNT as u8 {
+            let word = if n as usize == Reg::SP.index() { data.len() as u64 } else { 0 };
+            Reg::new(n).into_iter().for_each(|r| self.machine.set_register(r, word));
+        }
+        let (front, rest) = self.machine.memory_mut().split_at_mut(data.len());
+        front.copy_from_slice(data);
+        rest.fill(0);
+    }
+
+    fn forward(&mut self, times: u64) -> anyhow::Result<()> {
+        self.repeat(Direction::Forward, times)
+    }
+
+    fn backward(&mut self, times: u64) -> anyhow::Result<()> {
+        self.repeat(Direction::Backward, times)
+    }
+
+    fn gradient(&mut self, times: u64, weights: &[Vec<f64>]) -> anyhow::Result<()> {
+        let machine = &mut self.machine;
+        for _ in 0..times {
+            for weights in weights {
+                gradient::forward(machine, &mut to_end)?;
+                machine.carry(Carriage::Gradient);
+                for (at, weight) in self.prepared.results.iter().zip(weights) {
+                    machine.set_lane_word(GRADIENT, *at, weight.to_bits());
+                }
+                machine.begin(Direction::Backward);
+                to_end(machine)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hessian(&mut self, times: u64) -> anyhow::Result<Vec<f64>> {
+        let variable = |at: &usize| Variable { cell: Cell::Word(*at), ty: Ty::F };
+        let Some(loss) = self.prepared.results.first().map(variable) else { bail!("there is no result") };
+        let inputs: Vec<Variable> = self.prepared.inputs.iter().map(variable).collect();
+        let mut rows = Vec::with_capacity(inputs.len() * inputs.len());
+        for _ in 0..times {
+            rows.clear();
+            for of in &inputs {
+                gradient::hessian_row(&mut self.machine, loss, 1f64.to_bits(), *of, &mut to_end)?;
+                rows.extend(self.words(MIXED, &self.prepared.inputs));
+            }
+        }
+        Ok(rows)
+    }
+
+    fn results(&self) -> Vec<f64> {
+        self.words(0, &self.prepared.results)
+    }
+
+    fn inputs(&self) -> Vec<f64> {
+        self.words(0, &self.prepared.inputs)
+    }
+
+    fn gradients(&self) -> Vec<f64> {
+        self.words(GRADIENT, &self.prepared.inputs)
+    }
+
+    fn digest(&self) -> u128 {
+        self.machine.digest()
+    }
+
+    fn executed(&self) -> Option<u64> {
+        Some(self.machine.executed())
+    }
+}

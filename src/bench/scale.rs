@@ -1,0 +1,135 @@
+//! How time grows with size: the same case at 1, 4 and 16 times the size, all timed by turns.
+
+use pendula::vm::Engine;
+use pendula_native::cc::Compiler;
+use serde_json::{Value, json};
+
+use super::Surroundings;
+use super::cases::{Case, SCALED, Size, case};
+use super::json::surroundings;
+use super::measure::{Effort, Measured, measure};
+use super::objective::Contraction;
+use super::reference::Check;
+use super::table::{Table, digits, duration};
+
+/// The sizes.
+pub(crate) const TIMES: [usize; 3] = [1, 4, 16];
+
+/// By which part the time of an element may change.
+pub(crate) const MOST: f64 = 0.15;
+
+/// A case at each size.
+#[derive(Debug)]
+pub(crate) struct Scaled(Vec<Measured>);
+
+/// Which of these cases can be scaled.
+pub(crate) fn scalable(names: &[&'static str]) -> Vec<&'static str> {
+    names.iter().copied().filter(|n| SCALED.contains(n)).collect()
+}
+
+/// Measures one.
+pub(crate) fn scale(
+    name: &str,
+    compiler: Option<&Compiler>,
+    engines: &[Engine],
+    effort: Effort,
+) -> anyhow::Result<Scaled> {
+    let cases: Vec<Case> = TIMES.iter().map(|n| case(name, Size::Times(*n))).collect();
+    Ok(Scaled(measure(&cases, compiler, engines, effort)?))
+}
+
+/// What was timed, and seconds for an element at each size.
+struct Line {
+    engine: String,
+    what: &'static str,
+    seconds: Vec<f64>,
+}
+
+impl Line {
+    /// Over the time at the first size.
+    fn ratios(&self) -> impl Iterator<Item = f64> {
+        self.seconds.iter().skip(1).map(|s| s / self.seconds[0])
+    }
+
+    fn is_linear(&self) -> bool {
+        self.ratios().all(|r| (r - 1.0).abs() <= MOST)
+    }
+}
+
+impl Scaled {
+    pub(crate) fn all_checks(&self) -> impl Iterator<Item = &Check> {
+        self.0.iter().flat_map(Measured::all_checks)
+    }
+
+    /// As it was measured.
+    pub(crate) fn cases(&self) -> &[Measured] {
+        &self.0
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let each = |seconds: &dyn Fn(&Measured) -> Option<f64>| -> Option<Vec<f64>> {
+            self.0.iter().map(|m| Some(seconds(m)? / m.elements as f64)).collect()
+        };
+        let mut out = Vec::new();
+        let mut add = |engine: &str, what, seconds: Option<Vec<f64>>| {
+            out.extend(seconds.map(|seconds| Line { engine: engine.to_string(), what, seconds }));
+        };
+        add("C", "O", each(&|m| m.objective(Contraction::Allowed).map(|o| o.seconds)));
+        let engines = self.0.first().map_or(0, |m| m.engines.len());
+        for e in 0..engines {
+            let name = self.0[0].engines[e].engine;
+            add(name, "F", each(&|m| Some(m.engines[e].forward)));
+            add(name, "U", each(&|m| Some(m.engines[e].backward)));
+            add(name, "G", each(&|m| m.engines[e].gradient));
+        }
+        out
+    }
+}
+
+/// As a table.
+pub(crate) fn table(all: &[Scaled]) -> Table {
+    let mut table = Table::new(&["workload", "size", "", "", "an element", "4 times the size", "16 times"], 4);
+    for scaled in all {
+        let Some(first) = scaled.0.first() else { continue };
+        for line in scaled.lines() {
+            let mut row = vec![first.name.clone(), first.size.clone(), line.engine.clone(), line.what.to_string()];
+            row.push(duration(line.seconds[0]));
+            let mark = |r: f64| if (r - 1.0).abs() > MOST { "!" } else { "" };
+            row.extend(line.ratios().map(|r| format!("{}{}", digits(r), mark(r))));
+            table.row(row);
+        }
+    }
+    table
+}
+
+/// What the table's columns mean.
+pub(crate) const LEGEND: &str = "\
+Time for an element (a number, an entry, a point, an observation, a step), and its ratio to that at larger sizes; ! is off by more than 15 %.
+O: the objective in C; F: forward; U: back, without gradients; G: a whole gradient.
+";
+
+/// As JSON.
+pub(crate) fn json(s: &Surroundings, all: &[Scaled]) -> Value {
+    let case = |scaled: &Scaled| {
+        let lines: Vec<Value> = scaled
+            .lines()
+            .iter()
+            .map(
+                |l| json!({ "by": l.engine, "what": l.what, "seconds_an_element": l.seconds, "linear": l.is_linear() }),
+            )
+            .collect();
+        json!({
+            "name": scaled.0.first().map(|m| m.name.clone()),
+            "sizes": scaled.0.iter().map(|m| m.size.clone()).collect::<Vec<_>>(),
+            "elements": scaled.0.iter().map(|m| m.elements).collect::<Vec<_>>(),
+            "times": lines,
+            "right": scaled.all_checks().all(Check::is_met),
+        })
+    };
+    json!({
+        "schema": 1,
+        "surroundings": surroundings(s),
+        "scaling": all.iter().map(case).collect::<Vec<_>>(),
+        "right": all.iter().flat_map(Scaled::all_checks).all(Check::is_met),
+    })
+}

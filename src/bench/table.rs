@@ -1,0 +1,180 @@
+//! Results as tables: aligned for people, and in Markdown.
+
+use std::fmt::Write as _;
+
+use super::Surroundings;
+use super::measure::{Measured, Ran};
+use super::objective::Contraction;
+use super::reference::Check;
+
+/// A table of text.
+pub(crate) struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// How many columns from the left are text, not numbers.
+    words: usize,
+}
+
+impl Table {
+    pub(crate) fn new(head: &[&str], words: usize) -> Table {
+        Table { head: head.iter().map(|h| (*h).to_string()).collect(), rows: Vec::new(), words }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// Without the columns in which nothing stands.
+    fn filled(&self) -> Table {
+        let keep: Vec<bool> = (0..self.head.len())
+            .map(|i| i < self.words || self.rows.iter().any(|r| r.get(i).is_some_and(|c| !c.is_empty())))
+            .collect();
+        let take = |row: &[String]| row.iter().zip(&keep).filter(|(_, k)| **k).map(|(c, _)| c.clone()).collect();
+        Table { head: take(&self.head), rows: self.rows.iter().map(|r| take(r)).collect(), words: self.words }
+    }
+
+    /// With aligned columns.
+    pub(crate) fn aligned(&self) -> String {
+        let table = self.filled();
+        let all = || std::iter::once(&table.head).chain(&table.rows);
+        let width = |i: usize| all().filter_map(|r| r.get(i)).map(|c| c.chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..table.head.len()).map(width).collect();
+        let mut out = String::new();
+        for row in all() {
+            let mut line = String::new();
+            for (i, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let gap = if i == 0 { "" } else { "  " };
+                if i < table.words {
+                    let _ = write!(line, "{gap}{cell:<width$}");
+                } else {
+                    let _ = write!(line, "{gap}{cell:>width$}");
+                }
+            }
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        out
+    }
+
+    /// In Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let table = self.filled();
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let rule: String = (0..table.head.len()).map(|i| if i < table.words { "|---" } else { "|--:" }).collect();
+        let rows: String = table.rows.iter().map(|r| line(r)).collect();
+        format!("{}{rule}|\n{rows}", line(&table.head))
+    }
+}
+
+/// Three digits, with a unit.
+pub(crate) fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 1e-6 => (s * 1e9, "ns"),
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// Three digits, or all before the point.
+pub(crate) fn digits(x: f64) -> String {
+    match x.abs() {
+        a if a < 9.995 => format!("{x:.2}"),
+        a if a < 99.95 => format!("{x:.1}"),
+        _ => format!("{x:.0}"),
+    }
+}
+
+/// Bytes.
+fn bytes(n: u64) -> String {
+    match n as f64 {
+        b if b < 1e6 => format!("{} kB", digits(b / 1e3)),
+        b => format!("{} MB", digits(b / 1e6)),
+    }
+}
+
+/// A time over C's in both ways, or the time itself where there is no C.
+fn ratios(case: &Measured, seconds: f64) -> [String; 2] {
+    match Contraction::ALL.map(|way| case.objective(way)) {
+        [Some(a), Some(b)] => [digits(seconds / a.seconds), digits(seconds / b.seconds)],
+        _ => [duration(seconds), String::new()],
+    }
+}
+
+fn verdict<'a>(mut checks: impl Iterator<Item = &'a Check>) -> String {
+    if checks.all(Check::is_met) { "met".into() } else { "WRONG".into() }
+}
+
+/// The columns of one engine.
+fn cells(case: &Measured, ran: &Ran) -> Vec<String> {
+    let both = |seconds: Option<f64>| match seconds.map(|s| ratios(case, s)) {
+        None => String::new(),
+        Some([a, b]) if b.is_empty() => a,
+        Some([a, b]) => format!("{a} ({b})"),
+    };
+    let mut out: Vec<String> =
+        [Some(ran.forward), Some(ran.backward), ran.gradient, ran.jacobian, ran.hessian].map(both).to_vec();
+    match ran.memory {
+        None => out.extend([const { String::new() }; 3]),
+        Some(m) => {
+            out.extend([bytes(m.forward), bytes(m.gradient), digits(m.ratio())]);
+        }
+    }
+    out.push(verdict(case.checks.iter().chain(&ran.checks)));
+    out
+}
+
+/// The main table.
+pub(crate) fn results(cases: &[Measured]) -> Table {
+    let several = cases.iter().any(|c| c.engines.len() > 1);
+    let mut table = Table::new(
+        &[
+            "workload", "size", "engine", "O", "O off", "F/O", "U/O", "G/O", "J/O", "H/O", "mem F", "mem G", "G/F",
+            "checks",
+        ],
+        if several { 3 } else { 2 },
+    );
+    for case in cases {
+        for ran in &case.engines {
+            let objective = |way| case.objective(way).map_or(String::new(), |o| duration(o.seconds));
+            let engine = if several { ran.engine.to_string() } else { String::new() };
+            let mut row = vec![case.name.clone(), case.size.clone(), engine];
+            row.extend(Contraction::ALL.map(objective));
+            row.extend(cells(case, ran));
+            table.row(row);
+        }
+    }
+    table
+}
+
+/// What was not right.
+pub(crate) fn complaints(cases: &[Measured]) -> String {
+    let mut out = String::new();
+    let mut tell = |case: &Measured, engine: &str, checks: &[Check]| {
+        for c in checks.iter().filter(|c| !c.is_met()) {
+            let _ = writeln!(
+                out,
+                "{} {engine}: {}: {} instead of {}, {:.1e} apart where {:.1e} is allowed",
+                case.name, c.what, c.found, c.wanted, c.error, c.tolerance
+            );
+        }
+    };
+    for case in cases {
+        tell(case, "C", &case.checks);
+        case.engines.iter().for_each(|r| tell(case, r.engine, &r.checks));
+    }
+    out
+}
+
+/// What stands above a table.
+pub(crate) fn heading(s: &Surroundings, engines: &[&str]) -> String {
+    let compiler = s.compiler.as_deref().unwrap_or("no C compiler");
+    let rounds = if s.rounds == 1 { "one round".to_string() } else { format!("medians of {} rounds", s.rounds) };
+    format!("{}; {compiler}; engine {}; {rounds}", s.processor, engines.join(", "))
+}
+
+/// What the columns mean.
+pub(crate) const LEGEND: &str = "\
+O: the objective in C, `-O3 -march=native`; off: with `-ffp-contract=off`, too. F: forward; U: back, without gradients; G: a whole gradient;
+J: the sparse Jacobian; H: the Hessian: each over O, and in parentheses over O off. mem: peak memory of a run forward and of a gradient.
+";

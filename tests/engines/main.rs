@@ -1,0 +1,112 @@
+//! Engines in lock-step over the examples, the workloads and random programs in Nil and in the representation that Nil is compiled
+//! by: values, what words carry, traps, counts and events are the same on each, there and back, with whatever is compiled being compiled
+//! at once.
+
+#![cfg(feature = "jit")]
+
+#[path = "../../vm/tests/common/mod.rs"]
+mod common;
+mod nil;
+mod random;
+mod whole;
+
+use std::path::Path;
+
+use common::lockstep::Pair;
+use pendula::asm::assemble::{Options, assemble};
+use pendula::isa::Module;
+use pendula::isa::counts::Direction;
+use pendula::isa::types::Ty;
+use pendula::vm::gradient::one;
+use pendula::vm::{Carriage, Config, Outcome, Program};
+
+/// How many instructions a run may take; what takes more is not compared to its end.
+const LIMIT: u64 = 20_000_000;
+
+/// Runs forward and back with each carriage, words of the data carrying something, with a limit and without. How many of the runs forward
+/// came to their ends.
+fn lockstep(what: &str, module: Module, carriages: &[Carriage]) -> usize {
+    let mut finished = 0;
+    let words = module.data.len();
+    let back = !module.flags.irreversible;
+    let program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
+    for &carriage in carriages {
+        let config = Config { mem: Some(words as u64 + 16_384), warm_up: 0, ..Config::default() };
+        let mut pair = Pair::new(&program, config, format!("{what}, {carriage:?}"));
+        pair.each(|m| {
+            m.carry(carriage);
+            let unit = one(m.env(), Ty::F);
+            for &lane in carriage.lanes() {
+                for at in (0..words.min(64)).step_by(lane) {
+                    m.set_lane_word(lane, at, unit);
+                }
+            }
+        });
+        let mut leg = |direction, limit| {
+            pair.each(|m| m.begin(direction));
+            pair.run_once(limit)
+        };
+        // Under a limit, blocks are measured: that is other code.
+        if leg(Direction::Forward, Some(LIMIT)) != Outcome::Finished {
+            continue;
+        }
+        finished += 1;
+        if back && leg(Direction::Backward, Some(LIMIT)) == Outcome::Finished {
+            let forward = leg(Direction::Forward, None);
+            if forward == Outcome::Finished {
+                leg(Direction::Backward, None);
+            }
+        }
+    }
+    finished
+}
+
+#[test]
+fn examples() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).expect("examples") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|e| e != "rasm") {
+            continue;
+        }
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let module = assemble(&name, text, &Options::default()).module.unwrap_or_else(|| panic!("{name}"));
+        assert!(lockstep(&name, module, &Carriage::ALL) > 0, "{name} does not end");
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen} examples");
+}
+
+/// The condition of an edge after a call asks for registers as the call has left them, not as they were before.
+#[test]
+fn edges_after_calls() {
+    // r4 counts the turns; the block before the loop knows what it holds there, and a procedure changes it.
+    for (before, inside, ends) in [("inc", "dec", true), ("dec", "inc", true), ("inc", "", false), ("", "inc", false)] {
+        let of = |op: &str| if op.is_empty() { "inc r8".to_string() } else { format!("{op} r4") };
+        let text = format!(
+            "proc change
+                   {inside}
+                   ret change
+             proc count
+                   inc r4
+                   ret count
+             main: start
+                   add r5, 9
+                   {before}
+                   add r6, r4
+                   call change
+             top:  from.ne r4, r0, end
+                   call count
+             end:  jmp.ne r4, r5, top
+                   sub r4, r5
+                   finish",
+            inside = of(inside),
+            before = of(before),
+        );
+        let assembly = assemble("edge", text, &Options::default());
+        let module = assembly.module.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+        let finished = lockstep(&format!("{before}, {inside}"), module, &Carriage::ALL);
+        assert_eq!(finished, if ends { Carriage::ALL.len() } else { 0 }, "{before}, {inside}");
+    }
+}

@@ -1,0 +1,141 @@
+//! The examples and the workloads in Nil.
+
+use std::path::Path;
+
+use pendula::arguments;
+use pendula::compiler::compile::{Options, compile};
+use pendula::compiler::nil::sema::Argument;
+use pendula::compiler::passes::Switches;
+use pendula::isa::Module;
+use pendula::vm::Carriage;
+
+use super::lockstep;
+
+#[path = "../../benches/workloads/inputs.rs"]
+#[allow(dead_code, reason = "what the workloads' own tests look into")]
+mod inputs;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// One way of running a program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) types: Vec<String>,
+    pub(crate) entry: Option<String>,
+}
+
+impl Call {
+    fn module(&self, what: &str, source: &str, level: u8) -> Module {
+        let Call { arguments, types, entry } = self.clone();
+        let options = Options { arguments, types, entry, switches: Switches::level(level), ..Options::default() };
+        let compiled = compile(what, source.to_string(), &options);
+        compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics))
+    }
+}
+
+/// A command's words; quotes hold blanks together.
+fn words(command: &str) -> Vec<String> {
+    let parts = command.split('"').enumerate();
+    parts
+        .flat_map(|(n, part)| match n % 2 {
+            1 => vec![part.to_string()],
+            _ => part.split_whitespace().map(String::from).collect(),
+        })
+        .collect()
+}
+
+/// The calls that the sessions in a program's header show.
+fn calls(source: &str) -> Vec<Call> {
+    let mut out: Vec<Call> = Vec::new();
+    let mut lines = source.lines();
+    while let Some(line) = lines.next() {
+        let Some((_, command)) = line.split_once("  pendula ").filter(|_| line.starts_with('#')) else { continue };
+        let mut command = command.to_string();
+        while command.ends_with('\\') {
+            let Some(next) = lines.next() else { break };
+            command = command.trim_end_matches('\\').to_string() + next.trim_start_matches('#').trim();
+        }
+        let words = words(&command);
+        let option = |name: &str| words.iter().position(|w| w == name).and_then(|at| words.get(at + 1));
+        let types = option("--types").map(|t| arguments::split(t, ',').expect("types"));
+        let call = Call {
+            arguments: option("--args").map(|a| arguments::parse(a).expect("arguments")).unwrap_or_default(),
+            types: types.unwrap_or_default().into_iter().map(String::from).collect(),
+            entry: option("--entry").cloned(),
+        };
+        if !out.contains(&call) {
+            out.push(call);
+        }
+    }
+    out
+}
+
+/// The examples: name, source, calls.
+pub(crate) fn example_calls() -> Vec<(String, String, Vec<Call>)> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(Path::new(ROOT).join("examples")).expect("examples") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|e| e == "nil") {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            let source = std::fs::read_to_string(&path).expect("a text");
+            let calls = calls(&source);
+            out.push((name, source, calls));
+        }
+    }
+    out
+}
+
+#[test]
+fn examples_in_nil() {
+    let (mut seen, mut finished) = (0, 0);
+    for (name, source, calls) in example_calls() {
+        for (n, call) in calls.iter().enumerate() {
+            for level in [0, 2] {
+                let what = format!("{name}, call {n}, -O{level}");
+                let module = call.module(&what, &source, level);
+                let carriages = if n == 0 { &Carriage::ALL[..] } else { &[Carriage::Plain, Carriage::Gradient] };
+                finished += lockstep(&what, module, carriages);
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen >= 15 && finished >= 8 * seen, "{seen} examples, {finished} runs came to their ends");
+}
+
+/// The workloads on inputs of moderate size: name, source, call.
+pub(crate) fn workload_calls() -> Vec<(&'static str, String, Call)> {
+    let of = |data: Vec<inputs::Data>| data.iter().map(inputs::Data::argument).collect::<Vec<_>>();
+    let file = |name: &str| {
+        let text = std::fs::read_to_string(format!("{ROOT}/tests/data/{name}.args")).expect("arguments");
+        arguments::parse(text.trim()).expect("arguments")
+    };
+    let all = [
+        ("bessel", of(inputs::bessel(2, 5.0)), None),
+        ("embedding", of(inputs::embedding(4)), None),
+        ("norm", of(inputs::norm(60)), None),
+        ("complex-log", of(inputs::complex_log()), None),
+        ("sparse-dot", of(inputs::sparse_dot(40, 0.1)), None),
+        ("sparse-matvec", of(inputs::sparse_matvec(40, 0.1)), None),
+        ("unitary", of(inputs::unitary(3, 8)), None),
+        ("leapfrog", of(inputs::leapfrog(5)), None),
+        ("gmm", file("gmm"), None),
+        ("ba", file("ba"), None),
+    ];
+    let call = |(name, arguments, entry): (&'static str, Vec<Argument>, Option<String>)| {
+        let source = std::fs::read_to_string(format!("{ROOT}/benches/workloads/{name}.nil")).expect("a workload");
+        (name, source, Call { arguments, types: Vec::new(), entry })
+    };
+    all.map(call).into()
+}
+
+#[test]
+fn workloads() {
+    for (name, source, call) in workload_calls() {
+        for level in [0, 2] {
+            let what = format!("workload {name}, -O{level}");
+            let finished = lockstep(&what, call.module(&what, &source, level), &[Carriage::Plain, Carriage::Gradient]);
+            assert_eq!(finished, 2, "{what}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The engine that has the system's C compiler make its code: beside the interpreter over the examples, with the code that users get; its
+//! cache; and what it says where the compiler is missing or fails.
+
+#![cfg(all(unix, feature = "native"))]
+
+#[path = "../vm/tests/common/mod.rs"]
+mod common;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use common::lockstep::{Pair, cheap_libraries};
+use pendula::asm::assemble::{Options, assemble};
+use pendula::isa::counts::Direction;
+use pendula::vm::{Carriage, Config, Engine, Outcome, Program};
+
+/// Carriages, and whether blocks are measured: each is other code.
+const MODES: [(Carriage, Option<u64>); 3] =
+    [(Carriage::Plain, None), (Carriage::Plain, Some(20_000_000)), (Carriage::Gradient, None)];
+
+#[test]
+fn examples_in_c() {
+    cheap_libraries("-O3");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).expect("examples") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|e| e != "rasm") {
+            continue;
+        }
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let module = assemble(&name, text, &Options::default()).module.unwrap_or_else(|| panic!("{name}"));
+        let program = Program::new(module, true).expect("a program");
+        for (carriage, limit) in MODES {
+            let config = Config { mem: Some(1 << 14), warm_up: 0, ..Config::default() };
+            let mut pair = Pair::with(Engine::Native, &program, config, format!("{name}, {carriage:?}, {limit:?}"));
+            for direction in [Direction::Forward, Direction::Backward] {
+                pair.each(|m| {
+                    m.carry(carriage);
+                    m.begin(direction);
+                });
+                if pair.run_once(limit) != Outcome::Finished {
+                    break;
+                }
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen} examples");
+}
+
+/// An empty directory of this name.
+fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).expect("a directory");
+    directory
+}
+
+/// A script in a directory that stands for a compiler.
+fn compiler(directory: &Path, script: &str) -> PathBuf {
+    let path = directory.join("compiler");
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a file of ours");
+    path
+}
+
+/// A run that is long enough to be compiled.
+fn run(engine: &str, cache: &Path, compiler: Option<&Path>) -> Command {
+    let mut command = Command::cargo_bin("pendula").expect("the program");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env("PENDULA_CACHE", cache);
+    command.args(["run", "--round-trip", "--set", "n=2000", "--engine", engine, "examples/orbit.rasm"]);
+    match compiler {
+        Some(path) => command.env("CC", path),
+        None => command.env_remove("CC"),
+    };
+    command
+}
+
+#[test]
+fn libraries_are_kept() {
+    let directory = directory("kept");
+    let log = directory.join("log");
+    let script = format!("case \"$*\" in *-shared*) echo made >> {};; esac\nexec cc \"$@\"", log.display());
+    let compiler = compiler(&directory, &script);
+    let expected = run("interp", &directory, None).assert().success().get_output().stdout.clone();
+    let calls = || std::fs::read_to_string(&log).unwrap_or_default().lines().count();
+    run("native", &directory, Some(&compiler)).assert().success().stdout(expected.clone());
+    let first = calls();
+    assert!(first > 0, "nothing was compiled");
+    run("native", &directory, Some(&compiler)).assert().success().stdout(expected);
+    assert_eq!(calls(), first, "compiled again");
+    let kept =
+        std::fs::read_dir(&directory).expect("the cache").filter_map(|e| e.ok()?.path().extension().map(Into::into));
+    let kept: Vec<PathBuf> = kept.collect();
+    assert_eq!(kept, vec![PathBuf::from("so"); first], "sources are not kept");
+}
+
+#[test]
+fn no_compiler() {
+    let directory = directory("no-compiler");
+    let output = run("native", &directory, Some(Path::new("/nonexistent/cc"))).assert().code(2).get_output().clone();
+    let message = String::from_utf8(output.stderr).expect("a text");
+    assert!(
+        message.contains("the engine `native` is not available: no C compiler is found (/nonexistent/cc)"),
+        "{message}"
+    );
+    assert!(message.contains("CC") && message.contains("`--engine jit`"), "{message}");
+}
+
+#[test]
+fn a_compiler_that_fails() {
+    let directory = directory("fails");
+    let script = "case \"$1\" in --version) echo out of order 1.0;; *) echo error: out of order >&2; exit 1;; esac";
+    let compiler = compiler(&directory, script);
+    let output = run("native", &directory, Some(&compiler)).assert().code(2).get_output().clone();
+    let message = String::from_utf8(output.stderr).expect("a text");
+    assert!(message.contains("the engine `native` could not make code"), "{message}");
+    assert!(message.contains("error: out of order"), "{message}");
+    assert!(output.stdout.is_empty(), "nothing is printed of a run that was not made");
+    // The source is there to be looked at.
+    let sources = std::fs::read_dir(&directory).expect("the cache").filter_map(Result::ok);
+    assert!(sources.into_iter().any(|e| e.path().extension().is_some_and(|e| e == "c")), "the source is kept");
+}

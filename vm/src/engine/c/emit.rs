@@ -1,0 +1,389 @@
+//! A unit as a function of C: its frame, its blocks, and groups of instructions.
+
+use std::fmt::{Arguments, Write as _};
+
+use pendula_isa::Inst;
+use pendula_isa::adjoint::{LANES, VALUE};
+use pendula_isa::table::Flow;
+use pendula_isa::text::{ModuleNames, Names as _, display};
+use pendula_isa::types::Reg;
+use pendula_native::ops::{Body, Op, Part, V};
+use pendula_native::record::bits;
+
+use super::names::Names;
+use super::text::{Kind, PREFIX, Text, register};
+use super::values::{Value, values};
+use crate::decode::{Code, Exit};
+use crate::engine::bounds::groups;
+use crate::engine::job::{Facts, Job};
+use crate::engine::plan::{NONE, Way};
+
+/// How many counters a unit may have in variables: each is added to the machine's wherever the unit is left.
+const FAST: usize = 8;
+
+pub(super) struct Emit<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) facts: &'a Facts,
+    pub(super) names: &'a mut Names,
+    /// The units of the same file.
+    pub(super) beside: &'a [u32],
+    pub(super) out: &'a mut String,
+    indent: usize,
+    /// Registers of which the machine may not hold what their variables do, anywhere in the unit.
+    pub(super) written: [u32; LANES],
+    /// Counters of edges in loops: they are counted in variables.
+    fast: Vec<usize>,
+
+    // The block that is being written.
+    pub(super) place: usize,
+    pub(super) values: Vec<Value>,
+    /// Values whose text waits for its use, and those in registers.
+    pub(super) waiting: Vec<V>,
+    pub(super) homes: Vec<V>,
+    /// Instructions of the block that have run.
+    pub(super) k: u32,
+    /// Which operations have been written.
+    pub(super) done: Vec<bool>,
+    /// Instructions that have been said in a comment.
+    pub(super) said: usize,
+    /// How many conditionals are around.
+    pub(super) depth: u32,
+    /// Conditions that are yet to be checked: doubles that must be finite, and fixed-point numbers that wrapped.
+    pub(super) finite: Option<Text>,
+    pub(super) wrapped: Option<Text>,
+}
+
+/// Writes a unit's function.
+pub(super) fn unit(job: &Job<'_>, number: u32, beside: &[u32], names: &mut Names, out: &mut String) {
+    let facts = Facts::new(job);
+    let mut written = [0; LANES];
+    for op in job.bodies.iter().flat_map(|b| &b.ops) {
+        if let Op::Set(lane, reg, _) = *op {
+            written[usize::from(lane)] |= 1 << reg;
+        }
+    }
+    let moves = |b: &u32| matches!(job.decoded.code[*b as usize].exit, Exit::Call { .. } | Exit::Return { .. });
+    if job.unit.blocks.iter().any(moves) {
+        written[VALUE] |= 1 << Reg::SP.number();
+    }
+    let depth = |place: u32| job.unit.depth.get(place as usize).copied().unwrap_or(0);
+    let mut looping: Vec<(u32, usize)> = Vec::new();
+    for edge in job.unit.edges.iter().filter(|e| e.counter != NONE) {
+        looping.push((depth(edge.from).min(depth(edge.to)), edge.counter as usize));
+    }
+    looping.retain(|(depth, _)| *depth > 0);
+    looping.sort_by_key(|(depth, _)| std::cmp::Reverse(*depth));
+    let fast = looping.iter().map(|(_, counter)| *counter).take(FAST).collect();
+    let mut e = Emit {
+        job,
+        facts: &facts,
+        names,
+        beside,
+        out,
+        indent: 0,
+        written,
+        fast,
+        place: 0,
+        values: Vec::new(),
+        waiting: Vec::new(),
+        homes: Vec::new(),
+        k: 0,
+        done: Vec::new(),
+        said: 0,
+        depth: 0,
+        finite: None,
+        wrapped: None,
+    };
+    e.function(number);
+}
+
+impl Emit<'_> {
+    pub(super) fn line(&mut self, text: Arguments<'_>) {
+        let _ = writeln!(self.out, "{:width$}{text}", "", width = 4 * self.indent);
+    }
+
+    /// How much has been written.
+    pub(super) fn written_so_far(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Takes back what has been written since.
+    pub(super) fn take_back(&mut self, length: usize) {
+        self.out.truncate(length);
+    }
+
+    /// Opens a pair of braces.
+    pub(super) fn open(&mut self, text: Arguments<'_>) {
+        self.line(format_args!("{text} {{"));
+        self.indent += 1;
+    }
+
+    pub(super) fn close(&mut self) {
+        self.indent -= 1;
+        self.line(format_args!("}}"));
+    }
+
+    fn comment(&mut self, text: &str) {
+        let text = text.replace("*/", "* /").replace("/*", "/ *").replace(['\n', '\r'], " ");
+        self.line(format_args!("/* {text} */"));
+    }
+
+    pub(super) fn body(&self) -> &Body {
+        &self.job.bodies[self.place]
+    }
+
+    /// The number of the block.
+    pub(super) fn number(&self) -> u32 {
+        self.job.unit.blocks[self.place]
+    }
+
+    pub(super) fn code(&self) -> &Code {
+        &self.job.decoded.code[self.number() as usize]
+    }
+
+    fn function(&mut self, number: u32) {
+        let job = self.job;
+        self.head();
+        self.line(format_args!("static u64 unit_{number}(struct frame *f, u64 entry, u64 link)"));
+        self.line(format_args!("{{"));
+        self.indent += 1;
+        self.prologue();
+        for place in 0..job.unit.blocks.len() {
+            self.block(place);
+        }
+        self.indent -= 1;
+        self.line(format_args!("leave:"));
+        self.indent += 1;
+        self.write_back(self.written);
+        for n in self.fast.clone() {
+            self.line(format_args!("counters[{n}] += n{n};"));
+        }
+        if job.metered {
+            self.line(format_args!("f->budget = budget;"));
+        }
+        self.line(format_args!("return status;"));
+        self.indent -= 1;
+        self.line(format_args!("}}\n"));
+    }
+
+    /// Says what the unit is of the program.
+    fn head(&mut self) {
+        let job = self.job;
+        let (first, last) = (job.unit.blocks[0], job.unit.blocks[job.unit.blocks.len() - 1]);
+        let forward = job.decoded.is_forward(first);
+        let span = |b: u32| job.decoded.blocks[b as usize % job.decoded.blocks.len()];
+        let (low, high) = if forward { (first, last) } else { (last, first) };
+        let (start, end) = (span(low).start, span(high).end);
+        let name = ModuleNames(job.module).label(i64::from(start));
+        let name = if name.starts_with('@') { String::new() } else { format!("{name}: ") };
+        let way = if forward { "forward" } else { "backward" };
+        self.comment(&format!("{name}instructions {start} to {}, {way}", end - 1));
+    }
+
+    /// Loads what is the same all the time, and the registers; goes to the entry.
+    fn prologue(&mut self) {
+        let job = self.job;
+        let lanes = |n: usize| if n == VALUE { String::new() } else { format!("[{}]", n - 1) };
+        for lane in job.lanes() {
+            let (prefix, lane_of) = (PREFIX[lane], if lane == VALUE { "" } else { "lane_" });
+            self.line(format_args!("u64 *const {prefix}regs = f->{lane_of}regs{};", lanes(lane)));
+            self.line(format_args!("u64 *const {prefix}mem = f->{lane_of}mem{};", lanes(lane)));
+        }
+        self.line(format_args!("const u64 len = f->len;"));
+        self.line(format_args!("u64 *const counters = f->counters;"));
+        for (lane, used) in self.facts.used.into_iter().enumerate() {
+            for reg in bits(used | self.written[lane]) {
+                let kind = self.register_kind(lane as u8, reg);
+                let ty = if kind == Kind::Double { "f64" } else { "u64" };
+                let word = Text::atom(format!("{}regs[{reg}]", PREFIX[lane]), Kind::Word).to(kind);
+                self.line(format_args!("{ty} {} = {};", register(lane as u8, reg), word.text));
+            }
+        }
+        for n in self.fast.clone() {
+            self.line(format_args!("u64 n{n} = 0;"));
+        }
+        if job.metered {
+            self.line(format_args!("u64 budget = f->budget;"));
+        }
+        if job.unit.blocks.iter().any(|b| matches!(job.decoded.code[*b as usize].exit, Exit::Call { lift: false, .. }))
+        {
+            self.line(format_args!("char here;"));
+        }
+        self.line(format_args!("u64 status;\n"));
+        let entries = &job.unit.entries;
+        self.open(format_args!("switch (entry)"));
+        for (n, &place) in entries.iter().enumerate() {
+            let block = job.unit.blocks[place as usize];
+            if n + 1 == entries.len() {
+                self.line(format_args!("default:"));
+            } else {
+                self.line(format_args!("case {n}:"));
+            }
+            self.indent += 1;
+            // The others are counted by who enters.
+            if place == 0 {
+                self.count(0, Way::Enter);
+            }
+            self.line(format_args!("goto block_{block};"));
+            self.indent -= 1;
+        }
+        self.close();
+    }
+
+    /// Counts an edge, if it is counted.
+    pub(super) fn count(&mut self, place: usize, way: Way) {
+        if let Some(n) = self.job.unit.counter(place, way) {
+            if self.fast.contains(&n) {
+                self.line(format_args!("n{n}++;"));
+            } else {
+                self.line(format_args!("counters[{n}]++;"));
+            }
+        }
+    }
+
+    fn block(&mut self, place: usize) {
+        let job = self.job;
+        let body = &job.bodies[place];
+        self.place = place;
+        self.values = values(body, &job.kernels);
+        self.waiting.clear();
+        self.homes.clear();
+        self.done = vec![false; body.ops.len()];
+        (self.k, self.said) = (0, 0);
+        self.indent -= 1;
+        let number = self.number();
+        self.out.push('\n');
+        self.open(format_args!("block_{number}:"));
+        if job.metered {
+            let len = self.code().len;
+            self.line(format_args!("budget -= {len};"));
+            self.need(format_args!("budget + {len} >= {len}"));
+        }
+        if self.code().head > 0 {
+            self.instruction(0);
+        }
+        self.hoist(body);
+        for part in &body.parts {
+            self.part(body, part);
+        }
+        self.exit(body);
+        self.close();
+        self.indent += 1;
+    }
+
+    /// The instruction before which `k` of the block run, as a comment.
+    pub(super) fn instruction(&mut self, k: u32) {
+        let block = self.number();
+        let at = self.job.decoded.address(block, k);
+        let inst = self.job.module.code[at as usize];
+        let undone = inst.kind.flow() == Flow::Straight && !self.job.decoded.is_forward(block);
+        let inst = if undone { Inst { kind: inst.kind.inverse(), ..inst } } else { inst };
+        let text = display(&inst, u64::from(at), &ModuleNames(self.job.module));
+        self.comment(&format!("{at}: {text}"));
+    }
+
+    /// Checks addresses at the beginning of the block, as far as they are known there.
+    fn hoist(&mut self, body: &Body) {
+        let (places, groups) = groups(body, self.job.module.data.len() as u64);
+        let mut all: Option<Text> = None;
+        for group in &groups {
+            self.demand(body, group.at);
+        }
+        for n in places {
+            self.done[n] = true;
+            let Op::Bound(at) = body.ops[n] else { continue };
+            match groups.iter().find(|g| g.at == at) {
+                Some(group) => {
+                    let at = self.take(at, Kind::Word);
+                    // The memory has more words than that, because the data has.
+                    let spread = group.spread();
+                    let inside = if spread == 0 { at.below("len") } else { at.below(&format!("len - {spread}")) };
+                    all = Some(match all {
+                        None => inside,
+                        Some(all) => Text::both('&', &all, &inside),
+                    });
+                }
+                None => self.drop_use(at),
+            }
+        }
+        if let Some(all) = all {
+            self.need(format_args!("{}", all.text));
+        }
+    }
+
+    /// Writes what a value needs, and the value.
+    fn demand(&mut self, body: &Body, v: V) {
+        if !self.done[v.0 as usize] {
+            for used in body.ops[v.0 as usize].uses() {
+                self.demand(body, used);
+            }
+            self.op(body, v.0 as usize);
+        }
+    }
+
+    pub(super) fn part(&mut self, body: &Body, part: &Part) {
+        self.k = part.k;
+        // Registers stay as they are before the group, until it can be left no more.
+        let (mut depth, mut inner, mut last) = (0, false, None);
+        for n in part.range() {
+            match body.ops[n] {
+                Op::If(_) => depth += 1,
+                Op::End => {
+                    depth -= 1;
+                    if depth == 0 && std::mem::take(&mut inner) {
+                        last = Some(n);
+                    }
+                }
+                op if op.may_leave() && !self.done[n] => {
+                    inner |= depth > 0;
+                    last = if depth > 0 { last } else { Some(n) };
+                }
+                _ => {}
+            }
+        }
+        let mut sets = Vec::new();
+        let mut n = part.first as usize;
+        while n < part.last as usize {
+            self.say(n as u32);
+            let next = match body.ops[n] {
+                Op::Set(lane, reg, v) if last.is_some() => {
+                    // What an instruction of the group writes, a later one may write over.
+                    if let Some(at) = sets.iter().position(|&(l, r, _)| (l, r) == (lane, reg)) {
+                        let (.., over): (u8, u8, V) = sets.remove(at);
+                        self.drop_use(over);
+                    }
+                    sets.push((lane, reg, v));
+                    n + 1
+                }
+                _ => self.op(body, n),
+            };
+            if last.is_some_and(|l| l < next) {
+                last = None;
+                self.check();
+                for (lane, reg, v) in std::mem::take(&mut sets) {
+                    self.assign(lane, reg, v);
+                }
+            }
+            n = next;
+        }
+    }
+
+    /// Says which instructions begin up to an operation.
+    pub(super) fn say(&mut self, n: u32) {
+        let job = self.job;
+        while let Some(part) = job.instructions[self.place].get(self.said).filter(|p| p.first <= n) {
+            self.instruction(part.k);
+            self.said += 1;
+        }
+    }
+
+    /// Makes the checks that have been put off.
+    pub(super) fn check(&mut self) {
+        if let Some(all) = self.finite.take() {
+            self.need(format_args!("{}", all.text));
+        }
+        if let Some(any) = self.wrapped.take() {
+            self.overflow(&any);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Operations as expressions and statements of C.
+
+use std::fmt::Arguments;
+
+use pendula_isa::adjoint::LANES;
+use pendula_native::kernel::pack;
+use pendula_native::ops::{Body, Op, V};
+use pendula_native::record::registers;
+
+use super::emit::Emit;
+use super::text::{Kind, PREFIX, Text};
+
+impl Emit<'_> {
+    /// Goes on only where the condition holds; else leaves before the present instruction.
+    pub(super) fn need(&mut self, condition: Arguments<'_>) {
+        let (number, k) = (self.number(), self.k);
+        self.line(format_args!("NEED({condition}, {number}, {k});"));
+    }
+
+    /// Where a fixed-point number has wrapped, leaves, unless that is nothing to stop for.
+    pub(super) fn overflow(&mut self, wrapped: &Text) {
+        let (number, k) = (self.number(), self.k);
+        self.line(format_args!("CHECK_OVERFLOW({}, {number}, {k});", wrapped.text));
+    }
+
+    /// Writes an operation; gives the number of the next.
+    pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
+        let v = V(n as u32);
+        let op = body.ops[n];
+        if self.done[n] || (op.is_idle() && self.values[n].left == 0) {
+            return n + 1;
+        }
+        self.done[n] = true;
+        let text = match op {
+            Op::Const(_) => return n + 1,
+            Op::Get(lane, reg) => {
+                self.settle(v, lane, reg);
+                return n + 1;
+            }
+            Op::Bin(op, a, b) => {
+                let constant = self.constant(b);
+                let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
+                Text::bin(op, &a, &b, constant)
+            }
+            Op::Not(a) => Text::not(&self.take(a, Kind::Word)),
+            Op::Compare(cond, a, b) => {
+                let (j, k) = (self.constant(a), self.constant(b));
+                let (a, b) = (self.take(a, Kind::Word), self.take(b, Kind::Word));
+                Text::compare(cond, (&a, j), (&b, k))
+            }
+            Op::Select(c, a, b) => {
+                let kind = self.kind_of(v);
+                let c = self.take(c, Kind::Truth);
+                let (a, b) = (self.take(a, kind), self.take(b, kind));
+                Text::select(&c, &a, &b, kind)
+            }
+            Op::Float(op, a, b) => self.float(op, a, b),
+            Op::Sqrt(a) => Text::call("sqrt", &[&self.take(a, Kind::Double)], Kind::Double),
+            Op::Abs(a) => Text::call("fabs", &[&self.take(a, Kind::Double)], Kind::Double),
+            Op::FromInt(a) => Text::call("from_int", &[&self.take(a, Kind::Word)], Kind::Double),
+            Op::CompareFloat(cond, a, b) => {
+                let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
+                Text::compare_floats(cond, &a, &b)
+            }
+            Op::Canonical(a) => Text::call("canonical", &[&self.take(a, Kind::Double)], Kind::Double),
+            Op::Load(lane, at) => Text::load(lane, &self.take(at, Kind::Word)),
+            Op::Kernel(kernel, args) => {
+                self.kernel(v, kernel, args);
+                return n + 1;
+            }
+            Op::Second(_) => {
+                // Before another kernel writes its result there.
+                self.make(v, Text::atom("f->out[1]".into(), Kind::Word));
+                self.name(v);
+                return n + 1;
+            }
+            // Declared where its conditional begins.
+            Op::Phi(..) => return n + 1,
+
+            Op::Set(lane, reg, v) => {
+                self.assign(lane, reg, v);
+                return n + 1;
+            }
+            Op::Store(lane, at, value) => {
+                self.check();
+                let (at, value) = (self.take(at, Kind::Word), self.take(value, Kind::Word));
+                self.name_loads();
+                self.line(format_args!("{}mem[{}] = {};", PREFIX[usize::from(lane)], at.text, value.text));
+                return n + 1;
+            }
+            Op::Bound(at) => {
+                let inside = self.take(at, Kind::Word).below("len");
+                self.need(format_args!("{}", inside.text));
+                return n + 1;
+            }
+            Op::Finite(a) => {
+                let finite = Text::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
+                self.finite = Some(match self.finite.take() {
+                    None => finite,
+                    Some(all) => Text::both('&', &all, &finite),
+                });
+                self.check_inside();
+                return n + 1;
+            }
+            Op::Ordered(a, b) => {
+                let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
+                let ordered = Text::call("ordered", &[&a, &b], Kind::Truth);
+                self.need(format_args!("{}", ordered.text));
+                return n + 1;
+            }
+            Op::Require(c) => {
+                let c = self.take(c, Kind::Truth);
+                self.need(format_args!("{}", c.text));
+                return n + 1;
+            }
+            Op::Overflow(c) => {
+                let wrapped = self.take(c, Kind::Truth);
+                self.wrapped = Some(match self.wrapped.take() {
+                    None => wrapped,
+                    Some(any) => Text::both('|', &any, &wrapped),
+                });
+                self.check_inside();
+                return n + 1;
+            }
+            Op::If(c) => return self.begin(body, n, c),
+            // What it ends has written it.
+            Op::End => return n + 1,
+            Op::Interpret => {
+                self.interpret();
+                return n + 1;
+            }
+            Op::Reload(lane, reg) => {
+                self.reload(lane, reg, Some(v));
+                return n + 1;
+            }
+        };
+        self.make(v, text);
+        n + 1
+    }
+
+    /// In a conditional, checks are made at once.
+    fn check_inside(&mut self) {
+        if self.depth > 0 {
+            self.check();
+        }
+    }
+
+    /// Writes a conditional; gives the number of what follows it and the values that differ between its sides.
+    fn begin(&mut self, body: &Body, n: usize, c: V) -> usize {
+        let mut depth = 0;
+        let end = (n..body.ops.len()).find(|at| {
+            match body.ops[*at] {
+                Op::If(_) => depth += 1,
+                Op::End => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        let Some(end) = end else { return n + 1 };
+        let c = self.take(c, Kind::Truth);
+        // What is put off from before is not for one side only.
+        self.check();
+        self.name_before_sides();
+        let mut next = end + 1;
+        let mut differ = Vec::new();
+        while let Some(op) = body.ops.get(next) {
+            let v = V(next as u32);
+            match *op {
+                Op::Get(..) => _ = self.op(body, next),
+                Op::Phi(then, otherwise) if self.value(v).left > 0 => {
+                    let kind = self.kind_of(v);
+                    let text = self.take(otherwise, kind).text;
+                    let ty = if kind == Kind::Double { "f64" } else { "u64" };
+                    self.line(format_args!("{ty} v{next} = {text};"));
+                    differ.push((v, then, kind));
+                }
+                Op::Phi(..) => {}
+                _ => break,
+            }
+            next += 1;
+        }
+        let before = self.written_so_far();
+        self.open(format_args!("if ({})", c.text));
+        let opened = self.written_so_far();
+        self.depth += 1;
+        let mut inside = n + 1;
+        while inside < end {
+            inside = self.op(body, inside);
+        }
+        for &(v, then, kind) in &differ {
+            let text = self.take(then, kind).text;
+            self.line(format_args!("v{} = {text};", v.0));
+        }
+        self.depth -= 1;
+        let empty = self.written_so_far() == opened;
+        self.close();
+        if empty {
+            self.take_back(before);
+        }
+        differ.into_iter().for_each(|(v, _, kind)| self.variable(v, kind));
+        next
+    }
+
+    /// Calls a kernel, which may leave.
+    fn kernel(&mut self, v: V, number: u32, args: [V; 4]) {
+        let kernel = self.job.kernels[number as usize];
+        let name = self.names.kernel(&kernel);
+        let args: Vec<String> = args[..kernel.arity].iter().map(|a| self.take(*a, Kind::Word).text).collect();
+        let call = format!("{name}({}, f->out, {})", pack(self.job.env), args.join(", "));
+        // A number that wraps is the only thing that its status may say of one that wraps.
+        if !kernel.wraps {
+            self.need(format_args!("{call} == 0"));
+        } else if self.job.setting.trap_overflow || self.job.setting.checks {
+            self.overflow(&Text::atom(call, Kind::Word));
+        } else {
+            self.line(format_args!("{call};"));
+        }
+        if self.value(v).left > 0 {
+            self.make(v, Text::atom("f->out[0]".into(), Kind::Word));
+            self.name(v);
+        }
+    }
+
+    /// Has the interpreter run the instruction.
+    fn interpret(&mut self) {
+        let code = *self.code();
+        let number = code.first + self.k - code.head;
+        let (read, written) = registers(self.job.instruction(number));
+        let mut which = [0; LANES];
+        for lane in self.job.lanes() {
+            which[lane] = (read | written) & self.written[lane];
+        }
+        self.name_loads();
+        self.write_back(which);
+        self.need(format_args!("interpret(f, {number}) == 0"));
+    }
+}

@@ -1,0 +1,260 @@
+//! Values on their way from the operation that makes them to those that use
+//! them: as text to be put where it is used, as a named constant, or in the
+//! variable of a register.
+//!
+//! Text waits until something uses it, or until what it reads is about to
+//! change. Then it gets a name.
+
+use pendula_isa::adjoint::LANES;
+use pendula_native::ops::{Body, Float, Kernel, Op, Test, V};
+
+use super::emit::Emit;
+use super::text::{Kind, Text, register};
+use crate::engine::job::Use;
+
+/// Text is named rather than put into other text where it would come to more characters.
+const LONG: usize = 72;
+
+/// What there is of a value.
+#[derive(Default)]
+pub(super) struct Value {
+    /// Uses that are yet to be written.
+    pub(super) left: u32,
+    waiting: Option<Text>,
+    named: Option<Kind>,
+    home: Option<(u8, u8)>,
+}
+
+/// The values of a block, with how often each is used by what is not left out.
+pub(super) fn values(body: &Body, kernels: &[Kernel]) -> Vec<Value> {
+    let mut values: Vec<Value> = body.ops.iter().map(|_| Value::default()).collect();
+    if let Some(branch) = body.branch {
+        for test in [branch.test, branch.confirm, branch.unless] {
+            if let Test::If(_, v) = test {
+                values[v.0 as usize].left += 1;
+            }
+        }
+    }
+    for (n, op) in body.ops.iter().enumerate().rev() {
+        if op.is_idle() && values[n].left == 0 {
+            continue;
+        }
+        // A kernel may have fewer arguments than there are places for them.
+        let arity = if let Op::Kernel(k, _) = op { kernels[*k as usize].arity } else { usize::MAX };
+        op.uses().take(arity).for_each(|v| values[v.0 as usize].left += 1);
+    }
+    values
+}
+
+impl Emit<'_> {
+    pub(super) fn value(&mut self, v: V) -> &mut Value {
+        &mut self.values[v.0 as usize]
+    }
+
+    pub(super) fn uses(&self, v: V) -> Use {
+        self.facts.uses[self.place][v.0 as usize]
+    }
+
+    /// The constant that a value is, if it is one.
+    pub(super) fn constant(&self, v: V) -> Option<u64> {
+        match self.body().ops[v.0 as usize] {
+            Op::Const(k) => Some(k),
+            _ => None,
+        }
+    }
+
+    /// Puts a value's text where it waits for its use.
+    pub(super) fn make(&mut self, v: V, text: Text) {
+        let long = text.text.len() > LONG;
+        self.value(v).waiting = Some(text);
+        self.waiting.push(v);
+        if long {
+            self.name(v);
+        }
+    }
+
+    /// The value is in a register's variable.
+    pub(super) fn settle(&mut self, v: V, lane: u8, reg: u8) {
+        self.value(v).home = Some((lane, reg));
+        if !self.homes.contains(&v) {
+            self.homes.push(v);
+        }
+    }
+
+    /// Gives a value a name, if it has none.
+    pub(super) fn name(&mut self, v: V) {
+        let Some(text) = self.value(v).waiting.take() else { return };
+        self.waiting.retain(|w| *w != v);
+        self.define(v, text);
+    }
+
+    fn define(&mut self, v: V, text: Text) {
+        let uses = self.uses(v);
+        let kind = match text.kind {
+            Kind::Double => Kind::Double,
+            Kind::Word if uses.double && !uses.word => Kind::Double,
+            Kind::Word | Kind::Truth => Kind::Word,
+        };
+        let text = if text.kind == Kind::Truth { text } else { text.to(kind) };
+        let ty = if kind == Kind::Double { "f64" } else { "u64" };
+        self.line(format_args!("const {ty} v{} = {};", v.0, text.text));
+        self.value(v).named = Some(kind);
+    }
+
+    /// Gives names to what waits and is used more than once, or reads memory: before what is written on one side of a conditional only.
+    pub(super) fn name_before_sides(&mut self) {
+        for v in self.waiting.clone() {
+            let value = self.value(v);
+            if value.left > 1 || value.waiting.as_ref().is_some_and(|t| t.loads) {
+                self.name(v);
+            }
+        }
+    }
+
+    /// Gives names to what waits and reads memory, which is about to change.
+    pub(super) fn name_loads(&mut self) {
+        for v in self.waiting.clone() {
+            if self.value(v).waiting.as_ref().is_some_and(|t| t.loads) {
+                self.name(v);
+            }
+        }
+    }
+
+    /// The text of a value, for a use of it.
+    pub(super) fn take(&mut self, v: V, kind: Kind) -> Text {
+        if let Some(k) = self.constant(v) {
+            return Text::constant(k, if kind == Kind::Truth { Kind::Word } else { kind }).to(kind);
+        }
+        let value = self.value(v);
+        value.left = value.left.saturating_sub(1);
+        let left = value.left;
+        if let Some((lane, reg)) = value.home {
+            return Text::register(lane, reg, self.register_kind(lane, reg)).to(kind);
+        }
+        if let Some(named) = value.named {
+            return Text::atom(format!("v{}", v.0), named).to(kind);
+        }
+        match &value.waiting {
+            Some(text) if left > 0 && !(text.size <= 1 && !text.loads && text.kind == Kind::Word) => {
+                self.name(v);
+                let named = self.value(v).named.unwrap_or(Kind::Word);
+                Text::atom(format!("v{}", v.0), named).to(kind)
+            }
+            Some(text) if left > 0 => text.clone().to(kind),
+            _ => {
+                self.waiting.retain(|w| *w != v);
+                let text = self.value(v).waiting.take();
+                debug_assert!(text.is_some(), "value {} of block {} is used before it is made", v.0, self.number());
+                text.unwrap_or_else(|| Text::constant(0, Kind::Word)).to(kind)
+            }
+        }
+    }
+
+    /// The value is in a variable of its own.
+    pub(super) fn variable(&mut self, v: V, kind: Kind) {
+        self.value(v).named = Some(kind);
+    }
+
+    /// Forgets one use that is not written.
+    pub(super) fn drop_use(&mut self, v: V) {
+        let value = self.value(v);
+        value.left = value.left.saturating_sub(1);
+        if value.left == 0 {
+            value.waiting = None;
+            self.waiting.retain(|w| *w != v);
+        }
+    }
+
+    /// The type that a value is best kept in.
+    pub(super) fn kind_of(&self, v: V) -> Kind {
+        let uses = self.uses(v);
+        match self.body().ops[v.0 as usize] {
+            Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) | Op::FromInt(_) | Op::Canonical(_) => Kind::Double,
+            Op::Get(lane, reg) | Op::Reload(lane, reg) => self.register_kind(lane, reg),
+            _ if uses.double && !uses.word => Kind::Double,
+            Op::Phi(a, _) if !uses.word => self.kind_of(a),
+            _ => Kind::Word,
+        }
+    }
+
+    pub(super) fn register_kind(&self, lane: u8, reg: u8) -> Kind {
+        if self.facts.doubles[usize::from(lane)] >> reg & 1 == 1 { Kind::Double } else { Kind::Word }
+    }
+
+    /// Before a register's variable is written: what reads it, or lies in it and is wanted later, gets a name.
+    fn vacate(&mut self, lane: u8, reg: u8, but: V) {
+        for v in self.homes.clone() {
+            if self.value(v).home != Some((lane, reg)) || v == but {
+                continue;
+            }
+            self.value(v).home = None;
+            self.homes.retain(|w| *w != v);
+            if self.value(v).left > 0 && self.value(v).named.is_none() {
+                let text = Text::register(lane, reg, self.register_kind(lane, reg));
+                self.define(v, text);
+            }
+        }
+        for v in self.waiting.clone() {
+            if self.value(v).waiting.as_ref().is_some_and(|t| t.reads[usize::from(lane)] >> reg & 1 == 1) {
+                self.name(v);
+            }
+        }
+    }
+
+    /// Writes a register's variable.
+    pub(super) fn assign(&mut self, lane: u8, reg: u8, v: V) {
+        let kind = self.register_kind(lane, reg);
+        let text = match self.constant(v) {
+            Some(k) => Text::constant(k, kind),
+            None => {
+                let value = self.value(v);
+                match (value.home, value.named) {
+                    (None, None) => {
+                        // Without a name: it is in the register from now on.
+                        value.left = value.left.saturating_sub(1);
+                        let text = value.waiting.take();
+                        self.waiting.retain(|w| *w != v);
+                        debug_assert!(text.is_some(), "value {} of block {}", v.0, self.number());
+                        text.unwrap_or_else(|| Text::constant(0, Kind::Word)).to(kind)
+                    }
+                    _ => self.take(v, kind),
+                }
+            }
+        };
+        let name = register(lane, reg);
+        self.vacate(lane, reg, v);
+        if text.text != name {
+            self.line(format_args!("{name} = {};", text.text));
+        }
+        if self.constant(v).is_none() && self.value(v).left > 0 {
+            self.settle(v, lane, reg);
+        }
+    }
+
+    /// A register's variable has been loaded anew.
+    pub(super) fn reload(&mut self, lane: u8, reg: u8, v: Option<V>) {
+        self.vacate(lane, reg, V(u32::MAX));
+        let name = register(lane, reg);
+        let word = Text::atom(format!("{}regs[{reg}]", super::text::PREFIX[usize::from(lane)]), Kind::Word);
+        self.line(format_args!("{name} = {};", word.to(self.register_kind(lane, reg)).text));
+        if let Some(v) = v {
+            self.settle(v, lane, reg);
+        }
+    }
+
+    /// Writes registers of these sets to the machine.
+    pub(super) fn write_back(&mut self, sets: [u32; LANES]) {
+        for (lane, set) in sets.into_iter().enumerate() {
+            for reg in pendula_native::record::bits(set) {
+                let text = Text::register(lane as u8, reg, self.register_kind(lane as u8, reg)).to(Kind::Word);
+                self.line(format_args!("{}regs[{reg}] = {};", super::text::PREFIX[lane], text.text));
+            }
+        }
+    }
+
+    /// The expression of an operation of two doubles.
+    pub(super) fn float(&mut self, op: Float, a: V, b: V) -> Text {
+        let (a, b) = (self.take(a, Kind::Double), self.take(b, Kind::Double));
+        Text::float(op, &a, &b)
+    }
+}

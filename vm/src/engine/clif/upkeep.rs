@@ -1,0 +1,118 @@
+//! When registers are written to the machine: in each block early or where it
+//! leaves, and which the machine may not hold.
+
+use pendula_isa::adjoint::LANES;
+use pendula_native::ops::Op;
+use pendula_native::record::registers;
+
+use crate::decode::Exit;
+use crate::engine::job::{Facts, Job};
+
+/// How many stores a unit may have in code that is seldom run.
+const STORES_ASIDE: usize = 400;
+
+/// What is chosen and found out of a unit.
+#[derive(Default)]
+pub(super) struct Upkeep {
+    /// For each block, the registers that the machine may not hold when it begins.
+    pub(super) dirty: Vec<[u32; LANES]>,
+    /// For each block, whether it writes registers back before what may leave. Else it does so where it leaves: that costs nothing while the
+    /// block runs, and much code where it may leave at many places.
+    pub(super) eager: Vec<bool>,
+}
+
+impl Upkeep {
+    pub(super) fn new(job: &Job<'_>, facts: &Facts) -> Upkeep {
+        let mut upkeep = Upkeep::default();
+        upkeep.choose_eager(job);
+        upkeep.find_dirty(job, facts);
+        upkeep
+    }
+
+    /// Chooses the blocks that write registers back early: all that may leave, but for those in loops, the innermost first, as long as there
+    /// are not too many of them.
+    fn choose_eager(&mut self, job: &Job<'_>) {
+        let n = job.unit.blocks.len();
+        self.eager = vec![true; n];
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|at| std::cmp::Reverse(job.unit.depth[*at]));
+        let mut left = STORES_ASIDE;
+        for at in order {
+            let body = &job.bodies[at];
+            let leaves = body.parts.iter().filter(|p| body.ops[p.range()].iter().any(Op::may_leave)).count() + 1;
+            let written: usize = body.ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
+            let stores = leaves * (written.min(24) + 2);
+            if leaves == 1 && body.branch.is_none() || (job.unit.depth[at] > 0 && stores <= left) {
+                self.eager[at] = false;
+                left = left.saturating_sub(stores);
+            }
+        }
+    }
+
+    /// Finds out which registers the machine may not hold at the beginning of each block.
+    fn find_dirty(&mut self, job: &Job<'_>, facts: &Facts) {
+        let n = job.unit.blocks.len();
+        self.dirty = vec![[0; LANES]; n];
+        let place = |b: u32| job.unit.blocks.iter().position(|x| *x == b);
+        let successors: Vec<[Option<usize>; 2]> = job
+            .unit
+            .blocks
+            .iter()
+            .map(|&b| {
+                let code = &job.decoded.code[b as usize];
+                match &code.exit {
+                    Exit::Branch(branch) => [place(branch.to), place(branch.fall.block)],
+                    Exit::Fall(to) => [place(*to), None],
+                    Exit::Call { lift: false, .. } => {
+                        let site = &job.decoded.calls[job.decoded.address(b, code.len - 1) as usize];
+                        let after = site.as_ref().map(|s| s.after[usize::from(!job.decoded.is_forward(b))].block);
+                        [after.and_then(place), None]
+                    }
+                    Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => [None, None],
+                }
+            })
+            .collect();
+        let mut todo: Vec<usize> = (0..n).rev().collect();
+        let mut waiting = vec![true; n];
+        while let Some(at) = todo.pop() {
+            waiting[at] = false;
+            let out = self.after((job, facts), at, self.dirty[at]);
+            for to in successors[at].into_iter().flatten() {
+                let before = self.dirty[to];
+                for (dirty, out) in self.dirty[to].iter_mut().zip(out) {
+                    *dirty |= out;
+                }
+                if self.dirty[to] != before && !std::mem::replace(&mut waiting[to], true) {
+                    todo.push(to);
+                }
+            }
+        }
+    }
+
+    /// The registers that the machine may not hold when a block ends.
+    fn after(&self, (job, facts): (&Job<'_>, &Facts), place: usize, mut dirty: [u32; LANES]) -> [u32; LANES] {
+        let code = &job.decoded.code[job.unit.blocks[place] as usize];
+        for part in &job.bodies[place].parts {
+            for op in &job.bodies[place].ops[part.range()] {
+                match *op {
+                    Op::Set(lane, reg, _) => dirty[usize::from(lane)] |= 1 << reg,
+                    Op::Interpret => {
+                        let (read, written) = registers(job.instruction(code.first + part.k - code.head));
+                        job.lanes().for_each(|lane| dirty[lane] &= !(read | written));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if self.eager[place] {
+            return [0; LANES];
+        }
+        if let Exit::Call { to, lift: false, .. } = code.exit {
+            let touched = facts.touched(job, to);
+            for (dirty, touched) in dirty.iter_mut().zip(touched) {
+                *dirty &= !touched;
+            }
+        }
+        dirty
+    }
+}
