@@ -539,6 +539,9 @@ pub(crate) struct Bench {
     /// Rounds, of which medians are taken [default: 11, with --quick 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) repeat: Option<u64>,
+    /// Let floating-point numbers be rounded otherwise than written: undoing is left out where only roundings tell.
+    #[arg(long)]
+    pub(crate) fast_float: bool,
     /// Time per element at 1, 4 and 16 times the size instead.
     #[arg(long)]
     pub(crate) scale: bool,

@@ -115,11 +115,15 @@ fn tables() {
     };
     let markdown = text(&["--quick", "--repeat", "1", "complex-log", "--markdown"]);
     let rows: Vec<&str> = markdown.lines().filter(|l| l.starts_with('|')).collect();
-    assert_eq!(rows.len(), 3, "{markdown}");
+    // Times, then instructions and memory.
+    assert_eq!(rows.len(), 6, "{markdown}");
     assert!(rows[0].contains("| F/O | U/O | G/O |"), "{markdown}");
     let columns = |row: &str| row.matches('|').count();
-    assert!(rows.iter().all(|row| columns(row) == columns(rows[0])), "{markdown}");
-    assert!(rows[2].starts_with("| complex-log | 3 + 4i |") && rows[2].ends_with("| met |"), "{markdown}");
+    for table in rows.chunks(3) {
+        assert!(table.iter().all(|row| columns(row) == columns(table[0])), "{markdown}");
+    }
+    assert!(rows[2].starts_with("| complex-log |") && rows[2].ends_with("| met |"), "{markdown}");
+    assert!(rows[3].contains("instructions F") && rows[5].ends_with("| 3 + 4i |"), "{markdown}");
     let plain = text(&["--quick", "--repeat", "1", "complex-log"]);
     assert!(plain.contains("one round") && plain.contains("O: the objective in C"), "{plain}");
     let scaling = text(&["--quick", "--scale", "--repeat", "1", "norm"]);

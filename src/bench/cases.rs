@@ -109,8 +109,8 @@ pub(crate) static WORKLOADS: [Workload; 10] = [
 ];
 
 /// The workload of this name.
-pub(crate) fn workload(name: &str) -> &'static Workload {
-    WORKLOADS.iter().find(|w| w.name == name).expect("a workload of the table")
+pub(crate) fn workload(name: &str) -> Option<&'static Workload> {
+    WORKLOADS.iter().find(|w| w.name == name)
 }
 
 /// What gradient words the results begin with.
@@ -230,7 +230,7 @@ pub(crate) fn case(name: &str, size: Size) -> Case {
     let times = if let Size::Times(n) = size { n } else { 1 };
     let new = |size: String, elements: usize, data: Vec<Data>, published: Published| Case {
         name: name.to_string(),
-        workload: workload(family),
+        workload: workload(family).expect("a workload of the table"),
         size,
         elements: elements as u64,
         data,
@@ -308,7 +308,7 @@ pub(crate) fn case(name: &str, size: Size) -> Case {
         }
         "leapfrog" => {
             let (steps, published) = match size {
-                Size::Published => (100_000, reference::leapfrog(100_000)),
+                Size::Published => (reference::STEPS as usize, reference::leapfrog(reference::STEPS)),
                 Size::Quick => (1000, reference::leapfrog(1000)),
                 Size::Times(n) => (STEPS * n, Published::default()),
             };
@@ -344,10 +344,10 @@ impl Case {
     }
 
     /// Compiles the program for these arguments.
-    pub(crate) fn compile(&self) -> anyhow::Result<Compiled> {
+    pub(crate) fn compile(&self, fast_float: bool) -> anyhow::Result<Compiled> {
         let arguments = self.data.iter().map(Data::argument).collect();
         let types = self.types.iter().map(|t| (*t).to_string()).collect();
-        let options = Options { arguments, types, native: true, ..Options::default() };
+        let options = Options { arguments, types, native: true, fast_float, ..Options::default() };
         let name = format!("{}.nil", self.workload.name);
         let compiled = compile(&name, self.workload.nil.to_string(), &options);
         if let Some(d) = compiled.diagnostics.first() {
@@ -358,7 +358,7 @@ impl Case {
 
     /// The program as a module.
     pub(crate) fn module(&self) -> anyhow::Result<Module> {
-        self.compile()?.module.with_context(|| format!("{} makes no program", self.workload.name))
+        self.compile(false)?.module.with_context(|| format!("{} makes no program", self.workload.name))
     }
 
     /// The arguments as C takes them: words of 64 bits, one array for each, and what the call needs besides.

@@ -12,6 +12,8 @@ use super::runner::{Prepared, Runner};
 /// How thoroughly to measure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
+    /// Whether floating-point numbers may be rounded otherwise than written.
+    pub(crate) fast: bool,
     /// Rounds, of which the medians are taken.
     pub(crate) rounds: usize,
     /// The least seconds of a sample; what is shorter is repeated.
@@ -139,7 +141,9 @@ fn energy(case: &Case, results: &[f64]) -> Option<Check> {
     let (after_x, after_v) = results.split_at_checked(x.len())?;
     let before = reference::energy(masses, x, v);
     let drift = (reference::energy(masses, after_x, after_v) - before) / before;
-    Some(Check::new("drift of the energy", drift, 0.0, 1e-8))
+    // It swings, and is near where it began after the published number of steps.
+    let allowed = if case.elements == reference::STEPS { 1e-8 } else { 1e-6 };
+    Some(Check::new("drift of the energy", drift, 0.0, allowed))
 }
 
 /// Runs everything once and compares. What is to be compiled on the way is compiled then.
@@ -377,13 +381,13 @@ struct Ready<'c> {
 }
 
 impl<'c> Ready<'c> {
-    fn new(case: &'c Case, compiler: Option<&Compiler>) -> anyhow::Result<Ready<'c>> {
+    fn new(case: &'c Case, compiler: Option<&Compiler>, fast: bool) -> anyhow::Result<Ready<'c>> {
         let objectives = match compiler {
             Some(compiler) => Objective::all(compiler, case.workload)?,
             None => Vec::new(),
         };
-        let apart = case.apart.as_deref().map(Prepared::new).transpose()?;
-        Ok(Ready { case, prepared: Prepared::new(case)?, apart, objectives, start: case.arrays() })
+        let apart = case.apart.as_deref().map(|c| Prepared::new(c, fast)).transpose()?;
+        Ok(Ready { case, prepared: Prepared::new(case, fast)?, apart, objectives, start: case.arrays() })
     }
 }
 
@@ -463,7 +467,8 @@ pub(crate) fn measure(
     engines: &[Engine],
     effort: Effort,
 ) -> anyhow::Result<Vec<Measured>> {
-    let ready: Vec<Ready<'_>> = cases.iter().map(|case| Ready::new(case, compiler)).collect::<Result<_, _>>()?;
+    let ready: Vec<Ready<'_>> =
+        cases.iter().map(|case| Ready::new(case, compiler, effort.fast)).collect::<Result<_, _>>()?;
     let mut stands: Vec<Stand<'_>> =
         ready.iter().map(|r| Stand::new(r, engines, effort.least)).collect::<Result<_, _>>()?;
     for _ in 0..effort.rounds {

@@ -55,8 +55,7 @@ pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyho
     }
     let module = object::read(&bytes).map_err(|e| anyhow::anyhow!("{e}"))?;
     drop(bytes);
-    let [name] = names else { bail!("one workload") };
-    let workload = workload(name);
+    let workload = names.first().and_then(|name| workload(name)).context("one workload")?;
     let prepared = Prepared::of(module, workload.results, workload.inputs)?;
     let mut runner = prepared.runner(engine.into())?;
     let weights = [Seed::Wave.weights(runner.results().len())];

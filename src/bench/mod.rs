@@ -24,14 +24,16 @@ pub(crate) struct Surroundings {
     pub(crate) compiler: Option<String>,
     /// Rounds of which medians are taken.
     pub(crate) rounds: usize,
+    /// Whether numbers may be rounded otherwise than written.
+    pub(crate) fast: bool,
 }
 
 impl Surroundings {
     /// Of this machine.
-    pub(crate) fn here(compiler: Option<&str>, rounds: usize) -> Surroundings {
+    pub(crate) fn here(compiler: Option<&str>, rounds: usize, fast: bool) -> Surroundings {
         let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let name = told.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':').map(|(_, n)| n.trim()));
         let processor = name.map_or_else(|| std::env::consts::ARCH.to_string(), str::to_string);
-        Surroundings { processor, compiler: compiler.map(str::to_string), rounds }
+        Surroundings { processor, compiler: compiler.map(str::to_string), rounds, fast }
     }
 }

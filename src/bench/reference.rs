@@ -234,9 +234,12 @@ pub(crate) fn jacobian(row: usize, p: usize) -> Wanted {
     Wanted::Numbers([part(0, 11), part(11, 14), part(14, 15)].concat(), 1e-12)
 }
 
+/// Steps of `leapfrog`.
+pub(crate) const STEPS: u64 = 100_000;
+
 /// Places and velocities after so many steps, and the gradient after a thousand: finite differences confirm it to 1e-7. After a hundred
 /// thousand, phases amplify rounding.
-pub(crate) fn leapfrog(steps: usize) -> Published {
+pub(crate) fn leapfrog(steps: u64) -> Published {
     let all =
         |x: f64, v: f64, tolerance: f64| vec![Wanted::Sum(0, 18, x, tolerance), Wanted::Sum(18, 18, v, tolerance)];
     match steps {
@@ -244,7 +247,7 @@ pub(crate) fn leapfrog(steps: usize) -> Published {
             all(-15.872_676_530_470_4, -22.297_390_009_028, 1e-11),
             vec![Wanted::Sum(0, 46, 88_689.013_132_564_6, 1e-4)],
         ),
-        100_000 => published(all(-26.984_849_174_719_5, -0.749_028_957_586_655, 1e-6), Vec::new()),
+        STEPS => published(all(-26.984_849_174_719_5, -0.749_028_957_586_655, 1e-6), Vec::new()),
         _ => Published::default(),
     }
 }

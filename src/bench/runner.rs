@@ -53,13 +53,14 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Compiles a case's program.
-    pub(crate) fn new(case: &Case) -> anyhow::Result<Prepared> {
-        let compiled = case.compile()?;
+    /// Compiles a case's program; with `fast`, its numbers may be rounded otherwise than written.
+    pub(crate) fn new(case: &Case, fast: bool) -> anyhow::Result<Prepared> {
+        let compiled = case.compile(fast)?;
+        let how = if fast { Rounding::Fast } else { Rounding::Strict };
         let module = compiled.module.with_context(|| format!("{} makes no program", case.workload.name))?;
         let mut prepared = Prepared::of(module, case.workload.results, case.workload.inputs)?;
         if let Some(native) = compiled.native
-            && let Ok(whole) = Native::new(native, compiled.arguments, Rounding::Strict)
+            && let Ok(whole) = Native::new(native, compiled.arguments, how)
         {
             prepared.program.set_whole(Arc::new(whole));
         }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::Surroundings;
 use super::measure::{Measured, Ran};
+use super::memory::Peaks;
 use super::objective::Contraction;
 use super::reference::Check;
 
@@ -105,46 +106,54 @@ fn verdict<'a>(mut checks: impl Iterator<Item = &'a Check>) -> String {
     if checks.all(Check::is_met) { "met".into() } else { "WRONG".into() }
 }
 
-/// The columns of one engine.
-fn cells(case: &Measured, ran: &Ran) -> Vec<String> {
-    let both = |seconds: Option<f64>| match seconds.map(|s| ratios(case, s)) {
-        None => String::new(),
-        Some([a, b]) if b.is_empty() => a,
-        Some([a, b]) => format!("{a} ({b})"),
-    };
-    let mut out: Vec<String> =
-        [Some(ran.forward), Some(ran.backward), ran.gradient, ran.jacobian, ran.hessian].map(both).to_vec();
-    match ran.memory {
-        None => out.extend([const { String::new() }; 3]),
-        Some(m) => {
-            out.extend([bytes(m.forward), bytes(m.gradient), digits(m.ratio())]);
-        }
-    }
-    out.push(verdict(case.checks.iter().chain(&ran.checks)));
-    out
-}
-
-/// The main table.
-pub(crate) fn results(cases: &[Measured]) -> Table {
+/// A row for each engine of each case, which begins with the case's name; with several engines, the engine's stands behind.
+fn rows(cases: &[Measured], head: &[&str], cells: impl Fn(&Measured, &Ran) -> Vec<String>) -> Table {
     let several = cases.iter().any(|c| c.engines.len() > 1);
-    let mut table = Table::new(
-        &[
-            "workload", "size", "engine", "O", "O off", "F/O", "U/O", "G/O", "J/O", "H/O", "mem F", "mem G", "G/F",
-            "checks",
-        ],
-        if several { 3 } else { 2 },
-    );
+    let first: &[&str] = if several { &["workload", "engine"] } else { &["workload"] };
+    let mut table = Table::new(&[first, head].concat(), first.len());
     for case in cases {
         for ran in &case.engines {
-            let objective = |way| case.objective(way).map_or(String::new(), |o| duration(o.seconds));
-            let engine = if several { ran.engine.to_string() } else { String::new() };
-            let mut row = vec![case.name.clone(), case.size.clone(), engine];
-            row.extend(Contraction::ALL.map(objective));
+            let mut row = vec![case.name.clone()];
+            row.extend(several.then(|| ran.engine.to_string()));
             row.extend(cells(case, ran));
             table.row(row);
         }
     }
     table
+}
+
+/// Times.
+pub(crate) fn times(cases: &[Measured]) -> Table {
+    let head = ["O", "O off", "F/O", "U/O", "G/O", "J/O", "H/O", "checks"];
+    rows(cases, &head, |case, ran| {
+        let objective = |way| case.objective(way).map_or(String::new(), |o| duration(o.seconds));
+        let both = |seconds: Option<f64>| match seconds.map(|s| ratios(case, s)) {
+            None => String::new(),
+            Some([a, b]) if b.is_empty() => a,
+            Some([a, b]) => format!("{a} ({b})"),
+        };
+        let mut row = Contraction::ALL.map(objective).to_vec();
+        row.extend([Some(ran.forward), Some(ran.backward), ran.gradient, ran.jacobian, ran.hessian].map(both));
+        row.push(verdict(case.checks.iter().chain(&ran.checks)));
+        row
+    })
+}
+
+/// Instructions and memory.
+pub(crate) fn sizes(cases: &[Measured]) -> Table {
+    let head = ["instructions F", "G", "peak memory F", "G", "G/F", "size"];
+    rows(cases, &head, |case, ran| {
+        let count = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
+        let memory = |of: fn(Peaks) -> String| ran.memory.map_or(String::new(), of);
+        vec![
+            count(ran.instructions.map(|i| i.forward)),
+            count(ran.instructions.and_then(|i| i.gradient)),
+            memory(|m| bytes(m.forward)),
+            memory(|m| bytes(m.gradient)),
+            memory(|m| digits(m.ratio())),
+            case.size.clone(),
+        ]
+    })
 }
 
 /// What was not right.
@@ -170,11 +179,12 @@ pub(crate) fn complaints(cases: &[Measured]) -> String {
 pub(crate) fn heading(s: &Surroundings, engines: &[&str]) -> String {
     let compiler = s.compiler.as_deref().unwrap_or("no C compiler");
     let rounds = if s.rounds == 1 { "one round".to_string() } else { format!("medians of {} rounds", s.rounds) };
-    format!("{}; {compiler}; engine {}; {rounds}", s.processor, engines.join(", "))
+    let fast = if s.fast { " with --fast-float" } else { "" };
+    format!("{}; {compiler}; engine {}{fast}; {rounds}", s.processor, engines.join(", "))
 }
 
 /// What the columns mean.
 pub(crate) const LEGEND: &str = "\
-O: the objective in C, `-O3 -march=native`; off: with `-ffp-contract=off`, too. F: forward; U: back, without gradients; G: a whole gradient;
-J: the sparse Jacobian; H: the Hessian: each over O, and in parentheses over O off. mem: peak memory of a run forward and of a gradient.
+O: the objective in C, -O3 -march=native; off: with -ffp-contract=off, too. F: forward; U: back, without gradients; G: a whole gradient;
+J: the sparse Jacobian; H: the Hessian: each over O, and in parentheses over O off.
 ";

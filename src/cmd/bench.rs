@@ -33,8 +33,8 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
         }
     };
     let rounds = args.repeat.unwrap_or(if args.quick { 5 } else { 11 }) as usize;
-    let effort = Effort { rounds, least: if args.quick { 1e-3 } else { 5e-3 } };
-    let surroundings = Surroundings::here(compiler.map(Compiler::version), rounds);
+    let effort = Effort { fast: args.fast_float, rounds, least: if args.quick { 1e-3 } else { 5e-3 } };
+    let surroundings = Surroundings::here(compiler.map(Compiler::version), rounds, args.fast_float);
     let size = if args.quick { Size::Quick } else { Size::Published };
     let on: Vec<_> = engines.iter().map(|e| (*e).into()).collect();
     let progress = Progress::new();
@@ -83,7 +83,8 @@ fn show(args: &Bench, surroundings: &Surroundings, measured: &[Measured]) -> any
     if args.json {
         print_json(&as_json::results(surroundings, measured))?;
     } else {
-        show_table(args, surroundings, measured, &table::results(measured), table::LEGEND)?;
+        let tables = [table::times(measured), table::sizes(measured)];
+        show_tables(args, surroundings, measured, &tables, table::LEGEND)?;
     }
     Ok(judged(measured))
 }
@@ -93,25 +94,27 @@ fn show_scaling(args: &Bench, surroundings: &Surroundings, all: &[Scaled]) -> an
         print_json(&scale::json(surroundings, all))?;
     } else {
         let first = all.first().map_or(&[][..], Scaled::cases);
-        show_table(args, surroundings, first, &scale::table(all), scale::LEGEND)?;
+        show_tables(args, surroundings, first, &[scale::table(all)], scale::LEGEND)?;
     }
     let status: Vec<Status> = all.iter().map(|s| judged(s.cases())).collect();
     Ok(if status.contains(&Status::Fault) { Status::Fault } else { Status::Done })
 }
 
-fn show_table(
+fn show_tables(
     args: &Bench,
     surroundings: &Surroundings,
     measured: &[Measured],
-    table: &Table,
+    tables: &[Table],
     legend: &str,
 ) -> anyhow::Result<()> {
     let engines: Vec<&str> = measured.first().iter().flat_map(|m| &m.engines).map(|e| e.engine).collect();
     let heading = table::heading(surroundings, &engines);
+    let text: Vec<String> = tables.iter().map(|t| if args.markdown { t.markdown() } else { t.aligned() }).collect();
+    let text = text.join("\n");
     if args.markdown {
-        print(&format!("{heading}.\n\n{}", table.markdown()))?;
+        print(&format!("{heading}.\n\n{text}"))?;
     } else {
-        print(&format!("{heading}\n\n{}\n{legend}", table.aligned()))?;
+        print(&format!("{heading}\n\n{text}\n{legend}"))?;
     }
     Ok(())
 }

@@ -24,6 +24,8 @@ pub(super) struct Printer<'a> {
     /// Whether infinite numbers and NaN are looked for.
     finite: bool,
     uses: Vec<u32>,
+    /// Checks that later ones make needless.
+    spared: Vec<bool>,
     done: Vec<Option<Ex>>,
     lines: Vec<String>,
     depth: usize,
@@ -50,6 +52,7 @@ pub(super) fn print(
         kernels,
         finite,
         uses: vec![0; body.ops.len()],
+        spared: Vec::new(),
         done: vec![None; body.ops.len()],
         lines: Vec::new(),
         depth: 0,
@@ -58,6 +61,7 @@ pub(super) fn print(
         ahead: Vec::new(),
         next,
     };
+    p.spared = p.shown();
     p.count(result);
     p.run()?;
     let result = result.map(|v| p.value(v));
@@ -71,6 +75,28 @@ pub(super) fn print(
 }
 
 impl Printer<'_> {
+    /// Which checks for being finite are shown to hold by a later one: sums and products of what is not finite are not.
+    fn shown(&self) -> Vec<bool> {
+        let mut shown = vec![false; self.body.ops.len()];
+        let mut spared = vec![false; self.body.ops.len()];
+        let mut depth = 0;
+        for (n, op) in self.body.ops.iter().enumerate().rev() {
+            match *op {
+                // What is checked in a conditional is so there only.
+                Op::End => depth += 1,
+                Op::If(_) => depth -= 1,
+                Op::Finite(v) if depth == 0 => spared[n] = std::mem::replace(&mut shown[v.0 as usize], true),
+                Op::Float(Float::Add | Float::Sub | Float::Mul, a, b) if shown[n] => {
+                    shown[a.0 as usize] = true;
+                    shown[b.0 as usize] = true;
+                }
+                Op::Float(Float::Div, a, _) | Op::Sqrt(a) | Op::Abs(a) if shown[n] => shown[a.0 as usize] = true,
+                _ => {}
+            }
+        }
+        spared
+    }
+
     /// How often each value is used by something that is needed.
     fn count(&mut self, result: Option<V>) {
         if let Some(v) = result {
@@ -79,7 +105,8 @@ impl Printer<'_> {
         for (n, op) in self.body.ops.iter().enumerate().rev() {
             let lost = match *op {
                 Op::Set(lane, reg, _) => self.spot(lane, reg).is_none(),
-                Op::Finite(_) | Op::Ordered(..) => !self.finite,
+                Op::Finite(_) => !self.finite || self.spared[n],
+                Op::Ordered(..) => !self.finite,
                 _ => false,
             };
             if lost || (op.is_idle() && self.uses[n] == 0) {
@@ -166,7 +193,8 @@ impl Printer<'_> {
                 ops.iter().find(|op| matches!(op, Op::Set(l, r, _) if self.spot(*l, *r).is_some()))
             && self.spot(*lane, *reg).is_some_and(|s| s.double)
         {
-            let checks = ops.iter().filter(|op| **op == Op::Finite(*v)).count() as u32;
+            let made = |(n, op): &(usize, &Op)| **op == Op::Finite(*v) && !self.spared[*n];
+            let checks = ops.iter().enumerate().filter(made).count() as u32;
             let checks = if self.finite { checks } else { 0 };
             if checks > 0 && self.uses[v.0 as usize] == checks + 1 && !matches!(ops[v.0 as usize], Op::Get(..)) {
                 late = Some(*v);
@@ -247,7 +275,7 @@ impl Printer<'_> {
                     }
                 }
                 Op::Finite(v) => {
-                    if self.finite && late != Some(v) {
+                    if self.finite && !self.spared[n] && late != Some(v) {
                         let text = format!("CHECK({});", self.real(v).text);
                         self.line(&text);
                     }

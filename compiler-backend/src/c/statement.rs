@@ -180,7 +180,7 @@ impl FunctionWriter<'_, '_> {
         let setting = (self.w.env(), Writer::setting(self.carriage));
         let body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
         self.w.name_kernels();
-        let (lines, _) = body::print(&body, &spots, &self.w.kernel_names, true, None, &mut self.next)?;
+        let (lines, _) = body::print(&body, &spots, &self.w.kernel_names, !self.w.drops.fast, None, &mut self.next)?;
         self.lines(&lines);
         Ok(())
     }
@@ -326,7 +326,8 @@ impl FunctionWriter<'_, '_> {
         let found = abstracted::compare(setting, &mut self.w.kernels, (test.cond, test.ty), words);
         let (body, v) = found.ok_or(Refused::Operation)?;
         self.w.name_kernels();
-        let (lines, holds) = body::print(&body, &spots, &self.w.kernel_names, true, Some(v), &mut self.next)?;
+        let (lines, holds) =
+            body::print(&body, &spots, &self.w.kernel_names, !self.w.drops.fast, Some(v), &mut self.next)?;
         self.lines(&lines);
         holds.ok_or(Refused::Operation)
     }
