@@ -146,7 +146,8 @@ fn flatten(item: Argument, out: &mut Vec<Number>) -> Option<()> {
     Some(())
 }
 
-fn number(n: arrays::Number) -> Number {
+/// A number of a file as a number of an argument.
+pub fn number(n: arrays::Number) -> Number {
     match n {
         arrays::Number::Text(t) => Number::Text(t),
         arrays::Number::Int(k) => i64::try_from(k).map_or_else(|_| Number::Text(k.to_string()), Number::Int),

@@ -20,15 +20,102 @@ pub enum Number {
     Float(f64),
 }
 
-/// What a file holds, in row-major order.
+/// What a file holds.
 #[derive(Debug, PartialEq)]
-struct Table {
-    /// The lengths of the dimensions.
-    shape: Vec<u64>,
-    /// Each element's numbers: one, or the real and the imaginary part.
-    elements: Vec<Vec<Number>>,
-    /// Whether rows have different lengths, so that the shape is only how many elements there are.
-    ragged: bool,
+pub(crate) struct Table {
+    /// The lengths of the dimensions; of text a matrix's, or how many numbers there are.
+    pub(crate) shape: Vec<usize>,
+    pub(crate) elements: Elements,
+    /// Whether elements stand column by column, not row by row.
+    pub(crate) by_column: bool,
+    /// Of text: the line of each row.
+    pub(crate) lines: Vec<u64>,
+    /// Whether rows have different lengths.
+    pub(crate) ragged: bool,
+}
+
+/// A file's elements, in its order.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Elements {
+    Text(Vec<String>),
+    Int(Vec<i64>),
+    Uint(Vec<u64>),
+    Float(Vec<f64>),
+    Complex(Vec<[f64; 2]>),
+}
+
+impl Elements {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Elements::Text(v) => v.len(),
+            Elements::Int(v) => v.len(),
+            Elements::Uint(v) => v.len(),
+            Elements::Float(v) => v.len(),
+            Elements::Complex(v) => v.len(),
+        }
+    }
+
+    /// Appends the numbers of an element: one, or the real and the imaginary part.
+    pub(crate) fn numbers(&self, at: usize, out: &mut Vec<Number>) {
+        match self {
+            Elements::Text(v) => out.extend(v.get(at).map(|t| Number::Text(t.clone()))),
+            Elements::Int(v) => out.extend(v.get(at).map(|k| Number::Int((*k).into()))),
+            Elements::Uint(v) => out.extend(v.get(at).map(|k| Number::Int((*k).into()))),
+            Elements::Float(v) => out.extend(v.get(at).map(|x| Number::Float(*x))),
+            Elements::Complex(v) => out.extend(v.get(at).into_iter().flatten().map(|x| Number::Float(*x))),
+        }
+    }
+}
+
+impl Table {
+    /// How far apart elements are whose indices differ by one, for each dimension.
+    pub(crate) fn strides(&self) -> Vec<usize> {
+        strides(&self.shape, self.by_column)
+    }
+
+    /// All numbers, with the last index running fastest, or `by_column` the first.
+    fn numbers(&self, by_column: bool) -> Vec<Number> {
+        let mut out = Vec::with_capacity(self.elements.len());
+        for at in places(&self.shape, &self.strides(), by_column) {
+            self.elements.numbers(at, &mut out);
+        }
+        out
+    }
+}
+
+/// How far apart elements are whose indices differ by one.
+fn strides(shape: &[usize], by_column: bool) -> Vec<usize> {
+    let mut strides = vec![1_usize; shape.len()];
+    let mut step = 1_usize;
+    for n in 0..strides.len() {
+        let n = if by_column { n } else { strides.len() - 1 - n };
+        strides[n] = step;
+        // Of an empty array the product may be anything.
+        step = step.wrapping_mul(shape[n]);
+    }
+    strides
+}
+
+/// Where the elements of an array that lies column by column are, in row-major order.
+pub fn row_by_row(shape: &[usize]) -> Vec<usize> {
+    places(shape, &strides(shape, true), false)
+}
+
+/// Where the elements of an array lie, with the last index running fastest, or `by_column` the first.
+pub(crate) fn places(shape: &[usize], strides: &[usize], by_column: bool) -> Vec<usize> {
+    if shape.contains(&0) {
+        return Vec::new();
+    }
+    let mut out = vec![0];
+    let mut dimensions: Vec<(&usize, &usize)> = shape.iter().zip(strides).collect();
+    if by_column {
+        dimensions.reverse();
+    }
+    // The first of these runs slowest.
+    for (len, stride) in dimensions {
+        out = out.iter().flat_map(|at| (0..*len).map(move |n| at + n * stride)).collect();
+    }
+    out
 }
 
 /// Why a file is no array of numbers.
@@ -47,7 +134,7 @@ pub struct ArrayError {
 ///
 /// Errors: a file that cannot be read, an extension that is neither, a cell that is empty, an element type that is no number.
 pub fn read(path: &str) -> Result<Vec<Number>, ArrayError> {
-    Ok(read_rows(path)?.elements.into_iter().flatten().collect())
+    Ok(table(path)?.numbers(false))
 }
 
 /// Reads a file like [`read`]: the lengths of its dimensions, and the elements in column-major order. A file of several rows and columns of
@@ -55,21 +142,20 @@ pub fn read(path: &str) -> Result<Vec<Number>, ArrayError> {
 ///
 /// Errors: those of [`read`], rows of different lengths, more than three dimensions.
 pub fn read_shaped(path: &str) -> Result<(Vec<usize>, Vec<Number>), ArrayError> {
-    let Table { shape, elements, ragged } = read_rows(path)?;
+    let table = table(path)?;
     let fail = |message: &str| Err(ArrayError { path: path.to_string(), message: message.to_string() });
-    if ragged {
+    if table.ragged {
         return fail("its rows have different lengths; a matrix has as many numbers in each");
     }
-    if shape.len() > 3 {
+    if table.shape.len() > 3 {
         return fail("it has more than three dimensions");
     }
-    // Read the other way round, rows are columns.
-    let reversed: Vec<u64> = shape.iter().rev().copied().collect();
-    let elements = if shape.len() > 1 { to_row_major(elements, &reversed) } else { elements };
-    Ok((shape.into_iter().map(|n| n as usize).collect(), elements.into_iter().flatten().collect()))
+    let numbers = table.numbers(true);
+    Ok((table.shape, numbers))
 }
 
-fn read_rows(path: &str) -> Result<Table, ArrayError> {
+/// Reads a file as it stands.
+pub(crate) fn table(path: &str) -> Result<Table, ArrayError> {
     let fail = |message: String| ArrayError { path: path.to_string(), message };
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
     let numbers = match extension.as_str() {
@@ -86,6 +172,13 @@ fn read_rows(path: &str) -> Result<Table, ArrayError> {
     numbers(&bytes).map_err(fail)
 }
 
+/// The line of a record: comments before it are the reader's part of it.
+fn line_of(bytes: &[u8], at: &csv::Position) -> u64 {
+    let rest = usize::try_from(at.byte()).ok().and_then(|n| bytes.get(n..)).unwrap_or_default();
+    let passed = |line: &&[u8]| line.first() == Some(&b'#') || line.iter().all(u8::is_ascii_whitespace);
+    at.line() + rest.split(|b| *b == b'\n').take_while(passed).count() as u64
+}
+
 fn csv_numbers(bytes: &[u8]) -> Result<Table, String> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -93,69 +186,67 @@ fn csv_numbers(bytes: &[u8]) -> Result<Table, String> {
         .trim(csv::Trim::All)
         .comment(Some(b'#'))
         .from_reader(bytes);
-    let mut out = Vec::new();
-    let (mut rows, mut columns, mut ragged) = (0, None, false);
+    let (mut out, mut lines) = (Vec::new(), Vec::new());
+    let (mut columns, mut ragged) = (None, false);
     for record in reader.records() {
         let record = record.map_err(|e| e.to_string())?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, |at| line_of(bytes, at));
         for (column, cell) in record.iter().enumerate() {
             if cell.is_empty() {
                 return Err(format!("line {line}, cell {}: empty", column + 1));
             }
-            out.push(vec![Number::Text(cell.to_string())]);
+            out.push(cell.to_string());
         }
-        rows += 1;
+        lines.push(line);
         ragged |= *columns.get_or_insert(record.len()) != record.len();
     }
+    let rows = lines.len();
     let matrix = !ragged && rows > 1 && columns.is_some_and(|n| n > 1);
-    let shape = if matrix { vec![rows as u64, (out.len() / rows) as u64] } else { vec![out.len() as u64] };
-    Ok(Table { shape, elements: out, ragged })
+    let shape = if matrix { vec![rows, out.len() / rows] } else { vec![out.len()] };
+    Ok(Table { shape, elements: Elements::Text(out), by_column: false, lines, ragged })
 }
 
 fn npy_numbers(bytes: &[u8]) -> Result<Table, String> {
     check_npy_header(bytes)?;
     let file = npyz::NpyFile::new(bytes).map_err(|e| format!("not a .npy file: {e}"))?;
-    let (shape, order) = (file.shape().to_vec(), file.order());
+    let by_column = file.order() == npyz::Order::Fortran;
     let npyz::DType::Plain(dtype) = file.dtype() else {
         return Err("structured arrays cannot be read; save one field".to_string());
     };
-    let wanted: u64 = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d)).ok_or("the shape overflows")?;
+    let wanted = file.shape().iter().try_fold(1u64, |n, &d| n.checked_mul(d)).ok_or("the shape overflows")?;
     if wanted.saturating_mul(dtype.size_field()) > bytes.len() as u64 * 8 {
         return Err("the file is shorter than its shape says".to_string());
     }
+    // An empty array may have any other lengths.
+    let shape = file.shape().iter().map(|n| usize::try_from(*n)).collect::<Result<Vec<usize>, _>>();
+    let shape = shape.map_err(|_| "the shape overflows")?;
     macro_rules! elements {
-        ($T:ty, $wrap:expr) => {
-            file.into_vec::<$T>().map_err(|e| e.to_string())?.into_iter().map(|x| vec![$wrap(x)]).collect()
+        ($Kind:ident, $T:ty, $wrap:expr) => {
+            Elements::$Kind(file.into_vec::<$T>().map_err(|e| e.to_string())?.into_iter().map($wrap).collect())
         };
     }
-    macro_rules! complex {
-        ($T:ty) => {{
-            let numbers = file.into_vec::<npyz::num_complex::Complex<$T>>().map_err(|e| e.to_string())?;
-            numbers.into_iter().map(|z| [z.re, z.im].map(|x| Number::Float(f64::from(x))).to_vec()).collect()
-        }};
-    }
     use npyz::TypeChar::{Bool, Complex, Float, Int, Uint};
-    let flat: Vec<Vec<Number>> = match (dtype.type_char(), dtype.size_field()) {
-        (Bool, _) => elements!(bool, |x| Number::Int(i128::from(x))),
-        (Int, 1) => elements!(i8, |x| Number::Int(i128::from(x))),
-        (Int, 2) => elements!(i16, |x| Number::Int(i128::from(x))),
-        (Int, 4) => elements!(i32, |x| Number::Int(i128::from(x))),
-        (Int, 8) => elements!(i64, |x| Number::Int(i128::from(x))),
-        (Uint, 1) => elements!(u8, |x| Number::Int(i128::from(x))),
-        (Uint, 2) => elements!(u16, |x| Number::Int(i128::from(x))),
-        (Uint, 4) => elements!(u32, |x| Number::Int(i128::from(x))),
-        (Uint, 8) => elements!(u64, |x| Number::Int(i128::from(x))),
-        (Float, 4) => elements!(f32, |x| Number::Float(f64::from(x))),
-        (Float, 8) => elements!(f64, Number::Float),
-        (Complex, 8) => complex!(f32),
-        (Complex, 16) => complex!(f64),
+    use npyz::num_complex::Complex as Z;
+    let elements = match (dtype.type_char(), dtype.size_field()) {
+        (Bool, _) => elements!(Int, bool, i64::from),
+        (Int, 1) => elements!(Int, i8, i64::from),
+        (Int, 2) => elements!(Int, i16, i64::from),
+        (Int, 4) => elements!(Int, i32, i64::from),
+        (Int, 8) => elements!(Int, i64, |k| k),
+        (Uint, 1) => elements!(Int, u8, i64::from),
+        (Uint, 2) => elements!(Int, u16, i64::from),
+        (Uint, 4) => elements!(Int, u32, i64::from),
+        (Uint, 8) => elements!(Uint, u64, |k| k),
+        (Float, 4) => elements!(Float, f32, f64::from),
+        (Float, 8) => elements!(Float, f64, |x| x),
+        (Complex, 8) => elements!(Complex, Z<f32>, |z| [z.re, z.im].map(f64::from)),
+        (Complex, 16) => elements!(Complex, Z<f64>, |z| [z.re, z.im]),
         _ => {
             let help = "use integers, or floats of 32 or 64 bits, or complex numbers of these";
             return Err(format!("elements of type {dtype} cannot be read; {help}"));
         }
     };
-    let flat = if order == npyz::Order::Fortran { to_row_major(flat, &shape) } else { flat };
-    Ok(Table { shape, elements: flat, ragged: false })
+    Ok(Table { shape, elements, by_column, lines: Vec::new(), ragged: false })
 }
 
 /// Refuses headers that the reader should not be given: it believes their length, and takes exponential time over
@@ -178,25 +269,48 @@ fn check_npy_header(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Reorders a column-major array.
-fn to_row_major(flat: Vec<Vec<Number>>, shape: &[u64]) -> Vec<Vec<Number>> {
-    let mut index = vec![0u64; shape.len()];
-    let mut out = Vec::with_capacity(flat.len());
-    for _ in 0..flat.len() {
-        let mut at = 0;
-        for (i, n) in index.iter().zip(shape).rev() {
-            at = at * n + i;
-        }
-        out.extend(flat.get(at as usize).cloned());
-        for (i, n) in index.iter_mut().zip(shape).rev() {
-            *i += 1;
-            if *i < *n {
-                break;
-            }
-            *i = 0;
+/// Words of a result, or what they mean, to be written to a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Integers.
+    Int(Vec<i64>),
+    /// Words as they are.
+    Raw(Vec<u64>),
+    /// Doubles.
+    Float(Vec<f64>),
+    /// Complex numbers: real and imaginary part.
+    Complex(Vec<[f64; 2]>),
+}
+
+/// Writes a `.npy` file of an array in row-major order.
+///
+/// Errors: a file that cannot be written, or that wants another number of elements than there are.
+pub fn write_npy(path: &str, shape: &[usize], column: &Column) -> Result<(), ArrayError> {
+    let fail = |e: std::io::Error| ArrayError { path: path.to_string(), message: format!("cannot be written: {e}") };
+    let shape: Vec<u64> = shape.iter().map(|n| *n as u64).collect();
+    let file = std::io::BufWriter::new(std::fs::File::create(path).map_err(fail)?);
+    match column {
+        Column::Int(v) => write_elements(file, &shape, v.iter().copied()),
+        Column::Raw(v) => write_elements(file, &shape, v.iter().copied()),
+        Column::Float(v) => write_elements(file, &shape, v.iter().copied()),
+        Column::Complex(v) => {
+            write_elements(file, &shape, v.iter().map(|[re, im]| npyz::num_complex::Complex::new(*re, *im)))
         }
     }
-    out
+    .map_err(fail)
+}
+
+fn write_elements<T: npyz::AutoSerialize>(
+    file: impl std::io::Write,
+    shape: &[u64],
+    elements: impl Iterator<Item = T>,
+) -> std::io::Result<()> {
+    use npyz::WriterBuilder;
+    let mut file = file;
+    let mut writer = npyz::WriteOptions::new().default_dtype().shape(shape).writer(&mut file).begin_nd()?;
+    writer.extend(elements)?;
+    writer.finish()?;
+    file.flush()
 }
 
 #[cfg(test)]
@@ -208,7 +322,8 @@ mod tests {
     fn csv_cells_are_read_row_by_row() {
         let text = |t: &str| Number::Text(t.to_string());
         let table = csv_numbers(b"1, 2.5\n# no data\n-3\n").unwrap();
-        assert_eq!(table.elements.concat(), [text("1"), text("2.5"), text("-3")]);
+        assert_eq!(table.numbers(false), [text("1"), text("2.5"), text("-3")]);
+        assert_eq!(table.lines, [1, 3]);
         assert!(table.ragged);
         let (one, matrix) = (csv_numbers(b"1\n2\n").unwrap(), csv_numbers(b"1,2\n3,4\n").unwrap());
         assert_eq!((one.shape, one.ragged, matrix.shape, matrix.ragged), (vec![2], false, vec![2, 2], false));
@@ -225,7 +340,7 @@ mod tests {
         writer.finish().unwrap();
         let table = npy_numbers(&bytes).unwrap();
         assert_eq!(table.shape, [2]);
-        assert_eq!(table.elements.concat(), [1.0, 2.5, -3.0, 0.0].map(Number::Float));
+        assert_eq!(table.numbers(false), [1.0, 2.5, -3.0, 0.0].map(Number::Float));
     }
 
     #[test]
@@ -238,8 +353,10 @@ mod tests {
             let stored: [i32; 6] = if order == npyz::Order::C { [0, 1, 2, 3, 4, 5] } else { [0, 3, 1, 4, 2, 5] };
             writer.extend(stored).unwrap();
             writer.finish().unwrap();
-            let elements: Vec<Vec<Number>> = (0..6).map(|n| vec![Number::Int(n)]).collect();
-            assert_eq!(npy_numbers(&bytes).unwrap(), Table { shape: vec![2, 3], elements, ragged: false });
+            let table = npy_numbers(&bytes).unwrap();
+            assert_eq!(table.shape, [2, 3]);
+            assert_eq!(table.numbers(false), [0, 1, 2, 3, 4, 5].map(Number::Int));
+            assert_eq!(table.numbers(true), [0, 3, 1, 4, 2, 5].map(Number::Int));
         }
         assert!(npy_numbers(b"not numpy").is_err());
         // A header that would be parsed for ever, and one that claims four gigabytes.

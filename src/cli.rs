@@ -130,6 +130,27 @@ pub(crate) enum Uncompute {
     Auto,
 }
 
+/// Options of runs over many inputs.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Many inputs")]
+pub(crate) struct Batch {
+    /// Run once for each item of an array file, `.npy` or `.csv`, on all cores (repeatable).
+    #[arg(
+        long,
+        value_name = "[NAME=]FILE",
+        long_help = "Run once for each item of an array file, on all cores (repeatable).\n\nThe first axis of a `.npy` file, or the rows of a `.csv` file, are the \
+        items. NAME is what an item is the value of: an argument of a program in Nil, or what --set sets. Without it, items go where --args has a `_`, else to the first \
+        argument or the first imported data symbol; of several numbers, each takes one column. A `.csv` file may name its columns."
+    )]
+    pub(crate) batch: Vec<String>,
+    /// Write a result of all items as `.npy`, items along the first axis, or results as `.csv` (repeatable).
+    #[arg(short = 'o', long, value_name = "[NAME=]FILE", requires = "batch")]
+    pub(crate) save: Vec<String>,
+    /// How many items run at a time [default: one on each core].
+    #[arg(short, long, value_name = "N", requires = "batch")]
+    pub(crate) jobs: Option<std::num::NonZeroUsize>,
+}
+
 /// Options of `run`.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
@@ -139,6 +160,9 @@ pub(crate) struct Run {
     /// The circumstances.
     #[command(flatten)]
     pub(crate) given: Conditions,
+    /// Many inputs.
+    #[command(flatten)]
+    pub(crate) many: Batch,
     /// Run backward, from `finish` to `start`.
     #[arg(long, conflicts_with = "round_trip")]
     pub(crate) reverse: bool,
@@ -173,7 +197,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", requires = "stats")]
     pub(crate) tech: Option<String>,
     /// Print each instruction as it runs, to standard error.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "batch")]
     pub(crate) trace: bool,
     /// Print one JSON object.
     #[arg(long)]
@@ -220,6 +244,9 @@ pub(crate) struct Grad {
     /// The circumstances.
     #[command(flatten)]
     pub(crate) given: Conditions,
+    /// Many inputs.
+    #[command(flatten)]
+    pub(crate) many: Batch,
     /// The number to differentiate: a data symbol, an element (`y[2]`) or a register with its type (`r3.q`) [default: the only exported number].
     #[arg(long, value_name = "NAME")]
     pub(crate) loss: Option<String>,

@@ -269,8 +269,11 @@ fn find<E>(module: &Module, name: &str, what: &'static str) -> Result<Place, Gra
     }
 }
 
-/// The loss and the inputs.
-fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place>), GradError<E>> {
+/// The loss and the inputs that the options name, or that are there.
+///
+/// # Errors
+/// Names that do not fit.
+pub fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place>), GradError<E>> {
     let numbers = |import: bool| -> Vec<Place> {
         let marked = values::marked(module, |i, e| if import { i } else { e });
         marked.into_iter().filter(|p| p.ty.gradient().is_some()).collect()

@@ -37,7 +37,9 @@ pub use pendula_vm as vm;
 
 pub mod arguments;
 pub mod arrays;
+pub mod batch;
 pub mod grad;
+pub mod items;
 pub mod load;
 pub mod native;
 pub mod uncompute;

@@ -11,6 +11,7 @@ use pendula_compiler::compile::{self, compile};
 use pendula_compiler::ir;
 use pendula_compiler::lower::Argument;
 use pendula_compiler::nil::sema::Input;
+use pendula_compiler::nil::types::Type;
 use pendula_isa::Module;
 
 /// What a file holds.
@@ -44,6 +45,8 @@ pub struct Nil {
     pub arguments: Vec<Argument>,
     /// The data symbols of each parameter of its entry point.
     pub parameters: Vec<Vec<String>>,
+    /// The types of these parameters.
+    pub types: Vec<Type>,
     /// The program before it became instructions; `None` if there were errors.
     pub program: Option<ir::Program>,
     /// The same in the form that C is written of, where [`compile::Options::native`] asks for it.
@@ -159,6 +162,7 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
             let nil = Nil {
                 arguments: c.arguments,
                 parameters: c.parameters,
+                types: c.types,
                 program: c.program,
                 native: c.native,
                 inputs: c.inputs,

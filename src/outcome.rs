@@ -2,7 +2,7 @@
 
 use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::isa::module::Module;
-use pendula::vm::{Carriage, Machine, Outcome};
+use pendula::vm::{Carriage, Machine, Outcome, Trap};
 use serde_json::{Value, json};
 
 use crate::report::Reporter;
@@ -41,7 +41,9 @@ pub(crate) fn explain(
     max_steps: Option<u64>,
 ) {
     ended(outcome, machine, sources, reporter, max_steps);
-    noticed(machine, sources, reporter, machine.flags().overflow.map(|at| (at, Carriage::Plain)));
+    let flags = machine.flags();
+    let overflow = flags.overflow.map(|at| (at, Carriage::Plain));
+    noticed(machine.program().module(), sources, reporter, (overflow, flags.inexact));
 }
 
 /// Tells why a run stopped, if it did not end.
@@ -52,33 +54,66 @@ pub(crate) fn ended(
     reporter: &Reporter,
     max_steps: Option<u64>,
 ) {
-    let module = machine.program().module();
-    match outcome {
-        Outcome::Finished => {}
-        Outcome::NoCode(message) => reporter.failure(&anyhow::anyhow!("{message}")),
-        Outcome::Trap(trap) => trapped::report(trap, module, sources, reporter, machine.env().ieee),
-        Outcome::Limit => {
-            let n = max_steps.unwrap_or_default();
-            let mut d = Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
-                .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`");
-            if let Some(at) = machine.pc().and_then(|pc| trapped::place(module, sources, pc)) {
-                let how = trapped::running(machine.direction(), machine.carriage());
-                let comma = if how.is_empty() { "" } else { "," };
-                d = d.at(at, format!("the next instruction{comma}{how}"));
-            }
-            reporter.diagnostic(&d, sources);
+    if let Some(stopped) = Stopped::of(outcome, machine) {
+        stopped.report(machine.program().module(), sources, reporter, max_steps);
+    }
+}
+
+/// Where and how a run stopped before its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Stopped {
+    /// Why; none is the step limit.
+    pub(crate) trap: Option<Box<Trap>>,
+    /// The next instruction.
+    pub(crate) next: Option<u32>,
+    /// What the engine's compiler says, if it made no code.
+    no_code: Option<String>,
+    /// How the machine was running.
+    how: String,
+    ieee: bool,
+}
+
+impl Stopped {
+    /// `None` if the run came to its end.
+    pub(crate) fn of(outcome: &Outcome, machine: &Machine<'_>) -> Option<Stopped> {
+        let (trap, no_code) = match outcome {
+            Outcome::Finished => return None,
+            Outcome::Trap(trap) => (Some(trap.clone()), None),
+            Outcome::Limit => (None, None),
+            Outcome::NoCode(message) => (None, Some(message.clone())),
+        };
+        let how = trapped::running(machine.direction(), machine.carriage());
+        Some(Stopped { trap, next: machine.pc(), no_code, how, ieee: machine.env().ieee })
+    }
+
+    /// Tells why.
+    pub(crate) fn report(&self, module: &Module, sources: &Sources, reporter: &Reporter, max_steps: Option<u64>) {
+        if let Some(trap) = &self.trap {
+            trapped::report(trap, module, sources, reporter, self.ieee);
+            return;
         }
+        if let Some(message) = &self.no_code {
+            reporter.failure(&anyhow::anyhow!("{message}"));
+            return;
+        }
+        let n = max_steps.unwrap_or_default();
+        let mut d = Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
+            .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`");
+        if let Some(at) = self.next.and_then(|pc| trapped::place(module, sources, pc)) {
+            let comma = if self.how.is_empty() { "" } else { "," };
+            d = d.at(at, format!("the next instruction{comma}{}", self.how));
+        }
+        reporter.diagnostic(&d, sources);
     }
 }
 
 /// Tells what a run noticed: where a fixed-point number first overflowed, with what words carried then, and the inexact flag.
 pub(crate) fn noticed(
-    machine: &Machine<'_>,
+    module: &Module,
     sources: &Sources,
     reporter: &Reporter,
-    overflow: Option<(u32, Carriage)>,
+    (overflow, inexact): (Option<(u32, Carriage)>, Option<u32>),
 ) {
-    let module = machine.program().module();
     if let Some((at, carriage)) = overflow {
         let scale = "choose a `.format` with more integer bits, or scale by `--seed`";
         let (message, help) = match carriage {
@@ -100,7 +135,7 @@ pub(crate) fn noticed(
         };
         flag(module, sources, reporter, at, "P0131", message, &help);
     }
-    if let Some(at) = machine.flags().inexact {
+    if let Some(at) = inexact {
         flag(
             module,
             sources,

@@ -10,8 +10,11 @@ use serde_json::{Value, json};
 use crate::cli::Colour;
 
 /// Writes diagnostics to standard error.
+#[derive(Clone)]
 pub(crate) struct Reporter {
     renderer: Renderer,
+    /// What all messages begin with.
+    subject: String,
 }
 
 impl Reporter {
@@ -23,7 +26,13 @@ impl Reporter {
                 std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
             }
         };
-        Reporter { renderer: if styled { Renderer::styled() } else { Renderer::plain() } }
+        let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+        Reporter { renderer, subject: String::new() }
+    }
+
+    /// One whose messages say what they are about.
+    pub(crate) fn about(&self, subject: &str) -> Reporter {
+        Reporter { subject: format!("{subject}: "), ..self.clone() }
     }
 
     /// Writes all diagnostics, and a closing line that counts the errors.
@@ -45,7 +54,7 @@ impl Reporter {
     /// Writes why the command failed.
     pub(crate) fn failure(&self, error: &anyhow::Error) {
         let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
-        let report = [Group::with_title(Level::ERROR.primary_title(message))];
+        let report = [Group::with_title(Level::ERROR.primary_title(format!("{}{message}", self.subject)))];
         let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
     }
 
@@ -62,7 +71,8 @@ impl Reporter {
             Severity::Warning => Level::WARNING,
             Severity::Note => Level::NOTE,
         };
-        let mut group = Group::with_title(level.primary_title(&d.message).id(d.code));
+        let title = format!("{}{}", self.subject, d.message);
+        let mut group = Group::with_title(level.primary_title(&title).id(d.code));
         let labels: Vec<(AnnotationKind, &Label)> = d
             .primary
             .iter()
@@ -96,7 +106,8 @@ impl Reporter {
 
     /// Writes a diagnostic about a place whose source is not at hand.
     pub(crate) fn without_source(&self, d: &Diagnostic, path: &str, line: u32, column: u32, notes: &[String]) {
-        let mut group = Group::with_title(Level::ERROR.primary_title(&d.message).id(d.code));
+        let title = format!("{}{}", self.subject, d.message);
+        let mut group = Group::with_title(Level::ERROR.primary_title(&title).id(d.code));
         if !path.is_empty() {
             group = group.element(Origin::path(path).line(line as usize).char_column(column as usize));
         }

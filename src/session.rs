@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::hw_model::Technology;
+use pendula::isa::Format;
 use pendula::isa::counts::Direction;
 use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::Reg;
@@ -25,7 +26,7 @@ use crate::cmd::{self, report};
 use crate::report::{Reporter, print};
 
 /// How many events `--json` collects; later ones are left out.
-const EVENTS: usize = 1_000_000;
+pub(crate) const EVENTS: usize = 1_000_000;
 
 /// Instructions between looks at the clock.
 const CHUNK: u64 = 20_000_000;
@@ -71,19 +72,29 @@ pub(crate) fn program(
 
 /// A machine with its data set.
 pub(crate) fn machine<'p>(program: &'p Program, conditions: &Conditions) -> anyhow::Result<Machine<'p>> {
-    let trap_overflow = conditions.trap.contains(&TrapOn::Overflow);
-    let engine = conditions.engine.into();
-    let config = Config { mem: conditions.mem, ieee: conditions.ieee, trap_overflow, engine, ..Config::default() };
-    let mut machine = match Machine::new(program, &config) {
+    let mut machine = match Machine::new(program, &config(conditions)) {
         Err(error @ ConfigError::Engine { .. }) => {
             anyhow::bail!("{error}; or take another engine, `--engine jit` or `--engine interp`")
         }
         machine => machine?,
     };
-    for assignment in &conditions.set {
-        values::set(&mut machine, assignment).with_context(|| format!("--set {assignment}"))?;
-    }
+    set(&mut machine, conditions)?;
     Ok(machine)
+}
+
+/// How a machine runs.
+pub(crate) fn config(conditions: &Conditions) -> Config {
+    let trap_overflow = conditions.trap.contains(&TrapOn::Overflow);
+    let engine = conditions.engine.into();
+    Config { mem: conditions.mem, ieee: conditions.ieee, trap_overflow, engine, ..Config::default() }
+}
+
+/// Sets the data that is given.
+pub(crate) fn set(machine: &mut Machine<'_>, conditions: &Conditions) -> anyhow::Result<()> {
+    for assignment in &conditions.set {
+        values::set(machine, assignment).with_context(|| format!("--set {assignment}"))?;
+    }
+    Ok(())
 }
 
 /// Gives the input tape of `--input`; with `all`, its words count as read unless `read` says how many do.
@@ -104,6 +115,14 @@ pub(crate) fn technology(path: &str) -> anyhow::Result<Technology> {
     })
 }
 
+/// What a program shows, as text.
+pub(crate) fn event_text(event: Event, format: Format, texts: &[String]) -> String {
+    match event {
+        Event::Show(ty, word) => number(word, ty, format),
+        Event::Print(n) => texts.get(n as usize).cloned().unwrap_or_default(),
+    }
+}
+
 /// Has what the program shows printed at once, or with `--json` collected.
 pub(crate) fn listen(machine: &mut Machine<'_>, collect: bool) -> Arc<Mutex<Vec<Value>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
@@ -111,10 +130,7 @@ pub(crate) fn listen(machine: &mut Machine<'_>, collect: bool) -> Arc<Mutex<Vec<
     let texts = machine.program().module().texts.clone();
     let list = Arc::clone(&events);
     machine.on_event(move |event| {
-        let text = match event {
-            Event::Show(ty, word) => number(word, ty, format),
-            Event::Print(n) => texts.get(n as usize).cloned().unwrap_or_default(),
-        };
+        let text = event_text(event, format, &texts);
         if !collect {
             if print(&(text + "\n")).is_err() {
                 // Nobody listens any more: that is no error, but there is nothing left to run for.

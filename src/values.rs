@@ -80,6 +80,16 @@ pub struct Place {
     pub at: Location,
 }
 
+impl Place {
+    /// How many words it has.
+    pub fn count(&self) -> u64 {
+        match self.at {
+            Location::Register(_) => 1,
+            Location::Memory { len, .. } => len,
+        }
+    }
+}
+
 /// Where a named part of the state is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
@@ -141,33 +151,41 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
     let (name, value) = assignment.split_once('=').ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
     let (name, value) = (name.trim(), value.trim());
     let place = find(machine.program().module(), name)?;
-    let format = machine.program().module().flags.format;
-    let numbers = numbers(value)?;
+    let words = words_of(&place, &numbers(value)?, machine.program().module().flags.format)?;
+    put(machine, &place, &words);
+    Ok(())
+}
+
+/// Numbers as the words of a place.
+///
+/// # Errors
+/// `r0`, which cannot be set; another number of numbers than words; what is no number of the type.
+pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec<u64>, ValueError> {
+    let name = &place.name;
     let words: Result<Vec<u64>, ValueError> = numbers
         .iter()
         .map(|n| word(n, place.ty, format).map_err(|(text, why)| bad(name, text, place.ty, why)))
         .collect();
     let words = words?;
-    let expected = match place.at {
-        Location::Register(_) => 1,
-        Location::Memory { len, .. } => len,
-    };
+    let expected = place.count();
     if words.len() as u64 != expected {
-        return Err(ValueError::Length { name: name.to_string(), len: expected, found: words.len() });
+        return Err(ValueError::Length { name: name.clone(), len: expected, found: words.len() });
     }
+    if place.at == Location::Register(Reg::ZERO) {
+        return Err(ValueError::Zero);
+    }
+    Ok(words)
+}
+
+/// Writes the words of a place, of which there must be as many as it has.
+pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
     match place.at {
-        Location::Register(Reg::ZERO) => Err(ValueError::Zero),
-        Location::Register(reg) => {
-            machine.set_register(reg, words[0]);
-            Ok(())
-        }
+        Location::Register(reg) => words.iter().for_each(|word| machine.set_register(reg, *word)),
         Location::Memory { start, len, .. } => {
             // A data symbol lies in the data segment, which fits the memory.
-            let range = start as usize..(start + len) as usize;
-            if let Some(target) = machine.memory_mut().get_mut(range) {
-                target.copy_from_slice(&words);
+            if let Some(target) = machine.memory_mut().get_mut(start as usize..(start + len) as usize) {
+                target.copy_from_slice(words);
             }
-            Ok(())
         }
     }
 }

@@ -6,6 +6,7 @@ use pendula_isa::{Format, Module};
 use crate::ir::Program;
 use crate::lower::{self, Argument as Data, Erase};
 use crate::nil::sema::{self, Argument, Input, Settings};
+use crate::nil::types::Type;
 use crate::nil::{codes, read};
 use crate::passes::{self, Pass, Switches};
 
@@ -43,6 +44,8 @@ pub struct Compiled {
     pub arguments: Vec<Data>,
     /// Their names, by parameter of the entry point.
     pub parameters: Vec<Vec<String>>,
+    /// The types of these parameters.
+    pub types: Vec<Type>,
     /// What there is to say.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that places refer to.
@@ -74,6 +77,7 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     let mut out = Compiled {
         arguments: analysis.arguments,
         parameters: analysis.parameters,
+        types: analysis.types,
         sources,
         inputs,
         ..Compiled::default()

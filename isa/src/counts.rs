@@ -122,6 +122,33 @@ impl Counts {
         Counts { blocks: self.blocks.clone(), modes, lost: less(&self.lost, &earlier.lost) }
     }
 
+    /// Adds the counts of another run of the same program. In which order runs are added does not matter.
+    pub fn add(&mut self, other: &Counts) {
+        let more = |sums: &mut Vec<(u32, u64)>, new: &[(u32, u64)]| {
+            if new.is_empty() {
+                return;
+            }
+            let mut all: BTreeMap<u32, u64> = sums.iter().copied().collect();
+            new.iter().for_each(|&(at, n)| *all.entry(at).or_insert(0) += n);
+            *sums = all.into_iter().collect();
+        };
+        if self.blocks.is_empty() {
+            self.blocks.clone_from(&other.blocks);
+        }
+        for new in &other.modes {
+            match self.modes.iter_mut().find(|m| m.mode == new.mode) {
+                Some(sum) => {
+                    sum.blocks.iter_mut().zip(&new.blocks).for_each(|(sum, n)| *sum += n);
+                    more(&mut sum.singles, &new.singles);
+                }
+                None => self.modes.push(new.clone()),
+            }
+        }
+        // As the machine has them: gradient levels, then those with tangents, each forward before backward.
+        self.modes.sort_by_key(|m| (m.mode.tangents, m.mode.level, m.mode.direction));
+        more(&mut self.lost, &other.lost);
+    }
+
     /// Instructions executed in one mode.
     pub fn instructions_in(&self, counts: &ModeCounts) -> u64 {
         let whole: u64 = self.blocks.iter().zip(&counts.blocks).map(|(b, n)| u64::from(b.end - b.start) * n).sum();

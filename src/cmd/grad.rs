@@ -28,7 +28,7 @@ use crate::session::{self, Session};
 use crate::trapped;
 
 /// How many elements are printed of an array that is not named.
-const ELEMENTS: usize = 64;
+pub(super) const ELEMENTS: usize = 64;
 
 /// The loss and the inputs as the command line names them. Of a program in Nil, `1` is the first argument, and all numbers but the loss are
 /// inputs if none are named.
@@ -54,13 +54,30 @@ fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, V
     Ok((loss, wrt))
 }
 
+/// What to differentiate, and how.
+pub(super) fn options(args: &Grad, loaded: &Program) -> anyhow::Result<Options> {
+    let (loss, wrt) = arguments(args, loaded)?;
+    Ok(Options {
+        loss,
+        wrt,
+        seed: args.seed.clone(),
+        hessian: args.hessian,
+        jacobian: args.jacobian,
+        check: args.check,
+        keep_dropped: args.keep_dropped,
+    })
+}
+
 /// Why a run stopped: the program, or a file.
-enum Stop {
+pub(super) enum Stop {
     Outcome(Outcome),
     Trouble(anyhow::Error),
 }
 
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
+    if !args.many.batch.is_empty() {
+        return super::batch::grad::run(args, reporter);
+    }
     let given = &args.given;
     let run = Intended { given, input: args.input.as_deref() };
     let loaded = match load(&args.source, Some(run), args.json, reporter)? {
@@ -80,31 +97,13 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
     }
-    let (loss, wrt) = arguments(args, &loaded)?;
-    let options = Options {
-        loss,
-        wrt,
-        seed: args.seed.clone(),
-        hessian: args.hessian,
-        jacobian: args.jacobian,
-        check: args.check,
-        keep_dropped: args.keep_dropped,
-    };
+    let options = options(args, &loaded)?;
     machine.allow_whole(!(args.stats || args.json || args.keep_dropped));
     let mut session = Session::new(given, false);
     let mut seen = Seen::default();
     let outcome = grad(&mut machine, &options, |m| {
         let carriage = m.carriage();
-        let outcome = session.go(m);
-        seen.overflow = seen.overflow.or_else(|| m.flags().overflow.map(|at| (at, carriage)));
-        match outcome {
-            Ok(Outcome::Finished) => Ok(()),
-            Ok(other) => {
-                seen.limit |= other == Outcome::Limit;
-                Err(Stop::Outcome(other))
-            }
-            Err(error) => Err(Stop::Trouble(error)),
-        }
+        session.go(m).map_err(Stop::Trouble).and_then(|outcome| seen.ended(outcome, carriage, m))
     });
     let found = match outcome {
         // Of a comparison that is not to be had for want of steps nothing can be said.
@@ -147,13 +146,13 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         if args.stats {
             print(&stats_text(&machine, &technology, session.started.elapsed()))?;
         }
-        noticed(&machine, &loaded.sources, reporter, found.overflow);
+        noticed(program.module(), &loaded.sources, reporter, (found.overflow, machine.flags().inexact));
     }
     Ok(if ok { Status::Done } else { Status::Fault })
 }
 
 /// Whether a module computes with floating-point numbers, whose sums round.
-fn uses_floats(module: &Module) -> bool {
+pub(super) fn uses_floats(module: &Module) -> bool {
     use pendula::isa::inst::Kind;
     module.code.iter().any(|i| match i.kind {
         Kind::Accumulate { func, .. } => func.info().ty == Ty::F || func.info().args.iter().any(|a| a.ty == Ty::F),
@@ -163,15 +162,24 @@ fn uses_floats(module: &Module) -> bool {
 
 /// What the runs were seen to do.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     /// Where a fixed-point number first overflowed, and what words carried then.
-    overflow: Option<(u32, Carriage)>,
+    pub(super) overflow: Option<(u32, Carriage)>,
     /// Whether a run came to the step limit.
-    limit: bool,
+    pub(super) limit: bool,
+}
+
+impl Seen {
+    /// Notes how a run ended.
+    pub(super) fn ended(&mut self, outcome: Outcome, carriage: Carriage, machine: &Machine<'_>) -> Result<(), Stop> {
+        self.overflow = self.overflow.or_else(|| machine.flags().overflow.map(|at| (at, carriage)));
+        self.limit |= outcome == Outcome::Limit;
+        if outcome == Outcome::Finished { Ok(()) } else { Err(Stop::Outcome(outcome)) }
+    }
 }
 
 /// What the checker has to say about gradients in code that is differentiated.
-fn blocked(loaded: &Program) -> Vec<Diagnostic> {
+pub(super) fn blocked(loaded: &Program) -> Vec<Diagnostic> {
     let reached = reached(&loaded.module);
     let differentiated = |at: &At| matches!(at, At::Inst(at) if reached.iter().any(|r| r.contains(at)));
     let found = check(&loaded.module);
@@ -180,7 +188,7 @@ fn blocked(loaded: &Program) -> Vec<Diagnostic> {
 }
 
 /// The flags as JSON, with what overflowed.
-fn seen_flags(machine: &Machine<'_>, overflow: Option<(u32, Carriage)>) -> Value {
+pub(super) fn seen_flags(machine: &Machine<'_>, overflow: Option<(u32, Carriage)>) -> Value {
     let mut flags = flags_json(machine);
     flags["overflow"] = overflow.map_or(Value::Null, |(at, carriage)| {
         let mut place = trapped::address_json(at, machine.program().module());
@@ -190,7 +198,7 @@ fn seen_flags(machine: &Machine<'_>, overflow: Option<(u32, Carriage)>) -> Value
     flags
 }
 
-fn stopped(
+pub(super) fn stopped(
     error: GradError<Stop>,
     args: &Grad,
     loaded: &Program,
@@ -206,7 +214,7 @@ fn stopped(
                 print_json(&json!({ "schema": 1, "outcome": outcome, "flags": seen_flags(machine, seen.overflow) }))?;
             } else {
                 ended(&outcome, machine, &loaded.sources, reporter, args.given.max_steps);
-                noticed(machine, &loaded.sources, reporter, seen.overflow);
+                noticed(module, &loaded.sources, reporter, (seen.overflow, machine.flags().inexact));
             }
             Ok(Status::Fault)
         }
@@ -230,23 +238,27 @@ fn stopped(
         | GradError::NoName(_)
         | GradError::Seed { .. }
         | GradError::TooMany { .. }) => {
-            let message = match error {
-                GradError::Value(e) => e.to_string(),
-                GradError::Integer(name, why) => format!("`{name}` is read as an integer, which has no gradient{why}"),
-                GradError::Array { name, len } => format!(
-                    "the loss `{name}` has {len} words: name one, such as `{name}[0]`, or take the gradient of each with `--jacobian`"
-                ),
-                GradError::NoLoss(why) => format!("name the loss with `--loss NAME`: {why}"),
-                GradError::NoName(what) => {
-                    let option = if what == "the loss" { "--loss: the" } else { "--wrt: a" };
-                    format!("{option} name is empty; give data symbols, or registers with their types (`r3.q`)")
-                }
-                GradError::Seed { text, why } => format!("--seed: `{text}` {why}"),
-                error @ GradError::TooMany { .. } => format!("{error}; name fewer with `--wrt`"),
-                _ => "name the inputs with `--wrt NAMES`: the program imports no fixed-point, logarithmic or floating-point number".to_string(),
-            };
-            anyhow::bail!(message)
+            anyhow::bail!(message(error))
         }
+    }
+}
+
+/// What is wrong with what is asked for.
+pub(super) fn message(error: GradError<Stop>) -> String {
+    match error {
+        GradError::Value(e) => e.to_string(),
+        GradError::Integer(name, why) => format!("`{name}` is read as an integer, which has no gradient{why}"),
+        GradError::Array { name, len } => format!(
+            "the loss `{name}` has {len} words: name one, such as `{name}[0]`, or take the gradient of each with `--jacobian`"
+        ),
+        GradError::NoLoss(why) => format!("name the loss with `--loss NAME`: {why}"),
+        GradError::NoName(what) => {
+            let option = if what == "the loss" { "--loss: the" } else { "--wrt: a" };
+            format!("{option} name is empty; give data symbols, or registers with their types (`r3.q`)")
+        }
+        GradError::Seed { text, why } => format!("--seed: `{text}` {why}"),
+        error @ GradError::TooMany { .. } => format!("{error}; name fewer with `--wrt`"),
+        _ => "name the inputs with `--wrt NAMES`: the program imports no fixed-point, logarithmic or floating-point number".to_string(),
     }
 }
 
@@ -259,7 +271,7 @@ fn derivative_text(d: Option<(u64, Ty)>, format: Format) -> String {
     d.map_or_else(|| "undefined (the number is a logarithmic zero)".to_string(), |(w, ty)| number(w, ty, format))
 }
 
-fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usize) -> String {
+pub(super) fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usize) -> String {
     let one = |n: usize| {
         if hex { format!("{:#018x}", g.words[n]) } else { derivative_text(g.derivatives[n], format) }
     };
@@ -275,7 +287,7 @@ fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usize) -> Strin
     }
 }
 
-fn text(found: &Report, format: Format, hex: bool, limit: usize) -> String {
+pub(super) fn text(found: &Report, format: Format, hex: bool, limit: usize) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     for loss in &found.losses {
         let value = if hex { format!("{:#018x}", loss.value) } else { number(loss.value, loss.variable.ty, format) };
@@ -390,7 +402,7 @@ fn checks_text(checks: &[Check], found: &Report) -> String {
 }
 
 /// What became of the state.
-fn state_text(found: &Report, drift: Option<&Drift>, asked: bool, broken: bool, floats: bool) -> String {
+pub(super) fn state_text(found: &Report, drift: Option<&Drift>, asked: bool, broken: bool, floats: bool) -> String {
     let mut out = String::new();
     if let Some((words, back)) = found.kept {
         let what = match (back, floats) {
@@ -434,7 +446,7 @@ fn some_json(x: Option<f64>) -> Value {
     x.map_or(Value::Null, double_json)
 }
 
-fn to_object(found: &Report, format: Format, hex: bool) -> Map<String, Value> {
+pub(super) fn to_object(found: &Report, format: Format, hex: bool) -> Map<String, Value> {
     let value = |word: u64, ty: Ty| if hex { json!(format!("{word:#018x}")) } else { value_json(word, ty, format) };
     let losses: Vec<Value> = found
         .losses

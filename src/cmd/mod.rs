@@ -1,6 +1,7 @@
 //! The subcommands, one a file, and what they share.
 
 pub(crate) mod asm;
+pub(crate) mod batch;
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compile;
@@ -77,17 +78,36 @@ pub(crate) fn load_for(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let max_data = run.and_then(|r| r.given.mem);
     let mut nil_options = compile::options(&source.nil)?;
-    nil_options.native = native && nil_options.erase == Erase::Never;
-    let loaded = load::load(&source.file, &options(source, max_data), &nil_options);
-    let loaded = match (loaded, source.nil.uncompute) {
+    // C undoes what instructions undo.
+    nil_options.native = native && source.nil.uncompute == Uncompute::Always;
+    settle(load_with(source, &nil_options, run)?, json, reporter)
+}
+
+/// Loads a program with these options of the compiler, which are not taken from the command line.
+fn load_with(
+    source: &Source,
+    nil_options: &compiler::compile::Options,
+    run: Option<Intended<'_>>,
+) -> anyhow::Result<Result<Loaded, LoadError>> {
+    let max_data = run.and_then(|r| r.given.mem);
+    let loaded = load::load(&source.file, &options(source, max_data), nil_options);
+    Ok(match (loaded, source.nil.uncompute) {
         (Ok(Loaded { module: Some(module), nil: Some(nil), .. }), Uncompute::Auto) => {
-            let erase = chosen(source, module, &nil, run)?;
-            load::load(&source.file, &options(source, max_data), &compiler::compile::Options { erase, ..nil_options })
+            let options =
+                compiler::compile::Options { erase: chosen(source, module, &nil, run)?, ..nil_options.clone() };
+            load::load(&source.file, &self::options(source, max_data), &options)
         }
         (loaded, _) => loaded,
-    };
+    })
+}
+
+/// A program that could be loaded; else reports what is wrong, and gives the status to end with.
+fn settle(
+    loaded: Result<Loaded, LoadError>,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
     let Loaded { module, diagnostics, sources, nil } = match loaded {
         Ok(loaded) => loaded,
         Err(LoadError::Object { path, error }) => {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use pendula::hw_model::Technology;
-use pendula::isa::counts::Direction;
+use pendula::isa::Inst;
+use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::module::Module;
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
@@ -22,9 +23,12 @@ use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 
 /// How many elements of an array are printed unasked.
-const ELEMENTS: usize = 64;
+pub(crate) const ELEMENTS: usize = 64;
 
 pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
+    if !args.many.batch.is_empty() {
+        return super::batch::run::run(args, reporter);
+    }
     let given = &args.given;
     let run = Intended { given, input: args.input.as_deref() };
     let loaded = match load(&args.source, Some(run), args.json, reporter)? {
@@ -121,13 +125,13 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
 }
 
 /// The results of a run, before anything else happens to the machine.
-struct State {
+pub(crate) struct State {
     text: String,
-    json: Map<String, Value>,
+    pub(crate) json: Map<String, Value>,
 }
 
 impl State {
-    fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], shown: &[Place], args: &Run) -> State {
+    pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], shown: &[Place], args: &Run) -> State {
         let mut text = String::new();
         let mut json = Map::new();
         let places: Vec<Place> = if shown.is_empty() {
@@ -163,7 +167,7 @@ impl State {
 }
 
 /// What a run hands back: the exports; a backward run the imports, too.
-fn imports_or_exports(module: &Module, reverse: bool) -> Vec<Place> {
+pub(crate) fn imports_or_exports(module: &Module, reverse: bool) -> Vec<Place> {
     values::marked(module, |import, export| export || (reverse && import))
 }
 
@@ -197,8 +201,11 @@ fn round_trip_text(restored: bool, machine: &Machine<'_>, told: Option<bool>) ->
 }
 
 pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> String {
-    let counts = machine.counts();
-    let code = &machine.program().module().code;
+    counts_text(&machine.counts(), &machine.program().module().code, technology, elapsed)
+}
+
+/// What was counted, as text.
+pub(crate) fn counts_text(counts: &Counts, code: &[Inst], technology: &Technology, elapsed: Duration) -> String {
     let mut out = String::new();
     let total = counts.instructions();
     let _ = writeln!(out, "instructions  {:>16}", grouped(total));
@@ -216,7 +223,7 @@ pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed
     let _ = writeln!(
         out,
         "cycles        {:>16}   (technology {})",
-        grouped(technology.cycles(&counts, code)),
+        grouped(technology.cycles(counts, code)),
         technology.name()
     );
     let seconds = elapsed.as_secs_f64();
@@ -240,8 +247,15 @@ pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed
 }
 
 pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> Value {
-    let counts = machine.counts();
-    let code = &machine.program().module().code;
+    let mut stats = counts_json(&machine.counts(), &machine.program().module().code, technology, elapsed);
+    let flags = machine.flags();
+    stats["overflow_at"] = json!(flags.overflow);
+    stats["inexact_at"] = json!(flags.inexact);
+    stats
+}
+
+/// What was counted, as JSON.
+pub(crate) fn counts_json(counts: &Counts, code: &[Inst], technology: &Technology, elapsed: Duration) -> Value {
     let modes: Vec<Value> = counts
         .modes
         .iter()
@@ -257,20 +271,17 @@ pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed
                 "level": m.mode.level,
                 "tangents": m.mode.tangents,
                 "instructions": counts.instructions_in(m),
-                "cycles": technology.cycles_in(&counts, m, code),
+                "cycles": technology.cycles_in(counts, m, code),
                 "gates": classes,
             })
         })
         .collect();
-    let flags = machine.flags();
     json!({
         "instructions": counts.instructions(),
-        "cycles": technology.cycles(&counts, code),
+        "cycles": technology.cycles(counts, code),
         "technology": technology.name(),
         "seconds": elapsed.as_secs_f64(),
         "lost_bits": counts.lost_bits(),
-        "overflow_at": flags.overflow,
-        "inexact_at": flags.inexact,
         "modes": modes,
     })
 }

@@ -16,12 +16,14 @@ mod lanes;
 mod machine;
 mod program;
 mod run;
+mod snapshot;
 mod trap;
 mod whole;
 
 pub use core::{Event, Flags};
-pub use machine::{Config, ConfigError, DEFAULT_STACK, Engine, Machine, Outcome, Snapshot, Stepped};
+pub use machine::{Config, ConfigError, DEFAULT_STACK, Engine, Machine, Outcome, Stepped};
 pub use pendula_isa::adjoint::Carriage;
 pub use program::{LoadError, Program};
+pub use snapshot::Snapshot;
 pub use trap::{Trap, TrapValue};
 pub use whole::Whole;

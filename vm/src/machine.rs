@@ -162,18 +162,6 @@ pub(crate) struct Position {
     pub(crate) k: u32,
 }
 
-/// A copy of a machine's values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    /// The registers.
-    pub regs: [u64; Reg::COUNT],
-    /// The memory.
-    pub mem: Vec<u64>,
-    output: Vec<u64>,
-    input: Vec<u64>,
-    read: usize,
-}
-
 /// A program's state.
 pub struct Machine<'p> {
     pub(crate) program: &'p Program,
@@ -183,7 +171,7 @@ pub struct Machine<'p> {
     /// For each carriage that ran: executions of each block, forward then backward.
     pub(crate) counts: [Vec<u64>; Carriage::ALL.len()],
     /// Executions of single instructions, by carriage, block side and address.
-    singles: BTreeMap<(Carriage, bool, u32), u64>,
+    pub(crate) singles: BTreeMap<(Carriage, bool, u32), u64>,
     pub(crate) counting: bool,
     pub(crate) executed: u64,
     pub(crate) engine: Engine,
@@ -271,21 +259,6 @@ impl<'p> Machine<'p> {
     /// What numbers of the program mean.
     pub fn env(&self) -> Env {
         self.core.env
-    }
-
-    /// A copy of the values: registers, memory and tapes, not what they carry.
-    pub fn snapshot(&self) -> Snapshot {
-        let Core { regs, mem, output, input, read, .. } = &self.core;
-        Snapshot { regs: *regs, mem: mem.clone(), output: output.clone(), input: input.clone(), read: *read }
-    }
-
-    /// Brings a copy of the values back. What words carry stays.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
-        self.core.regs = snapshot.regs;
-        self.core.mem.clone_from(&snapshot.mem);
-        self.core.output.clone_from(&snapshot.output);
-        self.core.input.clone_from(&snapshot.input);
-        self.core.read = snapshot.read;
     }
 
     /// What runs the program.

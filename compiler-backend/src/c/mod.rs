@@ -14,7 +14,7 @@
 //! place. So checks need not be made where they stand: numbers that are infinite or not zero are
 //! noted in `bad`, which functions look at when they end (and loops
 //! without a count in each turn); indices that go from turn to turn by the same step are
-//! checked before the loop ([`loops`]). Nothing is read or written outside the memory, whatever the program does.
+//! checked before the loop (`loops`). Nothing is read or written outside the memory, whatever the program does.
 //!
 //! # Neighbours
 //!

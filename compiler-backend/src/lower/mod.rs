@@ -70,6 +70,17 @@ pub enum ArgumentKind {
     Constant(u64),
 }
 
+impl Argument {
+    /// The words that are in data before a run.
+    pub fn words(&self) -> &[u64] {
+        match &self.kind {
+            ArgumentKind::Word { value, .. } => std::slice::from_ref(value),
+            ArgumentKind::Array { words, .. } => words,
+            ArgumentKind::Constant(_) => &[],
+        }
+    }
+}
+
 /// Which computations are erased instead of undone, where that forgets only what they have written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Erase {

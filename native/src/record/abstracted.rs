@@ -1,6 +1,6 @@
 //! Accumulates, rows and comparisons on operands that stand for themselves, not
 //! on registers and memory of a machine: what statements of a compiler's are
-//! made of. [`Op::Get`] and [`Op::Set`] then name operands, by their numbers.
+//! made of. [`Op::Get`](crate::ops::Op::Get) and [`Op::Set`](crate::ops::Op::Set) then name operands, by their numbers.
 
 use pendula_isa::Env;
 use pendula_isa::operand::Slot;

@@ -1,5 +1,5 @@
 //! From instructions to operations: [`Recorder`] is the [`Domain`] and
-//! [`Carrier`] on which the table's bodies, and the rules of gradient words, are
+//! [`Carrier`](adjoint::Carrier) on which the table's bodies, and the rules of gradient words, are
 //! run to be written down instead of carried out.
 //!
 //! It folds constants, gives equal operations one value, remembers what registers

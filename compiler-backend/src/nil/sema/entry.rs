@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pendula_isa::diagnostic::{Diagnostic, plural};
 use pendula_isa::num::decimal;
-use pendula_isa::{Env, Ty, num::convert, num::log};
+use pendula_isa::{Env, Format, Ty, num::convert, num::log};
 
 use super::reach::entry_key;
 use super::{Done, Sema, Stop};
@@ -49,10 +49,13 @@ pub(super) struct Entry {
     pub(super) data: Vec<Data>,
     /// The data symbols of each parameter.
     pub(super) parameters: Vec<Vec<String>>,
+    /// Their types.
+    pub(super) types: Vec<Type>,
 }
 
 impl Number {
-    fn is_whole(&self) -> bool {
+    /// Whether it looks like an integer: without a fraction or an exponent, and not from a file of floating-point numbers.
+    pub fn is_whole(&self) -> bool {
         match self {
             Number::Text(t) => !t.contains(['.', 'e', 'E', 'n', 'N']) || t.starts_with("0x"),
             Number::Int(_) => true,
@@ -107,9 +110,16 @@ impl Sema<'_> {
         let (mut data, mut parameters) = (Vec::new(), Vec::new());
         for (k, (param, ty)) in f.params.iter().zip(&types).enumerate().filter(|_| !open) {
             let value = self.settings.arguments.get(k).cloned();
-            let before = data.len();
-            self.data(file, &param.name, &param.name.text, ty, value.as_ref(), &mut data).map_err(|_| Fits::No)?;
-            parameters.push(data.iter().skip(before).map(|d| d.name.clone()).collect());
+            let words =
+                argument_data(&param.name.text, ty, value.as_ref(), self.program.format).map_err(|message| {
+                    self.error(file, &param.name.span, codes::ENTRY, message).help = Some(
+                        "numbers are `1.5`, arrays `[1,2,3]` or `@file.npy`, complex numbers and structs `(1,2)`"
+                            .into(),
+                    );
+                    Fits::No
+                })?;
+            parameters.push(words.iter().map(|d| d.name.clone()).collect());
+            data.extend(words);
         }
         let mut keywords = Vec::new();
         for k in &f.keywords {
@@ -128,9 +138,9 @@ impl Sema<'_> {
             keywords.push((k.name.text.clone(), value));
         }
         let key = entry_key(&types, &keywords);
-        let fun = self.compile(n, key, types, keywords, (bound, Vec::new()));
+        let fun = self.compile(n, key, types.clone(), keywords, (bound, Vec::new()));
         self.program.entry = (!open).then_some(fun);
-        Ok(Entry { data, parameters })
+        Ok(Entry { data, parameters, types })
     }
 
     /// Without arguments, functions whose types are all given are compiled as a library.
@@ -360,146 +370,143 @@ impl Sema<'_> {
             }
         }
     }
+}
 
-    /// The data of an argument, in the order of the parameter's words.
-    fn data(
-        &mut self,
-        file: u16,
-        param: &ast::Name,
-        name: &str,
-        ty: &Type,
-        value: Option<&Argument>,
-        out: &mut Vec<Data>,
-    ) -> Done<()> {
-        let wrong = |s: &mut Self, what: &str| {
-            let message = format!("the argument `{name}` must be {ty}: {what}");
-            s.error(file, &param.span, codes::ENTRY, message).help =
-                Some("numbers are `1.5`, arrays `[1,2,3]` or `@file.npy`, complex numbers and structs `(1,2)`".into());
-            Stop
-        };
-        let parts = |v: &Argument| match v {
-            Argument::Tuple(p) => Some(p.clone()),
-            Argument::Number(_) | Argument::Array(..) => None,
-        };
-        match (ty, value) {
-            (Type::Num(t) | Type::Tropical(t), Some(Argument::Number(n))) => {
-                let word = self.argument_word(n, *t).map_err(|why| wrong(self, &why))?;
-                out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: *t, value: word } });
-            }
-            (Type::Bool, Some(Argument::Number(Number::Text(t))))
-                if t == "true" || t == "false" || t == "0" || t == "1" =>
-            {
-                let value = u64::from(t == "true" || t == "1");
-                out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: Ty::Int, value } });
-            }
-            (Type::Complex(t), Some(v)) => {
-                let values = match (v, parts(v)) {
-                    (Argument::Number(n), _) => vec![n.clone(), Number::Int(0)],
-                    (_, Some(p)) if p.len() == 2 => p
-                        .iter()
-                        .filter_map(|p| if let Argument::Number(n) = p { Some(n.clone()) } else { None })
-                        .collect(),
-                    _ => Vec::new(),
-                };
-                if values.len() != 2 {
-                    return Err(wrong(self, "give two numbers in parentheses"));
-                }
-                for (part, n) in ["re", "im"].iter().zip(&values) {
-                    let word = self.argument_word(n, *t).map_err(|why| wrong(self, &why))?;
-                    out.push(Data {
-                        name: data_name(&format!("{name}.{part}")),
-                        kind: ArgumentKind::Word { ty: *t, value: word },
-                    });
-                }
-            }
-            (Type::Array { element, dims, .. }, Some(Argument::Array(lens, items))) => {
-                let per = element.words().unwrap_or(1).unsigned_abs() as usize;
-                let types = element.word_types();
-                let Some(t) = types.first().copied().filter(|t| types.iter().all(|u| u == t)) else {
-                    return Err(wrong(self, "arrays of structs with fields of several types cannot be given"));
-                };
-                if lens.len() != usize::from(*dims) {
-                    return Err(wrong(self, &format!("it has {}", plural(lens.len(), "dimension"))));
-                }
-                let count: usize = lens.iter().product();
-                if items.len() != count && items.len() != count * per {
-                    let (numbers, elements) = (plural(items.len(), "number"), plural(count, "element"));
-                    return Err(wrong(self, &format!("{numbers} for {elements}")));
-                }
-                let mut words = Vec::with_capacity(count * per);
-                for n in items {
-                    words.push(self.argument_word(n, t).map_err(|why| wrong(self, &why))?);
-                    // Real numbers for complex elements.
-                    if items.len() == count {
-                        words.extend(std::iter::repeat_n(0, per - 1));
-                    }
-                }
-                let lens = lens.iter().map(|n| *n as i64).collect();
-                out.push(Data { name: data_name(name), kind: ArgumentKind::Array { ty: t, words, lens } });
-            }
-            (Type::Struct(s), Some(v)) => {
-                let p = parts(v).unwrap_or_default();
-                if p.len() != s.fields.len() {
-                    let fields: Vec<&str> = s.fields.iter().map(|(f, _)| f.as_str()).collect();
-                    return Err(wrong(self, &format!("give its fields {} in parentheses", fields.join(", "))));
-                }
-                for ((f, t), v) in s.fields.iter().zip(&p) {
-                    self.data(file, param, &format!("{name}.{f}"), t, Some(v), out)?;
-                }
-            }
-            (Type::Tuple(types), Some(v)) => {
-                let p = parts(v).unwrap_or_default();
-                for (n, (t, v)) in types.iter().zip(&p).enumerate() {
-                    self.data(file, param, &format!("{name}.{}", n + 1), t, Some(v), out)?;
-                }
-            }
-            // Types alone: words that the user may set later.
-            (t @ (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_)), None) => {
-                for (n, ty) in super::allocate::part_names(name, t).iter().zip(t.word_types()) {
-                    let value = if ty == Ty::L { log::ONE } else { 0 };
-                    out.push(Data { name: data_name(n), kind: ArgumentKind::Word { ty, value } });
-                }
-            }
-            (Type::Array { .. }, None) => return Err(wrong(self, "its lengths must be known: give it with `--args`")),
-            (Type::Function(_), _) => return Err(wrong(self, "a function cannot be given from outside")),
-            (_, Some(_)) => return Err(wrong(self, "this is a value of another kind")),
-            (_, None) => return Err(wrong(self, "it has no value")),
+/// The data symbols of an argument of a type, in the order of the parameter's words: what a run begins with. `name` is the parameter's.
+///
+/// # Errors
+/// What is wrong with the value.
+pub fn argument_data(name: &str, ty: &Type, value: Option<&Argument>, format: Format) -> Result<Vec<Data>, String> {
+    let mut out = Vec::new();
+    data(name, ty, value, format, &mut out)?;
+    Ok(out)
+}
+
+fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &mut Vec<Data>) -> Result<(), String> {
+    let wrong = |what: &str| format!("the argument `{name}` must be {ty}: {what}");
+    let word_of = |n: &Number, ty: Ty| argument_word(n, ty, format).map_err(|why| wrong(&why));
+    let parts = |v: &Argument| match v {
+        Argument::Tuple(p) => Some(p.clone()),
+        Argument::Number(_) | Argument::Array(..) => None,
+    };
+    match (ty, value) {
+        (Type::Num(t) | Type::Tropical(t), Some(Argument::Number(n))) => {
+            let value = word_of(n, *t)?;
+            out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: *t, value } });
         }
-        Ok(())
+        (Type::Bool, Some(Argument::Number(Number::Text(t))))
+            if t == "true" || t == "false" || t == "0" || t == "1" =>
+        {
+            let value = u64::from(t == "true" || t == "1");
+            out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: Ty::Int, value } });
+        }
+        // Truth values of a file.
+        (Type::Bool, Some(Argument::Number(Number::Int(n @ (0 | 1))))) => {
+            let kind = ArgumentKind::Word { ty: Ty::Int, value: n.cast_unsigned() };
+            out.push(Data { name: data_name(name), kind });
+        }
+        (Type::Complex(t), Some(v)) => {
+            let values = match (v, parts(v)) {
+                (Argument::Number(n), _) => vec![n.clone(), Number::Int(0)],
+                (_, Some(p)) if p.len() == 2 => {
+                    p.iter().filter_map(|p| if let Argument::Number(n) = p { Some(n.clone()) } else { None }).collect()
+                }
+                _ => Vec::new(),
+            };
+            if values.len() != 2 {
+                return Err(wrong("give two numbers in parentheses"));
+            }
+            for (part, n) in ["re", "im"].iter().zip(&values) {
+                let kind = ArgumentKind::Word { ty: *t, value: word_of(n, *t)? };
+                out.push(Data { name: data_name(&format!("{name}.{part}")), kind });
+            }
+        }
+        (Type::Array { element, dims, .. }, Some(Argument::Array(lens, items))) => {
+            let per = element.words().unwrap_or(1).unsigned_abs() as usize;
+            let types = element.word_types();
+            let Some(t) = types.first().copied().filter(|t| types.iter().all(|u| u == t)) else {
+                return Err(wrong("arrays of structs with fields of several types cannot be given"));
+            };
+            if lens.len() != usize::from(*dims) {
+                return Err(wrong(&format!("it has {}", plural(lens.len(), "dimension"))));
+            }
+            let count: usize = lens.iter().product();
+            if items.len() != count && items.len() != count * per {
+                let (numbers, elements) = (plural(items.len(), "number"), plural(count, "element"));
+                return Err(wrong(&format!("{numbers} for {elements}")));
+            }
+            let mut words = Vec::with_capacity(count * per);
+            for n in items {
+                words.push(word_of(n, t)?);
+                // Real numbers for complex elements.
+                if items.len() == count {
+                    words.extend(std::iter::repeat_n(0, per - 1));
+                }
+            }
+            let lens = lens.iter().map(|n| *n as i64).collect();
+            out.push(Data { name: data_name(name), kind: ArgumentKind::Array { ty: t, words, lens } });
+        }
+        (Type::Struct(s), Some(v)) => {
+            let p = parts(v).unwrap_or_default();
+            if p.len() != s.fields.len() {
+                let fields: Vec<&str> = s.fields.iter().map(|(f, _)| f.as_str()).collect();
+                return Err(wrong(&format!("give its fields {} in parentheses", fields.join(", "))));
+            }
+            for ((f, t), v) in s.fields.iter().zip(&p) {
+                data(&format!("{name}.{f}"), t, Some(v), format, out)?;
+            }
+        }
+        (Type::Tuple(types), Some(v)) => {
+            let p = parts(v).unwrap_or_default();
+            for (n, (t, v)) in types.iter().zip(&p).enumerate() {
+                data(&format!("{name}.{}", n + 1), t, Some(v), format, out)?;
+            }
+        }
+        // Types alone: words that the user may set later.
+        (t @ (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_)), None) => {
+            for (n, ty) in super::allocate::part_names(name, t).iter().zip(t.word_types()) {
+                let value = if ty == Ty::L { log::ONE } else { 0 };
+                out.push(Data { name: data_name(n), kind: ArgumentKind::Word { ty, value } });
+            }
+        }
+        (Type::Array { .. }, None) => return Err(wrong("its lengths must be known: give it with `--args`")),
+        (Type::Function(_), _) => return Err(wrong("a function cannot be given from outside")),
+        (_, Some(_)) => return Err(wrong("this is a value of another kind")),
+        (_, None) => return Err(wrong("it has no value")),
     }
+    Ok(())
+}
 
-    fn argument_word(&self, n: &Number, ty: Ty) -> Result<u64, String> {
-        let format = self.program.format;
-        let env = Env { format, ..Env::default() };
-        let title = |e: pendula_isa::Fault| e.title().to_string();
-        match (n, ty) {
-            (Number::Text(t), Ty::Int) if t == "true" || t == "false" => Ok(u64::from(t == "true")),
-            (Number::Text(t), Ty::Int) => {
-                let t = t.replace('_', "");
-                let parsed = t
-                    .strip_prefix("0x")
-                    .map_or_else(|| t.parse::<i64>().map(i64::cast_unsigned).ok(), |h| u64::from_str_radix(h, 16).ok());
-                let whole = || {
-                    t.parse::<f64>()
-                        .ok()
-                        .filter(|x| x.fract() == 0.0 && x.abs() < 9.0e18)
-                        .map(|x| (x as i64).cast_unsigned())
-                };
-                parsed.or_else(whole).ok_or_else(|| format!("`{t}` is no integer of 64 bits"))
-            }
-            (Number::Text(t), Ty::Q) => decimal::parse_q(t, format).map_err(|e| format!("`{t}`: {e}")),
-            (Number::Text(t), Ty::L) => decimal::parse_l(t).map_err(|e| format!("`{t}`: {e}")),
-            (Number::Text(t), Ty::F) => decimal::parse_f(t).map_err(|e| format!("`{t}`: {e}")),
-            (Number::Int(k), Ty::Int) => Ok(k.cast_unsigned()),
-            (Number::Int(k), Ty::Q) => convert::int_to_q(env, k.cast_unsigned()).map_err(title),
-            (Number::Int(k), Ty::L) => convert::int_to_l(env, k.cast_unsigned()).map_err(title),
-            (Number::Int(k), Ty::F) => Ok((*k as f64).to_bits()),
-            (Number::Float(x), Ty::F) => Ok(x.to_bits()),
-            (Number::Float(x), Ty::Int) if x.fract() == 0.0 && x.abs() < 9.0e18 => Ok((*x as i64).cast_unsigned()),
-            (Number::Float(x), Ty::Int) => Err(format!("{x} is no integer")),
-            (Number::Float(x), Ty::Q) => convert::f_to_q(env, x.to_bits()).map_err(title),
-            (Number::Float(x), Ty::L) => convert::f_to_l(env, x.to_bits()).map_err(title),
+fn argument_word(n: &Number, ty: Ty, format: Format) -> Result<u64, String> {
+    let env = Env { format, ..Env::default() };
+    let title = |e: pendula_isa::Fault| e.title().to_string();
+    match (n, ty) {
+        (Number::Text(t), Ty::Int) if t == "true" || t == "false" => Ok(u64::from(t == "true")),
+        (Number::Text(t), Ty::Int) => {
+            let t = t.replace('_', "");
+            let parsed = t
+                .strip_prefix("0x")
+                .map_or_else(|| t.parse::<i64>().map(i64::cast_unsigned).ok(), |h| u64::from_str_radix(h, 16).ok());
+            let whole = || {
+                t.parse::<f64>()
+                    .ok()
+                    .filter(|x| x.fract() == 0.0 && x.abs() < 9.0e18)
+                    .map(|x| (x as i64).cast_unsigned())
+            };
+            parsed.or_else(whole).ok_or_else(|| format!("`{t}` is no integer of 64 bits"))
         }
+        (Number::Text(t), Ty::Q) => decimal::parse_q(t, format).map_err(|e| format!("`{t}`: {e}")),
+        (Number::Text(t), Ty::L) => decimal::parse_l(t).map_err(|e| format!("`{t}`: {e}")),
+        (Number::Text(t), Ty::F) => decimal::parse_f(t).map_err(|e| format!("`{t}`: {e}")),
+        (Number::Int(k), Ty::Int) => Ok(k.cast_unsigned()),
+        (Number::Int(k), Ty::Q) => convert::int_to_q(env, k.cast_unsigned()).map_err(title),
+        (Number::Int(k), Ty::L) => convert::int_to_l(env, k.cast_unsigned()).map_err(title),
+        (Number::Int(k), Ty::F) => Ok((*k as f64).to_bits()),
+        (Number::Float(x), Ty::F) => Ok(x.to_bits()),
+        (Number::Float(x), Ty::Int) if x.fract() == 0.0 && x.abs() < 9.0e18 => Ok((*x as i64).cast_unsigned()),
+        (Number::Float(x), Ty::Int) => Err(format!("{x} is no integer")),
+        (Number::Float(x), Ty::Q) => convert::f_to_q(env, x.to_bits()).map_err(title),
+        (Number::Float(x), Ty::L) => convert::f_to_l(env, x.to_bits()).map_err(title),
     }
 }
 

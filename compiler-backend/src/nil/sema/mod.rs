@@ -38,7 +38,7 @@ use super::token::Tok;
 use super::types::{Names, Type, TypeProblem};
 use crate::ir::{self, Fun, Loc, Program};
 
-pub use entry::{Argument, Number};
+pub use entry::{Argument, Number, argument_data};
 
 /// A source file that has been read.
 #[derive(Debug)]
@@ -81,6 +81,8 @@ pub struct Analysis {
     pub arguments: Vec<crate::lower::Argument>,
     /// Their names, by parameter.
     pub parameters: Vec<Vec<String>>,
+    /// The parameters' types.
+    pub types: Vec<Type>,
     /// What there is to say.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -215,7 +217,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
     let mut diagnostics = s.diagnostics;
     diagnostics.sort_by_key(|d| d.primary.as_ref().map(|l| (l.place.file, l.place.span.start)));
     diagnostics.dedup();
-    Analysis { program, arguments: entry.data, parameters: entry.parameters, diagnostics }
+    Analysis { program, arguments: entry.data, parameters: entry.parameters, types: entry.types, diagnostics }
 }
 
 impl<'a> Sema<'a> {

@@ -1,0 +1,291 @@
+//! `pendula grad --batch`.
+
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+use pendula::batch::{Batch, Room};
+use pendula::grad::{GradError, Options, Report, grad, names, places};
+use pendula::hw_model::Technology;
+use pendula::isa::counts::Counts;
+use pendula::isa::text::number;
+use pendula::isa::types::Ty;
+use pendula::values::Place;
+use pendula::vm::{Config, Machine, Outcome};
+use serde_json::{Value, json};
+
+use super::inputs::{Inputs, load};
+use super::save::{Files, Saved, Words};
+use super::{Failure, Noticed, Progress, Steps, Telling, notes_text, print_items, table};
+use crate::Status;
+use crate::cli::Grad;
+use crate::cmd::grad::{
+    ELEMENTS, Seen, Stop, blocked, gradient_text, message, options, seen_flags, state_text, stopped, text, to_object,
+    uses_floats,
+};
+use crate::cmd::run::{counts_json, counts_text};
+use crate::cmd::{Intended, Program};
+use crate::drift::drift;
+use crate::outcome::{Stopped, outcome_json};
+use crate::report::{Reporter, print, to_json};
+use crate::session;
+
+/// What one item gives.
+#[derive(Default)]
+struct Item {
+    /// What is wrong with what is asked for: no item can give it.
+    error: Option<GradError<Stop>>,
+    failure: Option<Failure>,
+    /// The names of the loss and of the derivatives, and what they are.
+    names: Vec<String>,
+    cells: Vec<String>,
+    /// What would be printed of the item alone, where a line is too little.
+    block: String,
+    notes: Vec<String>,
+    noticed: Noticed,
+    wrong: bool,
+    json: String,
+    words: Words,
+}
+
+/// What is the same for all items.
+struct Common<'a> {
+    args: &'a Grad,
+    options: Options,
+    inputs: &'a Inputs,
+    files: Files,
+    floats: bool,
+    /// Whether an item takes more than a line.
+    blocks: bool,
+    totals: Mutex<Counts>,
+}
+
+pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
+    let given = &args.given;
+    let intended = Intended { given, input: args.input.as_deref() };
+    let loaded = load(&args.many.batch, &args.source, intended, false, (args.json, reporter))?;
+    let (loaded, inputs) = match loaded {
+        Ok(found) => found,
+        Err(status) => return Ok(status),
+    };
+    let mut warnings = loaded.warnings.clone();
+    warnings.extend(blocked(&loaded));
+    if !args.json {
+        reporter.diagnostics(&warnings, &loaded.sources);
+    }
+    let program = match session::program(&loaded, &args.source, given, true, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    let module = program.module();
+    let config = Config { count: args.stats, ..session::config(given) };
+    let batch = Batch::new(&program, &config, |machine| {
+        session::set(machine, given)?;
+        args.input.as_ref().map_or(Ok(()), |tape| session::input(machine, tape, None, false))
+    })?;
+    let refused = |error| {
+        let machine = session::machine(&program, given)?;
+        stopped(error, args, &loaded, (&machine, &Seen::default()), reporter)
+    };
+    let options = options(args, &loaded)?;
+    let results = match places(module, &options) {
+        Ok((loss, wrt)) => results(&loss, &wrt, &options, &loaded),
+        Err(error) => return refused(error),
+    };
+    let files = Files::new(&args.many.save, results, args.hex, module.flags.format, &inputs.files)?;
+    let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
+    let floats = uses_floats(module);
+    let common = Common { args, options, inputs: &inputs, files, floats, blocks, totals: Mutex::default() };
+    let progress = Progress::new(inputs.count);
+    let mut items = batch.run(inputs.count, args.many.jobs, |machine, room, item| {
+        let out = common.item(machine, room, item);
+        if !room.is_short() {
+            progress.one();
+        }
+        out
+    })?;
+    let elapsed = progress.finish();
+    if let Some(error) = items.iter_mut().find_map(|item| item.error.take()) {
+        return refused(error);
+    }
+
+    let failed = items.iter().any(|item| item.failure.is_some() || item.wrong);
+    let saved: Vec<Result<&Words, String>> =
+        items.iter().map(|item| item.failure.as_ref().map_or(Ok(&item.words), |f| Err(f.title()))).collect();
+    common.files.write(&saved)?;
+    let technology = Technology::default_technology();
+    let counts = common.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if args.json {
+        let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+        let mut object = vec![("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
+        if args.stats {
+            object.push(("stats", counts_json(&counts, &module.code, &technology, elapsed)));
+        }
+        let items: Vec<String> = items.into_iter().map(|item| item.json).collect();
+        print_items(&object, &items)?;
+    } else {
+        print(&if common.blocks { blocks_text(&items) } else { lines_text(&items) })?;
+        if args.stats {
+            print(&counts_text(&counts, &module.code, &technology, elapsed))?;
+        }
+        let telling = Telling { module, sources: &loaded.sources, reporter, max_steps: given.max_steps };
+        telling.failures(items.iter().enumerate().filter_map(|(n, item)| Some((n, item.failure.as_ref()?))));
+        telling.noticed(items.iter().enumerate().map(|(n, item)| (n, item.noticed)));
+    }
+    Ok(if failed { Status::Fault } else { Status::Done })
+}
+
+/// What can be saved: the loss, the derivatives, and second derivatives.
+fn results(loss: &Place, wrt: &[Place], options: &Options, program: &Program) -> Vec<Saved> {
+    let mut out = vec![Saved::of(loss, program)];
+    for input in wrt {
+        let names_of = vec![format!("∂/∂{}", input.name), format!("d/d{}", input.name), input.name.clone()];
+        // As `pendula::grad` gives derivatives: those of logarithms are doubles.
+        let ty =
+            if loss.ty == Ty::L { Ty::F } else { input.ty.gradient().filter(|_| input.ty != Ty::L).unwrap_or(Ty::F) };
+        let one = Saved::of(input, program).derivative(names_of, ty);
+        out.push(if options.jacobian && names(loss)[0] != loss.name { one.times(&names(loss)) } else { one });
+    }
+    if options.hessian {
+        let words: Vec<String> = wrt.iter().flat_map(names).collect();
+        out.push(Saved::square("hessian", &words));
+    }
+    out
+}
+
+/// A line for each item.
+fn lines_text(items: &[Item]) -> String {
+    let names = items.iter().find(|item| item.failure.is_none()).map(|item| item.names.clone()).unwrap_or_default();
+    let row = |item: &Item| item.failure.as_ref().map_or_else(|| Ok(item.cells.clone()), |f| Err(f.title()));
+    let mut out = table(&names, &items.iter().map(row).collect::<Vec<_>>());
+    let notes = items.iter().enumerate().flat_map(|(n, item)| item.notes.iter().map(move |note| (n, note.clone())));
+    out.push_str(&notes_text(notes.collect(), items.len()));
+    out
+}
+
+/// What would be printed of each item alone.
+fn blocks_text(items: &[Item]) -> String {
+    let mut out = String::new();
+    for (n, item) in items.iter().enumerate() {
+        let gap = if n > 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}item {n}");
+        match &item.failure {
+            Some(failure) => {
+                let _ = writeln!(out, "{}", failure.title());
+            }
+            None => out.push_str(&item.block),
+        }
+    }
+    out
+}
+
+impl Common<'_> {
+    /// Differentiates for an item as would be done alone.
+    fn item(&self, machine: &mut Machine<'_>, room: &mut Room, item: usize) -> Item {
+        let args = self.args;
+        self.inputs.set(machine, item);
+        let mut steps = Steps::new(args.given.max_steps);
+        let mut seen = Seen::default();
+        let found = grad(machine, &self.options, |m| {
+            let carriage = m.carriage();
+            let outcome = steps.go(m, room);
+            seen.ended(outcome, carriage, m)
+        });
+        if room.is_short() {
+            return Item::default();
+        }
+        if args.stats {
+            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(&machine.counts());
+        }
+        // Of a comparison that is not to be had for want of steps nothing can be said.
+        let stop = match found {
+            Ok(_) if seen.limit => Outcome::Limit,
+            Ok(found) => return self.results(machine, &found, item),
+            Err(GradError::Stopped(Stop::Outcome(outcome))) => outcome,
+            Err(error) if machine.executed() == 0 => return Item { error: Some(error), ..Item::default() },
+            Err(error) => {
+                let why = message(error);
+                let outcome = json!({ "kind": "refused", "message": why });
+                let json = self.failed(machine, &seen, item, outcome);
+                return Item { failure: Some(Failure::Refused(why)), json, ..Item::default() };
+            }
+        };
+        let outcome = outcome_json(&stop, machine, args.given.max_steps);
+        Item {
+            failure: Stopped::of(&stop, machine).map(Failure::Stopped),
+            noticed: (seen.overflow, machine.flags().inexact),
+            json: self.failed(machine, &seen, item, outcome),
+            ..Item::default()
+        }
+    }
+
+    /// What JSON tells of an item that gives nothing.
+    fn failed(&self, machine: &Machine<'_>, seen: &Seen, item: usize, outcome: Value) -> String {
+        if !self.args.json {
+            return String::new();
+        }
+        json!({ "item": item, "outcome": outcome, "flags": seen_flags(machine, seen.overflow) }).to_string()
+    }
+
+    fn results(&self, machine: &Machine<'_>, found: &Report, item: usize) -> Item {
+        let args = self.args;
+        let module = machine.program().module();
+        let format = module.flags.format;
+        let drift = found.drift.as_ref().map(|(a, b)| drift(module, (&a.regs, &a.mem), (&b.regs, &b.mem)));
+        // Fixed-point and logarithmic numbers and integers come back; only rounding may stay.
+        let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !self.floats);
+        let kept = found.kept.is_none_or(|(_, back)| back || self.floats);
+        let mut out = Item { wrong: broken || !kept || !found.agrees(), ..Item::default() };
+        if !self.files.is_empty() {
+            out.words = words(found, args.hex);
+        }
+        if args.json {
+            let mut object = to_object(found, format, args.hex);
+            // Said once for all items.
+            object.remove("schema");
+            object.insert("item".into(), json!(item));
+            object.insert("flags".into(), seen_flags(machine, found.overflow));
+            if let Some(drift) = drift.filter(|_| args.drift) {
+                object.insert("drift".into(), drift.json);
+            }
+            out.json = Value::Object(object).to_string();
+            return out;
+        }
+        let elements = if args.wrt.is_empty() && !args.jacobian { ELEMENTS } else { usize::MAX };
+        let state = state_text(found, drift.as_ref(), args.drift, broken, self.floats);
+        if self.blocks {
+            out.block = text(found, format, args.hex, elements) + &state;
+        } else {
+            out.notes.extend((!state.is_empty()).then(|| state.trim_end().to_string()));
+            for loss in &found.losses {
+                let raw = || format!("{:#018x}", loss.value);
+                out.names.push(loss.name.clone());
+                out.cells.push(if args.hex { raw() } else { number(loss.value, loss.variable.ty, format) });
+                for g in &loss.gradients {
+                    out.names.push(format!("∂/∂{}", g.input.name));
+                    out.cells.push(gradient_text(g, format, args.hex, elements));
+                }
+            }
+        }
+        out.noticed = (found.overflow, machine.flags().inexact);
+        out
+    }
+}
+
+/// The words to be saved, in the order of [`results`].
+fn words(found: &Report, raw: bool) -> Words {
+    let mut out = vec![found.losses.iter().map(|loss| loss.value).collect()];
+    let inputs = found.losses.first().map_or(0, |loss| loss.gradients.len());
+    let nothing = f64::NAN.to_bits();
+    for n in 0..inputs {
+        let each = found.losses.iter().flat_map(|loss| {
+            let g = &loss.gradients[n];
+            let derivative =
+                |(word, d): (&u64, &Option<(u64, Ty)>)| if raw { *word } else { d.map_or(nothing, |d| d.0) };
+            g.words.iter().zip(&g.derivatives).map(derivative)
+        });
+        out.push(each.collect());
+    }
+    let second = found.hessian.as_ref().map(|rows| rows.iter().flatten().map(|x| x.map_or(nothing, f64::to_bits)));
+    out.extend(second.map(Iterator::collect));
+    out
+}

@@ -1,0 +1,433 @@
+//! What `--batch` gives: array files, which arguments or data symbols their items are the values of, and the words of these.
+
+use std::rc::Rc;
+
+use anyhow::{Context, bail, ensure};
+use pendula::arguments;
+use pendula::asm::diagnostic::Sources;
+use pendula::compiler::compile::Options;
+use pendula::compiler::nil::sema::{Argument, Input, Number, argument_data};
+use pendula::compiler::nil::{ast, read};
+use pendula::isa::module::Module;
+use pendula::isa::types::Reg;
+use pendula::items::Items;
+use pendula::load::{self, FileKind, Loaded, Nil, display_name, kind_of};
+use pendula::values::{self, Location, Place};
+use pendula::vm::Machine;
+
+use super::plural;
+use crate::Status;
+use crate::cli::Source;
+use crate::cmd::{self, Intended, compile, load_with, settle};
+use crate::report::Reporter;
+
+/// The words that runs begin with, item by item.
+pub(crate) struct Inputs {
+    /// How many items there are.
+    pub(crate) count: usize,
+    /// The files that were read, the program among them.
+    pub(crate) files: Vec<String>,
+    feeds: Vec<Feed>,
+}
+
+/// The words of one input.
+struct Feed {
+    places: Vec<Place>,
+    /// Of all items, one after the other.
+    words: Vec<u64>,
+}
+
+impl Inputs {
+    /// Sets the inputs of an item.
+    pub(crate) fn set(&self, machine: &mut Machine<'_>, item: usize) {
+        for feed in &self.feeds {
+            let mut words = &feed.words[item * (feed.words.len() / self.count)..];
+            for place in &feed.places {
+                let (own, rest) = words.split_at(place.count() as usize);
+                values::put(machine, place, own);
+                words = rest;
+            }
+        }
+    }
+
+    /// What a register of an item is set to.
+    pub(crate) fn register(&self, item: usize, reg: Reg) -> Option<u64> {
+        let at = |place: &Place| place.at == Location::Register(reg);
+        self.feeds.iter().rev().find(|feed| feed.places.iter().any(at)).and_then(|feed| feed.words.get(item).copied())
+    }
+}
+
+/// A file of `--batch`.
+struct File {
+    name: Option<String>,
+    items: Rc<Items>,
+}
+
+/// Where an input comes from: a file, or one column of it.
+#[derive(Clone)]
+struct From {
+    items: Rc<Items>,
+    column: Option<usize>,
+    /// Whether it was said what this is.
+    named: bool,
+}
+
+impl From {
+    /// What is wrong with the words of `name`.
+    fn error(&self, name: &str, what: String) -> anyhow::Error {
+        if self.named {
+            return anyhow::anyhow!(what);
+        }
+        let (path, what_it_is) = (self.items.path(), if self.column.is_some() { "a column of it" } else { "it" });
+        anyhow::anyhow!("{what}; without a name, {what_it_is} is taken for `{name}`: say what it is, `NAME={path}`")
+    }
+}
+
+/// Which file gives what.
+struct Plan {
+    /// For each parameter of a program in Nil.
+    parameters: Vec<Option<From>>,
+    /// By the names of other places.
+    places: Vec<(String, From)>,
+}
+
+/// Loads a program and the inputs of its runs. What is wrong with the program is reported; then the result is the status to end with.
+pub(crate) fn load(
+    batch: &[String],
+    source: &Source,
+    run: Intended<'_>,
+    reverse: bool,
+    (json, reporter): (bool, &Reporter),
+) -> anyhow::Result<Result<(cmd::Program, Inputs), Status>> {
+    let files = files(batch)?;
+    let count = files.first().map_or(0, |f| f.items.count());
+    let result = if kind_of(&source.file, &[]).is_ok_and(|kind| kind == FileKind::Nil) {
+        let (loaded, plan, scalar) = compiled(&files, source, run)?;
+        settle(loaded, json, reporter)?.map(|p| (p, plan, scalar))
+    } else {
+        match cmd::load(source, Some(run), json, reporter)? {
+            Ok(program) => {
+                let plan = assembled(&program.module, &files, reverse)?;
+                Ok((program, plan, false))
+            }
+            Err(status) => Err(status),
+        }
+    };
+    let (program, plan, scalar) = match result {
+        Ok(found) => found,
+        Err(status) => return Ok(Err(status)),
+    };
+    let module = &program.module;
+    let mut feeds = Vec::new();
+    if let Some(nil) = &program.nil {
+        for (n, from) in plan.parameters.iter().enumerate() {
+            feeds.extend(from.as_ref().map(|from| parameter(module, nil, n, from, scalar)).transpose()?);
+        }
+    }
+    for (name, from) in &plan.places {
+        feeds.push(place(module, name, from)?);
+    }
+    let mut paths = vec![source.file.clone()];
+    paths.extend(files.iter().map(|f| f.items.path().to_string()));
+    Ok(Ok((program, Inputs { count, files: paths, feeds })))
+}
+
+/// Reads the files, and sees that they have as many items each.
+fn files(batch: &[String]) -> anyhow::Result<Vec<File>> {
+    let mut out: Vec<File> = Vec::new();
+    for text in batch {
+        // A path may have a `=` in it, too.
+        let named = text.split_once('=').filter(|(name, _)| !name.is_empty() && !name.contains(['/', '\\']));
+        let (name, path) = named.map_or((None, text.as_str()), |(name, path)| (Some(name.trim()), path.trim()));
+        let items = Items::read(path.strip_prefix('@').unwrap_or(path)).with_context(|| format!("--batch {text}"))?;
+        if let Some(first) = out.first() {
+            let (a, b) = (&first.items, &items);
+            ensure!(
+                a.count() == b.count(),
+                "{} has {}, {} has {}: all files of a batch have as many items",
+                a.path(),
+                plural(a.count(), "item"),
+                b.path(),
+                plural(b.count(), "item")
+            );
+        }
+        if let Some(name) = name {
+            ensure!(
+                out.iter().all(|f| f.name.as_deref() != Some(name)),
+                "--batch {text}: another file gives `{name}` already"
+            );
+        }
+        out.push(File { name: name.map(str::to_string), items: Rc::new(items) });
+    }
+    Ok(out)
+}
+
+/// The names and files that are given: those of a named file, of a file that names its columns, and files without a name.
+fn given(files: &[File]) -> (Vec<(String, From)>, Vec<&File>) {
+    let (mut named, mut unnamed) = (Vec::new(), Vec::new());
+    for file in files {
+        let whole = |column| From { items: Rc::clone(&file.items), column, named: true };
+        match (&file.name, file.items.names()) {
+            (Some(name), _) => named.push((name.clone(), whole(None))),
+            (None, Some(names)) => {
+                named.extend(names.iter().enumerate().map(|(n, name)| (name.clone(), whole(Some(n)))));
+            }
+            (None, None) => unnamed.push(file),
+        }
+    }
+    (named, unnamed)
+}
+
+/// Gives files without a name to what has none yet: `free`, of which `single` tells how many are single numbers. A file whose items have as many numbers
+/// gives each one of them, else it gives the next one whole.
+fn distribute<T: Clone>(unnamed: &[&File], free: &[T], all_single: bool) -> Option<Vec<(T, From)>> {
+    if let ([file], [_, _, ..]) = (unnamed, free)
+        && all_single
+        && *file.items.shape() == [free.len()]
+    {
+        let columns = free.iter().cloned().enumerate();
+        return Some(
+            columns
+                .map(|(n, to)| (to, From { items: Rc::clone(&file.items), column: Some(n), named: false }))
+                .collect(),
+        );
+    }
+    let one =
+        |(file, to): (&&File, &T)| (to.clone(), From { items: Rc::clone(&file.items), column: None, named: false });
+    (unnamed.len() <= free.len()).then(|| unnamed.iter().zip(free).map(one).collect())
+}
+
+/// For a program in assembly or an object: which file gives which symbol.
+fn assembled(module: &Module, files: &[File], reverse: bool) -> anyhow::Result<Plan> {
+    let (named, unnamed) = given(files);
+    let mut places = named;
+    if !unnamed.is_empty() {
+        let marks = if reverse { "export" } else { "import" };
+        let marked = values::marked(module, |import, export| if reverse { export } else { import });
+        let free: Vec<&Place> = marked.iter().filter(|p| places.iter().all(|(name, _)| *name != p.name)).collect();
+        let single = free.iter().all(|p| p.count() == 1);
+        let Some(more) = distribute(&unnamed, &free, single) else {
+            let path = unnamed[free.len()].items.path();
+            bail!("--batch {path}: the program {marks}s nothing that this could be: say what it is, `NAME={path}`");
+        };
+        places.extend(more.into_iter().map(|(place, from)| (place.name.clone(), from)));
+    }
+    Ok(Plan { parameters: Vec::new(), places })
+}
+
+/// For a program in Nil: compiled once, for arguments of the shape of an item's. Also tells whether items of a single element count as numbers.
+type Compiled = (Result<Loaded, load::LoadError>, Plan, bool);
+
+fn compiled(files: &[File], source: &Source, run: Intended<'_>) -> anyhow::Result<Compiled> {
+    let mut nil = source.nil.clone();
+    let text = nil.args.take();
+    let options = compile::options(&nil)?;
+    // Without arguments, every parameter is to be given by a file.
+    let arguments = text.map(|text| arguments::parse(&text)).transpose().context("--args")?;
+    let arguments = arguments.map(|list| list.into_iter().map(|a| (!is_open(&a)).then_some(a)).collect::<Vec<_>>());
+    let bytes = load::read_bytes(&source.file, source.max_source)?;
+    let program = load::text_of(&source.file, bytes)?;
+    let (inputs, _) = read(&mut Sources::default(), display_name(&source.file), program);
+    let entries = entries(&inputs, nil.entry.as_deref());
+    let Some(parameters) = chosen(&entries, arguments.as_deref(), files) else {
+        // There is nothing to run, and the compiler says why.
+        let plan = Plan { parameters: Vec::new(), places: Vec::new() };
+        return Ok((load_with(source, &options, Some(run))?, plan, false));
+    };
+    let plan = assign(parameters, arguments.as_deref(), files)?;
+    let ways = ways(&plan);
+    let mut first = None;
+    for way in ways {
+        let of = |(n, from): (usize, &Option<From>)| match from {
+            Some(from) => Some(way.argument(from)),
+            None => arguments.as_ref()?.get(n)?.clone(),
+        };
+        let arguments = plan.parameters.iter().enumerate().map(of).collect::<Option<Vec<_>>>().unwrap_or_default();
+        let loaded = load_with(source, &Options { arguments, ..options.clone() }, Some(run))?;
+        if loaded.as_ref().is_ok_and(|l| l.module.is_some()) {
+            return Ok((loaded, plan, way.scalar));
+        }
+        first.get_or_insert(loaded);
+    }
+    let loaded = first.context("nothing was compiled")?;
+    Ok((loaded, plan, false))
+}
+
+/// How items are read where there is a choice.
+#[derive(Clone, Copy)]
+struct Way {
+    /// An item of one element is a number, no array.
+    scalar: bool,
+    /// A column of doubles that are whole, one of several columns, is of integers.
+    whole: bool,
+}
+
+/// In which ways the items may be meant, the likeliest first.
+fn ways(plan: &Plan) -> Vec<Way> {
+    let froms = || plan.parameters.iter().flatten();
+    let one = froms().any(|from| from.column.is_none() && *from.items.shape() == [1]);
+    let whole = froms().any(|from| from.column.is_some_and(|column| from.items.is_whole(column)));
+    let mut out = vec![Way { scalar: false, whole: false }];
+    out.extend(one.then_some(Way { scalar: true, whole: false }));
+    out.extend(whole.then_some(Way { scalar: one, whole: true }));
+    out
+}
+
+impl Way {
+    /// The argument that tells the compiler what items are.
+    fn argument(self, from: &From) -> Argument {
+        let argument = from.items.argument(from.items.telling(from.column), from.column, self.scalar);
+        match (argument, from.column) {
+            (Argument::Number(Number::Float(x)), Some(column)) if self.whole && from.items.is_whole(column) => {
+                Argument::Number(Number::Int(x as i64))
+            }
+            (argument, _) => argument,
+        }
+    }
+}
+
+/// Whether an argument is left to a file: `_`.
+fn is_open(argument: &Argument) -> bool {
+    matches!(argument, Argument::Number(Number::Text(text)) if text == "_")
+}
+
+/// The parameters of the definitions where a run may begin, as the compiler looks for them.
+fn entries(inputs: &[Input], entry: Option<&str>) -> Vec<Vec<String>> {
+    let functions = |library: bool| {
+        let files = inputs.iter().filter(move |input| input.library == library);
+        files.flat_map(|input| &input.tree.items).filter_map(|item| match item {
+            ast::Item::Function(f) => Some(f),
+            _ => None,
+        })
+    };
+    let names = |f: &ast::Function| f.params.iter().map(|p| p.name.text.clone()).collect::<Vec<String>>();
+    if let Some(entry) = entry {
+        let named = |f: &&ast::Function| f.name.text == entry && f.instruction.is_none();
+        let own: Vec<_> = functions(false).filter(named).map(names).collect();
+        return if own.is_empty() { functions(true).filter(named).map(names).collect() } else { own };
+    }
+    let Some(last) = functions(false).next_back() else { return Vec::new() };
+    let same = |f: &&ast::Function| f.name.text == last.name.text && f.instruction == last.instruction;
+    let mut out: Vec<_> = functions(false).filter(same).map(names).collect();
+    out.reverse();
+    out
+}
+
+/// The number of a parameter by its name, or by its position from 1.
+fn position(parameters: &[String], name: &str) -> Option<usize> {
+    let by_name = parameters.iter().position(|p| p == name);
+    let number = || name.parse::<usize>().ok()?.checked_sub(1).filter(|n| *n < parameters.len());
+    by_name.or_else(number)
+}
+
+/// Of several definitions the first that has as many parameters as there are arguments, and most of the names.
+fn chosen<'e>(
+    entries: &'e [Vec<String>],
+    arguments: Option<&[Option<Argument>]>,
+    files: &[File],
+) -> Option<&'e Vec<String>> {
+    let (named, unnamed) = given(files);
+    let known = |p: &[String]| named.iter().filter(|(name, _)| position(p, name).is_some()).count();
+    let fits = |p: &[String]| match arguments {
+        Some(list) => p.len() == list.len(),
+        None => {
+            let left = p.len().saturating_sub(known(p));
+            left == unnamed.len() || matches!(&unnamed[..], [file] if *file.items.shape() == [left])
+        }
+    };
+    // The first of the best.
+    entries.iter().rev().max_by_key(|p| (fits(p), known(p)))
+}
+
+/// Which file gives which parameter.
+fn assign(parameters: &[String], arguments: Option<&[Option<Argument>]>, files: &[File]) -> anyhow::Result<Plan> {
+    let list = parameters.join(", ");
+    if let Some(arguments) = arguments {
+        ensure!(
+            arguments.len() == parameters.len(),
+            "--args gives {} for {} ({list}): write `_` for those that --batch gives",
+            plural(arguments.len(), "argument"),
+            plural(parameters.len(), "parameter")
+        );
+    }
+    let (named, unnamed) = given(files);
+    let mut plan = Plan { parameters: vec![None; parameters.len()], places: Vec::new() };
+    for (name, from) in named {
+        match position(parameters, &name) {
+            Some(n) => {
+                ensure!(plan.parameters[n].is_none(), "--batch gives the argument `{}` twice", parameters[n]);
+                plan.parameters[n] = Some(from);
+            }
+            None => plan.places.push((name, from)),
+        }
+    }
+    let left: Vec<usize> = (0..parameters.len()).filter(|n| plan.parameters[*n].is_none()).collect();
+    let open = |n: &usize| arguments.is_none_or(|list| list[*n].is_none());
+    let mut free: Vec<usize> = left.iter().copied().filter(open).collect();
+    if free.is_empty() && !unnamed.is_empty() {
+        // All are given: a file takes the place of the first.
+        free.extend(left.first());
+    }
+    let Some(more) = distribute(&unnamed, &free, true) else {
+        let path = unnamed[free.len()].items.path();
+        bail!(
+            "--batch {path}: which of the arguments {list} is this? Write `_` for it in --args, or name it, `NAME={path}`"
+        );
+    };
+    for (n, from) in more {
+        plan.parameters[n] = Some(from);
+    }
+    let given = |n: usize| arguments.is_some_and(|list| list[n].is_some()) || plan.parameters[n].is_some();
+    if let Some(n) = (0..parameters.len()).find(|n| !given(*n)) {
+        let of = |n: usize| if plan.parameters[n].is_some() { "_".to_string() } else { parameters[n].to_uppercase() };
+        let example = (0..parameters.len()).map(of).collect::<Vec<_>>().join(",");
+        bail!(
+            "nothing gives the argument `{}` of ({list}): give it with --args, and write `_` for those that --batch gives: `--args {example}`",
+            parameters[n]
+        );
+    }
+    Ok(plan)
+}
+
+/// The words of a parameter of a program in Nil.
+fn parameter(module: &Module, nil: &Nil, n: usize, from: &From, scalar: bool) -> anyhow::Result<Feed> {
+    let (Some(names), Some(ty)) = (nil.parameters.get(n), nil.types.get(n)) else {
+        bail!("the program has no parameter {}", n + 1);
+    };
+    let places = names.iter().map(|name| values::find(module, name)).collect::<Result<Vec<_>, _>>()?;
+    let expected: u64 = places.iter().map(Place::count).sum();
+    let name = names.first().map_or("", |name| name.split('.').next().unwrap_or(name));
+    let items = &from.items;
+    let mut words = Vec::with_capacity(items.count() * expected as usize);
+    for item in 0..items.count() {
+        let argument = items.argument(item, from.column, scalar);
+        let data = argument_data(name, ty, Some(&argument), module.flags.format);
+        let data = data.map_err(|why| from.error(name, format!("{}: {why}", items.place(item))))?;
+        let before = words.len();
+        data.iter().for_each(|d| words.extend_from_slice(d.words()));
+        ensure!((words.len() - before) as u64 == expected, "{}: `{name}` has {expected} words", items.place(item));
+    }
+    Ok(Feed { places, words })
+}
+
+/// The words of a data symbol, an element or a register.
+fn place(module: &Module, name: &str, from: &From) -> anyhow::Result<Feed> {
+    let items = &from.items;
+    let place = values::find(module, name).with_context(|| format!("--batch {}", items.path()))?;
+    let expected = place.count();
+    let mut words = Vec::with_capacity(items.count() * expected as usize);
+    for item in 0..items.count() {
+        let numbers = items.numbers(item, from.column);
+        if numbers.len() as u64 != expected {
+            let has = match place.at {
+                Location::Memory { array: true, .. } => plural(expected as usize, "word"),
+                Location::Memory { .. } | Location::Register(_) => "one word".to_string(),
+            };
+            let what = format!("{}: an item is {}, `{name}` has {has}", items.path(), items.shape_text());
+            return Err(from.error(name, what));
+        }
+        let own = values::words_of(&place, &numbers, module.flags.format);
+        words.extend(own.map_err(|why| from.error(name, format!("{}: {why}", items.place(item))))?);
+    }
+    Ok(Feed { places: vec![place], words })
+}

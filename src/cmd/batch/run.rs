@@ -1,0 +1,309 @@
+//! `pendula run --batch`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use pendula::batch::{Batch, Room};
+use pendula::hw_model::Technology;
+use pendula::isa::counts::{Counts, Direction};
+use pendula::isa::inst::Kind;
+use pendula::isa::module::Module;
+use pendula::isa::table::Row;
+use pendula::isa::types::Reg;
+use pendula::values::{self, Place};
+use pendula::vm::{Config, Flags, Machine, Outcome};
+use serde_json::{Map, Value, json};
+
+use super::inputs::{Inputs, load};
+use super::save::{Files, Saved, Words};
+use super::{Failure, Progress, Steps, Telling, notes_text, of_values, plural, print_items, table};
+use crate::Status;
+use crate::cli::Run;
+use crate::cmd::Intended;
+use crate::cmd::run::{ELEMENTS, State, counts_json, counts_text, imports_or_exports};
+use crate::drift::drift;
+use crate::outcome::{Stopped, flags_json, outcome_json};
+use crate::report::{Reporter, print, to_json};
+use crate::session::{self, EVENTS, event_text};
+
+/// What one item gives.
+#[derive(Default)]
+struct Item {
+    failure: Option<Failure>,
+    /// Whether the run forward ended, so that there are results.
+    ended: bool,
+    cells: Vec<String>,
+    changed: Vec<(Reg, u64)>,
+    output: Vec<u64>,
+    notes: Vec<String>,
+    events: Vec<String>,
+    wrong: bool,
+    flags: Flags,
+    json: String,
+    words: Words,
+}
+
+/// What is the same for all items.
+struct Common<'a> {
+    args: &'a Run,
+    inputs: &'a Inputs,
+    places: Vec<Place>,
+    files: Files,
+    /// The module's texts, if the program shows anything on the way.
+    texts: Option<Arc<[String]>>,
+    totals: Mutex<Counts>,
+}
+
+pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
+    let given = &args.given;
+    let intended = Intended { given, input: args.input.as_deref() };
+    let loaded = load(&args.many.batch, &args.source, intended, args.reverse, (args.json, reporter))?;
+    let (loaded, inputs) = match loaded {
+        Ok(found) => found,
+        Err(status) => return Ok(status),
+    };
+    let technology = args.tech.as_deref().map(session::technology).transpose()?;
+    if !args.json {
+        reporter.diagnostics(&loaded.warnings, &loaded.sources);
+    }
+    let backward = args.reverse || args.round_trip;
+    let program = match session::program(&loaded, &args.source, given, backward, args.json, reporter)? {
+        Ok(program) => program,
+        Err(status) => return Ok(status),
+    };
+    let module = program.module();
+    let config = Config { count: args.stats, ..session::config(given) };
+    let batch = Batch::new(&program, &config, |machine| {
+        session::set(machine, given)?;
+        if let Some(tape) = &args.input {
+            session::input(machine, tape, args.read, args.reverse)?;
+        }
+        if let Some(output) = &args.output {
+            machine.set_output(values::tape(output).with_context(|| format!("--output {output}"))?);
+        }
+        Ok::<(), anyhow::Error>(())
+    })?;
+    let places: Vec<Place> = if args.show.is_empty() {
+        imports_or_exports(module, args.reverse)
+    } else {
+        args.show.iter().map(|name| values::find(module, name.trim())).collect::<Result<_, _>>()?
+    };
+    let saved = places.iter().map(|place| Saved::of(place, &loaded)).collect();
+    let files = Files::new(&args.many.save, saved, args.hex, module.flags.format, &inputs.files)?;
+    let texts = shows(module).then(|| module.texts.clone().into());
+    let common = Common { args, inputs: &inputs, places, files, texts, totals: Mutex::default() };
+    let progress = Progress::new(inputs.count);
+    let items = batch.run(inputs.count, args.many.jobs, |machine, room, item| {
+        let out = common.item(machine, room, item);
+        if !room.is_short() {
+            progress.one();
+        }
+        out
+    })?;
+    let elapsed = progress.finish();
+
+    let failed = items.iter().any(|item| item.failure.is_some() || item.wrong);
+    let saved: Vec<Result<&Words, String>> = items
+        .iter()
+        .map(|item| match &item.failure {
+            Some(failure) if !item.ended => Err(failure.title()),
+            _ => Ok(&item.words),
+        })
+        .collect();
+    common.files.write(&saved)?;
+    let technology = technology.unwrap_or_else(Technology::default_technology);
+    let counts = common.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if args.json {
+        let warnings: Vec<Value> = loaded.warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+        let mut object = vec![("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
+        if args.stats {
+            object.push(("stats", counts_json(&counts, &module.code, &technology, elapsed)));
+        }
+        let items: Vec<String> = items.into_iter().map(|item| item.json).collect();
+        print_items(&object, &items)?;
+    } else {
+        print(&text(&items, &common.places, (&inputs, args.hex), &batch.start().regs))?;
+        if args.stats {
+            print(&counts_text(&counts, &module.code, &technology, elapsed))?;
+        }
+        let telling = Telling { module, sources: &loaded.sources, reporter, max_steps: given.max_steps };
+        telling.failures(items.iter().enumerate().filter_map(|(n, item)| Some((n, item.failure.as_ref()?))));
+        telling.noticed(items.iter().enumerate().map(|(n, item)| (n, of_values(item.flags))));
+    }
+    Ok(if failed { Status::Fault } else { Status::Done })
+}
+
+/// Whether a program may show anything on the way.
+fn shows(module: &Module) -> bool {
+    let is = |kind: Kind| matches!(kind, Kind::Row { row: Row::Show | Row::Print, .. });
+    module.code.iter().any(|i| is(i.kind))
+}
+
+/// What a program has shown.
+#[derive(Default)]
+struct Heard {
+    events: Vec<String>,
+    /// How many lines were left out.
+    more: usize,
+}
+
+/// Collects what the program shows, `most` lines of it.
+fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<Mutex<Heard>> {
+    let heard = Arc::new(Mutex::new(Heard::default()));
+    let (list, texts) = (Arc::clone(&heard), Arc::clone(texts));
+    let format = machine.program().module().flags.format;
+    machine.on_event(move |event| {
+        let Ok(mut heard) = list.lock() else { return };
+        if heard.events.len() < most {
+            heard.events.push(event_text(event, format, &texts));
+        } else {
+            heard.more += 1;
+        }
+    });
+    heard
+}
+
+/// What was shown, the table of results, and what else there is to say of items.
+fn text(items: &[Item], places: &[Place], (inputs, hex): (&Inputs, bool), start: &[u64; Reg::COUNT]) -> String {
+    let mut out = String::new();
+    for (n, item) in items.iter().enumerate() {
+        for event in &item.events {
+            let _ = writeln!(out, "item {n}: {event}");
+        }
+    }
+    let changed: BTreeSet<Reg> = items.iter().flat_map(|item| item.changed.iter().map(|(r, _)| *r)).collect();
+    let outputs = items.iter().any(|item| !item.output.is_empty());
+    let mut names: Vec<String> = places.iter().map(|p| p.name.clone()).collect();
+    names.extend(changed.iter().map(Reg::to_string));
+    names.extend(outputs.then(|| "output".to_string()));
+    let row = |(n, item): (usize, &Item)| {
+        if let (Some(failure), false) = (&item.failure, item.ended) {
+            return Err(failure.title());
+        }
+        let mut cells = item.cells.clone();
+        cells.extend(changed.iter().map(|reg| {
+            let new = item.changed.iter().find(|(r, _)| r == reg).map(|(_, word)| *word);
+            let word = new.or_else(|| inputs.register(n, *reg)).unwrap_or(start[reg.index()]);
+            if hex { format!("{word:#018x}") } else { word.cast_signed().to_string() }
+        }));
+        if outputs {
+            let words: Vec<String> = item.output.iter().map(|w| w.cast_signed().to_string()).collect();
+            cells.push(format!("[{}]", words.join(", ")));
+        }
+        Ok(cells)
+    };
+    let rows: Vec<Result<Vec<String>, String>> = items.iter().enumerate().map(row).collect();
+    if !names.is_empty() || rows.iter().any(Result::is_err) {
+        out.push_str(&table(&names, &rows));
+    }
+    let notes = items.iter().enumerate().flat_map(|(n, item)| item.notes.iter().map(move |note| (n, note.clone())));
+    out.push_str(&notes_text(notes.collect(), items.len()));
+    out
+}
+
+impl Common<'_> {
+    /// Runs an item as it would be run alone.
+    fn item(&self, machine: &mut Machine<'_>, room: &mut Room, item: usize) -> Item {
+        let args = self.args;
+        self.inputs.set(machine, item);
+        let heard = self.texts.as_ref().map(|texts| listen(machine, texts, (EVENTS / self.inputs.count).max(100)));
+        let before = *machine.registers();
+        let start = args.round_trip.then(|| machine.digest());
+        let copy = (args.round_trip && args.drift).then(|| (before, machine.memory().to_vec()));
+        if args.keep_dropped {
+            machine.keep_dropped();
+        }
+        machine.begin(if args.reverse { Direction::Backward } else { Direction::Forward });
+        let mut steps = Steps::new(args.given.max_steps);
+        let mut outcome = steps.go(machine, room);
+        let mut out = Item { ended: outcome == Outcome::Finished, ..Item::default() };
+        let mut json = Map::new();
+        if out.ended && !room.is_short() {
+            self.results(machine, &before, &mut out, &mut json);
+        }
+        let mut restored = None;
+        if let (Some(start), true) = (start, out.ended) {
+            machine.turn_dropped();
+            machine.begin(Direction::Backward);
+            outcome = steps.go(machine, room);
+            restored = (outcome == Outcome::Finished).then(|| machine.digest() == start);
+        }
+        if room.is_short() {
+            return out;
+        }
+        let module = machine.program().module();
+        let copy = copy.filter(|_| restored.is_some());
+        let drift = copy.map(|(regs, mem)| drift(module, (&regs, &mem), (machine.registers(), machine.memory())));
+        out.wrong = restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding);
+        out.flags = machine.flags();
+        out.failure = Stopped::of(&outcome, machine).map(Failure::Stopped);
+        let heard = heard.and_then(|heard| heard.lock().ok().map(|mut heard| std::mem::take(&mut *heard)));
+        let Heard { events, more } = heard.unwrap_or_default();
+        if args.stats {
+            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(&machine.counts());
+        }
+        if args.json {
+            json.insert("item".into(), json!(item));
+            json.insert("outcome".into(), outcome_json(&outcome, machine, args.given.max_steps));
+            json.insert("flags".into(), flags_json(machine));
+            json.insert("events".into(), json!(events));
+            if let Some(restored) = restored {
+                json.insert("restored".into(), json!(restored));
+            }
+            if let Some(drift) = drift {
+                json.insert("drift".into(), drift.json);
+            }
+            out.json = Value::Object(json).to_string();
+            return out;
+        }
+        out.events = events;
+        if more > 0 {
+            out.notes.push(format!("{} that the program shows left out", plural(more, "line")));
+        }
+        if let Some(restored) = restored {
+            let what = match (restored, drift.as_ref().map(|d| d.only_rounding)) {
+                (true, _) => "round trip: the state was restored bit for bit",
+                (false, Some(true)) => {
+                    "round trip: the state was restored but for the rounding of floating-point numbers"
+                }
+                (false, Some(false)) => "round trip: the state was NOT restored",
+                (false, None) => "round trip: the state was NOT restored; `--drift` tells what differs",
+            };
+            out.notes.push(what.to_string());
+        }
+        out.notes.extend(drift.map(|d| d.text.trim_end().to_string()));
+        out
+    }
+
+    /// Notes what a run has come to.
+    fn results(
+        &self,
+        machine: &Machine<'_>,
+        before: &[u64; Reg::COUNT],
+        out: &mut Item,
+        json: &mut Map<String, Value>,
+    ) {
+        let args = self.args;
+        if !self.files.is_empty() {
+            out.words = self.places.iter().map(|place| values::words(machine, place).to_vec()).collect();
+        }
+        if args.json {
+            let shown: &[Place] = if args.show.is_empty() { &[] } else { &self.places };
+            json.extend(State::of(machine, before, shown, args).json);
+            return;
+        }
+        let limit = if args.show.is_empty() { ELEMENTS } else { usize::MAX };
+        out.cells = self.places.iter().map(|place| values::text(machine, place, args.hex, limit)).collect();
+        if args.show.is_empty() {
+            let registers = (0..Reg::COUNT as u8).filter_map(Reg::new).zip(machine.registers().iter().zip(before));
+            out.changed = registers.filter(|(_, (new, old))| new != old).map(|(r, (new, _))| (r, *new)).collect();
+        }
+        out.output = machine.output().to_vec();
+        let (read, given) = (machine.words_read(), machine.input().len());
+        if given > 0 && read != if args.reverse { 0 } else { given } {
+            out.notes.push(format!("input: {read} of {given} words read"));
+        }
+    }
+}
