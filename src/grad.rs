@@ -451,18 +451,18 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     fn loss(&mut self, name: String, variable: Variable, keep: bool) -> Result<(Loss, Option<Kept>), E> {
         let word = self.word(variable);
         let (value, before) = self.afresh(|m, mut run| {
+            if !keep {
+                return gradient::there_and_back(m, variable, word, &mut run).map(|value| (value, None));
+            }
             gradient::forward(m, &mut run)?;
             let value = m.get(0, variable.cell);
             // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
-            let before = keep.then(|| {
-                m.carry(Carriage::Gradient);
-                m.put(GRADIENT, variable.cell, word);
-                let before = m.digest();
-                m.keep_dropped();
-                before
-            });
+            m.carry(Carriage::Gradient);
+            m.put(GRADIENT, variable.cell, word);
+            let before = m.digest();
+            m.keep_dropped();
             gradient::gradient(m, variable, word, &mut run)?;
-            Ok((value, before))
+            Ok((value, Some(before)))
         })?;
         let factor = self.factor(variable, value);
         let gradients = self.inputs.iter().map(|input| self.gradient(input, factor)).collect();

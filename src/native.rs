@@ -1,18 +1,17 @@
 //! Programs in Nil run by C code: written, compiled by the system's compiler when
 //! a run asks for it, and kept for later runs.
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::OnceLock;
 
 use pendula_compiler::c::{self, KERNELS, Mode, Refused};
 use pendula_compiler::ir::Program;
-use pendula_compiler::lower::{Argument, ArgumentKind};
+use pendula_compiler::lower::Argument;
 use pendula_isa::adjoint::Carriage;
 use pendula_isa::counts::Direction;
 use pendula_native::cc::{CcError, Rounding};
 use pendula_native::whole::Code;
-use pendula_vm::Whole;
+use pendula_vm::{Course, Whole};
 
 /// Why a program is not run by C code.
 #[derive(Debug, thiserror::Error)]
@@ -30,8 +29,10 @@ pub struct Native {
     program: Program,
     arguments: Vec<Argument>,
     changes: Vec<Range<usize>>,
+    carries: Vec<Range<usize>>,
     how: Rounding,
-    codes: Mutex<HashMap<Mode, Option<Arc<Code>>>>,
+    /// By [`index`].
+    codes: [OnceLock<Option<Code>>; COURSES],
 }
 
 impl Native {
@@ -40,72 +41,67 @@ impl Native {
     /// # Errors
     /// Where it cannot be written in C, or not compiled.
     pub fn new(program: Program, arguments: Vec<Argument>, how: Rounding) -> Result<Native, NativeError> {
-        let changes = changes(&program, &arguments);
-        let native = Native { program, arguments, changes, how, codes: Mutex::default() };
-        let forward = Mode { direction: Direction::Forward, carriage: Carriage::Plain };
+        let (changes, carries) = (c::changes(&program, &arguments), c::carries(&program, &arguments));
+        let native = Native { program, arguments, changes, carries, how, codes: Default::default() };
+        let forward = Course::Run(Direction::Forward, Carriage::Plain);
         let code = native.compile(forward)?;
-        native.codes.lock().unwrap_or_else(PoisonError::into_inner).insert(forward, Some(Arc::new(code)));
+        let _ = native.codes[index(forward)].set(Some(code));
         Ok(native)
     }
 
-    fn compile(&self, mode: Mode) -> Result<Code, NativeError> {
+    fn compile(&self, course: Course) -> Result<Code, NativeError> {
+        let mode = match course {
+            Course::Run(direction, carriage) => Mode::Run(direction, carriage),
+            Course::ThereAndBack => Mode::ThereAndBack,
+        };
         let source = c::write(&self.program, &self.arguments, &[mode], self.how == Rounding::Fast)?;
         Ok(Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), self.how)?)
     }
 
-    fn code(&self, mode: Mode) -> Option<Arc<Code>> {
-        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        codes.entry(mode).or_insert_with(|| self.compile(mode).ok().map(Arc::new)).clone()
+    fn code(&self, course: Course) -> Option<&Code> {
+        self.codes[index(course)].get_or_init(|| self.compile(course).ok()).as_ref()
     }
 }
 
-/// The data that a run may change: all but arrays that the entry, and what it calls, does not write to.
-fn changes(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
-    let written = c::written(program);
-    let mut out: Vec<Range<usize>> = Vec::new();
-    let stack = usize::try_from(program.stack).unwrap_or(0);
-    let mut add = |range: Range<usize>| match out.last_mut() {
-        Some(last) if last.end == range.start => last.end = range.end,
-        _ if range.is_empty() => {}
-        _ => out.push(range),
-    };
-    add(0..stack);
-    let (mut at, mut param) = (stack, 0);
-    for argument in arguments {
-        match &argument.kind {
-            ArgumentKind::Word { .. } => {
-                add(at..at + 1);
-                (at, param) = (at + 1, param + 1);
-            }
-            ArgumentKind::Array { words, lens, .. } => {
-                if written.get(param).is_none_or(|w| *w) {
-                    add(at..at + words.len());
-                }
-                (at, param) = (at + words.len(), param + 1 + lens.len());
-            }
-            ArgumentKind::Constant(_) => param += 1,
+/// How many ways there are of running a program.
+const COURSES: usize = 11;
+
+/// The number of a way of running a program.
+fn index(course: Course) -> usize {
+    match course {
+        Course::Run(direction, carriage) => {
+            let carriage = match carriage {
+                Carriage::Plain => 0,
+                Carriage::Gradient => 1,
+                Carriage::Tangent => 2,
+                Carriage::GradientTangent => 3,
+                Carriage::SecondGradient => 4,
+            };
+            2 * carriage + usize::from(direction == Direction::Backward)
         }
+        Course::ThereAndBack => COURSES - 1,
     }
-    out
 }
 
 impl Whole for Native {
-    fn has(&self, direction: Direction, carriage: Carriage) -> bool {
-        self.code(Mode { direction, carriage }).is_some()
+    fn has(&self, course: Course) -> bool {
+        self.code(course).is_some()
     }
 
     fn changes(&self) -> &[Range<usize>] {
         &self.changes
     }
 
-    fn run(
-        &self,
-        direction: Direction,
-        carriage: Carriage,
-        memory: &mut [u64],
-        lanes: &mut [&mut [u64]],
-        top: usize,
-    ) -> bool {
-        self.code(Mode { direction, carriage }).is_some_and(|code| code.run(memory, lanes, top))
+    fn carries(&self) -> &[Range<usize>] {
+        &self.carries
+    }
+
+    fn leaves_values(&self) -> bool {
+        // Undoing sums of numbers that are rounded anyhow comes to the same but for rounding.
+        self.how == Rounding::Fast
+    }
+
+    fn run(&self, course: Course, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
+        self.code(course).is_some_and(|code| code.run(memory, lanes, top, turned))
     }
 }

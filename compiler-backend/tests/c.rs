@@ -4,6 +4,8 @@ mod common;
 
 use common::Random;
 use common::generate::{Case, Profile, generate};
+use std::ops::Range;
+
 use pendula_compiler::c::{self, KERNELS, Mode};
 use pendula_compiler::ir::eval::{Config, Direction as Way, EvalError, Evaluation, run};
 use pendula_compiler::ir::text::print;
@@ -31,13 +33,15 @@ struct Compiled {
     /// Where in memory each parameter is; that of a constant is nowhere.
     places: Vec<Option<usize>>,
     codes: Vec<(Mode, Code)>,
+    changes: Vec<Range<usize>>,
+    carries: Vec<Range<usize>>,
 }
 
-const MODES: [Mode; 4] = [
-    Mode { direction: Direction::Forward, carriage: Carriage::Plain },
-    Mode { direction: Direction::Backward, carriage: Carriage::Plain },
-    Mode { direction: Direction::Forward, carriage: Carriage::Gradient },
-    Mode { direction: Direction::Backward, carriage: Carriage::Gradient },
+const RUNS: [(Direction, Carriage); 4] = [
+    (Direction::Forward, Carriage::Plain),
+    (Direction::Backward, Carriage::Plain),
+    (Direction::Forward, Carriage::Gradient),
+    (Direction::Backward, Carriage::Gradient),
 ];
 
 /// A directory of the test's own, and little optimising: the code is run once.
@@ -47,7 +51,7 @@ fn settings() {
 }
 
 impl Compiled {
-    fn new(mut case: Case) -> Compiled {
+    fn new(mut case: Case, fast: bool) -> Compiled {
         settings();
         let given = case.memory.len().max(case.program.stack as usize);
         case.memory.resize(given, 0);
@@ -69,17 +73,20 @@ impl Compiled {
             Some(in_data(a).then(|| *at - 1))
         });
         let places: Vec<Option<usize>> = places.collect();
-        let codes = MODES.map(|mode| {
-            let source = c::write(&case.program, &arguments, &[mode], false).expect("it can be written");
+        let modes = RUNS.map(|(direction, carriage)| Mode::Run(direction, carriage));
+        let codes = modes.into_iter().chain([Mode::ThereAndBack]).map(|mode| {
+            let source = c::write(&case.program, &arguments, &[mode], fast).expect("it can be written");
             let names = (KERNELS, mode.name());
             let code = Code::new(&source.text, &source.kernels, (names.0, &names.1), Rounding::Strict);
             (mode, code.unwrap_or_else(|e| panic!("{e}\n{}", source.text)))
         });
-        Compiled { case, given, places, codes: codes.into() }
+        let codes = codes.collect();
+        let (changes, carries) = (c::changes(&case.program, &arguments), c::carries(&case.program, &arguments));
+        Compiled { case, given, places, codes, changes, carries }
     }
 
-    /// A run in C; `None` if it gave up.
-    fn native(&self, mode: Mode, words: &Words) -> Option<Words> {
+    /// A run in C; `None` if it gave up. On the way there and back, also the values where it turned round.
+    fn native(&self, mode: Mode, words: &Words) -> Option<(Words, Vec<u64>)> {
         let top = self.given + self.places.iter().flatten().count();
         let lay = |w: &[u64]| {
             let mut memory = w[..self.given].to_vec();
@@ -93,10 +100,19 @@ impl Compiled {
         };
         let (mut memory, mut lane) = (lay(&words.values), lay(&words.gradients));
         let (_, code) = self.codes.iter().find(|(m, _)| *m == mode)?;
-        let mut lanes: Vec<&mut [u64]> = if mode.carriage == Carriage::Plain { Vec::new() } else { vec![&mut lane] };
-        if !code.run(&mut memory, &mut lanes, top) {
+        let (before, lane_before) = (memory.clone(), lane.clone());
+        let mut turned = vec![0; self.changes.last().map_or(0, |r| r.end)];
+        let lent: &mut [u64] = if matches!(mode, Mode::Run(_, Carriage::Plain)) { &mut [] } else { &mut lane };
+        if !code.run(&mut memory, [lent, &mut [], &mut []], top, &mut turned) {
             return None;
         }
+        let outside = |ranges: &[Range<usize>], at: usize| !ranges.iter().any(|r| r.contains(&at));
+        for at in 0..top {
+            assert!(memory[at] == before[at] || !outside(&self.changes, at), "word {at} changed");
+            assert!(lane[at] == lane_before[at] || !outside(&self.carries, at), "what word {at} carries changed");
+        }
+        let turned: Vec<u64> =
+            (0..top).map(|at| if outside(&self.changes, at) { before[at] } else { turned[at] }).collect();
         assert!(memory[top..].iter().chain(&lane[top..]).all(|w| *w == 0), "what is not the program's is left zero");
         let pick = |memory: &[u64], before: &[u64]| {
             let mut out = memory[..self.given].to_vec();
@@ -104,14 +120,22 @@ impl Compiled {
             out.extend(words.map(|(at, word)| at.map_or(*word, |at| memory[at])));
             out
         };
-        Some(Words { values: pick(&memory, &words.values), gradients: pick(&lane, &words.gradients) })
+        let turned = if mode == Mode::ThereAndBack { pick(&turned, &words.values) } else { Vec::new() };
+        // A word that is not added to may be −0, where it is 0 if nothing is added to it.
+        let plus = |w: u64| if w == (-0.0_f64).to_bits() { 0 } else { w };
+        let gradients = pick(&lane, &words.gradients).into_iter().map(plus).collect();
+        Some((Words { values: pick(&memory, &words.values), gradients }, turned))
     }
 
-    fn evaluated(&self, mode: Mode, words: &Words) -> Result<(Words, Evaluation), EvalError> {
-        let way = if mode.direction == Direction::Forward { Way::Forward } else { Way::Backward };
+    fn evaluated(
+        &self,
+        (direction, carriage): (Direction, Carriage),
+        words: &Words,
+    ) -> Result<(Words, Evaluation), EvalError> {
+        let way = if direction == Direction::Forward { Way::Forward } else { Way::Backward };
         let split = |w: &[u64]| (w[self.given..].to_vec(), w[..self.given].to_vec());
         let (params, memory) = split(&words.values);
-        let gradients = (mode.carriage == Carriage::Gradient).then(|| split(&words.gradients));
+        let gradients = (carriage == Carriage::Gradient).then(|| split(&words.gradients));
         let entry = self.case.program.entry.expect("an entry");
         let e = run(&self.case.program, entry, way, params, memory, gradients, &CONFIG)?;
         let join = |p: &[u64], m: &[u64]| m.iter().chain(p).copied().collect::<Vec<u64>>();
@@ -119,14 +143,20 @@ impl Compiled {
             Some((p, m)) => join(p, m),
             None => words.gradients.clone(),
         };
+        let plus = |w: u64| if w == (-0.0_f64).to_bits() { 0 } else { w };
+        let gradients = gradients.into_iter().map(plus).collect();
         Ok((Words { values: join(&e.params, &e.memory), gradients }, e))
+    }
+
+    /// How words are read.
+    fn types(&self) -> impl Iterator<Item = Ty> + '_ {
+        let types = self.case.memory_types.iter().copied().chain(std::iter::repeat(Ty::Int));
+        types.take(self.given).chain(self.case.types.iter().copied())
     }
 
     fn seeds(&self, seed: u64) -> Vec<u64> {
         let mut random = Random(seed);
-        let types = self.case.memory_types.iter().copied().chain(std::iter::repeat(Ty::Int));
-        let types = types.take(self.given).chain(self.case.types.iter().copied());
-        types
+        self.types()
             .map(|ty| match ty {
                 Ty::Int => 0,
                 Ty::Q | Ty::L => (random.word() >> 31).wrapping_sub(1 << 32),
@@ -142,6 +172,7 @@ struct Tally {
     agreed: usize,
     ended: usize,
     gradients: usize,
+    turned: usize,
 }
 
 /// Takes away what is shown: programs that show something are not written in C.
@@ -162,24 +193,34 @@ fn silence(block: &mut Block) {
     }
 }
 
-fn check(profile: Profile, seeds: std::ops::Range<u64>) -> Tally {
+fn check(profile: Profile, seeds: Range<u64>, fast: bool) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
         let case = generate(seed, profile);
         let mut case = case;
         case.program.functions.iter_mut().for_each(|f| silence(&mut f.body));
         let text = print(&case.program);
-        let compiled = Compiled::new(case);
+        let compiled = Compiled::new(case, fast);
+        if fast {
+            let start = Words {
+                values: compiled.case.memory.iter().chain(&compiled.case.params).copied().collect(),
+                gradients: compiled.seeds(seed),
+            };
+            tally.turned += usize::from(there_and_back(&compiled, start, seed, fast));
+            continue;
+        }
         let mut start = Words {
             values: compiled.case.memory.iter().chain(&compiled.case.params).copied().collect(),
             gradients: vec![0; compiled.given + compiled.case.params.len()],
         };
-        for (n, mode) in MODES.into_iter().enumerate() {
-            if mode.carriage == Carriage::Gradient {
-                start.gradients = compiled.seeds(seed);
+        let first = Words { values: start.values.clone(), gradients: compiled.seeds(seed) };
+        for (n, (direction, carriage)) in RUNS.into_iter().enumerate() {
+            let mode = Mode::Run(direction, carriage);
+            if carriage == Carriage::Gradient {
+                start.gradients.clone_from(&first.gradients);
             }
-            let native = compiled.native(mode, &start);
-            match compiled.evaluated(mode, &start) {
+            let native = compiled.native(mode, &start).map(|(words, _)| words);
+            match compiled.evaluated((direction, carriage), &start) {
                 Ok((words, e)) => {
                     // What the evaluator counts as wrong in the program, or the machine would note, C need not tell.
                     if e.overflow.is_some() || e.unchecked.is_some() || e.undropped.is_some() {
@@ -197,9 +238,9 @@ fn check(profile: Profile, seeds: std::ops::Range<u64>) -> Tally {
                         );
                     }
                     tally.ended += 1;
-                    tally.gradients += usize::from(mode.carriage == Carriage::Gradient && n == 3);
+                    tally.gradients += usize::from(n == 3);
                     // Backward from where it ended.
-                    if mode.direction == Direction::Forward {
+                    if direction == Direction::Forward {
                         start = words;
                     }
                 }
@@ -208,15 +249,75 @@ fn check(profile: Profile, seeds: std::ops::Range<u64>) -> Tally {
             }
             tally.agreed += 1;
         }
+        tally.turned += usize::from(there_and_back(&compiled, first, seed, false));
     }
     tally
+}
+
+/// Whether words of a type are the same; doubles but for rounding, if that may be forgotten.
+fn same(ty: Ty, a: u64, b: u64, fast: bool) -> bool {
+    let [x, y] = [a, b].map(f64::from_bits);
+    a == b || (fast && ty == Ty::F && (x - y).abs() <= 1e-7 * (1.0 + x.abs().max(y.abs())))
+}
+
+/// Forward and back at once ends as one run after the other does. Gives whether they end. If rounding may be forgotten, checks are, too, and the
+/// values at the end are whoever called's.
+fn there_and_back(compiled: &Compiled, start: Words, seed: u64, fast: bool) -> bool {
+    let text = || print(&compiled.case.program);
+    let native = compiled.native(Mode::ThereAndBack, &start);
+    let noted = |e: &Evaluation| e.overflow.is_some() || e.unchecked.is_some() || e.undropped.is_some();
+    let between = match compiled.evaluated((Direction::Forward, Carriage::Plain), &start) {
+        Ok((words, e)) if !noted(&e) => words,
+        Ok(_) | Err(EvalError::Steps { .. }) => return false,
+        Err(error) => {
+            assert!(fast || native.is_none(), "seed {seed}: {error}, but it came back\n{}", text());
+            return false;
+        }
+    };
+    let turned = between.values.clone();
+    let back = Words { values: between.values, gradients: start.gradients };
+    let words = match compiled.evaluated((Direction::Backward, Carriage::Gradient), &back) {
+        Ok((words, e)) if !noted(&e) => words,
+        Ok(_) | Err(EvalError::Steps { .. }) => return false,
+        Err(error) => {
+            assert!(fast || native.is_none(), "seed {seed}: {error} on the way back, but it came back\n{}", text());
+            return false;
+        }
+    };
+    let Some((found, found_between)) = native else { panic!("seed {seed}: gave up\n{}", text()) };
+    let all = [
+        ("values", &found.values, &words.values),
+        ("gradients", &found.gradients, &words.gradients),
+        ("values in between", &found_between, &turned),
+    ];
+    for (what, found, wanted) in all.into_iter().skip(usize::from(fast)) {
+        let words = found.iter().zip(wanted).zip(compiled.types()).enumerate();
+        let carried = |ty: Ty| if what == "gradients" { ty.gradient().unwrap_or(ty) } else { ty };
+        let differs = words.into_iter().find(|(_, ((a, b), ty))| !same(carried(*ty), **a, **b, fast));
+        assert!(differs.is_none(), "seed {seed}: word {differs:?} of {what}\n{}", text());
+    }
+    true
 }
 
 #[test]
 fn random_programs() {
     for (n, profile) in [Profile::ALL, Profile::EXACT, Profile::SMOOTH, Profile::RISKY].into_iter().enumerate() {
         let from = 1000 * n as u64;
-        let tally = check(profile, from..from + 16);
-        assert!(tally.ended >= 8 && tally.gradients >= 1, "{} ended, {} with gradients", tally.ended, tally.gradients);
+        let tally = check(profile, from..from + 16, false);
+        let Tally { ended, gradients, turned, .. } = tally;
+        assert!(
+            ended >= 8 && gradients >= 1 && turned >= 1,
+            "{ended} ended, {gradients} with gradients, {turned} turned"
+        );
+    }
+}
+
+/// Where rounding may be forgotten, loops that only add go there and back turn by turn.
+#[test]
+fn random_programs_without_regard_to_rounding() {
+    for (n, profile) in [Profile::ALL, Profile::EXACT, Profile::SMOOTH].into_iter().enumerate() {
+        let from = 5000 + 1000 * n as u64;
+        let tally = check(profile, from..from + 24, true);
+        assert!(tally.turned >= 4, "{} came back", tally.turned);
     }
 }

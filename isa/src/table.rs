@@ -951,9 +951,18 @@ pub(crate) fn rotate<D: Domain>(d: &mut D, ty: Ty, back: bool, [a, b, angle]: [D
     match (ty, back) {
         (Ty::Q, false) => d.wrapping_pair(|env, [a, b, t, _]| fixed::rot(env, a, b, t), x),
         (Ty::Q, true) => d.wrapping_pair(|env, [a, b, t, _]| fixed::irot(env, a, b, t), x),
-        // The table has no rotation of other types.
-        (Ty::F | Ty::Int | Ty::L, false) => d.kernel_pair(|env, [a, b, t, _]| float::rot(env, a, b, t), x),
-        (Ty::F | Ty::Int | Ty::L, true) => d.kernel_pair(|env, [a, b, t, _]| float::irot(env, a, b, t), x),
+        // The table has no rotation of other types. Sine and cosine stand for themselves: they serve for every lane, and for every
+        // point that is turned by the same angle.
+        (Ty::F | Ty::Int | Ty::L, _) => {
+            let (sin, cos) = (d.kernel1(float::sin, angle)?, d.kernel1(float::cos, angle)?);
+            let (from_a, from_b) = (d.kernel2(float::mul, a, cos)?, d.kernel2(float::mul, b, sin)?);
+            let (to_b, stays) = (d.kernel2(float::mul, a, sin)?, d.kernel2(float::mul, b, cos)?);
+            Ok(if back {
+                [d.kernel2(float::add, from_a, from_b)?, d.kernel2(float::sub, stays, to_b)?]
+            } else {
+                [d.kernel2(float::sub, from_a, from_b)?, d.kernel2(float::add, to_b, stays)?]
+            })
+        }
     }
 }
 

@@ -4,6 +4,9 @@
 //! `status = f(env, out, x…)`: `env` is what kernels may know, in a word; the
 //! results are written to `out`, which has room for two words; the status is 0,
 //! [`FAULT`], when nothing has been written, or [`WRAPPED`].
+//!
+//! Kernels with one result have a second function, that touches no memory: it
+//! gives the result, and the status above it.
 
 #![expect(unsafe_code, reason = "functions for compiled code to call, which take pointers")]
 
@@ -62,6 +65,28 @@ macro_rules! entries {
     )* };
 }
 
+macro_rules! results {
+    ($( $name:ident ($($x:ident),+) [$($K:tt)+] $k:ident => |$env:ident| $value:expr; )*) => { $(
+        /// The function that gives result and status of kernels of this form.
+        extern "C" fn $name<K: Copy + 'static + $($K)+>(env: u64, $($x: u64),+) -> u128 {
+            let ($k, $env) = (the::<K>(), unpack(env));
+            let result: Result<(u64, bool), Fault> = $value;
+            match result {
+                Ok((word, wrapped)) => u128::from(if wrapped { WRAPPED } else { 0 }) << 64 | u128::from(word),
+                Err(_) => u128::from(FAULT) << 64,
+            }
+        }
+    )* };
+}
+
+results! {
+    result1(a) [Fn(Env, u64) -> Word] k => |env| k(env, a).map(|w| (w, false));
+    result2(a, b) [Fn(Env, u64, u64) -> Word] k => |env| k(env, a, b).map(|w| (w, false));
+    result3(a, b, c) [Fn(Env, u64, u64, u64) -> Word] k => |env| k(env, a, b, c).map(|w| (w, false));
+    result_wrap2(a, b) [Fn(Env, u64, u64) -> (u64, bool)] k => |env| Ok(k(env, a, b));
+    result_wrap3(a, b, c) [Fn(Env, u64, u64, u64) -> (u64, bool)] k => |env| Ok(k(env, a, b, c));
+}
+
 entries! {
     call1(a) [Fn(Env, u64) -> Word] k => |env| k(env, a).map(|w| ([w], false));
     call2(a, b) [Fn(Env, u64, u64) -> Word] k => |env| k(env, a, b).map(|w| ([w], false));
@@ -72,27 +97,39 @@ entries! {
     wrap_pair(a, b, c, d) [Fn(Env, [u64; 4]) -> ([u64; 2], bool)] k => |env| Ok(k(env, [a, b, c, d]));
 }
 
-/// How a kernel is called: its name and the address of the function that calls it. Each wants a kernel as a witness that its type has a value.
+/// How a kernel is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// The kernel's name.
+    pub(crate) name: &'static str,
+    /// The address of the function that calls it.
+    pub(crate) address: usize,
+    /// That of the function that gives result and status, if it has one result.
+    pub(crate) result: Option<usize>,
+}
+
+/// How kernels of each form are called. Each wants a kernel as a witness that its type has a value.
 pub(crate) struct Of;
 
 macro_rules! addresses {
-    ($( $name:ident [$($K:tt)+] fn($($x:ty),+); )*) => {
+    ($( $name:ident [$($K:tt)+] fn($($x:ty),+) $(, $result:ident as $form:ty)?; )*) => {
         impl Of { $(
-            pub(crate) fn $name<K: Copy + 'static + $($K)+>(_: K) -> (&'static str, usize) {
+            pub(crate) fn $name<K: Copy + 'static + $($K)+>(_: K) -> Entry {
                 let entry: unsafe extern "C" fn(u64, *mut u64, $($x),+) -> u64 = $name::<K>;
-                (std::any::type_name::<K>(), entry as usize)
+                let result = [$( $result::<K> as $form as usize )?].first().copied();
+                Entry { name: std::any::type_name::<K>(), address: entry as usize, result }
             }
         )* }
     };
 }
 
 addresses! {
-    call1 [Fn(Env, u64) -> Word] fn(u64);
-    call2 [Fn(Env, u64, u64) -> Word] fn(u64, u64);
-    call3 [Fn(Env, u64, u64, u64) -> Word] fn(u64, u64, u64);
+    call1 [Fn(Env, u64) -> Word] fn(u64), result1 as extern "C" fn(u64, u64) -> u128;
+    call2 [Fn(Env, u64, u64) -> Word] fn(u64, u64), result2 as extern "C" fn(u64, u64, u64) -> u128;
+    call3 [Fn(Env, u64, u64, u64) -> Word] fn(u64, u64, u64), result3 as extern "C" fn(u64, u64, u64, u64) -> u128;
     call_pair [Fn(Env, [u64; 4]) -> Result<[u64; 2], Fault>] fn(u64, u64, u64, u64);
-    wrap2 [Fn(Env, u64, u64) -> (u64, bool)] fn(u64, u64);
-    wrap3 [Fn(Env, u64, u64, u64) -> (u64, bool)] fn(u64, u64, u64);
+    wrap2 [Fn(Env, u64, u64) -> (u64, bool)] fn(u64, u64), result_wrap2 as extern "C" fn(u64, u64, u64) -> u128;
+    wrap3 [Fn(Env, u64, u64, u64) -> (u64, bool)] fn(u64, u64, u64), result_wrap3 as extern "C" fn(u64, u64, u64, u64) -> u128;
     wrap_pair [Fn(Env, [u64; 4]) -> ([u64; 2], bool)] fn(u64, u64, u64, u64);
 }
 

@@ -156,6 +156,36 @@ impl Op {
         self.is_pure() || matches!(self, Op::Get(..) | Op::Load(..) | Op::Second(_) | Op::Phi(..))
     }
 
+    /// The same operation on other values.
+    #[must_use]
+    pub fn map(self, f: impl Fn(V) -> V) -> Op {
+        match self {
+            Op::Const(_) | Op::Get(..) | Op::End | Op::Interpret | Op::Reload(..) => self,
+            Op::Bin(op, a, b) => Op::Bin(op, f(a), f(b)),
+            Op::Not(a) => Op::Not(f(a)),
+            Op::Compare(c, a, b) => Op::Compare(c, f(a), f(b)),
+            Op::Select(a, b, c) => Op::Select(f(a), f(b), f(c)),
+            Op::Float(op, a, b) => Op::Float(op, f(a), f(b)),
+            Op::Sqrt(a) => Op::Sqrt(f(a)),
+            Op::Abs(a) => Op::Abs(f(a)),
+            Op::FromInt(a) => Op::FromInt(f(a)),
+            Op::CompareFloat(c, a, b) => Op::CompareFloat(c, f(a), f(b)),
+            Op::Canonical(a) => Op::Canonical(f(a)),
+            Op::Load(lane, a) => Op::Load(lane, f(a)),
+            Op::Kernel(k, x) => Op::Kernel(k, x.map(f)),
+            Op::Second(a) => Op::Second(f(a)),
+            Op::Phi(a, b) => Op::Phi(f(a), f(b)),
+            Op::Set(lane, reg, a) => Op::Set(lane, reg, f(a)),
+            Op::Store(lane, a, b) => Op::Store(lane, f(a), f(b)),
+            Op::Bound(a) => Op::Bound(f(a)),
+            Op::Finite(a) => Op::Finite(f(a)),
+            Op::Ordered(a, b) => Op::Ordered(f(a), f(b)),
+            Op::Require(a) => Op::Require(f(a)),
+            Op::Overflow(a) => Op::Overflow(f(a)),
+            Op::If(a) => Op::If(f(a)),
+        }
+    }
+
     /// The values that the operation uses.
     pub fn uses(&self) -> impl Iterator<Item = V> {
         let four = |a: [Option<V>; 4]| a.into_iter().flatten();
@@ -245,6 +275,8 @@ pub struct Kernel {
     pub name: &'static str,
     /// Where it is called, as [`super::kernel`] says.
     pub address: usize,
+    /// Where it is called so that it gives result and status at once, as [`super::kernel`] says, if it has one result.
+    pub result: Option<usize>,
     /// How many arguments it has.
     pub arity: usize,
     /// Whether its status may say that it wrapped, rather than that it has no value.

@@ -13,8 +13,8 @@ pub struct Code {
     _library: Library,
 }
 
-/// `entry(mem, lanes, len, top)`; see [`Code::run`].
-type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64) -> i64;
+/// `entry(mem, lanes, len, top, turned)`; see [`Code::run`].
+type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64, *mut u64) -> i64;
 
 /// `init(kernels)`.
 type Init = unsafe extern "C" fn(*const usize);
@@ -26,22 +26,28 @@ impl Code {
     pub fn new(source: &str, kernels: &[Kernel], (init, entry): (&str, &str), how: Rounding) -> Result<Code, CcError> {
         let library = Compiler::find()?.library("pendula", source, how)?;
         let (init, entry) = (library.address(init)?, library.address(entry)?);
-        let addresses: Vec<usize> = kernels.iter().map(|k| k.address).collect();
+        let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).collect();
         // SAFETY: the source declares this function with this signature; it copies as many addresses as there are kernels.
         unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
         Ok(Code { entry, _library: library })
     }
 
-    /// Runs it on the memory, of which the words from `top` on are zero and may be used, and lanes as long as the memory. Gives whether it
-    /// came to the end; if not, anything may be in the memory and the lanes.
-    pub fn run(&self, memory: &mut [u64], lanes: &mut [&mut [u64]], top: usize) -> bool {
-        let len = lanes.iter().map(|l| l.len()).chain([memory.len()]).min().unwrap_or(0);
-        let lanes: Vec<*mut u64> = lanes.iter_mut().map(|l| l.as_mut_ptr()).chain([std::ptr::null_mut(); 3]).collect();
+    /// Runs it on the memory, of which the words from `top` on are zero and may be used, and lanes as long as the memory; those that
+    /// its carriage has not may be empty. `turned` has room for all data that it writes there. Gives whether it came to the end; if not,
+    /// anything may be in the memory, the lanes and `turned`.
+    ///
+    /// # Panics
+    /// Where a lane is neither empty nor as long as the memory.
+    pub fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
+        let len = memory.len();
+        assert!(lanes.iter().all(|l| l.is_empty() || l.len() == len), "lanes are as long as the memory");
+        let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
         // SAFETY: the function has this signature. It reads and writes the words below `len` of the memory and of the lanes of its
-        // carriage only, which are there; missing lanes are null, and code for carriages that have them is not called without.
+        // carriage only, which are there; missing lanes are null, and code for carriages that have them is not called without. Code that
+        // turns round is given room for what it writes to `turned`, other code does not touch it.
         let status = unsafe {
             let entry = std::mem::transmute::<usize, Entry>(self.entry);
-            entry(memory.as_mut_ptr(), lanes.as_ptr(), len as u64, top.min(len) as u64)
+            entry(memory.as_mut_ptr(), lanes.as_ptr(), len as u64, top.min(len) as u64, turned.as_mut_ptr())
         };
         status == 0
     }

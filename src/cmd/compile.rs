@@ -82,11 +82,11 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
         Emit::C => {
             let (Some(ir), arguments) = (nil.native.as_ref(), &nil.arguments) else { return Ok(Status::Fault) };
             let modes = [
-                (Direction::Forward, Carriage::Plain),
-                (Direction::Backward, Carriage::Plain),
-                (Direction::Backward, Carriage::Gradient),
+                c::Mode::Run(Direction::Forward, Carriage::Plain),
+                c::Mode::Run(Direction::Backward, Carriage::Plain),
+                c::Mode::Run(Direction::Backward, Carriage::Gradient),
+                c::Mode::ThereAndBack,
             ];
-            let modes = modes.map(|(direction, carriage)| c::Mode { direction, carriage });
             let source = c::write(ir, arguments, &modes, args.source.nil.fast_float)
                 .with_context(|| format!("{file} cannot be written in C"))?;
             write(file, args.output.as_deref(), &source.text)?;

@@ -21,7 +21,7 @@
 use std::ops::RangeInclusive;
 
 use pendula_isa::Env;
-use pendula_isa::adjoint::{Carriage, GRADIENT, MIXED, SECOND};
+use pendula_isa::adjoint::{Carriage, GRADIENT, MIXED, SECOND, VALUE};
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
@@ -168,6 +168,25 @@ pub fn gradient<E>(
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     leg(m, Carriage::Gradient, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
+}
+
+/// [`forward`] and [`gradient`], and the value of the loss in between. Code for whole runs does both at once, where the machine allows it and the
+/// program has it; `run` is not called then.
+pub fn there_and_back<E>(
+    m: &mut Machine<'_>,
+    loss: Variable,
+    seed: u64,
+    run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
+) -> Result<u64, E> {
+    if let Cell::Word(at) = loss.cell
+        && m.there_and_back(&[(at, seed)])
+    {
+        return Ok(m.turned_word(at));
+    }
+    forward(m, run)?;
+    let value = m.get(VALUE, loss.cell);
+    gradient(m, loss, seed, run)?;
+    Ok(value)
 }
 
 /// Runs forward over dual numbers from the start, the tangent of `of` being 1. Afterwards every cell's tangent is in lane [`SECOND`].

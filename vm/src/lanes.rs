@@ -29,6 +29,7 @@ impl Machine<'_> {
 
     /// Writes it; `r0` carries nothing.
     pub fn set_lane_register(&mut self, lane: usize, reg: Reg, word: u64) {
+        self.saved.rest = false;
         match lane.checked_sub(1) {
             _ if reg == Reg::ZERO => {}
             None => self.core.regs[reg.index()] = word,
@@ -45,6 +46,8 @@ impl Machine<'_> {
     /// Writes it. An address outside the memory is left alone.
     pub fn set_lane_word(&mut self, lane: usize, address: usize, word: u64) {
         let words = self.core.mem.len();
+        self.saved.rest &= address < self.program.module().data.len();
+        self.saved.few = false;
         if let Some(n) = lane.checked_sub(1) {
             self.core.lanes[n].allocate(words);
         }
@@ -62,6 +65,7 @@ impl Machine<'_> {
 
     /// Exchanges two lanes (1 to 3).
     pub fn exchange_lanes(&mut self, a: usize, b: usize) {
+        self.saved.few = false;
         self.core.lanes.swap(a - 1, b - 1);
         self.core.allocate(self.core.carriage);
     }

@@ -26,4 +26,4 @@ pub use pendula_isa::adjoint::Carriage;
 pub use program::{LoadError, Program};
 pub use snapshot::Snapshot;
 pub use trap::{Trap, TrapValue};
-pub use whole::Whole;
+pub use whole::{Course, Whole};

@@ -298,6 +298,7 @@ impl<'p> Machine<'p> {
     /// Writes a register; `r0` stays 0.
     pub fn set_register(&mut self, reg: Reg, word: u64) {
         if reg != Reg::ZERO {
+            self.saved.rest = false;
             self.core.regs[reg.index()] = word;
         }
     }
@@ -309,6 +310,7 @@ impl<'p> Machine<'p> {
 
     /// The memory, to be written.
     pub fn memory_mut(&mut self) -> &mut [u64] {
+        self.saved.rest = false;
         &mut self.core.mem
     }
 
@@ -399,11 +401,17 @@ impl<'p> Machine<'p> {
         if self.whole && limit.is_none() && self.run_whole() {
             return Outcome::Finished;
         }
+        self.disturb();
         match self.engine {
             #[cfg(any(feature = "jit", feature = "native"))]
             Engine::Jit | Engine::Native => self.run_compiled(limit),
             _ => self.interpret(limit),
         }
+    }
+
+    /// Forgets what was known of the state for whole runs.
+    pub(crate) fn disturb(&mut self) {
+        (self.saved.rest, self.saved.few) = (false, false);
     }
 
     pub(crate) fn interpret(&mut self, limit: Option<u64>) -> Outcome {
@@ -449,6 +457,7 @@ impl<'p> Machine<'p> {
 
     /// Runs one instruction.
     pub fn step(&mut self) -> Stepped {
+        self.disturb();
         if self.halted {
             return Stepped::Finished;
         }

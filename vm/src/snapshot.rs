@@ -38,6 +38,7 @@ impl Machine<'_> {
     }
 
     fn restore_rest(&mut self, snapshot: &Snapshot) {
+        self.saved.rest = false;
         self.core.regs = snapshot.regs;
         self.core.output.clone_from(&snapshot.output);
         self.core.input.clone_from(&snapshot.input);

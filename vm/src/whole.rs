@@ -1,14 +1,33 @@
 //! Whole runs by code that knows nothing of blocks and counts: from one end of the
-//! program to the other, or not at all.
+//! program to the other, or forward and back at once, or not at all.
 
 use std::ops::Range;
 
-use pendula_isa::adjoint::{Carriage, LANES};
+use pendula_isa::adjoint::{Carriage, GRADIENT, LANES};
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 
-use crate::core::Dropped;
+use crate::core::{Dropped, Lane};
 use crate::machine::{Machine, Position};
+
+/// What a whole run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Course {
+    /// From one end to the other.
+    Run(Direction, Carriage),
+    /// Forward, values alone, and back with gradient words.
+    ThereAndBack,
+}
+
+impl Course {
+    /// What words carry, at the end if that changes on the way.
+    pub const fn carriage(self) -> Carriage {
+        match self {
+            Course::Run(_, carriage) => carriage,
+            Course::ThereAndBack => Carriage::Gradient,
+        }
+    }
+}
 
 /// Code that runs a program from `start` to `finish`, or back.
 ///
@@ -16,21 +35,28 @@ use crate::machine::{Machine, Position};
 /// behind the data.
 pub trait Whole: Send + Sync {
     /// Whether there is code for runs like this one.
-    fn has(&self, direction: Direction, carriage: Carriage) -> bool;
+    fn has(&self, course: Course) -> bool;
 
-    /// The data that a run without what words carry may change, while it runs or in the end.
+    /// The data of which a run may change the values, while it runs or in the end.
     fn changes(&self) -> &[Range<usize>];
 
+    /// The data of which a run may change what words carry: all that may carry anything.
+    fn carries(&self) -> &[Range<usize>];
+
+    /// Whether runs there and back may leave anything in the data that changes: the machine then brings it back.
+    fn leaves_values(&self) -> bool;
+
     /// Runs. Gives whether it came to the end; if not, anything may be in the memory and the lanes, and the machine brings them back and
-    /// runs the program to where it traps. `top` is where the memory behind the data begins; lanes are those of the carriage, in
-    /// the order of [`Carriage::lanes`].
+    /// runs the program to where it traps. `top` is where the memory behind the data begins. Of the lanes, the first is that after the
+    /// values; those that the course does not carry are not touched. On the way there and back, `turned` gets the data that changes as it
+    /// is in between.
     fn run(
         &self,
-        direction: Direction,
-        carriage: Carriage,
+        course: Course,
         memory: &mut [u64],
-        lanes: &mut [&mut [u64]],
+        lanes: [&mut [u64]; LANES - 1],
         top: usize,
+        turned: &mut [u64],
     ) -> bool;
 }
 
@@ -38,7 +64,13 @@ pub trait Whole: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Saved {
     data: Vec<u64>,
-    lanes: Vec<Vec<u64>>,
+    lanes: [Vec<u64>; LANES - 1],
+    /// The data as it was where the last run there and back turned round; of what changes only.
+    turned: Vec<u64>,
+    /// Whether it is known that nothing lives but data.
+    pub(crate) rest: bool,
+    /// Whether it is known that of the gradient words only those are not zero that whole runs may change.
+    pub(crate) few: bool,
 }
 
 impl Machine<'_> {
@@ -53,54 +85,105 @@ impl Machine<'_> {
         self.whole
     }
 
+    /// Runs the program forward from its start, and back with gradient words, these being the ones in between, by address; all others are
+    /// zero. Gives whether that could be done, by code for whole runs; if not, nothing has changed. Afterwards the machine is as after the two
+    /// runs, and [`Machine::turned_word`] has what was in between.
+    pub fn there_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
+        let Some(whole) = self.program.whole() else { return false };
+        let course = Course::ThereAndBack;
+        let top = self.program.module().data.len();
+        let known = seeds.iter().all(|(at, _)| whole.carries().iter().any(|r| r.contains(at)));
+        if !self.whole || !known || !whole.has(course) {
+            return false;
+        }
+        let before = (self.position, self.core.forward, self.halted);
+        self.begin(Direction::Forward);
+        if !self.is_plain_start() {
+            (self.position, self.core.forward, self.halted) = before;
+            return false;
+        }
+        for (n, lane) in self.core.lanes.iter_mut().enumerate() {
+            if n + 1 != GRADIENT || lane.mem.len() != self.core.mem.len() {
+                *lane = Lane::EMPTY;
+                lane.allocate(if n + 1 == GRADIENT { self.core.mem.len() } else { 0 });
+            } else if self.saved.few {
+                whole.carries().iter().for_each(|r| lane.mem[r.clone()].fill(0));
+            } else {
+                lane.mem[..top].fill(0);
+            }
+        }
+        let core = &mut self.core;
+        for (at, word) in seeds {
+            core.lanes[GRADIENT - 1].mem[*at] = *word;
+        }
+        let saved = &mut self.saved;
+        let changes = whole.changes();
+        copy(changes, &core.mem, &mut saved.data);
+        saved.turned.resize(changes.last().map_or(0, |r| r.end), 0);
+        let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
+        if whole.run(course, &mut core.mem, lanes, top, &mut saved.turned) {
+            if whole.leaves_values() {
+                restore(changes, &saved.data, &mut core.mem);
+            }
+            self.carry(Carriage::Gradient);
+            self.core.forward = false;
+            self.stop_at_end();
+            self.saved.few = true;
+            return true;
+        }
+        core.lanes[GRADIENT - 1].mem.fill(0);
+        restore(changes, &saved.data, &mut core.mem);
+        core.mem[top..].fill(0);
+        (self.position, self.core.forward, self.halted) = before;
+        false
+    }
+
+    /// The data word at an address as it was where the last run by [`Machine::there_and_back`] turned round.
+    pub fn turned_word(&self, address: usize) -> u64 {
+        let changes = self.program.whole().map_or(&[][..], |w| w.changes());
+        let words = if changes.iter().any(|r| r.contains(&address)) { &self.saved.turned } else { &self.core.mem };
+        words.get(address).copied().unwrap_or(0)
+    }
+
     /// Runs the program to its end by code for whole runs, if that can be; else nothing has changed.
     pub(crate) fn run_whole(&mut self) -> bool {
         let Some(whole) = self.program.whole() else { return false };
-        let (direction, carriage) = (self.direction(), self.core.carriage);
-        if !self.is_plain_start() || !whole.has(direction, carriage) {
+        let carriage = self.core.carriage;
+        let course = Course::Run(self.direction(), carriage);
+        if !self.is_plain_start() || !whole.has(course) {
             return false;
         }
         let top = self.program.module().data.len();
         self.core.allocate(carriage);
         let core = &mut self.core;
         let saved = &mut self.saved;
-        let changes: Vec<Range<usize>> =
-            if carriage == Carriage::Plain { whole.changes().to_vec() } else { std::iter::once(0..top).collect() };
-        saved.data.clear();
-        changes.iter().for_each(|r| saved.data.extend_from_slice(&core.mem[r.clone()]));
-        saved.lanes.resize(carriage.lanes().len(), Vec::new());
-        let mut given: [Option<&mut [u64]>; LANES] = [const { None }; LANES];
-        for (n, lane) in core.lanes.iter_mut().enumerate() {
-            given[n + 1] = Some(&mut lane.mem);
+        copy(whole.changes(), &core.mem, &mut saved.data);
+        for lane in carriage.lanes() {
+            copy(whole.carries(), &core.lanes[*lane - 1].mem, &mut saved.lanes[*lane - 1]);
         }
-        let mut lanes: Vec<&mut [u64]> = Vec::new();
-        for (lane, saved) in carriage.lanes().iter().zip(&mut saved.lanes) {
-            let Some(lane) = given[*lane].take() else { return false };
-            saved.clear();
-            saved.extend_from_slice(&lane[..top]);
-            lanes.push(lane);
-        }
-        if whole.run(direction, carriage, &mut core.mem, &mut lanes, top) {
-            let [forward, backward] = self.program.decoded.entry.unwrap_or([0, 0]);
-            let half = self.program.decoded.blocks.len() as u32;
-            // The end of a run is where one the other way begins.
-            let block = if direction == Direction::Forward { backward - half } else { forward + half };
-            self.position = Position { block, k: self.code(block).len };
-            self.halted = true;
+        let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
+        if whole.run(course, &mut core.mem, lanes, top, &mut []) {
+            self.stop_at_end();
             return true;
         }
-        for (lane, saved) in lanes.into_iter().zip(&saved.lanes) {
-            lane[..top].copy_from_slice(saved);
-            lane[top..].fill(0);
-        }
-        let mut from = saved.data.as_slice();
-        for range in changes {
-            let (now, rest) = from.split_at(range.len());
-            core.mem[range].copy_from_slice(now);
-            from = rest;
-        }
+        restore(whole.changes(), &saved.data, &mut core.mem);
         core.mem[top..].fill(0);
+        for lane in carriage.lanes() {
+            let mem = &mut core.lanes[*lane - 1].mem;
+            restore(whole.carries(), &saved.lanes[*lane - 1], mem);
+            mem[top..].fill(0);
+        }
         false
+    }
+
+    /// Puts the machine where a run in its direction has ended.
+    fn stop_at_end(&mut self) {
+        let [forward, backward] = self.program.decoded.entry.unwrap_or([0, 0]);
+        let half = self.program.decoded.blocks.len() as u32;
+        // The end of a run is where one the other way begins.
+        let block = if self.core.forward { backward - half } else { forward + half };
+        self.position = Position { block, k: self.code(block).len };
+        self.halted = true;
     }
 
     /// Whether the machine stands at an end of the program, with nothing living but data.
@@ -114,11 +197,30 @@ impl Machine<'_> {
             && core.overflow_op == 0
             && matches!(core.dropped, Dropped::Lost)
             && core.mem.len() >= top;
-        let registers = core.regs.iter().enumerate();
-        let clear = registers.into_iter().all(|(n, w)| *w == if n == Reg::SP.index() { top as u64 } else { 0 });
-        let carried = core.lanes.iter().all(|l| {
-            l.regs.iter().all(|w| *w == 0) && l.mem.get(top..).is_none_or(|rest| rest.iter().all(|w| *w == 0))
-        });
-        at_end && usual && clear && carried && core.mem[top..].iter().all(|w| *w == 0)
+        if !at_end || !usual {
+            return false;
+        }
+        if !self.saved.rest {
+            let registers = core.regs.iter().enumerate();
+            let clear = registers.into_iter().all(|(n, w)| *w == if n == Reg::SP.index() { top as u64 } else { 0 });
+            let carried = core.lanes.iter().all(|l| {
+                l.regs.iter().all(|w| *w == 0) && l.mem.get(top..).is_none_or(|rest| rest.iter().all(|w| *w == 0))
+            });
+            self.saved.rest = clear && carried && core.mem[top..].iter().all(|w| *w == 0);
+        }
+        self.saved.rest
+    }
+}
+
+fn copy(ranges: &[Range<usize>], from: &[u64], to: &mut Vec<u64>) {
+    to.clear();
+    ranges.iter().for_each(|r| to.extend_from_slice(&from[r.clone()]));
+}
+
+fn restore(ranges: &[Range<usize>], mut from: &[u64], to: &mut [u64]) {
+    for range in ranges {
+        let (now, rest) = from.split_at(range.len());
+        to[range.clone()].copy_from_slice(now);
+        from = rest;
     }
 }

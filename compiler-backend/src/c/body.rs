@@ -46,8 +46,10 @@ pub(super) fn print(
     result: Option<V>,
     next: &mut u32,
 ) -> Result<(Vec<String>, Option<Ex>), Refused> {
+    let (body, renamed) = super::flat::flat(body);
+    let result = result.map(|v| renamed[v.0 as usize]);
     let mut p = Printer {
-        body,
+        body: &body,
         spots,
         kernels,
         finite,
@@ -123,6 +125,16 @@ impl Printer<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a value is only asked whether it is zero.
+    fn is_condition(&self, n: usize) -> bool {
+        let v = V(n as u32);
+        self.body.ops.iter().all(|op| match *op {
+            Op::If(_) => true,
+            Op::Select(_, a, b) => a != v && b != v,
+            op => op.uses().all(|u| u != v),
+        })
     }
 
     fn arity(&self, kernel: u32) -> usize {
@@ -212,6 +224,13 @@ impl Printer<'_> {
                     // The words are written at the end, one after the other.
                     let hurry = sets > 1 || self.uses[n] > 1;
                     if hurry && ex.prec != Prec::Literal { self.name(n, &ex) } else { self.done[n] = Some(ex) }
+                }
+                // All bits of a double but its sign are zero where it is.
+                Op::Bin(Bin::Shl, a, b)
+                    if self.body.ops[b.0 as usize] == Op::Const(1) && self.value(a).double && self.is_condition(n) =>
+                {
+                    let ex = Ex::new(format!("{} != 0.0", self.real(a).at(Prec::Sum)), Prec::Other, false);
+                    self.keep(n, ex);
                 }
                 Op::Bin(op, a, b) => {
                     let ex = bin(op, self.int(a), self.int(b));
@@ -338,17 +357,38 @@ impl Printer<'_> {
 
     fn kernel(&mut self, n: usize, kernel: u32, args: [V; 4]) {
         let name = self.kernels.get(kernel as usize).cloned().unwrap_or_default();
+        let pair = is_pair(&name);
         let arity = self.arity(kernel);
-        let mut text = format!("if ({name}(ENV, out");
+        let mut text = format!("{name}(ENV{}", if pair { ", out" } else { "" });
         for v in &args[..arity] {
             let _ = write!(text, ", {}", self.int(*v).text);
         }
-        text.push_str(")) return 1;");
-        self.line(&text);
-        if self.uses[n] > 0 {
-            self.name(n, &Ex::atom("(int64_t)out[0]", false));
+        text.push(')');
+        if pair {
+            self.line(&format!("if ({text}) return 1;"));
+            if self.uses[n] > 0 {
+                self.name(n, &Ex::atom("(int64_t)out[0]", false));
+            }
+            return;
+        }
+        let result = format!("t{}", self.next);
+        *self.next += 1;
+        if self.depth > 0 {
+            // What it gives is looked at later where this is not run, too.
+            self.ahead.push((result.clone(), false));
+            self.line(&format!("{{ const result r = {text}; {result} = WORD(r); bad |= STATUS(r); }}"));
+            self.done[n] = Some(Ex::atom(result, false));
+        } else {
+            self.line(&format!("const result {result} = {text};"));
+            self.line(&format!("bad |= STATUS({result});"));
+            self.done[n] = Some(Ex::call("WORD", &[&Ex::atom(result, false)], false));
         }
     }
+}
+
+/// Whether a kernel of this name has two results.
+fn is_pair(name: &str) -> bool {
+    name.rsplit('_').nth(1) == Some("pair")
 }
 
 fn is_product(text: &str) -> bool {

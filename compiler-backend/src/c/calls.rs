@@ -3,21 +3,25 @@
 use pendula_isa::Ty;
 use pendula_isa::adjoint::VALUE;
 
-use super::Refused;
 use super::function::{FunctionWriter, c_type};
 use super::statement::differ;
 use super::text::{Ex, double, word};
-use crate::ir::{At, Fun, Function, Mem, Operand};
+use super::{Refused, Way};
+use crate::ir::{At, Fun, Function, Mem, Operand, Param};
 
 impl FunctionWriter<'_, '_> {
-    pub(super) fn call(&mut self, s: &At, func: Fun, back: bool, args: &[Operand]) -> Result<(), Refused> {
+    pub(super) fn call(&mut self, s: &At, func: Fun, way: Way, args: &[Operand]) -> Result<(), Refused> {
         let program = self.w.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return Err(Refused::Operation) };
         if callee.params.len() != args.len() {
             return Err(Refused::Operation);
         }
-        let name = self.w.variant((func, back, self.carriage));
+        let left = self.left_alone(callee, args, way);
+        let name = self.w.variant((func, way, self.carriage, left));
         let mut text = format!("if ({name}({}", self.surroundings(false));
+        if way == Way::Turn {
+            text.push_str(", turned");
+        }
         let mut after = Vec::new();
         let mut back_to = Vec::new();
         let mut given: Vec<Mem> = Vec::new();
@@ -40,6 +44,10 @@ impl FunctionWriter<'_, '_> {
             if param.written {
                 let place = self.lent(*arg, &value, &mut back_to);
                 text.push_str(&format!(", &{place}"));
+                if way == Way::Turn {
+                    let turned = self.turned(*arg, ty);
+                    text.push_str(&format!(", {turned}"));
+                }
             } else {
                 text.push_str(&format!(", {}", value.text));
             }
@@ -93,6 +101,23 @@ impl FunctionWriter<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Which parameters a callee is to leave alone on the way back.
+    fn left_alone(&mut self, callee: &Function, args: &[Operand], way: Way) -> u64 {
+        if way == Way::Turn {
+            return self.may_be_left(callee, args);
+        }
+        if !self.back && way != Way::Within {
+            return 0;
+        }
+        let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
+            let word = param.written && self.is_left_alone(*arg);
+            let region =
+                matches!(arg, Operand::Var(v) if self.f.points(*v).is_some_and(|r| self.is_region_left_alone(r)));
+            u64::from(word || (region && callee.points(param.var).is_some())) << n
+        };
+        callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)
     }
 
     /// The variable that is lent for a word: a memory word is copied, and back after the call.

@@ -9,8 +9,11 @@
 //! (`fast`), such words are forgotten, too.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use pendula_isa::{Acc, Ty};
+
+use super::flow::Flow;
 
 use crate::ir::effects::{Effects, Summaries, walk, written_operands};
 use crate::ir::{At, Fun, Function, Operand, Place, Program, Region, Stmt, Var};
@@ -29,16 +32,18 @@ type Reach = Option<Vec<bool>>;
 
 /// What is known of a program for this.
 pub(super) struct Drops<'a> {
-    program: &'a Program,
+    pub(super) program: &'a Program,
     summaries: Summaries,
     reach: HashMap<Fun, Reach>,
+    /// What functions do; `None` where they call themselves.
+    pub(super) flows: HashMap<Fun, Option<Rc<Flow>>>,
     /// Whether rounding may be forgotten.
     pub(super) fast: bool,
 }
 
 impl<'a> Drops<'a> {
     pub(super) fn new(program: &'a Program, fast: bool) -> Drops<'a> {
-        Drops { program, summaries: Summaries::new(program), reach: HashMap::new(), fast }
+        Drops { program, summaries: Summaries::new(program), reach: HashMap::new(), flows: HashMap::new(), fast }
     }
 
     /// A computation's own words, if it writes nothing else.
@@ -48,10 +53,21 @@ impl<'a> Drops<'a> {
         self.keeps_to(f, compute, &own).then_some(own)
     }
 
+    /// Whether undoing a computation after `body` and doing it again comes to where it was.
+    pub(super) fn is_still(&mut self, f: &Function, compute: &[At], body: &[At]) -> bool {
+        // Effects do not tell which memory a call changes.
+        self.is_undisturbed(compute, body) || self.keeps_apart(f, compute, body)
+    }
+
+    /// The same, as far as effects tell.
+    pub(super) fn is_undisturbed(&self, compute: &[At], body: &[At]) -> bool {
+        let done = Effects::of_block(&self.summaries, compute);
+        !Effects::of_block(&self.summaries, body).disturbs(&done)
+    }
+
     /// Whether undoing a computation, which keeps to its own words, comes to nothing but zeros, with `body` done between.
     pub(super) fn is_exact(&mut self, f: &Function, compute: &[At], body: &[At], own: &Own) -> bool {
-        let done = Effects::of_block(&self.summaries, compute);
-        if Effects::of_block(&self.summaries, body).disturbs(&done) {
+        if !self.is_still(f, compute, body) {
             return false;
         }
         self.fast || {

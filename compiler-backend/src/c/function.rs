@@ -9,7 +9,7 @@ use pendula_native::record::abstracted;
 
 use super::body::Spot;
 use super::text::{Ex, Names, Prec, Text};
-use super::{Refused, Variant, Writer};
+use super::{Refused, Variant, Way, Writer};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{At, Function, Mem, Operand, Param, Place, Program, Stmt, Var};
 
@@ -26,6 +26,7 @@ pub(super) type Site = (*const At, usize);
 pub(super) struct FunctionWriter<'w, 'a> {
     pub(super) w: &'w mut Writer<'a>,
     pub(super) f: &'a Function,
+    pub(super) way: Way,
     pub(super) carriage: Carriage,
     pub(super) text: Text,
     pub(super) names: Vec<String>,
@@ -39,6 +40,14 @@ pub(super) struct FunctionWriter<'w, 'a> {
     pub(super) kept: HashMap<Mem, usize>,
     /// Whether words that end are not looked at: they would be zero, or are to be forgotten.
     pub(super) unchecked: bool,
+    /// Parameters that are left alone on the way back, as words or as addresses.
+    pub(super) left: HashSet<Var>,
+    /// Parameters that may be left alone by parts of this function.
+    pub(super) may_be_left: HashSet<Var>,
+    /// Whether this is on the way of a part of a run, which does not turn round here.
+    pub(super) within: bool,
+    /// Whether statements are on the way back.
+    pub(super) back: bool,
     /// Whether `none` is needed.
     pub(super) none: bool,
 }
@@ -50,7 +59,7 @@ pub(super) fn c_type(ty: Ty) -> &'static str {
 
 /// Writes a function: its head, and head and body.
 pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String, String), Refused> {
-    let (fun, back, carriage) = variant;
+    let (fun, way, carriage, left) = variant;
     let program: &'a Program = w.program;
     let f = &program.functions[fun.0 as usize];
     let name = w.variant(variant);
@@ -58,9 +67,12 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
     let names = f.vars.iter().map(|v| taken.like(&v.name)).collect();
     let counts = counters(f);
     let recursive = w.summaries.get(fun).recursive;
+    let marked = f.params.iter().take(64).enumerate().filter(|(n, _)| left >> n & 1 != 0);
+    let marked: HashSet<Var> = marked.map(|(_, p)| p.var).collect();
     let mut fw = FunctionWriter {
         w,
         f,
+        way,
         carriage,
         text: Text::default(),
         names,
@@ -70,11 +82,19 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
         proven: HashSet::new(),
         kept: HashMap::new(),
         unchecked: false,
+        left: if way == Way::Turn { HashSet::new() } else { marked.clone() },
+        may_be_left: if way == Way::Turn { marked } else { HashSet::new() },
+        within: way == Way::Within,
+        back: way == Way::Backward || way == Way::Forward,
         none: false,
     };
     let head = fw.head(&name);
     fw.text.indent = 1;
-    fw.block(&f.body, back)?;
+    match way {
+        Way::Forward => fw.block(&f.body, false)?,
+        Way::Backward => fw.block(&f.body, true)?,
+        Way::Turn | Way::Within => fw.turn(&f.body)?,
+    }
     let body = std::mem::take(&mut fw.text);
     fw.text.open(&format!("{head}\n{{"));
     let (entry, exit) = fw.frame(program)?;
@@ -175,6 +195,9 @@ impl FunctionWriter<'_, '_> {
             out.push_str(&word(format!("{}mem", PREFIX[*lane])));
         }
         out.push_str(if with_types { ", const word len, word top" } else { ", len, top" });
+        if self.way == Way::Turn && with_types {
+            out.push_str(", word *turned");
+        }
         out
     }
 
@@ -186,6 +209,9 @@ impl FunctionWriter<'_, '_> {
             let value =
                 if *written { format!(", {} *p_{name}", c_type(ty)) } else { format!(", {} {name}", c_type(ty)) };
             out.push_str(&value);
+            if *written && self.way == Way::Turn {
+                out.push_str(&format!(", {} *turned_{name}", c_type(ty)));
+            }
             for lane in self.lanes_of(ty) {
                 out.push_str(&format!(", {} *p_{}", c_type(Self::lane_type(*lane, ty)), self.lane_name(*lane, *var)));
             }

@@ -8,6 +8,7 @@ use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::function::{FunctionWriter, Site};
+use super::kept::Kept;
 use super::statement::differ;
 use super::text::{Ex, Prec};
 use crate::ir::effects::{walk, written_operands};
@@ -22,6 +23,8 @@ pub(super) struct Plan {
     pub(super) checks: Vec<String>,
     /// What need not be looked at in the loop.
     pub(super) proven: Vec<Site>,
+    /// Words that stay where they are, and can be kept in variables.
+    pub(super) kept: Vec<Kept>,
     /// Whether no turn uses what another writes, but for sums.
     pub(super) independent: bool,
 }
@@ -195,7 +198,7 @@ pub(super) fn plan(
     body: &[At],
     back: bool,
 ) -> Plan {
-    let mut plan = Plan { checks: Vec::new(), proven: Vec::new(), independent: false };
+    let mut plan = Plan { checks: Vec::new(), proven: Vec::new(), kept: Vec::new(), independent: false };
     if by.abs() >= SMALL {
         return plan;
     }
@@ -209,6 +212,8 @@ pub(super) fn plan(
     let mut spoilt: HashSet<Site> = HashSet::new();
     for (met, now) in &survey.met {
         let (site, checks) = match met {
+            // A loop around this one keeps it.
+            Met::Word(site, mem) if fw.kept.contains_key(mem) => (*site, Some(Vec::new())),
             Met::Word(site, mem) => (*site, word(fw, &survey, *mem, now, first)),
             Met::Test(site, test) => (*site, test_checks(fw, &survey, test, first, last)),
         };
@@ -230,7 +235,13 @@ pub(super) fn plan(
             }
         }
     }
-    plan.independent = independent(fw, &survey, body);
+    let met = survey.met.iter().filter_map(|(met, _)| match met {
+        Met::Word(site, mem) if !spoilt.contains(site) => Some(*mem),
+        Met::Word(..) | Met::Test(..) => None,
+    });
+    let met: Vec<Mem> = met.collect();
+    plan.kept = fw.keepable(body, &met, &|v| v == var || survey.written.contains(&v));
+    plan.independent = independent(fw, &survey, body, &plan.kept);
     plan
 }
 
@@ -294,7 +305,7 @@ fn test_checks(
 }
 
 /// Whether no turn reads or writes a memory word that another one writes: then several may be made at once.
-fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_>, body: &[At]) -> bool {
+fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_>, body: &[At], kept: &[Kept]) -> bool {
     let mut simple = true;
     walk(body, &mut |s| {
         simple &= matches!(
@@ -325,6 +336,7 @@ fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_>, body: &[At]) ->
         .met
         .iter()
         .filter_map(|(met, now)| if let Met::Word(_, m) = met { Some((*m, now)) } else { None })
+        .filter(|(m, _)| !fw.kept.contains_key(m) && !kept.iter().any(|k| k.mem == *m))
         .collect();
     words.iter().all(|(m, now)| {
         if !written.contains(&m.region) {

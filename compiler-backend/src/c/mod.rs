@@ -19,29 +19,34 @@
 //! # Neighbours
 //!
 //! `function` writes functions and statements, `loops` finds out what can be
-//! checked before a loop, `body` writes operations, `text` has names and expressions.
+//! checked before a loop, `kept` what can be kept in variables, `body` writes operations, `text` has names and expressions.
 
 mod body;
 mod calls;
 mod drop;
+mod flat;
+mod flow;
 mod function;
+mod kept;
 mod loops;
 mod statement;
 mod text;
+mod turn;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use pendula_isa::Env;
 use pendula_isa::adjoint::Carriage;
 use pendula_isa::counts::Direction;
+use pendula_isa::{Env, Ty};
 use pendula_native::kernel::pack;
 use pendula_native::ops::Kernel;
 use pendula_native::record::Setting;
 
-use crate::ir::effects::Summaries;
+use crate::ir::effects::{Effects, Summaries};
 use crate::ir::{Fun, Program};
-use crate::lower::{Argument, LowerError};
+use crate::lower::{Argument, ArgumentKind, LowerError};
 use text::{Names, Text};
 
 /// Why a program cannot be written in C.
@@ -66,25 +71,55 @@ pub enum Refused {
 
 /// A way of running a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Mode {
-    /// Which way.
-    pub direction: Direction,
-    /// What words carry.
-    pub carriage: Carriage,
+pub enum Mode {
+    /// From one end to the other.
+    Run(Direction, Carriage),
+    /// Forward, values alone, and back with gradient words, which are there from the beginning as they are to be in between. What would be
+    /// undone at the end of the one and done again at the beginning of the other is left as it is.
+    ThereAndBack,
 }
 
 impl Mode {
-    /// The name of the C function that runs a program so: `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len, uint64_t top)`.
+    /// The name of the C function that runs a program so:
+    /// `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len, uint64_t top, uint64_t *turned)`.
     ///
-    /// `mem` are `len` words of memory, of which those from `top` on are zero, and may be used; `lanes` are what words carry, one for each of
-    /// [`Carriage::lanes`], as long as the memory. It returns 0, or 1 if it gave up, which may leave anything in the memory.
+    /// `mem` are `len` words of memory, of which those from `top` on are zero, and may be used; `lanes` are what words carry, by
+    /// lane from 1 on: those of [`Carriage::lanes`] are used, as long as the memory. `turned` gets what [`changes`] says of the data, as it is
+    /// where the run turns round. It returns 0, or 1 if it gave up, which may leave anything in all of them.
     pub fn name(self) -> String {
-        format!("pendula_{}{}", way(self.direction == Direction::Backward), suffix(self.carriage))
+        match self {
+            Mode::Run(direction, carriage) => {
+                format!("pendula_{}{}", Way::of(direction == Direction::Backward).name(), suffix(carriage))
+            }
+            Mode::ThereAndBack => "pendula_there_and_back".to_string(),
+        }
     }
 }
 
-fn way(back: bool) -> &'static str {
-    if back { "backward" } else { "forward" }
+/// Which way a function is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Way {
+    Forward,
+    Backward,
+    /// Forward, and back with gradient words: the run turns round in it.
+    Turn,
+    /// The same in a part of the run: what it adds to is left as it was after the way forward.
+    Within,
+}
+
+impl Way {
+    fn of(back: bool) -> Way {
+        if back { Way::Backward } else { Way::Forward }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Way::Forward => "forward",
+            Way::Backward => "backward",
+            Way::Turn => "there_and_back",
+            Way::Within => "with_gradient",
+        }
+    }
 }
 
 fn suffix(carriage: Carriage) -> &'static str {
@@ -98,6 +133,7 @@ fn suffix(carriage: Carriage) -> &'static str {
 }
 
 /// The name of the C function that is to be called once after loading, with the addresses of the kernels: `void NAME(void *const *)`.
+/// A kernel's is that of its `result`, where it has one.
 pub const KERNELS: &str = "pendula_kernels";
 
 /// A program in C.
@@ -109,8 +145,11 @@ pub struct Source {
     pub kernels: Vec<Kernel>,
 }
 
-/// A function of the program in one direction and carriage.
-type Variant = (Fun, bool, Carriage);
+/// A function of the program in one way and carriage; on the way there and back, with what words carry on the way back.
+///
+/// Last, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
+/// function in which the run turns round, those that may be: what is left of them in the end does not matter.
+type Variant = (Fun, Way, Carriage, u64);
 
 /// The C that is being written.
 struct Writer<'a> {
@@ -122,6 +161,12 @@ struct Writer<'a> {
     waiting: Vec<Variant>,
     kernels: Vec<Kernel>,
     kernel_names: Vec<String>,
+    /// The call of the entry.
+    main: Fun,
+    /// The arrays in data that may be written.
+    arrays: Vec<Range<usize>>,
+    /// The words in data that are lent to the entry.
+    words: Vec<Range<usize>>,
 }
 
 /// Writes a program, run with these arguments, in C. With `fast`, what undoing floating-point sums leaves of rounding is forgotten, and
@@ -132,6 +177,8 @@ struct Writer<'a> {
 pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], fast: bool) -> Result<Source, Refused> {
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
+    let of = |lent: bool| joined(data(program, arguments).filter(|d| d.lent == lent && d.written).map(|d| d.at));
+    let (arrays, words) = (of(false), of(true));
     // The call of the entry is a function like others.
     let mut program = program.clone();
     let fun = Fun(program.functions.len() as u32);
@@ -145,19 +192,25 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], fast: bo
         waiting: Vec::new(),
         kernels: Vec::new(),
         kernel_names: Vec::new(),
+        main: fun,
+        arrays,
+        words,
     };
     let mut ends = Text::default();
     for mode in modes {
-        let back = mode.direction == Direction::Backward;
-        let inner = w.variant((fun, back, mode.carriage));
+        let (way, carriage) = match *mode {
+            Mode::Run(direction, carriage) => (Way::of(direction == Direction::Backward), carriage),
+            Mode::ThereAndBack => (Way::Turn, Carriage::Gradient),
+        };
+        let inner = w.variant((fun, way, carriage, 0));
         ends.line("");
         let name = mode.name();
-        ends.open(&format!("int64_t {name}(word *mem, word *const *lanes, word len, word top)\n{{"));
-        ends.line("(void)lanes;");
-        let lanes = mode.carriage.lanes();
-        let lanes: String = (0..lanes.len()).map(|n| format!("lanes[{n}], ")).collect();
+        ends.open(&format!("int64_t {name}(word *mem, word *const *lanes, word len, word top, word *turned)\n{{"));
+        ends.line("(void)lanes, (void)turned;");
+        let lanes: String = carriage.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
         ends.line("limit = (char *)__builtin_frame_address(0) - STACK;");
-        ends.line(&format!("return {inner}(mem, {lanes}len, top);"));
+        let turned = if way == Way::Turn { ", turned" } else { "" };
+        ends.line(&format!("return {inner}(mem, {lanes}len, top{turned});"));
         ends.close("}");
     }
     let mut bodies = Vec::new();
@@ -186,9 +239,11 @@ impl Writer<'_> {
         if let Some(name) = self.variants.get(&variant) {
             return name.clone();
         }
-        let (fun, back, carriage) = variant;
+        let (fun, way, carriage, left) = variant;
         let name = self.program.functions.get(fun.0 as usize).map_or("", |f| &f.name);
-        let name = format!("{}_{}{}", name.trim_end_matches('!'), way(back), suffix(carriage));
+        let suffix = if matches!(way, Way::Turn | Way::Within) { "" } else { suffix(carriage) };
+        let only = if left != 0 && matches!(way, Way::Forward | Way::Backward) { "_only" } else { "" };
+        let name = format!("{}_{}{suffix}{only}", name.trim_end_matches('!'), way.name());
         let name = self.names.like(&name);
         self.variants.insert(variant, name.clone());
         self.waiting.push(variant);
@@ -210,7 +265,8 @@ impl Writer<'_> {
                 kernel.name.split("::").filter(|p| !p.starts_with('{') && !p.contains(['<', '>', ' '])).collect();
             let short = path[path.len().saturating_sub(2)..].join("_");
             let base = self.names.like(&short);
-            self.kernel_names.push(format!("{base}_{}", kernel.arity));
+            let results = if kernel.result.is_some() { "" } else { "pair_" };
+            self.kernel_names.push(format!("{base}_{results}{}", kernel.arity));
         }
     }
 }
@@ -227,11 +283,17 @@ fn prelude(w: &Writer<'_>, program: &Program) -> String {
     out.push_str(PRELUDE);
     let _ =
         writeln!(out, "\n/* The fixed-point format, for functions of the machine. */\n#define ENV {}\n", pack(w.env()));
-    if !w.kernel_names.is_empty() {
-        out.push_str(
-            "/* Functions of the machine: they write their results to `out`, and return 0 if they have any. */\n",
-        );
-        for (kernel, name) in w.kernels.iter().zip(&w.kernel_names) {
+    let kernels = || w.kernels.iter().zip(&w.kernel_names);
+    if kernels().any(|(k, _)| k.result.is_some()) {
+        out.push_str("/* Functions of the machine: they give a word and, above it, 0 if they have any. */\n");
+        for (kernel, name) in kernels().filter(|(k, _)| k.result.is_some()) {
+            let _ = writeln!(out, "static pure_{} {name};", kernel.arity);
+        }
+        out.push('\n');
+    }
+    if kernels().any(|(k, _)| k.result.is_none()) {
+        out.push_str("/* Functions of the machine with two results: they write them to `out`, and return 0 if they have any. */\n");
+        for (kernel, name) in kernels().filter(|(k, _)| k.result.is_none()) {
             let _ = writeln!(out, "static word (*{name})(word env, word *out{});", ", word".repeat(kernel.arity));
         }
         out.push('\n');
@@ -240,16 +302,80 @@ fn prelude(w: &Writer<'_>, program: &Program) -> String {
     out.push_str("    (void)functions;\n");
     for (n, (kernel, name)) in w.kernels.iter().zip(&w.kernel_names).enumerate() {
         let args = ", word".repeat(kernel.arity);
-        let _ = writeln!(out, "    {name} = (word (*)(word, word *{args}))functions[{n}];");
+        let cast = match kernel.result {
+            Some(_) => format!("pure_{}", kernel.arity),
+            None => format!("word (*)(word, word *{args})"),
+        };
+        let _ = writeln!(out, "    {name} = ({cast})functions[{n}];");
     }
     out.push_str("}\n\n");
     out
 }
 
-/// For each parameter of the entry point, whether the words that it is the address of may be written.
-pub fn written(program: &Program) -> Vec<bool> {
-    let Some(entry) = program.entry.and_then(|f| program.functions.get(f.0 as usize)) else { return Vec::new() };
-    let effects = crate::ir::effects::Effects::of_block(&Summaries::new(program), &entry.body);
-    let of = |p: &crate::ir::Param| entry.points(p.var).is_none_or(|region| effects.writes_region(region));
-    entry.params.iter().map(of).collect()
+/// A stretch of the data segment.
+struct Data {
+    at: Range<usize>,
+    /// How its words are read, if that is known.
+    ty: Option<Ty>,
+    /// Whether it is a word that is lent to the entry.
+    lent: bool,
+    written: bool,
+}
+
+/// What lies in the data segment: what comes before the arguments, and the arguments that have words there.
+fn data<'a>(program: &'a Program, arguments: &'a [Argument]) -> impl Iterator<Item = Data> + use<'a> {
+    let entry = program.entry.and_then(|f| program.functions.get(f.0 as usize));
+    let effects = entry.map(|f| Effects::of_block(&Summaries::new(program), &f.body));
+    // Whether the words that an address parameter points to may be written.
+    let writes = move |param: usize| match (entry, &effects) {
+        (Some(entry), Some(effects)) => {
+            entry.params.get(param).and_then(|p| entry.points(p.var)).is_none_or(|region| effects.writes_region(region))
+        }
+        _ => true,
+    };
+    let stack = usize::try_from(program.stack).unwrap_or(0);
+    let before = Data { at: 0..stack, ty: None, lent: false, written: true };
+    let (mut at, mut param) = (stack, 0);
+    let of = move |argument: &Argument| {
+        let first = at;
+        at += argument.words().len();
+        match &argument.kind {
+            ArgumentKind::Word { ty, .. } => {
+                param += 1;
+                Some(Data { at: first..at, ty: Some(*ty), lent: true, written: true })
+            }
+            ArgumentKind::Array { ty, lens, .. } => {
+                let written = writes(param);
+                param += 1 + lens.len();
+                Some(Data { at: first..at, ty: Some(*ty), lent: false, written })
+            }
+            ArgumentKind::Constant(_) => {
+                param += 1;
+                None
+            }
+        }
+    };
+    std::iter::once(before).chain(arguments.iter().filter_map(of))
+}
+
+/// Ranges that touch made one.
+fn joined(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for range in ranges.filter(|r| !r.is_empty()) {
+        match out.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => out.push(range),
+        }
+    }
+    out
+}
+
+/// The data of which a run may change the values: all but arrays that the entry, and what it calls, does not write to.
+pub fn changes(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
+    joined(data(program, arguments).filter(|d| d.written).map(|d| d.at))
+}
+
+/// The data of which a run may change what words carry: all but integers.
+pub fn carries(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
+    joined(data(program, arguments).filter(|d| d.ty.is_none_or(|ty| ty.gradient().is_some())).map(|d| d.at))
 }

@@ -4,6 +4,19 @@
 
 typedef uint64_t word;
 
+/* What a function of the machine gives: a word and, above it, whether there is none. It depends on nothing but the arguments. */
+typedef unsigned __int128 result;
+#define WORD(r) ((int64_t)(r))
+#define STATUS(r) ((int64_t)((r) >> 64))
+#if defined(__GNUC__) && !defined(__clang__)
+#define PURE __attribute__((const))
+#else
+#define PURE
+#endif
+typedef result (*pure_1)(word env, word a) PURE;
+typedef result (*pure_2)(word env, word a, word b) PURE;
+typedef result (*pure_3)(word env, word a, word b, word c) PURE;
+
 /* Words of memory as doubles and as integers, and what they carry. */
 #define F(at) (((double *)mem)[at])
 #define I(at) (((int64_t *)mem)[at])

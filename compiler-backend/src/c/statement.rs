@@ -3,7 +3,7 @@
 use pendula_isa::Env;
 use pendula_isa::adjoint::{Carriage, VALUE};
 use pendula_isa::{Ty, types::Cond};
-use pendula_native::ops::{Body, Kernel};
+use pendula_native::ops::{Body, Kernel, Op};
 use pendula_native::record::Setting;
 use pendula_native::record::abstracted::{self, Operand as Word};
 
@@ -11,7 +11,7 @@ use super::body::{self, Spot};
 use super::function::{FunctionWriter, c_type};
 use super::loops::TEST;
 use super::text::{Ex, Prec};
-use super::{Refused, Writer};
+use super::{Refused, Way, Writer};
 use crate::ir::{At, Care, Condition, Mem, Operand, Region, Step, Stmt, Test, Var, permutes};
 
 type Done = Result<(), Refused>;
@@ -25,11 +25,11 @@ impl FunctionWriter<'_, '_> {
         Ok(())
     }
 
-    fn lines(&mut self, lines: &[String]) {
+    pub(super) fn lines(&mut self, lines: &[String]) {
         lines.iter().for_each(|l| self.text.line(l));
     }
 
-    fn statement(&mut self, s: &At, back: bool) -> Done {
+    pub(super) fn statement(&mut self, s: &At, back: bool) -> Done {
         match &s.stmt {
             Stmt::Update { acc, inverse, func, dst, args } => {
                 let info = func.info();
@@ -59,7 +59,7 @@ impl FunctionWriter<'_, '_> {
             Stmt::Array { base, len, region, ty, free, care } => {
                 self.array(s, *base, (*len, *region, *ty, *care), *free != back)
             }
-            Stmt::Call { func, inverse, args } => self.call(s, *func, *inverse != back, args),
+            Stmt::Call { func, inverse, args } => self.call(s, *func, Way::of(*inverse != back), args),
             Stmt::If { pre, post, then, otherwise } => {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 let holds = self.condition(s, pre, 0)?;
@@ -91,7 +91,9 @@ impl FunctionWriter<'_, '_> {
                 self.text.close("}");
                 Ok(())
             }
-            Stmt::For { var, first, last, step, body } => self.count(s, *var, (*first, *last, *step), body, back),
+            Stmt::For { var, first, last, step, body } => {
+                self.count(s, *var, (*first, *last, *step), body, back, |fw| fw.block(body, back))
+            }
             Stmt::With { name: _, compute, body } => {
                 self.compute(compute, body)?;
                 self.block(body, back)?;
@@ -178,8 +180,16 @@ impl FunctionWriter<'_, '_> {
             words.push(Word::Word(at as u8 + 1));
         }
         let setting = (self.w.env(), Writer::setting(self.carriage));
-        let body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
+        let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
         self.w.name_kernels();
+        if self.back && operands.first().is_some_and(|(dst, _)| self.is_left_alone(*dst)) {
+            // Only what flows from it is wanted.
+            body.ops.iter_mut().for_each(|op| {
+                if matches!(op, Op::Set(0, 1, _)) {
+                    *op = Op::Const(0);
+                }
+            });
+        }
         let (lines, _) = body::print(&body, &spots, &self.w.kernel_names, !self.w.drops.fast, None, &mut self.next)?;
         self.lines(&lines);
         Ok(())
@@ -267,7 +277,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Computes what is undone after `body`.
-    fn compute(&mut self, compute: &[At], body: &[At]) -> Done {
+    pub(super) fn compute(&mut self, compute: &[At], body: &[At]) -> Done {
         let _ = body;
         if self.carriage == Carriage::Gradient && self.w.drops.own(self.f, compute).is_some() {
             // Nothing flows to words that have just begun, nor from them.
@@ -280,7 +290,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Undoes it, or forgets it.
-    fn undo(&mut self, compute: &[At], body: &[At]) -> Done {
+    pub(super) fn undo(&mut self, compute: &[At], body: &[At]) -> Done {
         let own = self.w.drops.own(self.f, compute);
         let own = own.filter(|own| self.w.drops.is_exact(self.f, compute, body, own));
         let Some(own) = own else { return self.block(compute, true) };
@@ -332,14 +342,15 @@ impl FunctionWriter<'_, '_> {
         holds.ok_or(Refused::Operation)
     }
 
-    /// A `for`.
-    fn count(
+    /// A `for`; what a turn does is written by `turn`.
+    pub(super) fn count(
         &mut self,
         s: &At,
         var: Var,
         (first, last, step): (Operand, Operand, Step),
         body: &[At],
         back: bool,
+        turn: impl FnOnce(&mut Self) -> Done,
     ) -> Done {
         let (first, last, step) = if back { (last, first, step.negated()) } else { (first, last, step) };
         self.inside(s, usize::from(back), first);
@@ -387,28 +398,38 @@ impl FunctionWriter<'_, '_> {
             Some(k) if k < 0 => format!("if ({} >= {}) {{", from.text, to.text),
             _ => format!("if ({} <= {}) {{", from.text, to.text),
         };
-        if let Some(plan) = &plan
-            && !plan.checks.is_empty()
-        {
-            self.text.open(&runs);
-            if plan.checks.iter().any(|c| c.contains("turns")) {
-                self.text.line(&format!("const word turns = {turns};"));
+        let mut write = Vec::new();
+        if let Some(plan) = &plan {
+            let (read, after) = self.keep(&plan.kept);
+            write = after;
+            if !plan.checks.is_empty() || !read.is_empty() {
+                self.text.open(&runs);
+                if plan.checks.iter().any(|c| c.contains("turns")) {
+                    self.text.line(&format!("const word turns = {turns};"));
+                }
+                if !plan.checks.is_empty() {
+                    let indent = format!("\n{}", "    ".repeat(self.text.indent));
+                    let checks = plan.checks.join("\n        || ").replace('\n', &indent);
+                    self.text.line(&format!("if ({checks})"));
+                    self.text.line("    return 1;");
+                }
+                self.lines(&read);
+                self.text.close("}");
             }
-            self.text.line(&format!(
-                "if ({})",
-                plan.checks.join("\n        || ").replace('\n', &format!("\n{}", "    ".repeat(self.text.indent)))
-            ));
-            self.text.line("    return 1;");
-            self.text.close("}");
             self.proven.extend(plan.proven.iter().copied());
         }
         if plan.is_some_and(|p| p.independent) {
             self.text.line("IVDEP");
         }
         self.text.open(&head);
-        self.block(body, back)?;
+        turn(self)?;
         self.text.close("}");
         (self.proven, self.kept) = (outer_proven, outer_kept);
+        if !write.is_empty() {
+            self.text.open(&runs);
+            self.lines(&write);
+            self.text.close("}");
+        }
         if declared.is_empty() {
             self.text.line(&format!("{name} = 0;"));
         }

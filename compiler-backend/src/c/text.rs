@@ -140,6 +140,14 @@ const RESERVED: &[&str] = &[
     "memcpy",
     "deep",
     "none",
+    "result",
+    "WORD",
+    "STATUS",
+    "PURE",
+    "pure_1",
+    "pure_2",
+    "pure_3",
+    "turned",
 ];
 
 /// Letters that names in formulas are made of.

@@ -21,6 +21,7 @@ use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisi
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Inst};
 
+use crate::kernel::Entry;
 use crate::ops::{Bin, Body, Branch, Kernel, Op, Part, Test, V};
 
 /// What a run is like, as far as code depends on it.
@@ -390,14 +391,15 @@ impl<'a> Recorder<'a> {
         self.stored[lane] = true;
     }
 
-    fn call(&mut self, (name, address): (&'static str, usize), wraps: bool, x: &[V]) -> V {
+    fn call(&mut self, entry: Entry, wraps: bool, x: &[V]) -> V {
+        let Entry { name, address, result } = entry;
         let n = self.kernels.iter().position(|k| k.address == address).unwrap_or_else(|| {
-            self.kernels.push(Kernel { name, address, arity: x.len(), wraps });
+            self.kernels.push(Kernel { name, address, result, arity: x.len(), wraps });
             self.kernels.len() - 1
         });
         let mut args = [x[0]; 4];
         args[..x.len()].copy_from_slice(x);
-        self.push(Op::Kernel(n as u32, args))
+        self.pure(Op::Kernel(n as u32, args))
     }
 
     fn begin(&mut self, c: V) -> (Mark, Vec<Known1>, [bool; LANES]) {

@@ -229,27 +229,6 @@ pub fn muladd(env: Env, a: u64, b: u64, c: u64) -> Word {
     settle(env, libm::fma(x, y, operand(env, c)?))
 }
 
-/// The point (a, b) turned by an angle: (a cos θ − b sin θ, a sin θ + b cos θ),
-/// each product and sum rounded.
-///
-/// # Errors
-/// [`Fault::NotFinite`] when an operand or a result is not finite, unless `env.ieee`.
-#[inline(never)]
-pub fn rot(env: Env, a: u64, b: u64, theta: u64) -> Result<[u64; 2], Fault> {
-    let (x, y) = operands(env, a, b)?;
-    let (sin, cos) = libm::sincos(operand(env, theta)?);
-    Ok([settle(env, x * cos - y * sin)?, settle(env, x * sin + y * cos)?])
-}
-
-/// [`rot`] by −θ. Its inverse but for the rounding.
-///
-/// # Errors
-/// As [`rot`].
-#[inline(never)]
-pub fn irot(env: Env, a: u64, b: u64, theta: u64) -> Result<[u64; 2], Fault> {
-    rot(env, a, b, super::neg(theta))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{NAN, neg};
@@ -450,8 +429,6 @@ mod tests {
         let (most, two_) = (f64::MAX.to_bits(), 2f64.to_bits());
         assert_eq!(muladd(TRAPPING, most, two_, 0), Err(Fault::NotFinite));
         assert_eq!(muladd(TRAPPING, most, two_, neg(most)), Ok(most), "rounded only once");
-        assert_eq!(rot(TRAPPING, most, most, 0.75f64.to_bits()), Err(Fault::NotFinite));
-        assert_eq!(rot(IEEE, most, most, 0.75f64.to_bits()).map(|[_, b]| b), Ok(INF.to_bits()));
     }
 
     #[test]
@@ -528,34 +505,16 @@ mod tests {
     }
 
     #[test]
-    fn rotations() {
-        let word = f64::to_bits;
-        let mut random = Random(12);
-        let mut number = || random.word() as i64 as f64 / 2f64.powi(60);
-        for _ in 0..1000 {
-            let (x, y, angle) = (number(), number(), number());
-            let [a, b] = rot(TRAPPING, word(x), word(y), word(angle)).unwrap();
-            let length = x.hypot(y);
-            let close = |a: u64, x: f64| (f64::from_bits(a) - x).abs() < 1e-15 * length.max(1e-300) * 4.0;
-            assert!(close(a, x * angle.cos() - y * angle.sin()) && close(b, x * angle.sin() + y * angle.cos()));
-            let [p, q] = irot(TRAPPING, a, b, word(angle)).unwrap();
-            assert!(close(p, x) && close(q, y), "{x} {y} {angle}");
-        }
-        assert_eq!(rot(TRAPPING, word(1.5), word(-2.0), 0), Ok([word(1.5), word(-2.0)]));
+    fn operands_of_muladd_are_finite() {
         for bad in [INF, f64::NAN] {
-            for turn in [rot, irot] {
-                for at in 0..3 {
-                    let mut operands = [word(1.0); 3];
-                    operands[at] = word(bad);
-                    let [a, b, theta] = operands;
-                    assert_eq!(turn(TRAPPING, a, b, theta), Err(Fault::NotFinite));
-                    assert!(turn(IEEE, a, b, theta).unwrap().into_iter().any(|word| !is_finite(word)));
-                    assert_eq!(muladd(TRAPPING, a, b, theta), Err(Fault::NotFinite));
-                    assert!(!is_finite(muladd(IEEE, a, b, theta).unwrap()));
-                }
+            for at in 0..3 {
+                let mut operands = [f64::to_bits(1.0); 3];
+                operands[at] = f64::to_bits(bad);
+                let [a, b, c] = operands;
+                assert_eq!(muladd(TRAPPING, a, b, c), Err(Fault::NotFinite));
+                assert!(!is_finite(muladd(IEEE, a, b, c).unwrap()));
             }
         }
-        assert_eq!(irot(IEEE, word(1.0), word(1.0), word(INF)), Ok([NAN, NAN]));
     }
 
     #[test]
@@ -570,6 +529,5 @@ mod tests {
             assert_eq!(kernel(IEEE, 2f64.to_bits(), other), Ok(NAN));
         }
         assert_eq!(muladd(IEEE, other, 0, 0), Ok(NAN));
-        assert_eq!(rot(IEEE, 0, 0, other), Ok([NAN, NAN]));
     }
 }

@@ -1,0 +1,107 @@
+//! Short conditionals without branches: what is only computed, and cheaply, is
+//! computed in any case, and chosen afterwards; what comes to nothing where the
+//! condition does not hold needs no condition.
+
+use pendula_native::ops::{Bin, Body, Float, Op, V};
+
+/// The operations without the conditionals that need not be, and what each value is called then.
+pub(super) fn flat(body: &Body) -> (Body, Vec<V>) {
+    let mut out = Flat { ops: Vec::with_capacity(body.ops.len()), to: Vec::with_capacity(body.ops.len()) };
+    let mut how: Vec<How> = Vec::new();
+    let mut ended = How::Branch;
+    for (n, op) in body.ops.iter().enumerate() {
+        let op = out.renamed(*op);
+        let innermost = how.last().copied();
+        let v = match op {
+            Op::If(c) => {
+                let outer_is_flat = how.iter().all(|h| !matches!(h, How::Branch));
+                let now = if outer_is_flat { judge(&body.ops, n, c, &out) } else { How::Branch };
+                how.push(now);
+                match now {
+                    How::Branch => out.push(op),
+                    How::Always | How::Choose(_) => c,
+                }
+            }
+            Op::End => {
+                ended = how.pop().unwrap_or(How::Branch);
+                match ended {
+                    How::Branch => out.push(op),
+                    How::Always | How::Choose(_) => V(0),
+                }
+            }
+            Op::Phi(a, b) => match ended {
+                How::Branch => out.push(op),
+                How::Always => a,
+                How::Choose(c) => out.push(Op::Select(c, a, b)),
+            },
+            Op::Finite(v) => match innermost {
+                Some(How::Choose(c)) => {
+                    let zero = out.push(Op::Const(0));
+                    let v = out.push(Op::Select(c, v, zero));
+                    out.push(Op::Finite(v))
+                }
+                _ => out.push(op),
+            },
+            _ => out.push(op),
+        };
+        out.to.push(v);
+    }
+    (Body { ops: out.ops, parts: Vec::new(), branch: None }, out.to)
+}
+
+/// What becomes of a conditional.
+#[derive(Clone, Copy)]
+enum How {
+    /// It stays.
+    Branch,
+    /// It is done in any case.
+    Always,
+    /// It is done in any case, and its values are chosen by this condition.
+    Choose(V),
+}
+
+struct Flat {
+    ops: Vec<Op>,
+    /// What each value of the old operations is called in the new.
+    to: Vec<V>,
+}
+
+impl Flat {
+    fn push(&mut self, op: Op) -> V {
+        self.ops.push(op);
+        V(self.ops.len() as u32 - 1)
+    }
+
+    fn renamed(&self, op: Op) -> Op {
+        op.map(|v| self.to[v.0 as usize])
+    }
+
+    /// Whether a word is zero only if a double, or two, are zero: then so are their products.
+    fn is_factor(&self, c: V) -> bool {
+        let one = |v: V| self.ops[v.0 as usize] == Op::Const(1);
+        matches!(self.ops[c.0 as usize], Op::Bin(Bin::Shl, _, by) if one(by))
+    }
+}
+
+/// What becomes of the conditional at `at`, of which the condition is called `c` now.
+fn judge(ops: &[Op], at: usize, c: V, out: &Flat) -> How {
+    let within = ops[at + 1..].iter().take_while(|op| !matches!(op, Op::End));
+    let (mut cheap, mut linear) = (true, out.is_factor(c));
+    for op in within {
+        match op {
+            Op::Const(_) | Op::Get(..) | Op::Finite(_) | Op::Float(Float::Add | Float::Sub | Float::Mul, ..) => {}
+            Op::Float(Float::Div, ..)
+            | Op::Sqrt(_)
+            | Op::Abs(_)
+            | Op::Select(..)
+            | Op::CompareFloat(..)
+            | Op::FromInt(_) => linear = false,
+            _ => cheap = false,
+        }
+    }
+    match (cheap, linear) {
+        (false, _) => How::Branch,
+        (true, true) => How::Always,
+        (true, false) => How::Choose(c),
+    }
+}

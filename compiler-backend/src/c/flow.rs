@@ -1,0 +1,302 @@
+//! What a block reads, what it adds to and never looks at, what it changes
+//! otherwise: turns of a loop that only add to words which nothing looks at can be
+//! taken back, with gradients, one by one.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use pendula_isa::Acc;
+
+use super::drop::Drops;
+use crate::ir::effects::written_operands;
+use crate::ir::{At, Condition, Fun, Function, Mem, Operand, Region, Stmt, Test, Var};
+
+/// A variable, or a stretch of memory as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Thing {
+    Var(Var),
+    Region(Region),
+}
+
+pub(super) type Things = HashSet<Thing>;
+
+/// What a block does to what lives longer than it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flow {
+    /// What is looked at.
+    pub(super) reads: Things,
+    /// What is added to.
+    pub(super) sums: Things,
+    /// What is changed otherwise.
+    pub(super) changes: Things,
+    /// What is changed, and brought back.
+    pub(super) loans: Things,
+    /// Whether it does what is not told here.
+    pub(super) opaque: bool,
+}
+
+impl Flow {
+    fn opaque() -> Flow {
+        Flow { opaque: true, ..Flow::default() }
+    }
+
+    /// Whether all that it does in the end is to add to words that it does not look at.
+    pub(super) fn only_adds(&self) -> bool {
+        !self.opaque
+            && self.changes.is_empty()
+            && self.sums.is_disjoint(&self.reads)
+            && self.sums.is_disjoint(&self.loans)
+    }
+
+    /// Whether the other block, which comes later, might as well come before, but for the order of sums.
+    pub(super) fn commutes(&self, later: &Flow) -> bool {
+        !later.opaque
+            && later.changes.iter().chain(&later.loans).all(|t| !self.sums.contains(t))
+            && later.changes.iter().all(|t| !self.reads.contains(t) && !self.loans.contains(t))
+            && later.sums.iter().all(|t| !self.reads.contains(t) && !self.loans.contains(t))
+            && later.reads.is_disjoint(&self.sums)
+    }
+
+    /// Whether another block, done after this one, which has these lives, changes nothing that this one has to do with.
+    fn keeps_apart(&self, lives: &Things, later: &Flow) -> bool {
+        let mut changed = later.sums.iter().chain(&later.changes);
+        let has =
+            |t: &Thing| [&self.reads, &self.sums, &self.changes, &self.loans, lives].iter().any(|set| set.contains(t));
+        !self.opaque && !later.opaque && !changed.any(has)
+    }
+
+    fn read(&mut self, operand: Operand) {
+        match operand {
+            Operand::Const(_) => {}
+            Operand::Var(v) => {
+                self.reads.insert(Thing::Var(v));
+            }
+            Operand::Mem(m) => {
+                self.address(m);
+                self.reads.insert(Thing::Region(m.region));
+            }
+        }
+    }
+
+    fn address(&mut self, mem: Mem) {
+        self.reads.extend(mem.vars().map(Thing::Var));
+    }
+
+    fn write(&mut self, operand: Operand, sum: bool) {
+        let thing = match operand {
+            Operand::Const(_) => return,
+            Operand::Var(v) => Thing::Var(v),
+            Operand::Mem(m) => {
+                self.address(m);
+                Thing::Region(m.region)
+            }
+        };
+        if sum {
+            self.sums.insert(thing)
+        } else {
+            self.changes.insert(thing)
+        };
+    }
+
+    fn test(&mut self, test: &Test) {
+        self.read(test.a);
+        self.read(test.b);
+    }
+
+    fn add(&mut self, other: &Flow) {
+        self.reads.extend(&other.reads);
+        self.sums.extend(&other.sums);
+        self.changes.extend(&other.changes);
+        self.loans.extend(&other.loans);
+        self.opaque |= other.opaque;
+    }
+
+    /// As of a block that is undone again.
+    fn lent(mut self) -> Flow {
+        let back: Vec<Thing> = self.sums.drain().chain(self.changes.drain()).collect();
+        self.loans.extend(back);
+        self
+    }
+
+    fn without(&mut self, locals: &Things) {
+        for set in [&mut self.reads, &mut self.sums, &mut self.changes, &mut self.loans] {
+            set.retain(|t| !locals.contains(t));
+        }
+    }
+}
+
+impl Drops<'_> {
+    /// What a block does.
+    pub(super) fn flow(&mut self, f: &Function, block: &[At]) -> Flow {
+        let mut locals = Things::new();
+        let (mut flow, begun) = self.flow_and_lives(f, block, &mut locals);
+        flow.changes.extend(begun);
+        flow.without(&locals);
+        flow
+    }
+
+    /// The same, and what begins its life without ending it; what does both is added to the locals.
+    fn flow_and_lives(&mut self, f: &Function, block: &[At], locals: &mut Things) -> (Flow, Things) {
+        let mut flow = Flow::default();
+        let mut begun = Things::new();
+        for s in block {
+            match &s.stmt {
+                Stmt::Update { acc, dst, args, .. } => {
+                    args.iter().for_each(|a| flow.read(*a));
+                    // Integers are not rounded, but indices and bounds are made of them: they are looked at if at all.
+                    flow.write((*dst).into(), *acc == Acc::Add);
+                }
+                Stmt::Permute { row, args, .. } => {
+                    args.iter().for_each(|a| flow.read(*a));
+                    args.iter().take(written_operands(*row)).for_each(|a| flow.write(*a, false));
+                }
+                Stmt::Ancilla { var, free, .. } => live(&mut flow, &mut begun, locals, *free, &[Thing::Var(*var)]),
+                Stmt::Array { base, len, region, free, .. } => {
+                    flow.read(*len);
+                    live(&mut flow, &mut begun, locals, *free, &[Thing::Var(*base), Thing::Region(*region)]);
+                }
+                Stmt::Call { func, args, .. } => self.flow_of_call(f, *func, args, &mut flow),
+                Stmt::If { pre, post, then, otherwise } => {
+                    for condition in [pre, post] {
+                        self.flow_of_condition(f, condition, &mut flow);
+                    }
+                    for block in [then, otherwise] {
+                        let part = self.flow(f, block);
+                        flow.add(&part);
+                    }
+                }
+                Stmt::While { pre, post, body } => {
+                    for condition in [pre, post] {
+                        self.flow_of_condition(f, condition, &mut flow);
+                    }
+                    let part = self.flow(f, body);
+                    flow.add(&part);
+                }
+                Stmt::For { var, first, last, step, body } => {
+                    flow.read(*first);
+                    flow.read(*last);
+                    if let crate::ir::Step::Var { var, .. } = step {
+                        flow.read(Operand::Var(*var));
+                    }
+                    let mut part = self.flow(f, body);
+                    part.without(&Things::from([Thing::Var(*var)]));
+                    flow.add(&part);
+                }
+                Stmt::With { compute, body, .. } => {
+                    let mut inner = Things::new();
+                    let (part, left) = self.flow_and_lives(f, compute, &mut inner);
+                    inner.extend(left);
+                    let within = self.flow(f, body);
+                    let mut part = part.lent();
+                    part.opaque |= !self.is_undisturbed(compute, body) && !part.keeps_apart(&inner, &within);
+                    part.add(&within);
+                    part.without(&inner);
+                    flow.add(&part);
+                }
+                Stmt::Span { body, .. } => {
+                    let (part, left) = self.flow_and_lives(f, body, locals);
+                    flow.add(&part);
+                    begun.extend(left);
+                }
+                Stmt::Assert { test, .. } => flow.test(test),
+                Stmt::Show { .. } | Stmt::Print(_) => flow.opaque = true,
+            }
+        }
+        (flow, begun)
+    }
+
+    /// Whether a block changes nothing that another one, done before it, has to do with.
+    pub(super) fn keeps_apart(&mut self, f: &Function, compute: &[At], body: &[At]) -> bool {
+        let mut inner = Things::new();
+        let (part, left) = self.flow_and_lives(f, compute, &mut inner);
+        inner.extend(left);
+        part.keeps_apart(&inner, &self.flow(f, body))
+    }
+
+    fn flow_of_condition(&mut self, f: &Function, condition: &Condition, flow: &mut Flow) {
+        let mut inner = Things::new();
+        let (mut part, left) = self.flow_and_lives(f, &condition.compute, &mut inner);
+        part.test(&condition.test);
+        let mut part = part.lent();
+        inner.extend(left);
+        part.without(&inner);
+        flow.add(&part);
+    }
+
+    fn flow_of_call(&mut self, f: &Function, func: Fun, args: &[Operand], flow: &mut Flow) {
+        let program = self.program;
+        let Some(callee) = program.functions.get(func.0 as usize) else { return flow.opaque = true };
+        let Some(inner) = self.flow_of_function(func) else { return flow.opaque = true };
+        let mut to: Vec<(Thing, Thing)> = Vec::new();
+        for (param, arg) in callee.params.iter().zip(args) {
+            match arg {
+                Operand::Const(_) => {}
+                Operand::Var(v) => to.push((Thing::Var(param.var), Thing::Var(*v))),
+                Operand::Mem(m) => {
+                    flow.address(*m);
+                    to.push((Thing::Var(param.var), Thing::Region(m.region)));
+                }
+            }
+            if let Some(region) = callee.points(param.var) {
+                match arg {
+                    Operand::Var(v) if f.points(*v).is_some() => {
+                        to.extend(f.points(*v).map(|r| (Thing::Region(region), Thing::Region(r))));
+                    }
+                    _ => flow.opaque = true,
+                }
+            }
+        }
+        // Several parameters may be one word or one stretch.
+        let mut map = |from: &Things, into: fn(&mut Flow) -> &mut Things| {
+            for thing in from {
+                let mut found = false;
+                for (_, caller) in to.iter().filter(|(callee, _)| callee == thing) {
+                    into(flow).insert(*caller);
+                    found = true;
+                }
+                let constant = matches!(thing, Thing::Var(v) if callee.params.iter().any(|p| p.var == *v));
+                flow.opaque |= !found && !constant;
+            }
+        };
+        map(&inner.reads, |f| &mut f.reads);
+        map(&inner.sums, |f| &mut f.sums);
+        map(&inner.changes, |f| &mut f.changes);
+        map(&inner.loans, |f| &mut f.loans);
+        flow.opaque |= inner.opaque;
+    }
+
+    /// What a function does to its parameters and what they point to; `None` if it calls itself.
+    pub(super) fn flow_of_function(&mut self, func: Fun) -> Option<Rc<Flow>> {
+        if let Some(known) = self.flows.get(&func) {
+            return known.clone();
+        }
+        self.flows.insert(func, None);
+        let program = self.program;
+        let f = program.functions.get(func.0 as usize)?;
+        let flow = self.flow(f, &f.body);
+        let flow = if f.params.iter().filter(|p| !p.written).any(|p| {
+            // It is changed on the way, and is the caller's again in the end.
+            [&flow.sums, &flow.changes].iter().any(|set| set.contains(&Thing::Var(p.var)))
+        }) {
+            Flow::opaque()
+        } else {
+            flow
+        };
+        let flow = Some(Rc::new(flow));
+        self.flows.insert(func, flow.clone());
+        flow
+    }
+}
+
+/// A life begins or ends.
+fn live(flow: &mut Flow, begun: &mut Things, locals: &mut Things, ends: bool, things: &[Thing]) {
+    for thing in things {
+        if !ends {
+            begun.insert(*thing);
+        } else if begun.remove(thing) {
+            locals.insert(*thing);
+        } else {
+            flow.changes.insert(*thing);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Memory words that stay where they are throughout a loop: they are read before
+//! it, kept in variables, and written after it.
+
+use std::collections::{HashMap, HashSet};
+
+use pendula_isa::Ty;
+use pendula_isa::adjoint::VALUE;
+
+use super::function::{FunctionWriter, PREFIX, c_type};
+use super::statement::differ;
+use crate::ir::effects::{walk, written_operands};
+use crate::ir::{At, Mem, Operand, Region, Stmt, Test, Var};
+
+/// A word that is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    pub(super) mem: Mem,
+    ty: Ty,
+    written: bool,
+}
+
+/// Where a block reads and writes memory.
+#[derive(Default)]
+struct Accesses {
+    /// Each word as it is written down, with the type as which it is used; `None` where there are several.
+    words: HashMap<Mem, (Option<Ty>, bool)>,
+    /// Regions that calls or lives may reach.
+    reached: HashSet<Region>,
+    /// Whether calls may reach any.
+    anything: bool,
+}
+
+impl Accesses {
+    fn add(&mut self, operand: Operand, ty: Ty, written: bool) {
+        if let Operand::Mem(m) = operand {
+            let (known, changed) = self.words.entry(m).or_insert((Some(ty), false));
+            if *known != Some(ty) {
+                *known = None;
+            }
+            *changed |= written;
+        }
+    }
+
+    fn test(&mut self, test: &Test) {
+        self.add(test.a, test.ty, false);
+        self.add(test.b, test.ty, false);
+    }
+
+    fn of(fw: &FunctionWriter<'_, '_>, block: &[At]) -> Accesses {
+        let mut out = Accesses::default();
+        walk(block, &mut |s| match &s.stmt {
+            Stmt::Update { func, dst, args, .. } => {
+                let info = func.info();
+                out.add((*dst).into(), info.ty, true);
+                args.iter().for_each(|a| out.add(*a, info.from, false));
+            }
+            Stmt::Permute { row, ty, args, .. } => {
+                let written = written_operands(*row);
+                // Words of any type may change places as integers, and what they carry with them.
+                let ty = if *ty == Ty::Int { &Ty::Q } else { ty };
+                args.iter().enumerate().for_each(|(n, a)| out.add(*a, *ty, n < written));
+            }
+            Stmt::Call { func, args, .. } => {
+                let Some(callee) = fw.w.program.functions.get(func.0 as usize) else { return };
+                let summary = fw.w.summaries.get(*func);
+                let memory = summary.reads_memory || summary.writes_memory;
+                for (arg, param) in args.iter().zip(&callee.params) {
+                    out.add(*arg, callee.ty(param.var), param.written);
+                    if let (Operand::Var(v), true) = (arg, memory) {
+                        out.reached.extend(fw.f.points(*v));
+                    }
+                }
+                let told = callee.params.iter().any(|p| callee.points(p.var).is_some());
+                let known = args.iter().zip(&callee.params).all(|(arg, param)| {
+                    callee.points(param.var).is_none() || matches!(arg, Operand::Var(v) if fw.f.points(*v).is_some())
+                });
+                out.anything |= memory && !(told && known);
+            }
+            Stmt::If { pre, post, .. } | Stmt::While { pre, post, .. } => {
+                out.test(&pre.test);
+                out.test(&post.test);
+            }
+            Stmt::Assert { test, .. } => out.test(test),
+            Stmt::For { first, last, .. } => {
+                out.add(*first, Ty::Int, false);
+                out.add(*last, Ty::Int, false);
+            }
+            Stmt::Array { len, region, .. } => {
+                out.add(*len, Ty::Int, false);
+                out.reached.insert(*region);
+            }
+            Stmt::Ancilla { .. } | Stmt::With { .. } | Stmt::Span { .. } | Stmt::Show { .. } | Stmt::Print(_) => {}
+        });
+        out
+    }
+}
+
+impl FunctionWriter<'_, '_> {
+    /// Of words that every turn of a loop comes to, and that lie inside the memory, those that can be kept. `changed` are the variables that
+    /// the loop changes.
+    pub(super) fn keepable(&self, body: &[At], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Kept> {
+        let still = |m: &Mem| !m.vars().any(changed) && !self.kept.contains_key(m);
+        let mut candidates: Vec<Mem> = Vec::new();
+        for m in met.iter().filter(|m| still(m)) {
+            if !candidates.contains(m) {
+                candidates.push(*m);
+            }
+        }
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let accesses = Accesses::of(self, body);
+        if accesses.anything {
+            return Vec::new();
+        }
+        // What words carry changes where they are used.
+        let changes = |(ty, written): (Option<Ty>, bool)| written || ty.is_none_or(|ty| !self.lanes_of(ty).is_empty());
+        let mut out = Vec::new();
+        for mem in candidates {
+            let Some(&(Some(ty), written)) = accesses.words.get(&mem) else { continue };
+            let alone = accesses.words.iter().all(|(other, how)| {
+                *other == mem || differ(mem, *other) || !(changes((Some(ty), written)) || changes(*how))
+            });
+            if alone && !accesses.reached.contains(&mem.region) {
+                out.push(Kept { mem, ty, written });
+            }
+        }
+        out
+    }
+
+    /// Declares the variables, and gives what reads the words and what writes them.
+    pub(super) fn keep(&mut self, kept: &[Kept]) -> (Vec<String>, Vec<String>) {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for Kept { mem, ty, written } in kept {
+            let n = self.next;
+            self.next += 1;
+            for &lane in std::iter::once(&VALUE).chain(self.lanes_of(*ty)) {
+                let word = self.word_at(lane, *ty, *mem);
+                let name = format!("{}kept{n}", PREFIX[lane]);
+                self.text.line(&format!("{} {name} = 0;", c_type(Self::lane_type(lane, *ty))));
+                before.push(format!("{name} = {};", word.text));
+                if lane != VALUE || *written {
+                    after.push(format!("{} = {name};", word.text));
+                }
+            }
+            self.kept.insert(*mem, n as usize);
+        }
+        (before, after)
+    }
+}

@@ -1,0 +1,272 @@
+//! Forward and back with gradients at once: what a run forward would undo last, the
+//! run back would do first; neither is done. Where rounding may be forgotten, loops
+//! that only add to the results go forward and back turn by turn.
+
+use std::ops::Range;
+
+use pendula_isa::Ty;
+use pendula_isa::adjoint::Carriage;
+
+use super::flow::{Flow, Thing};
+use super::function::{FunctionWriter, c_type};
+use super::{Refused, Way};
+use crate::ir::{At, Fun, Function, Operand, Param, Place, Region, Stmt, Var};
+
+type Done = Result<(), Refused>;
+
+impl FunctionWriter<'_, '_> {
+    /// Statements forward, values alone, and back with gradients.
+    pub(super) fn turn(&mut self, block: &[At]) -> Done {
+        let mut block = block;
+        while self.w.drops.fast
+            && let Some((last, before)) = block.split_last()
+            && self.is_put_away(&last.stmt)
+        {
+            // It would begin again at once. What rounding has left is forgotten in the end.
+            block = before;
+        }
+        if let Some(n) = (0..block.len()).find(|n| self.is_turned_by_turn(&block[*n], &block[n + 1..])) {
+            let (before, rest) = block.split_at(n);
+            self.forward(before)?;
+            self.turn_by_turn(&rest[0])?;
+            self.turn(&rest[1..])?;
+            return self.backward(before);
+        }
+        let Some((last, before)) = block.split_last() else {
+            self.turning_point();
+            return Ok(());
+        };
+        self.forward(before)?;
+        match &last.stmt {
+            Stmt::With { compute, body, .. } if self.stays_done(compute, body) => {
+                if self.w.drops.own(self.f, compute).is_some() {
+                    self.forward(compute)?;
+                } else {
+                    // What flows from and to other words when it is done again flows now.
+                    self.back = false;
+                    self.block(compute, false)?;
+                }
+                self.turn(body)?;
+                self.back = true;
+                self.undo(compute, body)?;
+            }
+            Stmt::Span { body, .. } => self.turn(body)?,
+            Stmt::Call { func, inverse: false, args } if self.within && self.only_adds(*func) => {
+                self.call(last, *func, Way::Within, args)?;
+            }
+            Stmt::Call { func, inverse: false, args } if !self.within && self.is_handed_on(args) => {
+                let params = self.w.program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
+                let lent = args.iter().zip(params).filter(|(_, p)| p.written).map(|(a, _)| *a).collect::<Vec<_>>();
+                self.reach_turning_point(&lent);
+                self.call(last, *func, Way::Turn, args)?;
+            }
+            _ => {
+                self.forward(std::slice::from_ref(last))?;
+                self.turning_point();
+                self.backward(std::slice::from_ref(last))?;
+            }
+        }
+        self.backward(before)
+    }
+
+    /// Whether a computation may be left as it is where the run turns round: nobody sees it, and it would be the same again.
+    fn stays_done(&mut self, compute: &[At], body: &[At]) -> bool {
+        if !self.w.drops.is_still(self.f, compute, body) {
+            return false;
+        }
+        let flow = self.w.drops.flow(self.f, compute);
+        let mut changed = flow.sums.iter().chain(&flow.changes).chain(&flow.loans);
+        self.within || !flow.opaque && !changed.any(|t| self.f.params.iter().any(|p| self.is_of(p.var, p.written, *t)))
+    }
+
+    /// Whether a statement is of those that end a life, without anything flowing.
+    fn is_put_away(&self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Ancilla { free, .. } | Stmt::Array { free, .. } => *free,
+            Stmt::Update { dst: Place::Var(v), .. } => {
+                self.f.ty(*v) == Ty::Int && !self.f.params.iter().any(|p| p.var == *v)
+            }
+            _ => false,
+        }
+    }
+
+    /// Statements forward, values alone.
+    fn forward(&mut self, block: &[At]) -> Done {
+        self.back = false;
+        let carriage = std::mem::replace(&mut self.carriage, Carriage::Plain);
+        let done = self.block(block, false);
+        self.carriage = carriage;
+        done
+    }
+
+    /// Statements back, with gradients.
+    fn backward(&mut self, block: &[At]) -> Done {
+        self.back = true;
+        self.block(block, true)
+    }
+
+    /// Whether a statement is a loop, or around one, of which each turn may be taken back before the next is made, with gradients alone: all that it does
+    /// in the end is to add to words that nothing looks at, neither in it nor, on the way back, before it; and what comes after
+    /// might as well come before. What it added to is brought back by whoever called, which undoes no rounding.
+    fn is_turned_by_turn(&mut self, s: &At, rest: &[At]) -> bool {
+        // What comes last is turned round within.
+        if !(matches!(s.stmt, Stmt::For { .. }) || has_loop(s) && !rest.is_empty())
+            || !self.w.drops.fast
+            || !matches!(self.way, Way::Turn | Way::Within)
+            || self.carriage != Carriage::Gradient
+        {
+            return false;
+        }
+        let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
+        if !flow.only_adds() || flow.sums.is_empty() {
+            return false;
+        }
+        if self.within {
+            // The loop that this is in has been looked at.
+            if !flow.sums.iter().all(|t| self.is_thing_left_alone(*t)) {
+                return false;
+            }
+        } else {
+            let all = self.w.drops.flow(self.f, &self.f.body);
+            if !flow.sums.iter().all(|t| self.does_not_matter(&all, *t)) {
+                return false;
+            }
+        }
+        let rest = self.w.drops.flow(self.f, rest);
+        flow.commutes(&rest)
+    }
+
+    /// Whether what is left of a word, after the way back over a part of this function, does not matter.
+    fn does_not_matter(&self, all: &Flow, thing: Thing) -> bool {
+        let given =
+            self.f.params.iter().any(|p| self.may_be_left.contains(&p.var) && self.is_of(p.var, p.written, thing));
+        given && !all.opaque && ![&all.reads, &all.loans, &all.changes].iter().any(|set| set.contains(&thing))
+    }
+
+    /// Which parameters a callee, in which the run turns round, may leave alone on the way back.
+    pub(super) fn may_be_left(&mut self, callee: &Function, args: &[Operand]) -> u64 {
+        let all = self.w.drops.flow(self.f, &self.f.body);
+        let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
+            let word = |v: &Var| self.does_not_matter(&all, Thing::Var(*v));
+            let region = |v: &Var| self.f.points(*v).is_some_and(|r| self.does_not_matter(&all, Thing::Region(r)));
+            let may = match arg {
+                Operand::Var(v) if callee.points(param.var).is_some() => region(v),
+                Operand::Var(v) => word(v),
+                Operand::Const(_) | Operand::Mem(_) => false,
+            };
+            u64::from(may || self.is_main()) << n
+        };
+        callee.params.iter().zip(args).take(64).enumerate().map(bit).fold(0, |a, b| a | b)
+    }
+
+    /// Whether a parameter is this word, or points to it.
+    fn is_of(&self, var: Var, written: bool, thing: Thing) -> bool {
+        match thing {
+            Thing::Var(v) => v == var && written,
+            Thing::Region(region) => self.f.points(var) == Some(region),
+        }
+    }
+
+    /// Forward and back in each turn of a loop.
+    fn turn_by_turn(&mut self, s: &At) -> Done {
+        let (left, within) = (self.left.clone(), self.within);
+        if !within {
+            let flow = self.w.drops.flow(self.f, std::slice::from_ref(s));
+            let params = self.f.params.iter();
+            let of = params.filter(|p| flow.sums.iter().any(|t| self.is_of(p.var, p.written, *t)));
+            self.left = of.map(|p| p.var).collect();
+            self.within = true;
+        }
+        self.back = false;
+        let done = match &s.stmt {
+            Stmt::For { var, first, last, step, body } => {
+                self.count(s, *var, (*first, *last, *step), body, false, |fw| fw.turn(body))
+            }
+            _ => self.turn(std::slice::from_ref(s)),
+        };
+        (self.left, self.within) = (left, within);
+        done
+    }
+
+    /// Whether all that a function does is to add to words that it does not look at.
+    fn only_adds(&mut self, func: Fun) -> bool {
+        self.w.drops.flow_of_function(func).is_some_and(|flow| flow.only_adds())
+    }
+
+    /// Whether a word is left alone on the way back.
+    pub(super) fn is_left_alone(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Const(_) => false,
+            Operand::Var(v) => self.is_thing_left_alone(Thing::Var(v)),
+            Operand::Mem(m) => self.is_thing_left_alone(Thing::Region(m.region)),
+        }
+    }
+
+    /// Whether a stretch of memory is left alone on the way back.
+    pub(super) fn is_region_left_alone(&self, region: Region) -> bool {
+        self.is_thing_left_alone(Thing::Region(region))
+    }
+
+    fn is_thing_left_alone(&self, thing: Thing) -> bool {
+        self.left.iter().any(|v| self.is_of(*v, true, thing))
+    }
+
+    /// Whether every word that is lent can be looked at where the function that it is lent to turns round.
+    fn is_handed_on(&self, args: &[Operand]) -> bool {
+        self.is_main() || !args.iter().any(|a| matches!(a, Operand::Mem(_)))
+    }
+
+    fn is_main(&self) -> bool {
+        self.w.program.functions.get(self.w.main.0 as usize).is_some_and(|main| std::ptr::eq(main, self.f))
+    }
+
+    /// Hands on what words are like at the turning point, which lies in a function to which these are lent.
+    fn reach_turning_point(&mut self, lent: &[Operand]) {
+        if self.is_main() {
+            self.hand_on(&self.w.words.clone());
+        }
+        for param in self.f.params.iter().filter(|p| p.written && !lent.contains(&Operand::Var(p.var))) {
+            let name = self.name(param.var);
+            self.text.line(&format!("*turned_{name} = {name};"));
+        }
+    }
+
+    /// Hands on what data is like: the run turns round here.
+    fn turning_point(&mut self) {
+        if self.within {
+            return;
+        }
+        self.reach_turning_point(&[]);
+        self.hand_on(&self.w.arrays.clone());
+    }
+
+    fn hand_on(&mut self, ranges: &[Range<usize>]) {
+        for range in ranges {
+            let (at, n) = (range.start, range.len());
+            self.text.line(&format!("memcpy(turned + {at}, mem + {at}, {n} * sizeof(word));"));
+        }
+    }
+
+    /// Where the function that a word is lent to is to write what it is like at the turning point.
+    pub(super) fn turned(&mut self, operand: Operand, ty: Ty) -> String {
+        match operand {
+            Operand::Mem(m) => format!("({} *)(turned + ({}))", c_type(ty), self.address(m).text),
+            Operand::Var(v) if self.f.params.iter().any(|p| p.var == v && p.written) => {
+                format!("turned_{}", self.name(v))
+            }
+            Operand::Var(_) | Operand::Const(_) => {
+                self.none = true;
+                format!("({} *)&none", c_type(ty))
+            }
+        }
+    }
+}
+
+/// Whether a statement is a loop, or ends with one but for what is undone.
+fn has_loop(s: &At) -> bool {
+    match &s.stmt {
+        Stmt::For { .. } => true,
+        Stmt::With { body, .. } | Stmt::Span { body, .. } => body.iter().any(has_loop),
+        _ => false,
+    }
+}
