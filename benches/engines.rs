@@ -1,6 +1,7 @@
 //! Compiled code, by Cranelift and by the system's C compiler, beside the interpreter, in the same run: million instructions
 //! a second, forward and backward with values alone, then backward with gradient
-//! words; and how long compiling takes. `cargo bench --bench engines`.
+//! words; and how long compiling takes. `cargo bench --bench engines`; with `-- tiers`, how
+//! long runs are as code is made sooner or later.
 
 mod common;
 #[path = "common/kernels.rs"]
@@ -11,6 +12,8 @@ use std::time::Instant;
 use common::{Subject, medians};
 use kernels::KERNELS;
 use pendula::asm::assemble::assemble;
+use pendula::compiler::compile::{Options, compile};
+use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::values;
 use pendula::vm::{Carriage, Config, Engine, Machine, Outcome, Program};
@@ -84,82 +87,181 @@ const EXAMPLES: [(&str, &[&str]); 8] = [
     ("xtea", &[]),
 ];
 
+/// What code is made by: nothing, a draft, Cranelift, the C compiler.
+#[derive(Clone, Copy)]
+struct Tier {
+    engine: Engine,
+    tier_up: u64,
+}
+
+const TIERS: [Tier; 4] = [
+    Tier { engine: Engine::Interpreter, tier_up: 0 },
+    Tier { engine: Engine::Jit, tier_up: u64::MAX },
+    Tier { engine: Engine::Jit, tier_up: 0 },
+    Tier { engine: Engine::Native, tier_up: 0 },
+];
+
+fn machine<'p>(program: &'p Program, Tier { engine, tier_up }: Tier, set: &[&str]) -> Machine<'p> {
+    let mem = Some(program.module().data.len() as u64 + 4096);
+    let config = Config { mem, engine, warm_up: 0, tier_up, ..Config::default() };
+    let mut m = Machine::new(program, &config).expect("enough memory");
+    for assignment in set {
+        values::set(&mut m, assignment).unwrap_or_else(|e| panic!("{assignment}: {e}"));
+    }
+    m
+}
+
+fn finish(m: &mut Machine<'_>, direction: Direction) {
+    m.begin(direction);
+    match m.run(None) {
+        Outcome::Finished => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+fn there_and_back(m: &mut Machine<'_>) -> f64 {
+    let start = Instant::now();
+    finish(m, Direction::Forward);
+    finish(m, Direction::Backward);
+    start.elapsed().as_secs_f64()
+}
+
+/// What making code takes for a thousand instructions, in milliseconds: the quickest first run, in which that is done, less the quickest second
+/// one. Nothing where runs take so long that this says little.
+fn making(module: &Module, tier: Tier, set: &[&str]) -> String {
+    // What C compilers have made is kept, so that there is one first time.
+    let times = if tier.engine == Engine::Native { 1 } else { 15 };
+    let (mut first, mut second) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..times {
+        let program = Program::new(module.clone(), true).expect("a sound program");
+        let mut m = machine(&program, tier, set);
+        first = first.min(there_and_back(&mut m));
+        second = second.min(there_and_back(&mut m));
+    }
+    let takes = (first - second) * 1e6 / (2.0 * module.code.len() as f64);
+    if first > 1.2 * second { format!("{takes:.2}") } else { "–".into() }
+}
+
 fn bench(name: &str, source: String, set: &[&str]) {
     let assembly = assemble(name, source, &Default::default());
     let module = assembly.module.unwrap_or_else(|| panic!("{name}: {:?}", assembly.diagnostics));
-    let instructions = module.code.len();
-    let data = module.data.len() as u64;
-    let program = Program::new(module, true).expect("a sound program");
-    let machine = |engine| {
-        let config = Config { mem: Some(data + 4096), engine, warm_up: 0, ..Config::default() };
-        let mut m = Machine::new(&program, &config).expect("enough memory");
-        for assignment in set {
-            values::set(&mut m, assignment).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let making = [1, 2, 3].map(|n| making(&module, TIERS[n], set));
+    // One each for the two kinds of code of one engine: code is the program's.
+    let programs = TIERS.map(|_| Program::new(module.clone(), true).expect("a sound program"));
+    let mut first = machine(&programs[2], TIERS[2], set);
+    there_and_back(&mut first);
+    let units = first.executed();
+    let repeat = ((LEAST / there_and_back(&mut first)).ceil() as u64).max(1);
+    let mut subjects = Vec::new();
+    for carriage in [Carriage::Plain, Carriage::Gradient] {
+        for (program, tier) in programs.iter().zip(TIERS) {
+            let mut m = machine(program, tier, set);
+            let snapshot = m.snapshot();
+            subjects.push(Subject {
+                run: Box::new(move || {
+                    for _ in 0..repeat {
+                        m.restore(&snapshot);
+                        m.carry(Carriage::Plain);
+                        finish(&mut m, Direction::Forward);
+                        m.carry(carriage);
+                        finish(&mut m, Direction::Backward);
+                    }
+                    repeat * units
+                }) as Box<dyn FnMut() -> u64>,
+            });
         }
-        m
-    };
-    let finish = |m: &mut Machine<'_>| match m.run(None) {
-        Outcome::Finished => {}
-        other => panic!("{name}: {other:?}"),
-    };
-    // How long a first run takes, which compiles for both directions, and a second one; and how many instructions a run has.
-    let there_and_back = |m: &mut Machine<'_>| {
-        let start = Instant::now();
-        for direction in [Direction::Forward, Direction::Backward] {
-            m.begin(direction);
-            finish(m);
-        }
-        start.elapsed().as_secs_f64()
-    };
-    let compiling = |engine| {
-        let mut m = machine(engine);
-        let cold = there_and_back(&mut m);
-        let units = m.executed();
-        let warm = there_and_back(&mut m);
-        (units, warm, (cold - warm).max(0.0) * 1e3 / (2.0 * instructions as f64 / 1000.0))
-    };
-    let [(units, jit, by_jit), (_, native, by_native)] = [Engine::Jit, Engine::Native].map(compiling);
-    let repeat = ((LEAST / jit.min(native)).ceil() as u64).max(1);
-    let round = |engine, carriage| {
-        let mut m = machine(engine);
-        let snapshot = m.snapshot();
-        let finish = &finish;
-        Subject {
-            run: Box::new(move || {
-                for _ in 0..repeat {
-                    m.restore(&snapshot);
-                    m.carry(Carriage::Plain);
-                    m.begin(Direction::Forward);
-                    finish(&mut m);
-                    m.carry(carriage);
-                    m.begin(Direction::Backward);
-                    finish(&mut m);
-                }
-                repeat * units
-            }) as Box<dyn FnMut() -> u64>,
-        }
-    };
-    let all = [Carriage::Plain, Carriage::Gradient].map(|carriage| Engine::ALL.map(|engine| round(engine, carriage)));
-    let mut subjects: Vec<_> = all.into_iter().flatten().collect();
+    }
     let t = medians(&mut subjects, ROUNDS);
     print!("{name:<12}");
-    for t in t.chunks(Engine::ALL.len()) {
-        t.iter().for_each(|t| print!(" {:>9.0}", 1e-6 / t));
-        print!(" {:>6.1} {:>6.1}   ", t[0] / t[1], t[0] / t[2]);
+    for t in t.chunks(TIERS.len()) {
+        print!(" {:>7.0}", 1e-6 / t[0]);
+        t[1..].iter().for_each(|own| print!(" {:>6.1}", t[0] / own));
+        print!("   ");
     }
-    println!(" {by_jit:>7.1} {by_native:>7.0}");
+    println!(" {:>7} {:>7} {:>7}", making[0], making[1], making[2]);
+}
+
+/// Programs in Nil whose runs are short or long: the example, its arguments, their types.
+const CALLS: [(&str, &str, &str); 7] = [
+    ("fib", "0,100", ""),
+    ("fib", "0,10000", ""),
+    ("embedding", "0.0,[0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0 8.0 9.0]", ""),
+    ("bennett", "0.0,0,0,1.0,4,4", ""),
+    ("planets", "[0,0,0,0,0,0,0,0],0.01,10", "Vector{Fixed43},Fixed43,Int"),
+    ("planets", "[0,0,0,0,0,0,0,0],0.01,100", "Vector{Fixed43},Fixed43,Int"),
+    ("planets", "[0,0,0,0,0,0,0,0],0.01,1000", "Vector{Fixed43},Fixed43,Int"),
+];
+
+/// Values of [`Config::warm_up`] and [`Config::tier_up`]: for the interpreter alone, the defaults, and others.
+fn settings() -> Vec<(u64, u64)> {
+    let Config { warm_up, tier_up, .. } = Config::default();
+    let others = [(0, 100_000), (20_000, 100_000), (100_000, 100_000), (50_000, 10_000), (50_000, 30_000)];
+    let mut all = vec![(u64::MAX, 0), (warm_up, tier_up)];
+    all.extend(others.into_iter().chain([(50_000, 300_000), (100_000, 0)]));
+    all
+}
+
+/// The time of a whole run with each of the settings, with what making code takes.
+fn tiers() {
+    print!("{:<37}", "");
+    for (warm_up, tier_up) in settings() {
+        let text = if warm_up == u64::MAX { "interp".into() } else { format!("{}/{}", warm_up / 1000, tier_up / 1000) };
+        print!(" {text:>8}");
+    }
+    println!();
+    for (name, arguments, types) in CALLS {
+        let path = format!("{}/examples/{name}.nil", env!("CARGO_MANIFEST_DIR"));
+        let source = std::fs::read_to_string(path).expect("the example");
+        let types = pendula::arguments::split(types, ',').expect("types");
+        let options = Options {
+            arguments: pendula::arguments::parse(arguments).expect("arguments"),
+            types: types.into_iter().filter(|t| !t.is_empty()).map(String::from).collect(),
+            ..Options::default()
+        };
+        let module = compile(name, source, &options).module.expect("the example compiles");
+        for carriage in [Carriage::Plain, Carriage::Gradient] {
+            let settings = settings();
+            let mut best = vec![f64::INFINITY; settings.len()];
+            let mut ran = 0;
+            for _ in 0..ROUNDS {
+                for (best, &(warm_up, tier_up)) in best.iter_mut().zip(&settings) {
+                    let program = Program::new(module.clone(), true).expect("a sound program");
+                    let mem = Some(module.data.len() as u64 + (1 << 16));
+                    let config = Config { mem, engine: Engine::Jit, warm_up, tier_up, ..Config::default() };
+                    let start = Instant::now();
+                    let mut m = Machine::new(&program, &config).expect("enough memory");
+                    finish(&mut m, Direction::Forward);
+                    m.carry(carriage);
+                    finish(&mut m, Direction::Backward);
+                    *best = best.min(start.elapsed().as_secs_f64());
+                    ran = m.executed();
+                }
+            }
+            print!("{name:<12} {:<12} {ran:>10}", format!("{carriage:?}"));
+            best.iter().for_each(|t| print!(" {:>8.2}", 1e3 * t));
+            println!();
+        }
+    }
+    println!(
+        "\nMilliseconds of a run there and back, the quickest of {ROUNDS}, its code made anew, by the instructions that are interpreted first, in\n\
+         thousands, and the turns of a short loop as a draft, likewise; how many instructions it takes on the left. The second column has the\n\
+         defaults, the last goes without drafts."
+    );
 }
 
 fn main() {
     let only = std::env::args().nth(1).filter(|a| !a.starts_with('-'));
+    if only.as_deref() == Some("tiers") {
+        return tiers();
+    }
     let wanted = |name: &str| only.as_ref().is_none_or(|o| o == name);
     let directory = std::env::temp_dir().join(format!("pendula-engines-{}", std::process::id()));
     assert!(set(Settings { directory: Some(directory.clone()), ..Settings::default() }));
     print!("{:<12}", "");
     for interp in ["interp", "grad"] {
-        print!(" {interp:>9} {:>9} {:>9} {:>6} {:>6}   ", "jit", "native", "jit", "native");
+        print!(" {interp:>7} {:>6} {:>6} {:>6}   ", "draft", "jit", "native");
     }
-    println!(" {:>7} {:>7}", "jit", "native");
+    println!(" {:>7} {:>7} {:>7}", "draft", "jit", "native");
     for (name, source) in KERNELS.into_iter().chain(FLOATS) {
         if wanted(name) {
             bench(name, source.to_string(), &[]);
@@ -172,8 +274,9 @@ fn main() {
         }
     }
     println!(
-        "\nM instructions a second, there and back, and over the interpreter's; backward with gradient words on the right. The last columns:\n\
-         compiling for both directions, in milliseconds for a thousand instructions (target: at most 1)."
+        "\nM instructions a second of the interpreter, there and back, and how many times that drafts, code by Cranelift and C make; backward with\n\
+         gradient words on the right. The last columns: making code for both directions, in milliseconds for a thousand instructions\n\
+         (target: at most 1)."
     );
     let _ = std::fs::remove_dir_all(directory);
 }

@@ -30,8 +30,10 @@ fn lockstep(what: &str, module: Module, carriages: &[Carriage]) -> usize {
     let words = module.data.len();
     let back = !module.flags.irreversible;
     let program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
-    for &carriage in carriages {
-        let config = Config { mem: Some(words as u64 + 16_384), warm_up: 0, ..Config::default() };
+    for (n, &carriage) in carriages.iter().enumerate() {
+        // With care at once, after a few turns, never.
+        let tier_up = [0, 2, u64::MAX][(n + what.len()) % 3];
+        let config = Config { mem: Some(words as u64 + 16_384), warm_up: 0, tier_up, ..Config::default() };
         let mut pair = Pair::new(&program, config, format!("{what}, {carriage:?}"));
         pair.each(|m| {
             m.carry(carriage);
@@ -108,5 +110,56 @@ fn edges_after_calls() {
         let module = assembly.module.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
         let finished = lockstep(&format!("{before}, {inside}"), module, &Carriage::ALL);
         assert_eq!(finished, if ends { Carriage::ALL.len() } else { 0 }, "{before}, {inside}");
+    }
+}
+
+/// Two procedures that call each other deeper than the host's stack goes, of which one is longer and so compiled with care later: each kind of
+/// code calls the other, and leaves from deep below.
+#[test]
+fn deep_recursion() {
+    let text = format!(
+        "proc short
+                inc r3
+         a:     jmp.eq r1, r0, b
+                dec r1
+                add r2, r1
+                call long
+                inc r1
+         b:     from.eq r1, r0, a
+                ret short
+         proc long
+                {}
+         c:     jmp.eq r1, r0, d
+                dec r1
+                xor r4, r1
+                call short
+                sub.f r6, r7
+                inc r1
+         d:     from.eq r1, r0, c
+                ret long
+         main:  start
+                call short
+                uncall short
+                call long
+                finish",
+        "add r5, r1\n".repeat(100)
+    );
+    let assembly = assemble("recursion", text, &Options::default());
+    let module = assembly.module.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+    let program = Program::new(module, true).expect("sound code");
+    for carriage in Carriage::ALL {
+        for tier_up in [0, 1000, 3000, 10_000, u64::MAX] {
+            let config = Config { mem: Some(40_000), warm_up: 0, tier_up, ..Config::default() };
+            let mut pair = Pair::new(&program, config, format!("{carriage:?}, {tier_up}"));
+            pair.each(|m| {
+                m.set_register(common::r(1), 15_000);
+                m.set_register(common::r(7), 0.5f64.to_bits());
+                m.carry(carriage);
+            });
+            for (direction, limit) in [(Direction::Forward, None), (Direction::Backward, Some(LIMIT))] {
+                pair.each(|m| m.begin(direction));
+                assert_eq!(pair.run_once(limit), Outcome::Finished, "{carriage:?}, {tier_up}");
+            }
+        }
     }
 }

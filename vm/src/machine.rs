@@ -19,8 +19,12 @@ use crate::trap::{Trap, TrapValue};
 /// Words of memory beyond the data segment, where neither `.mem` nor [`Config::mem`] says otherwise.
 pub const DEFAULT_STACK: u64 = 1 << 20;
 
-/// [`Config::warm_up`] where it is not given: about as long as compiling a short procedure takes.
-const WARM_UP: u64 = 100_000;
+/// [`Config::warm_up`] where it is not given: about as long as it takes to make code for a short program, which on x86-64 is drafted. There,
+/// making code for a thousand instructions takes as long as interpreting some hundred thousand.
+const WARM_UP: u64 = if cfg!(all(target_arch = "x86_64", unix)) { 50_000 } else { 100_000 };
+
+/// [`Config::tier_up`] where it is not given: short loops have then run about as long as compiling them takes.
+const TIER_UP: u64 = 100_000;
 
 /// The most memory, in words, that a module may ask for by itself.
 const MODULE_LIMIT: u64 = 1 << 27;
@@ -40,6 +44,9 @@ pub struct Config {
     pub engine: Engine,
     /// How many instructions the interpreter runs before anything is compiled: most programs that are short are done by then.
     pub warm_up: u64,
+    /// How often a loop or procedure is come to in code that is made quickly, before it is compiled with more care; as much oftener as it is
+    /// longer. 0 for compiling with care at once.
+    pub tier_up: u64,
 }
 
 impl Default for Config {
@@ -51,6 +58,7 @@ impl Default for Config {
             count: true,
             engine: Engine::default(),
             warm_up: WARM_UP,
+            tier_up: TIER_UP,
         }
     }
 }
@@ -241,7 +249,7 @@ impl<'p> Machine<'p> {
             whole: false,
             saved: Default::default(),
             #[cfg(any(feature = "jit", feature = "native"))]
-            local: crate::engine::Local::new(config.warm_up),
+            local: crate::engine::Local::new(config),
         };
         machine.begin(Direction::Forward);
         Ok(machine)
@@ -461,29 +469,13 @@ impl<'p> Machine<'p> {
         if self.halted {
             return Stepped::Finished;
         }
-        let d = &self.program.decoded;
-        let Position { mut block, mut k } = self.position;
-        if k == self.code(block).len {
-            // Only now does control fall into the next block.
-            let next = match &self.code(block).exit {
-                Exit::Branch(branch) => follow(&self.core, block, &branch.fall),
-                Exit::Fall(next) => Ok(*next),
-                // Returned from, to where control could not go on.
-                Exit::Call { .. } | Exit::CallRegister { .. } => match &d.calls[d.address(block, k - 1) as usize] {
-                    Some(site) => follow(&self.core, block, site.after(&self.core)),
-                    None => return Stepped::Finished,
-                },
-                Exit::Return { .. } | Exit::Halt => return Stepped::Finished,
-            };
-            match next {
-                Ok(next) => (block, k) = (next, 0),
-                Err(Leave::Head { from, to, fault }) => return Stepped::Trap(self.refused(from, to, fault)),
-                Err(Leave::Tail(fault, other)) => {
-                    return Stepped::Trap(Box::new(self.trap(fault, block, k - 1, other)));
-                }
-            }
-            self.position = Position { block, k };
+        if self.position.k == self.code(self.position.block).len
+            && let Err(stepped) = self.fall()
+        {
+            return stepped;
         }
+        let d = &self.program.decoded;
+        let Position { block, k } = self.position;
         let code = *self.code(block);
         let at = d.address(block, k);
         // A call and a return count where they began.
@@ -514,6 +506,30 @@ impl<'p> Machine<'p> {
         }
         self.single(carriage, block, at);
         Stepped::Ran(at)
+    }
+
+    /// Falls from behind the last instruction of a block into the next one, or does what happens if that cannot be entered.
+    pub(crate) fn fall(&mut self) -> Result<(), Stepped> {
+        let d = &self.program.decoded;
+        let Position { block, k } = self.position;
+        let next = match &self.code(block).exit {
+            Exit::Branch(branch) => follow(&self.core, block, &branch.fall),
+            Exit::Fall(next) => Ok(*next),
+            // Returned from, to where control could not go on.
+            Exit::Call { .. } | Exit::CallRegister { .. } => match &d.calls[d.address(block, k - 1) as usize] {
+                Some(site) => follow(&self.core, block, site.after(&self.core)),
+                None => return Err(Stepped::Finished),
+            },
+            Exit::Return { .. } | Exit::Halt => return Err(Stepped::Finished),
+        };
+        match next {
+            Ok(block) => {
+                self.position = Position { block, k: 0 };
+                Ok(())
+            }
+            Err(Leave::Head { from, to, fault }) => Err(Stepped::Trap(self.refused(from, to, fault))),
+            Err(Leave::Tail(fault, other)) => Err(Stepped::Trap(Box::new(self.trap(fault, block, k - 1, other)))),
+        }
     }
 
     pub(crate) fn code(&self, block: u32) -> &'p Code {

@@ -51,6 +51,8 @@ fn config(s: &mut Source) -> Config {
     Config {
         // Compiled at once, but for a few that change over on the way.
         warm_up: if s.once_in(8) { 500 } else { 0 },
+        // With care at once, after a few turns, never.
+        tier_up: s.pick(&[0, 2, u64::MAX]),
         mem: Some(512),
         ieee: s.once_in(4),
         trap_overflow: s.once_in(4),
@@ -174,6 +176,132 @@ fn random_instructions() {
     assert!(trapped > straight.len() / 4, "only {trapped} of {} trapped", straight.len());
 }
 
+/// Words at which operations change what they do, whatever their types.
+const EDGES: [u64; 40] = [
+    0,
+    1,
+    2,
+    u64::MAX,
+    -2i64 as u64,
+    // Counts of shifts.
+    31,
+    32,
+    63,
+    64,
+    65,
+    127,
+    -63i64 as u64,
+    -64i64 as u64,
+    // Integers.
+    1 << 63,
+    (1 << 63) + 1,
+    (1 << 63) - 1,
+    1 << 31,
+    (1 << 31) - 1,
+    -(1i64 << 31) as u64,
+    -(1i64 << 31) as u64 - 1,
+    (1 << 32) - 1,
+    1 << 32,
+    // Integers and fractions of fixed-point numbers.
+    1 << 43,
+    (1 << 43) - 1,
+    3 << 31,
+    1 << 62,
+    // Doubles; minus zero is the least integer.
+    1.0f64.to_bits(),
+    (-1.0f64).to_bits(),
+    1.5f64.to_bits(),
+    f64::INFINITY.to_bits(),
+    f64::NEG_INFINITY.to_bits(),
+    f64::NAN.to_bits(),
+    f64::NAN.to_bits() | 1 << 63,
+    // NaNs that signal, with something in them.
+    0x7ff0_0000_0000_0001,
+    0xfff4_0000_dead_beef,
+    // The least doubles, and the greatest.
+    f64::MIN_POSITIVE.to_bits(),
+    f64::MIN_POSITIVE.to_bits() - 1,
+    f64::MAX.to_bits(),
+    // Doubles near the ends of integers.
+    9_007_199_254_740_993.0f64.to_bits(),
+    9_223_372_036_854_775_808.0f64.to_bits(),
+];
+
+/// Every family that runs straight on, at the edges of all types, in drafts and in what is compiled with care.
+#[test]
+fn instructions_at_the_edges() {
+    for (n, family) in straight().into_iter().enumerate() {
+        for round in 0..2 {
+            let mut s = Source::seeded(1 + (2 * n + round) as u64);
+            let mut instruction = instruction(family, &mut s);
+            let slots = instruction.kind.layout();
+            if slots.iter().any(|slot| slot.is_memory()) {
+                // An address in memory, whatever else the instruction says.
+                let word = Operand::Mem { base: r(0), index: r(0), offset: 5 };
+                let mut at_word = Source::seeded(n as u64);
+                let operands = [reg(1 + at_word.below(4) as u8), word];
+                for operands in [&operands[..], &[word, operands[0]], &[word]] {
+                    if let Ok(built) = Inst::build(family, operands) {
+                        instruction = built;
+                        break;
+                    }
+                }
+            }
+            let mut module = between([instruction]);
+            module.texts = vec![String::new(); 4];
+            let program = Program::new(module, true).unwrap();
+            let tier_up = if round == 0 || n % 8 != 0 { u64::MAX } else { 0 };
+            let carriage = Carriage::ALL[(n + round) % Carriage::ALL.len()];
+            let (ieee, trap_overflow) = (s.once_in(2), s.once_in(4));
+            let config = Config { warm_up: 0, tier_up, mem: Some(16), ieee, trap_overflow, ..Config::default() };
+            let what = format!("{}, {round}, {carriage:?}, {config:?}", family.mnemonic());
+            let mut pair = Pair::new(&program, config, what);
+            for _ in 0..60 {
+                let seed = s.word();
+                pair.each(|m| {
+                    let mut s = Source::seeded(seed);
+                    (1..Reg::COUNT as u8).for_each(|n| m.set_register(r(n), s.pick(&EDGES)));
+                    (0..16).for_each(|n| m.memory_mut()[n] = s.pick(&EDGES));
+                    if s.once_in(2) {
+                        // Rows that write want a free word.
+                        m.set_register(r(1), 0);
+                        m.memory_mut()[5] = 0;
+                    }
+                    m.set_input(vec![1, 2, 3], 1);
+                    m.set_output(vec![1, 0]);
+                    lanes(m, carriage, seed);
+                    m.carry(carriage);
+                    m.begin(if s.once_in(2) { Direction::Forward } else { Direction::Backward });
+                });
+                pair.run_once(None);
+            }
+        }
+    }
+}
+
+/// However few instructions a run may take at a time, it stops where the interpreter does, as a draft, compiled with care, and between.
+#[test]
+fn stopped_at_every_place() {
+    for seed in 0..24 {
+        let mut s = Source::seeded(500 + seed);
+        let program = Program::new(Draft::new(&mut s, 30).module().expect("sound operands"), true).unwrap();
+        let carriage = Carriage::ALL[seed as usize % Carriage::ALL.len()];
+        for limit in 1..40 {
+            let tier_up = [u64::MAX, 1, 5, 0][limit as usize % 4];
+            let config = Config { warm_up: 0, tier_up, mem: Some(64), ..Config::default() };
+            let mut pair = Pair::new(&program, config, format!("{seed}, {carriage:?}, {config:?}, limit {limit}"));
+            pair.each(|m| {
+                lanes(m, carriage, seed);
+                m.carry(carriage);
+            });
+            for direction in [Direction::Forward, Direction::Backward] {
+                pair.each(|m| m.begin(direction));
+                pair.run(Some(limit));
+            }
+        }
+    }
+}
+
 /// The same in C: each sequence is a procedure, and the program calls the one whose address is in a register, so that the compiler is
 /// called seldom.
 #[test]
@@ -227,8 +355,9 @@ fn panics_of_listeners_arrive() {
     let body = [inst("inc", &[reg(1)]), inst("show", &[reg(1)]), inst("inc", &[reg(1)])];
     let program = program(between(body));
     cheap_libraries(LEVEL);
-    for engine in Engine::ALL {
-        let config = Config { engine, warm_up: 0, mem: Some(16), ..Config::default() };
+    let tiers = Engine::ALL.into_iter().flat_map(|engine| [(engine, 0), (engine, u64::MAX)]);
+    for (engine, tier_up) in tiers {
+        let config = Config { engine, warm_up: 0, tier_up, mem: Some(16), ..Config::default() };
         let mut machine = Machine::new(&program, &config).unwrap();
         machine.on_event(|e| panic!("shown: {e:?}"));
         let panic = catch_unwind(AssertUnwindSafe(|| machine.run(None))).unwrap_err();

@@ -12,6 +12,7 @@ mod domain;
 mod numbers;
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use pendula_isa::adjoint::{self, Carriage, LANES, VALUE};
 use pendula_isa::domain::Domain;
@@ -68,6 +69,36 @@ struct Mark {
     finite: usize,
 }
 
+/// A quick hash, for operations of a block: there are not so many that they could be made to collide to much harm.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
+    }
+
+    fn write_u8(&mut self, n: u8) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_isize(&mut self, n: isize) {
+        self.write_u64(n as u64);
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(23) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
 /// Writes a block down.
 pub struct Recorder<'a> {
     kernels: &'a mut Vec<Kernel>,
@@ -78,7 +109,7 @@ pub struct Recorder<'a> {
     ops: Vec<Op>,
     parts: Vec<Part>,
     /// Values by the pure operations that make them, and in the order they were made in.
-    values: HashMap<Op, V>,
+    values: HashMap<Op, V, BuildHasherDefault<Mix>>,
     made: Vec<Op>,
     /// Addresses and doubles that have been checked, in that order.
     bounded: Vec<V>,
@@ -111,7 +142,7 @@ impl<'a> Recorder<'a> {
             data,
             ops: Vec::new(),
             parts: Vec::new(),
-            values: HashMap::new(),
+            values: HashMap::default(),
             made: Vec::new(),
             bounded: Vec::new(),
             finite: Vec::new(),
@@ -142,7 +173,6 @@ impl<'a> Recorder<'a> {
         (self.address, self.lane, self.sp, self.unsupported) = (None, VALUE, None, false);
         self.written.clear();
         self.stored = [false; LANES];
-        let known = self.known.clone();
         let done = match inst.kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
                 let inverse = if back { !inverse && !acc.self_inverse() } else { inverse };
@@ -156,7 +186,6 @@ impl<'a> Recorder<'a> {
             self.forget(&mark);
             self.ops.truncate(mark.ops);
             self.regs = regs;
-            self.known = known;
             self.interpreted(inst);
         } else {
             self.put_down();

@@ -4,9 +4,9 @@
 use pendula_isa::adjoint::Carriage;
 
 use super::frame::{Left, Surroundings, enter};
-use super::plan::{NONE, Plan};
+use super::plan::{NONE, Plan, Unit};
 use super::{Mode, Table};
-use crate::machine::{Machine, Outcome, Position, Stepped};
+use crate::machine::{Config, Machine, Outcome, Position, Stepped};
 use crate::run::{After, Stop, finish_block};
 use pendula_native::record::Setting;
 
@@ -17,13 +17,23 @@ pub(crate) struct Local {
     /// The tables in use, without and with a budget, by carriage.
     tables: [[Option<Table>; Carriage::ALL.len()]; 2],
     given_up: Vec<u32>,
+    /// For each unit, how often drafts may still be entered and come to its heads before it is compiled for good; less than 0 where that is so.
+    heat: Vec<i64>,
+    tier_up: u64,
     /// How many instructions the interpreter is still to run before anything is compiled.
     cold: u64,
 }
 
 impl Local {
-    pub(crate) fn new(warm_up: u64) -> Local {
-        Local { counters: Default::default(), tables: Default::default(), given_up: Vec::new(), cold: warm_up }
+    pub(crate) fn new(config: &Config) -> Local {
+        Local {
+            counters: Default::default(),
+            tables: Default::default(),
+            given_up: Vec::new(),
+            heat: Vec::new(),
+            tier_up: config.tier_up,
+            cold: config.warm_up,
+        }
     }
 }
 
@@ -50,6 +60,11 @@ impl Machine<'_> {
             return outcome;
         }
         let plan = self.program.native.plan(self.program);
+        if self.local.heat.is_empty() {
+            let code = &self.program.decoded.code;
+            let heat = |unit: &Unit| unit.heat(code, self.local.tier_up);
+            self.local.heat = plan.units.iter().map(heat).collect();
+        }
         let outcome = self.alternate(plan, limit.is_some(), budget);
         self.settle(plan);
         outcome
@@ -151,7 +166,10 @@ impl Machine<'_> {
         let table = &mut self.local.tables[usize::from(metered)][carriage];
         let table = table.get_or_insert_with(|| native.table(mode, plan.units.len()));
         self.local.counters[carriage].resize(plan.counters, 0);
-        let code = native.code(self.program, mode, table, &mut self.local.given_up, unit)?;
+        let heat = &mut self.local.heat[unit as usize];
+        // Going round through here counts, too: loops may be longer than a unit.
+        *heat = heat.saturating_sub(1);
+        let code = native.code(self.program, mode, table, &mut self.local.given_up, unit, heat)?;
         Ok(code.map(|code| (code, u64::from(entry))))
     }
 
@@ -159,13 +177,14 @@ impl Machine<'_> {
     fn enter(&mut self, code: usize, entry: u64, metered: bool, budget: &mut u64) -> Left {
         let carriage = self.core.carriage as usize;
         let counters = &mut self.local.counters[carriage];
-        let table = self.local.tables[usize::from(metered)][carriage].as_deref().unwrap_or(&[]);
+        let table = self.local.tables[usize::from(metered)][carriage].as_ref().map_or(&[][..], |t| &t.code);
+        let heat = &mut self.local.heat;
         let ops = self.program.ops(self.core.carriage);
         self.core.allocate(self.core.carriage);
-        let surroundings = Surroundings { counters, table, ops, budget };
+        let surroundings = Surroundings { counters, table, ops, budget, heat };
         // SAFETY: the code was made for this program, which keeps it, and for the mode that the machine is in; the table is of
         // the same mode. The memory holds the data at least (`run_compiled` has seen to that, and nothing changes its size during a
-        // run), the lanes of the carriage have been allocated, and there is a counter for each of the plan.
+        // run), the lanes of the carriage have been allocated, and there is a counter for each of the plan, and the heat of each unit.
         unsafe { enter(&mut self.core, surroundings, code, entry) }
     }
 
@@ -178,12 +197,15 @@ impl Machine<'_> {
         }
         let counts = &mut self.counts[carriage];
         if k == len {
-            // All of it has run, and where it leads it may not be entered from here: the next step says so.
+            // All of it has run, and where it leads it may not be entered from here. That is found out even where nothing more may run.
             counts[block as usize] += u64::from(self.counting);
             self.executed += u64::from(len);
             *budget -= u64::from(len);
             self.position = Position { block, k };
-            return None;
+            return match self.fall() {
+                Err(Stepped::Trap(trap)) => Some(Outcome::Trap(trap)),
+                Ok(()) | Err(Stepped::Ran(_) | Stepped::Finished) => None,
+            };
         }
         let before = *budget;
         let after = finish_block(&mut self.core, self.program, counts, self.counting, (block, k), budget);

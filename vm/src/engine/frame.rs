@@ -30,6 +30,8 @@ pub(crate) struct Frame {
     pub(crate) quiet: u64,
     /// Instructions that may still run, where that is limited.
     pub(crate) budget: u64,
+    /// For each unit, how often drafts may still come to its heads.
+    pub(crate) heat: *mut i64,
     core: *mut Core,
     ops: *const Op,
     ops_len: usize,
@@ -74,13 +76,14 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) table: &'a [AtomicUsize],
     pub(crate) ops: &'a [Op],
     pub(crate) budget: &'a mut u64,
+    pub(crate) heat: &'a mut [i64],
 }
 
 /// Runs a unit's code from one of its entries until it leaves.
 ///
 /// # Safety
 /// `code` is the address of a unit's code, made for the carriage and the setting of `core`, and so are those in the table; they stay
-/// as long as this runs. `counters` has one for each of the plan.
+/// as long as this runs. `counters` has one for each of the plan, `heat` one for each unit.
 pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, entry: u64) -> Left {
     let here = 0u8;
     let core: *mut Core = core;
@@ -98,6 +101,7 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
             out: [0; 2],
             quiet: quiet(&*core),
             budget: *s.budget,
+            heat: s.heat.as_mut_ptr(),
             core,
             ops: s.ops.as_ptr(),
             ops_len: s.ops.len(),
@@ -107,7 +111,7 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
     // SAFETY: the caller vouches that this is the address of code that follows this signature.
     let code = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut Frame, u64, u64) -> u64>(code) };
     // SAFETY: the code reads and writes what the frame points to within its bounds: registers by number, memory and lanes at
-    // addresses below `len` (the lanes in use have that many words), the counters of its unit, and the table.
+    // addresses below `len` (the lanes in use have that many words), the counters of its unit and how hot it is, and the table.
     let status = unsafe { code(&raw mut frame, entry, 0) };
     *s.budget = frame.budget;
     if let Some(panic) = frame.panic.take() {

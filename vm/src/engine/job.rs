@@ -6,6 +6,7 @@ use pendula_isa::module::Module;
 use pendula_isa::types::Reg;
 use pendula_isa::{Env, Inst};
 
+use super::Mode;
 use super::plan::{Plan, Unit};
 use crate::decode::{self, Code, Decoded, Exit};
 use pendula_native::ops::{Body, Float, Kernel, Op, Part, Test, V};
@@ -13,6 +14,9 @@ use pendula_native::record::{Question, Recorder, Setting};
 
 /// A unit to be compiled.
 pub(crate) struct Job<'a> {
+    /// The unit's number.
+    #[allow(dead_code, reason = "drafts ask for it, which not every build and host has")]
+    pub(crate) number: usize,
     pub(crate) plan: &'a Plan,
     pub(crate) unit: &'a Unit,
     pub(crate) decoded: &'a Decoded,
@@ -37,12 +41,14 @@ fn instruction(module: &Module, number: u32) -> &Inst {
 }
 
 impl<'a> Job<'a> {
+    /// Writes a unit down, by its number; for a draft, instruction by instruction.
     pub(crate) fn new(
         (module, decoded, plan): (&'a Module, &'a Decoded, &'a Plan),
-        unit: &'a Unit,
-        setting: Setting,
-        metered: bool,
+        number: usize,
+        Mode { setting, metered, .. }: Mode,
+        draft: bool,
     ) -> Job<'a> {
+        let unit = &plan.units[number];
         let env = Env { format: module.flags.format, ieee: setting.ieee };
         let mut kernels = Vec::new();
         let mut bodies = Vec::with_capacity(unit.blocks.len());
@@ -70,11 +76,14 @@ impl<'a> Job<'a> {
             let mut body = recorder.finish();
             #[cfg(feature = "native")]
             instructions.push(body.parts.clone());
-            merge_parts(&mut body, if *depth > 0 { WRITES_TOGETHER } else { usize::MAX });
+            if !draft {
+                merge_parts(&mut body, if *depth > 0 { WRITES_TOGETHER } else { usize::MAX });
+            }
             merge_checks(&mut body);
             bodies.push(body);
         }
         Job {
+            number,
             plan,
             unit,
             decoded,

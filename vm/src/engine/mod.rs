@@ -8,7 +8,8 @@
 //! [`Domain`](pendula_isa::domain::Domain) that writes
 //! [operations](pendula_native::ops) down; [`plan`] divides the program; [`job`]
 //! finds out what code can be spared; `clif` makes code by Cranelift, which is
-//! named nowhere else, and `c` writes C. Kernels of the number types are
+//! named nowhere else; `x64`, where the host is one, makes drafts, which is worse
+//! code in a fraction of the time; and `c` writes C. Kernels of the number types are
 //! [called](pendula_native::kernel), but for those that have an operation. An
 //! instruction that has none (tapes, what shows, words that are lost) is run by
 //! the interpreter, called from the code.
@@ -19,7 +20,12 @@
 //! sooner than they are compiled ([`Config::warm_up`](crate::Config)). Then a unit
 //! (see [`plan`]) is compiled when it is first entered in a carriage (plain, with
 //! gradient words, second gradients or tangents) and a setting of the run; in C
-//! with all that may be entered next. Registers live in values of the code, not in the machine,
+//! with all that may be entered next. Under `jit` that is a draft at first, where
+//! the host has them; the unit is compiled by Cranelift once it has been gone round
+//! often enough to be worth it ([`Config::tier_up`](crate::Config)): the draft
+//! leaves then, and the next entry is into the other code.
+//!
+//! In drafts, registers are in the machine between instructions. Otherwise they live in values of the code,
 //! and are written back where the code is left and for what a called procedure
 //! touches. Calls between compiled procedures are the host's calls, under the
 //! machine's protocol: the link is on the machine's stack, and a procedure returns
@@ -58,9 +64,13 @@ mod drive;
 mod frame;
 mod job;
 mod plan;
+#[cfg(all(test, feature = "jit"))]
+mod tests;
+#[cfg(all(feature = "jit", target_arch = "x86_64", unix))]
+mod x64;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use drive::Local;
@@ -70,8 +80,38 @@ use plan::Plan;
 use crate::machine::Engine;
 use crate::program::Program;
 
-/// The addresses of the units' code in one setting: 0 for what has none.
-type Table = Arc<[AtomicUsize]>;
+/// The units' code in one setting.
+type Table = Arc<Codes>;
+
+struct Codes {
+    /// The addresses: 0 for what has none.
+    code: Box<[AtomicUsize]>,
+    /// Whether it is more than a draft.
+    finished: Box<[AtomicBool]>,
+}
+
+impl Codes {
+    /// The address of a unit's code, if it has some, and with `finished`, more than a draft.
+    fn made(&self, unit: u32, finished: bool) -> Option<usize> {
+        let n = unit as usize;
+        // In this order: what is finished has been put there before it is said to be.
+        let found = !finished || self.finished[n].load(Ordering::Acquire);
+        let address = self.code[n].load(Ordering::Acquire);
+        (address != 0 && found).then_some(address)
+    }
+}
+
+/// Whether drafts can be made for this host.
+#[cfg(feature = "jit")]
+const DRAFTS: bool = cfg!(all(target_arch = "x86_64", unix));
+
+#[cfg(all(feature = "jit", target_arch = "x86_64", unix))]
+use x64::unit as sketch;
+
+#[cfg(all(feature = "jit", not(all(target_arch = "x86_64", unix))))]
+fn sketch(_: &job::Job<'_>) -> Option<Vec<u8>> {
+    None
+}
 
 /// What code depends on beside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,10 +157,14 @@ impl Native {
 
     fn table(&self, mode: Mode, units: usize) -> Table {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(tables.entry(mode).or_insert_with(|| (0..units).map(|_| AtomicUsize::new(0)).collect()))
+        let codes = || Codes {
+            code: (0..units).map(|_| AtomicUsize::new(0)).collect(),
+            finished: (0..units).map(|_| AtomicBool::new(false)).collect(),
+        };
+        Arc::clone(tables.entry(mode).or_insert_with(|| Arc::new(codes())))
     }
 
-    /// The address of a unit's code, which is made if there is none yet; `None` if it cannot be.
+    /// The address of a unit's code, which is made if there is none yet, or only a draft where that is too hot; `None` if it cannot be.
     ///
     /// # Errors
     /// What the C compiler says.
@@ -128,53 +172,59 @@ impl Native {
         &self,
         program: &Program,
         mode: Mode,
-        table: &Table,
+        table: &Codes,
         given_up: &mut Vec<u32>,
         unit: u32,
+        heat: &mut i64,
     ) -> Result<Option<usize>, String> {
-        let cell = &table[unit as usize];
-        match cell.load(Ordering::Acquire) {
-            0 if given_up.contains(&unit) => return Ok(None),
-            0 => {}
-            address => return Ok(Some(address)),
+        let hot = mode.engine == Engine::Jit && *heat < 0;
+        if let Some(address) = table.made(unit, hot) {
+            return Ok(Some(address));
         }
-        match mode.engine {
-            Engine::Interpreter => {}
-            #[cfg(feature = "jit")]
-            Engine::Jit => self.compile(program, mode, cell, unit),
-            #[cfg(feature = "native")]
-            Engine::Native => {
-                let made = self.libraries.make((program, self.plan(program)), mode, table, unit);
-                made.map_err(|e| e.to_string())?;
+        if !given_up.contains(&unit) {
+            match mode.engine {
+                Engine::Interpreter => {}
+                #[cfg(feature = "jit")]
+                Engine::Jit => self.compile(program, mode, table, unit, hot),
+                #[cfg(feature = "native")]
+                Engine::Native => {
+                    let made = self.libraries.make((program, self.plan(program)), mode, &table.code, unit);
+                    made.map_err(|e| e.to_string())?;
+                }
+                #[cfg(not(all(feature = "jit", feature = "native")))]
+                _ => {}
             }
-            #[cfg(not(all(feature = "jit", feature = "native")))]
-            _ => {}
-        }
-        match cell.load(Ordering::Acquire) {
-            0 => {
+            if table.made(unit, hot).is_none() {
                 given_up.push(unit);
-                Ok(None)
+                // A draft, if there is one, will have to do.
+                *heat = i64::MAX;
             }
-            address => Ok(Some(address)),
         }
+        Ok(table.made(unit, false))
     }
 
-    /// Has Cranelift make a unit's code.
+    /// Has a unit drafted, or where it is hot, or there are no drafts for this host, compiled by Cranelift.
     #[cfg(feature = "jit")]
-    fn compile(&self, program: &Program, mode: Mode, cell: &AtomicUsize, unit: u32) {
+    fn compile(&self, program: &Program, mode: Mode, table: &Codes, unit: u32, hot: bool) {
         let mut compiler = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         // Another machine may have been quicker.
-        if cell.load(Ordering::Acquire) != 0 {
+        if table.made(unit, hot).is_some() {
             return;
         }
-        let plan = self.plan(program);
-        let parts = (&program.module, &program.decoded, plan);
-        let job = job::Job::new(parts, &plan.units[unit as usize], mode.setting, mode.metered);
         if compiler.is_none() {
             *compiler = clif::Compiler::new();
         }
-        if let Some(address) = compiler.as_mut().and_then(|c| c.compile(&job)) {
-            cell.store(address, Ordering::Release);
+        let n = unit as usize;
+        let parts = (&program.module, &program.decoded, self.plan(program));
+        let job = |draft| job::Job::new(parts, n, mode, draft);
+        let draft = if DRAFTS && !hot { sketch(&job(true)) } else { None };
+        let made = compiler.as_mut().and_then(|c| match &draft {
+            Some(code) => c.place(code),
+            None => c.compile(&job(false)),
+        });
+        if let Some(address) = made {
+            table.code[n].store(address, Ordering::Release);
+            table.finished[n].store(draft.is_none(), Ordering::Release);
         }
     }
 }

@@ -19,7 +19,7 @@ use pendula_isa::module::Module;
 use pendula_isa::table::Flow;
 use pendula_isa::verify::verify;
 
-use crate::decode::{Decoded, Exit};
+use crate::decode::{Code, Decoded, Exit};
 use pendula_native::record::registers;
 
 /// The most instructions in a unit.
@@ -45,6 +45,9 @@ pub(crate) enum Way {
     Partial,
 }
 
+/// How many kinds of edges there are.
+const WAYS: usize = Way::Partial as usize + 1;
+
 /// An edge between two blocks of a unit, by their places in it; the number of blocks stands for the outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
@@ -63,19 +66,36 @@ pub(crate) struct Unit {
     /// Those that can be entered from outside, by their places. The first is the region's entry, where the unit has that.
     pub(crate) entries: Vec<u32>,
     pub(crate) edges: Vec<Edge>,
+    /// The counters of the ways out of each block and into it.
+    ways: Vec<[u32; WAYS]>,
     /// The edges that each node's count follows from, in the order to find them out.
     tree: Vec<(u32, u32)>,
     /// Loops around each block.
     pub(crate) depth: Vec<u32>,
+    /// Whether each block is the head of a loop, or the unit's first.
+    #[allow(dead_code, reason = "drafts ask for it, which not every build and host has")]
+    pub(crate) heads: Vec<bool>,
 }
 
 impl Unit {
     /// The counter of a way out of (or for [`Way::Enter`] into) the block at a place, if it has one.
     pub(crate) fn counter(&self, place: usize, way: Way) -> Option<usize> {
-        let edge = self.edges.iter().find(|e| {
-            e.way == way && (if way == Way::Enter { e.to } else { e.from }) as usize == place && e.counter != NONE
-        });
-        edge.map(|e| e.counter as usize)
+        let counter = self.ways[place][way as usize];
+        (counter != NONE).then_some(counter as usize)
+    }
+
+    /// The place of a block in the unit, if it is there: blocks of a unit lie one behind the other.
+    #[allow(dead_code, reason = "only machine code asks for it, which not every build has")]
+    pub(crate) fn place(&self, block: u32) -> Option<usize> {
+        let place = block.abs_diff(*self.blocks.first()?) as usize;
+        (self.blocks.get(place) == Some(&block)).then_some(place)
+    }
+
+    /// How often drafts may come to the unit's heads, where it is `tier_up` for short ones: the longer the unit, the longer takes compiling it.
+    /// Less than 0 where there are to be no drafts.
+    pub(crate) fn heat(&self, code: &[Code], tier_up: u64) -> i64 {
+        let len: u64 = self.blocks.iter().map(|b| u64::from(code[*b as usize].len)).sum();
+        i64::try_from(tier_up.saturating_mul(1 + len / 16)).unwrap_or(i64::MAX) - i64::from(tier_up == 0)
     }
 
     /// Adds what the counters say to the executions of blocks, and clears them.
@@ -388,6 +408,15 @@ impl Plan {
                 Way::Partial => self.partial[unit.blocks[e.from as usize] as usize] = e.counter,
                 _ => {}
             }
+        }
+        unit.ways = vec![[NONE; WAYS]; unit.blocks.len()];
+        for e in &edges {
+            let place = if e.way == Way::Enter { e.to } else { e.from };
+            unit.ways[place as usize][e.way as usize] = e.counter;
+        }
+        unit.heads = vec![false; unit.blocks.len()];
+        for e in edges.iter().filter(|e| e.to < outside) {
+            unit.heads[e.to as usize] |= e.to == 0 || (e.from < outside && e.from >= e.to);
         }
         (unit.edges, unit.tree) = (edges, tree);
     }

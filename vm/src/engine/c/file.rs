@@ -77,7 +77,7 @@ pub(super) fn file(program: &Program, plan: &Plan, mode: Mode, units: &[u32]) ->
     let mut functions = String::new();
     for &n in units {
         let parts = (&program.module, &program.decoded, plan);
-        let job = Job::new(parts, &plan.units[n as usize], mode.setting, mode.metered);
+        let job = Job::new(parts, n as usize, mode, false);
         emit::unit(&job, n, units, &mut names, &mut functions);
     }
     let mut text = head(mode);

@@ -40,6 +40,9 @@ fn target() -> Option<OwnedTargetIsa> {
     cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
 }
 
+/// Of code that has been made elsewhere, in bytes.
+const ALIGNMENT: u64 = 16;
+
 /// Compiles units, and holds their code.
 pub(crate) struct Compiler {
     module: Option<JITModule>,
@@ -63,6 +66,17 @@ impl Compiler {
             builder: FunctionBuilderContext::new(),
             count: 0,
         })
+    }
+
+    /// The address of code that has been made elsewhere, and needs nothing but to be put where it can run.
+    pub(crate) fn place(&mut self, code: &[u8]) -> Option<usize> {
+        let module = self.module.as_mut()?;
+        let signature = module.make_signature();
+        self.count += 1;
+        let id = module.declare_function(&format!("draft{}", self.count), Linkage::Export, &signature).ok()?;
+        module.define_function_bytes(id, ALIGNMENT, code, &[]).ok()?;
+        module.finalize_definitions().ok()?;
+        Some(module.get_finalized_function(id).addr())
     }
 
     /// The address of a unit's code; `None` if it cannot be made.

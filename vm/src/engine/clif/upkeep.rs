@@ -53,7 +53,7 @@ impl Upkeep {
     fn find_dirty(&mut self, job: &Job<'_>, facts: &Facts) {
         let n = job.unit.blocks.len();
         self.dirty = vec![[0; LANES]; n];
-        let place = |b: u32| job.unit.blocks.iter().position(|x| *x == b);
+        let place = |b: u32| job.unit.place(b);
         let successors: Vec<[Option<usize>; 2]> = job
             .unit
             .blocks

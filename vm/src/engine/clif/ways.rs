@@ -196,7 +196,7 @@ impl Emit<'_, '_> {
 
     /// Goes on in a block, of this unit or of another. The variables have been defined.
     pub(super) fn go(&mut self, way: Way, to: u32) {
-        match self.job.unit.blocks.iter().position(|b| *b == to) {
+        match self.job.unit.place(to) {
             Some(place) => {
                 self.count(self.place, way);
                 self.b.ins().jump(self.blocks[place], &[]);

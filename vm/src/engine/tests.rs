@@ -1,0 +1,141 @@
+//! Which kind of code a run comes to: drafts where the host has them, and code by Cranelift where they have run long enough.
+
+use std::sync::atomic::Ordering;
+
+use pendula_isa::adjoint::Carriage;
+use pendula_isa::inst::Inst;
+use pendula_isa::mnemonic::lookup;
+use pendula_isa::module::Module;
+use pendula_isa::operand::Operand;
+use pendula_isa::types::Reg;
+
+use super::DRAFTS;
+use crate::machine::{Config, Engine, Machine, Outcome};
+use crate::program::Program;
+
+fn reg(n: u8) -> Operand {
+    Operand::Reg(Reg::new(n).expect("a register's number"))
+}
+
+fn inst(mnemonic: &str, operands: &[Operand]) -> Inst {
+    let kind = lookup(mnemonic).unwrap_or_else(|| panic!("no instruction `{mnemonic}`"));
+    Inst::build(kind, operands).unwrap_or_else(|e| panic!("{mnemonic}: {e}"))
+}
+
+fn module(code: Vec<Inst>) -> Module {
+    Module { code, ..Module::default() }
+}
+
+/// Counts `r1` from 0 up to `r2`.
+fn counting() -> Program {
+    let module = module(vec![
+        inst("start", &[]),
+        inst("from.ne", &[reg(1), reg(0), Operand::Label(2)]),
+        inst("inc", &[reg(1)]),
+        inst("jmp.ne", &[reg(1), reg(2), Operand::Label(-2)]),
+        inst("finish", &[]),
+    ]);
+    Program::new(module, true).expect("a sound program")
+}
+
+/// Of the units that have code: how many have drafts, and how many have more.
+fn made(program: &Program) -> (usize, usize) {
+    let (mut drafts, mut finished) = (0, 0);
+    for table in program.native.tables.lock().expect("no panic").values() {
+        for (code, more) in table.code.iter().zip(&table.finished) {
+            let kind = if more.load(Ordering::Acquire) { &mut finished } else { &mut drafts };
+            *kind += usize::from(code.load(Ordering::Acquire) != 0);
+        }
+    }
+    (drafts, finished)
+}
+
+fn run<'p>(program: &'p Program, tier_up: u64, turns: u64) -> Machine<'p> {
+    let config = Config { engine: Engine::Jit, warm_up: 0, tier_up, mem: Some(64), ..Config::default() };
+    let mut m = Machine::new(program, &config).expect("a small memory");
+    go(&mut m, turns);
+    m
+}
+
+fn go(m: &mut Machine<'_>, turns: u64) {
+    m.set_register(Reg::new(1).expect("a register"), 0);
+    m.set_register(Reg::new(2).expect("a register"), turns);
+    m.begin(pendula_isa::counts::Direction::Forward);
+    assert_eq!(m.run(None), Outcome::Finished);
+    assert_eq!(m.registers()[1], turns);
+}
+
+#[test]
+fn what_is_run_seldom_is_drafted() {
+    let program = counting();
+    let mut m = run(&program, 100, 50);
+    assert_eq!(made(&program), if DRAFTS { (1, 0) } else { (0, 1) });
+    // The rest of its hundred turns is used up, and so it is compiled with care.
+    go(&mut m, 60);
+    assert_eq!(made(&program), (0, 1));
+    // That is found by a machine for which it would still do as a draft.
+    run(&program, 100, 50);
+    assert_eq!(made(&program), (0, 1));
+}
+
+#[test]
+fn without_tiers_there_are_no_drafts() {
+    let program = counting();
+    run(&program, 0, 50);
+    assert_eq!(made(&program), (0, 1));
+}
+
+#[test]
+fn a_draft_may_be_kept_for_ever() {
+    let program = counting();
+    run(&program, u64::MAX, 100_000);
+    assert_eq!(made(&program), if DRAFTS { (1, 0) } else { (0, 1) });
+}
+
+/// A loop that is longer than a unit is entered from outside each time it goes round, which counts, too.
+#[test]
+fn loops_of_several_units_become_hot() {
+    let half = 250;
+    let mut code = vec![inst("start", &[])];
+    let len = 2 * half + 4;
+    code.push(inst("from.ne", &[reg(1), reg(0), Operand::Label(len)]));
+    code.extend((0..half).map(|_| inst("inc", &[reg(3)])));
+    // A second block, so that the loop can be divided.
+    code.push(inst("jmp.eq", &[reg(0), reg(2), Operand::Label(2)]));
+    code.push(inst("inc", &[reg(5)]));
+    code.push(inst("from.eq", &[reg(0), reg(2), Operand::Label(-2)]));
+    code.extend((0..half - 1).map(|_| inst("inc", &[reg(4)])));
+    code.push(inst("inc", &[reg(1)]));
+    code.push(inst("jmp.ne", &[reg(1), reg(2), Operand::Label(-len)]));
+    code.push(inst("finish", &[]));
+    let program = Program::new(module(code), true).expect("a sound program");
+    let units = program.native.plan(&program).units.len();
+    assert!(units >= 4, "both directions have two at least: {units}");
+    run(&program, 10, 1000);
+    let (_, finished) = made(&program);
+    assert!(finished >= 2, "{:?}", made(&program));
+}
+
+/// What would take much of the host's stack is not drafted.
+#[test]
+fn drafts_take_little_of_the_stack() {
+    // Words of memory, once loaded, are kept for the second half.
+    let mut code = vec![inst("start", &[])];
+    for to in [1, 2] {
+        let word = |n: i64| Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset: n };
+        code.extend((0..140).map(|n| inst("add.f", &[reg(to), word(n)])));
+    }
+    code.push(inst("finish", &[]));
+    let program = Program::new(module(code), true).expect("a sound program");
+    for (carriage, expected) in [(Carriage::Plain, (1, 0)), (Carriage::SecondGradient, (1, 1))] {
+        let config = Config { engine: Engine::Jit, warm_up: 0, tier_up: u64::MAX, mem: Some(256), ..Config::default() };
+        let mut m = Machine::new(&program, &config).expect("a small memory");
+        m.memory_mut()[..140].fill(1.5f64.to_bits());
+        m.carry(carriage);
+        assert_eq!(m.run(None), Outcome::Finished);
+        assert_eq!(m.registers()[1..3], [210f64.to_bits(); 2]);
+        if DRAFTS {
+            assert_eq!(made(&program), expected, "{carriage:?}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Ways out of a block: into other blocks, calls and returns, and leaving.
+
+use std::mem::offset_of;
+
+use pendula_isa::types::Reg;
+use pendula_native::ops::{Body, Test};
+
+use super::super::frame::{Frame, Left};
+use super::super::job::tail;
+use super::super::plan::{NONE, Way};
+use super::asm::{Alu, Flag, Gpr, Mem};
+use super::{Cold, Draft, FRAME, LENGTH, LINK, MEMORY, REGISTERS, field};
+use crate::decode::Exit;
+
+/// The machine's stack pointer.
+const STACK_POINTER: Mem = Mem::at(REGISTERS, 8 * Reg::SP.index());
+
+impl Draft<'_> {
+    pub(super) fn exit(&mut self, body: &Body) {
+        let code = *self.code();
+        // A block without control at its end has run whole when a half jump refuses to be fallen into.
+        let tail = tail(&code);
+        if tail != self.k {
+            (self.k, self.leave) = (tail, None);
+        }
+        match code.exit {
+            Exit::Branch(branch) => {
+                let Some(b) = body.branch else { return self.leave_here() };
+                match b.test {
+                    Test::Always => self.taken(b.confirm, branch.to),
+                    Test::Never => self.fall(b.unless, branch.fall.block),
+                    Test::If(part, v) => {
+                        self.part(&part);
+                        let flag = self.condition(v);
+                        // Each side finds what it needs in memory.
+                        self.flush();
+                        let fall = self.asm.label();
+                        self.asm.jump_if(flag.not(), fall);
+                        self.taken(b.confirm, branch.to);
+                        self.forget();
+                        self.asm.bind(fall);
+                        self.fall(b.unless, branch.fall.block);
+                    }
+                }
+            }
+            Exit::Fall(to) => self.go(Way::Fall, to, true),
+            Exit::Call { to, link, flip: _, lift: false } => self.call(body, to, link),
+            Exit::Return { .. } => self.returns(),
+            Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Halt => self.leave_here(),
+        }
+    }
+
+    fn leave_here(&mut self) {
+        let leaving = self.leaving();
+        self.asm.jump(leaving);
+    }
+
+    /// Leaves unless the condition is as wanted.
+    fn insist(&mut self, test: Test, wanted: bool) -> bool {
+        match test {
+            Test::Always | Test::Never if wanted == matches!(test, Test::Always) => {}
+            Test::Always | Test::Never => {
+                self.leave_here();
+                return false;
+            }
+            Test::If(part, v) => {
+                self.part(&part);
+                let flag = self.condition(v);
+                self.unpin();
+                self.leave_if(if wanted { flag.not() } else { flag });
+            }
+        }
+        true
+    }
+
+    fn taken(&mut self, confirm: Test, to: u32) {
+        if self.insist(confirm, true) {
+            self.go(Way::Taken, to, false);
+        }
+    }
+
+    fn fall(&mut self, unless: Test, to: u32) {
+        if self.insist(unless, false) {
+            self.go(Way::Fall, to, true);
+        }
+    }
+
+    /// Goes on in a block, of this unit or of another; at the end of this block's code, that is what comes next, if it is the next block.
+    fn go(&mut self, way: Way, to: u32, at_end: bool) {
+        match self.job.unit.place(to) {
+            Some(place) => {
+                self.count(self.place, way);
+                if !(at_end && place == self.place + 1) {
+                    self.asm.jump(self.blocks[place]);
+                }
+            }
+            None => self.depart(Left::Before(to), way),
+        }
+    }
+
+    fn depart(&mut self, at: Left, way: Way) {
+        self.count(self.place, way);
+        self.asm.constant(Gpr::RAX, at.status());
+        self.asm.jump(self.last);
+    }
+
+    fn call(&mut self, body: &Body, to: u32, link: u64) {
+        self.flush();
+        let (sp, word) = (Gpr::RAX, Gpr::RDX);
+        let top = Mem { base: MEMORY, index: Some(sp), offset: 0 };
+        self.asm.alu(Alu::Cmp, Gpr::RSP, field(offset_of!(Frame, stack)));
+        self.leave_if(Flag::BelowOrEqual);
+        self.asm.mov(sp, STACK_POINTER);
+        self.asm.alu(Alu::Cmp, sp, LENGTH);
+        self.leave_if(Flag::AboveOrEqual);
+        self.asm.alu_constant(Alu::Cmp, top, 0);
+        self.leave_if(Flag::NotEqual);
+        self.asm.constant(word, link);
+        self.asm.store(top, word);
+        self.asm.step(STACK_POINTER, 0);
+        let unit = self.job.plan.unit_of[to as usize];
+        if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
+            return self.depart(Left::Before(to), Way::Lost);
+        }
+        self.asm.mov(Gpr::RAX, field(offset_of!(Frame, table)));
+        self.asm.mov(Gpr::RAX, Mem::at(Gpr::RAX, 8 * unit as usize));
+        self.asm.test(Gpr::RAX);
+        let (none, lost, place) = (self.asm.label(), self.asm.label(), self.place);
+        self.cold.push(Cold::Lost { label: none, place, status: Some(Left::Before(to).status()) });
+        self.cold.push(Cold::Lost { label: lost, place, status: None });
+        self.asm.jump_if(Flag::Equal, none);
+        self.asm.mov(Gpr::RDI, FRAME);
+        self.asm.constant(Gpr::RSI, 0);
+        self.asm.call(Gpr::RAX);
+        self.asm.test(Gpr::RAX);
+        self.asm.jump_if(Flag::NotEqual, lost);
+        // What follows refuses with the whole call made.
+        (self.k, self.leave) = (self.code().len, None);
+        let block = self.job.unit.blocks[self.place];
+        let at = self.job.decoded.address(block, self.code().len - 1);
+        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.leave_here() };
+        let after = site.after[usize::from(!self.job.decoded.is_forward(block))].block;
+        // What was known of registers before the call is not what they hold now, but for what the condition itself asks.
+        self.fall(body.branch.map_or(Test::Never, |b| b.unless), after);
+    }
+
+    fn returns(&mut self) {
+        let (sp, link) = (Gpr::RAX, Gpr::RDX);
+        self.flush();
+        let top = Mem { base: MEMORY, index: Some(sp), offset: 0 };
+        self.asm.mov(sp, STACK_POINTER);
+        self.asm.alu_constant(Alu::Sub, sp, 1);
+        self.asm.alu(Alu::Cmp, sp, LENGTH);
+        self.leave_if(Flag::AboveOrEqual);
+        self.asm.mov(link, top);
+        self.asm.alu(Alu::Cmp, link, LINK);
+        self.leave_if(Flag::NotEqual);
+        // 0 is no link, and stands for none to return to.
+        self.asm.test(link);
+        self.leave_if(Flag::Equal);
+        self.asm.store_constant(top, 0);
+        self.asm.store(STACK_POINTER, sp);
+        self.count(self.place, Way::Return);
+        self.asm.constant(Gpr::RAX, 0);
+        self.asm.jump(self.last);
+    }
+}
