@@ -123,3 +123,34 @@ fn a_compiler_that_fails() {
     let sources = std::fs::read_dir(&directory).expect("the cache").filter_map(Result::ok);
     assert!(sources.into_iter().any(|e| e.path().extension().is_some_and(|e| e == "c")), "the source is kept");
 }
+
+/// The numbers of a text's second line on.
+fn numbers(output: &std::process::Output) -> Vec<String> {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout.clone()).expect("a text");
+    text.split_whitespace().filter(|w| w.parse::<f64>().is_ok()).map(str::to_string).collect()
+}
+
+/// Batches run programs in Nil as a whole, as single runs do, and give the same digits.
+#[test]
+fn batches_run_whole_programs() {
+    let directory = directory("batch");
+    let inputs = directory.join("z.csv");
+    std::fs::write(&inputs, "1.0\n0.5\n-2.25\n").expect("a file");
+    let inputs = inputs.display().to_string();
+    let pendula = |args: &[&str]| {
+        let mut command = Command::cargo_bin("pendula").expect("the program");
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).env("PENDULA_CACHE", &directory).args(args);
+        numbers(&command.output().expect("runs"))
+    };
+    for (command, engine) in [(&["run"][..], "native"), (&["grad", "--loss", "1"], "native"), (&["run"], "interp")] {
+        let all = [&[command[0], "examples/bessel.nil", "--engine", engine], &command[1..]].concat();
+        let batch = pendula(&[&all[..], &["--args", "0.0,2,_", "--batch", &inputs]].concat());
+        for (n, z) in ["1.0", "0.5", "-2.25"].into_iter().enumerate() {
+            let alone = pendula(&[&all[..], &["--args", &format!("0.0,2,{z}")]].concat());
+            let result = |k: usize| alone.get(k).unwrap_or_else(|| panic!("{alone:?}"));
+            assert!(batch.contains(result(0)), "item {n} of {command:?} by {engine}: {batch:?}, not {alone:?}");
+            assert!(command[0] == "run" || batch.contains(result(1)), "item {n}: {batch:?}, not {alone:?}");
+        }
+    }
+}

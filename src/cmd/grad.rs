@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         session::input(&mut machine, tape, None, false)?;
     }
     let options = options(args, &loaded)?;
-    machine.allow_whole(!(args.stats || args.json || args.keep_dropped));
+    machine.allow_whole(!(args.stats || args.json || args.keep_dropped || given.max_steps.is_some()));
     let mut session = Session::new(given, false);
     let mut seen = Seen::default();
     let outcome = grad(&mut machine, &options, |m| {

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let events = session::listen(&mut machine, args.json);
 
     // What is asked of the run beside its results wants it to be followed.
-    machine.allow_whole(!(args.stats || args.json || args.trace || args.keep_dropped));
+    machine.allow_whole(!(args.stats || args.json || args.trace || args.keep_dropped || given.max_steps.is_some()));
     let mut session = Session::new(given, args.trace);
     let before = *machine.registers();
     let direction = if args.reverse { Direction::Backward } else { Direction::Forward };

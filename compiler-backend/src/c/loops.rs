@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
+use super::course::{Course, Sum};
 use super::function::{FunctionWriter, Site};
 use super::kept::Kept;
-use super::statement::differ;
-use super::text::{Ex, Prec};
+use super::text::Ex;
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{At, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
 
@@ -29,22 +29,27 @@ pub(super) struct Plan {
     pub(super) independent: bool,
 }
 
-/// A memory word or a comparison that every turn comes to, with what has been added to the variables since the turn began.
+/// A memory word, with the course of its address if that is known, or a comparison that every turn comes to.
 enum Met<'s> {
-    Word(Site, Mem),
+    Word(Site, Mem, Option<Course>),
     Test(Site, &'s Test),
 }
 
-struct Survey<'s> {
+struct Survey<'s, 'w> {
+    names: &'w dyn Fn(Var) -> String,
+    program: &'w Program,
     var: Var,
-    by: i64,
+    /// How the loop counts.
+    count: Course,
     /// Variables that the body changes.
     written: HashSet<Var>,
     /// Those that each turn changes by the same number, and that number.
     steps: HashMap<Var, i64>,
     /// By how much they have been changed in this turn.
     now: HashMap<Var, i64>,
-    met: Vec<(Met<'s>, HashMap<Var, i64>)>,
+    /// What is known of variables whose lives have begun in this turn.
+    fresh: HashMap<Var, Course>,
+    met: Vec<Met<'s>>,
 }
 
 /// The variables that a block changes, however deep within, and how often.
@@ -102,10 +107,11 @@ fn stepped(s: &Stmt, back: bool) -> Option<(Var, i64)> {
 /// Steps and offsets that are small enough never to wrap, as long as turns are fewer than memory words.
 const SMALL: i64 = 1 << 20;
 
-impl<'s> Survey<'s> {
+impl<'s> Survey<'s, '_> {
     fn operand(&mut self, s: &At, n: usize, operand: Operand) {
         if let Operand::Mem(m) = operand {
-            self.met.push((Met::Word((std::ptr::from_ref(s), n), m), self.now.clone()));
+            let course = self.address(m);
+            self.met.push(Met::Word((std::ptr::from_ref(s), n), m, course));
         }
     }
 
@@ -130,19 +136,27 @@ impl<'s> Survey<'s> {
                     self.block(compute, false);
                     self.block(body, back);
                     self.block(compute, true);
+                    continue;
                 }
-                Stmt::Span { body, .. } => self.block(body, back),
-                Stmt::If { pre, post, .. } => {
-                    for (n, c) in [if back { post } else { pre }, if back { pre } else { post }].into_iter().enumerate()
-                    {
+                Stmt::Span { body, .. } => {
+                    self.block(body, back);
+                    continue;
+                }
+                Stmt::If { pre, post, then, otherwise } => {
+                    let conditions = if back { [post, pre] } else { [pre, post] };
+                    for (n, c) in conditions.into_iter().enumerate() {
                         self.block(&c.compute, false);
                         self.test(s, n, &c.test);
                         self.block(&c.compute, true);
+                        if n == 0 {
+                            [then, otherwise].into_iter().for_each(|b| self.forget(b));
+                        }
                     }
+                    continue;
                 }
                 Stmt::Assert { test, .. } => {
                     self.test(s, 0, test);
-                    self.met.push((Met::Test((std::ptr::from_ref(s), TEST), test), self.now.clone()));
+                    self.met.push(Met::Test((std::ptr::from_ref(s), TEST), test));
                 }
                 Stmt::For { .. }
                 | Stmt::While { .. }
@@ -151,23 +165,80 @@ impl<'s> Survey<'s> {
                 | Stmt::Show { .. }
                 | Stmt::Print(_) => {}
             }
-            if let Some((v, k)) = stepped(&s.stmt, back)
-                && self.steps.contains_key(&v)
-            {
-                *self.now.entry(v).or_default() += k;
-            }
+            self.follow(s, back);
         }
     }
 
-    /// Where a variable stands in a turn's first use, beside what it is before the loop, and its step; `None` if it goes otherwise.
-    fn course(&self, var: Var, now: &HashMap<Var, i64>) -> Option<(bool, i64, i64)> {
+    /// Forgets what a block changes.
+    fn forget(&mut self, block: &[At]) {
+        let changed = writes(self.program, block);
+        self.fresh.retain(|v, _| !changed.contains_key(v));
+    }
+
+    /// What a statement makes of variables.
+    fn follow(&mut self, s: &'s At, back: bool) {
+        if let Some((v, k)) = stepped(&s.stmt, back)
+            && self.steps.contains_key(&v)
+        {
+            *self.now.entry(v).or_default() += k;
+            return;
+        }
+        match &s.stmt {
+            Stmt::Ancilla { var, free, .. } => {
+                if *free == back {
+                    self.fresh.insert(*var, Course::default());
+                } else {
+                    self.fresh.remove(var);
+                }
+            }
+            Stmt::Update { acc: Acc::Add, inverse, func: Func::Int(func), dst: Place::Var(v), args } => {
+                let value = self.value(*func, args);
+                let times = if *inverse != back { -1 } else { 1 };
+                let new = self.fresh.get(v).zip(value).and_then(|(old, value)| old.plus(&value, times));
+                match new {
+                    Some(new) => self.fresh.insert(*v, new),
+                    None => self.fresh.remove(v),
+                };
+            }
+            _ => self.forget(std::slice::from_ref(s)),
+        }
+    }
+
+    /// What an integer function gives, if that is known.
+    fn value(&self, func: int_fn::Fn, args: &[Operand]) -> Option<Course> {
+        let of = |o: &Operand| match o {
+            Operand::Const(k) => Some(Course::still(Sum::constant(k.cast_signed()))),
+            Operand::Var(v) => self.course(*v),
+            Operand::Mem(_) => None,
+        };
+        match (func, args) {
+            (int_fn::Fn::Id, [a]) => of(a),
+            (int_fn::Fn::Plus, [a, b]) => of(a)?.plus(&of(b)?, 1),
+            (int_fn::Fn::Minus, [a, b]) => of(a)?.plus(&of(b)?, -1),
+            (int_fn::Fn::Mul, [a, b]) => of(a)?.times(&of(b)?),
+            _ => None,
+        }
+    }
+
+    /// How a variable goes from turn to turn, where the turn stands; `None` if that is not known.
+    fn course(&self, var: Var) -> Option<Course> {
         if var == self.var {
-            return Some((true, 0, self.by));
+            return Some(self.count.clone());
         }
+        let name = Sum::word(&Ex::atom((self.names)(var), false));
         if let Some(step) = self.steps.get(&var) {
-            return Some((false, now.get(&var).copied().unwrap_or(0), *step));
+            let now = Sum::constant(self.now.get(&var).copied().unwrap_or(0));
+            return Some(Course { first: name.plus(&now, 1)?, step: Sum::constant(*step) });
         }
-        (!self.written.contains(&var)).then_some((false, 0, 0))
+        match self.fresh.get(&var) {
+            Some(course) => Some(course.clone()),
+            None => (!self.written.contains(&var)).then(|| Course::still(name)),
+        }
+    }
+
+    fn address(&self, mem: Mem) -> Option<Course> {
+        let offset = Course::still(Sum::constant(mem.offset));
+        mem.vars().try_fold(offset, |sum, v| sum.plus(&self.course(v)?, 1))
     }
 }
 
@@ -205,38 +276,75 @@ pub(super) fn plan(
     let all = writes(fw.w.program, body);
     let mut found = HashMap::new();
     steps(body, back, &all, &mut found);
-    let written = all.keys().copied().collect();
-    let mut survey = Survey { var, by, written, steps: found, now: HashMap::new(), met: Vec::new() };
+    let mut survey = Survey {
+        names: &|v| fw.name(v),
+        program: fw.w.program,
+        var,
+        count: Course { first: Sum::word(first), step: Sum::constant(by) },
+        written: all.keys().copied().collect(),
+        steps: found,
+        now: HashMap::new(),
+        fresh: HashMap::new(),
+        met: Vec::new(),
+    };
     survey.block(body, back);
-    let mut judged: Vec<(Site, Vec<String>)> = Vec::new();
+    // Words whose addresses differ by constants are looked at together: the least, and how far it is to the greatest.
+    let mut spans: Vec<(Course, [i64; 2])> = Vec::new();
     let mut spoilt: HashSet<Site> = HashSet::new();
-    for (met, now) in &survey.met {
-        let (site, checks) = match met {
+    for met in &survey.met {
+        match met {
             // A loop around this one keeps it.
-            Met::Word(site, mem) if fw.kept.contains_key(mem) => (*site, Some(Vec::new())),
-            Met::Word(site, mem) => (*site, word(fw, &survey, *mem, now, first)),
-            Met::Test(site, test) => (*site, test_checks(fw, &survey, test, first, last)),
-        };
-        match checks {
-            Some(checks) => judged.push((site, checks)),
-            None => {
-                spoilt.insert(site);
+            Met::Word(_, mem, _) if fw.kept.contains_key(mem) => {}
+            Met::Word(site, _, course) => {
+                if course.as_ref().and_then(|c| in_bounds(c)).is_none() {
+                    spoilt.insert(*site);
+                }
+            }
+            Met::Test(site, test) => {
+                if test_checks(fw, &survey, test, first, last).is_none() {
+                    spoilt.insert(*site);
+                }
             }
         }
     }
-    for (site, checks) in judged {
-        if spoilt.contains(&site) {
+    for met in &survey.met {
+        let (Met::Word(site, ..) | Met::Test(site, _)) = met;
+        if spoilt.contains(site) {
             continue;
         }
-        plan.proven.push(site);
-        for check in checks {
-            if !plan.checks.contains(&check) {
-                plan.checks.push(check);
+        plan.proven.push(*site);
+        match met {
+            Met::Word(_, mem, Some(course)) if !fw.kept.contains_key(mem) => {
+                let Some((at, rest)) = in_bounds(course) else { continue };
+                match spans.iter_mut().find(|(c, _)| *c == rest) {
+                    Some((_, [least, greatest])) => (*least, *greatest) = (at.min(*least), at.max(*greatest)),
+                    None => spans.push((rest, [at, at])),
+                }
+            }
+            Met::Word(..) => {}
+            Met::Test(_, test) => {
+                for check in test_checks(fw, &survey, test, first, last).unwrap_or_default() {
+                    if !plan.checks.contains(&check) {
+                        plan.checks.push(check);
+                    }
+                }
             }
         }
     }
-    let met = survey.met.iter().filter_map(|(met, _)| match met {
-        Met::Word(site, mem) if !spoilt.contains(site) => Some(*mem),
+    for (Course { first, step }, [least, greatest]) in spans {
+        let at = |k: i64| first.plus(&Sum::constant(k), 1).map_or_else(String::new, |s| s.text());
+        let check = |k: i64| match step.as_constant() {
+            Some(0) => format!("(word)({}) >= len", at(k)),
+            Some(step) => format!("outside({}, {step}, turns, len)", at(k)),
+            None => format!("outside_by({}, {}, {}, turns, len)", at(least), greatest - least, step.text()),
+        };
+        plan.checks.push(check(least));
+        if least != greatest && step.as_constant().is_some() {
+            plan.checks.push(check(greatest));
+        }
+    }
+    let met = survey.met.iter().filter_map(|met| match met {
+        Met::Word(site, mem, _) if !spoilt.contains(site) => Some(*mem),
         Met::Word(..) | Met::Test(..) => None,
     });
     let met: Vec<Mem> = met.collect();
@@ -245,36 +353,17 @@ pub(super) fn plan(
     plan
 }
 
-/// What must not hold for a memory word to be inside the memory in every turn.
-fn word(
-    fw: &FunctionWriter<'_, '_>,
-    survey: &Survey<'_>,
-    mem: Mem,
-    now: &HashMap<Var, i64>,
-    first: &Ex,
-) -> Option<Vec<String>> {
-    let (mut parts, mut offset, mut step) = (Vec::new(), mem.offset, 0i64);
-    for v in mem.vars() {
-        let (counts, add, by) = survey.course(v, now)?;
-        parts.push(if counts { first.at(Prec::Product) } else { fw.name(v) });
-        offset = offset.checked_add(add)?;
-        step += by;
-    }
-    if offset != 0 || parts.is_empty() {
-        parts.push(offset.to_string());
-    }
-    let address = parts.join(" + ").replace("+ -", "- ");
-    Some(vec![if step == 0 {
-        format!("(word)({address}) >= len")
-    } else {
-        format!("outside({address}, {step}, turns, len)")
-    }])
+/// The constant part of an address, and the rest; `None` where checks would be too long, or numbers too large.
+fn in_bounds(course: &Course) -> Option<(i64, Course)> {
+    let (at, first) = course.first.split();
+    let small = course.step.as_constant().is_none_or(|k| k.abs() < SMALL);
+    (small && at.abs() < SMALL).then(|| (at, Course { first, step: course.step.clone() }))
 }
 
 /// What must not hold for a comparison to hold in every turn.
 fn test_checks(
     fw: &FunctionWriter<'_, '_>,
-    survey: &Survey<'_>,
+    survey: &Survey<'_, '_>,
     test: &Test,
     first: &Ex,
     last: &Ex,
@@ -305,7 +394,7 @@ fn test_checks(
 }
 
 /// Whether no turn reads or writes a memory word that another one writes: then several may be made at once.
-fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_>, body: &[At], kept: &[Kept]) -> bool {
+fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_, '_>, body: &[At], kept: &[Kept]) -> bool {
     let mut simple = true;
     walk(body, &mut |s| {
         simple &= matches!(
@@ -332,27 +421,17 @@ fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_>, body: &[At], ke
         }
         _ => {}
     });
-    let words: Vec<(Mem, &HashMap<Var, i64>)> = survey
+    let words: Vec<(Mem, Option<&Course>)> = survey
         .met
         .iter()
-        .filter_map(|(met, now)| if let Met::Word(_, m) = met { Some((*m, now)) } else { None })
+        .filter_map(|met| if let Met::Word(_, m, course) = met { Some((*m, course.as_ref())) } else { None })
         .filter(|(m, _)| !fw.kept.contains_key(m) && !kept.iter().any(|k| k.mem == *m))
         .collect();
-    words.iter().all(|(m, now)| {
+    words.iter().all(|(m, course)| {
         if !written.contains(&m.region) {
             return true;
         }
-        let mut step = 0;
-        for v in m.vars() {
-            match survey.course(v, now) {
-                Some((_, _, by)) => step += by,
-                None => return false,
-            }
-        }
-        step != 0
-            && words.iter().all(|(other, then)| {
-                (m == other && m.vars().all(|v| now.get(&v) == then.get(&v)))
-                    || (differ(*m, *other) && m.region != other.region)
-            })
+        let goes = course.is_some_and(|c| c.step.as_constant().is_some_and(|k| k != 0));
+        goes && words.iter().all(|(other, then)| course == then || m.region != other.region)
     })
 }

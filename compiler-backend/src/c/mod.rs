@@ -18,11 +18,13 @@
 //!
 //! # Neighbours
 //!
-//! `function` writes functions and statements, `loops` finds out what can be
-//! checked before a loop, `kept` what can be kept in variables, `body` writes operations, `text` has names and expressions.
+//! `function` writes functions, `statement` and `calls` what is in them, `body` operations (`flat` takes branches out of them), `text` has names
+//! and expressions. `loops` finds out what can be checked before a loop, from how integers go in it (`course`), and `kept` which words can be kept in
+//! variables. `drop` finds out what need not be undone, from what blocks do (`flow`), and `turn` writes runs there and back.
 
 mod body;
 mod calls;
+mod course;
 mod drop;
 mod flat;
 mod flow;

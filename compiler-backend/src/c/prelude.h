@@ -10,8 +10,10 @@ typedef unsigned __int128 result;
 #define STATUS(r) ((int64_t)((r) >> 64))
 #if defined(__GNUC__) && !defined(__clang__)
 #define PURE __attribute__((const))
+#define SELDOM __attribute__((noinline))
 #else
 #define PURE
+#define SELDOM
 #endif
 typedef result (*pure_1)(word env, word a) PURE;
 typedef result (*pure_2)(word env, word a, word b) PURE;
@@ -50,10 +52,21 @@ static inline int64_t ror(int64_t a, int64_t n) { return rol(a, -n); }
 static inline int64_t mulhigh(int64_t a, int64_t b) { return (int64_t)(((__int128)a * b) >> 64); }
 static inline double canonical(double x) { return x == x ? x : real(0x7ff8000000000000); }
 
-/* Whether a loop's addresses, from `first` on in steps of `step`, leave the memory. */
+/* Whether a loop's addresses, from `first` on in steps of `step`, which is small, leave the memory. */
 static inline int outside(int64_t first, int64_t step, word turns, word len)
 {
-    return (word)first >= len || (step != 0 && (turns > len || (word)(first + step * (int64_t)(turns - 1)) >= len));
+    return (word)first >= len || turns > len || (word)(first + step * (int64_t)(turns - 1)) >= len;
+}
+
+/* The same for steps of any size, and for those up to `span` behind them. Seldom called: its text would only be in the way. */
+SELDOM static int outside_by(int64_t first, word span, int64_t step, word turns, word len)
+{
+    int64_t way, last;
+    if ((word)first >= len || span >= len - (word)first)
+        return 1;
+    return step != 0
+        && (turns > len || __builtin_mul_overflow(step, (int64_t)(turns - 1), &way) || __builtin_add_overflow(first, way, &last)
+            || (word)last >= len || span >= len - (word)last);
 }
 
 /* Whether a loop does not end at `last`, or close to where integers end. */

@@ -132,6 +132,8 @@ const RESERVED: &[&str] = &[
     "ENV",
     "turns",
     "outside",
+    "outside_by",
+    "SELDOM",
     "uneven",
     "fabs",
     "sqrt",

@@ -183,6 +183,7 @@ impl Common<'_> {
     fn item(&self, machine: &mut Machine<'_>, room: &mut Room, item: usize) -> Item {
         let args = self.args;
         self.inputs.set(machine, item);
+        machine.allow_whole(!(args.stats || args.json || args.keep_dropped || args.given.max_steps.is_some()));
         let mut steps = Steps::new(args.given.max_steps);
         let mut seen = Seen::default();
         let found = grad(machine, &self.options, |m| {
