@@ -12,6 +12,7 @@ use pendula_compiler::ir;
 use pendula_compiler::lower::Argument;
 use pendula_compiler::nil::sema::Input;
 use pendula_compiler::nil::types::Type;
+use pendula_compiler::passes::Switches;
 use pendula_isa::Module;
 
 /// What a file holds.
@@ -51,6 +52,8 @@ pub struct Nil {
     pub program: Option<ir::Program>,
     /// The same in the form that C is written of, where [`compile::Options::native`] asks for it.
     pub native: Option<ir::Program>,
+    /// The passes that were asked for.
+    pub switches: Switches,
     /// The files as they were read, the program first.
     pub inputs: Vec<Input>,
 }
@@ -165,6 +168,7 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
                 types: c.types,
                 program: c.program,
                 native: c.native,
+                switches: c.switches,
                 inputs: c.inputs,
             };
             Ok(Loaded { module: c.module, diagnostics: c.diagnostics, sources: c.sources, nil: Some(nil) })

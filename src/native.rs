@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use pendula_compiler::c::{self, KERNELS, Mode, Refused};
 use pendula_compiler::ir::Program;
 use pendula_compiler::lower::Argument;
+use pendula_compiler::passes::Switches;
 use pendula_isa::adjoint::Carriage;
 use pendula_isa::counts::Direction;
 use pendula_native::cc::{CcError, Rounding};
@@ -31,6 +32,7 @@ pub struct Native {
     changes: Vec<Range<usize>>,
     carries: Vec<Range<usize>>,
     how: Rounding,
+    switches: Switches,
     /// By [`index`].
     codes: [OnceLock<Option<Code>>; COURSES],
 }
@@ -40,9 +42,14 @@ impl Native {
     ///
     /// # Errors
     /// Where it cannot be written in C, or not compiled.
-    pub fn new(program: Program, arguments: Vec<Argument>, how: Rounding) -> Result<Native, NativeError> {
+    pub fn new(
+        program: Program,
+        arguments: Vec<Argument>,
+        how: Rounding,
+        switches: Switches,
+    ) -> Result<Native, NativeError> {
         let (changes, carries) = (c::changes(&program, &arguments), c::carries(&program, &arguments));
-        let native = Native { program, arguments, changes, carries, how, codes: Default::default() };
+        let native = Native { program, arguments, changes, carries, how, switches, codes: Default::default() };
         let forward = Course::Run(Direction::Forward, Carriage::Plain);
         let code = native.compile(forward)?;
         let _ = native.codes[index(forward)].set(Some(code));
@@ -54,7 +61,8 @@ impl Native {
             Course::Run(direction, carriage) => Mode::Run(direction, carriage),
             Course::ThereAndBack => Mode::ThereAndBack,
         };
-        let source = c::write(&self.program, &self.arguments, &[mode], self.how == Rounding::Fast)?;
+        let settings = c::Settings { fast: self.how == Rounding::Fast, switches: self.switches };
+        let source = c::write(&self.program, &self.arguments, &[mode], settings)?;
         Ok(Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), self.how)?)
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn program(
                 && let Some((nil, ir)) = loaded.nil.as_ref().and_then(|nil| Some((nil, nil.native.as_ref()?)))
             {
                 let how = if source.nil.fast_float { Rounding::Fast } else { Rounding::Strict };
-                match Native::new(ir.clone(), nil.arguments.clone(), how) {
+                match Native::new(ir.clone(), nil.arguments.clone(), how, nil.switches) {
                     Ok(native) => program.set_whole(Arc::new(native)),
                     Err(NativeError::Refused(why)) => tracing::info!("not run as a whole: {why}"),
                     // The machine says what is wrong with the compiler.

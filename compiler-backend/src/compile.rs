@@ -40,6 +40,8 @@ pub struct Compiled {
     pub program: Option<Program>,
     /// The same in the form that C is written of, where that is asked for: without what only instructions gain by.
     pub native: Option<Program>,
+    /// The passes that were asked for.
+    pub switches: Switches,
     /// The data symbols of the entry's arguments.
     pub arguments: Vec<Data>,
     /// Their names, by parameter of the entry point.

@@ -11,6 +11,7 @@ use pendula_compiler::ir::eval::{Config, Direction as Way, EvalError, Evaluation
 use pendula_compiler::ir::text::print;
 use pendula_compiler::ir::{Block, Stmt};
 use pendula_compiler::lower::{Argument, ArgumentKind};
+use pendula_compiler::passes::{Pass, Switches};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::Carriage;
 use pendula_isa::counts::Direction;
@@ -45,14 +46,14 @@ const RUNS: [(Direction, Carriage); 4] = [
 ];
 
 /// A directory of the test's own, and little optimising: the code is run once.
-fn settings() {
+fn compiler() {
     let directory = std::env::temp_dir().join(format!("pendula-c-{}", std::process::id()));
     cc::set(Settings { directory: Some(directory), options: vec!["-O1".into()] });
 }
 
 impl Compiled {
-    fn new(mut case: Case, fast: bool) -> Compiled {
-        settings();
+    fn new(mut case: Case, settings: c::Settings) -> Compiled {
+        compiler();
         let given = case.memory.len().max(case.program.stack as usize);
         case.memory.resize(given, 0);
         // The program's memory from address 0 on is its stack, behind which the arguments lie.
@@ -75,7 +76,7 @@ impl Compiled {
         let places: Vec<Option<usize>> = places.collect();
         let modes = RUNS.map(|(direction, carriage)| Mode::Run(direction, carriage));
         let codes = modes.into_iter().chain([Mode::ThereAndBack]).map(|mode| {
-            let source = c::write(&case.program, &arguments, &[mode], fast).expect("it can be written");
+            let source = c::write(&case.program, &arguments, &[mode], settings).expect("it can be written");
             let names = (KERNELS, mode.name());
             let code = Code::new(&source.text, &source.kernels, (names.0, &names.1), Rounding::Strict);
             (mode, code.unwrap_or_else(|e| panic!("{e}\n{}", source.text)))
@@ -193,14 +194,14 @@ fn silence(block: &mut Block) {
     }
 }
 
-fn check(profile: Profile, seeds: Range<u64>, fast: bool) -> Tally {
+fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
         let case = generate(seed, profile);
         let mut case = case;
         case.program.functions.iter_mut().for_each(|f| silence(&mut f.body));
         let text = print(&case.program);
-        let compiled = Compiled::new(case, fast);
+        let compiled = Compiled::new(case, c::Settings { fast, switches });
         if fast {
             let start = Words {
                 values: compiled.case.memory.iter().chain(&compiled.case.params).copied().collect(),
@@ -303,7 +304,7 @@ fn there_and_back(compiled: &Compiled, start: Words, seed: u64, fast: bool) -> b
 fn random_programs() {
     for (n, profile) in [Profile::ALL, Profile::EXACT, Profile::SMOOTH, Profile::RISKY].into_iter().enumerate() {
         let from = 1000 * n as u64;
-        let tally = check(profile, from..from + 16, false);
+        let tally = check(profile, from..from + 16, false, Switches::default());
         let Tally { ended, gradients, turned, .. } = tally;
         assert!(
             ended >= 8 && gradients >= 1 && turned >= 1,
@@ -317,7 +318,22 @@ fn random_programs() {
 fn random_programs_without_regard_to_rounding() {
     for (n, profile) in [Profile::ALL, Profile::EXACT, Profile::SMOOTH].into_iter().enumerate() {
         let from = 5000 + 1000 * n as u64;
-        let tally = check(profile, from..from + 24, true);
+        let tally = check(profile, from..from + 24, true, Switches::default());
         assert!(tally.turned >= 4, "{} came back", tally.turned);
+    }
+}
+
+/// Each pass of C alone, none, and all but one.
+#[test]
+fn passes_of_c() {
+    let passes: Vec<Pass> = Pass::ALL.iter().copied().filter(|p| p.is_of_c()).collect();
+    let alone = passes.iter().map(|p| Switches::NONE.with(*p));
+    let without = passes.iter().map(|p| Switches::default().without(*p));
+    for (n, switches) in alone.chain(without).chain([Switches::NONE]).enumerate() {
+        for fast in [false, true] {
+            let from = 9000 + 100 * n as u64;
+            let tally = check(Profile::ALL, from..from + 4, fast, switches);
+            assert!(tally.turned >= 1, "{switches:?}");
+        }
     }
 }

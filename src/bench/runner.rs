@@ -62,7 +62,7 @@ impl Prepared {
         let module = compiled.module.with_context(|| format!("{} makes no program", case.workload.name))?;
         let mut prepared = Prepared::of(module, case.workload.results, case.workload.inputs)?;
         if let Some(native) = compiled.native
-            && let Ok(whole) = Native::new(native, compiled.arguments, how)
+            && let Ok(whole) = Native::new(native, compiled.arguments, how, compiled.switches)
         {
             prepared.program.set_whole(Arc::new(whole));
         }

@@ -87,8 +87,9 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 c::Mode::Run(Direction::Backward, Carriage::Gradient),
                 c::Mode::ThereAndBack,
             ];
-            let source = c::write(ir, arguments, &modes, args.source.nil.fast_float)
-                .with_context(|| format!("{file} cannot be written in C"))?;
+            let settings = c::Settings { fast: args.source.nil.fast_float, switches: nil.switches };
+            let source =
+                c::write(ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
             write(file, args.output.as_deref(), &source.text)?;
         }
         Emit::Rasm => write(file, args.output.as_deref(), &disasm::disassemble(&program.module))?,

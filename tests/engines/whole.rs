@@ -44,7 +44,7 @@ fn compare(what: &str, source: &str, call: &Call) -> Ran {
     let words = module.data.len();
     let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
     let native = compiled.native.expect("a program");
-    let code = match Native::new(native, compiled.arguments, Rounding::Strict) {
+    let code = match Native::new(native, compiled.arguments, Rounding::Strict, compiled.switches) {
         Ok(native) => Some(Arc::new(native)),
         Err(NativeError::Refused(_)) => None,
         Err(error) => panic!("{what}: {error}"),
@@ -193,7 +193,7 @@ fn without_regard_to_rounding(what: &str, source: &str, call: &Call) -> bool {
     let module = compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics));
     let words = module.data.len();
     let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
-    match Native::new(compiled.native.expect("a program"), compiled.arguments, Rounding::Fast) {
+    match Native::new(compiled.native.expect("a program"), compiled.arguments, Rounding::Fast, compiled.switches) {
         Ok(code) => program.set_whole(Arc::new(code)),
         Err(NativeError::Refused(_)) => return false,
         Err(error) => panic!("{what}: {error}"),

@@ -10,6 +10,7 @@ use super::function::{FunctionWriter, PREFIX, c_type};
 use super::statement::differ;
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{At, Mem, Operand, Region, Stmt, Test, Var};
+use crate::passes::Pass;
 
 /// A word that is kept.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +100,9 @@ impl FunctionWriter<'_, '_> {
     /// Of words that every turn of a loop comes to, and that lie inside the memory, those that can be kept. `changed` are the variables that
     /// the loop changes.
     pub(super) fn keepable(&self, body: &[At], met: &[Mem], changed: &dyn Fn(Var) -> bool) -> Vec<Kept> {
+        if !self.w.switches.has(Pass::Scalars) {
+            return Vec::new();
+        }
         let still = |m: &Mem| !m.vars().any(changed) && !self.kept.contains_key(m);
         let mut candidates: Vec<Mem> = Vec::new();
         for m in met.iter().filter(|m| still(m)) {

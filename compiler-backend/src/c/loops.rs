@@ -13,6 +13,7 @@ use super::kept::Kept;
 use super::text::Ex;
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{At, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
+use crate::passes::Pass;
 
 /// The number of a comparison, which comes after those of operands; then those of its sides.
 pub(super) const TEST: usize = 1 << 20;
@@ -270,7 +271,7 @@ pub(super) fn plan(
     back: bool,
 ) -> Plan {
     let mut plan = Plan { checks: Vec::new(), proven: Vec::new(), kept: Vec::new(), independent: false };
-    if by.abs() >= SMALL {
+    if by.abs() >= SMALL || !fw.w.switches.has(Pass::Bounds) {
         return plan;
     }
     let all = writes(fw.w.program, body);
@@ -296,7 +297,7 @@ pub(super) fn plan(
             // A loop around this one keeps it.
             Met::Word(_, mem, _) if fw.kept.contains_key(mem) => {}
             Met::Word(site, _, course) => {
-                if course.as_ref().and_then(|c| in_bounds(c)).is_none() {
+                if course.as_ref().and_then(in_bounds).is_none() {
                     spoilt.insert(*site);
                 }
             }

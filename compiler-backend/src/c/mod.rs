@@ -49,6 +49,7 @@ use pendula_native::record::Setting;
 use crate::ir::effects::{Effects, Summaries};
 use crate::ir::{Fun, Program};
 use crate::lower::{Argument, ArgumentKind, LowerError};
+use crate::passes::Switches;
 use text::{Names, Text};
 
 /// Why a program cannot be written in C.
@@ -161,6 +162,7 @@ struct Writer<'a> {
     names: Names,
     variants: HashMap<Variant, String>,
     waiting: Vec<Variant>,
+    switches: Switches,
     kernels: Vec<Kernel>,
     kernel_names: Vec<String>,
     /// The call of the entry.
@@ -171,12 +173,21 @@ struct Writer<'a> {
     words: Vec<Range<usize>>,
 }
 
-/// Writes a program, run with these arguments, in C. With `fast`, what undoing floating-point sums leaves of rounding is forgotten, and
-/// numbers are not looked at for being finite.
+/// How a program is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// What undoing floating-point sums leaves of rounding is forgotten, numbers are not looked at for being finite, and runs there and back may
+    /// leave the results, and what else they change, as it was in between.
+    pub fast: bool,
+    /// Which of the passes of C are made.
+    pub switches: Switches,
+}
+
+/// Writes a program, run with these arguments, in C.
 ///
 /// # Errors
 /// What cannot be written in C.
-pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], fast: bool) -> Result<Source, Refused> {
+pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings: Settings) -> Result<Source, Refused> {
     let Some(entry) = program.entry else { return Err(Refused::NoEntry) };
     let main = crate::lower::main(program, arguments, entry)?;
     let of = |lent: bool| joined(data(program, arguments).filter(|d| d.lent == lent && d.written).map(|d| d.at));
@@ -188,10 +199,11 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], fast: bo
     let mut w = Writer {
         program: &program,
         summaries: Summaries::new(&program),
-        drops: drop::Drops::new(&program, fast),
+        drops: drop::Drops::new(&program, settings.fast),
         names: Names::default(),
         variants: HashMap::new(),
         waiting: Vec::new(),
+        switches: settings.switches,
         kernels: Vec::new(),
         kernel_names: Vec::new(),
         main: fun,

@@ -13,6 +13,7 @@ use super::loops::TEST;
 use super::text::{Ex, Prec};
 use super::{Refused, Way, Writer};
 use crate::ir::{At, Care, Condition, Mem, Operand, Region, Step, Stmt, Test, Var, permutes};
+use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
 
@@ -279,7 +280,8 @@ impl FunctionWriter<'_, '_> {
     /// Computes what is undone after `body`.
     pub(super) fn compute(&mut self, compute: &[At], body: &[At]) -> Done {
         let _ = body;
-        if self.carriage == Carriage::Gradient && self.w.drops.own(self.f, compute).is_some() {
+        let forget = self.w.switches.has(Pass::Forget);
+        if forget && self.carriage == Carriage::Gradient && self.w.drops.own(self.f, compute).is_some() {
             // Nothing flows to words that have just begun, nor from them.
             self.carriage = Carriage::Plain;
             let done = self.block(compute, false);
@@ -291,7 +293,7 @@ impl FunctionWriter<'_, '_> {
 
     /// Undoes it, or forgets it.
     pub(super) fn undo(&mut self, compute: &[At], body: &[At]) -> Done {
-        let own = self.w.drops.own(self.f, compute);
+        let own = self.w.drops.own(self.f, compute).filter(|_| self.w.switches.has(Pass::Forget));
         let own = own.filter(|own| self.w.drops.is_exact(self.f, compute, body, own));
         let Some(own) = own else { return self.block(compute, true) };
         if self.carriage != Carriage::Plain {

@@ -11,12 +11,18 @@ use super::flow::{Flow, Thing};
 use super::function::{FunctionWriter, c_type};
 use super::{Refused, Way};
 use crate::ir::{At, Fun, Function, Operand, Param, Place, Region, Stmt, Var};
+use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
 
 impl FunctionWriter<'_, '_> {
     /// Statements forward, values alone, and back with gradients.
     pub(super) fn turn(&mut self, block: &[At]) -> Done {
+        if !self.w.switches.has(Pass::Turn) {
+            self.forward(block)?;
+            self.turning_point();
+            return self.backward(block);
+        }
         let mut block = block;
         while self.w.drops.fast
             && let Some((last, before)) = block.split_last()

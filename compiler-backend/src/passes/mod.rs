@@ -68,9 +68,27 @@ passes! {
     Keep "keep" 2 keep;
     /// Steps addresses from turn to turn instead of multiplying.
     Strength "strength" 2 strength;
+    /// In C: forgets what has been computed where undoing it comes to the same.
+    Forget "forget" 1 in_c;
+    /// In C: checks addresses and indices before a loop, not in each turn.
+    Bounds "bounds" 1 in_c;
+    /// In C: keeps words of memory that stay where they are in variables during a loop.
+    Scalars "scalars" 1 in_c;
+    /// In C: takes gradients there and back at once, not undoing at the end of the one what is done again at the beginning of the other.
+    Turn "turn" 1 in_c;
+}
+
+/// What [`crate::c`] does itself while it writes.
+mod in_c {
+    pub(super) fn run(_: &mut crate::ir::Program, _: &crate::ir::effects::Summaries) {}
 }
 
 impl Pass {
+    /// Whether it is one of C only, and does nothing to programs.
+    pub const fn is_of_c(self) -> bool {
+        matches!(self, Pass::Forget | Pass::Bounds | Pass::Scalars | Pass::Turn)
+    }
+
     /// The pass with this name.
     pub fn from_name(name: &str) -> Option<Pass> {
         Pass::ALL.iter().copied().find(|p| p.name() == name)

@@ -180,7 +180,7 @@ impl Built {
 }
 
 fn switches() -> Vec<(String, Switches)> {
-    let single = Pass::ALL.iter().map(|p| (p.name().to_string(), Switches::NONE.with(*p)));
+    let single = Pass::ALL.iter().filter(|p| !p.is_of_c()).map(|p| (p.name().to_string(), Switches::NONE.with(*p)));
     let levels = [("-O0", Switches::NONE), ("-O1", Switches::level(1)), ("-O2", Switches::level(2))];
     levels.into_iter().map(|(n, s)| (n.to_string(), s)).chain(single).collect()
 }
