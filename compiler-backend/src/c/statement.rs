@@ -93,7 +93,10 @@ impl FunctionWriter<'_, '_> {
                 Ok(())
             }
             Stmt::For { var, first, last, step, body } => {
-                self.count(s, *var, (*first, *last, *step), body, back, |fw| fw.block(body, back))
+                // Turns that only add may as well be taken back from the first: memory is best read upward.
+                let down =
+                    back && !(self.w.drops.fast && self.w.drops.flow(self.f, std::slice::from_ref(s)).only_adds());
+                self.count(s, *var, (*first, *last, *step), body, down, |fw| fw.block(body, back))
             }
             Stmt::With { name: _, compute, body } => {
                 self.compute(compute, body)?;
