@@ -113,7 +113,8 @@ pub(crate) struct Nil {
     /// The technology, a name or a TOML file, by whose prices `--uncompute auto` chooses.
     #[arg(long, value_name = "NAME", default_value = "acmos22-fdsoi")]
     pub(crate) auto_tech: String,
-    /// Let floating-point sums be rounded in other places than they are written in.
+    /// Let floating-point sums be rounded in other places than they are written in; `--engine native` also forgets
+    /// what undoing them leaves, and looks for infinite numbers only in results.
     #[arg(long)]
     pub(crate) fast_float: bool,
 }

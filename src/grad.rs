@@ -398,6 +398,11 @@ pub fn grad<E>(
     Ok(report)
 }
 
+/// Whether the gradient words of doubles are finite.
+fn are_finite(m: &Machine<'_>, words: &[Variable]) -> bool {
+    words.iter().all(|v| v.ty != Ty::F || f64::from_bits(m.get(GRADIENT, v.cell)).is_finite())
+}
+
 /// What a gradient is computed with.
 struct Driver<'m, 'p, R> {
     machine: &'m mut Machine<'p>,
@@ -447,23 +452,36 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         (loss.ty == Ty::L).then(|| log::product(self.seed, value).unwrap_or(log::ZERO))
     }
 
+    /// Forward and backward with gradients: the loss, and with `keep` what the machine held in between.
+    fn there_and_back(&mut self, loss: Variable, word: u64, keep: bool) -> Result<(u64, Option<u128>), E> {
+        if keep {
+            return self.afresh(|m, mut run| {
+                gradient::forward(m, &mut run)?;
+                let value = m.get(0, loss.cell);
+                // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
+                m.carry(Carriage::Gradient);
+                m.put(GRADIENT, loss.cell, word);
+                let before = m.digest();
+                m.keep_dropped();
+                gradient::gradient(m, loss, word, &mut run)?;
+                Ok((value, Some(before)))
+            });
+        }
+        let mut value = self.afresh(|m, mut run| gradient::there_and_back(m, loss, word, &mut run))?;
+        if self.machine.allows_whole() && !are_finite(self.machine, &self.words()) {
+            // Code that does not look at what it computes has come to the end: other code tells where it went wrong.
+            self.machine.allow_whole(false);
+            let again = self.afresh(|m, mut run| gradient::there_and_back(m, loss, word, &mut run));
+            self.machine.allow_whole(true);
+            value = again?;
+        }
+        Ok((value, None))
+    }
+
     /// The gradient of one loss word; with `keep`, what a run forward with gradients brings back.
     fn loss(&mut self, name: String, variable: Variable, keep: bool) -> Result<(Loss, Option<Kept>), E> {
         let word = self.word(variable);
-        let (value, before) = self.afresh(|m, mut run| {
-            if !keep {
-                return gradient::there_and_back(m, variable, word, &mut run).map(|value| (value, None));
-            }
-            gradient::forward(m, &mut run)?;
-            let value = m.get(0, variable.cell);
-            // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
-            m.carry(Carriage::Gradient);
-            m.put(GRADIENT, variable.cell, word);
-            let before = m.digest();
-            m.keep_dropped();
-            gradient::gradient(m, variable, word, &mut run)?;
-            Ok((value, Some(before)))
-        })?;
+        let (value, before) = self.there_and_back(variable, word, keep)?;
         let factor = self.factor(variable, value);
         let gradients = self.inputs.iter().map(|input| self.gradient(input, factor)).collect();
         let kept = match before {

@@ -31,6 +31,7 @@ pub struct Native {
     arguments: Vec<Argument>,
     changes: Vec<Range<usize>>,
     carries: Vec<Range<usize>>,
+    floats: Vec<Range<usize>>,
     how: Rounding,
     switches: Switches,
     /// By [`index`].
@@ -49,7 +50,8 @@ impl Native {
         switches: Switches,
     ) -> Result<Native, NativeError> {
         let (changes, carries) = (c::changes(&program, &arguments), c::carries(&program, &arguments));
-        let native = Native { program, arguments, changes, carries, how, switches, codes: Default::default() };
+        let floats = if how == Rounding::Fast { c::floats(&program, &arguments) } else { Vec::new() };
+        let native = Native { program, arguments, changes, carries, floats, how, switches, codes: Default::default() };
         let forward = Course::Run(Direction::Forward, Carriage::Plain);
         let code = native.compile(forward)?;
         let _ = native.codes[index(forward)].set(Some(code));
@@ -67,7 +69,15 @@ impl Native {
     }
 
     fn code(&self, course: Course) -> Option<&Code> {
-        self.codes[index(course)].get_or_init(|| self.compile(course).ok()).as_ref()
+        self.codes[index(course)].get_or_init(|| self.compile(course).inspect_err(|error| tell(error)).ok()).as_ref()
+    }
+}
+
+/// A defect of ours, or of the compiler: another engine runs the program.
+fn tell(error: &NativeError) {
+    match error {
+        NativeError::Refused(why) => tracing::info!("not run as a whole: {why}"),
+        NativeError::Compiler(error) => tracing::warn!("not run as a whole: {error}"),
     }
 }
 
@@ -102,6 +112,10 @@ impl Whole for Native {
 
     fn carries(&self) -> &[Range<usize>] {
         &self.carries
+    }
+
+    fn unchecked(&self) -> &[Range<usize>] {
+        &self.floats
     }
 
     fn leaves_values(&self) -> bool {

@@ -154,3 +154,102 @@ fn batches_run_whole_programs() {
         }
     }
 }
+
+/// A program in Nil in a directory of its own; what a command prints with these arguments, and on standard error.
+fn nil(directory: &Path, source: &str, args: &[&str]) -> (i32, String, String) {
+    let file = directory.join("p.nil");
+    std::fs::write(&file, source).expect("a file");
+    let mut command = Command::cargo_bin("pendula").expect("the program");
+    command.current_dir(directory).env("PENDULA_CACHE", directory.join("cache")).env("NO_COLOR", "1");
+    command.args([args[0], "p.nil"]).args(&args[1..]);
+    let output = command.output().expect("runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("a text");
+    (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
+}
+
+/// Names that the C gives itself, and those of what words carry and of what is handed over, may be those of variables.
+#[test]
+fn names_of_the_c_may_be_a_program_s() {
+    let directory = directory("names");
+    let source = "@i function f!(z!::T, kept0::AbstractVector{T}, g_z::T, p_z::T, turned_z::T, t1::T, z_before::T, n::Int) where T
+    for WORD = 1:n
+        z! += kept0[1] * g_z + p_z * turned_z
+        z! += t1 * z_before * kept0[WORD]
+    end
+end
+";
+    let args = ["--args", "0.5,[1.0,2.0],3.0,4.0,5.0,6.0,7.0,2"];
+    for command in [&["run"][..], &["grad", "--loss", "z!"], &["grad", "--loss", "z!", "--hessian"]] {
+        let all = |engine: &str| {
+            let out = nil(&directory, source, &[command, &args, &["--engine", engine]].concat());
+            assert_eq!(out.0, 0, "{command:?}: {}", out.2);
+            out.1
+        };
+        assert_eq!(all("native"), all("interp"), "{command:?}");
+    }
+    let cache = std::fs::read_dir(directory.join("cache")).expect("the cache").filter_map(Result::ok);
+    let sources = cache.filter(|e| e.path().extension().is_some_and(|e| e == "c")).count();
+    assert_eq!(sources, 0, "C that could not be compiled");
+}
+
+/// What flows to a constant in one call is nothing to the next.
+#[test]
+fn constants_that_are_lent_carry_nothing() {
+    let directory = directory("constants");
+    let source = "@i function f!(r!::T, a::T, c::T) where T
+    r! += a * a * c
+end
+
+@i function main!(z!::T, x::T) where T
+    f!(z!, x, 1.5)
+    f!(z!, x, 2.0)
+end
+";
+    let args =
+        ["grad", "-O0", "--entry", "main!", "--hessian", "--loss", "z!", "--args", "0.0,0.3", "--engine", "native"];
+    let (code, out, err) = nil(&directory, source, &args);
+    assert_eq!((code, out.contains("∂²/∂x² = 7\n")), (0, true), "{out}{err}");
+}
+
+/// With `--fast-float`, sums that are added part by part end within a tolerance on every engine; numbers that are not finite are found
+/// where a loop would go on for ever with them, and in results.
+#[test]
+fn fast_floats() {
+    let directory = directory("fast");
+    let parts = "@i function f!(z!::T, x::T, s::T) where T
+    z! += x / (s * s + 1.5)
+end
+";
+    for engine in ["interp", "jit", "native"] {
+        let args = ["run", "--fast-float", "--args", "0.1,-0.076,-0.189", "--engine", engine];
+        let (code, out, err) = nil(&directory, parts, &args);
+        assert_eq!((code, out.starts_with("z! = 0.0505118442737971")), (0, true), "{engine}: {out}{err}");
+    }
+    let endless = "@i function f!(z!::T, x::T) where T
+    @routine begin
+        a ← zero(T)
+        k ← 0
+        a += x * x
+        while (a > 1.0, k > 0)
+            k += 1
+            a -= x
+        end
+    end
+    z! += a
+    ~@routine
+end
+";
+    let args = ["run", "--fast-float", "--args", "0.0,1e200", "--engine", "native"];
+    let (code, _, err) = nil(&directory, endless, &args);
+    assert_eq!((code, err.contains("P0119")), (1, true), "{err}");
+    let roots = "@i function f!(z!::T, x::T) where T
+    z! += sqrt(x)
+end
+";
+    let args = ["run", "--fast-float", "--args", "0.0,-1.0", "--engine", "native"];
+    let (code, _, err) = nil(&directory, roots, &args);
+    assert_eq!((code, err.contains("error[P01")), (1, true), "{err}");
+    let args = ["grad", "--loss", "z!", "--fast-float", "--args", "0.0,0.0", "--engine", "native"];
+    let (code, _, err) = nil(&directory, roots, &args);
+    assert_eq!((code, err.contains("P0113")), (1, true), "{err}");
+}

@@ -43,6 +43,9 @@ pub trait Whole: Send + Sync {
     /// The data of which a run may change what words carry: all that may carry anything.
     fn carries(&self) -> &[Range<usize>];
 
+    /// Doubles among the data that changes that runs may leave infinite or NaN, because they do not look: such runs have not come to the end.
+    fn unchecked(&self) -> &[Range<usize>];
+
     /// Whether runs there and back may leave anything in the data that changes: the machine then brings it back.
     fn leaves_values(&self) -> bool;
 
@@ -121,7 +124,9 @@ impl Machine<'_> {
         copy(changes, &core.mem, &mut saved.data);
         saved.turned.resize(changes.last().map_or(0, |r| r.end), 0);
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-        if whole.run(course, &mut core.mem, lanes, top, &mut saved.turned) {
+        if whole.run(course, &mut core.mem, lanes, top, &mut saved.turned)
+            && are_finite(whole.unchecked(), &saved.turned)
+        {
             if whole.leaves_values() {
                 restore(changes, &saved.data, &mut core.mem);
             }
@@ -162,7 +167,7 @@ impl Machine<'_> {
             copy(whole.carries(), &core.lanes[*lane - 1].mem, &mut saved.lanes[*lane - 1]);
         }
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-        if whole.run(course, &mut core.mem, lanes, top, &mut []) {
+        if whole.run(course, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem) {
             self.stop_at_end();
             return true;
         }
@@ -210,6 +215,10 @@ impl Machine<'_> {
         }
         self.saved.rest
     }
+}
+
+fn are_finite(ranges: &[Range<usize>], words: &[u64]) -> bool {
+    ranges.iter().all(|r| words[r.clone()].iter().all(|w| f64::from_bits(*w).is_finite()))
 }
 
 fn copy(ranges: &[Range<usize>], from: &[u64], to: &mut Vec<u64>) {

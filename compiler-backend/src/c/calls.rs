@@ -93,6 +93,10 @@ impl FunctionWriter<'_, '_> {
             }
         }
         text.push_str(")) return 1;");
+        if text.contains("&none") {
+            // What an earlier call has left there.
+            self.text.line("none = 0;");
+        }
         self.text.line(&text);
         back_to.iter().for_each(|line: &String| self.text.line(line));
         for (lane, ty, own, copy) in after {

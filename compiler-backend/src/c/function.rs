@@ -37,7 +37,7 @@ pub(super) struct FunctionWriter<'w, 'a> {
     /// Addresses and comparisons that have been looked at before a loop.
     pub(super) proven: HashSet<Site>,
     /// Memory words that a loop keeps in variables.
-    pub(super) kept: HashMap<Mem, usize>,
+    pub(super) kept: HashMap<Mem, String>,
     /// Whether words that end are not looked at: they would be zero, or are to be forgotten.
     pub(super) unchecked: bool,
     /// Parameters that are left alone on the way back, as words or as addresses.
@@ -327,8 +327,8 @@ impl FunctionWriter<'_, '_> {
     /// A memory word in a lane.
     pub(super) fn word_at(&self, lane: usize, ty: Ty, mem: Mem) -> Ex {
         let double = Self::lane_type(lane, ty) == Ty::F;
-        if let Some(n) = self.kept.get(&mem) {
-            return Ex::atom(format!("{}kept{n}", PREFIX[lane]), double);
+        if let Some(kept) = self.kept.get(&mem) {
+            return Ex::atom(format!("{}{kept}", PREFIX[lane]), double);
         }
         Ex::atom(format!("{}({})", WORDS[lane][usize::from(double)], self.address(mem).text), double)
     }

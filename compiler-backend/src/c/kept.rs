@@ -136,18 +136,17 @@ impl FunctionWriter<'_, '_> {
     pub(super) fn keep(&mut self, kept: &[Kept]) -> (Vec<String>, Vec<String>) {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for Kept { mem, ty, written } in kept {
-            let n = self.next;
-            self.next += 1;
+            let kept = self.fresh("kept");
             for &lane in std::iter::once(&VALUE).chain(self.lanes_of(*ty)) {
                 let word = self.word_at(lane, *ty, *mem);
-                let name = format!("{}kept{n}", PREFIX[lane]);
+                let name = format!("{}{kept}", PREFIX[lane]);
                 self.text.line(&format!("{} {name} = 0;", c_type(Self::lane_type(lane, *ty))));
                 before.push(format!("{name} = {};", word.text));
                 if lane != VALUE || *written {
                     after.push(format!("{} = {name};", word.text));
                 }
             }
-            self.kept.insert(*mem, n as usize);
+            self.kept.insert(*mem, kept);
         }
         (before, after)
     }

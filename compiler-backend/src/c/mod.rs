@@ -393,3 +393,8 @@ pub fn changes(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
 pub fn carries(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
     joined(data(program, arguments).filter(|d| d.ty.is_none_or(|ty| ty.gradient().is_some())).map(|d| d.at))
 }
+
+/// Of the data that [`changes`] may change, what is floating-point numbers.
+pub fn floats(program: &Program, arguments: &[Argument]) -> Vec<Range<usize>> {
+    joined(data(program, arguments).filter(|d| d.written && d.ty == Some(Ty::F)).map(|d| d.at))
+}

@@ -10,7 +10,7 @@ typedef unsigned __int128 result;
 #define STATUS(r) ((int64_t)((r) >> 64))
 #if defined(__GNUC__) && !defined(__clang__)
 #define PURE __attribute__((const))
-#define SELDOM __attribute__((noinline))
+#define SELDOM __attribute__((noinline, unused))
 #else
 #define PURE
 #define SELDOM
@@ -105,4 +105,7 @@ static _Thread_local char *limit;
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wparentheses"
 #endif

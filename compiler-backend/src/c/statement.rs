@@ -84,6 +84,7 @@ impl FunctionWriter<'_, '_> {
                 self.text.line(&format!("if ({}) return 1;", before.text));
                 self.text.open("for (;;) {");
                 let goes_on = self.condition(s, pre, 0)?;
+                self.look_at(&pre.test);
                 self.text.line(&format!("if (!{}) break;", goes_on.at(Prec::Atom)));
                 self.block(body, back)?;
                 let after = self.condition(s, post, 1)?;
@@ -278,6 +279,18 @@ impl FunctionWriter<'_, '_> {
         self.text.line(&format!("const int {name} = {};", holds.text));
         self.undo(&condition.compute, &[])?;
         Ok(Ex::atom(name, false))
+    }
+
+    /// Notes a number that is not finite where nothing else would: a loop may go on for ever with it.
+    fn look_at(&mut self, test: &Test) {
+        if !self.w.drops.fast || test.ty != Ty::F {
+            return;
+        }
+        for operand in [test.a, test.b] {
+            if let Some(x) = &self.spot(operand, test.ty).lanes[VALUE] {
+                self.text.line(&format!("CHECK({});", x.text));
+            }
+        }
     }
 
     /// Computes what is undone after `body`.

@@ -198,6 +198,11 @@ fn plain(name: &str) -> String {
     }
     // Names of one letter and a number are given to values.
     let given = out.strip_prefix('t').is_some_and(|r| !r.is_empty() && r.chars().all(|c| c.is_ascii_digit()));
+    // So are names that begin so to what words carry, and to what is handed over.
+    let ahead = |p: &&str| out.strip_prefix(*p).is_some_and(|rest| !rest.is_empty());
+    if ["g_", "s_", "x_", "p_", "turned_"].iter().any(ahead) || out.ends_with("_before") {
+        out.insert_str(0, "v_");
+    }
     let first = out.chars().next();
     if first.is_none_or(|c| c.is_ascii_digit()) || given || RESERVED.contains(&out.as_str()) {
         out.push('_');

@@ -151,7 +151,9 @@ impl<'a> Body<'_, 'a> {
     /// A new ancilla among what is computed before the statement. What is accumulated onto it is undone exactly, so that nothing is checked.
     pub(super) fn temp(&mut self, name: &str, ty: Ty) -> Var {
         let var = self.fresh(name, ty);
-        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care: Care { check: false, drop: true } });
+        // Sums that are added part by part leave a rounding.
+        let care = Care { check: ty == Ty::F && self.s.settings.fast_float, drop: true };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
         var
     }
 
