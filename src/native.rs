@@ -69,7 +69,7 @@ impl Native {
     }
 
     fn code(&self, course: Course) -> Option<&Code> {
-        self.codes[index(course)].get_or_init(|| self.compile(course).inspect_err(|error| tell(error)).ok()).as_ref()
+        self.codes[index(course)].get_or_init(|| self.compile(course).inspect_err(tell).ok()).as_ref()
     }
 }
 
