@@ -14,7 +14,7 @@ use crate::ir::effects::{walk, written_operands};
 use crate::ir::{At, Function, Mem, Operand, Param, Place, Program, Stmt, Var};
 
 /// The prefixes of names for each lane.
-pub(super) const PREFIX: [&str; LANES] = ["", "g_", "s_", "x_"];
+pub(super) const PREFIX: [&str; LANES] = ["", "g_", "second_", "mixed_"];
 
 /// The macros for memory words in each lane: as doubles, and as integers.
 const WORDS: [[&str; 2]; LANES] = [["I", "F"], ["G_I", "G_F"], ["S_I", "S_F"], ["X_I", "X_F"]];

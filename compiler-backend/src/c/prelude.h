@@ -24,10 +24,10 @@ typedef result (*pure_3)(word env, word a, word b, word c) PURE;
 #define I(at) (((int64_t *)mem)[at])
 #define G_F(at) (((double *)g_mem)[at])
 #define G_I(at) (((int64_t *)g_mem)[at])
-#define S_F(at) (((double *)s_mem)[at])
-#define S_I(at) (((int64_t *)s_mem)[at])
-#define X_F(at) (((double *)x_mem)[at])
-#define X_I(at) (((int64_t *)x_mem)[at])
+#define S_F(at) (((double *)second_mem)[at])
+#define S_I(at) (((int64_t *)second_mem)[at])
+#define X_F(at) (((double *)mixed_mem)[at])
+#define X_I(at) (((int64_t *)mixed_mem)[at])
 
 /* Turns of the loop that follows do not depend on each other. */
 #if defined(__clang__)

@@ -111,8 +111,8 @@ const RESERVED: &[&str] = &[
     "main",
     "mem",
     "g_mem",
-    "s_mem",
-    "x_mem",
+    "second_mem",
+    "mixed_mem",
     "len",
     "top",
     "bad",
@@ -200,7 +200,7 @@ fn plain(name: &str) -> String {
     let given = out.strip_prefix('t').is_some_and(|r| !r.is_empty() && r.chars().all(|c| c.is_ascii_digit()));
     // So are names that begin so to what words carry, and to what is handed over.
     let ahead = |p: &&str| out.strip_prefix(*p).is_some_and(|rest| !rest.is_empty());
-    if ["g_", "s_", "x_", "p_", "turned_"].iter().any(ahead) || out.ends_with("_before") {
+    if ["g_", "second_", "mixed_", "p_", "turned_"].iter().any(ahead) || out.ends_with("_before") {
         out.insert_str(0, "v_");
     }
     let first = out.chars().next();
