@@ -1,0 +1,324 @@
+//! The runs of a gradient: forward and back, over dual numbers, of inputs nearby.
+
+use pendula_isa::Env;
+use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};
+use pendula_isa::counts::Direction;
+use pendula_isa::num::convert::to_f64;
+use pendula_isa::num::log;
+use pendula_isa::types::Ty;
+use pendula_vm::gradient::{self, Cell, Variable, gradient_to_f64};
+use pendula_vm::{Carriage, Machine, Snapshot};
+
+use super::{CHECKED, Check, Gradient, Loss, Report, names, variables};
+use crate::values::Place;
+
+/// Whether the gradient words of doubles are finite.
+fn are_finite(m: &Machine<'_>, words: &[Variable]) -> bool {
+    words.iter().all(|v| v.ty != Ty::F || f64::from_bits(m.get(GRADIENT, v.cell)).is_finite())
+}
+
+/// What a gradient is computed with.
+pub(super) struct Driver<'m, 'p, R> {
+    pub(super) machine: &'m mut Machine<'p>,
+    pub(super) run: R,
+    pub(super) start: Snapshot,
+    pub(super) seed: u64,
+    pub(super) inputs: Vec<Place>,
+    pub(super) env: Env,
+    /// Where a fixed-point number first overflowed, and what words carried then.
+    pub(super) overflow: Option<(u32, Carriage)>,
+}
+
+/// How many gradient words were kept, and whether everything came back.
+pub(super) type Kept = (usize, bool);
+
+impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
+    /// The words with respect to which is differentiated.
+    fn words(&self) -> Vec<Variable> {
+        self.inputs.iter().flat_map(variables).collect()
+    }
+
+    /// Does something from the start, with what runs the machine, and notes where a number overflows.
+    fn afresh<T>(
+        &mut self,
+        f: impl FnOnce(&mut Machine<'_>, &mut dyn FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.machine.restore(&self.start);
+        let (run, overflow) = (&mut self.run, &mut self.overflow);
+        f(self.machine, &mut |m| {
+            let carriage = m.carriage();
+            let outcome = run(m);
+            if overflow.is_none() {
+                *overflow = m.flags().overflow.map(|at| (at, carriage));
+            }
+            outcome
+        })
+    }
+
+    /// The gradient word of a loss.
+    fn word(&self, loss: Variable) -> u64 {
+        if loss.ty == Ty::L { gradient::one(self.env, Ty::L) } else { self.seed }
+    }
+
+    /// What the gradient words of a `.l` loss are to be multiplied by, the loss times the seed; `None` of another loss.
+    fn factor(&self, loss: Variable, value: u64) -> Option<u64> {
+        // Too great a product is refused; too small a one is 0.
+        (loss.ty == Ty::L).then(|| log::product(self.seed, value).unwrap_or(log::ZERO))
+    }
+
+    /// Forward and backward with gradients: the loss, and with `keep` what the machine held in between.
+    fn there_and_back(&mut self, loss: Variable, word: u64, keep: bool) -> Result<(u64, Option<u128>), E> {
+        if keep {
+            return self.afresh(|m, mut run| {
+                gradient::forward(m, &mut run)?;
+                let value = m.get(0, loss.cell);
+                // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
+                m.carry(Carriage::Gradient);
+                m.put(GRADIENT, loss.cell, word);
+                let before = m.digest();
+                m.keep_dropped();
+                gradient::gradient(m, loss, word, &mut run)?;
+                Ok((value, Some(before)))
+            });
+        }
+        let mut value = self.afresh(|m, mut run| gradient::there_and_back(m, loss, word, &mut run))?;
+        if self.machine.allows_whole() && !are_finite(self.machine, &self.words()) {
+            // Code that does not look at what it computes has come to the end: other code tells where it went wrong.
+            self.machine.allow_whole(false);
+            let again = self.afresh(|m, mut run| gradient::there_and_back(m, loss, word, &mut run));
+            self.machine.allow_whole(true);
+            value = again?;
+        }
+        Ok((value, None))
+    }
+
+    /// The gradient of one loss word; with `keep`, what a run forward with gradients brings back.
+    pub(super) fn loss(&mut self, name: String, variable: Variable, keep: bool) -> Result<(Loss, Option<Kept>), E> {
+        let word = self.word(variable);
+        let (value, before) = self.there_and_back(variable, word, keep)?;
+        let factor = self.factor(variable, value);
+        let gradients = self.inputs.iter().map(|input| self.gradient(input, factor)).collect();
+        let kept = match before {
+            None => None,
+            Some(before) => {
+                let at_start = self.machine.snapshot();
+                let words = self.machine.dropped_words();
+                self.machine.turn_dropped();
+                self.machine.begin(Direction::Forward);
+                (self.run)(self.machine)?;
+                self.machine.lose_dropped();
+                let restored = self.machine.digest() == before;
+                self.machine.restore(&at_start);
+                Some((words, restored))
+            }
+        };
+        Ok((Loss { name, variable, value, gradients }, kept))
+    }
+
+    fn gradient(&self, input: &Place, factor: Option<u64>) -> Gradient {
+        let variables = variables(input);
+        let lane = |lane| variables.iter().map(|v| self.machine.get(lane, v.cell)).collect::<Vec<u64>>();
+        let (values, words) = (lane(0), lane(GRADIENT));
+        let derivatives =
+            values.iter().zip(&words).map(|(x, g)| gradient::derivative(self.env, input.ty, *x, *g, factor)).collect();
+        Gradient { input: input.clone(), values, words, derivatives, env: self.env }
+    }
+
+    /// What a derivative of the loss, of the logarithm of its magnitude if it is logarithmic, is to be multiplied by to get what gradient
+    /// words hold; and what those are to be multiplied by to get what is reported.
+    fn weights(&self, loss: Variable, value: u64) -> (f64, f64) {
+        match self.factor(loss, value) {
+            Some(factor) => (1.0, to_f64(self.env, Ty::L, factor)),
+            None => (to_f64(self.env, loss.ty, self.seed), 1.0),
+        }
+    }
+
+    /// The comparisons: all tangents, and then, since they run on other inputs, all differences.
+    pub(super) fn checks(&mut self, losses: &[Loss]) -> Vec<Check> {
+        let mut found = Vec::new();
+        for loss in losses {
+            let inputs: Vec<(String, Variable, f64)> = loss
+                .gradients
+                .iter()
+                .flat_map(|g| {
+                    let adjoints = g.words.iter().map(|w| gradient_to_f64(self.env, g.input.ty, *w));
+                    names(&g.input).into_iter().zip(variables(&g.input)).zip(adjoints).map(|((n, v), a)| (n, v, a))
+                })
+                .collect();
+            let scale = inputs.iter().fold(0.0, |s: f64, (.., a)| s.max(a.abs()));
+            let step = inputs.len().div_ceil(CHECKED).max(1);
+            for (input, variable, adjoint) in inputs.into_iter().step_by(step) {
+                let tangent = self.tangent(loss, variable);
+                found.push((loss, input, variable, scale, adjoint, tangent));
+            }
+        }
+        // A tangent that may have overflowed is no judge.
+        let overflowed = self.overflow.is_some_and(|(_, carriage)| carriage == Carriage::Tangent);
+        let unit = (-f64::from(self.env.format.frac())).exp2();
+        let compare =
+            |(loss, input, variable, scale, adjoint, tangent): (&Loss, String, Variable, f64, f64, Option<f64>)| {
+                // A rounding at each of some thousand steps.
+                let fixed = variable.ty != Ty::F || loss.variable.ty != Ty::F;
+                // Where all derivatives are zero, what rounding leaves is of the loss's size.
+                let size = to_f64(self.env, loss.variable.ty, loss.value).abs();
+                let rest = if fixed || !size.is_finite() { 0.0 } else { size };
+                let bound = if fixed { 1e-6 * scale + 1e4 * unit } else { 1e-9 * scale + 1e-13 * rest };
+                let same = |x: f64, bound: f64| (x - adjoint).abs() <= bound || x.to_bits() == adjoint.to_bits();
+                let tangent = tangent.filter(|t| !overflowed || same(*t, bound));
+                let difference = self.difference(loss, variable);
+                let agrees = tangent.is_none_or(|t| same(t, bound))
+                    && difference.is_none_or(|d| same(d, 1e-3 * scale.max(adjoint.abs()) + 1e5 * unit + 1e-9 * rest));
+                let (_, times) = self.weights(loss.variable, loss.value);
+                Check {
+                    loss: loss.name.clone(),
+                    input,
+                    logarithmic: variable.ty == Ty::L,
+                    adjoint: times * adjoint,
+                    tangent: tangent.map(|t| times * t),
+                    finite_difference: difference.map(|d| times * d),
+                    agrees,
+                }
+            };
+        found.into_iter().map(compare).collect()
+    }
+
+    /// The derivative by dual numbers, as gradient words hold it; `None` where their run stops.
+    fn tangent(&mut self, loss: &Loss, of: Variable) -> Option<f64> {
+        self.afresh(|m, mut run| gradient::tangent(m, of, &mut run)).ok()?;
+        let t = gradient_to_f64(self.env, loss.variable.ty, self.machine.get(SECOND, loss.variable.cell));
+        Some(self.weights(loss.variable, loss.value).0 * t)
+    }
+
+    /// The derivative by differences of two widths, as gradient words hold it; `None` where they disagree, where those to the right and to
+    /// the left do (not only because the function is curved), or where a run stops.
+    fn difference(&mut self, loss: &Loss, of: Variable) -> Option<f64> {
+        let (weight, _) = self.weights(loss.variable, loss.value);
+        let loss = loss.variable;
+        let unit =
+            if of.ty == Ty::F && loss.ty == Ty::F { f64::EPSILON } else { (-f64::from(self.env.format.frac())).exp2() };
+        let x = self.start_word(of.cell);
+        let size = if of.ty == Ty::L { 1.0 } else { to_f64(self.env, of.ty, x).abs().max(1.0) };
+        let h = size * unit.cbrt();
+        let here = self.value_at(loss, of, x)?;
+        let (wide, wide_bend) = self.slope(loss, of, (x, here), 2.0 * h)?;
+        let (narrow, narrow_bend) = self.slope(loss, of, (x, here), h)?;
+        let slope = (4.0 * narrow - wide) / 3.0;
+        // What is left of the bend as the width goes to 0: a kink.
+        let kink = 2.0 * narrow_bend - wide_bend;
+        let bound = 1e-2 * slope.abs() + 1e3 * unit / h;
+        let sound = (narrow - wide).abs() <= bound && kink.abs() <= bound;
+        sound.then_some(weight * slope)
+    }
+
+    fn start_word(&self, cell: Cell) -> u64 {
+        match cell {
+            Cell::Register(r) => self.start.regs[r.index()],
+            Cell::Word(a) => self.start.mem.get(a).copied().unwrap_or(0),
+        }
+    }
+
+    /// The slope around a word and its value, and how much greater it is to the right than to the left.
+    fn slope(&mut self, loss: Variable, of: Variable, (x, here): (u64, f64), h: f64) -> Option<(f64, f64)> {
+        let frac = f64::from(self.env.format.frac()).exp2();
+        let moved = |sign: f64| match of.ty {
+            Ty::F => (f64::from_bits(x) + sign * h).to_bits(),
+            Ty::Q | Ty::Int => x.wrapping_add_signed((sign * h * frac) as i64),
+            Ty::L => {
+                let step = (sign * h * std::f64::consts::LOG2_E * f64::from(log::FRAC).exp2()) as i64;
+                log::from_parts(log::is_negative(x), log::logarithm(x) + step).unwrap_or(x)
+            }
+        };
+        let place = |word: u64| if of.ty == Ty::L { logarithm(word) } else { to_f64(self.env, of.ty, word) };
+        let (up, down) = (moved(1.0), moved(-1.0));
+        let (right, left) = (place(up) - place(x), place(x) - place(down));
+        let (a, b) = (self.value_at(loss, of, up)?, self.value_at(loss, of, down)?);
+        Some(((a - b) / (right + left), (a - here) / right - (here - b) / left))
+    }
+
+    /// The loss where an input is another word, of a logarithmic one the logarithm of its magnitude; `None` if the run stops.
+    fn value_at(&mut self, loss: Variable, of: Variable, word: u64) -> Option<f64> {
+        self.machine.restore(&self.start);
+        self.machine.put(0, of.cell, word);
+        gradient::forward(self.machine, &mut self.run).ok()?;
+        let value = self.machine.get(0, loss.cell);
+        match loss.ty {
+            Ty::L => (value != log::ZERO && log::valid(value)).then(|| logarithm(value)),
+            ty => Some(to_f64(self.env, ty, value)),
+        }
+    }
+
+    /// The Hessian of the loss of this number.
+    pub(super) fn hessian(&mut self, n: usize, check: bool, report: &mut Report) -> Result<(), E> {
+        let loss = &report.losses[n];
+        let (variable, seed) = (loss.variable, self.word(loss.variable));
+        let words = self.words();
+        let mut rows = Vec::with_capacity(words.len());
+        let mut worst = 0.0f64;
+        for &of in &words {
+            self.afresh(|m, mut run| gradient::hessian_row(m, variable, seed, of, &mut run))?;
+            let row = self.row(&words, MIXED);
+            if check {
+                self.afresh(|m, mut run| gradient::hessian_row_by_reversing_twice(m, variable, seed, of, &mut run))?;
+                let other = self.row(&words, GRADIENT);
+                let apart = |a: &f64, b: &f64| {
+                    let d = if a.to_bits() == b.to_bits() { 0.0 } else { (a - b).abs() };
+                    if d.is_nan() { f64::INFINITY } else { d }
+                };
+                worst = row.iter().zip(&other).fold(worst, |w, (a, b)| w.max(apart(a, b)));
+            }
+            rows.push(row);
+        }
+        let (_, times) = self.weights(variable, loss.value);
+        if check {
+            let scale = rows.iter().flatten().fold(1.0, |s: f64, x| s.max(x.abs()));
+            report.hessian_agrees &= worst <= 1e-6 * scale;
+            let worst = worst * times.abs();
+            report.hessian_difference = Some(report.hessian_difference.unwrap_or(0.0).max(worst));
+        }
+        let gradient: Vec<f64> = loss
+            .gradients
+            .iter()
+            .flat_map(|g| g.words.iter().map(|w| gradient_to_f64(self.env, g.input.ty, *w)))
+            .collect();
+        if variable.ty == Ty::L {
+            // From those of ln |y| to those of y, but for the factor y.
+            for (row, a) in rows.iter_mut().zip(&gradient) {
+                row.iter_mut().zip(&gradient).for_each(|(h, b)| *h += a * b);
+            }
+        }
+        let rows: Vec<Vec<Option<f64>>> = (0..words.len())
+            .map(|i| (0..words.len()).map(|j| self.second(&words, &rows, &gradient, times, (i, j))).collect())
+            .collect();
+        report.hessian.get_or_insert_default().extend(rows);
+        Ok(())
+    }
+
+    fn row(&self, words: &[Variable], lane: usize) -> Vec<f64> {
+        words.iter().map(|v| gradient_to_f64(self.env, v.ty, self.machine.get(lane, v.cell))).collect()
+    }
+
+    /// A second derivative with respect to the numbers, from those with respect to logarithms where numbers are logarithmic:
+    /// ∂²/∂x∂y = (∂²/∂ln x ∂ln y − δ ∂/∂ln x)/(x·y); and multiplied by `times`.
+    fn second(
+        &self,
+        words: &[Variable],
+        rows: &[Vec<f64>],
+        gradient: &[f64],
+        times: f64,
+        (i, j): (usize, usize),
+    ) -> Option<f64> {
+        let scale = |v: Variable| match v.ty {
+            Ty::L => Some(to_f64(self.env, Ty::L, self.start_word(v.cell))).filter(|x| *x != 0.0),
+            Ty::Int | Ty::Q | Ty::F => Some(1.0),
+        };
+        let own = if i == j && words[i].ty == Ty::L { gradient[i] } else { 0.0 };
+        let (x, y) = (scale(words[i])?, scale(words[j])?);
+        let all = times * (rows[i][j] - own);
+        Some(if (x * y).is_normal() && all.is_normal() { all / (x * y) } else { (rows[i][j] - own) / x * times / y })
+    }
+}
+
+/// The natural logarithm of a logarithmic number's magnitude.
+fn logarithm(word: u64) -> f64 {
+    log::logarithm(word) as f64 / f64::from(log::FRAC).exp2() / std::f64::consts::LOG2_E
+}
