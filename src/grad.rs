@@ -109,6 +109,14 @@ pub enum GradError<E> {
         /// Why not.
         why: String,
     },
+    /// A seed that is too great for a loss: their product, by which derivatives are multiplied, is no number. Known after the runs.
+    #[error("the seed `{text}` times the loss `{loss}` is more than 1.79e308")]
+    TooGreat {
+        /// The seed as given.
+        text: String,
+        /// The loss.
+        loss: String,
+    },
     /// Nothing where a name is wanted.
     #[error("a name of {0} is empty")]
     NoName(&'static str),
@@ -374,8 +382,7 @@ pub fn grad<E>(
         if loss.variable.ty == Ty::L && loss.value != log::ZERO && seed != log::ZERO {
             let great = log::logarithm(seed) + log::logarithm(loss.value) > log::MAX_LOG;
             if let (true, Some(text)) = (great, &options.seed) {
-                let why = format!("times the loss `{}` is more than 1.79e308", loss.name);
-                return Err(GradError::Seed { text: text.clone(), why });
+                return Err(GradError::TooGreat { text: text.clone(), loss: loss.name });
             }
         }
         if n == 0 {

@@ -89,6 +89,11 @@ pub(crate) fn config(conditions: &Conditions) -> Config {
     Config { mem: conditions.mem, ieee: conditions.ieee, trap_overflow, engine, ..Config::default() }
 }
 
+/// Lets the machine run programs as a whole, unless what is asked for beside results wants runs to be followed.
+pub(crate) fn allow_whole(machine: &mut Machine<'_>, conditions: &Conditions, followed: bool) {
+    machine.allow_whole(!followed && conditions.max_steps.is_none());
+}
+
 /// Sets the data that is given.
 pub(crate) fn set(machine: &mut Machine<'_>, conditions: &Conditions) -> anyhow::Result<()> {
     for assignment in &conditions.set {

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use pendula_isa::types::Cond;
+
 /// What goes wrong with making or loading a library.
 #[derive(Debug, thiserror::Error)]
 pub enum CcError {
@@ -89,6 +91,18 @@ fn rounding(rounding: Rounding) -> &'static [&'static str] {
         Rounding::Strict => &["-ffp-contract=off"],
         Rounding::Contract => &["-ffp-contract=fast"],
         Rounding::Fast => &["-ffp-contract=fast", "-fassociative-math", "-fno-signed-zeros", "-freciprocal-math"],
+    }
+}
+
+/// The operator of C for a condition, between operands that are signed or not as it asks for.
+pub fn operator(cond: Cond) -> &'static str {
+    match cond {
+        Cond::Always | Cond::Eq => "==",
+        Cond::Ne => "!=",
+        Cond::Lt | Cond::Ltu => "<",
+        Cond::Le => "<=",
+        Cond::Gt => ">",
+        Cond::Ge | Cond::Geu => ">=",
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         session::input(&mut machine, tape, None, false)?;
     }
     let options = options(args, &loaded)?;
-    machine.allow_whole(!(args.stats || args.json || args.keep_dropped || given.max_steps.is_some()));
+    session::allow_whole(&mut machine, given, args.stats || args.json || args.keep_dropped);
     let mut session = Session::new(given, false);
     let mut seen = Seen::default();
     let outcome = grad(&mut machine, &options, |m| {
@@ -237,6 +237,7 @@ pub(super) fn stopped(
         | GradError::NoInputs
         | GradError::NoName(_)
         | GradError::Seed { .. }
+        | GradError::TooGreat { .. }
         | GradError::TooMany { .. }) => {
             anyhow::bail!(message(error))
         }
@@ -257,6 +258,7 @@ pub(super) fn message(error: GradError<Stop>) -> String {
             format!("{option} name is empty; give data symbols, or registers with their types (`r3.q`)")
         }
         GradError::Seed { text, why } => format!("--seed: `{text}` {why}"),
+        GradError::TooGreat { text, loss } => format!("--seed: `{text}` times the loss `{loss}` is more than 1.79e308"),
         error @ GradError::TooMany { .. } => format!("{error}; name fewer with `--wrt`"),
         _ => "name the inputs with `--wrt NAMES`: the program imports no fixed-point, logarithmic or floating-point number".to_string(),
     }

@@ -55,8 +55,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         args.show.iter().map(|name| values::find(program.module(), name.trim())).collect::<Result<_, _>>()?;
     let events = session::listen(&mut machine, args.json);
 
-    // What is asked of the run beside its results wants it to be followed.
-    machine.allow_whole(!(args.stats || args.json || args.trace || args.keep_dropped || given.max_steps.is_some()));
+    session::allow_whole(&mut machine, given, args.stats || args.json || args.trace || args.keep_dropped);
     let mut session = Session::new(given, args.trace);
     let before = *machine.registers();
     let direction = if args.reverse { Direction::Backward } else { Direction::Forward };

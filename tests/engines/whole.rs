@@ -34,24 +34,30 @@ fn settings() {
     cc::set(Settings { directory: Some(directory), options: vec!["-O1".into()] });
 }
 
-/// Forward, back, and back with gradients.
-fn compare(what: &str, source: &str, call: &Call) -> Ran {
+/// A program, and its code for whole runs if it has any.
+fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<Native>>) {
     settings();
     let Call { arguments, types, entry } = call.clone();
     let options = Options { arguments, types, entry, native: true, ..Options::default() };
     let compiled = compile(what, source.to_string(), &options);
     let module = compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics));
-    let words = module.data.len();
     let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
     let native = compiled.native.expect("a program");
-    let code = match Native::new(native, compiled.arguments, Rounding::Strict, compiled.switches) {
-        Ok(native) => Some(Arc::new(native)),
-        Err(NativeError::Refused(_)) => None,
+    match Native::new(native, compiled.arguments, how, compiled.switches) {
+        Ok(code) => {
+            let code = Arc::new(code);
+            program.set_whole(code.clone());
+            (program, Some(code))
+        }
+        Err(NativeError::Refused(_)) => (program, None),
         Err(error) => panic!("{what}: {error}"),
-    };
-    if let Some(code) = &code {
-        program.set_whole(code.clone());
     }
+}
+
+/// Forward, back, and back with gradients.
+fn compare(what: &str, source: &str, call: &Call) -> Ran {
+    let (program, code) = program(what, source, call, Rounding::Strict);
+    let words = program.module().data.len();
     let whole = code.is_some();
     let config = Config { mem: Some(words as u64 + 16_384), engine: Engine::Interpreter, ..Config::default() };
     let machines = || {
@@ -186,18 +192,8 @@ fn workloads() {
 /// Where rounding may be forgotten: gradients forward and back at once are those of the interpreter but for rounding, and the start is
 /// brought back to the bit. Gives whether it could be run so.
 fn without_regard_to_rounding(what: &str, source: &str, call: &Call) -> bool {
-    settings();
-    let Call { arguments, types, entry } = call.clone();
-    let options = Options { arguments, types, entry, native: true, ..Options::default() };
-    let compiled = compile(what, source.to_string(), &options);
-    let module = compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics));
-    let words = module.data.len();
-    let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
-    match Native::new(compiled.native.expect("a program"), compiled.arguments, Rounding::Fast, compiled.switches) {
-        Ok(code) => program.set_whole(Arc::new(code)),
-        Err(NativeError::Refused(_)) => return false,
-        Err(error) => panic!("{what}: {error}"),
-    }
+    let (program, Some(_)) = program(what, source, call, Rounding::Fast) else { return false };
+    let words = program.module().data.len();
     let config = Config { mem: Some(words as u64 + 16_384), engine: Engine::Interpreter, ..Config::default() };
     let mut plain = Machine::new(&program, &config).expect("a machine");
     let mut fused = Machine::new(&program, &config).expect("a machine");

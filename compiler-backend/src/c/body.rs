@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use pendula_isa::types::Cond;
+use pendula_native::cc::operator;
 use pendula_native::ops::{Bin, Body, Float, Op, V};
 
 use super::Refused;
@@ -246,7 +247,7 @@ impl Printer<'_> {
                 }
                 Op::CompareFloat(cond, a, b) => {
                     let ex = Ex::new(
-                        format!("{} {} {}", self.real(a).at(Prec::Sum), sign(cond), self.real(b).at(Prec::Sum)),
+                        format!("{} {} {}", self.real(a).at(Prec::Sum), operator(cond), self.real(b).at(Prec::Sum)),
                         Prec::Other,
                         false,
                     );
@@ -407,24 +408,13 @@ fn is_product(text: &str) -> bool {
     true
 }
 
-fn sign(cond: Cond) -> &'static str {
-    match cond {
-        Cond::Always | Cond::Eq => "==",
-        Cond::Ne => "!=",
-        Cond::Lt | Cond::Ltu => "<",
-        Cond::Le => "<=",
-        Cond::Gt => ">",
-        Cond::Ge | Cond::Geu => ">=",
-    }
-}
-
 /// A comparison of integers.
 pub(super) fn integers(cond: Cond, a: &Ex, b: &Ex) -> Ex {
     let text = match cond {
         Cond::Ltu | Cond::Geu => {
-            format!("(word){} {} (word){}", a.at(Prec::Unary), sign(cond), b.at(Prec::Unary))
+            format!("(word){} {} (word){}", a.at(Prec::Unary), operator(cond), b.at(Prec::Unary))
         }
-        _ => format!("{} {} {}", a.at(Prec::Sum), sign(cond), b.at(Prec::Sum)),
+        _ => format!("{} {} {}", a.at(Prec::Sum), operator(cond), b.at(Prec::Sum)),
     };
     Ex::new(text, Prec::Other, false)
 }

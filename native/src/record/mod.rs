@@ -11,9 +11,6 @@ pub mod abstracted;
 mod domain;
 mod numbers;
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use pendula_isa::adjoint::{self, Carriage, LANES, VALUE};
 use pendula_isa::domain::Domain;
 use pendula_isa::inst::{FACTOR_MAX, Kind};
@@ -21,6 +18,7 @@ use pendula_isa::operand::{Layout, Slot};
 use pendula_isa::table::{Function, FunctionVisitor, Instruction, InstructionVisitor, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Inst};
+use rustc_hash::FxHashMap;
 
 use crate::kernel::Entry;
 use crate::ops::{Bin, Body, Branch, Kernel, Op, Part, Test, V};
@@ -69,36 +67,6 @@ struct Mark {
     finite: usize,
 }
 
-/// A quick hash, for operations of a block: there are not so many that they could be made to collide to much harm.
-#[derive(Default)]
-struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
-    }
-
-    fn write_u8(&mut self, n: u8) {
-        self.write_u64(u64::from(n));
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(u64::from(n));
-    }
-
-    fn write_isize(&mut self, n: isize) {
-        self.write_u64(n as u64);
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(23) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
 /// Writes a block down.
 pub struct Recorder<'a> {
     kernels: &'a mut Vec<Kernel>,
@@ -109,7 +77,7 @@ pub struct Recorder<'a> {
     ops: Vec<Op>,
     parts: Vec<Part>,
     /// Values by the pure operations that make them, and in the order they were made in.
-    values: HashMap<Op, V, BuildHasherDefault<Mix>>,
+    values: FxHashMap<Op, V>,
     made: Vec<Op>,
     /// Addresses and doubles that have been checked, in that order.
     bounded: Vec<V>,
@@ -142,7 +110,7 @@ impl<'a> Recorder<'a> {
             data,
             ops: Vec::new(),
             parts: Vec::new(),
-            values: HashMap::default(),
+            values: FxHashMap::default(),
             made: Vec::new(),
             bounded: Vec::new(),
             finite: Vec::new(),

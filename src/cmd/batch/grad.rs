@@ -183,7 +183,7 @@ impl Common<'_> {
     fn item(&self, machine: &mut Machine<'_>, room: &mut Room, item: usize) -> Item {
         let args = self.args;
         self.inputs.set(machine, item);
-        machine.allow_whole(!(args.stats || args.json || args.keep_dropped || args.given.max_steps.is_some()));
+        session::allow_whole(machine, &args.given, args.stats || args.json || args.keep_dropped);
         let mut steps = Steps::new(args.given.max_steps);
         let mut seen = Seen::default();
         let found = grad(machine, &self.options, |m| {
@@ -202,13 +202,14 @@ impl Common<'_> {
             Ok(_) if seen.limit => Outcome::Limit,
             Ok(found) => return self.results(machine, &found, item),
             Err(GradError::Stopped(Stop::Outcome(outcome))) => outcome,
-            Err(error) if machine.executed() == 0 => return Item { error: Some(error), ..Item::default() },
-            Err(error) => {
+            Err(error @ GradError::TooGreat { .. }) => {
                 let why = message(error);
                 let outcome = json!({ "kind": "refused", "message": why });
                 let json = self.failed(machine, &seen, item, outcome);
                 return Item { failure: Some(Failure::Refused(why)), json, ..Item::default() };
             }
+            // What is wrong with what is asked for is so for every item.
+            Err(error) => return Item { error: Some(error), ..Item::default() },
         };
         let outcome = outcome_json(&stop, machine, args.given.max_steps);
         Item {

@@ -208,8 +208,7 @@ impl Common<'_> {
     fn item(&self, machine: &mut Machine<'_>, room: &mut Room, item: usize) -> Item {
         let args = self.args;
         self.inputs.set(machine, item);
-        // As in a run alone.
-        machine.allow_whole(!(args.stats || args.json || args.keep_dropped || args.given.max_steps.is_some()));
+        session::allow_whole(machine, &args.given, args.stats || args.json || args.keep_dropped);
         let heard = self.texts.as_ref().map(|texts| listen(machine, texts, (EVENTS / self.inputs.count).max(100)));
         let before = *machine.registers();
         let start = args.round_trip.then(|| machine.digest());

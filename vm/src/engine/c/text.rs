@@ -2,6 +2,7 @@
 
 use pendula_isa::adjoint::LANES;
 use pendula_isa::types::{Cond, Reg};
+use pendula_native::cc::operator;
 use pendula_native::ops::{Bin, Float};
 
 /// The type of an expression.
@@ -192,16 +193,16 @@ impl Text {
     pub(super) fn compare(cond: Cond, (a, j): (&Text, Option<u64>), (b, k): (&Text, Option<u64>)) -> Text {
         let text = match cond {
             Cond::Always | Cond::Eq | Cond::Ne | Cond::Ltu | Cond::Geu => {
-                format!("{} {} {}", a.within(Level::Sum), sign(cond), b.within(Level::Sum))
+                format!("{} {} {}", a.within(Level::Sum), operator(cond), b.within(Level::Sum))
             }
-            Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge => format!("{} {} {}", a.signed(j), sign(cond), b.signed(k)),
+            Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge => format!("{} {} {}", a.signed(j), operator(cond), b.signed(k)),
         };
         Text::of(&[a, b], text, Kind::Truth, Level::Other)
     }
 
     /// Whether a condition holds between two doubles, a NaN being unordered.
     pub(super) fn compare_floats(cond: Cond, a: &Text, b: &Text) -> Text {
-        let text = format!("{} {} {}", a.within(Level::Sum), sign(cond), b.within(Level::Sum));
+        let text = format!("{} {} {}", a.within(Level::Sum), operator(cond), b.within(Level::Sum));
         Text::of(&[a, b], text, Kind::Truth, Level::Other)
     }
 
@@ -227,17 +228,6 @@ pub(super) fn register(lane: u8, reg: u8) -> String {
         ("", false) => format!("r{reg}"),
         (prefix, true) => format!("{prefix}sp"),
         (prefix, false) => format!("{prefix}{reg}"),
-    }
-}
-
-fn sign(cond: Cond) -> &'static str {
-    match cond {
-        Cond::Always | Cond::Eq => "==",
-        Cond::Ne => "!=",
-        Cond::Lt | Cond::Ltu => "<",
-        Cond::Le => "<=",
-        Cond::Gt => ">",
-        Cond::Ge | Cond::Geu => ">=",
     }
 }
 

@@ -349,32 +349,33 @@ impl Draft<'_> {
         }
     }
 
+    /// Where a value lies in memory that need not be in a register.
+    fn in_memory(&mut self, v: V) -> Option<Mem> {
+        let at = self.values.at[v.0 as usize];
+        let lies = at.general == NONE && at.vector == NONE && at.constant.is_none() && self.values.left(v) == 1;
+        if !lies {
+            return None;
+        }
+        if at.slot != NO_SLOT {
+            return Some(Self::slot(at.slot));
+        }
+        at.home.map(|(lane, reg)| self.home(lane, reg))
+    }
+
     /// A word as a second operand: in memory where it need not be in a register. To be used at once.
     pub(super) fn operand(&mut self, v: V) -> Rm {
-        let at = self.values.at[v.0 as usize];
-        if at.general == NONE && at.vector == NONE && at.constant.is_none() && self.values.left(v) == 1 {
-            if at.slot != NO_SLOT {
-                return Self::slot(at.slot).into();
-            }
-            if let Some((lane, reg)) = at.home {
-                return self.home(lane, reg).into();
-            }
+        match self.in_memory(v) {
+            Some(mem) => mem.into(),
+            None => self.word(v).into(),
         }
-        self.word(v).into()
     }
 
     /// A double as a second operand, likewise.
     pub(super) fn double_operand(&mut self, v: V) -> Rm {
-        let at = self.values.at[v.0 as usize];
-        if at.general == NONE && at.vector == NONE && at.constant.is_none() && self.values.left(v) == 1 {
-            if at.slot != NO_SLOT {
-                return Self::slot(at.slot).into();
-            }
-            if let Some((lane, reg)) = at.home {
-                return self.home(lane, reg).into();
-            }
+        match self.in_memory(v) {
+            Some(mem) => mem.into(),
+            None => self.double(v).into(),
         }
-        self.double(v).into()
     }
 
     /// A register that holds the word and may be overwritten.
