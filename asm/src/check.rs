@@ -285,7 +285,12 @@ fn idle(at: u32, inst: &Inst, found: &mut Findings) {
                 found.add(Rule::ShiftByNothing, At::Inst(at), None, "this shifts by nothing".to_string());
             }
         }
-        Kind::Row { row: Row::Rol, .. } if zero => {
+        Kind::Accumulate { func: Func::Int(int_fn::Fn::Shl32 | int_fn::Fn::Shr32 | int_fn::Fn::Sar32), .. } => {
+            if zero || matches!(last, Some(Operand::Imm(n, _)) if n % 32 == 0) {
+                found.add(Rule::ShiftByNothing, At::Inst(at), None, "this shifts by nothing".to_string());
+            }
+        }
+        Kind::Row { row: Row::Rol | Row::Rol32, .. } if zero => {
             found.add(Rule::NoEffect, At::Inst(at), None, "rotating by 0 changes nothing".to_string());
         }
         Kind::Accumulate { .. } | Kind::Row { .. } => {}

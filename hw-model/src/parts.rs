@@ -8,7 +8,7 @@ use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::types::{Acc, Cond, Ty};
 
 use crate::circuit::kernels::{Formats, Kernel};
-use crate::circuit::part::{Accumulator, Function, Half, Part, generate, is_fused as fused, shares};
+use crate::circuit::part::{Accumulator, Function, Half, InPlace, Part, generate, is_fused as fused, shares};
 use crate::circuit::{Circuit, GateCounts};
 use crate::work::Unit;
 
@@ -60,6 +60,9 @@ fn built(func: Func, frac: usize) -> Built {
             int_fn::Fn::Shl => P(Function::ShiftLeft),
             int_fn::Fn::Shr => P(Function::ShiftRight),
             int_fn::Fn::Sar => P(Function::ShiftRightSigned),
+            int_fn::Fn::Shl32 => P(Function::ShiftLeft32),
+            int_fn::Fn::Shr32 => P(Function::ShiftRight32),
+            int_fn::Fn::Sar32 => P(Function::ShiftRightSigned32),
             int_fn::Fn::Lt | int_fn::Fn::LtQ => P(Function::Less),
             int_fn::Fn::Ltu => P(Function::LessUnsigned),
             int_fn::Fn::Eq | int_fn::Fn::EqQ => P(Function::Equal),
@@ -186,6 +189,10 @@ fn part(part: Part, shape: Shape) -> GateCounts {
     generate(part, shape.width as usize).map(|c| c.counts()).unwrap_or_default()
 }
 
+fn narrow(bits: usize, signed: bool, what: InPlace, shape: Shape) -> GateCounts {
+    part(Part::Narrow { bits, signed, what }, shape)
+}
+
 fn kernel(kernel: Kernel, shape: Shape) -> Circuit {
     let mut formats = Formats::of_width(shape.width as usize);
     formats.fixed.frac = shape.frac;
@@ -242,6 +249,14 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
             Row::Not => part(Part::Not, shape),
             Row::Rol => part(if form { Part::RotateBy(1) } else { Part::Rotate }, shape),
             Row::Inc => part(Part::Increment, shape),
+            Row::Add8 => narrow(8, true, InPlace::Add, shape),
+            Row::Add16 => narrow(16, true, InPlace::Add, shape),
+            Row::Add32 => narrow(32, true, InPlace::Add, shape),
+            Row::Addu8 => narrow(8, false, InPlace::Add, shape),
+            Row::Addu16 => narrow(16, false, InPlace::Add, shape),
+            Row::Addu32 => narrow(32, false, InPlace::Add, shape),
+            Row::Neg32 => narrow(32, true, InPlace::Negate, shape),
+            Row::Rol32 => narrow(32, true, if form { InPlace::RotateBy(1) } else { InPlace::Rotate }, shape),
             Row::Rmul => part(Part::Scale, shape),
             Row::Assert => part(check(ty, cond), shape),
             Row::Zero => part(Part::CheckZero, shape),

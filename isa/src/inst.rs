@@ -267,7 +267,9 @@ impl Inst {
                     range(position, "a memory offset", self.imm, OFFSET_MIN, OFFSET_MAX)?;
                 }
                 Slot::Imm => match self.kind {
-                    Kind::Row { row: Row::Rol, .. } => range(position, "a rotation amount", self.imm, 0, 63)?,
+                    Kind::Row { row: Row::Rol | Row::Rol32, .. } => {
+                        range(position, "a rotation amount", self.imm, 0, 63)?
+                    }
                     Kind::Accumulate { acc: Acc::Mul, func, .. } if zero_factor(func, n, self.imm) => {
                         return Err(OperandError::ZeroFactor { position });
                     }

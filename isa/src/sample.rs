@@ -279,7 +279,7 @@ fn factor(s: &mut Source) -> i64 {
 }
 
 fn immediate(kind: Kind, position: usize, s: &mut Source) -> i64 {
-    if matches!(kind, Kind::Row { row: Row::Rol, .. }) {
+    if matches!(kind, Kind::Row { row: Row::Rol | Row::Rol32, .. }) {
         return s.between(0, 63);
     }
     let word = constant(kind.constant_type(position), s);

@@ -130,7 +130,7 @@ fn constants_stand_in_the_word_where_they_fit() {
             Operand::Imm(w, _) => Some(w.cast_signed()),
             _ => None,
         });
-        let rotation = matches!(inst.kind, Kind::Row { row: Row::Rol, .. });
+        let rotation = matches!(inst.kind, Kind::Row { row: Row::Rol | Row::Rol32, .. });
         let pooled = constant.is_some_and(|k| !(rotation || accumulate && (-(1 << 27)..1 << 27).contains(&k)));
         assert_eq!(!pool.words().is_empty(), pooled, "{inst:?}");
     });

@@ -406,6 +406,9 @@ pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
             | int_fn::Fn::Shl
             | int_fn::Fn::Shr
             | int_fn::Fn::Sar
+            | int_fn::Fn::Shl32
+            | int_fn::Fn::Shr32
+            | int_fn::Fn::Sar32
             | int_fn::Fn::Lt
             | int_fn::Fn::Ltu
             | int_fn::Fn::Eq
@@ -439,7 +442,18 @@ pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
 /// Whether a permutation may trap.
 fn row_traps(row: Row, ty: Ty) -> bool {
     match row {
-        Row::Swap | Row::Not | Row::Rol | Row::Inc => false,
+        Row::Swap
+        | Row::Not
+        | Row::Rol
+        | Row::Inc
+        | Row::Add8
+        | Row::Add16
+        | Row::Add32
+        | Row::Addu8
+        | Row::Addu16
+        | Row::Addu32
+        | Row::Neg32
+        | Row::Rol32 => false,
         Row::Neg => ty == Ty::L,
         Row::Rot => ty != Ty::Q,
         Row::Exch

@@ -371,7 +371,21 @@ pub const TOLERANCE: f64 = 1e-8;
 /// Whether a row is one that [`Stmt::Permute`] stands for: it changes words by themselves, or exchanges them, and nothing else.
 pub fn permutes(row: Row) -> bool {
     match row {
-        Row::Swap | Row::Neg | Row::Not | Row::Rol | Row::Inc | Row::Rmul | Row::Rot => true,
+        Row::Swap
+        | Row::Neg
+        | Row::Not
+        | Row::Rol
+        | Row::Inc
+        | Row::Rmul
+        | Row::Rot
+        | Row::Add8
+        | Row::Add16
+        | Row::Add32
+        | Row::Addu8
+        | Row::Addu16
+        | Row::Addu32
+        | Row::Neg32
+        | Row::Rol32 => true,
         Row::Exch
         | Row::Push
         | Row::Assert

@@ -8,6 +8,7 @@
 //! | `log-add` | [`Function::LogProduct`], [`Function::LogQuotient`], [`Function::LogInverse`], and [`Accumulator::MultiplyLog`] |
 //! | `not`, `increment`, `swap`, `scale`, `memory`, `call`, `host`, `erase` | the part of that name; for a negation [`Part::Negate`], [`Part::NegateLog`] |
 //! | `rotate` | [`Part::Rotate`], [`Part::RotateBy`] |
+//! | `add`, `increment`, `rotate` of integers of fewer bits than a word | [`Part::Narrow`] |
 //! | `rotation` | [`Part::Rotation`]; its shears alone are [`Part::Shears`] |
 //! | `elementary`, `root`, `power`, `convert`, those of floating point, `log-sum`, `log-convert` | [`Function::Kernel`] |
 //! | `branch`, `check` | [`Part::Branch`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
@@ -86,6 +87,12 @@ pub enum Function {
     ShiftRight,
     /// Shift to the right, the sign coming in.
     ShiftRightSigned,
+    /// The low 32 bits shifted to the left by an amount modulo 32, and their sign extended.
+    ShiftLeft32,
+    /// The low 32 bits shifted to the right, zeros coming in, and their sign extended.
+    ShiftRight32,
+    /// The low 32 bits shifted to the right, the sign coming in, which is extended.
+    ShiftRightSigned32,
     /// 1 if the first is less, signed.
     Less,
     /// 1 if the first is less, unsigned.
@@ -162,6 +169,19 @@ pub enum Half {
     From,
 }
 
+/// What is done to a narrow integer in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InPlace {
+    /// `y += a`, or `y -= a` if `direction` is 1.
+    Add,
+    /// `y = -y`.
+    Negate,
+    /// Rotates `y` to the left by the amount in `a`. Backward, to the right.
+    Rotate,
+    /// Rotates `y` to the left by a constant.
+    RotateBy(usize),
+}
+
 /// A part of an instruction that has a circuit of its own.
 ///
 /// For an accumulate, `y ⊕= f(x…)`, the part is the whole instruction but its access to memory, if it has one: the function is
@@ -185,6 +205,16 @@ pub enum Part {
     Rotate,
     /// Rotates `y` to the left by a constant: wiring.
     RotateBy(usize),
+    /// Does something to the integer in the low bits of `y`, of which there are as many as the word has if it has fewer. If it is signed, the bits above
+    /// take up its old sign and its new one.
+    Narrow {
+        /// How many bits the integer has.
+        bits: usize,
+        /// Whether it is signed.
+        signed: bool,
+        /// What is done.
+        what: InPlace,
+    },
     /// Multiplies `x` by `num`/`den` with the information buffer `buf`, all signed; backward it divides. Traps if a factor is not positive or a
     /// result does not fit.
     Scale,
@@ -277,6 +307,7 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
             let y = b.register("y", Role::Target, width);
             b.ends_at("y", &y.rotated_left(amount));
         }
+        Part::Narrow { bits, signed, what } => integer::narrow(&mut b, bits, signed, what, width),
         Part::Scale => integer::scale(&mut b, width),
         Part::Shears => fixed::shears(&mut b, width),
         Part::Rotation { frac } => kernels::rotation(&mut b, Formats::new(width, frac).fixed),
@@ -320,9 +351,17 @@ fn refused(part: Part, width: usize) -> Option<&'static str> {
     let special = match part {
         Part::Accumulate(_, Function::Kernel { frac, .. }) | Part::Rotation { frac } => kernel(frac),
         Part::Accumulate(_, f) if f.frac().is_some() => f.frac().and_then(fraction),
-        Part::Accumulate(_, Function::ShiftLeft | Function::ShiftRight | Function::ShiftRightSigned) | Part::Rotate => {
-            power
+        Part::Accumulate(_, Function::ShiftLeft32 | Function::ShiftRight32 | Function::ShiftRightSigned32)
+            if width >= 32 =>
+        {
+            None
         }
+        Part::Accumulate(_, function) if function.is_shift() => power,
+        Part::Rotate => power,
+        Part::Narrow { bits, what: InPlace::Rotate, .. } => {
+            (!bits.min(width).is_power_of_two()).then_some("the integer's bits must be a power of two")
+        }
+        Part::Narrow { bits: 0, .. } => Some("an integer has a bit"),
         Part::Accumulate(_, Function::FloatLess | Function::FloatEqual) | Part::CheckFloat(_) => float(),
         Part::Accumulate(
             _,
@@ -369,6 +408,9 @@ impl Function {
             | Function::ShiftLeft
             | Function::ShiftRight
             | Function::ShiftRightSigned
+            | Function::ShiftLeft32
+            | Function::ShiftRight32
+            | Function::ShiftRightSigned32
             | Function::Less
             | Function::LessUnsigned
             | Function::Equal
@@ -384,6 +426,19 @@ impl Function {
             | Function::FloatEqual => 2,
             Function::FixedMultiplyAdd { .. } => 3,
         }
+    }
+
+    /// Whether it shifts by an amount, modulo the number of bits: a power of two.
+    pub const fn is_shift(self) -> bool {
+        matches!(
+            self,
+            Function::ShiftLeft
+                | Function::ShiftRight
+                | Function::ShiftRightSigned
+                | Function::ShiftLeft32
+                | Function::ShiftRight32
+                | Function::ShiftRightSigned32
+        )
     }
 
     /// The fraction bits that matter to it.

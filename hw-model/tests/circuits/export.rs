@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pendula_hw_model::circuit::part::table_lookup;
+use pendula_hw_model::circuit::part::{InPlace, table_lookup};
 use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Gate, Half, Part, Register, Role, generate};
 use pendula_isa::Cond;
 
@@ -130,6 +130,8 @@ fn circuits() -> Vec<Circuit> {
         Part::Swap,
         Part::Rotate,
         Part::RotateBy(3),
+        Part::Narrow { bits: 3, signed: true, what: InPlace::Add },
+        Part::Narrow { bits: 2, signed: true, what: InPlace::RotateBy(1) },
         Part::Scale,
         Part::Shears,
         Part::Memory { words: 3 },

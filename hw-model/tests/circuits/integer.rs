@@ -1,5 +1,6 @@
 //! Integer parts against the instructions' own functions, on operands extended to 64 bits.
 
+use pendula_hw_model::circuit::part::InPlace;
 use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
 use pendula_isa::num::int;
 use pendula_isa::table::Func;
@@ -21,6 +22,12 @@ fn semantics(name: &'static str, width: usize) -> impl Fn(u128, u128) -> Option<
         let x = match name {
             "shl" | "sar" => [extended(a), b as u64 % width as u64],
             "shr" => [a as u64, b as u64 % width as u64],
+            "shl32" | "sar32" => [extended(a), b as u64 % 32.min(width) as u64],
+            // Zeros come in above the word's bits, too, where it has fewer than 32.
+            "shr32" if width < 32 => {
+                let shifted = (a & mask(width)) as u64 >> (b as u64 % width as u64);
+                return Some(u128::from(shifted));
+            }
             "ltu" => [a as u64, b as u64],
             _ => [extended(a), extended(b)],
         };
@@ -28,7 +35,7 @@ fn semantics(name: &'static str, width: usize) -> impl Fn(u128, u128) -> Option<
     }
 }
 
-const FUNCTIONS: [(Function, &str); 18] = [
+const FUNCTIONS: [(Function, &str); 21] = [
     (Function::And, "and"),
     (Function::Or, "or"),
     (Function::Nor, "nor"),
@@ -42,6 +49,9 @@ const FUNCTIONS: [(Function, &str); 18] = [
     (Function::ShiftLeft, "shl"),
     (Function::ShiftRight, "shr"),
     (Function::ShiftRightSigned, "sar"),
+    (Function::ShiftLeft32, "shl32"),
+    (Function::ShiftRight32, "shr32"),
+    (Function::ShiftRightSigned32, "sar32"),
     (Function::Less, "lt"),
     (Function::LessUnsigned, "ltu"),
     (Function::Equal, "eq"),
@@ -83,7 +93,7 @@ fn accumulates(function: Function, name: &'static str, width: usize) {
 fn functions_of_narrow_words() {
     for (function, name) in FUNCTIONS {
         for width in [1usize, 2, 3, 4, 5, 7, 8] {
-            let shift = matches!(function, Function::ShiftLeft | Function::ShiftRight | Function::ShiftRightSigned);
+            let shift = function.is_shift();
             match shift && !width.is_power_of_two() {
                 true => assert!(generate(Part::Accumulate(Accumulator::Xor, function), width).is_err()),
                 false => accumulates(function, name, width),
@@ -139,6 +149,36 @@ fn rows_in_place() {
             let amount = |a: u128| a as usize % width;
             check(&rotate, ["a", "y"], &pairs, |[a, y]| Some([a, left(y, amount(a))]));
             check(&rotate.inverse(), ["a", "y"], &pairs, |[a, y]| Some([a, left(y, (width - amount(a)) % width)]));
+        }
+    }
+}
+
+#[test]
+fn narrow_integers_in_words() {
+    for width in [8usize, 16, 32, 64] {
+        let m = mask(width);
+        for (bits, is_signed) in [8, 16, 32].into_iter().flat_map(|bits| [(bits, true), (bits, false)]) {
+            let n = bits.min(width);
+            let part = |what| generate(Part::Narrow { bits, signed: is_signed, what }, width).unwrap();
+            // What an integer's new bits make of the word: those above change as the sign does.
+            let with = |y: u128, new: u128| {
+                let extended = |k: u128| if is_signed { signed(k & mask(n), n) as u128 } else { k & mask(n) };
+                (y ^ extended(y) ^ extended(new)) & m
+            };
+            let directed = cases(17, 640, &[width, width, 1]);
+            check(&part(InPlace::Add), ["a", "y", "direction"], &directed, |[a, y, back]| {
+                Some([a, with(y, if back == 1 { y.wrapping_sub(a) } else { y + a }), back])
+            });
+            let pairs = cases(16, 640, &[width, width]);
+            check(&part(InPlace::Negate), ["y"], &pairs, |[y]| Some([with(y, y.wrapping_neg())]));
+            let left = |y: u128, by: usize| {
+                let low = y & mask(n);
+                if by == 0 { low } else { low << by | low >> (n - by) }
+            };
+            check(&part(InPlace::Rotate), ["a", "y"], &pairs, |[a, y]| Some([a, with(y, left(y, a as usize % n))]));
+            for by in [0, 1, n - 1] {
+                check(&part(InPlace::RotateBy(by)), ["y"], &pairs, |[y]| Some([with(y, left(y, by))]));
+            }
         }
     }
 }

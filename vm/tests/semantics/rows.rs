@@ -48,6 +48,27 @@ fn rows() -> Vec<Case> {
         ("ror", two(), [1, u64::MAX, 0, 0], Ok([2, u64::MAX, 0, 0])),
         ("inc", one(), [u64::MAX, 0, 0, 0], Ok([0, 0, 0, 0])),
         ("dec", one(), [0, 0, 0, 0], Ok([u64::MAX, 0, 0, 0])),
+        ("add8", two(), [127, 1, 0, 0], Ok([i(-128), 1, 0, 0])),
+        ("sub8", two(), [i(-128), 1, 0, 0], Ok([127, 1, 0, 0])),
+        ("add8", vec![reg(1), imm(256)], [5, 0, 0, 0], Ok([5, 0, 0, 0])),
+        ("add16", two(), [32767, 2, 0, 0], Ok([i(-32767), 2, 0, 0])),
+        ("sub16", two(), [0, 32768, 0, 0], Ok([i(-32768), 32768, 0, 0])),
+        ("add32", two(), [i(-1), 1, 0, 0], Ok([0, 1, 0, 0])),
+        ("sub32", two(), [i(-(1 << 31)), 1, 0, 0], Ok([(1 << 31) - 1, 1, 0, 0])),
+        // What stands above the integer's bits is told apart by them before and after.
+        ("add32", two(), [1 << 40 | 0x7fff_ffff, 1, 0, 0], Ok([!(1 << 40) & !0x7fff_ffff, 1, 0, 0])),
+        ("addu8", two(), [255, 1, 0, 0], Ok([0, 1, 0, 0])),
+        ("subu8", two(), [0x300, 1, 0, 0], Ok([0x3ff, 1, 0, 0])),
+        ("addu16", two(), [65535, 65535, 0, 0], Ok([65534, 65535, 0, 0])),
+        ("subu16", two(), [0, 1, 0, 0], Ok([65535, 1, 0, 0])),
+        ("addu32", two(), [0xffff_ffff, 2, 0, 0], Ok([1, 2, 0, 0])),
+        ("subu32", two(), [1, 2, 0, 0], Ok([0xffff_ffff, 2, 0, 0])),
+        ("neg32", one(), [5, 0, 0, 0], Ok([i(-5), 0, 0, 0])),
+        ("neg32", one(), [i(-(1 << 31)), 0, 0, 0], Ok([i(-(1 << 31)), 0, 0, 0])),
+        ("rol32", vec![reg(1), imm(4)], [i(-0x0fff_ffff), 0, 0, 0], Ok([0x1f, 0, 0, 0])),
+        ("ror32", vec![reg(1), imm(4)], [0x1f, 0, 0, 0], Ok([i(-0x0fff_ffff), 0, 0, 0])),
+        ("rol32", two(), [1, 31, 0, 0], Ok([i(-(1 << 31)), 31, 0, 0])),
+        ("ror32", two(), [2, 33, 0, 0], Ok([1, 33, 0, 0])),
         // 1000 · 9/10: nothing is left over. 1003: the 3 goes to the buffer, and its remainder by 9 comes back.
         ("rmul", factors(9, 10), [1000, 0, 0, 0], Ok([900, 0, 0, 0])),
         ("rmul", factors(9, 10), [1003, 0, 0, 0], Ok([903, 0, 0, 0])),
@@ -349,4 +370,54 @@ fn what_a_program_shows_it_shows_running_forward() {
     let expected =
         [Event::Print(1), Event::Show(Ty::Int, 1), Event::Show(Ty::Q, 2), Event::Show(Ty::L, 3), Event::Show(Ty::F, 4)];
     assert_eq!(*seen.lock().unwrap(), expected);
+}
+
+/// The integer in the low bits of a word after something was added to it, and the word that it makes of the old one.
+fn narrow_sum(name: &str, a: u64, b: u64) -> u64 {
+    let back = name.starts_with("sub");
+    macro_rules! sum {
+        ($Int:ty) => {{
+            let (old, b) = (a as $Int, b as $Int);
+            let new = if back { old.wrapping_sub(b) } else { old.wrapping_add(b) };
+            a ^ old as u64 ^ new as u64
+        }};
+    }
+    match &name[3..] {
+        "8" => sum!(i8),
+        "16" => sum!(i16),
+        "32" => sum!(i32),
+        "u8" => sum!(u8),
+        "u16" => sum!(u16),
+        "u32" => sum!(u32),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn narrow_integers_are_those_of_the_host() {
+    let mut source = Source::seeded(31);
+    let names = ["8", "16", "32", "u8", "u16", "u32"];
+    let sums = names.iter().flat_map(|n| [format!("add{n}"), format!("sub{n}")]);
+    for name in sums.chain(["neg32", "rol32", "ror32"].map(String::from)) {
+        let operands = if name == "neg32" { vec![reg(1)] } else { vec![reg(1), reg(2)] };
+        let program = program(between([inst(&name, &operands)]));
+        for _ in 0..300 {
+            let (a, b) = (word(&mut source), word(&mut source));
+            let low = a as i32;
+            let turned = |k: u32| a ^ low as u64 ^ k.cast_signed() as u64;
+            let want = match name.as_str() {
+                "neg32" => turned(low.wrapping_neg().cast_unsigned()),
+                "rol32" => turned(low.cast_unsigned().rotate_left((b % 32) as u32)),
+                "ror32" => turned(low.cast_unsigned().rotate_right((b % 32) as u32)),
+                name => narrow_sum(name, a, b),
+            };
+            let mut m = machine(&program, 8);
+            set(&mut m, [a, b, 0, 0]);
+            assert_eq!(m.run(None), Outcome::Finished);
+            assert_eq!(m.registers()[1], want, "{name} {a:#x} {b:#x}");
+            m.begin(Direction::Backward);
+            assert_eq!(m.run(None), Outcome::Finished);
+            assert_eq!(m.registers()[1], a, "{name} {a:#x} {b:#x}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use pendula_isa::Cond;
 
-use super::{Accumulator, Function, Value, fixed, float, is_fused, log};
+use super::{Accumulator, Function, InPlace, Value, fixed, float, is_fused, log};
 use crate::circuit::kernels::Formats;
 use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
@@ -51,6 +51,38 @@ fn fused(b: &mut Builder, accumulator: Accumulator, function: Function, x: &[Wor
     }
 }
 
+/// An operation on the integer in the low bits of `y`.
+pub(super) fn narrow(b: &mut Builder, bits: usize, signed: bool, what: InPlace, width: usize) {
+    let bits = bits.min(width);
+    let a = match what {
+        InPlace::Add | InPlace::Rotate => b.register("a", Role::Operand, width),
+        InPlace::Negate | InPlace::RotateBy(_) => Word::default(),
+    };
+    let y = b.register("y", Role::Target, width);
+    let (low, above) = y.split_at(bits);
+    let sign = |b: &mut Builder, low: &[Bit]| {
+        for bit in above.iter().filter(|_| signed) {
+            b.cnot(low[bits - 1], *bit);
+        }
+    };
+    sign(b, low);
+    match what {
+        InPlace::Add => {
+            let direction = b.register("direction", Role::Control, 1);
+            b.add_or_subtract(direction[0], &a[..bits], low);
+        }
+        InPlace::Negate => b.negate(low),
+        InPlace::Rotate => b.rotate_left(&a[..bits], low),
+        InPlace::RotateBy(amount) => {
+            let turned = Word::from(low).rotated_left(amount);
+            sign(b, &turned);
+            b.ends_at("y", &turned.then(above));
+            return;
+        }
+    }
+    sign(b, low);
+}
+
 /// What `add` adds to y: subtracted, between complements, if the accumulator has a direction and it is 1.
 fn either_way(b: &mut Builder, accumulator: Accumulator, y: &Word, add: impl FnOnce(&mut Builder)) {
     match accumulator {
@@ -62,6 +94,12 @@ fn either_way(b: &mut Builder, accumulator: Accumulator, y: &Word, add: impl FnO
         }
         Accumulator::Xor | Accumulator::Add | Accumulator::MultiplyLog => add(b),
     }
+}
+
+/// The low 32 bits of a word, and those of an amount of shifting that matter to them.
+fn low_bits<'a>(a: &'a [Bit], by: &'a [Bit]) -> (&'a [Bit], &'a [Bit]) {
+    let bits = a.len().min(32);
+    (&a[..bits], &by[..bits.ilog2() as usize])
 }
 
 /// The function on new wires, or on those of an operand.
@@ -130,6 +168,18 @@ fn value(b: &mut Builder, function: Function, x: &[Word]) -> Value {
         Function::ShiftLeft => Word::from(&b.shift_left(a, &x[1][..log2])[..width]).into(),
         Function::ShiftRight => Word::from(&b.shift_right(a, &x[1][..log2])[width - 1..]).into(),
         Function::ShiftRightSigned => Word::from(&b.shift_right_signed(a, &x[1][..log2])[width - 1..]).into(),
+        Function::ShiftLeft32 => {
+            let (low, by) = low_bits(a, &x[1]);
+            Word::from(&b.shift_left(low, by)[..low.len()]).signed(width).into()
+        }
+        Function::ShiftRight32 => {
+            let (low, by) = low_bits(a, &x[1]);
+            Word::from(&b.shift_right(low, by)[low.len() - 1..]).signed(width).into()
+        }
+        Function::ShiftRightSigned32 => {
+            let (low, by) = low_bits(a, &x[1]);
+            Word::from(&b.shift_right_signed(low, by)[low.len() - 1..]).signed(width).into()
+        }
         Function::Less => Word::from(b.less_signed(a, &x[1])).into(),
         Function::LessUnsigned => Word::from(b.less(a, &x[1])).into(),
         Function::Equal => Word::from(b.equal(a, &x[1])).into(),
