@@ -71,7 +71,7 @@ pub(crate) enum Command {
 /// A program to read.
 #[derive(Args, Debug)]
 pub(crate) struct Source {
-    /// A `.rasm` file, an assembled object, or a `.nil` file; `-` reads assembly from standard input.
+    /// A `.rasm` file, an assembled object, a `.nil` or a `.pisa` file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
     /// Let `.include` read files outside the source's folder.
@@ -83,6 +83,42 @@ pub(crate) struct Source {
     /// What concerns Nil.
     #[command(flatten)]
     pub(crate) nil: Nil,
+    /// What concerns PISA.
+    #[command(flatten)]
+    pub(crate) pisa: Pisa,
+}
+
+/// Options of programs in PISA.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Programs in PISA")]
+pub(crate) struct Pisa {
+    /// Do as PendVM does where it differs from PISA as documented.
+    #[arg(
+        long,
+        long_help = "Do as PendVM does where it differs from PISA as documented.\n\n`ORIX` takes the number of a register for its immediate, `SLTIX` compares as unsigned, \
+        `SRLX` and `SRLVX` copy the sign; labels that are missing are 0, and of two the second counts; what follows a number's digits is passed over; a run may end at a `FINISH` \
+        that a branch lands on."
+    )]
+    pub(crate) pendvm_bugs: bool,
+    /// What becomes of instructions that write a register and read it again, such as `ADD $1 $1`.
+    #[arg(long, value_enum, default_value_t, value_name = "error|noop")]
+    pub(crate) alias: Alias,
+    /// Refuse immediates beyond 16 bits, and branches farther than 16 bits (`BRA`, `RBRA`: 26) reach.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print what `SHOW` shows as plain numbers: programs from before 2001 have no headers.
+    #[arg(long)]
+    pub(crate) show_raw: bool,
+}
+
+/// What becomes of instructions of PISA that could not be undone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Alias {
+    /// They are errors.
+    #[default]
+    Error,
+    /// They do nothing.
+    Noop,
 }
 
 /// Options of programs in Nil.
@@ -291,7 +327,7 @@ pub(crate) struct Grad {
 /// Options of `energy`.
 #[derive(Args, Debug)]
 pub(crate) struct Energy {
-    /// A `.rasm` file, an assembled object, or a `.nil` file; `-` reads assembly from standard input.
+    /// A `.rasm` file, an assembled object, a `.nil` or a `.pisa` file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE", required_unless_present = "list_tech")]
     pub(crate) file: Option<String>,
     /// Let `.include` read files outside the source's folder.
@@ -303,6 +339,9 @@ pub(crate) struct Energy {
     /// What concerns Nil.
     #[command(flatten)]
     pub(crate) nil: Nil,
+    /// What concerns PISA.
+    #[command(flatten)]
+    pub(crate) pisa: Pisa,
     /// The circumstances.
     #[command(flatten)]
     pub(crate) given: Conditions,

@@ -42,5 +42,6 @@ pub mod grad;
 pub mod items;
 pub mod load;
 pub mod native;
+pub mod pisa;
 pub mod uncompute;
 pub mod values;

@@ -7,6 +7,7 @@ use std::path::Path;
 use pendula_asm::assemble::{Options, assemble};
 use pendula_asm::diagnostic::{Diagnostic, Sources};
 use pendula_asm::object::{self, ObjectError};
+use pendula_asm::pisa;
 use pendula_compiler::compile::{self, compile};
 use pendula_compiler::ir;
 use pendula_compiler::lower::Argument;
@@ -24,6 +25,8 @@ pub enum FileKind {
     Object,
     /// A program in Nil.
     Nil,
+    /// PISA, as PendVM reads it.
+    Pisa,
 }
 
 /// A file that was read.
@@ -127,9 +130,10 @@ pub fn kind_of(path: &str, bytes: &[u8]) -> Result<FileKind, LoadError> {
     let language = match extension.to_ascii_lowercase().as_str() {
         "rasm" => return Ok(FileKind::Assembly),
         "nil" | "jl" => return Ok(FileKind::Nil),
-        "pisa" | "pal" => "PISA",
+        "pisa" | "pal" => return Ok(FileKind::Pisa),
         "janus" | "ja" => "Janus",
         _ if object::is_object(bytes) => return Ok(FileKind::Object),
+        _ if bytes.starts_with(pisa::HEADER.as_bytes()) => return Ok(FileKind::Pisa),
         _ => return Ok(FileKind::Assembly),
     };
     Err(LoadError::Language { path: path.to_string(), language })
@@ -157,6 +161,11 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
         FileKind::Assembly => {
             let text = text_of(path, bytes)?;
             let a = assemble(display_name(path), text, options);
+            Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources, nil: None })
+        }
+        FileKind::Pisa => {
+            let text = text_of(path, bytes)?;
+            let a = pisa::read(display_name(path), &text, &options.pisa);
             Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources, nil: None })
         }
         FileKind::Nil => {

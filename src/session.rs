@@ -15,6 +15,7 @@ use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::Reg;
 use pendula::load::display_name;
 use pendula::native::{Native, NativeError};
+use pendula::pisa;
 use pendula::values;
 use pendula::vm::{Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
 use pendula_native::cc::Rounding;
@@ -125,12 +126,17 @@ pub(crate) fn event_text(event: Event, format: Format, texts: &[String]) -> Stri
     match event {
         Event::Show(ty, word) => number(word, ty, format),
         Event::Print(n) => texts.get(n as usize).cloned().unwrap_or_default(),
+        Event::Emit(word) => format!("{:08}", word.cast_signed()),
     }
 }
 
 /// Has what the program shows printed at once, or with `--json` collected.
-pub(crate) fn listen(machine: &mut Machine<'_>, collect: bool) -> Arc<Mutex<Vec<Value>>> {
+pub(crate) fn listen(machine: &mut Machine<'_>, source: &Source, collect: bool) -> Arc<Mutex<Vec<Value>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
+    if pisa::is_pisa(machine.program().module()) {
+        listen_to_pisa(machine, source.pisa.show_raw, collect.then(|| Arc::clone(&events)));
+        return events;
+    }
     let format = machine.program().module().flags.format;
     let texts = machine.program().module().texts.clone();
     let list = Arc::clone(&events);
@@ -148,6 +154,31 @@ pub(crate) fn listen(machine: &mut Machine<'_>, collect: bool) -> Arc<Mutex<Vec<
         }
     });
     events
+}
+
+/// Has what a program of the profile `pisa` shows and emits printed as PendVM prints it, or collected in a list.
+fn listen_to_pisa(machine: &mut Machine<'_>, raw: bool, list: Option<Arc<Mutex<Vec<Value>>>>) {
+    let mut show = pisa::Show::new(raw);
+    machine.on_event(move |event| {
+        let bytes = match event {
+            Event::Show(_, word) => show.word(word as u32),
+            emitted => (event_text(emitted, Format::default(), &[]) + "\n").into_bytes(),
+        };
+        if bytes.is_empty() {
+            return;
+        }
+        match &list {
+            None if std::io::stdout().write_all(&bytes).is_err() => std::process::exit(0),
+            None => {}
+            Some(list) => {
+                if let Ok(mut list) = list.lock()
+                    && list.len() < EVENTS
+                {
+                    list.push(Value::String(String::from_utf8_lossy(&bytes).into_owned()));
+                }
+            }
+        }
+    });
 }
 
 /// Runs with a step limit and a progress bar.

@@ -24,7 +24,8 @@ pub fn cheaper_to_erase(
         hertz: None,
         volt: None,
         memory_words: machine.memory().len() as u64,
-        frac: module.flags.format.frac(),
+        frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
+        width: module.flags.profile.width(),
     };
     let device = Device::new(technology, conditions)?;
     let mut names = BTreeSet::new();

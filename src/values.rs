@@ -7,6 +7,7 @@ use pendula_isa::types::{Reg, Ty};
 use pendula_vm::Machine;
 
 use crate::arrays::{self, Number};
+use crate::pisa;
 
 /// Why a value cannot be set or shown.
 #[derive(Debug, thiserror::Error)]
@@ -126,7 +127,20 @@ pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
     {
         return Ok(Place { name: name.to_string(), ty: forced.unwrap_or(Ty::Int), at: Location::Register(reg) });
     }
-    match module.symbol(base).map(|s| (s.value, s.kind)) {
+    let cells = if pisa::is_pisa(module) {
+        if let (None, Some(reg)) = (index, pisa::parse_register(base)) {
+            return Ok(Place { name: name.to_string(), ty: Ty::Int, at: Location::Register(reg) });
+        }
+        pisa::cells_of(module, base).and_then(|place| match place.at {
+            Location::Memory { start, len, .. } => {
+                Some((start, SymbolKind::Data { ty: Ty::Int, len, import: true, export: true }))
+            }
+            Location::Register(_) => None,
+        })
+    } else {
+        None
+    };
+    match cells.or_else(|| module.symbol(base).map(|s| (s.value, s.kind))) {
         Some((value, SymbolKind::Data { ty, len, .. })) => {
             let ty = forced.unwrap_or(ty);
             let at = match index {
@@ -171,7 +185,8 @@ pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec
     if words.len() as u64 != expected {
         return Err(ValueError::Length { name: name.clone(), len: expected, found: words.len() });
     }
-    if place.at == Location::Register(Reg::ZERO) {
+    // PISA's `$0` is a register like others.
+    if place.at == Location::Register(Reg::ZERO) && !name.starts_with('$') {
         return Err(ValueError::Zero);
     }
     Ok(words)
@@ -183,8 +198,9 @@ pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
         Location::Register(reg) => words.iter().for_each(|word| machine.set_register(reg, *word)),
         Location::Memory { start, len, .. } => {
             // A data symbol lies in the data segment, which fits the memory.
+            let words: Vec<u64> = words.iter().map(|w| machine.narrowed(*w)).collect();
             if let Some(target) = machine.memory_mut().get_mut(start as usize..(start + len) as usize) {
-                target.copy_from_slice(words);
+                target.copy_from_slice(&words);
             }
         }
     }

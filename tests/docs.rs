@@ -28,7 +28,7 @@ use std::process::Command;
 use pendula::asm::assemble::{Options, assemble};
 use pendula::asm::check::Rule;
 use pendula::asm::diagnostic::{Diagnostic, Severity};
-use pendula::asm::{codes, invert, object};
+use pendula::asm::{codes, invert, object, pisa};
 use pendula::compiler::compile::{Options as NilOptions, compile};
 use pendula::compiler::nil;
 use pendula::isa::counts::Direction;
@@ -134,12 +134,13 @@ fn errors() -> String {
          Every message has a code. Codes stay the same when messages are worded anew.\n\n",
     );
     let chapters = [
-        ("the-assembler", "The assembler", "P0001–P0059, P0201"),
-        ("the-machine", "The machine", "P0101–P0128"),
+        ("the-assembler", "The assembler", "P0001–P0082, P0201"),
+        ("the-machine", "The machine", "P0101–P0136"),
         ("running", "Running", "P0130–P0144"),
         ("the-checker", "The checker", "P0210–P0230"),
         ("objects", "Objects", "P0301–P0315"),
-        ("the-inverter", "The inverter", "P0320–P0324"),
+        ("the-inverter", "The inverter", "P0320–P0325"),
+        ("programs-in-pisa", "Programs in PISA", "P0330–P0341"),
         ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
     ];
     for (anchor, title, range) in chapters {
@@ -187,6 +188,17 @@ fn errors() -> String {
     out.push_str("\n## The inverter\n\nWhy `pendula invert` refuses a program.\n");
     for (code, title, help) in invert::CODES {
         full_entry(&mut out, code, title, help);
+    }
+    out.push_str(
+        "\n## Programs in PISA\n\nWhy a `.pisa` file cannot be read. Below the title stand an example's line, the message for it, and its help.\n",
+    );
+    let samples = pisa_samples();
+    for (code, title) in pisa::codes() {
+        entry(&mut out, code, title);
+        match samples.get(code) {
+            Some(sample) => sample_entry(&mut out, sample),
+            None => drop(write!(out, "\nHelp: divide the program\n")),
+        }
     }
     out.push_str(
         "\n## Programs in Nil\n\nProblems in programs that are compiled. P0460 is a warning, P0461 and P0462 are notes. Below the title stand \
@@ -256,6 +268,26 @@ fn nil_samples() -> BTreeMap<&'static str, Sample> {
     for (code, help) in NIL {
         if let Some(sample) = out.get_mut(code).filter(|s| s.help.is_empty()) {
             sample.help = help.to_string();
+        }
+    }
+    out
+}
+
+/// For each code of PISA, the first example among the test programs.
+fn pisa_samples() -> BTreeMap<&'static str, Sample> {
+    let mut out = BTreeMap::new();
+    for (_, text) in test_programs("tests/filetests/pisa/errors", "pisa") {
+        let options = pisa::Options { strict: text.contains("; options: --strict"), ..Default::default() };
+        for d in pisa::read("example.pisa", &text, &options).diagnostics {
+            let Some(place) = d.primary.as_ref().map(|l| &l.place) else { continue };
+            let start = text[..place.span.start].rfind('\n').map_or(0, |n| n + 1);
+            let line = text[start..].lines().next().unwrap_or("").trim();
+            if line.is_empty() || !line.is_ascii() {
+                continue;
+            }
+            let sample =
+                Sample { line: line.to_string(), message: sentence(&d.message), help: d.help.unwrap_or_default() };
+            out.entry(d.code).or_insert(sample);
         }
     }
     out

@@ -238,6 +238,7 @@ fn execute(
         let text = match event {
             Event::Show(ty, word) => number(word, ty, format),
             Event::Print(n) => quote(&texts[n as usize]),
+            Event::Emit(word) => format!("emitted {}", word.cast_signed()),
         };
         sink.lock().expect("no panic").push(text);
     });

@@ -204,6 +204,7 @@ fn machine<'p>(program: &'p Program, expected: &Expected) -> Result<(Machine<'p>
         let text = match event {
             Event::Show(ty, word) => number(word, ty, format),
             Event::Print(n) => quote(&texts[n as usize]),
+            Event::Emit(word) => format!("emitted {}", word.cast_signed()),
         };
         sink.lock().expect("no panic").push(text);
     });

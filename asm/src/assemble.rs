@@ -12,7 +12,7 @@ use std::path::Path;
 
 use pendula_isa::module::{Flags, Reason, Span as RoutineSpan, Symbol, SymbolKind};
 use pendula_isa::table::Row;
-use pendula_isa::{Format, Kind, Module, Ty};
+use pendula_isa::{Format, Kind, Module, Profile, Ty};
 
 use crate::ast::{ArgKind, Mark, Op, Span, Stmt, Via};
 use crate::codes;
@@ -39,6 +39,8 @@ pub struct Options {
     pub max_statements: usize,
     /// How files are read; `None` for the file system.
     pub loader: Option<Loader>,
+    /// How PISA is read.
+    pub pisa: crate::pisa::Options,
 }
 
 impl Default for Options {
@@ -49,6 +51,7 @@ impl Default for Options {
             max_data: 1 << 27,
             max_statements: 1 << 24,
             loader: None,
+            pisa: crate::pisa::Options::default(),
         }
     }
 }
@@ -210,8 +213,10 @@ impl Program {
                     }
                 }
                 Op::Irreversible => self.flags.irreversible = true,
+                Op::LandsAnywhere => self.flags.lands_anywhere = true,
+                Op::Profile => self.set_profile(s, &stmt),
                 // The second pass and the end of it.
-                Op::Import | Op::Export | Op::Global | Op::Mem => {}
+                Op::Import | Op::Export | Op::Global | Op::Mem | Op::Start => {}
             }
             if s.overwhelmed() {
                 break;
@@ -278,6 +283,11 @@ impl Program {
     }
 
     fn add_data(&mut self, s: &mut Session, stmt: &Stmt, words: u64, options: &Options) {
+        if self.flags.profile == Profile::Pisa {
+            let message = "the profile `pisa` has no data segment".to_string();
+            s.fail(codes::SECTION, message, stmt.span, stmt.via, "write `cell` among the instructions for each word");
+            return;
+        }
         if words > options.max_data.saturating_sub(self.data_len) {
             let message = format!("the program has more than {} words of data", options.max_data);
             s.fail(
@@ -327,6 +337,22 @@ impl Program {
                 self.flags.format = format;
             }
         }
+    }
+
+    fn set_profile(&mut self, s: &mut Session, stmt: &Stmt) {
+        let Some((ArgKind::Name(name), span)) = s.ast.arg(stmt, 0).map(|a| (a.kind, a.span)) else { return };
+        let text = s.names.text(name);
+        let Some(profile) = Profile::ALL.into_iter().find(|p| p.name() == text) else {
+            let message = format!("there is no profile `{text}`");
+            s.fail(codes::ARGUMENT, message, span, stmt.via, "the profiles are `native` and `pisa`");
+            return;
+        };
+        if self.code_len() > 0 && profile != self.flags.profile {
+            let help = "say it before the first instruction";
+            s.fail(codes::ARGUMENT, "the profile is that of all the code".to_string(), span, stmt.via, help);
+            return;
+        }
+        self.flags.profile = profile;
     }
 
     /// Carries out `.import`, `.export` and `.global`, now that every name is known.

@@ -65,6 +65,9 @@ pub(crate) enum Directive {
     ProcDoc,
     Why,
     Irreversible,
+    Profile,
+    Start,
+    LandsAnywhere,
 }
 
 /// Every directive.
@@ -93,6 +96,9 @@ pub(crate) const DIRECTIVES: &[(&str, Directive)] = &[
     (".proc-doc", Directive::ProcDoc),
     (".why", Directive::Why),
     (".irreversible", Directive::Irreversible),
+    (".profile", Directive::Profile),
+    (".start", Directive::Start),
+    (".loose", Directive::LandsAnywhere),
 ];
 
 /// A mark between statements.
@@ -126,6 +132,10 @@ pub(crate) enum Op {
     /// What the next instruction checks.
     Why(Sym),
     Irreversible,
+    Profile,
+    /// Where a run begins.
+    Start,
+    LandsAnywhere,
 }
 
 /// A statement.

@@ -16,7 +16,7 @@ use pendula_isa::module::{Module, Span, SymbolKind};
 use pendula_isa::operand::Operand;
 use pendula_isa::table::{Flow, Func, Row, int_fn};
 use pendula_isa::text::{NoNames, display};
-use pendula_isa::types::{Acc, Reg, Ty};
+use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::verify::{Structure, is_row, target, verify};
 
 use crate::diagnostic::{Severity, plural};
@@ -132,6 +132,13 @@ pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn check(module: &Module) -> Vec<Finding> {
     let (structure, _) = verify(module);
     let mut found = Findings(Vec::new());
+    if module.flags.profile == Profile::Pisa {
+        // Where control goes is known when it goes; and `r0` is a register like others.
+        for (at, inst) in module.code.iter().enumerate() {
+            idle(at as u32, inst, &mut found);
+        }
+        return found.0;
+    }
     runs(&structure.outside, |at, n| {
         found.add(Rule::Outside, At::Inst(at), None, format!("{} in no procedure and never run", instructions(n)));
     });
@@ -249,7 +256,7 @@ fn difference(code: &[Inst], routine: &Span, undo: &Span) -> Option<(u32, Option
         let (Some(inst), Some(found)) = (code.get(from as usize), code.get(to as usize)) else { break };
         let inverse = inst.inverse();
         let imm = match inst.kind.flow() {
-            Flow::Straight | Flow::Run | Flow::CallRegister => inst.imm,
+            Flow::Straight | Flow::Run | Flow::CallRegister | Flow::Branch | Flow::Cell => inst.imm,
             Flow::Jump | Flow::Procedure => inst.imm.wrapping_neg(),
             Flow::Call | Flow::GradientCall => inst.imm.wrapping_add(i64::from(from) - i64::from(to)),
         };

@@ -15,7 +15,7 @@ use pendula_isa::num::Format;
 use pendula_isa::operand::Slot;
 use pendula_isa::table::Row;
 use pendula_isa::text::{Names, display, number, quote};
-use pendula_isa::types::Ty;
+use pendula_isa::types::{Profile, Ty};
 
 /// Where mnemonics begin, and how far from there operands do.
 const COLUMN: usize = 8;
@@ -37,6 +37,15 @@ pub fn disassemble(module: &Module) -> String {
     }
     if let Some(mem) = flags.mem {
         out.statement(".mem", &mem.to_string());
+    }
+    if flags.profile != Profile::default() {
+        out.statement(".profile", flags.profile.name());
+        if flags.entry != 0 {
+            out.statement(".start", &names.label(i64::from(flags.entry)));
+        }
+        if flags.lands_anywhere {
+            out.statement(".loose", "");
+        }
     }
     data(module, &mut out);
     code(module, &names, &mut out);
@@ -146,6 +155,10 @@ impl<'a> Known<'a> {
             }
             name
         };
+        if module.flags.entry != 0 {
+            let at = u64::from(module.flags.entry);
+            known.labels.entry(at).or_insert_with(|| vec![make('L', at)]);
+        }
         for (at, inst) in module.code.iter().enumerate() {
             let at = at as u64;
             if is_proc(module, at) {

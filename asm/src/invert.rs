@@ -10,6 +10,7 @@
 use pendula_isa::inst::{Inst, OFFSET_MAX, OFFSET_MIN};
 use pendula_isa::module::{Module, Span, SymbolKind};
 use pendula_isa::table::Flow;
+use pendula_isa::types::Profile;
 use pendula_isa::verify::{Problem, Region, Structure, verify};
 
 /// Why a module has no inverse.
@@ -40,6 +41,9 @@ pub enum InvertError {
         /// Its first instruction.
         start: u32,
     },
+    /// Code whose addresses are data: branches and cells go by them.
+    #[error("a program of the profile `pisa` cannot be turned around: its addresses are data, too")]
+    Profile,
     /// A call that is too far away after the reversal.
     #[error("instruction {at}: its target is too far from where the inverse has it")]
     Distance {
@@ -49,7 +53,7 @@ pub enum InvertError {
 }
 
 /// Code, title and help of each variant, in the order of the codes.
-pub const CODES: [(&str, &str, &str); 5] = [
+pub const CODES: [(&str, &str, &str); 6] = [
     (
         "P0320",
         "an irreversible program has no inverse",
@@ -63,6 +67,11 @@ pub const CODES: [(&str, &str, &str); 5] = [
     ),
     ("P0323", "a routine span cuts through a procedure", "begin and end the routine in the same procedure"),
     ("P0324", "a call too far for the inverse", "move the procedure nearer to its callers"),
+    (
+        "P0325",
+        "a program with a branch register",
+        "`pendula run --reverse` runs it backward; `pendula import` makes a program of it that can be inverted",
+    ),
 ];
 
 /// The codes of this module with a title each.
@@ -78,6 +87,7 @@ impl InvertError {
             InvertError::Structure { .. } => 2,
             InvertError::Span { .. } => 3,
             InvertError::Distance { .. } => 4,
+            InvertError::Profile => 5,
         }]
     }
 
@@ -102,6 +112,9 @@ impl InvertError {
 pub fn invert(module: &Module) -> Result<Module, InvertError> {
     if module.flags.irreversible {
         return Err(InvertError::Irreversible);
+    }
+    if module.flags.profile == Profile::Pisa {
+        return Err(InvertError::Profile);
     }
     if let Some(at) = module.code.iter().position(|inst| inst.kind.is_irreversible()) {
         return Err(InvertError::Forgets { at: at as u32 });
@@ -153,7 +166,7 @@ const fn mirror(region: Region, at: u32) -> u32 {
 /// The inverse of the instruction at `at`, for address `to`.
 fn moved(inst: &Inst, at: u32, to: u32) -> Result<Inst, InvertError> {
     let imm = match inst.kind.flow() {
-        Flow::Straight | Flow::Run => return Ok(inst.inverse()),
+        Flow::Straight | Flow::Run | Flow::Branch | Flow::Cell => return Ok(inst.inverse()),
         Flow::CallRegister => return Ok(*inst),
         // Both ends move, and change places.
         Flow::Jump | Flow::Procedure => -inst.imm,

@@ -22,6 +22,7 @@ pub mod object;
 mod origin;
 mod pairs;
 mod parser;
+pub mod pisa;
 mod resolve;
 mod routine;
 mod session;

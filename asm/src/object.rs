@@ -32,7 +32,7 @@ use object::{Endianness, SectionIndex as ReadIndex};
 use pendula_isa::encode::{Pool, decode, encode, from_bytes, to_bytes};
 use pendula_isa::inst::Inst;
 use pendula_isa::module::{Module, Symbol, SymbolKind};
-use pendula_isa::types::Ty;
+use pendula_isa::types::{Profile, Ty};
 
 pub use error::{CODES, ObjectError, codes};
 pub use side::VERSION;
@@ -72,7 +72,7 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
     let mut pool = Pool::default();
     let words: Vec<u64> = module.code.iter().map(|inst| encode(inst, &mut pool)).collect();
     for (address, (&word, inst)) in words.iter().zip(&module.code).enumerate() {
-        if decode(word, pool.words()).as_ref() != Ok(inst) {
+        if decode(word, pool.words(), module.flags.profile).as_ref() != Ok(inst) {
             return Err(ObjectError::Inst { address: address as u32 });
         }
     }
@@ -280,7 +280,7 @@ fn read_aligned(bytes: &[u8]) -> Result<Module, ObjectError> {
 
     let flags = side::read_flags(file.required(side::FLAGS)?)?;
     let pool = words(RODATA, file.optional(RODATA)?)?;
-    let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool)?;
+    let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool, flags.profile)?;
     let (data, cut) = file.data()?;
     let (files, locs) = side::read_lines(file.optional(side::LINES)?)?;
     let mut module = Module {
@@ -303,7 +303,7 @@ fn words(section: &'static str, bytes: &[u8]) -> Result<Vec<u64>, ObjectError> {
     from_bytes(bytes).ok_or(ObjectError::Section { section, problem: "does not hold whole words" })
 }
 
-fn read_code(words: &[u64], pool: &[u64]) -> Result<Vec<Inst>, ObjectError> {
+fn read_code(words: &[u64], pool: &[u64], profile: Profile) -> Result<Vec<Inst>, ObjectError> {
     // Addresses have 32 bits.
     if u32::try_from(words.len()).is_err() {
         let (size, limit) = (words.len() as u64, u64::from(u32::MAX));
@@ -311,7 +311,8 @@ fn read_code(words: &[u64], pool: &[u64]) -> Result<Vec<Inst>, ObjectError> {
     }
     let mut code = Vec::with_capacity(words.len());
     for (address, &word) in words.iter().enumerate() {
-        let inst = decode(word, pool).map_err(|error| ObjectError::Word { address: address as u32, word, error })?;
+        let inst =
+            decode(word, pool, profile).map_err(|error| ObjectError::Word { address: address as u32, word, error })?;
         code.push(inst);
     }
     // One spelling of the whole: the pool is the one that encoding makes, and no word points elsewhere in it.

@@ -43,11 +43,12 @@ pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty:
 /// Whether a problem is about where regions begin and end: these follow from faulty bounds.
 fn is_structural(problem: Problem) -> bool {
     use Problem::{
-        CrossesRegions, Nested, NoFinish, NoProc, NoRet, NoStart, NotIrreversible, NotProcedure, SecondStart, Unpaired,
+        CrossesRegions, Nested, NoEntry, NoFinish, NoProc, NoRet, NoStart, NotIrreversible, NotProcedure, SecondStart,
+        Unpaired, WideConstant, WrongProfile,
     };
     match problem {
         CrossesRegions | Nested | NoFinish | NoProc | NoRet | NoStart | SecondStart => true,
-        NotIrreversible | NotProcedure | Unpaired => false,
+        NotIrreversible | NotProcedure | Unpaired | WrongProfile | WideConstant | NoEntry => false,
     }
 }
 

@@ -321,6 +321,7 @@ impl<'a> Parser<'a> {
             Directive::Text => Op::Text,
             Directive::Data => Op::Data,
             Directive::Irreversible => Op::Irreversible,
+            Directive::LandsAnywhere => Op::LandsAnywhere,
             Directive::Words(ty) => {
                 self.some_args("a number")?;
                 Op::Words(ty)
@@ -349,6 +350,16 @@ impl<'a> Parser<'a> {
                 let (name, span) = self.name("a fixed-point format")?;
                 self.s.ast.args.push(Arg { span, kind: ArgKind::Name(name) });
                 Op::Format
+            }
+            Directive::Profile => {
+                let (name, span) = self.name("a profile")?;
+                self.s.ast.args.push(Arg { span, kind: ArgKind::Name(name) });
+                Op::Profile
+            }
+            Directive::Start => {
+                let (name, span) = self.name("a label")?;
+                self.s.ast.args.push(Arg { span, kind: ArgKind::Name(name) });
+                Op::Start
             }
             Directive::Equ => {
                 let (name, _) = self.name("a constant")?;

@@ -11,7 +11,7 @@ use pendula_isa::module::Loc;
 use pendula_isa::operand::OperandKind;
 use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
-use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Reg, Ty};
+use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Profile, Reg, Ty};
 
 use crate::assemble::{Program, count, sort};
 use crate::ast::{Arg, ArgKind, ExprRef, NodeKind, Op, Span, Stmt};
@@ -54,6 +54,9 @@ pub(crate) fn resolve(s: &mut Session, program: &mut Program, files: &Files, mod
             op => {
                 if !text {
                     r.data(&stmt, op);
+                }
+                if op == Op::Start {
+                    let _ = r.entry(&stmt);
                 }
                 if op == Op::Mem {
                     // An error has been reported then.
@@ -113,9 +116,10 @@ impl Resolver<'_> {
         if failed {
             return Err(Reported);
         }
+        let profile = self.program.flags.profile;
         let built = match operands.get(..count) {
-            Some(operands) => Inst::build(kind, operands),
-            None => Inst::build(kind, &vec![Operand::Small(0); count]),
+            Some(operands) => Inst::build_in(profile, kind, operands),
+            None => Inst::build_in(profile, kind, &vec![Operand::Small(0); count]),
         };
         built.map_err(|error| self.operand_error(stmt, kind, &error))
     }
@@ -142,7 +146,7 @@ impl Resolver<'_> {
                 };
             }
             Some(OperandKind::Amount | OperandKind::Small | OperandKind::Factor) => Ty::Int,
-            Some(OperandKind::Value | OperandKind::Tolerance) => kind.constant_type(n),
+            Some(OperandKind::Value | OperandKind::Tolerance | OperandKind::Constant) => kind.constant_type(n),
             // No constant can stand here: `build` says so.
             Some(
                 OperandKind::Target
@@ -238,6 +242,7 @@ impl Resolver<'_> {
                         let (half, partner) = if inverse { ("from", "jmp") } else { ("jmp", "from") };
                         format!("as the label `{text}:` of the `{partner}` that belongs to this `{half}`")
                     }
+                    Kind::Row { row: Row::Bra | Row::Rbra, .. } => format!("as the label `{text}:` of a branch"),
                     Kind::Row { .. } | Kind::Accumulate { .. } => {
                         format!("as a procedure, from `proc {text}` to `ret {text}`")
                     }
@@ -252,6 +257,32 @@ impl Resolver<'_> {
                 Err(self.s.report(d.help("name a label or a procedure"), stmt.via))
             }
         }
+    }
+
+    /// Where a run begins.
+    fn entry(&mut self, stmt: &Stmt) -> Parsed<()> {
+        let Some((ArgKind::Name(name), span)) = self.s.ast.arg(stmt, 0).map(|a| (a.kind, a.span)) else {
+            return Ok(());
+        };
+        if self.program.flags.profile != Profile::Pisa {
+            let message = "only programs of the profile `pisa` say where they begin".to_string();
+            let help = "elsewhere a run begins at the instruction `start`";
+            return Err(self.s.fail(codes::ARGUMENT, message, stmt.span, stmt.via, help));
+        }
+        let at = self.label(
+            stmt,
+            Kind::Row { row: Row::Bra, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false },
+            name,
+            span,
+        )?;
+        let here = self.module.code.len() as i64;
+        let entry = u32::try_from(here + at).unwrap_or(u32::MAX);
+        if entry as usize >= self.program.stmt_of.len() {
+            let problem = pendula_isa::verify::Problem::NoEntry;
+            return Err(self.s.fail(problem.code(), problem.title().to_string(), span, stmt.via, problem.help()));
+        }
+        self.program.flags.entry = entry;
+        Ok(())
     }
 
     fn text(&mut self, text: Sym) -> u32 {

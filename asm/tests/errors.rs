@@ -294,6 +294,22 @@ fn regions() {
 }
 
 #[test]
+fn profiles() {
+    fails(" bra.eq r1, r2, x\nx: bra.eq r1, r2, y\ny: inc r1\n", &[("P0080", "bra.eq"), ("P0080", "bra.eq")]);
+    fails(" .profile pisa\n add r1, r2\n", &[("P0080", "add")]);
+    fails(" .profile pisa\n xor r1, [r2]\n", &[("P0080", "xor")]);
+    fails(" .profile pisa\n xor r1, 0x80000000\n", &[("P0081", "xor")]);
+    fails(" .profile pisa\n add32 r0, r0\n", &[("P0032", "r0")]);
+    fails(" .profile pisa\n .start x\n finish\nx:\n", &[("P0082", "x")]);
+    fails(" .profile pisa\n .start x\n finish\n", &[("P0008", "x")]);
+    fails(" .profile vieri\n", &[("P0023", "vieri")]);
+    fails(" start\n .profile pisa\n finish\n", &[("P0023", "pisa")]);
+    fails("x: start\n .start x\n finish\n", &[("P0023", ".start")]);
+    fails(" .profile pisa\n .data\n .word 5\n", &[("P0011", ".word")]);
+    fails(" bra x\n", &[("P0008", "x")]);
+}
+
+#[test]
 fn every_code_of_ours_has_a_test() {
     let tests = [include_str!("errors.rs"), include_str!("includes.rs")].concat();
     let missing: Vec<_> = codes().map(|(code, _)| code).filter(|code| !tests.contains(*code)).collect();

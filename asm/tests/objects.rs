@@ -10,7 +10,7 @@ use pendula_isa::module::{Flags, Loc, Module, Span, Symbol, SymbolKind};
 use pendula_isa::num::Format;
 use pendula_isa::operand::{Operand, OperandKind};
 use pendula_isa::table::Flow;
-use pendula_isa::types::{Cond, Reg, Ty};
+use pendula_isa::types::{Cond, Profile, Reg, Ty};
 use pendula_isa::verify::verify;
 use pendula_isa::{Acc, mnemonic};
 use proptest::prelude::*;
@@ -114,7 +114,7 @@ fn mixed() -> Module {
     module.symbols[1].global = true;
     module.texts = vec!["hello \"you\"\n".to_string(), String::new()];
     module.spans = vec![span("a", false, 6, 9), span("b", false, 7, 7), span("a", true, 9, 10)];
-    module.flags = Flags { format: Format::Q21_43, irreversible: false, mem: Some(1 << 20) };
+    module.flags = Flags { format: Format::Q21_43, mem: Some(1 << 20), ..Flags::default() };
     module
 }
 
@@ -558,7 +558,7 @@ impl Maker<'_> {
             (OperandKind::Target | OperandKind::Source, _) => self.reg(),
             (OperandKind::Memory, _) | (OperandKind::TargetOrMemory, 0) => self.mem(),
             (OperandKind::Value, 0) if matches!(family, Kind::Accumulate { .. }) => self.mem(),
-            (OperandKind::Value, 1) | (OperandKind::Tolerance, _) => self.constant(ty),
+            (OperandKind::Value, 1) | (OperandKind::Tolerance | OperandKind::Constant, _) => self.constant(ty),
             (OperandKind::Amount, 0) => Operand::Imm(u64::from(self.byte() % 64), Ty::Int),
             (OperandKind::Factor, _) => Operand::Factor(u16::from(self.byte()) + 1),
             (OperandKind::Small, 0) => Operand::Small(i16::from(self.byte()) - 100),
@@ -647,13 +647,16 @@ impl Maker<'_> {
 }
 
 fn make(bytes: &[u8]) -> Module {
-    let families = mnemonic::families().filter(|k| k.flow() == Flow::Straight && !k.is_irreversible()).collect();
+    let families = mnemonic::families()
+        .filter(|k| k.flow() == Flow::Straight && k.belongs_to(Profile::Native) && !k.is_irreversible())
+        .collect();
     let mut m = Maker { bytes, at: 0, module: Module::default(), calls: Vec::new(), families };
     m.module.texts = vec!["one".to_string(), "zwö\u{7}\n".to_string()];
     m.module.flags = Flags {
         format: Format::ALL[m.below(3)],
         irreversible: false,
         mem: if m.byte().is_multiple_of(2) { None } else { Some(m.word() >> 24 | 4096) },
+        ..Flags::default()
     };
     for n in 0..m.below(5) {
         let value = m.module.data.len() as u64;

@@ -5,6 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use pendula_isa::encode::{Pool, decode, encode};
 use pendula_isa::inst::Inst;
 use pendula_isa::mnemonic::lookup;
+use pendula_isa::Profile;
 use pendula_isa::operand::Operand;
 use pendula_isa::text::{NoNames, display};
 
@@ -13,8 +14,8 @@ fuzz_target!(|bytes: &[u8]| {
     let words: Vec<u64> = bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default())).collect();
     let (pool, words) = words.split_at(usize::from(*count).min(words.len()));
     for &word in words {
-        let Ok(inst) = decode(word, pool) else { continue };
-        assert_eq!(inst.validate(), Ok(()));
+        let Ok(inst) = decode(word, pool, Profile::Native) else { continue };
+        assert_eq!(inst.validate(Profile::Native), Ok(()));
         let mut own = Pool::default();
         let mut again = encode(&inst, &mut own);
         if let [constant] = own.words() {

@@ -126,7 +126,13 @@ impl Called {
         let up = match inst.kind.flow() {
             Flow::Call => 0,
             Flow::GradientCall => 1,
-            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::CallRegister | Flow::Run => return None,
+            Flow::Straight
+            | Flow::Jump
+            | Flow::Procedure
+            | Flow::CallRegister
+            | Flow::Run
+            | Flow::Branch
+            | Flow::Cell => return None,
         };
         let direction = if inverse { mode.direction.flip() } else { mode.direction };
         let (to, _) = target(code, at, inst)?;

@@ -224,8 +224,10 @@ fn role(inst: &Inst) -> Role {
             // Of each pair, the half that is entered.
             Flow::Jump if inverse => Role::Check,
             Flow::Procedure if !inverse => Role::Check,
-            Flow::Run => Role::Host,
-            Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => Role::Compute,
+            Flow::Run | Flow::Cell => Role::Host,
+            Flow::Branch | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
+                Role::Compute
+            }
             Flow::Straight => match row.info().class {
                 GateClass::Host => Role::Host,
                 GateClass::Check => Role::Check,

@@ -238,7 +238,7 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
         Unit::Row { row, ty, cond, form, inverse } => match row {
             Row::Swap | Row::Gswap => part(Part::Swap, shape),
             // The access to memory exchanges.
-            Row::Exch => nothing,
+            Row::Exch | Row::Exch32 => nothing,
             // The stack pointer moves, and the word that is pushed onto is clear.
             Row::Push => part(Part::Increment, shape) + part(Part::CheckZero, shape),
             Row::Neg => match ty {
@@ -280,6 +280,11 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
                 part(Part::Branch(half, cond), shape) + part(check(ty, cond), shape) - part(Part::Check(cond), shape)
             }
             Row::Proc | Row::Call | Row::Callr | Row::Gcall => part(Part::Call, shape),
+            Row::Bra => part(Part::BranchRegister(cond), shape),
+            Row::Rbra => part(Part::BranchTurn, shape),
+            Row::Swapbr => part(Part::BranchSwap, shape),
+            // Control never comes to it.
+            Row::Cell => nothing,
         },
         Unit::Memory => memory(shape),
     }

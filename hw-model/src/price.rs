@@ -129,6 +129,8 @@ pub struct Conditions {
     pub memory_words: u64,
     /// Fraction bits of fixed-point numbers.
     pub frac: u32,
+    /// Bits in a word: [`WORD`], or fewer where the program's profile has fewer.
+    pub width: u32,
 }
 
 /// Why a technology cannot be priced under these conditions.
@@ -181,7 +183,7 @@ impl<'t> Device<'t> {
             None => Ok(()),
             Some(_) => Err(PriceError::Voltage(format!("technology `{name}` says nothing of other voltages"))),
         };
-        let shape = Shape { width: WORD, frac: conditions.frac, memory: conditions.memory_words };
+        let shape = Shape { width: conditions.width, frac: conditions.frac, memory: conditions.memory_words };
         let mut device = Device { technology, energy, physics: None, hertz: None, shape, conditions };
         match &energy.logic {
             Logic::Ideal => no_voltage()?,
@@ -284,7 +286,7 @@ impl<'t> Device<'t> {
     pub fn unit(&self, unit: Unit) -> Joules {
         let class = unit.class();
         let table = self.energy.memory.as_ref().filter(|_| class == GateClass::Memory);
-        let access = table.map(|t| t.at(self.shape.memory as f64 * f64::from(WORD / 8)));
+        let access = table.map(|t| t.at(self.shape.memory as f64 * f64::from(self.shape.width / 8)));
         match &self.energy.logic {
             Logic::Ideal => Joules::default(),
             Logic::Adiabatic { physics, farad, clock } => {
@@ -426,15 +428,16 @@ impl Totals {
     /// Of all phases.
     pub fn new(module: &Module, activities: &[Activity]) -> Totals {
         let mut out = Totals::default();
+        let bits = u64::from(module.flags.profile.width());
         for activity in activities {
             for (work, tapes) in works(module, &activity.counts) {
                 out.work.add_times(&work, 1);
-                out.bits_in += tapes.read * u64::from(WORD);
-                out.bits_out += tapes.written * u64::from(WORD);
+                out.bits_in += tapes.read * bits;
+                out.bits_out += tapes.written * bits;
             }
             out.instructions += activity.counts.instructions();
-            out.bits_in += activity.words_in * u64::from(WORD);
-            out.bits_out += activity.words_out * u64::from(WORD);
+            out.bits_in += activity.words_in * bits;
+            out.bits_out += activity.words_out * bits;
             out.bits_lost += activity.counts.lost_bits();
         }
         out
@@ -494,6 +497,7 @@ impl Bill {
     /// Prices what a run did.
     pub fn new(device: &Device<'_>, module: &Module, activities: &[Activity]) -> Bill {
         let mut items = Vec::new();
+        let bits = u64::from(module.flags.profile.width());
         for Activity { phase, counts, words_in, words_out } in activities {
             let phase = *phase;
             for (at, (work, tapes)) in works(module, counts).into_iter().enumerate() {
@@ -502,7 +506,7 @@ impl Bill {
                     let class = Some(unit.class());
                     items.push(Item { phase, at, class, times, joules: device.unit(unit) * times as f64 });
                 }
-                let (read, written) = (tapes.read * u64::from(WORD), tapes.written * u64::from(WORD));
+                let (read, written) = (tapes.read * bits, tapes.written * bits);
                 for (times, joules) in [(tapes.read, device.bits_in(read)), (tapes.written, device.bits_out(written))] {
                     if times > 0 {
                         items.push(Item { phase, at, class: None, times, joules });
@@ -512,10 +516,9 @@ impl Bill {
             for &(at, bits) in &counts.lost {
                 items.push(Item { phase, at: Some(at), class: None, times: bits, joules: device.bits_lost(bits) });
             }
-            for (words, joules) in [
-                (words_in, device.bits_in(words_in * u64::from(WORD))),
-                (words_out, device.bits_out(words_out * u64::from(WORD))),
-            ] {
+            for (words, joules) in
+                [(words_in, device.bits_in(words_in * bits)), (words_out, device.bits_out(words_out * bits))]
+            {
                 if *words > 0 {
                     items.push(Item { phase, at: None, class: None, times: *words, joules });
                 }

@@ -18,7 +18,7 @@ fn near(a: f64, b: f64, relative: f64) {
 }
 
 fn conditions() -> Conditions {
-    Conditions { hertz: None, volt: None, memory_words: 1 << 20, frac: 32 }
+    Conditions { hertz: None, volt: None, memory_words: 1 << 20, frac: 32, width: 64 }
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn near(a: f64, b: f64, relative: f64) {
 }
 
 fn conditions() -> Conditions {
-    Conditions { hertz: None, volt: None, memory_words: 64, frac: 32 }
+    Conditions { hertz: None, volt: None, memory_words: 64, frac: 32, width: 64 }
 }
 
 fn technologies() -> Vec<Technology> {

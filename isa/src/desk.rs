@@ -105,6 +105,12 @@ impl Domain for Desk {
     fn require(&mut self, ok: u64, fault: Fault) -> Result<(), Fault> {
         self.check(ok, fault)
     }
+    fn cell(&mut self, _: u64) -> Word {
+        Err(Fault::Memory)
+    }
+    fn set_cell(&mut self, _: u64, _: u64) -> Result<(), Fault> {
+        Err(Fault::Memory)
+    }
     fn lose(&mut self, _: u64) {}
     fn lose_inexact(&mut self, _: u64) {}
     fn emit(&mut self, _: u64) -> Word {

@@ -25,6 +25,10 @@ pub trait Domain {
     fn load(&mut self, a: Self::V) -> Result<Self::V, Self::Stop>;
     /// Writes the memory word at address `a`. Only after [`Domain::load`] of the same address.
     fn store(&mut self, a: Self::V, v: Self::V) -> Result<(), Self::Stop>;
+    /// The word in the cell at address `a` modulo 2^32: memory in which instructions lie, too.
+    fn cell(&mut self, a: Self::V) -> Result<Self::V, Self::Stop>;
+    /// Writes a cell. Only after [`Domain::cell`] of the same address.
+    fn set_cell(&mut self, a: Self::V, v: Self::V) -> Result<(), Self::Stop>;
     /// The gradient word of operand `n`, one gradient level above the present one. Only after [`Domain::operand`] of the same `n`.
     fn gradient(&mut self, n: usize) -> Result<Self::V, Self::Stop>;
     /// Writes the gradient word of operand `n`. Only after [`Domain::gradient`] of the same `n`.

@@ -23,7 +23,7 @@ use byteorder::{ByteOrder, LittleEndian};
 use crate::inst::{Inst, Kind, OFFSET_MAX, OFFSET_MIN};
 use crate::operand::{OperandError, OperandKind, Shape, Slot};
 use crate::table::{Func, Row, Test};
-use crate::types::{Acc, Cond, Reg, Ty};
+use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
 const ROW_FAMILY: u16 = 3;
 
@@ -129,7 +129,20 @@ fn always_pooled(kind: Kind) -> bool {
     match kind {
         Kind::Accumulate { .. } => false,
         Kind::Row { row, form, .. } => {
-            form && row.info().operands.iter().any(|k| matches!(k, OperandKind::Value | OperandKind::Tolerance))
+            let pooled = |k: &OperandKind| match k {
+                OperandKind::Value | OperandKind::Tolerance => form,
+                OperandKind::Constant => true,
+                OperandKind::Target
+                | OperandKind::Source
+                | OperandKind::Memory
+                | OperandKind::TargetOrMemory
+                | OperandKind::Amount
+                | OperandKind::Small
+                | OperandKind::Factor
+                | OperandKind::Label
+                | OperandKind::Text => false,
+            };
+            row.info().operands.iter().any(pooled)
         }
     }
 }
@@ -154,10 +167,10 @@ pub fn encode(inst: &Inst, pool: &mut Pool) -> u64 {
     word
 }
 
-/// The instruction of a word.
+/// The instruction of a word of code of a profile.
 ///
 /// Errors: a word that [`encode`] cannot have written.
-pub fn decode(word: u64, pool: &[u64]) -> Result<Inst, DecodeError> {
+pub fn decode(word: u64, pool: &[u64], profile: Profile) -> Result<Inst, DecodeError> {
     let bits = word.view_bits::<Lsb0>();
     let code: u16 = bits[0..16].load_le();
     let (kind, pooled) = from_opcode(code).ok_or(DecodeError::Opcode(code))?;
@@ -183,7 +196,7 @@ pub fn decode(word: u64, pool: &[u64]) -> Result<Inst, DecodeError> {
         (false, false) => signed,
     };
     let inst = Inst { kind, regs, imm, small };
-    inst.validate()?;
+    inst.validate(profile)?;
     // Encoding again finds every bit that should be zero, and constants that stand in the wrong place.
     let expected = {
         let mut own = Pool::default();

@@ -108,6 +108,15 @@ faults! {
     /// A gradient level that does not exist.
     GradientLevel "P0128" "the gradient level is as high as it goes"
         "levels are 0, 1 and 2, and a run with tangents has no level 2: a `gcall` within a `gcall` within a `gcall` has nowhere to go";
+    /// A branch to a place where none ends it.
+    NoBranch "P0134" "the branch leads to no branch instruction"
+        "a branch is ended by a `bra`, `rbra` or `swapbr` where it lands that brings the branch register back to 0; `finish` does not";
+    /// Control at a word of data.
+    RunsData "P0135" "control came to a word of data"
+        "end the code before it with a branch or `finish`";
+    /// `exch32` on an instruction.
+    ExchangesCode "P0136" "the cell holds an instruction"
+        "instructions are not data here: correct the address";
     /// `erase` running backward.
     Irreversible "P0127" "an erased word cannot be brought back"
         "a module that says `.irreversible` runs forward only";

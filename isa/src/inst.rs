@@ -6,8 +6,8 @@ use crate::class::GateClass;
 use crate::desk;
 use crate::num::Env;
 use crate::operand::{Layout, Operand, OperandError, OperandKind, Shape, Slot, layout};
-use crate::table::{ARITY, Flow, Func, Row, Variant, accumulator_class};
-use crate::types::{Acc, Cond, Reg, Ty};
+use crate::table::{ARITY, Flow, Func, Row, Variant, accumulator_class, int_fn};
+use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
 /// What an instruction is, apart from its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +56,9 @@ impl Kind {
         match self {
             Kind::Accumulate { shape, .. } => shape.layout(),
             // A jump without a condition compares nothing: it takes a label only.
-            Kind::Row { row: Row::Jmp, cond: Cond::Always, .. } => [Slot::Label, Slot::None, Slot::None, Slot::None],
+            Kind::Row { row: Row::Jmp | Row::Bra, cond: Cond::Always, .. } => {
+                [Slot::Label, Slot::None, Slot::None, Slot::None]
+            }
             Kind::Row { row, form, .. } => layout(row.info().operands, form),
         }
     }
@@ -87,6 +89,52 @@ impl Kind {
         }
     }
 
+    /// Whether code of this profile may have the instruction.
+    pub fn belongs_to(self, profile: Profile) -> bool {
+        match (profile, self) {
+            (Profile::Native, Kind::Accumulate { .. }) => true,
+            (Profile::Native, Kind::Row { row, .. }) => row.info().profile.is_none(),
+            // What makes words of 32 bits of such, and needs neither addresses nor a stack.
+            (Profile::Pisa, Kind::Accumulate { acc, func, shape, .. }) => {
+                let narrow = matches!(
+                    func,
+                    Func::Int(
+                        int_fn::Fn::Id
+                            | int_fn::Fn::And
+                            | int_fn::Fn::Or
+                            | int_fn::Fn::Nor
+                            | int_fn::Fn::Lt
+                            | int_fn::Fn::Ltu
+                            | int_fn::Fn::Eq
+                            | int_fn::Fn::Min
+                            | int_fn::Fn::Max
+                            | int_fn::Fn::Shl32
+                            | int_fn::Fn::Shr32
+                            | int_fn::Fn::Sar32
+                    )
+                );
+                acc == Acc::Xor && narrow && !shape.layout().into_iter().any(Slot::is_memory)
+            }
+            (Profile::Pisa, Kind::Row { row, ty, .. }) => {
+                let typed = matches!(row, Row::Assert | Row::Zero | Row::Show) && ty == Ty::Int;
+                let own = row.info().profile == Some(Profile::Pisa);
+                let shared = matches!(
+                    row,
+                    Row::Swap
+                        | Row::Not
+                        | Row::Add32
+                        | Row::Neg32
+                        | Row::Rol32
+                        | Row::Emit
+                        | Row::Read
+                        | Row::Print
+                        | Row::Start
+                );
+                own || typed || shared
+            }
+        }
+    }
+
     /// Whether the instruction forgets: it has no inverse.
     pub const fn is_irreversible(self) -> bool {
         matches!(self, Kind::Row { row: Row::Erase, .. })
@@ -100,7 +148,7 @@ impl Kind {
                 n if n <= func.info().args.len() => Some(OperandKind::Value),
                 _ => None,
             },
-            Kind::Row { row: Row::Jmp, cond: Cond::Always, .. } => (n == 0).then_some(OperandKind::Label),
+            Kind::Row { row: Row::Jmp | Row::Bra, cond: Cond::Always, .. } => (n == 0).then_some(OperandKind::Label),
             Kind::Row { row, .. } => row.info().operands.get(n).copied(),
         }
     }
@@ -191,7 +239,10 @@ impl Inst {
             Kind::Row { row, .. } => (row.info().class, None),
         };
         let memory = self.kind.layout().into_iter().any(Slot::is_memory)
-            || matches!(self.kind, Kind::Row { row: Row::Push | Row::Callr | Row::Call | Row::Gcall, .. });
+            || matches!(
+                self.kind,
+                Kind::Row { row: Row::Push | Row::Callr | Row::Call | Row::Gcall | Row::Exch32, .. }
+            );
         [Some(first), second, memory.then_some(GateClass::Memory)].into_iter().flatten()
     }
 
@@ -199,6 +250,12 @@ impl Inst {
     ///
     /// Errors: operands of the wrong number or kind, and everything [`Inst::validate`] rejects.
     pub fn build(family: Kind, operands: &[Operand]) -> Result<Inst, OperandError> {
+        let own = matches!(family, Kind::Row { row, .. } if row.info().profile == Some(Profile::Pisa));
+        Inst::build_in(if own { Profile::Pisa } else { Profile::Native }, family, operands)
+    }
+
+    /// As [`Inst::build`], for code of a profile.
+    pub fn build_in(profile: Profile, family: Kind, operands: &[Operand]) -> Result<Inst, OperandError> {
         let kind = choose(family, operands)?;
         let layout = kind.layout();
         let mut inst = Inst { kind, regs: [Reg::ZERO; 4], imm: 0, small: 0 };
@@ -239,12 +296,12 @@ impl Inst {
                 }
             }
         }
-        inst.validate()?;
+        inst.validate(profile)?;
         Ok(inst)
     }
 
-    /// Checks what the fields alone can tell: no write to `r0`, no register written and used elsewhere, numbers in range.
-    pub fn validate(&self) -> Result<(), OperandError> {
+    /// Checks what the fields alone can tell: no write to `r0` where it always reads 0, no register written and used elsewhere, numbers in range.
+    pub fn validate(&self, profile: Profile) -> Result<(), OperandError> {
         let range = |position, what, found: i64, min, max| {
             in_range(position, what, found.cast_unsigned(), min, max).map(|_| ())
         };
@@ -258,7 +315,7 @@ impl Inst {
             match slot {
                 Slot::Target(f) => {
                     let reg = self.regs[f as usize];
-                    if reg == Reg::ZERO {
+                    if reg == Reg::ZERO && profile == Profile::Native {
                         return Err(OperandError::WritesZero { position });
                     }
                     self.reject_alias(&layout, f, reg)?;
@@ -422,8 +479,11 @@ fn choose(family: Kind, operands: &[Operand]) -> Result<Kind, OperandError> {
         }
         Kind::Row { row, inverse, ty, cond, .. } => {
             let info = row.info();
-            let kinds: &[OperandKind] =
-                if row == Row::Jmp && cond == Cond::Always { &[OperandKind::Label] } else { info.operands };
+            let kinds: &[OperandKind] = if matches!(row, Row::Jmp | Row::Bra) && cond == Cond::Always {
+                &[OperandKind::Label]
+            } else {
+                info.operands
+            };
             let optional = kinds.iter().filter(|k| **k == OperandKind::Tolerance).count();
             if operands.len() > kinds.len() || operands.len() + optional < kinds.len() {
                 let wanted = match kinds.len() {
@@ -453,6 +513,7 @@ fn choose(family: Kind, operands: &[Operand]) -> Result<Kind, OperandError> {
                     OperandKind::Target
                     | OperandKind::Source
                     | OperandKind::Memory
+                    | OperandKind::Constant
                     | OperandKind::Label
                     | OperandKind::Text => {}
                 }

@@ -33,4 +33,4 @@ pub use inst::{Inst, Kind};
 pub use module::Module;
 pub use num::{Env, Format};
 pub use operand::{Operand, OperandError};
-pub use types::{Acc, Cond, Reg, Ty};
+pub use types::{Acc, Cond, Profile, Reg, Ty};

@@ -86,7 +86,7 @@ pub fn suggest(mnemonic: &str) -> Option<&'static str> {
 }
 
 /// Edit distance with exchange of neighbours.
-fn distance(a: &[u8], b: &[u8]) -> usize {
+pub fn distance(a: &[u8], b: &[u8]) -> usize {
     if a.len().abs_diff(b.len()) > 3 {
         return usize::MAX;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::inst::Inst;
 use crate::num::Format;
-use crate::types::Ty;
+use crate::types::{Profile, Ty};
 
 /// A program, or a library without `start`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -107,6 +107,12 @@ pub struct Flags {
     pub irreversible: bool,
     /// Memory size in words, where `.mem` gives it.
     pub mem: Option<u64>,
+    /// The instructions that the code is made of.
+    pub profile: Profile,
+    /// Where a run begins in the profile `pisa`; elsewhere it begins at `start`, and this is 0.
+    pub entry: u32,
+    /// Whether control may come to `start` and `finish` by the branch register, as PendVM lets it.
+    pub lands_anywhere: bool,
 }
 
 impl Module {

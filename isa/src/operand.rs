@@ -18,6 +18,8 @@ pub enum OperandKind {
     Amount,
     /// A register or a constant of the instruction's type.
     Value,
+    /// A constant of the instruction's type.
+    Constant,
     /// A register or a whole number from −16384 to 16383, read as a number of the instruction's type.
     Small,
     /// A constant of the instruction's type, 0 when left out.
@@ -40,6 +42,7 @@ impl OperandKind {
             OperandKind::TargetOrMemory => "register or memory, written",
             OperandKind::Amount => "register, or constant 0 to 63",
             OperandKind::Value => "register or constant",
+            OperandKind::Constant => "constant",
             OperandKind::Small => "register, or whole number -16384 to 16383",
             OperandKind::Tolerance => "constant, 0 if left out",
             OperandKind::Factor => "register, or constant 1 to 16383 (both factors alike)",
@@ -179,6 +182,7 @@ pub const fn layout(kinds: &[OperandKind], form: bool) -> Layout {
                     Slot::FactorDen
                 }
             }
+            OperandKind::Constant => Slot::Imm,
             OperandKind::Label => Slot::Label,
             OperandKind::Text => Slot::Text,
         };

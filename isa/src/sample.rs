@@ -192,7 +192,7 @@ fn variant(family: Kind, s: &mut Source) -> Kind {
             Kind::Accumulate { acc, inverse, func, shape: s.pick(&shapes) }
         }
         Kind::Row { row, inverse, ty, cond, .. } => {
-            let label_only = row == Row::Jmp && cond == Cond::Always;
+            let label_only = matches!(row, Row::Jmp | Row::Bra) && cond == Cond::Always;
             let choice = !label_only && row.info().operands.iter().any(|k| k.has_alternative());
             Kind::Row { row, inverse, ty, cond, form: choice && s.once_in(2) }
         }

@@ -20,7 +20,7 @@ use crate::domain::Domain;
 use crate::fault::Fault;
 use crate::num::{convert, fixed, float, gauss, int, log};
 use crate::operand::OperandKind;
-use crate::types::{Acc, Cond, Ty};
+use crate::types::{Acc, Cond, Profile, Ty};
 
 /// The most arguments that a pure function has.
 pub const ARITY: usize = 3;
@@ -109,6 +109,8 @@ pub struct RowInfo {
     pub flow: Flow,
     /// Whether the instruction moves the stack pointer.
     pub moves_sp: bool,
+    /// The only profile that has the instruction, where it is not the native one's; see [`Kind::belongs_to`](crate::Kind::belongs_to).
+    pub profile: Option<Profile>,
     /// What it does to gradient words.
     pub adjoint: Adjoint,
     /// Documentation, one line an element.
@@ -143,6 +145,10 @@ pub enum Flow {
     CallRegister,
     /// The bounds of a run: `start` / `finish`.
     Run,
+    /// By the branch register: `bra`, `rbra`, `swapbr`.
+    Branch,
+    /// Nowhere: `cell`, a word of data among instructions.
+    Cell,
 }
 
 /// What an instruction that is not an accumulate does to gradient words, at gradient level 1 and above.
@@ -263,12 +269,12 @@ macro_rules! table {
         instructions { $(
             $(#[doc = $idoc:literal])+
             $iid:literal $I:ident $iname:literal $(/ $ipartner:literal)? ($($o:ident: $kind:ident),*) on [$($ity:ident),+]
-            $(test $itest:ident)? $(moves $sp:ident)? $(adjoint $adjoint:ident)? class $iclass:ident |$id:ident, $iv:ident| $run:block $( undo $undo:block )?
+            $(test $itest:ident)? $(moves $sp:ident)? $(adjoint $adjoint:ident)? class $iclass:ident $(in $iprofile:ident)? |$id:ident, $iv:ident| $run:block $( undo $undo:block )?
         )* }
         control { $(
             $(#[doc = $cdoc:literal])+
-            $cid:literal $C:ident $cname:literal / $cpartner:literal ($($co:ident: $ckind:ident),*) on [$($cty:ident),+]
-            $(test $ctest:ident)? $(moves $csp:ident)? class $cclass:ident flow $flow:ident
+            $cid:literal $C:ident $cname:literal $(/ $cpartner:literal)? ($($co:ident: $ckind:ident),*) on [$($cty:ident),+]
+            $(test $ctest:ident)? $(moves $csp:ident)? class $cclass:ident flow $flow:ident $(in $cprofile:ident)?
         )* }
     ) => {
         $(
@@ -381,6 +387,7 @@ macro_rules! table {
                         class: GateClass::$iclass,
                         flow: Flow::Straight,
                         moves_sp: table!(@sp $($sp)?),
+                        profile: table!(@profile $($iprofile)?),
                         adjoint: table!(@adjoint $($adjoint)?),
                         docs: &[$($idoc),+],
                     };
@@ -415,7 +422,7 @@ macro_rules! table {
                         row: Row::$C,
                         id: $cid,
                         mnemonic: $cname,
-                        partner: Some($cpartner),
+                        partner: partner_or_none!($($cpartner)?),
                         operand_names: &[$(stringify!($co)),*],
                         operands: &[$(OperandKind::$ckind),*],
                         types: &[$(Ty::$cty),+],
@@ -423,6 +430,7 @@ macro_rules! table {
                         class: GateClass::$cclass,
                         flow: Flow::$flow,
                         moves_sp: table!(@sp $($csp)?),
+                        profile: table!(@profile $($cprofile)?),
                         adjoint: Adjoint::Discrete,
                         docs: &[$($cdoc),+],
                     }, )*
@@ -464,6 +472,8 @@ macro_rules! table {
     (@adjoint $a:ident) => { Adjoint::$a };
     (@test) => { Test::None };
     (@test $t:ident) => { Test::$t };
+    (@profile) => { None };
+    (@profile $p:ident) => { Some(Profile::$p) };
     (@sp) => { false };
     (@sp sp) => { true };
 }
@@ -952,6 +962,13 @@ table! {
         }
         /// Rotates the bits of a word of 32 bits to the left (`ror32`: to the right) by an amount modulo 32. What stands above them stays.
         25 Rol32 "rol32" / "ror32" (a: Target, n: Amount) on [Int] class Rotate |d, v| { rotate32(d, false) } undo { rotate32(d, true) }
+        /// Exchanges a register with the cell at the address in another. There are 2^32 cells, in which instructions lie, too: exchanging one traps.
+        26 Exch32 "exch32" (a: Target, address: Source) on [Int] class Swap in Pisa |d, v| {
+            let (a, address) = (d.operand(0)?, d.operand(1)?);
+            let m = d.cell(address)?;
+            d.set_cell(address, a)?;
+            d.set(0, m)
+        }
     }
     control {
         /// Where a run begins (`finish`: where it ends). Running backward, they change places.
@@ -967,6 +984,16 @@ table! {
         36 Callr "callr" / "uncallr" (r: Source) on [Int] moves sp class Call flow CallRegister
         /// As `call` (`uncall`), one gradient level higher until the procedure returns. Traps at level 2, which is the highest.
         37 Gcall "gcall" / "guncall" (name: Label) on [Int] moves sp class Call flow GradientCall
+        /// Adds the distance to a label to the branch register if the condition holds. After each instruction that leaves the branch register other than 0,
+        /// control goes on at that distance, where a `bra`, `rbra` or `swapbr` must stand; else at the next instruction. So a `bra` is landed on by
+        /// another that it names: the distances cancel each other.
+        38 Bra "bra" (a: Source, b: Small, label: Label) on [Int] test Optional class Branch flow Branch in Pisa
+        /// As `bra`, and turns around: instructions are undone, in the opposite order, until another `rbra` turns again.
+        39 Rbra "rbra" (label: Label) on [Int] class Branch flow Branch in Pisa
+        /// Exchanges a register with the branch register, which it shows, and takes, as the distance in the direction of the run.
+        40 Swapbr "swapbr" (r: Target) on [Int] class Branch flow Branch in Pisa
+        /// A cell that holds a word. Control that comes to it traps.
+        41 Cell "cell" (word: Constant) on [Int] class Memory flow Cell in Pisa
     }
 }
 

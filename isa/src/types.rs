@@ -55,6 +55,39 @@ impl fmt::Debug for Reg {
     }
 }
 
+/// What instructions a module's code is made of, and what they find around them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(u8)]
+pub enum Profile {
+    /// Jumps in pairs, procedures, a stack, memory apart from the code; `r0` reads 0.
+    #[default]
+    Native = 0,
+    /// The machine of the Pendulum processor: a branch register; one space of 2^32 cells for instructions and data; 32 registers that are
+    /// all alike. Words have 32 bits and are kept sign-extended.
+    Pisa = 1,
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Profile; 2] = [Profile::Native, Profile::Pisa];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::Native => "native",
+            Profile::Pisa => "pisa",
+        }
+    }
+
+    /// Bits in a word.
+    pub const fn width(self) -> u32 {
+        match self {
+            Profile::Native => 64,
+            Profile::Pisa => 32,
+        }
+    }
+}
+
 /// How an instruction reads a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(u8)]

@@ -6,7 +6,9 @@
 
 use crate::inst::{Inst, Kind};
 use crate::module::Module;
+use crate::operand::Operand;
 use crate::table::{Flow, Row};
+use crate::types::Profile;
 
 /// A stretch of code with one entry and one exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +100,15 @@ problems! {
     /// `erase` in a module that does not say `.irreversible`.
     NotIrreversible "P0059" "`erase` in a module that is reversible" ""
         "say `.irreversible` if the program may forget; it cannot run backward then";
+    /// An instruction of another profile.
+    WrongProfile "P0080" "the module's profile has no such instruction" ""
+        "`.profile pisa` is for programs with a branch register; others have jumps in pairs, procedures and memory operands";
+    /// A constant of more than 32 bits where words have 32.
+    WideConstant "P0081" "the constant has more than 32 bits" ""
+        "words of the profile `pisa` have 32 bits: constants lie between -2147483648 and 2147483647";
+    /// An entry beyond the code.
+    NoEntry "P0082" "the run begins where there is no instruction" ""
+        "`.start` takes a label of the code";
 }
 
 /// Something wrong with the code.
@@ -115,9 +126,15 @@ pub struct Violation {
 pub fn verify(module: &Module) -> (Structure, Vec<Violation>) {
     let code = &module.code;
     let mut found = Vec::new();
+    if module.flags.profile == Profile::Pisa {
+        return (Structure::default(), verify_pisa(module));
+    }
     let structure = regions(code, &mut found);
     for (at, inst) in code.iter().enumerate() {
         let at = at as u32;
+        if !inst.kind.belongs_to(Profile::Native) {
+            found.push(Violation { problem: Problem::WrongProfile, at, other: None });
+        }
         if inst.kind.is_irreversible() && !module.flags.irreversible {
             found.push(Violation { problem: Problem::NotIrreversible, at, other: None });
         }
@@ -127,11 +144,31 @@ pub fn verify(module: &Module) -> (Structure, Vec<Violation>) {
                 Some((_, t)) if is_row(t, Row::Proc, false) => {}
                 t => found.push(Violation { problem: Problem::NotProcedure, at, other: t.map(|(n, _)| n) }),
             },
-            Flow::Straight | Flow::Procedure | Flow::CallRegister | Flow::Run => {}
+            Flow::Straight | Flow::Procedure | Flow::CallRegister | Flow::Run | Flow::Branch | Flow::Cell => {}
         }
     }
     found.sort_by_key(|v| v.at);
     (structure, found)
+}
+
+/// What is wrong with code that has a branch register: where branches lead is found out when they are taken.
+fn verify_pisa(module: &Module) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let mut report = |problem, at| found.push(Violation { problem, at, other: None });
+    for (at, inst) in module.code.iter().enumerate() {
+        let at = at as u32;
+        if !inst.kind.belongs_to(Profile::Pisa) {
+            report(Problem::WrongProfile, at);
+        }
+        let wide = |o| matches!(o, Operand::Imm(word, _) if i32::try_from(word.cast_signed()).is_err());
+        if inst.operands().any(|(_, operand)| wide(operand)) {
+            report(Problem::WideConstant, at);
+        }
+    }
+    if module.flags.entry as usize >= module.code.len() {
+        report(Problem::NoEntry, module.flags.entry);
+    }
+    found
 }
 
 /// The address that a label operand means, if the code has it.

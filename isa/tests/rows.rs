@@ -11,7 +11,7 @@ use pendula_isa::num::{Env, Format, log};
 use pendula_isa::operand::{Operand, Shape, Slot};
 use pendula_isa::sample::{Source, instruction, number};
 use pendula_isa::table::{self, ARITY, Func, Function, FunctionVisitor, Row};
-use pendula_isa::types::{Acc, Reg, Ty};
+use pendula_isa::types::{Acc, Profile, Reg, Ty};
 
 /// Random instructions of each family.
 const SAMPLES: usize = 2_000;
@@ -42,7 +42,7 @@ fn samples_are_valid_and_reach_every_shape_and_form() {
     use std::collections::BTreeMap;
     let mut kinds: BTreeMap<u16, usize> = BTreeMap::new();
     each_instruction(|family, inst, _| {
-        assert_eq!(inst.validate(), Ok(()), "{inst:?}");
+        assert_eq!(inst.validate(Profile::Native), Ok(()), "{inst:?}");
         assert_eq!(family_of(inst.kind), family);
         *kinds.entry(opcode(inst.kind, false)).or_default() += 1;
     });
@@ -60,7 +60,7 @@ fn decoding_undoes_encoding() {
     let mut words = Vec::new();
     each_instruction(|_, inst, _| words.push((inst, encode(&inst, &mut pool))));
     for (inst, word) in words {
-        assert_eq!(decode(word, pool.words()), Ok(inst), "{word:#018x}");
+        assert_eq!(decode(word, pool.words(), Profile::Native), Ok(inst), "{word:#018x}");
     }
 }
 
@@ -150,7 +150,7 @@ fn an_inverse_is_one_bit_away_and_undone_by_itself() {
     each_instruction(|_, inst, _| {
         let inverse = inst.inverse();
         assert_eq!(inverse.inverse(), inst);
-        assert_eq!(inverse.validate(), Ok(()), "{inverse:?}");
+        assert_eq!(inverse.validate(Profile::Native), Ok(()), "{inverse:?}");
         let own = match inst.kind {
             Kind::Accumulate { acc, .. } => acc == Acc::Xor,
             Kind::Row { row, .. } => row.info().partner.is_none(),
@@ -184,7 +184,7 @@ fn every_opcode_is_one_kind_or_none() {
 
 /// What [`decode`] may do with a word: reject it, or give an instruction that only this word stands for.
 fn check_word(word: u64, pool: &[u64], accepted: &mut usize) {
-    let inst = match decode(word, pool) {
+    let inst = match decode(word, pool, Profile::Native) {
         Ok(inst) => inst,
         Err(DecodeError::Opcode(code)) => {
             assert_eq!(u64::from(code), word & 0xffff);
@@ -246,7 +246,7 @@ fn one_bit_more_or_less_is_another_instruction_or_none() {
             words.extend([3, 1 << 40].into_iter().filter(|w| !pool.words().contains(w)));
             for bit in 0..64 {
                 check_word(word ^ 1 << bit, &words, &mut accepted);
-                if let Ok(other) = decode(word ^ 1 << bit, &words) {
+                if let Ok(other) = decode(word ^ 1 << bit, &words, Profile::Native) {
                     assert_ne!(other, inst, "bit {bit} of {word:#018x} means nothing");
                 }
             }
@@ -546,8 +546,8 @@ fn a_source_of_bytes_runs_out_into_zeros() {
     assert_eq!((s.word(), s.below(1000), s.between(-3, 3), s.once_in(2)), (0, 0, -3, false));
     assert_eq!(Source::seeded(5).word(), Source::seeded(5).word());
     for family in families() {
-        assert_eq!(instruction(family, &mut Source::bytes(&[])).validate(), Ok(()));
-        assert_eq!(instruction(family, &mut Source::bytes(&[1, 255, 3])).validate(), Ok(()));
+        assert_eq!(instruction(family, &mut Source::bytes(&[])).validate(Profile::Native), Ok(()));
+        assert_eq!(instruction(family, &mut Source::bytes(&[1, 255, 3])).validate(Profile::Native), Ok(()));
     }
 }
 

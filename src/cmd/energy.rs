@@ -42,6 +42,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         include_outside: args.include_outside,
         max_source: args.max_source,
         nil: args.nil.clone(),
+        pisa: args.pisa.clone(),
     };
     let run = Intended { given: &args.given, input: args.input.as_deref() };
     let loaded = match load(&source, Some(run), args.json, reporter)? {
@@ -69,7 +70,8 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         hertz: args.frequency,
         volt: args.voltage,
         memory_words: machine.memory().len() as u64,
-        frac: module.flags.format.frac(),
+        frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
+        width: module.flags.profile.width(),
     };
     let totals = Totals::new(module, &ran.activities);
     let priced = technologies

@@ -19,6 +19,7 @@ pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
         let name = load::display_name(file);
         let laid_out = match kind {
             FileKind::Nil => nil::format_source(&text),
+            FileKind::Pisa => anyhow::bail!("{name}: PISA is left as it is laid out; `fmt` is for `.rasm` and `.nil`"),
             FileKind::Assembly | FileKind::Object => format_source(name, &text),
         };
         match laid_out {

@@ -19,6 +19,7 @@ pub(crate) mod run;
 use anyhow::Context;
 use pendula::asm::assemble::Options;
 use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
+use pendula::asm::pisa;
 use pendula::compiler::{self, lower::Erase};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
@@ -27,7 +28,7 @@ use pendula::uncompute::cheaper_to_erase;
 use pendula::vm::{self, Machine, Outcome};
 
 use crate::Status;
-use crate::cli::{Conditions, Engine, Source, Switch, Uncompute};
+use crate::cli::{Alias, Conditions, Engine, Source, Switch, Uncompute};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 
@@ -44,6 +45,14 @@ pub(crate) struct Program {
 pub(crate) fn options(source: &Source, max_data: Option<u64>) -> Options {
     let mut options =
         Options { include_outside: source.include_outside, max_source: source.max_source, ..Options::default() };
+    options.pisa = pisa::Options {
+        pendvm_bugs: source.pisa.pendvm_bugs,
+        strict: source.pisa.strict,
+        alias: match source.pisa.alias {
+            Alias::Error => pisa::Alias::Refuse,
+            Alias::Noop => pisa::Alias::Nothing,
+        },
+    };
     if let Some(words) = max_data {
         options.max_data = words;
     }

@@ -10,6 +10,7 @@ use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::module::Module;
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
+use pendula::pisa;
 use pendula::values::{self, Location, Place};
 use pendula::vm::{Machine, Outcome};
 use serde_json::{Map, Value, json};
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let shown: Vec<Place> =
         args.show.iter().map(|name| values::find(program.module(), name.trim())).collect::<Result<_, _>>()?;
-    let events = session::listen(&mut machine, args.json);
+    let events = session::listen(&mut machine, &args.source, args.json);
 
     session::allow_whole(&mut machine, given, args.stats || args.json || args.trace || args.keep_dropped);
     let mut session = Session::new(given, args.trace);
@@ -133,7 +134,14 @@ impl State {
     pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], shown: &[Place], args: &Run) -> State {
         let mut text = String::new();
         let mut json = Map::new();
-        let places: Vec<Place> = if shown.is_empty() {
+        let mut cells = Vec::new();
+        let places: Vec<Place> = if shown.is_empty() && pisa::is_pisa(machine.program().module()) {
+            let used = (0..Reg::COUNT as u8).filter_map(Reg::new).filter(|r| machine.registers()[r.index()] != 0);
+            let place = |r| Place { name: pisa::register(r), ty: Ty::Int, at: Location::Register(r) };
+            let (places, others) = pisa::changed(machine);
+            cells = others;
+            used.map(place).chain(places).collect()
+        } else if shown.is_empty() {
             let mut places = imports_or_exports(machine.program().module(), args.reverse);
             let changed = (0..Reg::COUNT as u8)
                 .filter_map(Reg::new)
@@ -149,6 +157,19 @@ impl State {
             let _ = writeln!(text, "{} = {}", place.name, values::text(machine, place, args.hex, limit));
             values.insert(place.name.clone(), place_json(machine, place, args.hex));
         }
+        for (n, (at, word)) in cells.iter().enumerate() {
+            if n == ELEMENTS {
+                let _ = writeln!(text, "… {} cells in all", cells.len());
+                break;
+            }
+            let word = word.cast_signed();
+            let _ = if args.hex {
+                writeln!(text, "[{at}] = {:#010x}", word as i32)
+            } else {
+                writeln!(text, "[{at}] = {word}")
+            };
+        }
+        values.extend(cells.iter().map(|(at, word)| (format!("[{at}]"), json!(word.cast_signed()))));
         let output = machine.output();
         if !output.is_empty() {
             let words: Vec<String> = output.iter().map(|w| w.cast_signed().to_string()).collect();

@@ -12,6 +12,7 @@ use pendula_isa::table::{Instruction, Variant};
 use pendula_isa::types::{Reg, Ty};
 use pendula_isa::{Env, Fault};
 
+use crate::cells::Cells;
 use crate::decode::Op;
 
 /// Something a running program shows to the user.
@@ -21,6 +22,8 @@ pub enum Event {
     Show(Ty, u64),
     /// `print`: the index of a text of the module.
     Print(u32),
+    /// `emit`, in the profile `pisa`: a word that goes to the output tape, running forward.
+    Emit(u64),
 }
 
 /// What a run noticed without stopping. Not part of the state: round trips do not compare it.
@@ -123,6 +126,10 @@ pub(crate) struct Core {
     pub(crate) input: Vec<u64>,
     /// How many words of the input tape have been read.
     pub(crate) read: usize,
+    /// The branch register: how far on the next instruction is; 0 for the one that follows.
+    pub(crate) br: i32,
+    /// The cells that lie beyond the memory, and which of those in it hold instructions.
+    pub(crate) cells: Cells,
     pub(crate) forward: bool,
     pub(crate) checks: bool,
     pub(crate) trap_overflow: bool,
@@ -162,6 +169,26 @@ impl Core {
                 Ok(())
             }
             None => Err(Fault::Memory),
+        }
+    }
+
+    /// The word in the cell at an address modulo 2^32.
+    #[inline(always)]
+    pub(crate) fn cell(&self, address: u64) -> Word {
+        let at = address as u32;
+        if self.cells.is_code(at) {
+            return Err(Fault::ExchangesCode);
+        }
+        Ok(self.mem.get(at as usize).copied().unwrap_or_else(|| self.cells.get(at)))
+    }
+
+    /// Writes a cell whose word was asked for.
+    #[inline(always)]
+    pub(crate) fn set_cell(&mut self, address: u64, word: u64) {
+        let at = address as u32;
+        match self.mem.get_mut(at as usize) {
+            Some(w) => *w = word,
+            None => self.cells.set(at, word),
         }
     }
 
@@ -383,6 +410,17 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     }
 
     #[inline(always)]
+    fn cell(&mut self, a: u64) -> Word {
+        self.core.cell(a)
+    }
+
+    #[inline(always)]
+    fn set_cell(&mut self, a: u64, v: u64) -> Result<(), Fault> {
+        self.core.set_cell(a, v);
+        Ok(())
+    }
+
+    #[inline(always)]
     fn sp(&mut self) -> u64 {
         if self.on_value() { self.core.regs[Reg::SP.index()] } else { self.sp }
     }
@@ -465,6 +503,12 @@ impl<O: Operands> Domain for Ctx<'_, O> {
                 return Err(Fault::TapeFull);
             }
             core.output.push(v);
+            if core.cells.is_pisa()
+                && core.forward
+                && let Some(listener) = &mut core.listener
+            {
+                listener(Event::Emit(v));
+            }
             return Ok(0);
         }
         // The value has been emitted.

@@ -12,9 +12,10 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
 use pendula_isa::num::{compare, convert};
 use pendula_isa::table::{Flow, Row, Variant};
-use pendula_isa::types::{Cond, Ty};
+use pendula_isa::types::{Cond, Profile, Ty};
 use pendula_isa::{Env, Fault};
 
+use crate::branch::{self, Hop};
 use crate::core::Core;
 use crate::dispatch::{Handler, handler, undo};
 
@@ -120,6 +121,14 @@ pub(crate) enum Exit {
     Return { proc: u32 },
     /// The run ends.
     Halt,
+    /// By the branch register: a `bra`, `rbra` or `swapbr`.
+    Hop(Hop),
+    /// The run ends, at an instruction that does not count as a step: in the profile `pisa`.
+    End,
+    /// By nothing: the instruction cannot run.
+    Stop(Fault),
+    /// By running off the code, or into nothing, after the instruction.
+    Edge,
 }
 
 /// A basic block in one direction.
@@ -167,7 +176,8 @@ pub(crate) enum Callee {
 pub(crate) struct Decoded {
     /// For each carriage, once it is asked for: the code, then its inverse in reverse order.
     ops: [OnceLock<Vec<Op>>; Carriage::ALL.len()],
-    /// The forward blocks, then the backward ones in the same order.
+    /// The forward blocks, then the backward ones in the same order. Where there is a branch register, then both again, as they are where
+    /// control comes to them by it.
     pub(crate) code: Vec<Code>,
     /// Where the blocks lie.
     pub(crate) blocks: Vec<Block>,
@@ -186,6 +196,9 @@ fn control(_: &mut Core, _: &[Op]) -> Result<(), Fault> {
 
 /// Decodes verified code; `checks` off leaves out the checks at the heads of blocks.
 pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
+    if module.flags.profile == Profile::Pisa {
+        return branch::decode(module);
+    }
     let code = &module.code;
     let env = Env { format: module.flags.format, ieee: false };
     let blocks = divide(module);
@@ -204,14 +217,14 @@ pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
         match inst.kind.flow() {
             Flow::Call | Flow::GradientCall | Flow::CallRegister => calls[at] = builder.call_site(at, inst),
             Flow::Run => entry[usize::from(partner(inst))] = Some(builder.side(block_of[at], partner(inst))),
-            Flow::Straight | Flow::Jump | Flow::Procedure => {}
+            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Branch | Flow::Cell => {}
         }
     }
     let entry = match entry {
         [Some(start), Some(finish)] => Some([start, finish]),
         _ => None,
     };
-    Decoded { ops: Default::default(), code: out, blocks, block_of, calls, entry }
+    Decoded::new(out, blocks, block_of, calls, entry)
 }
 
 /// Whether the instruction is its row's partner: `from`, `ret`, `uncall`, `finish`.
@@ -229,6 +242,8 @@ fn divide(module: &Module) -> Vec<Block> {
     for (at, inst) in code.iter().enumerate() {
         let (before, after) = match (inst.kind.flow(), partner(inst)) {
             (Flow::Straight, _) => (false, false),
+            // Verified code of the native profile has none.
+            (Flow::Branch | Flow::Cell, _) => (true, true),
             (Flow::Jump | Flow::Procedure | Flow::Run, ends) => {
                 // `jmp` ends a block and `from` begins one; `ret` and `finish` end, `proc` and `start` begin.
                 let ends = ends != (inst.kind.flow() == Flow::Jump);
@@ -323,7 +338,7 @@ impl Builder<'_> {
     fn transfers(&self, at: u32, back: bool) -> bool {
         let inst = self.inst(at);
         match inst.kind.flow() {
-            Flow::Straight => false,
+            Flow::Straight | Flow::Branch | Flow::Cell => false,
             Flow::Jump => partner(inst) == back,
             Flow::Procedure | Flow::Run => partner(inst) != back,
             Flow::Call | Flow::GradientCall | Flow::CallRegister => true,
@@ -334,7 +349,7 @@ impl Builder<'_> {
         let inst = self.inst(at);
         let link = u64::from(at) + 1;
         match inst.kind.flow() {
-            Flow::Straight => self.fall(at, back),
+            Flow::Straight | Flow::Branch | Flow::Cell => self.fall(at, back),
             Flow::Jump => {
                 let to = self.target(at);
                 let confirm = self.test(self.inst(to));
@@ -375,7 +390,9 @@ impl Builder<'_> {
         let next = next.unwrap_or(at);
         let inst = self.inst(next);
         let unless = match inst.kind.flow() {
-            Flow::Straight | Flow::Call | Flow::GradientCall | Flow::CallRegister => Test::never(),
+            Flow::Straight | Flow::Call | Flow::GradientCall | Flow::CallRegister | Flow::Branch | Flow::Cell => {
+                Test::never()
+            }
             _ if self.transfers(next, back) => Test::never(),
             Flow::Jump if self.checks => self.test(inst),
             Flow::Jump => Test::never(),
@@ -419,6 +436,16 @@ fn operations(code: &[Inst], carriage: Carriage) -> Vec<Op> {
 }
 
 impl Decoded {
+    pub(crate) fn new(
+        code: Vec<Code>,
+        blocks: Vec<Block>,
+        block_of: Vec<u32>,
+        calls: Vec<Option<CallSite>>,
+        entry: Option<[u32; 2]>,
+    ) -> Decoded {
+        Decoded { ops: Default::default(), code, blocks, block_of, calls, entry }
+    }
+
     /// The straight-line instructions for a carriage, decoded on first use.
     pub(crate) fn ops(&self, module: &Module, carriage: Carriage) -> &[Op] {
         self.ops[carriage as usize].get_or_init(|| operations(&module.code, carriage))
@@ -426,7 +453,8 @@ impl Decoded {
 
     /// Whether a block's code is that of the forward direction.
     pub(crate) fn is_forward(&self, block: u32) -> bool {
-        (block as usize) < self.blocks.len()
+        let n = self.blocks.len();
+        block as usize % (2 * n) < n
     }
 
     /// The block of the instruction at address `at`, in one direction.
@@ -436,12 +464,8 @@ impl Decoded {
 
     /// The address of instruction number `k` of a block, counted in the direction of the run.
     pub(crate) fn address(&self, block: u32, k: u32) -> u32 {
-        let n = self.blocks.len();
-        if self.is_forward(block) {
-            self.blocks[block as usize].start + k
-        } else {
-            self.blocks[block as usize - n].end - 1 - k
-        }
+        let within = self.blocks[block as usize % self.blocks.len()];
+        if self.is_forward(block) { within.start + k } else { within.end - 1 - k }
     }
 
     /// The entry of the procedure whose `proc` is at address `at`, if there is one, in one direction.

@@ -101,7 +101,14 @@ pub fn differentiable(module: &Module) -> Result<(), Refused> {
         match module.code[at as usize].kind.flow() {
             Flow::GradientCall => return Err(Refused::UsesGradients(at)),
             Flow::Straight if is_gswap(at) => return Err(Refused::UsesGradients(at)),
-            Flow::Straight | Flow::Call | Flow::CallRegister | Flow::Jump | Flow::Procedure | Flow::Run => {}
+            Flow::Straight
+            | Flow::Call
+            | Flow::CallRegister
+            | Flow::Jump
+            | Flow::Procedure
+            | Flow::Run
+            | Flow::Branch
+            | Flow::Cell => {}
         }
     }
     Ok(())
@@ -129,7 +136,7 @@ pub fn reached(module: &Module) -> Vec<RangeInclusive<u32>> {
                 Flow::CallRegister => {
                     todo.extend(structure.regions.iter().map(|r| r.start).filter(|at| is(*at, Row::Proc)));
                 }
-                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run => {}
+                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch | Flow::Cell => {}
             }
         }
     }

@@ -6,6 +6,8 @@
 //! instructions' meanings are not here but in the table of `pendula-isa`;
 //! nothing here prints.
 
+mod branch;
+mod cells;
 mod core;
 mod decode;
 mod dispatch;

@@ -7,9 +7,11 @@ use pendula_isa::adjoint::{Carriage, LANES};
 use pendula_isa::counts::{Counts, Direction, Mode, ModeCounts};
 use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::types::Reg;
+use pendula_isa::table::Flow;
+use pendula_isa::types::{Profile, Reg};
 use pendula_isa::{Env, Fault, Inst};
 
+use crate::cells::Cells;
 use crate::core::{Core, Dropped, Event, Flags, Lane};
 use crate::decode::{Code, Exit};
 use crate::program::Program;
@@ -196,7 +198,9 @@ impl<'p> Machine<'p> {
         let engine = config.engine;
         engine.wanting().map_err(|why| ConfigError::Engine { engine, why })?;
         let module = program.module();
-        let data = module.data.len() as u64;
+        let pisa = module.flags.profile == Profile::Pisa;
+        // Where there is one space for both, instructions take room in the memory, too.
+        let data = if pisa { module.code.len() } else { module.data.len() } as u64;
         let mem = match (config.mem, module.flags.mem) {
             (Some(n), _) => n,
             (None, Some(n)) if n > MODULE_LIMIT => return Err(ConfigError::TooMuch(n)),
@@ -211,9 +215,15 @@ impl<'p> Machine<'p> {
         // Asks first, because the allocation below would abort.
         Vec::<u64>::new().try_reserve_exact(size).map_err(|_| ConfigError::Allocate(mem))?;
         let mut memory = vec![0; size];
-        memory[..module.data.len()].copy_from_slice(&module.data);
         let mut regs = [0; Reg::COUNT];
-        regs[Reg::SP.index()] = data;
+        if pisa {
+            for (word, inst) in memory.iter_mut().zip(&module.code) {
+                *word = if inst.kind.flow() == Flow::Cell { inst.imm.cast_unsigned() } else { 0 };
+            }
+        } else {
+            memory[..module.data.len()].copy_from_slice(&module.data);
+            regs[Reg::SP.index()] = data;
+        }
         let core = Core {
             regs,
             mem: memory,
@@ -224,6 +234,8 @@ impl<'p> Machine<'p> {
             output: Vec::new(),
             input: Vec::new(),
             read: 0,
+            br: 0,
+            cells: Cells::of(module),
             forward: true,
             checks: program.checks,
             trap_overflow: config.trap_overflow,
@@ -255,11 +267,20 @@ impl<'p> Machine<'p> {
         Ok(machine)
     }
 
-    /// Puts the machine where a run in this direction begins: at `start`, or at `finish`. The state stays as it is.
+    /// Puts the machine where a run in this direction begins: at `start`, or at `finish`. Of several `finish`, which the profile `pisa` may have, at that
+    /// where a run has ended, or at the last. The state stays as it is.
     pub fn begin(&mut self, direction: Direction) {
-        let entry = self.program.decoded.entry.unwrap_or([0, 0]);
+        let d = &self.program.decoded;
         let back = direction == Direction::Backward;
-        self.position = Position { block: entry[usize::from(back)], k: 0 };
+        let mut block = d.entry.unwrap_or([0, 0])[usize::from(back)];
+        let ended = self.position.block;
+        if self.halted && back && d.is_forward(ended) && matches!(self.code(ended).exit, Exit::End) {
+            block = ended + d.blocks.len() as u32;
+            self.core.br = self.core.br.wrapping_neg();
+        } else {
+            self.core.br = 0;
+        }
+        self.position = Position { block, k: 0 };
         self.core.forward = !back;
         self.halted = false;
     }
@@ -303,12 +324,22 @@ impl<'p> Machine<'p> {
         &self.core.regs
     }
 
-    /// Writes a register; `r0` stays 0.
+    /// Writes a register; `r0` stays 0 where it always reads 0.
     pub fn set_register(&mut self, reg: Reg, word: u64) {
-        if reg != Reg::ZERO {
+        if reg != Reg::ZERO || self.is_pisa() {
             self.saved.rest = false;
-            self.core.regs[reg.index()] = word;
+            self.core.regs[reg.index()] = self.narrowed(word);
         }
+    }
+
+    /// Whether there is a branch register, and words have 32 bits.
+    fn is_pisa(&self) -> bool {
+        self.program.module().flags.profile == Profile::Pisa
+    }
+
+    /// A word as the profile has it: of 32 bits, sign-extended, where it has no more.
+    pub fn narrowed(&self, word: u64) -> u64 {
+        if self.is_pisa() { i64::from(word as i32).cast_unsigned() } else { word }
     }
 
     /// The memory.
@@ -322,6 +353,16 @@ impl<'p> Machine<'p> {
         &mut self.core.mem
     }
 
+    /// The cells beyond [`Machine::memory`] that are not zero, by address: where there are 2^32 of them, in the profile `pisa`.
+    pub fn cells(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.core.cells.nonzero()
+    }
+
+    /// The branch register of the profile `pisa`: how far on the next instruction is, 0 for the one that follows.
+    pub fn branch_register(&self) -> i32 {
+        self.core.br
+    }
+
     /// The words emitted so far.
     pub fn output(&self) -> &[u64] {
         &self.core.output
@@ -329,13 +370,13 @@ impl<'p> Machine<'p> {
 
     /// Gives the output tape that a backward run starts with.
     pub fn set_output(&mut self, words: Vec<u64>) {
-        self.core.output = words;
+        self.core.output = words.into_iter().map(|w| self.narrowed(w)).collect();
     }
 
     /// Gives the input tape; `read` of its words count as read: none for a forward run, all for a backward one.
     pub fn set_input(&mut self, words: Vec<u64>, read: usize) {
         self.core.read = read.min(words.len());
-        self.core.input = words;
+        self.core.input = words.into_iter().map(|w| self.narrowed(w)).collect();
     }
 
     /// The input tape.
@@ -366,6 +407,12 @@ impl<'p> Machine<'p> {
             hash.update(bytemuck::cast_slice(part));
         }
         hash.update(&(self.core.read as u64).to_le_bytes());
+        if self.core.br != 0 {
+            hash.update(&self.core.br.to_le_bytes());
+        }
+        for (at, word) in self.core.cells.nonzero() {
+            hash.update(&[u64::from(at), word].map(u64::to_le_bytes).concat());
+        }
         for (n, lane) in self.core.lanes.iter().enumerate().filter(|(_, l)| !l.is_clear()) {
             hash.update(&(n as u64).to_le_bytes());
             // Zeros at the end may be there or not: a lane grows when it is needed.
@@ -386,8 +433,20 @@ impl<'p> Machine<'p> {
         let modes = modes.filter_map(|(carriage, direction)| {
             let back = direction == Direction::Backward;
             let counts = &self.counts[carriage as usize];
-            let blocks = if back { counts.get(n..) } else { counts.get(..n) };
-            let blocks = blocks.map_or_else(|| vec![0; n], <[u64]>::to_vec);
+            let mut blocks = vec![0; n];
+            for (code, times) in counts.iter().enumerate().filter(|(_, times)| **times > 0) {
+                let code = code as u32;
+                if d.is_forward(code) == back {
+                    continue;
+                }
+                // One may stand for several blocks in a row, with a branch register.
+                let mut k = 0;
+                while k < d.code[code as usize].len {
+                    let block = d.block_of[d.address(code, k) as usize] as usize;
+                    blocks[block] += times;
+                    k += d.blocks[block].end - d.blocks[block].start;
+                }
+            }
             let singles = self.singles.range((carriage, back, 0)..=(carriage, back, u32::MAX));
             let singles: Vec<(u32, u64)> = singles.map(|(&(.., at), &times)| (at, times)).collect();
             let ran = !singles.is_empty() || blocks.iter().any(|c| *c > 0);
@@ -412,7 +471,9 @@ impl<'p> Machine<'p> {
         self.disturb();
         match self.engine {
             #[cfg(any(feature = "jit", feature = "native"))]
-            Engine::Jit | Engine::Native => self.run_compiled(limit),
+            Engine::Jit | Engine::Native if self.program.module().flags.profile == Profile::Native => {
+                self.run_compiled(limit)
+            }
             _ => self.interpret(limit),
         }
     }
@@ -496,6 +557,9 @@ impl<'p> Machine<'p> {
                 Ok(None) => {
                     self.position.k += 1;
                     self.halted = true;
+                    if matches!(code.exit, Exit::End) {
+                        return Stepped::Finished;
+                    }
                 }
                 Err(Leave::Tail(fault, other)) => {
                     return Stepped::Trap(Box::new(self.trap(fault, block, k, other)));
@@ -520,7 +584,10 @@ impl<'p> Machine<'p> {
                 Some(site) => follow(&self.core, block, site.after(&self.core)),
                 None => return Err(Stepped::Finished),
             },
-            Exit::Return { .. } | Exit::Halt => return Err(Stepped::Finished),
+            Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
+            Exit::Return { .. } | Exit::Halt | Exit::Hop(_) | Exit::End | Exit::Stop(_) => {
+                return Err(Stepped::Finished);
+            }
         };
         match next {
             Ok(block) => {

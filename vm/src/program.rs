@@ -79,7 +79,7 @@ impl Program {
             return Err(LoadError::Code(violation));
         }
         for (at, inst) in module.code.iter().enumerate() {
-            inst.validate().map_err(|error| LoadError::Operand { at: at as u32, error })?;
+            inst.validate(module.flags.profile).map_err(|error| LoadError::Operand { at: at as u32, error })?;
         }
         if let Some(span) = module.spans.iter().find(|s| s.start > s.end || s.end as usize > module.code.len()) {
             return Err(LoadError::Span(span.name.clone()));

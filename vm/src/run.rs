@@ -5,6 +5,7 @@ use pendula_isa::Fault;
 use pendula_isa::adjoint::{Carriage, GRADIENT, SECOND};
 use pendula_isa::types::Reg;
 
+use crate::branch::hop;
 use crate::core::Core;
 use crate::decode::{Branch, Callee, Code, Decoded, Edge, Exit, Op};
 use crate::dispatch::CHAIN;
@@ -67,6 +68,10 @@ pub(crate) fn run_blocks<const COUNT: bool>(
         let next = match &code.exit {
             Exit::Branch(branch) => decide(core, branch),
             Exit::Fall(next) => Some(*next),
+            Exit::Hop(h) => match hop(core, d, h) {
+                Ok(next) => Some(next),
+                Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
+            },
             exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
                 match transfer(core, program, exit) {
                     Ok(next) if core.carriage != carriage => {
@@ -83,13 +88,21 @@ pub(crate) fn run_blocks<const COUNT: bool>(
                 counts[block as usize] += u64::from(COUNT);
                 break Stop::Halted(block);
             }
+            Exit::End => break Stop::Halted(block),
+            Exit::Stop(_) | Exit::Edge => None,
         };
         let Some(next) = next else {
             let leave = match &code.exit {
                 Exit::Branch(branch) => explain(core, d, block, branch),
-                Exit::Fall(_) | Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => {
-                    Leave::Tail(Fault::OffCode, None)
-                }
+                Exit::Stop(fault) => Leave::Tail(*fault, None),
+                Exit::Edge => Leave::Head { from: block, to: block, fault: Fault::OffCode },
+                Exit::Fall(_)
+                | Exit::Call { .. }
+                | Exit::CallRegister { .. }
+                | Exit::Return { .. }
+                | Exit::Halt
+                | Exit::Hop(_)
+                | Exit::End => Leave::Tail(Fault::OffCode, None),
             };
             break stop_leaving::<COUNT>(counts, code, block, &mut left, leave);
         };
@@ -228,7 +241,10 @@ pub(crate) fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit)
         }
         Exit::Fall(next) => Ok(Some(*next)),
         Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } => transfer(core, program, exit).map(Some),
-        Exit::Halt => Ok(None),
+        Exit::Halt | Exit::End => Ok(None),
+        Exit::Hop(h) => hop(core, &program.decoded, h).map(Some),
+        Exit::Stop(fault) => Err(Leave::Tail(*fault, None)),
+        Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
     }
 }
 
@@ -282,7 +298,9 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
                 follow(core, d.side((link - 1) as usize, core.forward), after)
             }
         }
-        Exit::Branch(_) | Exit::Fall(_) | Exit::Halt => Err(Leave::Tail(Fault::OffCode, None)),
+        Exit::Branch(_) | Exit::Fall(_) | Exit::Halt | Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {
+            Err(Leave::Tail(Fault::OffCode, None))
+        }
     }
 }
 

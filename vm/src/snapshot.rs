@@ -4,6 +4,7 @@ use pendula_isa::adjoint::Carriage;
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 
+use crate::cells::Cells;
 use crate::core::{Dropped, Lane};
 use crate::machine::{ConfigError, Machine};
 use crate::run::carry;
@@ -21,6 +22,7 @@ pub struct Snapshot {
     output: Vec<u64>,
     input: Vec<u64>,
     read: usize,
+    cells: Cells,
 }
 
 impl Machine<'_> {
@@ -28,7 +30,7 @@ impl Machine<'_> {
     pub fn snapshot(&self) -> Snapshot {
         let core = &self.core;
         let (output, input) = (core.output.clone(), core.input.clone());
-        Snapshot { regs: core.regs, mem: core.mem.clone(), output, input, read: core.read }
+        Snapshot { regs: core.regs, mem: core.mem.clone(), output, input, read: core.read, cells: core.cells.clone() }
     }
 
     /// Brings a copy of the values back. What words carry stays.
@@ -43,6 +45,7 @@ impl Machine<'_> {
         self.core.output.clone_from(&snapshot.output);
         self.core.input.clone_from(&snapshot.input);
         self.core.read = snapshot.read;
+        self.core.cells.clone_from(&snapshot.cells);
     }
 
     /// Makes the machine as a new one is, about to run forward, but with these values and with `words` words of memory: those of the

@@ -16,7 +16,7 @@ use pendula_isa::module::Module;
 use pendula_isa::operand::Operand;
 use pendula_isa::sample::{Draft, Source, instruction, number, word};
 use pendula_isa::table::Flow;
-use pendula_isa::types::{Reg, Ty};
+use pendula_isa::types::{Profile, Reg, Ty};
 use pendula_vm::{Carriage, Config, Engine, Machine, Outcome, Program};
 
 /// How well C is compiled: what is compared is what it says.
@@ -104,7 +104,7 @@ fn random_programs_in_c() {
 
 /// The families that run straight on, and can be undone.
 fn straight() -> Vec<Kind> {
-    families().filter(|k| k.flow() == Flow::Straight && !k.is_irreversible()).collect()
+    families().filter(|k| k.flow() == Flow::Straight && k.belongs_to(Profile::Native) && !k.is_irreversible()).collect()
 }
 
 /// An instruction of this family, and before it a few of others.

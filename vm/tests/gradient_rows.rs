@@ -15,7 +15,7 @@ use pendula_isa::num::{Format, convert, fixed, int};
 use pendula_isa::operand::{Operand, Shape, Slot};
 use pendula_isa::sample::{Source, instruction, number, word};
 use pendula_isa::table::{Adjoint, Flow, Func, Row};
-use pendula_isa::types::{Acc, Reg, Ty};
+use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::{Env, Fault};
 use pendula_vm::gradient::Cell;
 use pendula_vm::{Config, Machine, Outcome};
@@ -733,7 +733,9 @@ fn lanes_come_back_bit_for_bit() {
 
 /// The families of straight-line instructions, with `erase` or without.
 fn straight(erase: bool) -> Vec<Kind> {
-    families().filter(|k| k.flow() == Flow::Straight && (erase || !k.is_irreversible())).collect()
+    families()
+        .filter(|k| k.flow() == Flow::Straight && k.belongs_to(Profile::Native) && (erase || !k.is_irreversible()))
+        .collect()
 }
 
 /// Whether the instruction does nothing to lanes.

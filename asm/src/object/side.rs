@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use pendula_isa::Format;
 use pendula_isa::module::{Flags, Loc, Reason, Span};
+use pendula_isa::types::Profile;
 
 use super::ObjectError;
 
@@ -23,6 +24,8 @@ pub const VERSION: u8 = 1;
 
 const IRREVERSIBLE: u8 = 1;
 const MEM: u8 = 2;
+const PISA: u8 = 4;
+const LANDS: u8 = 8;
 
 fn put(out: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
@@ -127,10 +130,16 @@ pub(super) fn put_symbol(out: &mut Vec<u8>, global: bool, doc: &str) {
 }
 
 pub(super) fn write_flags(flags: &Flags) -> Vec<u8> {
-    let bits = if flags.irreversible { IRREVERSIBLE } else { 0 } | if flags.mem.is_some() { MEM } else { 0 };
+    let pisa = flags.profile == Profile::Pisa;
+    let bits =
+        [(flags.irreversible, IRREVERSIBLE), (flags.mem.is_some(), MEM), (pisa, PISA), (flags.lands_anywhere, LANDS)];
+    let bits = bits.into_iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit);
     let mut out = vec![VERSION, flags.format.frac() as u8, bits];
     if let Some(mem) = flags.mem {
         put(&mut out, mem);
+    }
+    if pisa {
+        put(&mut out, u64::from(flags.entry));
     }
     out
 }
@@ -145,12 +154,17 @@ pub(super) fn read_flags(bytes: &[u8]) -> Result<Flags, ObjectError> {
     let format = Format::ALL.into_iter().find(|f| f.frac() == frac);
     let format = format.ok_or_else(|| cursor.error("there is no such fixed-point format"))?;
     let bits = cursor.byte()?;
-    if bits & !(IRREVERSIBLE | MEM) != 0 {
+    if bits & !(IRREVERSIBLE | MEM | PISA | LANDS) != 0 {
         return Err(cursor.error("unknown flags are set"));
     }
     let mem = if bits & MEM != 0 { Some(cursor.number()?) } else { None };
+    let (profile, entry) = match bits & PISA != 0 {
+        true => (Profile::Pisa, cursor.number()?),
+        false => (Profile::Native, 0),
+    };
+    let entry = u32::try_from(entry).map_err(|_| cursor.error("the run begins beyond every address"))?;
     cursor.finish()?;
-    Ok(Flags { format, irreversible: bits & IRREVERSIBLE != 0, mem })
+    Ok(Flags { format, irreversible: bits & IRREVERSIBLE != 0, mem, profile, entry, lands_anywhere: bits & LANDS != 0 })
 }
 
 pub(super) fn write_texts(texts: &[String]) -> Vec<u8> {

@@ -473,7 +473,12 @@ fn row_traps(row: Row, ty: Ty) -> bool {
         | Row::Proc
         | Row::Call
         | Row::Callr
-        | Row::Gcall => true,
+        | Row::Gcall
+        | Row::Exch32
+        | Row::Bra
+        | Row::Rbra
+        | Row::Swapbr
+        | Row::Cell => true,
     }
 }
 

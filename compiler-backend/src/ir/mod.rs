@@ -402,7 +402,12 @@ pub fn permutes(row: Row) -> bool {
         | Row::Proc
         | Row::Call
         | Row::Callr
-        | Row::Gcall => false,
+        | Row::Gcall
+        | Row::Exch32
+        | Row::Bra
+        | Row::Rbra
+        | Row::Swapbr
+        | Row::Cell => false,
     }
 }
 

@@ -132,6 +132,7 @@ impl Effects {
                         Some(
                             OperandKind::Source
                             | OperandKind::Amount
+                            | OperandKind::Constant
                             | OperandKind::Value
                             | OperandKind::Small
                             | OperandKind::Tolerance

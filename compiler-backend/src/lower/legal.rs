@@ -175,7 +175,7 @@ impl Emitter<'_> {
                     found[n] = Found::Const(c & 63);
                     true
                 }
-                OperandKind::Value | OperandKind::Tolerance | OperandKind::Small => true,
+                OperandKind::Value | OperandKind::Tolerance | OperandKind::Constant | OperandKind::Small => true,
                 OperandKind::Factor => factors,
                 OperandKind::Source | OperandKind::Label | OperandKind::Text => false,
             };

@@ -29,7 +29,7 @@ use pendula_isa::inst::{OFFSET_MAX, OFFSET_MIN};
 use pendula_isa::module::{Flags, Loc, Reason, Span, Symbol, SymbolKind};
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::Row;
-use pendula_isa::{Acc, Inst, Kind, Module, Reg, Ty};
+use pendula_isa::{Acc, Inst, Kind, Module, Profile, Reg, Ty};
 
 use crate::ir::{self, Function, Program};
 use emit::{Coded, Context, Emitter, FRAME, accumulate, plain, reg};
@@ -198,7 +198,7 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
         data: data.words.clone(),
         symbols: data.symbols.clone(),
         texts: program.texts.clone(),
-        flags: Flags { format: program.format, irreversible: false, mem: None },
+        flags: Flags { format: program.format, ..Flags::default() },
         ..Module::default()
     };
     let mut out =
@@ -407,7 +407,7 @@ fn location(loc: ir::Loc) -> Loc {
 /// Checks the whole module: what is found here is an error of the compiler.
 fn check(module: &Module) -> Result<(), LowerError> {
     for (at, inst) in module.code.iter().enumerate() {
-        inst.validate().map_err(|e| LowerError::Internal(format!("instruction {at}: {e}")))?;
+        inst.validate(Profile::Native).map_err(|e| LowerError::Internal(format!("instruction {at}: {e}")))?;
     }
     match pendula_isa::verify::verify(module).1.first() {
         None => Ok(()),

@@ -33,7 +33,13 @@ impl Said {
             Flow::Straight => matches!(inst.kind, Kind::Row { row, .. } if row.info().class == GateClass::Check),
             // The `from` of a pair.
             Flow::Jump => matches!((self, inst.kind), (Said::Branch | Said::Turn, Kind::Row { inverse: true, .. })),
-            Flow::Procedure | Flow::Run | Flow::Call | Flow::GradientCall | Flow::CallRegister => false,
+            Flow::Procedure
+            | Flow::Run
+            | Flow::Call
+            | Flow::GradientCall
+            | Flow::CallRegister
+            | Flow::Branch
+            | Flow::Cell => false,
         }
     }
 

@@ -11,7 +11,7 @@
 //! | `add`, `increment`, `rotate` of integers of fewer bits than a word | [`Part::Narrow`] |
 //! | `rotation` | [`Part::Rotation`]; its shears alone are [`Part::Shears`] |
 //! | `elementary`, `root`, `power`, `convert`, those of floating point, `log-sum`, `log-convert` | [`Function::Kernel`] |
-//! | `branch`, `check` | [`Part::Branch`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
+//! | `branch`, `check` | [`Part::Branch`], [`Part::BranchRegister`], [`Part::BranchTurn`], [`Part::BranchSwap`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
 //!
 //! Elementary functions and floating point are straight-line programs over the builder's words, written in [`kernels`]; they enter a target
 //! by [`accumulate`] as any other [`Value`] does.
@@ -236,6 +236,12 @@ pub enum Part {
     Branch(Half, Cond),
     /// A jump that compares `a` and `b` and the `from` at which it lands, which compares `c` and `d`. Traps if they do not agree.
     BranchPair(Cond, Cond),
+    /// Adds `offset` to the branch register `br` if the condition holds between `a` and `b`, and `br` to `pc`.
+    BranchRegister(Cond),
+    /// Adds `offset` to the branch register `br`, and `br` to `pc`, and complements the direction `dir`.
+    BranchTurn,
+    /// Exchanges `r` with the branch register `br`, and adds that to `pc`.
+    BranchSwap,
     /// Enters the procedure `to`: exchanges `pc` with `link`, which becomes the address after the call. Traps unless `link` is clear. Backward, returns.
     Call,
     /// Traps unless the condition holds between `a` and `b`.
@@ -314,6 +320,9 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
         Part::Memory { words } => control::memory(&mut b, words, width),
         Part::Branch(half, cond) => control::branch(&mut b, half, cond, width),
         Part::BranchPair(jump, from) => control::branch_pair(&mut b, jump, from, width),
+        Part::BranchRegister(cond) => control::branch_register(&mut b, cond, width),
+        Part::BranchTurn => control::branch_turn(&mut b, width),
+        Part::BranchSwap => control::branch_swap(&mut b, width),
         Part::Call => control::call(&mut b, width),
         Part::Check(cond) => control::check(&mut b, cond, width),
         Part::CheckLog(cond) => log::check(&mut b, cond, width),

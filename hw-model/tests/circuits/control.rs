@@ -137,3 +137,30 @@ fn table_lookups() {
         });
     }
 }
+
+#[test]
+fn the_branch_register() {
+    for width in [4, 8, 32] {
+        let m = mask(width);
+        for cond in ALL {
+            let circuit = generate(Part::BranchRegister(cond), width).unwrap();
+            let cases = cases(16, 640, &[width; 5]);
+            check(&circuit, ["a", "b", "offset", "br", "pc"], &cases, |[a, b, offset, br, pc]| {
+                let br = if holds(cond, a, b, width) { br + offset } else { br } & m;
+                Some([a, b, offset, br, (pc + br) & m])
+            });
+        }
+        let turn = generate(Part::BranchTurn, width).unwrap();
+        check(
+            &turn,
+            ["offset", "br", "pc", "dir"],
+            &cases(16, 640, &[width, width, width, 1]),
+            |[offset, br, pc, dir]| {
+                let br = (br + offset) & m;
+                Some([offset, br, (pc + br) & m, dir ^ 1])
+            },
+        );
+        let swap = generate(Part::BranchSwap, width).unwrap();
+        check(&swap, ["r", "br", "pc"], &cases(16, 640, &[width; 3]), |[r, br, pc]| Some([br, r, (pc + r) & m]));
+    }
+}

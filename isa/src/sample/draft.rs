@@ -190,7 +190,12 @@ impl Draft {
                             // Pairs are mirrored; a procedure stays where it is.
                             Flow::Jump => -inst.imm,
                             Flow::Call | Flow::GradientCall => inst.imm + n as i64 - now,
-                            Flow::Straight | Flow::Procedure | Flow::CallRegister | Flow::Run => inst.imm,
+                            Flow::Straight
+                            | Flow::Procedure
+                            | Flow::CallRegister
+                            | Flow::Run
+                            | Flow::Branch
+                            | Flow::Cell => inst.imm,
                         };
                         module.code.push(Inst { imm, ..inst });
                     }

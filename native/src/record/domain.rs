@@ -230,6 +230,14 @@ impl Domain for Recorder<'_> {
         self.unsupported = true;
     }
 
+    fn cell(&mut self, _: V) -> Recorded {
+        Err(Unsupported)
+    }
+
+    fn set_cell(&mut self, _: V, _: V) -> Result<(), Unsupported> {
+        Err(Unsupported)
+    }
+
     fn emit(&mut self, _: V) -> Recorded {
         Err(Unsupported)
     }

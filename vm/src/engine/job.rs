@@ -72,6 +72,7 @@ impl<'a> Job<'a> {
                     }
                 }
                 Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
+                Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
             let mut body = recorder.finish();
             #[cfg(feature = "native")]

@@ -166,7 +166,7 @@ fn survey(module: &Module) -> Vec<Region> {
             match inst.kind.flow() {
                 Flow::Call | Flow::GradientCall => calls.push((i64::from(at) + inst.imm) as u32),
                 Flow::CallRegister => touched = !1,
-                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run => {}
+                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch | Flow::Cell => {}
             }
         }
         regions.push(Region { first: r.start, last: r.last, touched, calls });
@@ -290,6 +290,8 @@ impl Plan {
                     }
                 }
                 Exit::Return { .. } | Exit::Halt => {}
+                // The interpreter runs programs that have them.
+                Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
         }
         entries.sort_unstable();
@@ -353,6 +355,7 @@ impl Plan {
                 }
                 Exit::Return { .. } => edge(at, outside, Way::Return),
                 Exit::CallRegister { .. } | Exit::Halt => {}
+                Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
             edge(at, outside, Way::Partial);
         }

@@ -178,6 +178,14 @@ impl Domain for Bench<'_> {
     }
     fn lose(&mut self, _: u64) {}
     fn lose_inexact(&mut self, _: u64) {}
+    fn cell(&mut self, _: u64) -> Word {
+        Err(Fault::Memory)
+    }
+
+    fn set_cell(&mut self, _: u64, _: u64) -> Result<(), Fault> {
+        Err(Fault::Memory)
+    }
+
     fn emit(&mut self, _: u64) -> Word {
         Err(Fault::TapeFull)
     }

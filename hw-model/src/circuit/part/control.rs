@@ -70,6 +70,38 @@ pub(super) fn branch_pair(b: &mut Builder, jump: Cond, from: Cond, width: usize)
     b.xor_condition(from, &v, &w, taken[0]);
 }
 
+pub(super) fn branch_register(b: &mut Builder, cond: Cond, width: usize) {
+    let [x, z] = operands(b, ["a", "b"], width);
+    let offset = b.register("offset", Role::Operand, width);
+    let br = b.register("br", Role::Target, width);
+    let pc = b.register("pc", Role::Target, width);
+    let holds = |b: &mut Builder| {
+        let holds = b.bit();
+        b.xor_condition(cond, &x, &z, holds);
+        holds
+    };
+    b.with(holds, |b, holds| b.add_if(*holds, &offset, &br));
+    b.add(&br, &pc);
+}
+
+pub(super) fn branch_turn(b: &mut Builder, width: usize) {
+    let offset = b.register("offset", Role::Operand, width);
+    let br = b.register("br", Role::Target, width);
+    let pc = b.register("pc", Role::Target, width);
+    let dir = b.register("dir", Role::Target, 1);
+    b.add(&offset, &br);
+    b.add(&br, &pc);
+    b.not(dir[0]);
+}
+
+pub(super) fn branch_swap(b: &mut Builder, width: usize) {
+    let r = b.register("r", Role::Target, width);
+    let br = b.register("br", Role::Target, width);
+    let pc = b.register("pc", Role::Target, width);
+    b.swap(&r, &br);
+    b.add(&br, &pc);
+}
+
 pub(super) fn call(b: &mut Builder, width: usize) {
     let to = b.register("to", Role::Operand, width);
     let pc = b.register("pc", Role::Target, width);

@@ -171,7 +171,7 @@ fn reach(program: &Program, plan: &Plan, root: u32, seen: &mut HashSet<u32>) -> 
                         lead(site.after[usize::from(!d.is_forward(b))].block);
                     }
                 }
-                Exit::Return { .. } | Exit::Halt => {}
+                Exit::Return { .. } | Exit::Halt | Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
         }
     }

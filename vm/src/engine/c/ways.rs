@@ -44,7 +44,13 @@ impl Emit<'_> {
             Exit::Fall(to) => self.go(Way::Fall, to),
             Exit::Call { to, link, flip: _, lift: false } => self.call(body, to, link),
             Exit::Return { .. } => self.returns(),
-            Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Halt => self.leave_here(),
+            Exit::Call { .. }
+            | Exit::CallRegister { .. }
+            | Exit::Halt
+            | Exit::Hop(_)
+            | Exit::End
+            | Exit::Stop(_)
+            | Exit::Edge => self.leave_here(),
         }
     }
 

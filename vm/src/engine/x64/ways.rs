@@ -46,7 +46,13 @@ impl Draft<'_> {
             Exit::Fall(to) => self.go(Way::Fall, to, true),
             Exit::Call { to, link, flip: _, lift: false } => self.call(body, to, link),
             Exit::Return { .. } => self.returns(),
-            Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Halt => self.leave_here(),
+            Exit::Call { .. }
+            | Exit::CallRegister { .. }
+            | Exit::Halt
+            | Exit::Hop(_)
+            | Exit::End
+            | Exit::Stop(_)
+            | Exit::Edge => self.leave_here(),
         }
     }
 

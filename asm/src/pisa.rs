@@ -1,0 +1,358 @@
+//! PISA, the assembly of the Pendulum processor, as PendVM reads it: `.pisa` and `.pal` files to modules of the profile `pisa`, and back.
+//!
+//! A line holds a label, an instruction, or both; `;` begins a comment. Every instruction and every `DATA` takes one of 2^32
+//! addresses, from 0 on, and labels are numbers: that of the address. What PendVM does wrong is done as documented, unless
+//! [`Options::pendvm_bugs`] asks for what PendVM does.
+
+mod line;
+mod mnemonic;
+mod write;
+
+use std::collections::HashMap;
+
+use pendula_isa::module::{Flags, Loc, Symbol, SymbolKind};
+use pendula_isa::types::Profile;
+use pendula_isa::{Inst, Module};
+
+use crate::assemble::Assembly;
+use crate::diagnostic::{Diagnostic, Place, Severity, Sources};
+use line::{Line, Word};
+use mnemonic::Mnemonic;
+
+pub use mnemonic::{MNEMONICS, Operands};
+pub use write::{NotPisa, write};
+
+/// What the first line begins with.
+pub const HEADER: &str = ";; pendulum pal file";
+
+/// Errors after which reading ends.
+const MANY: usize = 100;
+
+macro_rules! own_codes {
+    ($( $Name:ident $code:literal $title:literal; )*) => {
+        $( #[doc = $title] const $Name: &str = $code; )*
+
+        /// The codes of this module with a title each.
+        pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+            [$( ($code, $title), )*].into_iter()
+        }
+    };
+}
+
+own_codes! {
+    HEADING "P0330" "a PISA file that does not begin as one";
+    INSTRUCTION "P0331" "no instruction of PISA";
+    OPERANDS "P0332" "too few or too many operands of a PISA instruction";
+    REGISTER "P0333" "no register of PISA";
+    NUMBER "P0334" "a number that PISA cannot read, or that has more than 32 bits";
+    LABEL "P0335" "no such label in a PISA file";
+    SECOND_LABEL "P0336" "a label defined twice in a PISA file";
+    LABEL_NAME "P0337" "a label without a name";
+    ALIAS "P0338" "a PISA register that is written and used again in the same instruction";
+    STRICT "P0339" "an immediate or a distance beyond the bits of an instruction word";
+    SECOND_START "P0340" "a second `.start`";
+    TOO_LONG "P0341" "a PISA file beyond the limits";
+}
+
+/// What becomes of an instruction that writes a register and reads it again, such as `ADD $1 $1`, which could not be undone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Alias {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It does nothing, as in Frank's definition.
+    Nothing,
+}
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What PendVM does where it is not what is documented: `ORIX` takes the number of a register for its immediate, `SLTIX` compares as
+    /// unsigned, `SRLX` and `SRLVX` copy the sign; labels that are missing are 0, of two the second counts, and what follows a
+    /// number's digits is passed over.
+    pub pendvm_bugs: bool,
+    /// What becomes of instructions that would forget.
+    pub alias: Alias,
+    /// Whether immediates must fit 16 bits, and distances of branches 16 or 26, as in an instruction word.
+    pub strict: bool,
+}
+
+/// Reads a program. `name` is the file's.
+pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
+    let mut sources = Sources::default();
+    let file = sources.add(name, text).unwrap_or_default();
+    let mut reader = Reader {
+        file,
+        options: *options,
+        labels: HashMap::new(),
+        order: Vec::new(),
+        diagnostics: Vec::new(),
+        module: Module::default(),
+    };
+    reader.read(text);
+    let failed = reader.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let module = (!failed).then(|| {
+        let mut module = reader.module;
+        module.files = vec![name.to_string()];
+        module
+    });
+    Assembly { module, diagnostics: reader.diagnostics, sources }
+}
+
+/// An instruction that was read, its operands still words.
+struct Pending<'a> {
+    mnemonic: &'static Mnemonic,
+    name: Word<'a>,
+    operands: Vec<Word<'a>>,
+    line: u32,
+    /// Where the line begins in the text.
+    start: usize,
+}
+
+struct Reader<'a> {
+    file: u16,
+    options: Options,
+    /// The address of each label, and where it was defined.
+    labels: HashMap<&'a str, (u32, Word<'a>)>,
+    /// The labels in the order of their definitions.
+    order: Vec<&'a str>,
+    diagnostics: Vec<Diagnostic>,
+    module: Module,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&mut self, text: &'a str) {
+        let first = text.lines().next().unwrap_or("");
+        if !first.starts_with(HEADER) {
+            let place = Place { file: self.file, span: 0..first.len() };
+            let d = Diagnostic::error(HEADING, format!("the file does not begin with `{HEADER}`"));
+            let help = "put that line first, or name the file `.rasm` if it is assembly of Pendula";
+            self.diagnostics.push(d.at(place, "the first line").help(help));
+        }
+        let mut pending = Vec::new();
+        let mut start: Option<Word<'a>> = None;
+        let mut offset = 0;
+        for (n, raw) in text.split_inclusive('\n').enumerate() {
+            let (number, begin) = (n as u32 + 1, offset);
+            offset += raw.len();
+            let line = Line::of(raw.trim_end_matches(['\n', '\r']), begin);
+            self.line(&line, number, begin, &mut pending, &mut start);
+            if self.diagnostics.len() >= MANY {
+                return;
+            }
+        }
+        if pending.len() >= 1 << 28 {
+            self.diagnostics.push(Diagnostic::error(TOO_LONG, "the program has more than 2^28 instructions"));
+            return;
+        }
+        for (at, one) in pending.iter().enumerate() {
+            let inst = self.instruction(one, at as u32);
+            if self.diagnostics.len() >= MANY {
+                return;
+            }
+            // After an error nobody will look at it.
+            let Some(inst) = inst else { continue };
+            self.module.code.push(inst);
+            let column = one.name.at - one.start;
+            let before = text.get(one.start..one.name.at).map_or(column, |t| t.chars().count());
+            let column = u16::try_from(before + 1).unwrap_or(u16::MAX);
+            self.module.locs.push(Loc { file: self.file, column, line: one.line });
+        }
+        let entry = start.and_then(|word| self.value(&word)).unwrap_or(0);
+        self.module.flags = Flags {
+            profile: Profile::Pisa,
+            entry: entry as u32,
+            lands_anywhere: self.options.pendvm_bugs,
+            ..Flags::default()
+        };
+        if let Some(word) = start
+            && entry as u32 as usize >= pending.len()
+        {
+            let message = "the run begins where there is no instruction";
+            self.fail(pendula_isa::verify::Problem::NoEntry.code(), message, &word, "name a label of an instruction");
+        }
+        let labels = self.order.iter().filter_map(|name| Some((*name, self.labels.get(name)?.0)));
+        let symbol = |(name, at): (&str, u32)| Symbol {
+            name: name.to_string(),
+            kind: SymbolKind::Label,
+            value: u64::from(at),
+            global: false,
+            doc: String::new(),
+        };
+        self.module.symbols = labels.map(symbol).collect();
+        self.module.symbols.sort_by_key(|s| s.value);
+    }
+
+    /// Takes up a line: defines its label, and keeps its instruction for when all labels are known.
+    fn line(
+        &mut self,
+        line: &Line<'a>,
+        number: u32,
+        begin: usize,
+        pending: &mut Vec<Pending<'a>>,
+        start: &mut Option<Word<'a>>,
+    ) {
+        let mut words = line.words.iter().copied().peekable();
+        let Some(first) = words.peek().copied() else { return };
+        if first.text.eq_ignore_ascii_case(".start") {
+            words.next();
+            match (words.next(), words.next()) {
+                (Some(_), None) if start.is_some() => {
+                    self.fail(SECOND_START, "the run begins elsewhere already", &first, "leave one `.start`");
+                }
+                (Some(label), None) => *start = Some(label),
+                _ => self.fail(OPERANDS, "`.start` takes one label", &first, "write `.start LABEL`"),
+            }
+            return;
+        }
+        if let Some(name) = first.text.strip_suffix(':') {
+            words.next();
+            self.define(name, &first, pending.len() as u32);
+        }
+        let Some(name) = words.next() else { return };
+        let Some(mnemonic) = mnemonic::find(name.text) else {
+            let message = format!("`{}` is no instruction of PISA", name.text);
+            let help = match mnemonic::suggest(name.text) {
+                _ if name.text.ends_with(':') => "a line has one label, at its beginning".to_string(),
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "labels end in `:`, and instructions stand one on a line".to_string(),
+            };
+            self.fail(INSTRUCTION, message, &name, help);
+            return;
+        };
+        let operands: Vec<Word<'a>> = words.collect();
+        let wanted = mnemonic.operands.names();
+        if operands.len() != wanted.len() {
+            let message = format!("`{}` takes {}, found {}", mnemonic.name, mnemonic.operands.doc(), operands.len());
+            let place = operands.get(wanted.len()).copied().unwrap_or(name);
+            let help = format!("write `{}`", [&[mnemonic.name], wanted].concat().join(" "));
+            self.fail(OPERANDS, message, &place, help);
+            return;
+        }
+        pending.push(Pending { mnemonic, name, operands, line: number, start: begin });
+    }
+
+    fn define(&mut self, name: &'a str, word: &Word<'a>, at: u32) {
+        if name.is_empty() || name.contains(':') {
+            self.fail(LABEL_NAME, "a label has a name before its `:`", word, "write `name:`");
+            return;
+        }
+        match self.labels.get(name) {
+            Some((_, first)) if !self.options.pendvm_bugs => {
+                let place = first.place(self.file);
+                let d = Diagnostic::error(SECOND_LABEL, format!("the label `{name}` is defined already"));
+                let d = d.at(word.place(self.file), "").also(place, "here");
+                self.diagnostics.push(d.help("give one of them another name; PendVM takes the last (`--pendvm-bugs`)"));
+                return;
+            }
+            Some(_) => {}
+            None => self.order.push(name),
+        }
+        self.labels.insert(name, (at, *word));
+    }
+
+    fn instruction(&mut self, one: &Pending<'a>, at: u32) -> Option<Inst> {
+        let kinds = one.mnemonic.operands.kinds();
+        let mut values = [0i64; 3];
+        let mut failed = false;
+        for (n, (kind, word)) in kinds.iter().zip(&one.operands).enumerate() {
+            let number_of_register = self.options.pendvm_bugs && one.mnemonic.name == "ORIX";
+            let value = match kind {
+                mnemonic::Operand::Written | mnemonic::Operand::Read => self.register(word),
+                mnemonic::Operand::Immediate if number_of_register => self.register(word),
+                mnemonic::Operand::Immediate | mnemonic::Operand::Amount | mnemonic::Operand::Data => self.value(word),
+                // The distance, which like every number wraps at 32 bits.
+                mnemonic::Operand::Target(_) => {
+                    self.value(word).map(|to| i64::from((to as i32).wrapping_sub_unsigned(at)))
+                }
+            };
+            match value {
+                Some(value) => values[n] = value,
+                None => failed = true,
+            }
+            if let (Some(value), Some(bits), true) = (value, kind.bits(), self.options.strict) {
+                let half = 1i64 << (bits - 1);
+                if !(-half..half).contains(&value) {
+                    let message = format!("{value} does not fit the {bits} bits that the instruction word has for it");
+                    self.fail(STRICT, message, word, "leave `--strict` out: nothing else depends on these bits");
+                    failed = true;
+                }
+            }
+        }
+        if failed {
+            return None;
+        }
+        let values = &values[..kinds.len()];
+        if let Some(n) = one.mnemonic.alias(values) {
+            if self.options.alias == Alias::Nothing {
+                return Some(mnemonic::nothing());
+            }
+            let word = one.operands[n];
+            let message = format!("`{}` is written by this instruction and may not occur in it again", word.text);
+            let d = Diagnostic::error(ALIAS, message)
+                .at(word.place(self.file), "")
+                .also(one.operands[0].place(self.file), "written here");
+            let help =
+                "the instruction could not be undone: copy the register first; `--alias=noop` lets it do nothing";
+            self.diagnostics.push(d.help(help));
+            return None;
+        }
+        match one.mnemonic.inst(values, self.options.pendvm_bugs) {
+            Ok(inst) => Some(inst),
+            Err(error) => {
+                self.fail(error.code(), error.to_string(), &one.name, error.help());
+                None
+            }
+        }
+    }
+
+    fn register(&mut self, word: &Word<'a>) -> Option<i64> {
+        let digits = word.text.strip_prefix('$').filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+        let number = digits.and_then(|d| d.parse::<i64>().ok()).filter(|n| *n < 32);
+        if number.is_none() {
+            let message = format!("`{}` is no register", word.text);
+            self.fail(REGISTER, message, word, "registers are `$0` to `$31`");
+        }
+        number
+    }
+
+    /// A number or a label, as a word of 32 bits, sign-extended.
+    fn value(&mut self, word: &Word<'a>) -> Option<i64> {
+        let text = word.text;
+        if let Some(&(at, _)) = self.labels.get(text) {
+            return Some(i64::from(at));
+        }
+        if let Some(&(at, _)) = text.strip_prefix('-').and_then(|name| self.labels.get(name)) {
+            return Some(-i64::from(at));
+        }
+        match line::number(text, self.options.pendvm_bugs) {
+            Ok(value) => Some(value),
+            Err(line::NoNumber::Name) if self.options.pendvm_bugs => Some(0),
+            Err(line::NoNumber::Name) => {
+                let near =
+                    self.labels.keys().find(|name| name.eq_ignore_ascii_case(text)).map(|name| (*name).to_string());
+                let help = match near {
+                    Some(name) => format!("labels are told apart by case: there is `{name}`"),
+                    None => format!("define it: `{text}:` before an instruction; PendVM takes 0 (`--pendvm-bugs`)"),
+                };
+                self.fail(LABEL, format!("there is no label `{text}`"), word, help);
+                None
+            }
+            Err(line::NoNumber::Malformed) => {
+                let help = "numbers are written as in C: `10`, `-10`, `0xA`, `012` (octal)";
+                self.fail(NUMBER, format!("`{text}` is no number"), word, help);
+                None
+            }
+            Err(line::NoNumber::Wide) => {
+                let help = "words lie between -2147483648 and 4294967295 (0xFFFFFFFF)";
+                self.fail(NUMBER, format!("`{text}` has more than 32 bits"), word, help);
+                None
+            }
+        }
+    }
+
+    fn fail(&mut self, code: &'static str, message: impl Into<String>, word: &Word<'a>, help: impl Into<String>) {
+        let d = Diagnostic::error(code, message).at(word.place(self.file), "");
+        self.diagnostics.push(d.help(help));
+    }
+}

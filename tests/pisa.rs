@@ -1,0 +1,369 @@
+//! Runs the programs under `tests/filetests/pisa` as PendVM would. Each holds what is expected of it in comments, on lines of their own:
+//!
+//! - `; = $5 = -3`, `; = mem 100 = 7`: a register, or a cell that differs from what was loaded, after the run forward. All others are
+//!   zero, or as they were loaded.
+//! - `; shown: TEXT`: a line of what `SHOW` prints. `; emitted: 00000042`: a line of what `EMIT` prints. `; input: 1,2`: words for `READ`.
+//! - `; steps: 12`: how many instructions ran, `FINISH` not counted. `; steps back: 10`: on the way back, where that is another number.
+//! - `; options: --pendvm-bugs`: how the program is read and run: so, or `--alias=noop`, `--show-raw`, `--strict`, `--reverse`.
+//! - `; trap: KIND at line 7`, `; error: KIND at line 7`: where the run stops, and why; that the program is not read, and why.
+//!
+//! What is expected was worked out apart from Pendula: by a simulator written from the same description, and by known values.
+//!
+//! Each program runs forward, and back to its start: registers, cells and tapes must be as they were. It does so in one go, instruction
+//! by instruction, and once more as the object and as the assembly that it makes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use pendula::asm::assemble::assemble;
+use pendula::asm::pisa::{self, Alias, MNEMONICS, Options};
+use pendula::asm::{disasm, object};
+use pendula::isa::counts::Direction;
+use pendula::isa::table::Flow;
+use pendula::isa::{Fault, Module};
+use pendula::pisa::Show;
+use pendula::vm::{Config, Event, Machine, Outcome, Program, Stepped};
+
+/// Traps by the names that the programs give them.
+const TRAPS: &[(&str, &[Fault])] = &[
+    ("landing", &[Fault::NoBranch]),
+    ("branch-at-end", &[Fault::NoBranch]),
+    ("exch-instruction", &[Fault::ExchangesCode]),
+    ("no-instruction", &[Fault::RunsData, Fault::OffCode]),
+    ("input-exhausted", &[Fault::NoInput]),
+    ("input-start", &[Fault::NothingRead]),
+    ("emit-empty", &[Fault::NoOutput]),
+    ("emit-not-zero", &[Fault::UnemitInto]),
+];
+
+/// Errors by the names that the programs give them.
+const ERRORS: &[(&str, &str)] = &[
+    ("header", "P0330"),
+    ("mnemonic", "P0331"),
+    ("operands", "P0332"),
+    ("register", "P0333"),
+    ("number", "P0334"),
+    ("range", "P0334"),
+    ("undefined-label", "P0335"),
+    ("duplicate-label", "P0336"),
+    ("label", "P0337"),
+    ("alias", "P0338"),
+    ("strict-immediate", "P0339"),
+    ("strict-offset", "P0339"),
+    ("entry", "P0082"),
+    ("start", "P0340"),
+];
+
+/// Instructions that a run may take.
+const STEPS: u64 = 20_000_000;
+
+#[derive(Default)]
+struct Expected {
+    registers: BTreeMap<usize, i64>,
+    cells: BTreeMap<u32, i64>,
+    shown: Vec<String>,
+    emitted: Vec<String>,
+    input: Vec<u64>,
+    steps: Option<u64>,
+    steps_back: Option<u64>,
+    trap: Option<(String, u32)>,
+    error: Option<(String, u32)>,
+    options: BTreeSet<String>,
+}
+
+impl Expected {
+    fn of(text: &str) -> Expected {
+        let mut out = Expected::default();
+        for line in text.lines().filter_map(|l| l.strip_prefix("; ")) {
+            let Some((key, value)) = line.split_once(": ").or_else(|| Some((line.strip_suffix(':')?, ""))) else {
+                if let Some(rest) = line.strip_prefix("= mem ") {
+                    let (at, word) = rest.split_once(" = ").unwrap();
+                    out.cells.insert(at.parse().unwrap(), word.parse().unwrap());
+                } else if let Some(rest) = line.strip_prefix("= $") {
+                    let (at, word) = rest.split_once(" = ").unwrap();
+                    out.registers.insert(at.parse().unwrap(), word.parse().unwrap());
+                }
+                continue;
+            };
+            let problem = || {
+                let (kind, line) = value.split_once(" at line ").unwrap();
+                Some((kind.to_string(), line.parse().unwrap()))
+            };
+            match key {
+                "shown" => out.shown.push(value.to_string()),
+                "emitted" => out.emitted.push(value.to_string()),
+                "input" => out.input = value.split(',').map(|w| w.trim().parse::<i64>().unwrap() as u64).collect(),
+                "steps" => out.steps = Some(value.parse().unwrap()),
+                "steps back" => out.steps_back = Some(value.parse().unwrap()),
+                "trap" => out.trap = problem(),
+                "error" => out.error = problem(),
+                "options" => out.options = value.split_whitespace().map(String::from).collect(),
+                _ => {}
+            }
+        }
+        out
+    }
+
+    fn has(&self, option: &str) -> bool {
+        self.options.contains(option)
+    }
+
+    fn reading(&self) -> Options {
+        let known = ["--pendvm-bugs", "--alias=noop", "--show-raw", "--strict", "--reverse"];
+        assert!(self.options.iter().all(|o| known.contains(&o.as_str())), "{:?}", self.options);
+        let alias = if self.has("--alias=noop") { Alias::Nothing } else { Alias::Refuse };
+        Options { pendvm_bugs: self.has("--pendvm-bugs"), strict: self.has("--strict"), alias }
+    }
+}
+
+fn files(folder: &str) -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/pisa").join(folder);
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    let text = |p: &PathBuf| String::from_utf8(std::fs::read(p).unwrap()).unwrap();
+    paths.iter().map(|p| (p.clone(), text(p))).collect()
+}
+
+fn read(path: &Path, text: &str, expected: &Expected) -> Module {
+    let name = path.file_name().unwrap().to_string_lossy();
+    let assembly = pisa::read(&name, text, &expected.reading());
+    assembly.module.unwrap_or_else(|| panic!("{name}: {:?}", assembly.diagnostics))
+}
+
+/// What a machine holds: registers, cells that are not zero, the words emitted, and how many of the input were read.
+type Held = (Vec<u64>, BTreeMap<u32, u64>, Vec<u64>, usize);
+
+fn held(machine: &Machine<'_>) -> Held {
+    let memory = machine.memory().iter().enumerate().filter(|(_, w)| **w != 0).map(|(at, w)| (at as u32, *w));
+    let cells = memory.chain(machine.cells()).collect();
+    (machine.registers().to_vec(), cells, machine.output().to_vec(), machine.words_read())
+}
+
+fn machine<'p>(program: &'p Program, expected: &Expected) -> (Machine<'p>, Arc<Mutex<Vec<u8>>>) {
+    let mut machine = Machine::new(program, &Config { mem: Some(1 << 14), ..Config::default() }).unwrap();
+    machine.set_input(expected.input.clone(), 0);
+    let mut show = Show::new(expected.has("--show-raw"));
+    let printed = Arc::new(Mutex::new(Vec::new()));
+    let out = Arc::clone(&printed);
+    machine.on_event(move |event| {
+        if let Event::Show(_, word) = event {
+            out.lock().unwrap().extend(show.word(word as u32));
+        }
+    });
+    (machine, printed)
+}
+
+/// Runs in one direction, at once or one instruction at a time.
+fn go(machine: &mut Machine<'_>, direction: Direction, singly: bool) -> Outcome {
+    machine.begin(direction);
+    if !singly {
+        return machine.run(Some(STEPS));
+    }
+    for _ in 0..STEPS {
+        match machine.step() {
+            Stepped::Ran(_) => {}
+            Stepped::Finished => return Outcome::Finished,
+            Stepped::Trap(trap) => return Outcome::Trap(trap),
+        }
+    }
+    Outcome::Limit
+}
+
+fn check(what: &str, module: &Module, expected: &Expected, singly: bool) {
+    let program = Program::new(module.clone(), true).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let (mut machine, printed) = machine(&program, expected);
+    let before = held(&machine);
+    assert_eq!(go(&mut machine, Direction::Forward, singly), Outcome::Finished, "{what}");
+    let (registers, cells, emitted, read) = held(&machine);
+    let signed = |w: &u64| i64::from(*w as i32);
+    for (n, word) in registers.iter().enumerate() {
+        assert_eq!(word.cast_signed(), expected.registers.get(&n).copied().unwrap_or(0), "{what}: ${n}");
+    }
+    let loaded = |at: u32| before.1.get(&at).copied().unwrap_or(0);
+    let all: BTreeSet<u32> = cells.keys().chain(before.1.keys()).copied().collect();
+    let changed: BTreeMap<u32, i64> = all
+        .into_iter()
+        .map(|at| (at, cells.get(&at).copied().unwrap_or(0)))
+        .filter(|(at, word)| *word != loaded(*at))
+        .map(|(at, word)| (at, signed(&word)))
+        .collect();
+    assert_eq!(changed, expected.cells, "{what}: cells");
+    let emitted: Vec<String> = emitted.iter().map(|w| format!("{:08}", w.cast_signed())).collect();
+    assert_eq!(emitted, expected.emitted, "{what}: emitted");
+    assert_eq!(read, expected.input.len(), "{what}: words read");
+    let bytes = printed.lock().unwrap().clone();
+    let text: String = bytes.iter().map(|b| char::from(*b)).collect();
+    let lines: Vec<&str> = text.split('\n').collect();
+    let lines = lines.strip_suffix(&[""]).unwrap_or(&lines);
+    assert_eq!(lines, expected.shown, "{what}: shown");
+    let steps = machine.executed();
+    if let Some(wanted) = expected.steps {
+        assert_eq!(steps, wanted, "{what}: steps");
+    }
+    let outcome = go(&mut machine, Direction::Backward, singly);
+    assert_eq!(outcome, Outcome::Finished, "{what}: back");
+    assert_eq!(held(&machine), before, "{what}: the state was not restored");
+    assert_eq!(machine.branch_register(), 0, "{what}");
+    let wanted = expected.steps_back.or(expected.steps).unwrap_or(steps);
+    assert_eq!(machine.executed() - steps, wanted, "{what}: steps back");
+    let counted = machine.counts().instructions();
+    assert_eq!(counted, machine.executed(), "{what}: every instruction is counted once");
+}
+
+/// The module as other forms of the file give it, but for where its instructions were written.
+fn forms(what: &str, module: &Module) -> Vec<(String, Module)> {
+    let bytes = object::write(module).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let object = object::read(&bytes).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert_eq!(&object, module, "{what}: the object holds something else");
+    let text = disasm::disassemble(module);
+    let again = assemble("again.rasm", text.clone(), &Default::default());
+    let again = again.module.unwrap_or_else(|| panic!("{what}: {:?}\n{text}", again.diagnostics));
+    assert_eq!((&again.code, again.flags), (&module.code, module.flags), "{what}: assembled again\n{text}");
+    match pisa::write(module) {
+        Ok(text) => {
+            let written = pisa::read("again.pisa", &text, &Options::default());
+            let mut written = written.module.unwrap_or_else(|| panic!("{what}: {:?}\n{text}", written.diagnostics));
+            written.flags.lands_anywhere = module.flags.lands_anywhere;
+            assert_eq!((&written.code, written.flags), (&module.code, module.flags), "{what}: written as PISA\n{text}");
+        }
+        // What PendVM does otherwise, PISA has no words for.
+        Err(error) => assert!(module.flags.lands_anywhere, "{what}: {error}"),
+    }
+    vec![(format!("{what} (assembled)"), again)]
+}
+
+fn run_all(folder: &str, least: usize) {
+    let files = files(folder);
+    assert!(files.len() >= least, "{folder}: {} programs", files.len());
+    for (path, text) in &files {
+        let what = path.file_name().unwrap().to_string_lossy();
+        let expected = Expected::of(text);
+        let module = read(path, text, &expected);
+        check(&what, &module, &expected, false);
+        check(&format!("{what} (singly)"), &module, &expected, true);
+        for (what, module) in forms(&what, &module) {
+            check(&what, &module, &expected, false);
+        }
+    }
+}
+
+#[test]
+fn opcodes() {
+    run_all("opcodes", 80);
+}
+
+#[test]
+fn every_opcode_has_a_program() {
+    let files = files("opcodes");
+    for mnemonic in MNEMONICS {
+        let named = files.iter().find(|(p, _)| p.file_stem().is_some_and(|s| s == mnemonic.name));
+        let (path, text) = named.unwrap_or_else(|| panic!("no program for {}", mnemonic.name));
+        let uses = |line: &&str| {
+            let code = line.split(';').next().unwrap_or("");
+            code.split_whitespace().any(|w| w.eq_ignore_ascii_case(mnemonic.name))
+        };
+        assert!(text.lines().any(|l| uses(&l)), "{}", path.display());
+    }
+}
+
+#[test]
+fn programs() {
+    run_all("programs", 30);
+}
+
+#[test]
+fn random_structures() {
+    run_all("random", 8);
+}
+
+#[test]
+fn traps() {
+    for (path, text) in files("traps") {
+        let what = path.file_name().unwrap().to_string_lossy().into_owned();
+        let expected = Expected::of(&text);
+        let (kind, line) = expected.trap.clone().unwrap_or_else(|| panic!("{what} says no trap"));
+        let faults = TRAPS.iter().find(|(name, _)| *name == kind).unwrap_or_else(|| panic!("{what}: {kind}")).1;
+        let module = read(&path, &text, &expected);
+        let program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
+        for singly in [false, true] {
+            let (mut machine, _) = machine(&program, &expected);
+            let mut outcome = go(&mut machine, Direction::Forward, singly);
+            if expected.has("--reverse") {
+                assert_eq!(outcome, Outcome::Finished, "{what}");
+                outcome = go(&mut machine, Direction::Backward, singly);
+            }
+            let Outcome::Trap(trap) = outcome else { panic!("{what}: {outcome:?}") };
+            assert!(faults.contains(&trap.fault), "{what}: {:?}", trap.fault);
+            // Of a branch that leads nowhere, where it leads is told, too, if there is anything.
+            let at = trap.other.map_or(trap.at, |(at, _)| at);
+            let found = program.module().loc(at as usize).map(|(_, loc)| loc.line);
+            assert_eq!(found, Some(line), "{what}: {trap:?}");
+            // Nothing is lost: what had run can be undone, singly or not.
+            let before = held(&machine);
+            assert_eq!(machine.run(Some(STEPS)), Outcome::Trap(trap), "{what}: it stops there again");
+            assert_eq!(held(&machine), before, "{what}");
+        }
+    }
+}
+
+#[test]
+fn errors() {
+    for (path, text) in files("errors") {
+        let what = path.file_name().unwrap().to_string_lossy().into_owned();
+        let expected = Expected::of(&text);
+        let (kind, line) = expected.error.clone().unwrap_or_else(|| panic!("{what} says no error"));
+        let code = ERRORS.iter().find(|(name, _)| *name == kind).unwrap_or_else(|| panic!("{what}: {kind}")).1;
+        let assembly = pisa::read(&what, &text, &expected.reading());
+        assert!(assembly.module.is_none(), "{what} is read");
+        let found: Vec<(&str, Option<u32>)> = assembly
+            .diagnostics
+            .iter()
+            .map(|d| {
+                let start = d.primary.as_ref().map(|l| l.place.span.start);
+                (d.code, start.map(|s| text[..s].matches('\n').count() as u32 + 1))
+            })
+            .collect();
+        assert_eq!(found.first(), Some(&(code, Some(line))), "{what}: {found:?}");
+        assert!(assembly.diagnostics.iter().all(|d| d.help.is_some()), "{what}: errors say what to do");
+    }
+}
+
+#[test]
+fn every_error_and_every_trap_has_a_program() {
+    let said: BTreeSet<String> = files("errors").iter().filter_map(|(_, t)| Some(Expected::of(t).error?.0)).collect();
+    assert!(ERRORS.iter().all(|(name, _)| said.contains(*name)), "{said:?}");
+    let tested: BTreeSet<&str> = ERRORS.iter().map(|(_, code)| *code).collect();
+    // Files of more than 2^28 instructions are not kept.
+    let codes: BTreeSet<&str> = pisa::codes().map(|(code, _)| code).filter(|c| *c != "P0341").collect();
+    assert!(codes.iter().all(|c| tested.contains(c)), "{codes:?}");
+    let said: BTreeSet<String> = files("traps").iter().filter_map(|(_, t)| Some(Expected::of(t).trap?.0)).collect();
+    assert!(TRAPS.iter().all(|(name, _)| said.contains(*name)), "{said:?}");
+}
+
+#[test]
+fn data_lies_among_the_instructions() {
+    let text = ";; pendulum pal file\n START\n ADDI $1 d\n EXCH $2 $1\n SUB $1 $1\n FINISH\nd: DATA 7\n";
+    let module = pisa::read("d.pisa", &text.replace("SUB $1 $1", "XORI $3 1"), &Options::default()).module.unwrap();
+    assert_eq!(module.code.iter().filter(|i| i.kind.flow() == Flow::Cell).count(), 1);
+    let program = Program::new(module, true).unwrap();
+    let mut machine = Machine::new(&program, &Config::default()).unwrap();
+    pendula::values::set(&mut machine, "d=0xFFFFFFFF").unwrap();
+    pendula::values::set(&mut machine, "$0=5").unwrap();
+    assert_eq!(machine.run(None), Outcome::Finished);
+    let registers = machine.registers();
+    assert_eq!(registers[..4].iter().map(|w| w.cast_signed()).collect::<Vec<_>>(), [5, 5, -1, 1]);
+    assert_eq!(machine.memory()[5], 0);
+}
+
+#[test]
+fn branches_need_no_pairs_but_landings() {
+    // A branch onto another that leads elsewhere goes on by the sum of the distances, here onto the third, which ends it.
+    let text = ";; pendulum pal file\n START\na: BRA b\n ADDI $1 1\nb: BRA c\n ADDI $1 2\nc: BRA a\n FINISH\n";
+    let module = pisa::read("chain.pisa", text, &Options::default()).module.unwrap();
+    let program = Program::new(module, true).unwrap();
+    let mut machine = Machine::new(&program, &Config::default()).unwrap();
+    // From a by 2 to b, which adds 2: by 4 to the end, where nothing lands.
+    let Outcome::Trap(trap) = machine.run(None) else { panic!("it ends") };
+    assert_eq!((trap.fault, trap.at, trap.other.map(|(at, _)| at)), (Fault::NoBranch, 3, None));
+}

@@ -1,0 +1,334 @@
+//! Control by a branch register: the profile `pisa`.
+//!
+//! After each instruction control goes on at the distance that the branch register holds, if it holds any, else at the next instruction in the
+//! direction of the run. A branch adds a distance to it, so that the one that it lands on, which names it, brings it back to 0. Here,
+//! every branch is a block of its own, and so are the bounds of a run and words of data; blocks of straight-line instructions lie between
+//! them. [`Decoded::code`] has three parts, each forward and backward:
+//!
+//! 1. blocks as control falls into them: straight-line instructions with the branch that follows them, if one does;
+//! 2. branches that have been landed on by the one that they name, so that the branch register is 0, with what follows them;
+//! 3. branches, and the bounds of a run, to which the branch register has led: what becomes of it is yet to be seen.
+
+use pendula_isa::Fault;
+use pendula_isa::counts::Block;
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::module::Module;
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::types::Cond;
+
+use crate::core::Core;
+use crate::decode::{Code, Decoded, Exit, partner};
+use crate::run::Leave;
+
+/// Where there is no block.
+const NOWHERE: u32 = u32::MAX;
+
+/// A condition between register `a` and register `b`, or `k`.
+#[derive(Clone, Copy, Debug)]
+struct Compare {
+    a: u8,
+    b: Option<u8>,
+    k: i16,
+    /// The orders in which it holds: 1 if the first is greater, 2 if it is less, 4 if they are equal.
+    holds: u8,
+    /// Flips the sign bits where they are compared as unsigned.
+    bias: i64,
+}
+
+impl Compare {
+    /// The condition that never holds.
+    const NEVER: Compare = Compare { a: 0, b: None, k: 0, holds: 0, bias: 0 };
+
+    #[inline(always)]
+    fn holds(&self, core: &Core) -> bool {
+        let b = self.b.map_or(i64::from(self.k), |b| core.reg(b).cast_signed());
+        let (a, b) = (core.reg(self.a).cast_signed() ^ self.bias, b ^ self.bias);
+        let order = u8::from(a < b) | u8::from(a == b) << 1;
+        self.holds >> order & 1 == 1
+    }
+}
+
+/// What a branch does to the branch register.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// Adds its distance to it if the condition holds.
+    Branch(Compare),
+    /// Adds its distance, and turns around.
+    Turn,
+    /// Exchanges it with a register.
+    Exchange(u8),
+    /// Nothing: a bound of the run that is passed.
+    Pass,
+}
+
+/// A branch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop {
+    what: What,
+    /// The distance to its label.
+    distance: i32,
+    /// Its address.
+    at: u32,
+    /// The blocks that follow it, forward and backward.
+    next: [u32; 2],
+    /// The condition of the branch that it names, if that names it; else one that never holds.
+    partner: Compare,
+    /// The code of the partner that has been landed on, in the direction in which this is.
+    land: u32,
+}
+
+/// Where an instruction leads.
+#[inline(always)]
+pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &Hop) -> Result<u32, Leave> {
+    let (mut br, mut forward, mut exchanged) = (core.br, core.forward, None);
+    match hop.what {
+        What::Branch(compare) => {
+            if compare.holds(core) {
+                if br == 0 && hop.partner.holds(core) {
+                    return Ok(hop.land);
+                }
+                br = br.wrapping_add(hop.distance);
+            }
+        }
+        What::Turn => {
+            br = br.wrapping_add(hop.distance);
+            forward = !forward;
+        }
+        What::Pass => {}
+        What::Exchange(register) => {
+            let in_direction = |distance: i32| if forward { distance } else { distance.wrapping_neg() };
+            exchanged = Some((register, i64::from(in_direction(br)).cast_unsigned()));
+            br = in_direction(core.reg(register) as i32);
+        }
+    }
+    let next = if br == 0 { hop.next[usize::from(!forward)] } else { d.landing(hop.at, br, forward) };
+    if next == NOWHERE {
+        return Err(nowhere(d, hop.at, br));
+    }
+    if let Some((register, word)) = exchanged {
+        core.regs[usize::from(register)] = word;
+    }
+    (core.br, core.forward) = (br, forward);
+    Ok(next)
+}
+
+/// Why a branch leads nowhere.
+#[cold]
+#[inline(never)]
+fn nowhere(d: &Decoded, at: u32, br: i32) -> Leave {
+    if br == 0 {
+        return Leave::Tail(Fault::OffCode, None);
+    }
+    let to = at.wrapping_add_signed(br);
+    Leave::Tail(Fault::NoBranch, Some(to).filter(|to| (*to as usize) < d.block_of.len()))
+}
+
+impl Decoded {
+    /// The block of the branch at a distance from an address, as it is come to by the branch register.
+    #[inline(always)]
+    fn landing(&self, at: u32, br: i32, forward: bool) -> u32 {
+        let n = self.blocks.len() as u32;
+        let to = at.wrapping_add_signed(br);
+        match self.block_of.get(to as usize) {
+            Some(&block) => {
+                let code = block + if forward { 4 * n } else { 5 * n };
+                let may_land = matches!(self.code[code as usize].exit, Exit::Hop(_) | Exit::End);
+                if may_land { code } else { NOWHERE }
+            }
+            None => NOWHERE,
+        }
+    }
+}
+
+/// Decodes verified code of the profile `pisa`.
+pub(crate) fn decode(module: &Module) -> Decoded {
+    let code = &module.code;
+    let has_start = code.iter().any(|i| i.kind.flow() == Flow::Run && !partner(i));
+    let blocks = divide(code, module.flags.entry, has_start);
+    let mut block_of = vec![0; code.len()];
+    for (n, b) in blocks.iter().enumerate() {
+        block_of[b.start as usize..b.end as usize].fill(n as u32);
+    }
+    let ends_before = (!has_start).then_some(module.flags.entry);
+    let builder = Builder { code, ends_before, blocks: &blocks, block_of: &block_of };
+    let both = [false, true].into_iter().flat_map(|back| (0..blocks.len()).map(move |n| (n, back)));
+    let fallen = both.clone().map(|(n, back)| builder.fallen(n, back));
+    let landed = both.clone().map(|(n, back)| builder.landed(n, back));
+    let led = both.clone().map(|(n, back)| builder.led(n, back, module.flags.lands_anywhere));
+    let out = fallen.chain(landed).chain(led).collect();
+    let finish = code.iter().rposition(|i| i.kind.flow() == Flow::Run && partner(i));
+    let back = block_of.get(finish.unwrap_or(code.len().saturating_sub(1))).map_or(0, |b| builder.side(*b, true));
+    let entry = block_of.get(module.flags.entry as usize).map(|&start| [start, back]);
+    let calls = vec![None; code.len()];
+    Decoded::new(out, blocks, block_of, calls, entry)
+}
+
+/// Divides the code into blocks: instructions that direct control by themselves, and so the first and the last one, beyond which there is nothing;
+/// and straight-line instructions between them, from where a run begins on. Without `start` a run back ends after the instruction where it began.
+fn divide(code: &[Inst], entry: u32, has_start: bool) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut open = false;
+    for (at, inst) in code.iter().enumerate() {
+        let begins = at == entry as usize;
+        let alone = inst.kind.flow() != Flow::Straight || at == 0 || at + 1 == code.len() || (begins && !has_start);
+        match blocks.last_mut() {
+            Some(last) if open && !alone && !begins => last.end += 1,
+            _ => blocks.push(Block { start: at as u32, end: at as u32 + 1 }),
+        }
+        open = !alone;
+    }
+    blocks
+}
+
+struct Builder<'a> {
+    code: &'a [Inst],
+    /// The instruction after which a run backward ends, where there is no `start` to end it.
+    ends_before: Option<u32>,
+    blocks: &'a [Block],
+    block_of: &'a [u32],
+}
+
+impl Builder<'_> {
+    /// The index of a block's code in one direction.
+    fn side(&self, block: u32, back: bool) -> u32 {
+        if back { block + self.blocks.len() as u32 } else { block }
+    }
+
+    /// The instruction after (`back`: before) another.
+    fn next(&self, at: u32, back: bool) -> Option<u32> {
+        let next = if back { at.checked_sub(1) } else { at.checked_add(1) };
+        next.filter(|at| (*at as usize) < self.code.len())
+    }
+
+    /// The block after (`back`: before) an instruction.
+    fn after(&self, at: u32, back: bool) -> u32 {
+        self.next(at, back).map_or(NOWHERE, |at| self.side(self.block_of[at as usize], back))
+    }
+
+    fn flow(&self, at: u32) -> Flow {
+        self.code[at as usize].kind.flow()
+    }
+
+    /// Where control falls after an instruction.
+    fn fall(&self, at: u32, back: bool) -> Exit {
+        match self.after(at, back) {
+            // A program without `start` ends where it began.
+            _ if back && self.ends_before == Some(at) => Exit::Halt,
+            NOWHERE => Exit::Edge,
+            next => Exit::Fall(next),
+        }
+    }
+
+    /// The straight-line instructions after instruction `at`, if any follow, and the branch after them, if one does.
+    fn stretch(&self, at: u32, back: bool) -> Code {
+        let total = self.code.len() as u32;
+        let nothing = Code { first: 0, last: 0, len: 0, head: 0, exit: self.fall(at, back) };
+        let Some(next) = self.next(at, back).filter(|_| matches!(nothing.exit, Exit::Fall(_))) else { return nothing };
+        match self.flow(next) {
+            Flow::Branch => Code { len: 1, exit: Exit::Hop(self.hop(next, back)), ..nothing },
+            Flow::Straight => {
+                let b = self.blocks[self.block_of[next as usize] as usize];
+                let tail = if back { b.start } else { b.end - 1 };
+                let (first, last) = if back { (2 * total - b.end, 2 * total - b.start) } else { (b.start, b.end) };
+                let block = Code { first, last, len: b.end - b.start, head: 0, exit: self.fall(tail, back) };
+                match self.next(tail, back) {
+                    Some(branch) if matches!(block.exit, Exit::Fall(_)) && self.flow(branch) == Flow::Branch => {
+                        Code { len: block.len + 1, exit: Exit::Hop(self.hop(branch, back)), ..block }
+                    }
+                    _ => block,
+                }
+            }
+            _ => nothing,
+        }
+    }
+
+    /// A block as control falls into it.
+    fn fallen(&self, n: usize, back: bool) -> Code {
+        let b = self.blocks[n];
+        let at = if back { b.end - 1 } else { b.start };
+        let alone = Code { first: 0, last: 0, len: 1, head: 0, exit: self.fall(at, back) };
+        match self.flow(at) {
+            Flow::Branch => Code { exit: Exit::Hop(self.hop(at, back)), ..alone },
+            Flow::Cell => Code { exit: Exit::Stop(Fault::RunsData), ..alone },
+            Flow::Run if partner(&self.code[at as usize]) != back => Code { exit: Exit::End, ..alone },
+            Flow::Run => alone,
+            _ => {
+                let before = if back { at.checked_add(1) } else { at.checked_sub(1) };
+                match before {
+                    Some(before) if self.ends_before != Some(before) && (before as usize) < self.code.len() => {
+                        self.stretch(before, back)
+                    }
+                    // The first and the last instruction are alone.
+                    _ => {
+                        let total = self.code.len() as u32;
+                        let first = if back { 2 * total - 1 - at } else { at };
+                        Code { first, last: first + 1, ..alone }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A branch that has been landed on, and what follows it.
+    fn landed(&self, n: usize, back: bool) -> Code {
+        let at = self.blocks[n].start;
+        match self.flow(at) {
+            Flow::Branch => {
+                let after = self.stretch(at, back);
+                Code { len: after.len + 1, head: 1, ..after }
+            }
+            _ => Code { first: 0, last: 0, len: 1, head: 0, exit: Exit::Stop(Fault::NoBranch) },
+        }
+    }
+
+    /// A block to which the branch register has led.
+    fn led(&self, n: usize, back: bool, anywhere: bool) -> Code {
+        let at = self.blocks[n].start;
+        let exit = match self.flow(at) {
+            Flow::Branch => Exit::Hop(self.hop(at, back)),
+            Flow::Run if anywhere && partner(&self.code[at as usize]) != back => Exit::End,
+            Flow::Run if anywhere => {
+                let next = [NOWHERE; 2];
+                Exit::Hop(Hop { what: What::Pass, distance: 0, at, next, partner: Compare::NEVER, land: NOWHERE })
+            }
+            _ => Exit::Stop(Fault::NoBranch),
+        };
+        Code { first: 0, last: 0, len: 1, head: 0, exit }
+    }
+
+    /// The comparison of a conditional branch, or one that always holds.
+    fn compare(&self, inst: &Inst) -> Compare {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        let Kind::Row { cond, form, .. } = inst.kind else { return Compare::NEVER };
+        let [a, b, ..] = inst.regs.map(|r| r.number());
+        let holds = [Greater, Less, Equal].iter().enumerate().map(|(n, o)| u8::from(cond.holds(Some(*o))) << n).sum();
+        let bias = if matches!(cond, Cond::Ltu | Cond::Geu) { i64::MIN } else { 0 };
+        Compare { a, b: (!form).then_some(b), k: inst.small, holds, bias }
+    }
+
+    fn hop(&self, at: u32, back: bool) -> Hop {
+        let inst = &self.code[at as usize];
+        let row = match inst.kind {
+            Kind::Row { row, .. } => row,
+            // No accumulate is a branch.
+            Kind::Accumulate { .. } => Row::Bra,
+        };
+        let what = match row {
+            Row::Rbra => What::Turn,
+            Row::Swapbr => What::Exchange(inst.regs[0].number()),
+            _ => What::Branch(self.compare(inst)),
+        };
+        let distance = if matches!(what, What::Exchange(_)) { 0 } else { inst.imm as i32 };
+        let next = [self.after(at, false), self.after(at, true)];
+        let mut hop = Hop { what, distance, at, next, partner: Compare::NEVER, land: NOWHERE };
+        let to = at.wrapping_add_signed(distance);
+        if let Some(other) = self.code.get(to as usize)
+            && matches!(other.kind, Kind::Row { row: Row::Bra, .. })
+            && other.imm as i32 == distance.wrapping_neg()
+        {
+            hop.partner = self.compare(other);
+            hop.land = 2 * self.blocks.len() as u32 + self.side(self.block_of[to as usize], back);
+        }
+        hop
+    }
+}
