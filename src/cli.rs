@@ -71,7 +71,7 @@ pub(crate) enum Command {
 /// A program to read.
 #[derive(Args, Debug)]
 pub(crate) struct Source {
-    /// A `.rasm` file, an assembled object, a `.nil` or a `.pisa` file; `-` reads assembly from standard input.
+    /// A `.rasm` file, an assembled object, a `.nil`, `.janus` or `.pisa` file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
     /// Let `.include` read files outside the source's folder.
@@ -121,11 +121,11 @@ pub(crate) enum Alias {
     Noop,
 }
 
-/// Options of programs in Nil.
+/// Options of programs in Nil and Janus.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Programs in Nil")]
+#[command(next_help_heading = "Programs in Nil and Janus")]
 pub(crate) struct Nil {
-    /// The function where a run begins [default: the last one].
+    /// The function where a run begins [default: the last one]. Of a program in Janus only with --classic.
     #[arg(long, value_name = "FUNCTION")]
     pub(crate) entry: Option<String>,
     /// Its arguments, in order: numbers, `[1,2,3]`, `[1 2; 3 4]`, `(re,im)`, `@file.npy`.
@@ -153,6 +153,15 @@ pub(crate) struct Nil {
     /// what undoing them leaves, and looks for infinite numbers only in results.
     #[arg(long)]
     pub(crate) fast_float: bool,
+    /// Janus: how many bits `int` has, 32 or 64 [default: 64, with --classic 32]; 32 wrap without notice, 64 raise the overflow flag.
+    #[arg(long, value_name = "BITS", value_parser = int_bits)]
+    pub(crate) int: Option<u8>,
+    /// Janus: read the language of 1982 to 2007, with global variables, integers as conditions and words of 32 bits.
+    #[arg(long)]
+    pub(crate) classic: bool,
+    /// Janus: how many numbers each stack has room for.
+    #[arg(long, value_name = "N", default_value_t = pendula::compiler::janus::STACK, value_parser = clap::value_parser!(u64).range(1..=1 << 26))]
+    pub(crate) stack: u64,
 }
 
 /// What becomes of what routines have computed.
@@ -327,7 +336,7 @@ pub(crate) struct Grad {
 /// Options of `energy`.
 #[derive(Args, Debug)]
 pub(crate) struct Energy {
-    /// A `.rasm` file, an assembled object, a `.nil` or a `.pisa` file; `-` reads assembly from standard input.
+    /// A `.rasm` file, an assembled object, a `.nil`, `.janus` or `.pisa` file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE", required_unless_present = "list_tech")]
     pub(crate) file: Option<String>,
     /// Let `.include` read files outside the source's folder.
@@ -663,6 +672,15 @@ fn count(text: &str) -> Result<u64, String> {
     let (digits, exponent): (u64, u32) =
         (digits.parse().map_err(|_| "not a whole number")?, exponent.parse().map_err(|_| "not a whole number")?);
     10u64.checked_pow(exponent).and_then(|p| p.checked_mul(digits)).ok_or_else(|| "too large".to_string())
+}
+
+/// How many bits a Janus program's `int` has.
+fn int_bits(text: &str) -> Result<u8, String> {
+    match text {
+        "32" => Ok(32),
+        "64" => Ok(64),
+        _ => Err("an `int` has 32 or 64 bits".to_string()),
+    }
 }
 
 fn size(text: &str) -> Result<usize, String> {

@@ -43,5 +43,6 @@ pub mod items;
 pub mod load;
 pub mod native;
 pub mod pisa;
+pub mod store;
 pub mod uncompute;
 pub mod values;

@@ -1,4 +1,4 @@
-//! Files of any kind as modules: assembly text, objects, programs in Nil. Told by the
+//! Files of any kind as modules: assembly text, objects, programs in Nil and Janus. Told by the
 //! extension, else by content.
 
 use std::io::Read;
@@ -8,8 +8,9 @@ use pendula_asm::assemble::{Options, assemble};
 use pendula_asm::diagnostic::{Diagnostic, Sources};
 use pendula_asm::object::{self, ObjectError};
 use pendula_asm::pisa;
-use pendula_compiler::compile::{self, compile};
+use pendula_compiler::compile::{self, Compiled, Janus, compile, compile_janus};
 use pendula_compiler::ir;
+use pendula_compiler::janus::store::Variable;
 use pendula_compiler::lower::Argument;
 use pendula_compiler::nil::sema::Input;
 use pendula_compiler::nil::types::Type;
@@ -25,6 +26,8 @@ pub enum FileKind {
     Object,
     /// A program in Nil.
     Nil,
+    /// A program in Janus.
+    Janus,
     /// PISA, as PendVM reads it.
     Pisa,
 }
@@ -38,11 +41,11 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The source texts; empty for an object.
     pub sources: Sources,
-    /// What else there is of a program in Nil.
+    /// What else there is of a program in Nil or Janus.
     pub nil: Option<Nil>,
 }
 
-/// A compiled program in Nil.
+/// A compiled program, in Nil or Janus.
 #[derive(Debug)]
 pub struct Nil {
     /// The arguments of its entry point, as data symbols in order.
@@ -57,8 +60,17 @@ pub struct Nil {
     pub native: Option<ir::Program>,
     /// The passes that were asked for.
     pub switches: Switches,
-    /// The files as they were read, the program first.
+    /// The files as they were read, the program first; none of a program in Janus.
     pub inputs: Vec<Input>,
+    /// What there is of a program in Janus alone.
+    pub janus: Option<Janus>,
+}
+
+impl Nil {
+    /// The variables of a program in Janus; none of others.
+    pub fn variables(&self) -> &[Variable] {
+        self.janus.as_ref().map_or(&[], |janus| &janus.store)
+    }
 }
 
 /// Why a file cannot be loaded at all.
@@ -88,14 +100,6 @@ pub enum LoadError {
         /// The first byte that is no UTF-8.
         offset: usize,
     },
-    /// It is in a language that is known but cannot be read yet.
-    #[error("{path}: programs in {language} cannot be read yet; assemble a `.rasm` file")]
-    Language {
-        /// The file.
-        path: String,
-        /// The language.
-        language: &'static str,
-    },
     /// It is an object, and a bad one.
     #[error("{path}: {error}")]
     Object {
@@ -123,20 +127,17 @@ pub fn read_bytes(path: &str, limit: usize) -> Result<Vec<u8>, LoadError> {
 }
 
 /// What a file holds, by its name and its first bytes.
-///
-/// Errors: a language that has no reader yet.
-pub fn kind_of(path: &str, bytes: &[u8]) -> Result<FileKind, LoadError> {
+pub fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
-    let language = match extension.to_ascii_lowercase().as_str() {
-        "rasm" => return Ok(FileKind::Assembly),
-        "nil" | "jl" => return Ok(FileKind::Nil),
-        "pisa" | "pal" => return Ok(FileKind::Pisa),
-        "janus" | "ja" => "Janus",
-        _ if object::is_object(bytes) => return Ok(FileKind::Object),
-        _ if bytes.starts_with(pisa::HEADER.as_bytes()) => return Ok(FileKind::Pisa),
-        _ => return Ok(FileKind::Assembly),
-    };
-    Err(LoadError::Language { path: path.to_string(), language })
+    match extension.to_ascii_lowercase().as_str() {
+        "rasm" => FileKind::Assembly,
+        "nil" | "jl" => FileKind::Nil,
+        "janus" | "ja" => FileKind::Janus,
+        "pisa" | "pal" => FileKind::Pisa,
+        _ if object::is_object(bytes) => FileKind::Object,
+        _ if bytes.starts_with(pisa::HEADER.as_bytes()) => FileKind::Pisa,
+        _ => FileKind::Assembly,
+    }
 }
 
 /// A file's text.
@@ -153,7 +154,7 @@ pub fn display_name(path: &str) -> &str {
 /// Loads a file: assembles it, reads it as an object, or compiles it.
 pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loaded, LoadError> {
     let bytes = read_bytes(path, options.max_source)?;
-    match kind_of(path, &bytes)? {
+    match kind_of(path, &bytes) {
         FileKind::Object => {
             let module = object::read(&bytes).map_err(|error| LoadError::Object { path: path.to_string(), error })?;
             Ok(Loaded { module: Some(module), diagnostics: Vec::new(), sources: Sources::default(), nil: None })
@@ -163,24 +164,26 @@ pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loa
             let a = assemble(display_name(path), text, options);
             Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources, nil: None })
         }
+        FileKind::Nil => Ok(compiled(compile(display_name(path), text_of(path, bytes)?, nil))),
+        FileKind::Janus => Ok(compiled(compile_janus(display_name(path), &text_of(path, bytes)?, nil))),
         FileKind::Pisa => {
             let text = text_of(path, bytes)?;
             let a = pisa::read(display_name(path), &text, &options.pisa);
             Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources, nil: None })
         }
-        FileKind::Nil => {
-            let text = text_of(path, bytes)?;
-            let c = compile(display_name(path), text, nil);
-            let nil = Nil {
-                arguments: c.arguments,
-                parameters: c.parameters,
-                types: c.types,
-                program: c.program,
-                native: c.native,
-                switches: c.switches,
-                inputs: c.inputs,
-            };
-            Ok(Loaded { module: c.module, diagnostics: c.diagnostics, sources: c.sources, nil: Some(nil) })
-        }
     }
+}
+
+fn compiled(c: Compiled) -> Loaded {
+    let nil = Nil {
+        arguments: c.arguments,
+        parameters: c.parameters,
+        types: c.types,
+        program: c.program,
+        native: c.native,
+        switches: c.switches,
+        inputs: c.inputs,
+        janus: c.janus,
+    };
+    Loaded { module: c.module, diagnostics: c.diagnostics, sources: c.sources, nil: Some(nil) }
 }

@@ -117,6 +117,10 @@ pub(crate) fn noticed(
     if let Some((at, carriage)) = overflow {
         let scale = "choose a `.format` with more integer bits, or scale by `--seed`";
         let (message, help) = match carriage {
+            Carriage::Plain if trapped::is_janus(module, at) => (
+                "an integer overflowed and wrapped",
+                "what is computed from it differs from what unbounded integers give; `--int 32` wraps without notice".to_string(),
+            ),
             Carriage::Plain => (
                 "a fixed-point number overflowed and wrapped",
                 "scale the values or choose a `.format` with more integer bits; `--trap overflow` stops here".to_string(),

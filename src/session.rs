@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use pendula::asm::diagnostic::Diagnostic;
+use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
 use pendula::isa::Format;
 use pendula::isa::counts::Direction;
@@ -16,8 +17,8 @@ use pendula::isa::types::Reg;
 use pendula::load::display_name;
 use pendula::native::{Native, NativeError};
 use pendula::pisa;
-use pendula::values;
 use pendula::vm::{Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
+use pendula::{store, values};
 use pendula_native::cc::Rounding;
 use serde_json::Value;
 
@@ -71,15 +72,19 @@ pub(crate) fn program(
     }
 }
 
-/// A machine with its data set.
-pub(crate) fn machine<'p>(program: &'p Program, conditions: &Conditions) -> anyhow::Result<Machine<'p>> {
+/// A machine with its data set; `variables` are those of a program in Janus.
+pub(crate) fn machine<'p>(
+    program: &'p Program,
+    conditions: &Conditions,
+    variables: &[Variable],
+) -> anyhow::Result<Machine<'p>> {
     let mut machine = match Machine::new(program, &config(conditions)) {
         Err(error @ ConfigError::Engine { .. }) => {
             anyhow::bail!("{error}; or take another engine, `--engine jit` or `--engine interp`")
         }
         machine => machine?,
     };
-    set(&mut machine, conditions)?;
+    set(&mut machine, conditions, variables)?;
     Ok(machine)
 }
 
@@ -95,10 +100,10 @@ pub(crate) fn allow_whole(machine: &mut Machine<'_>, conditions: &Conditions, fo
     machine.allow_whole(!followed && conditions.max_steps.is_none());
 }
 
-/// Sets the data that is given.
-pub(crate) fn set(machine: &mut Machine<'_>, conditions: &Conditions) -> anyhow::Result<()> {
+/// Sets the data that is given; `variables` are those of a program in Janus.
+pub(crate) fn set(machine: &mut Machine<'_>, conditions: &Conditions, variables: &[Variable]) -> anyhow::Result<()> {
     for assignment in &conditions.set {
-        values::set(machine, assignment).with_context(|| format!("--set {assignment}"))?;
+        store::set(machine, variables, assignment).with_context(|| format!("--set {assignment}"))?;
     }
     Ok(())
 }
@@ -130,8 +135,13 @@ pub(crate) fn event_text(event: Event, format: Format, texts: &[String]) -> Stri
     }
 }
 
-/// Has what the program shows printed at once, or with `--json` collected.
-pub(crate) fn listen(machine: &mut Machine<'_>, source: &Source, collect: bool) -> Arc<Mutex<Vec<Value>>> {
+/// Has what the program shows printed at once, or with `--json` collected. Where `runs_on`, what is shown runs on, and the texts say where lines end.
+pub(crate) fn listen(
+    machine: &mut Machine<'_>,
+    source: &Source,
+    collect: bool,
+    runs_on: bool,
+) -> Arc<Mutex<Vec<Value>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
     if pisa::is_pisa(machine.program().module()) {
         listen_to_pisa(machine, source.pisa.show_raw, collect.then(|| Arc::clone(&events)));
@@ -140,10 +150,17 @@ pub(crate) fn listen(machine: &mut Machine<'_>, source: &Source, collect: bool) 
     let format = machine.program().module().flags.format;
     let texts = machine.program().module().texts.clone();
     let list = Arc::clone(&events);
+    let mut begun = String::new();
     machine.on_event(move |event| {
-        let text = event_text(event, format, &texts);
+        let mut text = event_text(event, format, &texts);
+        if runs_on && collect {
+            begun.push_str(&text);
+            let Some(line) = begun.strip_suffix('\n') else { return };
+            text = line.to_string();
+            begun.clear();
+        }
         if !collect {
-            if print(&(text + "\n")).is_err() {
+            if print(&if runs_on { text } else { text + "\n" }).is_err() {
                 // Nobody listens any more: that is no error, but there is nothing left to run for.
                 std::process::exit(0);
             }

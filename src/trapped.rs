@@ -13,6 +13,11 @@ use serde_json::{Value, json};
 
 use crate::report::Reporter;
 
+/// Whether an instruction comes from a program in Janus.
+pub(crate) fn is_janus(module: &Module, at: u32) -> bool {
+    module.loc(at as usize).is_some_and(|(file, _)| [".janus", ".ja"].iter().any(|e| file.ends_with(e)))
+}
+
 /// How an instruction reads each operand that a trap tells the value of, in their order.
 fn types(inst: &Inst) -> Vec<Ty> {
     let told = inst.operands().enumerate().filter(|(_, (slot, operand))| match operand {
@@ -199,14 +204,22 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
         Fault::NotZero if reason.is_some() => {
             "uncompute what has changed it, or deallocate it with the value that it has"
         }
+        Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding
+            if reason.is_some() && is_janus(module, trap.at) =>
+        {
+            "what stands after `fi` must hold just where what stands after `if` did; what stands after `from`, at the beginning only"
+        }
         Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding if reason.is_some() => {
             "give the condition that holds afterwards just where the first one held before: `(before, after)`"
         }
         Fault::NotFinite if ieee => "only doubles can be infinite or NaN: guard the conversion with a `jmp`",
         fault => fault.help(),
     };
-    // Who wrote Nil knows no registers.
-    let nil = module.loc(trap.at as usize).is_some_and(|(file, _)| file.ends_with(".nil") || file.ends_with(".jl"));
+    // Who wrote Nil or Janus knows no registers.
+    let compiled = [".nil", ".jl", ".janus", ".ja"];
+    let nil = module
+        .loc(trap.at as usize)
+        .is_some_and(|(file, _)| compiled.iter().any(|extension| file.ends_with(extension)));
     let shows = if nil && reason.is_some() { Shows::Values } else { Shows::Operands };
     let derivative = match trap.fault {
         Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {

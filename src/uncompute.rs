@@ -55,7 +55,11 @@ fn collect(block: &[At], names: &mut BTreeSet<String>) {
                 collect(then, names);
                 collect(otherwise, names);
             }
-            Stmt::While { body, .. } | Stmt::For { body, .. } | Stmt::Span { body, .. } => collect(body, names),
+            Stmt::While { first, body, .. } => {
+                collect(first, names);
+                collect(body, names);
+            }
+            Stmt::For { body, .. } | Stmt::Span { body, .. } => collect(body, names),
             Stmt::Update { .. }
             | Stmt::Permute { .. }
             | Stmt::Ancilla { .. }

@@ -29,8 +29,8 @@ use pendula::asm::assemble::{Options, assemble};
 use pendula::asm::check::Rule;
 use pendula::asm::diagnostic::{Diagnostic, Severity};
 use pendula::asm::{codes, invert, object, pisa};
-use pendula::compiler::compile::{Options as NilOptions, compile};
-use pendula::compiler::nil;
+use pendula::compiler::compile::{Options as NilOptions, compile, compile_janus};
+use pendula::compiler::{janus, nil};
 use pendula::isa::counts::Direction;
 use pendula::isa::verify::Problem;
 use pendula::isa::{Fault, manual};
@@ -142,6 +142,7 @@ fn errors() -> String {
         ("the-inverter", "The inverter", "P0320–P0325"),
         ("programs-in-pisa", "Programs in PISA", "P0330–P0341"),
         ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
+        ("programs-in-janus", "Programs in Janus", "P0501–P0530"),
     ];
     for (anchor, title, range) in chapters {
         let _ = writeln!(out, "- [{title}](#{anchor}): {range}");
@@ -214,8 +215,28 @@ fn errors() -> String {
             (None, None) => panic!("{code} has neither an example nor help"),
         }
     }
+    out.push_str(
+        "\n## Programs in Janus\n\nProblems in programs that are compiled. P0530 is a warning. Below the title stand an example's line, the message \
+         for it, and its help.\n",
+    );
+    let samples = janus_samples();
+    for (code, title) in janus::codes::codes() {
+        entry(&mut out, code, title);
+        let help = JANUS.iter().find(|(c, _)| *c == code).map(|(_, help)| *help);
+        match (samples.get(code), help) {
+            (Some(sample), _) => sample_entry(&mut out, sample),
+            (None, Some(help)) => drop(write!(out, "\nHelp: {help}\n")),
+            (None, None) => panic!("{code} has neither an example nor help"),
+        }
+    }
     out
 }
+
+/// Codes of Janus that no example shows.
+const JANUS: &[(&str, &str)] = &[
+    ("P0505", "take a part of it into a procedure or a local variable"),
+    ("P0522", "take a part of it into a procedure, or call procedures with arrays of fewer sizes"),
+];
 
 fn entry(out: &mut String, code: &str, title: &str) {
     let mut letters = title.chars();
@@ -269,6 +290,16 @@ fn nil_samples() -> BTreeMap<&'static str, Sample> {
         if let Some(sample) = out.get_mut(code).filter(|s| s.help.is_empty()) {
             sample.help = help.to_string();
         }
+    }
+    out
+}
+
+/// For each code of Janus, the first example among the test programs.
+fn janus_samples() -> BTreeMap<&'static str, Sample> {
+    let mut out = BTreeMap::new();
+    for (file, text) in test_programs("tests/filetests/janus/error", "ja") {
+        let compiled = compile_janus(&file.to_string_lossy(), &text, &NilOptions::default());
+        sample(&mut out, &file, &compiled.diagnostics, &text, |line| line.split("//").next());
     }
     out
 }

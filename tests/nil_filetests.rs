@@ -15,6 +15,8 @@
 //! exactly the diagnostics that they expect, notes and warnings included.
 
 mod common;
+#[path = "common/compiled.rs"]
+mod compiled;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,10 +26,8 @@ use std::sync::{Arc, Mutex};
 
 use pendula::arguments;
 use pendula::asm::assemble;
-use pendula::asm::diagnostic::Severity;
 use pendula::compiler::compile::Options;
-use pendula::compiler::ir::eval::{self, Evaluation, Shown};
-use pendula::compiler::lower::{Argument, ArgumentKind};
+use pendula::compiler::ir::eval::Shown;
 use pendula::compiler::nil::codes;
 use pendula::compiler::passes::Switches;
 use pendula::grad::{self, grad};
@@ -35,11 +35,12 @@ use pendula::isa::counts::Direction;
 use pendula::isa::module::SymbolKind;
 use pendula::isa::text::{number, quote};
 use pendula::isa::{Format, Module, Ty};
-use pendula::load::{Loaded, Nil, load};
-use pendula::values::{self, Location};
+use pendula::load::{Loaded, load};
+use pendula::values;
 use pendula::vm::{Config, Event, Machine, Outcome, Program};
 
 use common::{Problem, compare};
+use compiled::{STEPS, diagnostics, evaluate, levels, trap};
 
 /// Codes that no file can show, and why not.
 const EXEMPT: &[(&str, &str)] =
@@ -50,9 +51,6 @@ const TRAPS: &[&str] = &["P0101", "P0102", "P0103", "P0107", "P0108", "P0113", "
 
 /// Comments with a value.
 const OPTIONS: &[&str] = &["args", "types", "entry", "format", "set", "shown", "grad"];
-
-/// Instructions, and statements of the evaluator, that a run may take.
-const STEPS: u64 = 20_000_000;
 
 /// The comments of one file.
 #[derive(Default)]
@@ -136,59 +134,6 @@ fn files(kind: &str) -> Vec<PathBuf> {
     out
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
-    1 + text[..offset.min(text.len())].matches('\n').count()
-}
-
-/// The first line of a source, without the expectations that it bears.
-fn first_line(source: &str) -> String {
-    source.lines().next().unwrap_or("").split("#!").next().unwrap_or("").trim_end().to_string()
-}
-
-/// What a compilation said, and what is wrong with how it did.
-fn diagnostics(text: &str, loaded: &Loaded, complaints: &mut String) -> Vec<Problem> {
-    let mut found = Vec::new();
-    for d in &loaded.diagnostics {
-        let place = d.primary.as_ref().map(|l| &l.place);
-        // The file as a whole is at fault, or who asked.
-        let whole = place.is_none() && d.code == "P0452";
-        let missing = |at: usize| {
-            let line = text[at..].lines().next().unwrap_or("").trim_start();
-            (line.is_empty() || line.starts_with('#')) && !text[..at].ends_with('\n')
-        };
-        if d.severity == Severity::Error && d.help.as_ref().is_none_or(String::is_empty) {
-            let _ = writeln!(complaints, "{} {} has no help", d.code, d.message);
-        }
-        if !whole && place.is_none_or(|p| p.file != 0 || p.span.is_empty() && !missing(p.span.start)) {
-            let _ = writeln!(complaints, "{} {} has no place in the program", d.code, d.message);
-        }
-        let line = place.map_or(usize::from(whole), |p| line_of(text, p.span.start));
-        let source = place.and_then(|p| text.get(p.span.clone())).map(first_line);
-        found.push(Problem { line, code: d.code.to_string(), message: d.message.clone(), source });
-    }
-    found
-}
-
-/// A trap as a problem: at the line of the instruction.
-fn trap(machine: &Machine<'_>, outcome: &Outcome, text: &str) -> Option<Problem> {
-    let (at, code, message) = match outcome {
-        Outcome::Finished => return None,
-        Outcome::Limit => (machine.pc()?, "P0130", "the run did not end"),
-        Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
-        Outcome::Trap(trap) => {
-            let module = machine.program().module();
-            let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
-            let reason = module.reason(trap.at).or_else(other);
-            (trap.at, trap.fault.code(), reason.unwrap_or(trap.fault.title()))
-        }
-    };
-    let (_, loc) = machine.program().module().loc(at as usize)?;
-    let line = text.lines().nth((loc.line as usize).saturating_sub(1)).unwrap_or("");
-    let source: String = line.chars().skip(usize::from(loc.column).saturating_sub(1)).collect();
-    let line = if loc.file == 0 { loc.line as usize } else { 0 };
-    Some(Problem { line, code: code.to_string(), message: message.to_string(), source: Some(first_line(&source)) })
-}
-
 /// What a run showed.
 type Events = Arc<Mutex<Vec<String>>>;
 
@@ -231,53 +176,6 @@ fn close(types: &[Ty], a: &[u64], b: &[u64]) -> bool {
         Ty::F => near(f64::from_bits(*a), f64::from_bits(*b)),
         Ty::Int | Ty::Q | Ty::L => a == b,
     })
-}
-
-/// The start of the data symbol of an argument.
-fn start(module: &Module, name: &str) -> Result<usize, String> {
-    match values::find(module, name).map_err(|e| e.to_string())?.at {
-        Location::Memory { start, .. } => Ok(start as usize),
-        Location::Register(_) => Err(format!("{name} is a register")),
-    }
-}
-
-/// Evaluates the intermediate representation on words of data; gives those after it.
-fn evaluate(
-    nil: &Nil,
-    module: &Module,
-    data: &[u64],
-    direction: Direction,
-) -> Result<Result<(Vec<u64>, Evaluation), eval::EvalError>, String> {
-    let program = nil.program.as_ref().ok_or("no program")?;
-    let entry = program.entry.ok_or("no entry point")?;
-    let mut params = Vec::new();
-    let mut places = Vec::new();
-    for Argument { name, kind } in &nil.arguments {
-        match kind {
-            ArgumentKind::Word { .. } => {
-                let at = start(module, name)?;
-                places.push((params.len(), at));
-                params.push(data[at]);
-            }
-            ArgumentKind::Array { lens, .. } => {
-                params.push(start(module, name)? as u64);
-                params.extend(lens.iter().map(|n| n.cast_unsigned()));
-            }
-            ArgumentKind::Constant(word) => params.push(*word),
-        }
-    }
-    let config = eval::Config { memory: data.len() + (1 << 16), max_steps: STEPS, ..eval::Config::default() };
-    let direction = match direction {
-        Direction::Forward => eval::Direction::Forward,
-        Direction::Backward => eval::Direction::Backward,
-    };
-    Ok(eval::run(program, entry, direction, params, data.to_vec(), None, &config).map(|out| {
-        let mut data = out.memory.clone();
-        for (param, at) in places {
-            data[at] = out.params[param];
-        }
-        (data, out)
-    }))
 }
 
 fn shown_texts(program: &pendula::compiler::ir::Program, shown: &[Shown]) -> Vec<String> {
@@ -490,12 +388,6 @@ fn all(kind: &str, least: usize, one: impl Fn(&Path) -> Result<(), String>) {
         }
     }
     assert!(failed.is_empty(), "\n{failed}");
-}
-
-/// Says at which optimisation level something is wrong.
-fn levels(one: impl Fn(u8) -> Result<(), String>) -> Result<(), String> {
-    let told: String = (0..=2).filter_map(|level| Some(format!("-O{level}: {}", one(level).err()?))).collect();
-    if told.is_empty() { Ok(()) } else { Err(told) }
 }
 
 #[test]

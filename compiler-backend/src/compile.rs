@@ -4,6 +4,7 @@ use pendula_isa::diagnostic::{Diagnostic, Severity, Sources};
 use pendula_isa::{Format, Module};
 
 use crate::ir::Program;
+use crate::janus;
 use crate::lower::{self, Argument as Data, Erase};
 use crate::nil::sema::{self, Argument, Input, Settings};
 use crate::nil::types::Type;
@@ -29,6 +30,8 @@ pub struct Options {
     pub erase: Erase,
     /// Whether the program is wanted in the form that C is written of, too.
     pub native: bool,
+    /// What concerns Janus.
+    pub janus: janus::Settings,
 }
 
 /// What comes of a compilation.
@@ -54,6 +57,17 @@ pub struct Compiled {
     pub sources: Sources,
     /// The files as they were read, the program first.
     pub inputs: Vec<Input>,
+    /// What else there is of a program in Janus.
+    pub janus: Option<Janus>,
+}
+
+/// What there is of a program in Janus alone.
+#[derive(Debug)]
+pub struct Janus {
+    /// The syntax tree.
+    pub tree: janus::ast::Tree,
+    /// The variables of `main`, by name.
+    pub store: Vec<janus::store::Variable>,
 }
 
 /// Compiles a program in Nil.
@@ -84,21 +98,52 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
         inputs,
         ..Compiled::default()
     };
-    if let (Some(mut program), false) = (analysis.program, failed(&diagnostics)) {
+    out.diagnostics = diagnostics;
+    if let (Some(program), false) = (analysis.program, failed(&out.diagnostics)) {
+        out.lower(program, options, codes::LOWERING);
+    }
+    out
+}
+
+/// Compiles a program in Janus.
+pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
+    let mut sources = Sources::default();
+    let read = janus::read(&mut sources, name, text, &options.janus);
+    let mut out = Compiled {
+        arguments: read.arguments,
+        diagnostics: read.diagnostics,
+        janus: Some(Janus { tree: read.tree, store: read.store }),
+        sources,
+        ..Compiled::default()
+    };
+    if !options.arguments.is_empty() || !options.types.is_empty() {
+        let help = "the variables of `main` are set with `--set x=5`";
+        out.diagnostics.push(Diagnostic::error(janus::codes::MAIN, "a program in Janus has no arguments").help(help));
+        return out;
+    }
+    out.parameters = out.arguments.iter().map(|a| vec![a.name.clone()]).collect();
+    if let Some(program) = read.program {
+        out.lower(program, options, janus::codes::LOWERING);
+    }
+    out
+}
+
+impl Compiled {
+    /// Improves a program and makes instructions of it.
+    fn lower(&mut self, mut program: Program, options: &Options, code: &'static str) {
         if options.native {
             let mut native = program.clone();
             passes::run(&mut native, &options.switches.without(Pass::Strength).without(Pass::Keep));
-            out.native = Some(native);
+            self.native = Some(native);
         }
         passes::run(&mut program, &options.switches);
-        match lower::lower(&program, &out.arguments, &lower::Options { erase: options.erase.clone() }) {
-            Ok(module) => out.module = Some(module),
-            Err(error) => diagnostics.push(Diagnostic::error(codes::LOWERING, error.to_string())),
+        match lower::lower(&program, &self.arguments, &lower::Options { erase: options.erase.clone() }) {
+            Ok(module) => self.module = Some(module),
+            Err(error) => self.diagnostics.push(Diagnostic::error(code, error.to_string())),
         }
-        out.program = Some(program);
+        self.program = Some(program);
+        self.switches = options.switches;
     }
-    out.diagnostics = diagnostics;
-    out
 }
 
 /// Whether a message is about a line of an error of these: what could not be read is not to be judged, nor a statement that goes on there.

@@ -1,13 +1,14 @@
 //! Compilers to the instruction set.
 //!
 //! Front ends read a language into the reversible intermediate representation
-//! [`ir`]: [`nil`] is the language of the NiLang papers. `passes` improve it, and
+//! [`ir`]: [`nil`] is the language of the NiLang papers, [`janus`] that of Lutz and Derby. `passes` improve it, and
 //! `lower` makes a [`Module`](pendula_isa::Module) of it. Nothing here runs a program,
 //! but for [`ir::eval`], which is there to check the rest against.
 
 pub mod c;
 pub mod compile;
 pub mod ir;
+pub mod janus;
 pub mod lower;
 pub mod nil;
 pub mod passes;

@@ -184,8 +184,8 @@ fn silence(block: &mut Block) {
             Stmt::If { pre, post, then, otherwise } => {
                 [&mut pre.compute, &mut post.compute, then, otherwise].into_iter().for_each(silence);
             }
-            Stmt::While { pre, post, body } => {
-                [&mut pre.compute, &mut post.compute, body].into_iter().for_each(silence);
+            Stmt::While { pre, post, first, body } => {
+                [&mut pre.compute, &mut post.compute, first, body].into_iter().for_each(silence);
             }
             Stmt::For { body, .. } | Stmt::Span { body, .. } => silence(body),
             Stmt::With { compute, body, .. } => [compute, body].into_iter().for_each(silence),

@@ -244,7 +244,12 @@ fn errors() {
     assert!(matches!(branch, EvalError::Branch { .. }));
     let looped = ints(|x, _, _| {
         let c = |k| Condition::of(test(Cond::Ne, Ty::Int, var(x), int(k)));
-        vec![at(Stmt::While { pre: c(9), post: c(0), body: vec![update(id(Ty::Int), to(x), &[int(1)])] })]
+        vec![at(Stmt::While {
+            pre: c(9),
+            post: c(0),
+            first: Vec::new(),
+            body: vec![update(id(Ty::Int), to(x), &[int(1)])],
+        })]
     });
     assert!(matches!(looped, EvalError::Loop { .. }));
     let range = ints(|_, _, b| {

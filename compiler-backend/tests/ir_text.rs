@@ -112,7 +112,12 @@ fn odd(random: &mut Random) -> Program {
                 then: block(r, depth + 1),
                 otherwise: block(r, depth + 1),
             },
-            10 => Stmt::While { pre: condition(r, depth), post: condition(r, depth), body: block(r, depth + 1) },
+            10 => Stmt::While {
+                pre: condition(r, depth),
+                post: condition(r, depth),
+                first: block(r, depth + 1),
+                body: block(r, depth + 1),
+            },
             11 => {
                 let step = if flag {
                     Step::Const(word(r) as i64)

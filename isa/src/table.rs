@@ -537,12 +537,26 @@ table! {
             26 LtF "lt" (a, b) from F class Compare |d| { d.compare(Cond::Lt, Ty::F, a, b) }
             /// 1 if `a` = `b` as floating-point numbers, else 0: -0.0 equals 0.0. A NaN traps; where the run lets it through, the result is 0.
             27 EqF "eq" (a, b) from F class Equal |d| { d.compare(Cond::Eq, Ty::F, a, b) }
+            /// The product of signed integers. Wraps on overflow and raises the overflow flag.
+            28 Prod "prod" (a, b) class Multiply |d| { d.wrapping2(int::prod, a, b) }
             /// `a` shifted left by `b` modulo 32, as a word of 32 bits: its sign bit is copied into the upper half.
             29 Shl32 "shl32" (a, b) class Shift |d| { let n = amount32(d, b); let r = d.shl(a, n); Ok(signed(d, 32, r)) }
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, zeros coming in, as a word of 32 bits.
             30 Shr32 "shr32" (a, b) class Shift |d| { let n = amount32(d, b); let low = unsigned(d, 32, a); let r = d.shr(low, n); Ok(signed(d, 32, r)) }
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, copies of their sign bit coming in.
             31 Sar32 "sar32" (a, b) class Shift |d| { let n = amount32(d, b); let low = signed(d, 32, a); Ok(d.sar(low, n)) }
+            /// The quotient of unsigned integers. Division by zero traps.
+            32 Udiv "udiv" (a, b) class Divide |d| { d.kernel2(int::udiv, a, b) }
+            /// The remainder that belongs to `udiv`. Division by zero traps.
+            33 Umod "umod" (a, b) class Divide |d| { d.kernel2(int::umod, a, b) }
+            /// `a` to the power of `b`, as signed integers. Wraps on overflow and raises the overflow flag; a negative `b` traps.
+            34 Pow "pow" (a, b) class Power |d| {
+                let zero = d.word(0);
+                let negative = d.lt(b, zero);
+                let fits = d.eq(negative, zero);
+                d.require(fits, Fault::Domain)?;
+                d.wrapping2(int::pow, a, b)
+            }
         }
         Q q_fn fixed {
             /// The operand itself.

@@ -8,6 +8,7 @@ use pendula::asm::{disasm, object};
 use pendula::compiler::c;
 use pendula::compiler::compile::Options;
 use pendula::compiler::ir::text;
+use pendula::compiler::janus;
 use pendula::compiler::lower::Erase;
 use pendula::compiler::passes::{Pass, Switches};
 use pendula::isa::Format;
@@ -59,6 +60,12 @@ pub(crate) fn options(nil: &Nil) -> anyhow::Result<Options> {
         switches,
         erase,
         native: false,
+        janus: janus::Settings {
+            int32: nil.int.map_or(nil.classic, |bits| bits == 32),
+            stack: nil.stack,
+            classic: nil.classic,
+            entry: nil.entry.clone(),
+        },
     })
 }
 
@@ -69,10 +76,13 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
     };
     report(&program.warnings, &program.sources, args.json && args.output.is_some(), reporter)?;
     let file = &args.source.file;
-    let Some(nil) = &program.nil else { bail!("{file} is no program in Nil; `pendula asm` assembles") };
+    let Some(nil) = &program.nil else { bail!("{file} is no program in Nil or Janus; `pendula asm` assembles") };
     match args.emit {
         Emit::Ast => {
-            let text = nil.inputs.first().map_or(String::new(), |i| format!("{:#?}\n", i.tree));
+            let text = match &nil.janus {
+                Some(janus) => format!("{:#?}\n", janus.tree),
+                None => nil.inputs.first().map_or(String::new(), |i| format!("{:#?}\n", i.tree)),
+            };
             write(file, args.output.as_deref(), &text)?;
         }
         Emit::Ir => {

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
-    let mut machine = session::machine(&program, &args.given)?;
+    let mut machine = session::machine(&program, &args.given, loaded.variables())?;
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
     }

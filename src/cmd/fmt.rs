@@ -14,11 +14,12 @@ pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     for file in &args.files {
         let bytes = load::read_bytes(file, 1 << 28)?;
-        let kind = load::kind_of(file, &bytes)?;
+        let kind = load::kind_of(file, &bytes);
         let text = load::text_of(file, bytes)?;
         let name = load::display_name(file);
         let laid_out = match kind {
             FileKind::Nil => nil::format_source(&text),
+            FileKind::Janus => anyhow::bail!("{name}: programs in Janus are not laid out"),
             FileKind::Pisa => anyhow::bail!("{name}: PISA is left as it is laid out; `fmt` is for `.rasm` and `.nil`"),
             FileKind::Assembly | FileKind::Object => format_source(name, &text),
         };

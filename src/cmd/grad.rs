@@ -34,6 +34,11 @@ pub(super) const ELEMENTS: usize = 64;
 /// inputs if none are named.
 fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, Vec<String>)> {
     let Some(nil) = &loaded.nil else { return Ok((args.loss.clone(), args.wrt.clone())) };
+    anyhow::ensure!(
+        nil.janus.is_none(),
+        "{}: a program in Janus computes with integers, which carry no gradient",
+        args.source.file
+    );
     let position = |name: &str| -> anyhow::Result<String> {
         let Ok(n) = name.trim().parse::<usize>() else { return Ok(name.trim().to_string()) };
         match n.checked_sub(1).and_then(|n| nil.parameters.get(n)).map(Vec::as_slice) {
@@ -93,7 +98,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
-    let mut machine = session::machine(&program, given)?;
+    let mut machine = session::machine(&program, given, loaded.variables())?;
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
     }

@@ -2,6 +2,7 @@
 
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::asm::{disasm, invert};
+use pendula::compiler::janus;
 
 use crate::Status;
 use crate::cli::Invert;
@@ -13,6 +14,16 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
+    if let Some(janus) = program.nil.as_ref().and_then(|nil| nil.janus.as_ref()) {
+        anyhow::ensure!(
+            !args.source.nil.classic,
+            "{}: programs of the first language are not written anew; `pendula run --reverse` runs them backward",
+            args.source.file
+        );
+        let inverse = janus::print::print(&janus::invert::program(&janus.tree));
+        write(&args.source.file, args.output.as_deref(), &inverse)?;
+        return Ok(Status::Done);
+    }
     match invert::invert(&program.module) {
         Ok(inverse) => {
             write(&args.source.file, args.output.as_deref(), &disasm::disassemble(&inverse))?;

@@ -20,6 +20,7 @@ use anyhow::Context;
 use pendula::asm::assemble::Options;
 use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
 use pendula::asm::pisa;
+use pendula::compiler::janus::store::Variable;
 use pendula::compiler::{self, lower::Erase};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
@@ -39,6 +40,13 @@ pub(crate) struct Program {
     pub(crate) warnings: Vec<Diagnostic>,
     /// What else there is of a program in Nil.
     pub(crate) nil: Option<load::Nil>,
+}
+
+impl Program {
+    /// The variables of a program in Janus; none of others.
+    pub(crate) fn variables(&self) -> &[Variable] {
+        self.nil.as_ref().map_or(&[], load::Nil::variables)
+    }
 }
 
 /// The assembler's options from the command line's.
@@ -144,7 +152,7 @@ fn chosen(source: &Source, module: Module, nil: &load::Nil, run: Option<Intended
         "--uncompute auto runs the program to measure it: give it arguments with --args"
     );
     let technology = energy::technology(source.nil.auto_tech.trim())?;
-    let names = measured(module, run, |machine| Ok(cheaper_to_erase(machine, ir, &technology)?));
+    let names = measured(module, nil.variables(), run, |machine| Ok(cheaper_to_erase(machine, ir, &technology)?));
     let names = names.context("--uncompute auto")?;
     tracing::info!("erased: {names:?}");
     Ok(Erase::Some(names))
@@ -153,12 +161,13 @@ fn chosen(source: &Source, module: Module, nil: &load::Nil, run: Option<Intended
 /// Runs a program forward to measure it, and asks something of the machine that has.
 fn measured<T>(
     module: Module,
+    variables: &[Variable],
     run: Option<Intended<'_>>,
     ask: impl FnOnce(&Machine<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let program = vm::Program::new(module, run.is_none_or(|r| r.given.checks == Switch::On))?;
     let mut machine = match run {
-        Some(run) => session::machine(&program, run.given)?,
+        Some(run) => session::machine(&program, run.given, variables)?,
         None => Machine::new(&program, &vm::Config { count: true, ..Default::default() })?,
     };
     if let Some(tape) = run.and_then(|r| r.input) {

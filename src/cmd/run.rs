@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::Context;
+use pendula::compiler::janus::store::{Shape, Variable};
 use pendula::hw_model::Technology;
 use pendula::isa::Inst;
 use pendula::isa::counts::{Counts, Direction};
@@ -11,6 +12,7 @@ use pendula::isa::module::Module;
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
 use pendula::pisa;
+use pendula::store;
 use pendula::values::{self, Location, Place};
 use pendula::vm::{Machine, Outcome};
 use serde_json::{Map, Value, json};
@@ -45,7 +47,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
-    let mut machine = session::machine(&program, given)?;
+    let mut machine = session::machine(&program, given, loaded.variables())?;
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, args.read, args.reverse)?;
     }
@@ -54,7 +56,8 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let shown: Vec<Place> =
         args.show.iter().map(|name| values::find(program.module(), name.trim())).collect::<Result<_, _>>()?;
-    let events = session::listen(&mut machine, &args.source, args.json);
+    let store = loaded.nil.as_ref().and_then(|nil| nil.janus.as_ref()).map(|janus| janus.store.as_slice());
+    let events = session::listen(&mut machine, &args.source, args.json, store.is_some());
 
     session::allow_whole(&mut machine, given, args.stats || args.json || args.trace || args.keep_dropped);
     let mut session = Session::new(given, args.trace);
@@ -68,7 +71,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     machine.begin(direction);
     let mut outcome = session.go(&mut machine)?;
     let finished = outcome == Outcome::Finished;
-    let state = State::of(&machine, &before, &shown, args);
+    let state = State::of(&machine, &before, &shown, store, args);
     let mut restored = None;
     if let (Some(start), true) = (start, finished) {
         machine.turn_dropped();
@@ -131,7 +134,17 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], shown: &[Place], args: &Run) -> State {
+    /// The results; of a program in Janus the variables of `main`, which `store` describes.
+    pub(crate) fn of(
+        machine: &Machine<'_>,
+        before: &[u64; Reg::COUNT],
+        shown: &[Place],
+        store: Option<&[Variable]>,
+        args: &Run,
+    ) -> State {
+        if let (Some(store), []) = (store, shown) {
+            return State::of_store(machine, store, args.hex);
+        }
         let mut text = String::new();
         let mut json = Map::new();
         let mut cells = Vec::new();
@@ -182,6 +195,29 @@ impl State {
         json.insert("input_read".into(), json!(read));
         json.insert("values".into(), Value::Object(values));
         json.insert("output".into(), json!(output.iter().map(|w| w.cast_signed()).collect::<Vec<i64>>()));
+        State { text, json }
+    }
+
+    /// The variables of a program in Janus.
+    fn of_store(machine: &Machine<'_>, store: &[Variable], hex: bool) -> State {
+        let mut text = String::new();
+        let mut values = Map::new();
+        for (variable, (name, value)) in store.iter().zip(store::lines(machine, store, hex)) {
+            let _ = writeln!(text, "{name} = {value}");
+            let one = |w: u64| match variable.number(w).parse::<i64>() {
+                _ if hex => json!(format!("{w:#018x}")),
+                Ok(n) => json!(n),
+                Err(_) => json!(w),
+            };
+            let list: Vec<Value> = store::numbers(machine, variable).into_iter().map(one).collect();
+            let value = match (&variable.shape, list.as_slice()) {
+                (Shape::Int(_), [one]) => one.clone(),
+                _ => Value::Array(list),
+            };
+            values.insert(variable.name.clone(), value);
+        }
+        let mut json = Map::new();
+        json.insert("values".into(), Value::Object(values));
         State { text, json }
     }
 }

@@ -88,8 +88,8 @@ impl<'a> Drops<'a> {
             Stmt::If { pre, post, then, otherwise } => {
                 [&pre.compute, &post.compute, then, otherwise].into_iter().all(|b| self.keeps_to(f, b, own))
             }
-            Stmt::While { pre, post, body } => {
-                [&pre.compute, &post.compute, body].into_iter().all(|b| self.keeps_to(f, b, own))
+            Stmt::While { pre, post, first, body } => {
+                [&pre.compute, &post.compute, first, body].into_iter().all(|b| self.keeps_to(f, b, own))
             }
             Stmt::For { body, .. } | Stmt::Span { body, .. } => self.keeps_to(f, body, own),
             Stmt::With { compute, body, .. } => [compute, body].into_iter().all(|b| self.keeps_to(f, b, own)),
@@ -209,8 +209,8 @@ impl<'a> Drops<'a> {
             Stmt::If { pre, post, then, otherwise } => {
                 [&pre.compute, &post.compute, then, otherwise].into_iter().all(|b| self.sums(f, b, again, sums))
             }
-            Stmt::While { pre, post, body } => {
-                [&pre.compute, &post.compute, body].into_iter().all(|b| self.sums(f, b, true, sums))
+            Stmt::While { pre, post, first, body } => {
+                [&pre.compute, &post.compute, first, body].into_iter().all(|b| self.sums(f, b, true, sums))
             }
             Stmt::For { body, .. } => self.sums(f, body, true, sums),
             Stmt::Span { body, .. } => self.sums(f, body, again, sums),
@@ -256,8 +256,8 @@ fn begin(block: &[At], straight: bool, own: &mut Own) -> Option<()> {
                     begin(b, false, own)?;
                 }
             }
-            Stmt::While { pre, post, body } => {
-                for b in [&pre.compute, &post.compute, body] {
+            Stmt::While { pre, post, first, body } => {
+                for b in [&pre.compute, &post.compute, first, body] {
                     begin(b, false, own)?;
                 }
             }

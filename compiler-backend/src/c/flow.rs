@@ -165,12 +165,14 @@ impl Drops<'_> {
                         flow.add(&part);
                     }
                 }
-                Stmt::While { pre, post, body } => {
+                Stmt::While { pre, post, first, body } => {
                     for condition in [pre, post] {
                         self.flow_of_condition(f, condition, &mut flow);
                     }
-                    let part = self.flow(f, body);
-                    flow.add(&part);
+                    for block in [first, body] {
+                        let part = self.flow(f, block);
+                        flow.add(&part);
+                    }
                 }
                 Stmt::For { var, first, last, step, body } => {
                     flow.read(*first);

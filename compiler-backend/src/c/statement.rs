@@ -78,11 +78,12 @@ impl FunctionWriter<'_, '_> {
                 self.text.line(&format!("bad |= {} != {name};", after.at(Prec::Atom)));
                 Ok(())
             }
-            Stmt::While { pre, post, body } => {
+            Stmt::While { pre, post, first, body } => {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 let before = self.condition(s, post, 1)?;
                 self.text.line(&format!("if ({}) return 1;", before.text));
                 self.text.open("for (;;) {");
+                self.block(first, back)?;
                 let goes_on = self.condition(s, pre, 0)?;
                 self.look_at(&pre.test);
                 self.text.line(&format!("if (!{}) break;", goes_on.at(Prec::Atom)));

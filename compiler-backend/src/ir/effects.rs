@@ -276,9 +276,10 @@ impl Effects {
                 };
                 self.grow(4);
             }
-            Stmt::While { pre, post, body } => {
+            Stmt::While { pre, post, first, body } => {
                 self.condition(summaries, pre);
                 self.condition(summaries, post);
+                self.block(summaries, first);
                 self.block(summaries, body);
                 self.traps = true;
                 self.grow(4);
@@ -400,6 +401,7 @@ pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
             | int_fn::Fn::Plus
             | int_fn::Fn::Minus
             | int_fn::Fn::Mul
+            | int_fn::Fn::Prod
             | int_fn::Fn::And
             | int_fn::Fn::Or
             | int_fn::Fn::Nor
@@ -418,6 +420,8 @@ pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
             | int_fn::Fn::EqQ
             | int_fn::Fn::CvtQ => false,
             int_fn::Fn::Quot | int_fn::Fn::Rem | int_fn::Fn::Div | int_fn::Fn::Mod => !nonzero(1),
+            int_fn::Fn::Udiv | int_fn::Fn::Umod => !nonzero(1),
+            int_fn::Fn::Pow => !matches!(args.get(1), Some(Operand::Const(k)) if k.cast_signed() >= 0),
             // What is no logarithmic number has no order, nor has a NaN.
             int_fn::Fn::LtL | int_fn::Fn::EqL | int_fn::Fn::LtF | int_fn::Fn::EqF => true,
             int_fn::Fn::CvtL | int_fn::Fn::CvtF => true,
@@ -488,7 +492,7 @@ pub fn blocks(stmt: &Stmt) -> impl Iterator<Item = &Block> {
         Stmt::If { pre, post, then, otherwise } => {
             [Some(&pre.compute), Some(&post.compute), Some(then), Some(otherwise)]
         }
-        Stmt::While { pre, post, body } => [Some(&pre.compute), Some(&post.compute), Some(body), None],
+        Stmt::While { pre, post, first, body } => [Some(&pre.compute), Some(&post.compute), Some(first), Some(body)],
         Stmt::For { body, .. } | Stmt::Span { body, .. } => [Some(body), None, None, None],
         Stmt::With { compute, body, .. } => [Some(compute), Some(body), None, None],
         Stmt::Update { .. }

@@ -20,8 +20,9 @@ pub fn invert(stmt: &Stmt) -> Stmt {
             *then = block(then);
             *otherwise = block(otherwise);
         }
-        Stmt::While { pre, post, body } => {
+        Stmt::While { pre, post, first, body } => {
             std::mem::swap(pre, post);
+            *first = block(first);
             *body = block(body);
         }
         Stmt::For { first, last, step, body, .. } => {

@@ -84,8 +84,8 @@ pub struct Param {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VarInfo {
     /// The name in the source, or one that the compiler gave; need not be unique. Where its end is checked, a name with a point in it is
-    /// the compiler's: `i.bound` for a bound of the loop over `i`, `x.len1` and `x.words` for lengths of `x`, or a word that is a part of a
-    /// variable: `z.re`.
+    /// the compiler's: `i.bound` for a bound of the loop over `i`, `x.len1` and `x.words` for lengths of `x`, `x.argument` for what a call is given,
+    /// or a word that is a part of a variable: `z.re`.
     pub name: String,
     /// How its word is read.
     pub ty: Ty,
@@ -290,13 +290,15 @@ pub enum Stmt {
         /// The other.
         otherwise: Block,
     },
-    /// Runs `body` while `pre` holds. `post` is false before and true after each turn.
+    /// Runs `first`; then, while `pre` holds, `body` and `first` again. `post` is false before the first `first`, and true where `body` has ended.
     While {
         /// Holds before each turn.
         pre: Condition,
         /// Holds after each turn.
         post: Condition,
-        /// One turn.
+        /// What is done once more than there are turns; empty for a loop that is left where it is entered.
+        first: Block,
+        /// One turn, but for `first`.
         body: Block,
     },
     /// Runs `body` with `var` = `first`, `first` + `step`, …, `last`; not at all if `last` lies on the other side of `first`. Otherwise `last` is one

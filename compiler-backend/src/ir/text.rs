@@ -10,7 +10,7 @@
 //!     | ( "array" | "unarray" ) name ":" type "[" operand "]" "in" name care [ loc ]
 //!     | ( "call" | "uncall" ) name "(" [ operand { "," operand } ] ")" [ loc ]
 //!     | "if" [ loc ] condition block [ "else" block ] "post" condition
-//!     | "while" [ loc ] condition block "post" condition
+//!     | "while" [ loc ] condition [ "first" block ] block "post" condition
 //!     | "for" [ loc ] name "=" operand "to" operand "step" ( INT | [ "-" ] name ) block
 //!     | "with" [ loc ] STRING block "do" block
 //!     | ( "span" | "unspan" ) [ loc ] STRING block
@@ -76,8 +76,9 @@ pub fn parse(text: &str) -> Result<Program, TextError> {
 /// The words that are no names.
 const WORDS: &[&str] = &[
     "alias", "apply", "array", "assert", "begin", "bounds", "call", "check", "do", "drop", "else", "end", "entry",
-    "file", "for", "fun", "given", "if", "in", "inline", "out", "params", "post", "print", "program", "region",
-    "shape", "span", "stack", "step", "text", "to", "unarray", "uncall", "unspan", "user", "var", "while", "with", "_",
+    "file", "first", "for", "fun", "given", "if", "in", "inline", "out", "params", "post", "print", "program",
+    "region", "shape", "span", "stack", "step", "text", "to", "unarray", "uncall", "unspan", "user", "var", "while",
+    "with", "_",
 ];
 
 /// Whether a name can stand without quotes.

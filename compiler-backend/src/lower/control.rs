@@ -9,6 +9,8 @@
 //! | branch, one side empty | `jmp ¬pre → S; then; S: from ¬post` |
 //! | branch | `jmp ¬pre → E; then; jmp → F; E: from; else; F: from post` |
 //! | `while` | `jmp ¬pre → S; T: from post; body; jmp pre → T; S: from ¬post` |
+//! | `while` with a first part | `T: from post; first; jmp ¬pre → S; body; jmp → T; S: from` |
+//! | the same, with no other part | `T: from post; first; jmp pre → T` |
 //! | `for`, first value known | `i += first-step; T: from i≠first-step; i += step; body; jmp i≠last → T; i -= last` |
 //! | `for`, otherwise | `i += first; T: from i≠first; body; i += step; jmp i≠last+step → T; i -= last+step` |
 //!
@@ -167,9 +169,12 @@ impl Builder<'_> {
         &mut self,
         pre: &Condition,
         post: &Condition,
-        body: &[At],
+        (first, body): (&[At], &[At]),
         back: bool,
     ) -> Result<(), LowerError> {
+        if !first.is_empty() {
+            return self.while_with_first(pre, post, (first, body), back);
+        }
         let flag = |b: &mut Self, c: &Condition| {
             if c.compute.is_empty() { Ok(None) } else { b.temp(Clear::Zero).map(Some) }
         };
@@ -206,6 +211,60 @@ impl Builder<'_> {
             self.end_temp(p, Clear::Zero)?;
         }
         q.map_or(Ok(()), |q| self.end_temp(q, Clear::Zero))
+    }
+
+    /// A loop that is left in its middle. A condition that computes something is looked at where it is to hold or not: a flag, once that is
+    /// taken away from it, must be zero.
+    fn while_with_first(
+        &mut self,
+        pre: &Condition,
+        post: &Condition,
+        (first, body): (&[At], &[At]),
+        back: bool,
+    ) -> Result<(), LowerError> {
+        let flag = |b: &mut Self, c: &Condition| {
+            if c.compute.is_empty() { Ok(None) } else { b.temp(Clear::Zero).map(Some) }
+        };
+        let (q, p) = (flag(self, pre)?, flag(self, post)?);
+        let enters = q.map_or(Decides::Plain(pre), Decides::Flag);
+        let turned = p.map_or(Decides::Plain(post), Decides::Flag);
+        let zero = |flag: VReg| Op::Assert(Cmp::new(Cond::Eq, Arg::Reg(flag), Arg::Const(0)));
+        if self.known.is_some() {
+            self.forget(&Effects::of(self.program, body));
+        }
+        self.turns(first, |b| {
+            let (enter, turn) = (b.decision(enters)?, b.decision(turned)?);
+            let short = body.is_empty() && p.is_none() && q.is_none();
+            let top = b.pair(short.then_some(enter), Some(turn));
+            b.half(top, true)?;
+            if let Some(p) = p {
+                b.flag(p, post, true)?;
+                b.push(zero(p))?;
+            }
+            b.block(first, back)?;
+            if short {
+                return b.half(top, false);
+            }
+            if let Some(q) = q {
+                b.push(zero(q))?;
+                b.flag(q, pre, false)?;
+            }
+            let skip = b.pair(Some(enter.negated()), None);
+            b.half(skip, false)?;
+            if let Some(q) = q {
+                b.add(q, Arg::Const(1), true)?;
+            }
+            b.block(body, back)?;
+            if let Some(p) = p {
+                b.add(p, Arg::Const(1), false)?;
+            }
+            b.half(top, false)?;
+            b.half(skip, true)
+        })?;
+        if let Some(p) = p {
+            self.end_temp(p, Clear::None)?;
+        }
+        q.map_or(Ok(()), |q| self.end_temp(q, Clear::None))
     }
 
     /// Adds to a flag whether a condition holds; with `undo`, takes it away.

@@ -177,9 +177,10 @@ impl Effects {
                 self.block(program, then);
                 self.block(program, otherwise);
             }
-            Stmt::While { pre, post, body } => {
+            Stmt::While { pre, post, first, body } => {
                 self.condition(program, pre);
                 self.condition(program, post);
+                self.block(program, first);
                 self.block(program, body);
             }
             Stmt::For { var, first, last, step, body } => {

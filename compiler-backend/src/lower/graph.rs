@@ -40,7 +40,7 @@ pub(super) fn is_deeper(program: &Program, limit: usize) -> bool {
 pub(super) fn inner(stmt: &Stmt) -> Vec<&[At]> {
     match stmt {
         Stmt::If { pre, post, then, otherwise } => vec![&pre.compute, &post.compute, then, otherwise],
-        Stmt::While { pre, post, body } => vec![&pre.compute, &post.compute, body],
+        Stmt::While { pre, post, first, body } => vec![&pre.compute, &post.compute, first, body],
         Stmt::With { compute, body, .. } => vec![compute, body],
         Stmt::For { body, .. } | Stmt::Span { body, .. } => vec![body],
         Stmt::Update { .. }

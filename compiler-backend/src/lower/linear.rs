@@ -15,10 +15,15 @@ use super::LowerError;
 use super::erase::Known;
 use super::names::SpanNames;
 use super::ops::{Arg, Args, Call, Clear, Cmp, Item, Life, Linear, Op, Pair, Said, VReg, Word};
+use crate::ir::effects::written_operands;
 use crate::ir::{At, Function, Loc, Mem, Operand, Place, Program, Stmt, Test, Var, permutes};
 
 /// The most operations of a function.
 const MAX_OPS: usize = 1 << 22;
+
+/// What stands for a statement whose words are one for certain: an assertion that fails. Words that may be one only for some
+/// arguments turn out to be one where a call is written out.
+const NEVER: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Arg::Const(0), b: Arg::Const(0) });
 
 /// Writes a function out.
 pub(super) struct Builder<'a> {
@@ -188,6 +193,9 @@ impl<'a> Builder<'a> {
         }
         if func == INT && args.get().get(1) == Some(&Arg::Const(0)) {
             return Ok(());
+        }
+        if args.get().get(1..).is_some_and(|rest| rest.contains(&dst)) {
+            return self.push(NEVER);
         }
         self.written(dst);
         self.push(Op::Update { acc, inverse: inverse && !acc.self_inverse(), func, args })
@@ -414,9 +422,9 @@ impl<'a> Builder<'a> {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 self.branch(pre, post, (then, otherwise), back)
             }
-            Stmt::While { pre, post, body } => {
+            Stmt::While { pre, post, first, body } => {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
-                self.while_loop(pre, post, body, back)
+                self.while_loop(pre, post, (first, body), back)
             }
             Stmt::For { var, first, last, step, body } => {
                 let (first, last) = if back { (last, first) } else { (first, last) };
@@ -454,6 +462,10 @@ impl<'a> Builder<'a> {
             return Err(self.bad("no permutation is like this"));
         }
         let args = args.iter().map(|a| self.operand(a)).collect::<Result<Vec<_>, _>>()?;
+        let written = written_operands(row).min(args.len());
+        if (0..written).any(|n| args[n + 1..].contains(&args[n])) {
+            return self.push(NEVER);
+        }
         args.iter().for_each(|a| self.written(*a));
         let args = Args::new(&args).ok_or_else(|| self.bad("a permutation has too many operands"))?;
         self.push(Op::Permute { row, inverse: inverse && info.partner.is_some(), ty, args })

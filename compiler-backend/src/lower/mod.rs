@@ -147,6 +147,11 @@ struct Compiled {
     erases: bool,
 }
 
+/// A name like this one that the assembler takes for that of data.
+pub(crate) fn symbol_name(text: &str) -> String {
+    names::valid(text)
+}
+
 /// The function that lends the arguments, which lie in data, to the entry.
 pub(crate) fn main(program: &Program, arguments: &[Argument], entry: ir::Fun) -> Result<Function, LowerError> {
     entry::Data::new(program, arguments, &mut Names::default())?.main(program, entry)

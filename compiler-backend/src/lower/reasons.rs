@@ -67,6 +67,10 @@ fn variable(name: &str) -> String {
             format!("the length of `{of}` is computed from what has changed since")
         }
         Some((of, "value")) => format!("`{of}` leaves more than rounding where it is undone"),
+        Some((of, "argument")) => format!("what is given for `{of}` does not have its value any more after the call"),
+        Some((of, "index")) => format!("the index of `{of}` has changed during the call"),
+        Some((of, "quotient")) => format!("`{of}` is no multiple of what it is divided by"),
+        Some((of, "pushed")) => format!("what is popped from `{of}` is another value"),
         Some(_) | None => format!("`{name}` does not have the value that it is deallocated with"),
     }
 }

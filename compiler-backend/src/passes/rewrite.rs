@@ -49,7 +49,7 @@ macro_rules! slots {
                         visit(if written { $Slot::Written(a) } else { $Slot::Read(a) });
                     }
                 }
-                Stmt::If { pre, post, then: _, otherwise: _ } | Stmt::While { pre, post, body: _ } => {
+                Stmt::If { pre, post, then: _, otherwise: _ } | Stmt::While { pre, post, first: _, body: _ } => {
                     let Condition { test: Test { cond: _, ty: _, a, b }, compute: _ } = pre;
                     visit($Slot::Read(a));
                     visit($Slot::Read(b));
@@ -89,7 +89,9 @@ pub(super) fn blocks_mut(stmt: &mut Stmt) -> impl Iterator<Item = &mut Block> {
         Stmt::If { pre, post, then, otherwise } => {
             [Some(&mut pre.compute), Some(&mut post.compute), Some(then), Some(otherwise)]
         }
-        Stmt::While { pre, post, body } => [Some(&mut pre.compute), Some(&mut post.compute), Some(body), None],
+        Stmt::While { pre, post, first, body } => {
+            [Some(&mut pre.compute), Some(&mut post.compute), Some(first), Some(body)]
+        }
         Stmt::For { body, .. } | Stmt::Span { body, .. } => [Some(body), None, None, None],
         Stmt::With { compute, body, .. } => [Some(compute), Some(body), None, None],
         Stmt::Update { .. }
@@ -361,8 +363,14 @@ impl Matcher {
                     && self.block(otherwise, otherwise2)
                     && self.condition(post, post2)
             }
-            (Stmt::While { pre, post, body }, Stmt::While { pre: pre2, post: post2, body: body2 }) => {
-                self.condition(pre, pre2) && self.block(body, body2) && self.condition(post, post2)
+            (
+                Stmt::While { pre, post, first, body },
+                Stmt::While { pre: pre2, post: post2, first: first2, body: body2 },
+            ) => {
+                self.block(first, first2)
+                    && self.condition(pre, pre2)
+                    && self.block(body, body2)
+                    && self.condition(post, post2)
             }
             (
                 Stmt::For { var, first, last, step, body },

@@ -455,6 +455,7 @@ impl Generator {
         let last = if self.random.chance(50) { Operand::Var(scope.counts[0]) } else { Operand::Const(3) };
         let test = |cond, b| Condition::of(Test { cond, ty: Ty::Int, a: Operand::Var(k), b });
         out.push(self.ancilla(k, false));
+        let first = if self.random.chance(50) { self.block(&inner) } else { Vec::new() };
         let mut body = self.block(&inner);
         let add = |inverse, what| Stmt::Update {
             acc: Acc::Add,
@@ -464,7 +465,12 @@ impl Generator {
             args: vec![what],
         };
         body.push(self.at(add(false, Operand::Const(1))));
-        out.push(self.at(Stmt::While { pre: test(Cond::Lt, last), post: test(Cond::Ne, Operand::Const(0)), body }));
+        out.push(self.at(Stmt::While {
+            pre: test(Cond::Lt, last),
+            post: test(Cond::Ne, Operand::Const(0)),
+            first,
+            body,
+        }));
         out.push(self.at(add(true, last)));
         out.push(self.ancilla(k, true));
     }

@@ -101,7 +101,7 @@ fn damage(rng: &mut Rng, block: &mut Block) {
     let deeper = rng.chance(70);
     let inner: Vec<&mut Block> = match &mut block[at].stmt {
         Stmt::If { pre, post, then, otherwise } => vec![&mut pre.compute, &mut post.compute, then, otherwise],
-        Stmt::While { pre, post, body } => vec![&mut pre.compute, &mut post.compute, body],
+        Stmt::While { pre, post, first, body } => vec![&mut pre.compute, &mut post.compute, first, body],
         Stmt::With { compute, body, .. } => vec![compute, body],
         Stmt::For { body, .. } | Stmt::Span { body, .. } => vec![body],
         _ => Vec::new(),

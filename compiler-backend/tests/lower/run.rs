@@ -97,6 +97,35 @@ fn while_loops_with_every_kind_of_condition() {
 }
 
 #[test]
+fn loops_that_are_left_in_their_middle() {
+    // do: sum += k; k += 1. while k < n. loop: sum += 100. The loop is entered with k = 0 only.
+    for (computes_pre, computes_post, short) in (0..8).map(|way| (way & 1 == 1, way & 2 == 2, way & 4 == 4)) {
+        for n in 1..4 {
+            let mut b = Build::new("f");
+            let (k, limit) = (b.param("k", Ty::Int, true), b.param("n", Ty::Int, false));
+            let sum = b.param("sum", Ty::Int, true);
+            let [s, t] = b.vars(Ty::Int);
+            let pre = if computes_pre {
+                computed(s, vec![add(s, v(limit)), sub(s, v(k))], Cond::Gt, c(0))
+            } else {
+                when(Cond::Lt, v(k), v(limit))
+            };
+            let post = if computes_post {
+                computed(t, vec![update(MUL, Place::Var(t), &[v(k), c(2)])], Cond::Ne, c(0))
+            } else {
+                when(Cond::Ne, v(k), c(0))
+            };
+            let first = vec![add(sum, v(k)), add(k, c(1))];
+            let body = if short { Vec::new() } else { vec![add(sum, c(100))] };
+            let p = program(vec![b.body(vec![repeat_from(post, first, pre, body)])]);
+            let ran = run(&p, &[int("k", 0), int("n", n), int("sum", 0)]);
+            let turns = if short { 0 } else { n - 1 };
+            assert_eq!((ran.word("k"), ran.word("sum")), (n, n * (n - 1) / 2 + 100 * turns));
+        }
+    }
+}
+
+#[test]
 fn conditions_on_memory() {
     // while a[k] != 0: sum += a[k]; k += 1; told by k afterwards. And a branch on two words of one array.
     for i in 0..3 {

@@ -24,6 +24,7 @@ mod exponential;
 mod float;
 mod float_elementary;
 mod gauss;
+mod integer;
 mod logarithm;
 mod root;
 mod tables;
@@ -128,6 +129,12 @@ macro_rules! kernels {
 }
 
 kernels! {
+    /// Quotient of unsigned integers.
+    UnsignedQuotient "unsigned_quotient" (2) |b, _f, x| integer::divided(b, &x[0], &x[1], false);
+    /// Remainder of unsigned integers.
+    UnsignedRemainder "unsigned_remainder" (2) |b, _f, x| integer::divided(b, &x[0], &x[1], true);
+    /// a^b of integers, modulo a power of two.
+    IntPower "int_power" (2) |b, _f, x| integer::power(b, &x[0], &x[1]);
     /// An integer as a fixed-point number.
     IntToFixed "int_to_fixed" (1) |b, f, x| convert::int_to_fixed(b, f.fixed, &x[0]);
     /// A fixed-point number as an integer, rounded down.

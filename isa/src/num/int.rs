@@ -36,6 +36,47 @@ pub fn modulo(_: Env, a: u64, b: u64) -> Word {
     Ok((if r != 0 && (r < 0) != (b < 0) { r + b } else { r }).cast_unsigned())
 }
 
+/// The product, and whether it wrapped.
+#[inline]
+pub fn prod(_: Env, a: u64, b: u64) -> (u64, bool) {
+    let (product, wrapped) = a.cast_signed().overflowing_mul(b.cast_signed());
+    (product.cast_unsigned(), wrapped)
+}
+
+/// Quotient of unsigned integers.
+#[inline]
+pub fn udiv(_: Env, a: u64, b: u64) -> Word {
+    a.checked_div(b).ok_or(Fault::DivideByZero)
+}
+
+/// Remainder of unsigned integers.
+#[inline]
+pub fn umod(_: Env, a: u64, b: u64) -> Word {
+    a.checked_rem(b).ok_or(Fault::DivideByZero)
+}
+
+/// `a` to the power of `b`, which is not negative, and whether it wrapped.
+#[inline]
+pub fn pow(_: Env, a: u64, b: u64) -> (u64, bool) {
+    let (mut base, mut left, mut out) = (a.cast_signed(), b, 1i64);
+    let (mut wrapped, mut base_wrapped) = (false, false);
+    while left > 0 {
+        if left & 1 == 1 {
+            let (product, over) = out.overflowing_mul(base);
+            // What has wrapped once is right only modulo 2^64.
+            wrapped |= over || base_wrapped;
+            out = product;
+        }
+        left >>= 1;
+        if left > 0 {
+            let (square, over) = base.overflowing_mul(base);
+            base_wrapped |= over;
+            base = square;
+        }
+    }
+    (out.cast_unsigned(), wrapped)
+}
+
 /// `[x, buf, num, den]` to `[x', buf']`: multiplies x by num/den, exactly, with the information buffer.
 ///
 /// With flooring division, buf₁ = buf·den + (x mod den); x' = ⌊x/den⌋·num + (buf₁ mod num); buf' = ⌊buf₁/num⌋.

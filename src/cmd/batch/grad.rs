@@ -79,11 +79,11 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let module = program.module();
     let config = Config { count: args.stats, ..session::config(given) };
     let batch = Batch::new(&program, &config, |machine| {
-        session::set(machine, given)?;
+        session::set(machine, given, loaded.variables())?;
         args.input.as_ref().map_or(Ok(()), |tape| session::input(machine, tape, None, false))
     })?;
     let refused = |error| {
-        let machine = session::machine(&program, given)?;
+        let machine = session::machine(&program, given, loaded.variables())?;
         stopped(error, args, &loaded, (&machine, &Seen::default()), reporter)
     };
     let options = options(args, &loaded)?;

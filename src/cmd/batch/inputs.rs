@@ -101,7 +101,7 @@ pub(crate) fn load(
 ) -> anyhow::Result<Result<(cmd::Program, Inputs), Status>> {
     let files = files(batch)?;
     let count = files.first().map_or(0, |f| f.items.count());
-    let result = if kind_of(&source.file, &[]).is_ok_and(|kind| kind == FileKind::Nil) {
+    let result = if kind_of(&source.file, &[]) == FileKind::Nil {
         let (loaded, plan, scalar) = compiled(&files, source, run)?;
         settle(loaded, json, reporter)?.map(|p| (p, plan, scalar))
     } else {

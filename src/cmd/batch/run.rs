@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let module = program.module();
     let config = Config { count: args.stats, ..session::config(given) };
     let batch = Batch::new(&program, &config, |machine| {
-        session::set(machine, given)?;
+        session::set(machine, given, loaded.variables())?;
         if let Some(tape) = &args.input {
             session::input(machine, tape, args.read, args.reverse)?;
         }
@@ -292,7 +292,7 @@ impl Common<'_> {
         }
         if args.json {
             let shown: &[Place] = if args.show.is_empty() { &[] } else { &self.places };
-            json.extend(State::of(machine, before, shown, args).json);
+            json.extend(State::of(machine, before, shown, None, args).json);
             return;
         }
         let limit = if args.show.is_empty() { ELEMENTS } else { usize::MAX };

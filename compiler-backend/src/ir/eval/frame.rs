@@ -228,17 +228,19 @@ impl<'a> Machine<'a> {
                 self.block(frame, if holds { then } else { otherwise }, back)?;
                 if self.condition(frame, post, loc)? == holds { Ok(()) } else { Err(EvalError::Branch { loc }) }
             }
-            Stmt::While { pre, post, body } => {
+            Stmt::While { pre, post, first, body } => {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 if self.condition(frame, post, loc)? {
                     return Err(EvalError::Loop { loc });
                 }
+                self.block(frame, first, back)?;
                 while self.condition(frame, pre, loc)? {
                     self.step(loc)?;
                     self.block(frame, body, back)?;
                     if !self.condition(frame, post, loc)? {
                         return Err(EvalError::Loop { loc });
                     }
+                    self.block(frame, first, back)?;
                 }
                 Ok(())
             }

@@ -286,8 +286,14 @@ impl Printer<'_> {
                 }
                 self.condition("} post", post, "");
             }
-            Stmt::While { pre, post, body } => {
-                self.condition(&format!("while{loc}"), pre, " {");
+            Stmt::While { pre, post, first, body } => {
+                if first.is_empty() {
+                    self.condition(&format!("while{loc}"), pre, " {");
+                } else {
+                    self.condition(&format!("while{loc}"), pre, " first {");
+                    self.inner(first);
+                    self.line("} {");
+                }
                 self.inner(body);
                 self.condition("} post", post, "");
             }

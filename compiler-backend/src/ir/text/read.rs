@@ -487,9 +487,11 @@ impl Reader {
                 Stmt::If { pre, post: self.condition()?, then, otherwise }
             }
             "while" => {
-                let (pre, body) = (self.condition()?, self.block()?);
+                let pre = self.condition()?;
+                let first = if self.is_word("first") { self.block()? } else { Block::new() };
+                let body = self.block()?;
                 self.word("post")?;
-                Stmt::While { pre, post: self.condition()?, body }
+                Stmt::While { pre, post: self.condition()?, first, body }
             }
             "for" => self.count()?,
             "with" => {

@@ -295,9 +295,10 @@ impl<'w> Uses<'w> {
                 self.block(then);
                 self.block(otherwise);
             }
-            Stmt::While { pre, post, body } => {
+            Stmt::While { pre, post, first, body } => {
                 self.condition(pre);
                 self.condition(post);
+                self.block(first);
                 self.block(body);
             }
             Stmt::For { var, first, last, step, body } => {

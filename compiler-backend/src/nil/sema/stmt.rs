@@ -329,7 +329,7 @@ impl Body<'_, '_> {
         self.loops.push(self.scopes.len());
         let body = self.scoped(body);
         self.loops.pop();
-        self.emit(Sink::Out, Stmt::While { pre: pre?, post: post?, body });
+        self.emit(Sink::Out, Stmt::While { pre: pre?, post: post?, first: Vec::new(), body });
         Ok(())
     }
 

@@ -229,11 +229,12 @@ impl Facts<'_> {
                 self.change_all(&e);
                 self.condition(post);
             }
-            Stmt::While { pre, post, body } => {
-                let e = Effects::of_block(summaries, body);
+            Stmt::While { pre, post, first, body } => {
+                let e = Effects::of_block(summaries, body).and(&Effects::of_block(summaries, first));
                 self.change_all(&e);
-                self.condition(pre);
                 let mark = self.log.len();
+                self.block(first);
+                self.condition(pre);
                 if pre.compute.is_empty() {
                     self.learn(&pre.test);
                 }

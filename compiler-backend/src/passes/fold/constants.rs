@@ -233,14 +233,18 @@ impl Constants<'_> {
                 }
                 self.condition(post);
             }
-            Stmt::While { pre, post, body } => {
-                let e = Effects::of_block(summaries, body);
-                self.forget(&e.writes);
+            Stmt::While { pre, post, first, body } => {
+                for part in [&*first, &*body] {
+                    let e = Effects::of_block(summaries, part);
+                    self.forget(&e.writes);
+                }
                 self.condition(pre);
                 self.condition(post);
-                let mark = self.log.len();
-                self.block(body);
-                self.back(mark);
+                for part in [first, body] {
+                    let mark = self.log.len();
+                    self.block(part);
+                    self.back(mark);
+                }
             }
             Stmt::For { .. } => {
                 self.operands(stmt);

@@ -166,12 +166,13 @@ impl Interp<'_> {
                 self.block(if holds { then } else { otherwise }, frame)?;
                 if self.decide(post, frame)? == holds { Ok(()) } else { Err("post".into()) }
             }
-            Stmt::While { pre, post, body } => {
+            Stmt::While { pre, post, first, body } => {
                 let mut turned = false;
                 loop {
                     if self.decide(post, frame)? != turned {
                         return Err("post of a loop".into());
                     }
+                    self.block(first, frame)?;
                     if !self.decide(pre, frame)? {
                         return Ok(());
                     }

@@ -165,7 +165,12 @@ pub fn branch(pre: Condition, post: Condition, then: Block, otherwise: Block) ->
 }
 
 pub fn repeat(pre: Condition, post: Condition, body: Block) -> At {
-    at(Stmt::While { pre, post, body })
+    at(Stmt::While { pre, post, first: Vec::new(), body })
+}
+
+/// A loop that is left in its middle.
+pub fn repeat_from(post: Condition, first: Block, pre: Condition, body: Block) -> At {
+    at(Stmt::While { pre, post, first, body })
 }
 
 pub fn call(func: u32, args: &[Operand]) -> At {

@@ -1,0 +1,394 @@
+//! The syntax tree of Janus programs.
+
+use std::ops::Range;
+
+/// A stretch of the text, in bytes.
+pub type Span = Range<usize>;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// A type of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IntTy {
+    /// `int`.
+    Int,
+    /// `i8` to `i64` and `u8` to `u64`.
+    Sized {
+        /// 8, 16, 32 or 64.
+        bits: u8,
+        /// Whether it has a sign.
+        signed: bool,
+    },
+}
+
+/// A type of variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeclTy {
+    /// An integer, or an array of them.
+    Int(IntTy),
+    /// A stack.
+    Stack,
+}
+
+/// What is said of a variable before its type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// `constant`: it may not be changed.
+    Constant,
+    /// `ancilla`: it is zero where it is given, and where it is given back.
+    Ancilla,
+}
+
+/// A variable's declaration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decl {
+    /// What stands before the type.
+    pub mode: Mode,
+    /// The type.
+    pub ty: DeclTy,
+    /// The name.
+    pub name: Name,
+    /// The sizes of an array; `None` where brackets are empty.
+    pub dims: Vec<Option<Expr>>,
+    /// The initial value, or the final one.
+    pub init: Option<Expr>,
+    /// The whole.
+    pub span: Span,
+}
+
+/// A procedure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Procedure {
+    /// Its name.
+    pub name: Name,
+    /// Its parameters; of `main`, its variables.
+    pub decls: Vec<Decl>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+    /// The whole.
+    pub span: Span,
+}
+
+/// A program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tree {
+    /// Its procedures, in their order.
+    pub procedures: Vec<Procedure>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt {
+    /// What it is.
+    pub kind: StmtKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// An assignment operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssignOp {
+    /// `+=`
+    Add,
+    /// `-=`
+    Sub,
+    /// `^=`
+    Xor,
+    /// `*=`
+    Mul,
+    /// `/=`
+    Div,
+}
+
+impl AssignOp {
+    /// How it is written.
+    pub fn text(self) -> &'static str {
+        match self {
+            AssignOp::Add => "+=",
+            AssignOp::Sub => "-=",
+            AssignOp::Xor => "^=",
+            AssignOp::Mul => "*=",
+            AssignOp::Div => "/=",
+        }
+    }
+
+    /// The one that undoes it.
+    pub fn partner(self) -> AssignOp {
+        match self {
+            AssignOp::Add => AssignOp::Sub,
+            AssignOp::Sub => AssignOp::Add,
+            AssignOp::Xor => AssignOp::Xor,
+            AssignOp::Mul => AssignOp::Div,
+            AssignOp::Div => AssignOp::Mul,
+        }
+    }
+}
+
+/// What a statement is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StmtKind {
+    /// `x += e`
+    Update {
+        /// The operator.
+        op: AssignOp,
+        /// What is changed.
+        target: Lval,
+        /// By what.
+        value: Expr,
+    },
+    /// `x <=> y`
+    Swap(Lval, Lval),
+    /// `if e then … else … fi e`
+    If {
+        /// The condition before.
+        pre: Expr,
+        /// One branch.
+        then: Vec<Stmt>,
+        /// The other.
+        otherwise: Vec<Stmt>,
+        /// The condition after.
+        post: Expr,
+    },
+    /// `from e do … loop … until e`
+    From {
+        /// Holds at the beginning only.
+        pre: Expr,
+        /// Done before `until` is looked at.
+        first: Vec<Stmt>,
+        /// Done after it.
+        body: Vec<Stmt>,
+        /// Holds at the end only.
+        post: Expr,
+    },
+    /// `push(e, s)`, or `pop`.
+    Push {
+        /// Whether it is `pop`.
+        pop: bool,
+        /// What is pushed.
+        value: Expr,
+        /// On which stack.
+        stack: Name,
+    },
+    /// `local … delocal …`
+    Local {
+        /// What begins.
+        begin: Vec<Decl>,
+        /// What is done meanwhile.
+        body: Vec<Stmt>,
+        /// What ends.
+        end: Vec<Decl>,
+    },
+    /// `call p(…)`, or `uncall`.
+    Call {
+        /// Whether it is `uncall`.
+        inverse: bool,
+        /// The procedure.
+        name: Name,
+        /// The arguments.
+        args: Vec<Expr>,
+    },
+    /// `iterate int i = a by c to b … end`
+    Iterate {
+        /// The counter's type.
+        ty: IntTy,
+        /// The counter.
+        name: Name,
+        /// Its first value.
+        from: Expr,
+        /// The step; 1 if left out.
+        by: Option<Expr>,
+        /// Its last value.
+        to: Expr,
+        /// One turn.
+        body: Vec<Stmt>,
+    },
+    /// `assert e`
+    Assert(Expr),
+    /// `error("…")`
+    Error(String),
+    /// `print("…")`
+    Print(String),
+    /// `printf("…", …)`
+    Printf(String, Vec<Lval>),
+    /// `show(…)`
+    Show(Vec<Lval>),
+    /// `skip`
+    Skip,
+}
+
+/// Something that can be changed: a variable or a part of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lval {
+    /// The variable.
+    pub name: Name,
+    /// The indices.
+    pub indices: Vec<Expr>,
+    /// The whole.
+    pub span: Span,
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where.
+    pub span: Span,
+    /// Whether it stands in parentheses.
+    pub closed: bool,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A number.
+    Num(i128),
+    /// `true` or `false`.
+    Bool(bool),
+    /// `nil`, the empty stack.
+    Nil,
+    /// A variable or an element.
+    Place(Lval),
+    /// `!e` or `~e`.
+    Unary(UnOp, Box<Expr>),
+    /// `e + e` and its like.
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// `(u8) e`.
+    Cast(IntTy, Box<Expr>),
+    /// `empty(s)`
+    Empty(Name),
+    /// `top(s)`
+    Top(Name),
+    /// `size(s)`
+    Size(Name),
+    /// `{e, …}`: an array's elements.
+    List(Vec<Expr>),
+}
+
+/// An operator before an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnOp {
+    /// `!`
+    Not,
+    /// `~`
+    Complement,
+    /// `-`, in classic programs.
+    Minus,
+}
+
+/// An operator between two expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinOp {
+    /// `**`
+    Pow,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `%`
+    Mod,
+    /// `*/`, the product of fractions, in classic programs.
+    Fraction,
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `<<`
+    Shl,
+    /// `>>`
+    Shr,
+    /// `<=`
+    Le,
+    /// `<`
+    Lt,
+    /// `>=`
+    Ge,
+    /// `>`
+    Gt,
+    /// `=`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `&`
+    And,
+    /// `|`
+    Or,
+    /// `^`
+    Xor,
+    /// `&&`
+    Both,
+    /// `||`
+    Either,
+}
+
+impl BinOp {
+    /// How it is written, and how loose it binds.
+    pub fn spelling(self) -> (&'static str, u8) {
+        match self {
+            BinOp::Pow => ("**", 1),
+            BinOp::Mul => ("*", 2),
+            BinOp::Div => ("/", 2),
+            BinOp::Mod => ("%", 2),
+            BinOp::Fraction => ("*/", 2),
+            BinOp::Add => ("+", 3),
+            BinOp::Sub => ("-", 3),
+            BinOp::Shl => ("<<", 4),
+            BinOp::Shr => (">>", 4),
+            BinOp::Le => ("<=", 5),
+            BinOp::Lt => ("<", 5),
+            BinOp::Ge => (">=", 5),
+            BinOp::Gt => (">", 5),
+            BinOp::Eq => ("=", 5),
+            BinOp::Ne => ("!=", 5),
+            BinOp::And => ("&", 6),
+            BinOp::Or => ("|", 6),
+            BinOp::Xor => ("^", 6),
+            BinOp::Both => ("&&", 7),
+            BinOp::Either => ("||", 7),
+        }
+    }
+}
+
+impl IntTy {
+    /// How it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            IntTy::Int => "int",
+            IntTy::Sized { bits: 8, signed: true } => "i8",
+            IntTy::Sized { bits: 16, signed: true } => "i16",
+            IntTy::Sized { bits: 32, signed: true } => "i32",
+            IntTy::Sized { signed: true, .. } => "i64",
+            IntTy::Sized { bits: 8, signed: false } => "u8",
+            IntTy::Sized { bits: 16, signed: false } => "u16",
+            IntTy::Sized { bits: 32, signed: false } => "u32",
+            IntTy::Sized { signed: false, .. } => "u64",
+        }
+    }
+
+    /// The type with this name.
+    pub fn named(text: &str) -> Option<IntTy> {
+        let sized = |bits, signed| Some(IntTy::Sized { bits, signed });
+        match text {
+            "int" => Some(IntTy::Int),
+            "i8" => sized(8, true),
+            "i16" => sized(16, true),
+            "i32" => sized(32, true),
+            "i64" => sized(64, true),
+            "u8" => sized(8, false),
+            "u16" => sized(16, false),
+            "u32" => sized(32, false),
+            "u64" => sized(64, false),
+            _ => None,
+        }
+    }
+}

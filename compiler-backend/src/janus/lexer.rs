@@ -1,0 +1,226 @@
+//! Text to tokens.
+
+use pendula_isa::diagnostic::{Diagnostic, Place};
+
+use super::ast::Span;
+use super::codes;
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Tok {
+    /// The end of the text.
+    End,
+    /// A word: a name, or a reserved word.
+    Word,
+    /// A number.
+    Number(i128),
+    /// A text.
+    Text(String),
+    /// An operator or a bracket.
+    Sign(&'static str),
+}
+
+/// A token and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) tok: Tok,
+    pub(super) span: Span,
+}
+
+/// Operators and brackets, longer ones before those that they begin with.
+const SIGNS: &[&str] = &[
+    "<=>", "**", "<<", ">>", "<=", ">=", "!=", "+=", "-=", "^=", "*=", "/=", "&&", "||", "+", "-", "*", "/", "%", "&",
+    "|", "^", "!", "~", "=", "<", ">", "(", ")", "[", "]", "{", "}", ",",
+];
+
+/// The larger set of classic programs.
+const CLASSIC: &[&str] = &["*/", "!=", "#", ":", "\\"];
+
+/// The tokens of a text, an end last, and what is wrong with it. In classic programs `;` begins a comment.
+pub(super) fn tokens(file: u16, text: &str, classic: bool) -> (Vec<Token>, Vec<Diagnostic>) {
+    let mut lexer = Lexer { file, text, at: 0, classic, out: Vec::new(), found: Vec::new() };
+    while lexer.next() {}
+    let end = text.trim_end().len();
+    lexer.out.push(Token { tok: Tok::End, span: end..end });
+    (lexer.out, lexer.found)
+}
+
+struct Lexer<'a> {
+    file: u16,
+    text: &'a str,
+    at: usize,
+    classic: bool,
+    out: Vec<Token>,
+    found: Vec<Diagnostic>,
+}
+
+impl Lexer<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn fail(&mut self, code: &'static str, span: Span, message: String, help: &str) {
+        let place = Place { file: self.file, span };
+        self.found.push(Diagnostic::error(code, message).at(place, "").help(help));
+    }
+
+    fn push(&mut self, tok: Tok, start: usize) {
+        self.out.push(Token { tok, span: start..self.at });
+    }
+
+    /// Reads a token or a blank; `false` at the end.
+    fn next(&mut self) -> bool {
+        let start = self.at;
+        let rest = self.rest();
+        let Some(c) = rest.chars().next() else { return false };
+        if c.is_whitespace() || c == '\u{feff}' {
+            self.at += c.len_utf8();
+        } else if rest.starts_with("//") || (self.classic && c == ';') {
+            self.at += rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            match rest.get(2..).and_then(|r| r.find("*/")) {
+                Some(n) => self.at += n + 4,
+                None => {
+                    self.at = self.text.len();
+                    let message = "this comment does not end".to_string();
+                    self.fail(codes::TEXT, start..start + 2, message, "a comment ends with `*/`");
+                }
+            }
+        } else if c == '"' {
+            self.string();
+        } else if c.is_ascii_digit() {
+            self.number();
+        } else if c.is_alphabetic() || (c == '_' && self.classic) {
+            let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '\'';
+            self.at += rest.find(|c| !inside(c)).unwrap_or(rest.len());
+            self.push(Tok::Word, start);
+        } else {
+            let classic = CLASSIC.iter().filter(|_| self.classic).chain(SIGNS);
+            match classic.into_iter().find(|s| rest.starts_with(**s)) {
+                Some(sign) => {
+                    self.at += sign.len();
+                    self.push(Tok::Sign(sign), start);
+                }
+                None => {
+                    self.at += c.len_utf8();
+                    let help = match c {
+                        ';' => "statements need nothing between them",
+                        '\'' | '_' => "a name begins with a letter",
+                        _ => "names, numbers, operators and comments `// …`, `/* … */` are what a program is made of",
+                    };
+                    self.fail(codes::CHARACTER, start..self.at, format!("`{c}` means nothing here"), help);
+                }
+            }
+        }
+        true
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        let rest = self.rest();
+        let len = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let text = rest.get(..len).unwrap_or("");
+        let lower = text.to_lowercase();
+        let (radix, digits) = [("0x", 16), ("0o", 8), ("0b", 2)]
+            .into_iter()
+            .find_map(|(p, r)| lower.strip_prefix(p).map(|d| (r, d)))
+            .unwrap_or((10, lower.as_str()));
+        let number = i128::from_str_radix(digits, radix).ok().filter(|n| *n <= 1 << 64);
+        let well = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+        let message = if well { format!("{text} has no room in 64 bits") } else { format!("`{text}` is no number") };
+        self.at += len;
+        match number {
+            Some(n) if well => self.push(Tok::Number(n), start),
+            _ => {
+                let help = "numbers are written `12`, `0xff`, `0o17`, `0b101`, and have room in 64 bits";
+                self.fail(codes::NUMBER, start..self.at, message, help);
+                self.push(Tok::Number(0), start);
+            }
+        }
+    }
+
+    fn string(&mut self) {
+        let start = self.at;
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let rest = self.rest();
+            let mut chars = rest.chars();
+            match chars.next() {
+                None | Some('\n') => {
+                    let message = "this text does not end".to_string();
+                    self.fail(codes::TEXT, start..start + 1, message, "a text ends with `\"` on its own line");
+                    break;
+                }
+                Some('"') => {
+                    self.at += 1;
+                    break;
+                }
+                Some('\\') => self.escape(&mut out),
+                Some(c) => {
+                    self.at += c.len_utf8();
+                    out.push(c);
+                }
+            }
+        }
+        self.push(Tok::Text(out), start);
+    }
+
+    /// An escape, as in Haskell.
+    fn escape(&mut self, out: &mut String) {
+        let start = self.at;
+        self.at += 1;
+        let rest = self.rest();
+        let Some(c) = rest.chars().next() else { return };
+        let simple = match c {
+            'n' => Some('\n'),
+            't' => Some('\t'),
+            'r' => Some('\r'),
+            'a' => Some('\u{7}'),
+            'b' => Some('\u{8}'),
+            'f' => Some('\u{c}'),
+            'v' => Some('\u{b}'),
+            '\\' | '"' | '\'' => Some(c),
+            _ => None,
+        };
+        if let Some(c) = simple {
+            self.at += 1;
+            out.push(c);
+            return;
+        }
+        if c == '&' {
+            self.at += 1;
+            return;
+        }
+        if c.is_whitespace() {
+            // A gap: blanks between two backslashes.
+            let blanks = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+            if rest.get(blanks..).is_some_and(|r| r.starts_with('\\')) {
+                self.at += blanks + 1;
+                return;
+            }
+        }
+        let (skip, radix) = match c {
+            'x' => (1, 16),
+            'o' => (1, 8),
+            _ => (0, 10),
+        };
+        let digits: String = rest.get(skip..).unwrap_or("").chars().take_while(|c| c.is_digit(radix)).collect();
+        match u32::from_str_radix(&digits, radix).ok().and_then(char::from_u32) {
+            Some(c) => {
+                self.at += skip + digits.len();
+                out.push(c);
+            }
+            None => {
+                self.at += c.len_utf8();
+                let message = format!("`\\{c}` is no escape");
+                self.fail(
+                    codes::TEXT,
+                    start..self.at,
+                    message,
+                    "escapes are `\\n`, `\\t`, `\\\"`, `\\\\`, `\\65`, `\\x41`",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Janus: the reversible language of Lutz and Derby, as its interpreters have it today.
+//!
+//! [`parser`] makes a syntax tree ([`ast`]) of text, `sema` the reversible intermediate representation of that, and [`store`] says how the
+//! variables of `main` are shown. [`print`](mod@print) writes trees as text again, and [`invert`] turns them around.
+
+pub mod ast;
+pub mod codes;
+pub mod invert;
+mod lexer;
+pub mod parser;
+pub mod print;
+mod sema;
+pub mod store;
+
+use pendula_isa::diagnostic::{Diagnostic, Severity, Sources};
+
+use crate::ir::Program;
+use crate::lower::Argument;
+
+/// How much room stacks have unless something else is asked for.
+pub const STACK: u64 = 4096;
+
+/// What a compilation may choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whether `int` wraps at 32 bits.
+    pub int32: bool,
+    /// How many numbers a stack has room for.
+    pub stack: u64,
+    /// Whether the program is one of the language of 1982 to 2007.
+    pub classic: bool,
+    /// The procedure where a run of such a program begins, if it is named.
+    pub entry: Option<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { int32: false, stack: STACK, classic: false, entry: None }
+    }
+}
+
+/// A program as it was read and understood.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// The tree.
+    pub tree: ast::Tree,
+    /// The program in the intermediate representation; `None` if there were errors.
+    pub program: Option<Program>,
+    /// The data symbols of `main`'s variables.
+    pub arguments: Vec<Argument>,
+    /// These variables, by name.
+    pub store: Vec<store::Variable>,
+    /// What there is to say.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a program.
+pub fn read(sources: &mut Sources, name: &str, text: &str, settings: &Settings) -> Read {
+    let Some(file) = sources.add(name, text) else { return Read::default() };
+    let (tree, diagnostics) = if settings.classic {
+        parser::classic::parse(file, text, settings.entry.as_deref())
+    } else {
+        parser::parse(file, text)
+    };
+    if let (Some(entry), false) = (&settings.entry, settings.classic) {
+        let message = format!("a run of a program in Janus begins with `main`, not with `{entry}`");
+        let d = Diagnostic::error(codes::MAIN, message)
+            .help("call it in `main`; only programs with `--classic` have other entries");
+        return Read { tree, diagnostics: vec![d], ..Read::default() };
+    }
+    let failed = |d: &[Diagnostic]| d.iter().any(|d| d.severity == Severity::Error);
+    if failed(&diagnostics) {
+        return Read { tree, diagnostics, ..Read::default() };
+    }
+    let analysis = sema::analyse(file, name, text, &tree, settings);
+    let program = analysis.program.filter(|_| !failed(&analysis.diagnostics));
+    Read { tree, program, arguments: analysis.arguments, store: analysis.store, diagnostics: analysis.diagnostics }
+}

@@ -1,0 +1,388 @@
+//! The language of 1982 to 2007: global variables, procedures without parameters, no reserved `local` or `stack`.
+//!
+//! Variables become those of `main`, and parameters of the procedures that use them; the tree is one of today's language.
+
+use std::collections::{BTreeSet, HashMap};
+
+use pendula_isa::diagnostic::Diagnostic;
+
+use super::{Parsed, Parser, Stop};
+use crate::janus::ast::{
+    AssignOp, BinOp, Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Procedure, Span, Stmt, StmtKind, Tree, UnOp,
+};
+use crate::janus::codes;
+use crate::janus::lexer::{Tok, tokens};
+
+/// Words that are no names.
+const RESERVED: &[&str] = &[
+    "procedure",
+    "if",
+    "then",
+    "else",
+    "fi",
+    "from",
+    "do",
+    "loop",
+    "until",
+    "call",
+    "uncall",
+    "error",
+    "skip",
+    "read",
+    "write",
+];
+
+/// Operators, from loose to tight.
+const LEVELS: &[&[(&str, BinOp)]] = &[
+    &[("&&", BinOp::Both), ("||", BinOp::Either)],
+    &[("&", BinOp::And), ("|", BinOp::Or), ("^", BinOp::Xor)],
+    &[
+        ("<=", BinOp::Le),
+        ("<", BinOp::Lt),
+        (">=", BinOp::Ge),
+        (">", BinOp::Gt),
+        ("=", BinOp::Eq),
+        ("!=", BinOp::Ne),
+        ("#", BinOp::Ne),
+    ],
+    &[("+", BinOp::Add), ("-", BinOp::Sub)],
+    &[("*", BinOp::Mul), ("/", BinOp::Div), ("%", BinOp::Mod), ("\\", BinOp::Mod), ("*/", BinOp::Fraction)],
+    &[("<<", BinOp::Shl), (">>", BinOp::Shr)],
+];
+
+const STATEMENTS: &str = "statements are `x += e`, `x -= e`, `x ^= e`, `x <=> y`, `if … fi`, `from … until`, `call`, `uncall`, `error`, `skip`";
+
+/// The procedure that an entry of the name `main` becomes: `main` itself calls it.
+const ENTRY: &str = "main.entry";
+
+/// The tree of a text. A run begins with the procedure `entry`; without one with `main`, or else the last.
+pub fn parse(file: u16, text: &str, entry: Option<&str>) -> (Tree, Vec<Diagnostic>) {
+    let (tokens, found) = tokens(file, text, true);
+    let failed = !found.is_empty();
+    let mut p = Parser { file, text, tokens, at: 0, found, depth: 0 };
+    let tree = if failed { Err(Stop) } else { p.classic(entry) };
+    (tree.unwrap_or_default(), p.found)
+}
+
+/// A procedure as it stands.
+struct Plain {
+    name: Name,
+    body: Vec<Stmt>,
+    span: Span,
+}
+
+impl Parser<'_> {
+    fn classic(&mut self, entry: Option<&str>) -> Parsed<Tree> {
+        let mut globals: Vec<Decl> = Vec::new();
+        while self.is_plain_name() {
+            let start = self.start();
+            let name = self.plain_name("a variable")?;
+            let mut dims = Vec::new();
+            if self.eat_sign("[") {
+                let size = self.plain_expr(0)?;
+                self.sign("]", "a size stands in brackets: `a[10]`")?;
+                dims.push(Some(size));
+            }
+            let span = self.since(start);
+            globals.push(Decl { mode: Mode::Plain, ty: DeclTy::Int(IntTy::Int), name, dims, init: None, span });
+        }
+        let mut procedures: Vec<Plain> = Vec::new();
+        while !self.is_end() {
+            let start = self.start();
+            if !self.eat_plain("procedure") {
+                return self.expected("`procedure`", "a program is a list of variables, and then one of procedures");
+            }
+            let name = self.plain_name("the name of a procedure")?;
+            let body = self.plain_statements()?;
+            procedures.push(Plain { name, body, span: self.since(start) });
+        }
+        let chosen = match entry {
+            Some(name) => procedures.iter().position(|p| p.name.text == name.to_lowercase()),
+            None => procedures.iter().position(|p| p.name.text == "main").or(procedures.len().checked_sub(1)),
+        };
+        let Some(chosen) = chosen else {
+            let what = entry.map_or("a procedure".to_string(), |name| format!("the procedure `{name}`"));
+            let end = self.token().span.clone();
+            let help = "a run begins with the procedure `main`, or else the last, or the one that `--entry` names";
+            return self.fail(codes::MAIN, end, format!("there is not {what}"), help);
+        };
+        Ok(tree(globals, procedures, chosen))
+    }
+
+    fn lower(&self) -> String {
+        self.word_of(self.token()).to_lowercase()
+    }
+
+    fn is_plain(&self, word: &str) -> bool {
+        self.lower() == word
+    }
+
+    fn eat_plain(&mut self, word: &str) -> bool {
+        let is = self.is_plain(word);
+        self.at += usize::from(is);
+        is
+    }
+
+    fn is_plain_name(&self) -> bool {
+        self.token().tok == Tok::Word && !RESERVED.contains(&self.lower().as_str())
+    }
+
+    /// A name: upper and lower case are one.
+    fn plain_name(&mut self, what: &str) -> Parsed<Name> {
+        if !self.is_plain_name() {
+            return self.expected(what, "a name begins with a letter, and is no reserved word");
+        }
+        let name = Name { text: self.lower(), span: self.token().span.clone() };
+        self.at += 1;
+        Ok(name)
+    }
+
+    /// Statements up to a word that ends them; there may be none.
+    fn plain_statements(&mut self) -> Parsed<Vec<Stmt>> {
+        const ENDS: &[&str] = &["then", "else", "fi", "do", "loop", "until", "procedure"];
+        let mut out = Vec::new();
+        while !self.is_end() && !ENDS.contains(&self.lower().as_str()) {
+            out.push(self.nested(Self::plain_statement)?);
+        }
+        Ok(out)
+    }
+
+    fn plain_statement(&mut self) -> Parsed<Stmt> {
+        let start = self.start();
+        let word = self.lower();
+        let kind = match word.as_str() {
+            "if" => {
+                self.at += 1;
+                let pre = self.plain_expr(0)?;
+                self.eat_plain("then");
+                let then = self.plain_statements()?;
+                let otherwise = if self.eat_plain("else") { self.plain_statements()? } else { Vec::new() };
+                if !self.eat_plain("fi") {
+                    return self.expected("`fi`", "a branch is `if e then … else … fi e`");
+                }
+                StmtKind::If { pre, then, otherwise, post: self.plain_expr(0)? }
+            }
+            "from" => {
+                self.at += 1;
+                let pre = self.plain_expr(0)?;
+                self.eat_plain("do");
+                let first = self.plain_statements()?;
+                let body = if self.eat_plain("loop") { self.plain_statements()? } else { Vec::new() };
+                if !self.eat_plain("until") {
+                    return self.expected("`until`", "a loop is `from e do … loop … until e`");
+                }
+                StmtKind::From { pre, first, body, post: self.plain_expr(0)? }
+            }
+            "call" | "uncall" => {
+                self.at += 1;
+                let name = self.plain_name("the name of a procedure")?;
+                StmtKind::Call { inverse: word == "uncall", name, args: Vec::new() }
+            }
+            "error" => {
+                self.at += 1;
+                StmtKind::Error(self.plain_name("what the error is called")?.text)
+            }
+            "skip" => {
+                self.at += 1;
+                StmtKind::Skip
+            }
+            "read" | "write" => {
+                let span = self.token().span.clone();
+                let help = "variables are set with `--set x=5`, and printed after the run";
+                return self.fail(
+                    codes::SYNTAX,
+                    span,
+                    format!("`{word}` talks to a terminal, and there is none"),
+                    help,
+                );
+            }
+            _ if self.is_plain_name() => self.plain_change()?,
+            _ => return self.expected("a statement", STATEMENTS),
+        };
+        Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    fn plain_change(&mut self) -> Parsed<StmtKind> {
+        let target = self.plain_lval()?;
+        for (sign, op) in [("+=", AssignOp::Add), ("-=", AssignOp::Sub), ("^=", AssignOp::Xor), ("!=", AssignOp::Xor)] {
+            if self.eat_sign(sign) {
+                return Ok(StmtKind::Update { op, target, value: self.plain_expr(0)? });
+            }
+        }
+        if self.eat_sign("<=>") || self.eat_sign(":") {
+            return Ok(StmtKind::Swap(target, self.plain_lval()?));
+        }
+        self.expected("`+=`, `-=`, `^=` or `<=>`", STATEMENTS)
+    }
+
+    fn plain_lval(&mut self) -> Parsed<Lval> {
+        let start = self.start();
+        let name = self.plain_name("a variable")?;
+        let mut indices = Vec::new();
+        if self.eat_sign("[") {
+            indices.push(self.plain_expr(0)?);
+            self.sign("]", "an index stands in brackets: `a[i]`")?;
+        }
+        Ok(Lval { name, indices, span: self.since(start) })
+    }
+
+    fn plain_expr(&mut self, level: usize) -> Parsed<Expr> {
+        let Some(signs) = LEVELS.get(level) else { return self.nested(Self::plain_term) };
+        let start = self.start();
+        let mut left = self.plain_expr(level + 1)?;
+        let mut count = 0;
+        while let Tok::Sign(sign) = self.token().tok
+            && let Some((_, op)) = signs.iter().find(|(s, _)| *s == sign)
+        {
+            count += 1;
+            self.long(count)?;
+            self.at += 1;
+            let right = self.plain_expr(level + 1)?;
+            let kind = ExprKind::Binary(*op, Box::new(left), Box::new(right));
+            left = Expr { kind, span: self.since(start), closed: false };
+        }
+        Ok(left)
+    }
+
+    fn plain_term(&mut self) -> Parsed<Expr> {
+        let start = self.start();
+        let kind = match self.token().tok {
+            Tok::Sign("(") => {
+                self.at += 1;
+                let mut inner = self.plain_expr(0)?;
+                self.sign(")", "a parenthesis is not closed")?;
+                inner.closed = true;
+                return Ok(inner);
+            }
+            Tok::Sign(sign @ ("-" | "!" | "~")) => {
+                self.at += 1;
+                let op = match sign {
+                    "-" => UnOp::Minus,
+                    "!" => UnOp::Not,
+                    _ => UnOp::Complement,
+                };
+                ExprKind::Unary(op, Box::new(self.nested(Self::plain_term)?))
+            }
+            Tok::Number(n) => {
+                self.at += 1;
+                ExprKind::Num(n)
+            }
+            _ if self.is_plain_name() => ExprKind::Place(self.plain_lval()?),
+            _ => {
+                return self
+                    .expected("an expression", "an expression is made of numbers, variables, `(…)` and operators");
+            }
+        };
+        Ok(Expr { kind, span: self.since(start), closed: false })
+    }
+}
+
+/// The tree in which the variables that a procedure uses, be it through others, are its parameters.
+fn tree(globals: Vec<Decl>, procedures: Vec<Plain>, entry: usize) -> Tree {
+    let mut used: Vec<BTreeSet<String>> = Vec::new();
+    let mut calls: Vec<Vec<String>> = Vec::new();
+    for p in &procedures {
+        let (mut names, mut called) = (BTreeSet::new(), Vec::new());
+        statements(&p.body, &mut names, &mut called);
+        used.push(names);
+        calls.push(called);
+    }
+    let number: HashMap<&str, usize> = procedures.iter().enumerate().map(|(n, p)| (p.name.text.as_str(), n)).collect();
+    loop {
+        let mut more = false;
+        for n in 0..procedures.len() {
+            for callee in calls[n].iter().filter_map(|c| number.get(c.as_str())) {
+                let others: Vec<String> = used[*callee].difference(&used[n]).cloned().collect();
+                more |= !others.is_empty();
+                used[n].extend(others);
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    let (globals, used) = (&globals, &used);
+    let parameters = |n: usize| globals.iter().filter(move |d| used[n].contains(&d.name.text));
+    let arguments = |n: usize, span: &Span| -> Vec<Expr> {
+        let lent = |d: &Decl| {
+            let l =
+                Lval { name: Name { span: span.clone(), ..d.name.clone() }, indices: Vec::new(), span: span.clone() };
+            Expr { kind: ExprKind::Place(l), span: span.clone(), closed: false }
+        };
+        parameters(n).map(&lent).collect()
+    };
+    let renamed = |name: &str| if name == "main" { ENTRY.to_string() } else { name.to_string() };
+    let give = |name: &mut Name, args: &mut Vec<Expr>| {
+        if let Some(n) = number.get(name.text.as_str()) {
+            *args = arguments(*n, &name.span);
+        }
+        name.text = renamed(&name.text);
+    };
+    let first = &procedures[entry];
+    let mut call = StmtKind::Call { inverse: false, name: first.name.clone(), args: Vec::new() };
+    if let StmtKind::Call { name, args, .. } = &mut call {
+        give(name, args);
+    }
+    let mut out = vec![Procedure {
+        name: Name { text: "main".to_string(), span: first.name.span.clone() },
+        decls: globals.clone(),
+        body: vec![Stmt { kind: call, span: first.name.span.clone() }],
+        span: first.span.clone(),
+    }];
+    for (n, p) in procedures.iter().enumerate() {
+        let mut body = p.body.clone();
+        each_call(&mut body, &give);
+        let decls = parameters(n).cloned().collect();
+        let name = Name { text: renamed(&p.name.text), span: p.name.span.clone() };
+        out.push(Procedure { name, decls, body, span: p.span.clone() });
+    }
+    Tree { procedures: out }
+}
+
+fn each_call(list: &mut [Stmt], give: &impl Fn(&mut Name, &mut Vec<Expr>)) {
+    for s in list {
+        match &mut s.kind {
+            StmtKind::Call { name, args, .. } => give(name, args),
+            StmtKind::If { then, otherwise, .. } => [then, otherwise].into_iter().for_each(|b| each_call(b, give)),
+            StmtKind::From { first, body, .. } => [first, body].into_iter().for_each(|b| each_call(b, give)),
+            _ => {}
+        }
+    }
+}
+
+/// The variables and procedures that statements name.
+fn statements(list: &[Stmt], names: &mut BTreeSet<String>, calls: &mut Vec<String>) {
+    for s in list {
+        match &s.kind {
+            StmtKind::Update { target, value, .. } => {
+                place(target, names);
+                expression(value, names);
+            }
+            StmtKind::Swap(a, b) => [a, b].into_iter().for_each(|l| place(l, names)),
+            StmtKind::If { pre, then, otherwise, post } => {
+                [pre, post].into_iter().for_each(|e| expression(e, names));
+                [then, otherwise].into_iter().for_each(|b| statements(b, names, calls));
+            }
+            StmtKind::From { pre, first, body, post } => {
+                [pre, post].into_iter().for_each(|e| expression(e, names));
+                [first, body].into_iter().for_each(|b| statements(b, names, calls));
+            }
+            StmtKind::Call { name, .. } => calls.push(name.text.clone()),
+            _ => {}
+        }
+    }
+}
+
+fn place(l: &Lval, names: &mut BTreeSet<String>) {
+    names.insert(l.name.text.clone());
+    l.indices.iter().for_each(|e| expression(e, names));
+}
+
+fn expression(e: &Expr, names: &mut BTreeSet<String>) {
+    match &e.kind {
+        ExprKind::Place(l) => place(l, names),
+        ExprKind::Unary(_, a) => expression(a, names),
+        ExprKind::Binary(_, a, b) => [a, b].into_iter().for_each(|e| expression(e, names)),
+        _ => {}
+    }
+}

@@ -1,0 +1,148 @@
+//! Expressions: operators by how loose they bind.
+
+use super::{Parsed, Parser};
+use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Lval, UnOp};
+use crate::janus::lexer::Tok;
+
+/// The operators.
+const OPERATORS: &[BinOp] = &[
+    BinOp::Pow,
+    BinOp::Mul,
+    BinOp::Div,
+    BinOp::Mod,
+    BinOp::Add,
+    BinOp::Sub,
+    BinOp::Shl,
+    BinOp::Shr,
+    BinOp::Le,
+    BinOp::Lt,
+    BinOp::Ge,
+    BinOp::Gt,
+    BinOp::Eq,
+    BinOp::Ne,
+    BinOp::And,
+    BinOp::Or,
+    BinOp::Xor,
+    BinOp::Both,
+    BinOp::Either,
+];
+
+/// The loosest level.
+const LOOSEST: u8 = 7;
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        self.nested(|p| p.level(LOOSEST))
+    }
+
+    /// Operators of a level, which associate to the left.
+    fn level(&mut self, level: u8) -> Parsed<Expr> {
+        if level == 0 {
+            return self.unary();
+        }
+        let start = self.start();
+        let mut left = self.level(level - 1)?;
+        let mut count = 0;
+        while let Some(op) = self.operator(level) {
+            count += 1;
+            self.long(count)?;
+            self.at += 1;
+            let right = self.level(level - 1)?;
+            let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
+            left = Expr { kind, span: self.since(start), closed: false };
+        }
+        Ok(left)
+    }
+
+    fn operator(&self, level: u8) -> Option<BinOp> {
+        let Tok::Sign(sign) = self.token().tok else { return None };
+        OPERATORS.iter().copied().find(|op| op.spelling() == (sign, level))
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        let start = self.start();
+        let op = match self.token().tok {
+            Tok::Sign("!") => Some(UnOp::Not),
+            Tok::Sign("~") => Some(UnOp::Complement),
+            _ => None,
+        };
+        if let Some(op) = op {
+            self.at += 1;
+            let of = self.nested(Self::unary)?;
+            return Ok(Expr { kind: ExprKind::Unary(op, Box::new(of)), span: self.since(start), closed: false });
+        }
+        let cast = IntTy::named(self.word_of(self.ahead(1)));
+        if let (true, Some(ty), Tok::Sign(")")) = (self.is_sign("("), cast, &self.ahead(2).tok) {
+            self.at += 3;
+            let of = self.nested(Self::unary)?;
+            return Ok(Expr { kind: ExprKind::Cast(ty, Box::new(of)), span: self.since(start), closed: false });
+        }
+        self.term()
+    }
+
+    fn term(&mut self) -> Parsed<Expr> {
+        const HELP: &str =
+            "an expression is made of numbers, variables, `(…)`, `empty(s)`, `top(s)`, `size(s)` and operators";
+        let start = self.start();
+        let kind = match self.token().tok.clone() {
+            Tok::Sign("(") => {
+                self.at += 1;
+                let mut inner = self.expr()?;
+                self.sign(")", "a parenthesis is not closed")?;
+                inner.closed = true;
+                inner.span = self.since(start);
+                return Ok(inner);
+            }
+            Tok::Number(n) => {
+                self.at += 1;
+                ExprKind::Num(n)
+            }
+            // A sign belongs to a number.
+            Tok::Sign(sign @ ("-" | "+")) => match self.ahead(1).tok {
+                Tok::Number(n) => {
+                    self.at += 2;
+                    ExprKind::Num(if sign == "-" { -n } else { n })
+                }
+                _ => return self.expected("an expression", "there is no sign before an expression: `0 - x`"),
+            },
+            Tok::Word => match self.word_of(self.token()) {
+                "true" | "false" => {
+                    let is = self.is_word("true");
+                    self.at += 1;
+                    ExprKind::Bool(is)
+                }
+                "nil" => {
+                    self.at += 1;
+                    ExprKind::Nil
+                }
+                word @ ("empty" | "top" | "size") => {
+                    self.at += 1;
+                    self.sign("(", "the stack stands in parentheses")?;
+                    let name = self.name("the name of a stack")?;
+                    self.sign(")", "the stack stands in parentheses")?;
+                    match word {
+                        "empty" => ExprKind::Empty(name),
+                        "top" => ExprKind::Top(name),
+                        _ => ExprKind::Size(name),
+                    }
+                }
+                _ if self.is_name(self.token()) => ExprKind::Place(self.lval()?),
+                _ => return self.expected("an expression", HELP),
+            },
+            Tok::Sign(_) | Tok::Text(_) | Tok::End => return self.expected("an expression", HELP),
+        };
+        Ok(Expr { kind, span: self.since(start), closed: false })
+    }
+
+    /// A variable or a part of an array.
+    pub(super) fn lval(&mut self) -> Parsed<Lval> {
+        let start = self.start();
+        let name = self.name("a variable")?;
+        let mut indices = Vec::new();
+        while self.eat_sign("[") {
+            indices.push(self.expr()?);
+            self.sign("]", "an index stands in brackets: `a[i]`")?;
+        }
+        Ok(Lval { name, indices, span: self.since(start) })
+    }
+}

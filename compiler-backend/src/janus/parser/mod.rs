@@ -1,0 +1,290 @@
+//! Tokens to a tree. The first fault ends it: what follows would be guessed.
+
+pub mod classic;
+mod expr;
+mod stmt;
+
+use pendula_isa::diagnostic::{Diagnostic, Place};
+
+use super::ast::{Decl, DeclTy, Expr, IntTy, Mode, Name, Procedure, Span, Tree};
+use super::codes;
+use super::lexer::{Tok, Token, tokens};
+
+/// How deep statements and expressions may be nested.
+const MAX_NESTING: usize = 120;
+
+/// Words that are no names.
+const RESERVED: &[&str] = &[
+    "procedure",
+    "int",
+    "stack",
+    "bool",
+    "true",
+    "false",
+    "if",
+    "then",
+    "else",
+    "fi",
+    "from",
+    "do",
+    "loop",
+    "until",
+    "push",
+    "pop",
+    "local",
+    "delocal",
+    "call",
+    "uncall",
+    "error",
+    "skip",
+    "empty",
+    "top",
+    "size",
+    "show",
+    "print",
+    "printf",
+    "nil",
+];
+
+/// Words that are names where nothing else can stand.
+const SOFT: &[&str] = &[
+    "assert", "iterate", "by", "to", "end", "ancilla", "constant", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
+];
+
+/// How many operators of one level may stand side by side.
+const MAX_CHAIN: usize = 1000;
+
+/// A fault was reported.
+pub(super) struct Stop;
+
+type Parsed<T> = Result<T, Stop>;
+
+/// The tree of a text, as far as it could be read, and what there is to say.
+pub fn parse(file: u16, text: &str) -> (Tree, Vec<Diagnostic>) {
+    let (tokens, found) = tokens(file, text, false);
+    let failed = !found.is_empty();
+    let mut parser = Parser { file, text, tokens, at: 0, found, depth: 0 };
+    let mut tree = Tree::default();
+    if !failed {
+        while !parser.is_end() {
+            match parser.procedure() {
+                Ok(p) => tree.procedures.push(p),
+                Err(Stop) => break,
+            }
+        }
+    }
+    (tree, parser.found)
+}
+
+struct Parser<'a> {
+    file: u16,
+    text: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    found: Vec<Diagnostic>,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn token(&self) -> &Token {
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn ahead(&self, n: usize) -> &Token {
+        &self.tokens[(self.at + n).min(self.tokens.len() - 1)]
+    }
+
+    fn is_end(&self) -> bool {
+        self.token().tok == Tok::End
+    }
+
+    fn start(&self) -> usize {
+        self.token().span.start
+    }
+
+    /// From there to the end of the last token.
+    fn since(&self, start: usize) -> Span {
+        let end = self.at.checked_sub(1).and_then(|n| self.tokens.get(n)).map_or(start, |t| t.span.end);
+        start..end.max(start)
+    }
+
+    fn word_of(&self, token: &Token) -> &'a str {
+        if token.tok == Tok::Word { self.text.get(token.span.clone()).unwrap_or("") } else { "" }
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.word_of(self.token()) == word
+    }
+
+    fn is_sign(&self, sign: &str) -> bool {
+        matches!(self.token().tok, Tok::Sign(s) if s == sign)
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let is = self.is_word(word);
+        self.at += usize::from(is);
+        is
+    }
+
+    fn eat_sign(&mut self, sign: &str) -> bool {
+        let is = self.is_sign(sign);
+        self.at += usize::from(is);
+        is
+    }
+
+    fn fail<T>(&mut self, code: &'static str, span: Span, message: String, help: &str) -> Parsed<T> {
+        let place = Place { file: self.file, span };
+        self.found.push(Diagnostic::error(code, message).at(place, "").help(help));
+        Err(Stop)
+    }
+
+    /// Something else stands here than was expected.
+    fn expected<T>(&mut self, what: &str, help: &str) -> Parsed<T> {
+        let token = self.token();
+        let found = match &token.tok {
+            Tok::End => "the end of the text".to_string(),
+            Tok::Text(_) => "a text".to_string(),
+            _ => format!("`{}`", self.text.get(token.span.clone()).unwrap_or("")),
+        };
+        let span = token.span.clone();
+        self.fail(codes::SYNTAX, span, format!("{what} was expected here, found {found}"), help)
+    }
+
+    fn sign(&mut self, sign: &'static str, help: &str) -> Parsed<()> {
+        if self.eat_sign(sign) { Ok(()) } else { self.expected(&format!("`{sign}`"), help) }
+    }
+
+    fn word(&mut self, word: &'static str, help: &str) -> Parsed<()> {
+        if self.eat_word(word) { Ok(()) } else { self.expected(&format!("`{word}`"), help) }
+    }
+
+    fn is_name(&self, token: &Token) -> bool {
+        token.tok == Tok::Word && !RESERVED.contains(&self.word_of(token))
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<Name> {
+        if !self.is_name(self.token()) {
+            let word = self.word_of(self.token());
+            let help = if RESERVED.contains(&word) {
+                format!("`{word}` is reserved and names nothing")
+            } else {
+                "a name begins with a letter".to_string()
+            };
+            return self.expected(what, &help);
+        }
+        let token = self.token();
+        let name = Name { text: self.word_of(token).to_string(), span: token.span.clone() };
+        self.at += 1;
+        Ok(name)
+    }
+
+    /// Something nested.
+    fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_NESTING {
+            let span = self.token().span.clone();
+            let message = format!("this is nested more than {MAX_NESTING} deep");
+            return self.fail(codes::NESTING, span, message, "take a part of it into a procedure or a local variable");
+        }
+        self.depth += 1;
+        let out = part(self);
+        self.depth -= 1;
+        out
+    }
+
+    /// So many operators of one level stand side by side.
+    fn long(&mut self, count: usize) -> Parsed<()> {
+        if count <= MAX_CHAIN {
+            return Ok(());
+        }
+        let span = self.token().span.clone();
+        let message = format!("more than {MAX_CHAIN} operators stand side by side here");
+        self.fail(codes::NESTING, span, message, "take a part of it into a local variable")
+    }
+
+    /// A list in parentheses.
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut out = Vec::new();
+        self.sign("(", "a list stands in parentheses")?;
+        if self.eat_sign(")") {
+            return Ok(out);
+        }
+        loop {
+            out.push(one(self)?);
+            if self.eat_sign(")") {
+                return Ok(out);
+            }
+            self.sign(",", "what a list has is separated by commas, and it ends with `)`")?;
+        }
+    }
+
+    fn procedure(&mut self) -> Parsed<Procedure> {
+        let start = self.start();
+        self.word("procedure", "a program is a list of procedures: `procedure main() … `")?;
+        let name = self.name("the name of a procedure")?;
+        let mut decls = self.list(Self::decl)?;
+        if name.text == "main" {
+            if let Some(d) = decls.first() {
+                let span = d.span.clone();
+                let help = "its variables are declared behind the parentheses";
+                return self.fail(codes::MAIN, span, "`main` has no parameters".to_string(), help);
+            }
+            while self.declares().is_some() {
+                decls.push(self.decl()?);
+            }
+        }
+        let body = self.statements("a statement", &["procedure"])?;
+        Ok(Procedure { name, decls, body, span: self.since(start) })
+    }
+
+    /// The type of the declaration that begins here, if one does.
+    fn declares(&self) -> Option<DeclTy> {
+        let mode = matches!(self.word_of(self.token()), "ancilla" | "constant");
+        let (n, next) = if mode { (1, 2) } else { (0, 1) };
+        let word = self.word_of(self.ahead(n));
+        let ty = if word == "stack" { DeclTy::Stack } else { DeclTy::Int(IntTy::named(word)?) };
+        self.is_name(self.ahead(next)).then_some(ty)
+    }
+
+    /// `int a[3] = {1, 2, 3}`
+    fn decl(&mut self) -> Parsed<Decl> {
+        let start = self.start();
+        let Some(ty) = self.declares() else {
+            let help = "variables are declared `int x`, `int a[10]`, `stack s`; with a size `i8` to `u64`";
+            return self.expected("a declaration", help);
+        };
+        let mode = match self.word_of(self.token()) {
+            "ancilla" => Mode::Ancilla,
+            "constant" => Mode::Constant,
+            _ => Mode::Plain,
+        };
+        self.at += 1 + usize::from(mode != Mode::Plain);
+        let name = self.name("the name of a variable")?;
+        let mut dims = Vec::new();
+        while ty != DeclTy::Stack && self.eat_sign("[") {
+            let dim = if self.is_sign("]") { None } else { Some(self.expr()?) };
+            self.sign("]", "a size stands in brackets: `int a[10]`")?;
+            dims.push(dim);
+        }
+        let init = if self.eat_sign("=") { Some(self.initial()?) } else { None };
+        Ok(Decl { mode, ty, name, dims, init, span: self.since(start) })
+    }
+
+    /// An expression, or `{…}`.
+    fn initial(&mut self) -> Parsed<Expr> {
+        if !self.is_sign("{") {
+            return self.expr();
+        }
+        self.nested(|p| {
+            let start = p.start();
+            p.at += 1;
+            let mut list = Vec::new();
+            while !p.eat_sign("}") {
+                if !list.is_empty() {
+                    p.sign(",", "elements are separated by commas, and end with `}`")?;
+                }
+                list.push(p.initial()?);
+            }
+            Ok(Expr { kind: super::ast::ExprKind::List(list), span: p.since(start), closed: true })
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! Statements.
+
+use super::{Parsed, Parser, SOFT};
+use crate::janus::ast::{AssignOp, Decl, DeclTy, Expr, IntTy, Stmt, StmtKind};
+use crate::janus::codes;
+use crate::janus::lexer::Tok;
+
+const STATEMENTS: &str = "statements are `x += e`, `x <=> y`, `if … fi`, `from … until`, `push`, `pop`, `local … delocal`, `call`, \
+     `uncall`, `iterate … end`, `assert`, `print`, `printf`, `show`, `error`, `skip`";
+
+impl Parser<'_> {
+    /// One statement at least, up to one of these words.
+    pub(super) fn statements(&mut self, what: &str, until: &[&str]) -> Parsed<Vec<Stmt>> {
+        let mut out = Vec::new();
+        let ends = |p: &Self| p.is_end() || (until.iter().any(|w| p.is_word(w)) && !p.is_target());
+        while !ends(self) {
+            out.push(self.nested(Self::statement)?);
+        }
+        if out.is_empty() {
+            return self.expected(what, "a part without statements says `skip`");
+        }
+        Ok(out)
+    }
+
+    /// Whether a word that may be a name stands for something that is changed here.
+    fn is_target(&self) -> bool {
+        let soft = SOFT.contains(&self.word_of(self.token()));
+        let changes = ["+=", "-=", "^=", "*=", "/=", "<=>", "["];
+        soft && matches!(self.ahead(1).tok, Tok::Sign(s) if changes.contains(&s))
+    }
+
+    fn statement(&mut self) -> Parsed<Stmt> {
+        let start = self.start();
+        let word = if self.is_target() { "" } else { self.word_of(self.token()) };
+        let kind = match word {
+            "if" => self.branch()?,
+            "from" => self.loop_stmt()?,
+            "push" | "pop" => {
+                self.at += 1;
+                self.sign("(", "what is pushed and the stack stand in parentheses: `push(x, s)`")?;
+                let value = self.expr()?;
+                self.sign(",", "what is pushed and the stack stand in parentheses: `push(x, s)`")?;
+                let stack = self.name("the name of a stack")?;
+                self.sign(")", "what is pushed and the stack stand in parentheses: `push(x, s)`")?;
+                StmtKind::Push { pop: word == "pop", value, stack }
+            }
+            "local" => self.local()?,
+            "call" | "uncall" => {
+                self.at += 1;
+                let name = self.name("the name of a procedure")?;
+                let args = self.list(Self::expr)?;
+                StmtKind::Call { inverse: word == "uncall", name, args }
+            }
+            "iterate" => self.iterate()?,
+            "assert" => {
+                self.at += 1;
+                StmtKind::Assert(self.expr()?)
+            }
+            "error" | "print" => {
+                self.at += 1;
+                self.sign("(", "a text stands in parentheses: `print(\"…\")`")?;
+                let text = self.text()?;
+                self.sign(")", "a text stands in parentheses: `print(\"…\")`")?;
+                if word == "error" { StmtKind::Error(text) } else { StmtKind::Print(text) }
+            }
+            "printf" => {
+                self.at += 1;
+                self.sign("(", "a text and variables stand in parentheses: `printf(\"%d\", x)`")?;
+                let text = self.text()?;
+                let mut args = Vec::new();
+                while self.eat_sign(",") {
+                    args.push(self.lval()?);
+                }
+                self.sign(")", "a text and variables stand in parentheses: `printf(\"%d\", x)`")?;
+                StmtKind::Printf(text, args)
+            }
+            "show" => {
+                self.at += 1;
+                let args = self.list(Self::lval)?;
+                if args.is_empty() {
+                    self.at -= 1;
+                    return self.expected("a variable", "`show` shows variables: `show(x, y)`");
+                }
+                StmtKind::Show(args)
+            }
+            "skip" => {
+                self.at += 1;
+                StmtKind::Skip
+            }
+            _ if self.is_name(self.token()) => self.change()?,
+            _ => return self.expected("a statement", STATEMENTS),
+        };
+        Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    fn text(&mut self) -> Parsed<String> {
+        match &self.token().tok {
+            Tok::Text(text) => {
+                let text = text.clone();
+                self.at += 1;
+                Ok(text)
+            }
+            _ => self.expected("a text", "a text stands in double quotes"),
+        }
+    }
+
+    /// `x += e` or `x <=> y`.
+    fn change(&mut self) -> Parsed<StmtKind> {
+        let target = self.lval()?;
+        let ops = [AssignOp::Add, AssignOp::Sub, AssignOp::Xor, AssignOp::Mul, AssignOp::Div];
+        if let Some(op) = ops.into_iter().find(|op| self.is_sign(op.text())) {
+            self.at += 1;
+            return Ok(StmtKind::Update { op, target, value: self.expr()? });
+        }
+        if self.eat_sign("<=>") {
+            return Ok(StmtKind::Swap(target, self.lval()?));
+        }
+        if self.is_sign("=") {
+            return self.expected("`+=`, `-=`, `^=` or `<=>`", "an assignment would forget what was there before");
+        }
+        self.expected("`+=`, `-=`, `^=` or `<=>`", STATEMENTS)
+    }
+
+    fn branch(&mut self) -> Parsed<StmtKind> {
+        const HELP: &str = "a branch is `if e then … else … fi e`";
+        self.at += 1;
+        let pre = self.expr()?;
+        self.word("then", HELP)?;
+        let then = self.statements("a statement", &["else", "fi"])?;
+        let otherwise = if self.eat_word("else") { self.statements("a statement", &["fi"])? } else { Vec::new() };
+        self.word("fi", HELP)?;
+        Ok(StmtKind::If { pre, then, otherwise, post: self.expr()? })
+    }
+
+    fn loop_stmt(&mut self) -> Parsed<StmtKind> {
+        const HELP: &str = "a loop is `from e do … loop … until e`, of which `do` or `loop` may be left out";
+        self.at += 1;
+        let pre = self.expr()?;
+        let first = if self.eat_word("do") { self.statements("a statement", &["loop", "until"])? } else { Vec::new() };
+        let body = if self.eat_word("loop") { self.statements("a statement", &["until"])? } else { Vec::new() };
+        self.word("until", HELP)?;
+        Ok(StmtKind::From { pre, first, body, post: self.expr()? })
+    }
+
+    /// The declarations of a `local` or `delocal`.
+    fn decls(&mut self) -> Parsed<Vec<Decl>> {
+        let mut out = vec![self.decl()?];
+        while self.eat_sign(",") {
+            out.push(self.decl()?);
+        }
+        Ok(out)
+    }
+
+    fn local(&mut self) -> Parsed<StmtKind> {
+        self.at += 1;
+        let begin = self.decls()?;
+        let body = self.statements("a statement", &["delocal"])?;
+        self.word("delocal", "what begins with `local` ends with `delocal`")?;
+        let end = self.decls()?;
+        if begin.len() != end.len() {
+            let span = end.last().map_or(0..0, |d| d.span.clone());
+            let message = format!("{} variables begin here, and {} end", begin.len(), end.len());
+            return self.fail(codes::DELOCAL, span, message, "`delocal` names what `local` does, in the same order");
+        }
+        for (b, e) in begin.iter().zip(&end) {
+            if (b.ty, &b.name.text, b.dims.len()) != (e.ty, &e.name.text, e.dims.len()) {
+                let message = format!("`{}` ends here, but `{}` began", describe(e), describe(b));
+                let help = "`delocal` names what `local` does, in the same order";
+                return self.fail(codes::DELOCAL, e.span.clone(), message, help);
+            }
+        }
+        Ok(StmtKind::Local { begin, body, end })
+    }
+
+    fn iterate(&mut self) -> Parsed<StmtKind> {
+        const HELP: &str = "an iteration is `iterate int i = a by c to b … end`, of which `by c` may be left out";
+        self.at += 1;
+        let Some(ty) = IntTy::named(self.word_of(self.token())) else { return self.expected("a type", HELP) };
+        self.at += 1;
+        let name = self.name("the name of a variable")?;
+        self.sign("=", HELP)?;
+        let from = self.expr()?;
+        let by: Option<Expr> = if self.eat_word("by") { Some(self.expr()?) } else { None };
+        self.word("to", HELP)?;
+        let to = self.expr()?;
+        let body = self.statements("a statement", &["end"])?;
+        self.word("end", HELP)?;
+        Ok(StmtKind::Iterate { ty, name, from, by, to, body })
+    }
+}
+
+fn describe(d: &Decl) -> String {
+    let ty = match d.ty {
+        DeclTy::Stack => "stack",
+        DeclTy::Int(ty) => ty.name(),
+    };
+    format!("{ty} {}{}", d.name.text, "[]".repeat(d.dims.len()))
+}

@@ -1,0 +1,349 @@
+//! A procedure in the making: what is emitted where, temporary variables, names.
+
+use pendula_isa::table::{Func, int_fn, q_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::scope::{Binding, Kind};
+use super::{Done, Sema, Stop};
+use crate::ir::{Block, Care, Function, Loc, Mem, Operand, Place, Stmt, Test, Var, Why};
+use crate::janus::ast::{IntTy, Mode, Name, Procedure, Span};
+use crate::janus::{Settings, codes};
+
+/// Where a statement of the representation goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sink {
+    /// Among what is computed before, and undone after.
+    Pre,
+    /// Among what is done.
+    Out,
+}
+
+/// What is computed for a statement, and what it does.
+#[derive(Default)]
+struct Level {
+    pre: Block,
+    out: Block,
+}
+
+/// What a statement has read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reads {
+    pub(super) vars: Vec<Var>,
+    pub(super) words: Vec<Mem>,
+}
+
+/// A type of integers, as it is computed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Width {
+    /// How many bits.
+    pub(super) bits: u8,
+    /// Whether it has a sign.
+    pub(super) signed: bool,
+    /// Whether wrapping is noted.
+    pub(super) noted: bool,
+}
+
+/// A procedure in the making.
+pub(super) struct Body<'s, 'a> {
+    pub(super) s: &'s mut Sema<'a>,
+    pub(super) f: Function,
+    pub(super) scope: Vec<Binding>,
+    levels: Vec<Level>,
+    pub(super) loc: Loc,
+    pub(super) reads: Reads,
+    /// Whether temporary variables are looked at where they end.
+    pub(super) frozen: bool,
+    /// How many words the local arrays have that live.
+    pub(super) lens: Vec<(Var, Operand)>,
+}
+
+const UNCHECKED: Care = Care { check: false, drop: false };
+
+impl<'s, 'a> Body<'s, 'a> {
+    pub(super) fn new(s: &'s mut Sema<'a>, f: Function, scope: Vec<Binding>) -> Body<'s, 'a> {
+        let loc = f.loc;
+        let levels = vec![Level::default()];
+        Body { s, f, scope, levels, loc, reads: Reads::default(), frozen: false, lens: Vec::new() }
+    }
+
+    /// The function as it is now.
+    pub(super) fn finish(mut self) -> Function {
+        self.f.body = self.levels.pop().map(|l| l.out).unwrap_or_default();
+        self.f
+    }
+
+    /// Compiles a procedure's body.
+    pub(super) fn procedure(&mut self, p: &Procedure) {
+        self.loc = self.s.loc(&p.name.span);
+        let ancillas: Vec<&Name> = p.decls.iter().filter(|d| d.mode == Mode::Ancilla).map(|d| &d.name).collect();
+        self.ancillas(&ancillas, "where the procedure begins");
+        self.statements(&p.body);
+        self.loc = self.s.loc(&p.name.span);
+        self.ancillas(&ancillas, "where the procedure ends");
+    }
+
+    /// Makes sure that these are zero.
+    fn ancillas(&mut self, names: &[&Name], when: &str) {
+        for name in names {
+            let says = format!("the ancilla `{}` is not zero {when}", name.text);
+            let _ = self.statement(|b| {
+                let Binding { kind, .. } = b.binding(name)?;
+                match kind {
+                    Kind::Scalar(_) => {
+                        let word = b.scalar(name)?;
+                        let a = b.compared(word.into());
+                        b.assert(
+                            Sink::Pre,
+                            Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) },
+                            Why::User,
+                            &says,
+                        );
+                    }
+                    Kind::Stack => {
+                        let a = b.count(name)?;
+                        b.assert(
+                            Sink::Pre,
+                            Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) },
+                            Why::User,
+                            &says,
+                        );
+                    }
+                    Kind::Array(..) => {
+                        return b.fail(
+                            &name.span,
+                            codes::TYPE,
+                            "an array cannot be an ancilla",
+                            "scalars and stacks can",
+                        );
+                    }
+                }
+                Ok(())
+            });
+        }
+    }
+
+    pub(super) fn fail<T>(
+        &mut self,
+        span: &Span,
+        code: &'static str,
+        message: impl Into<String>,
+        help: &str,
+    ) -> Done<T> {
+        self.s.fail(span, code, message, help)
+    }
+
+    /// What a name stands for.
+    pub(super) fn binding(&mut self, name: &Name) -> Done<Binding> {
+        match self.scope.iter().rev().find(|b| b.name.text == name.text) {
+            Some(b) => Ok(b.clone()),
+            None => {
+                let message = format!("there is no variable `{}` here", name.text);
+                self.fail(&name.span, codes::UNKNOWN, message, "declare it as a parameter, with `local`, or in `main`")
+            }
+        }
+    }
+
+    pub(super) fn emit(&mut self, sink: Sink, stmt: Stmt) {
+        let at = stmt.at(self.loc);
+        if let Some(level) = self.levels.last_mut() {
+            match sink {
+                Sink::Pre => level.pre.push(at),
+                Sink::Out => level.out.push(at),
+            }
+        }
+    }
+
+    /// A statement: what it computes is undone after it.
+    pub(super) fn statement<T>(&mut self, part: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        let reads = std::mem::take(&mut self.reads);
+        self.levels.push(Level::default());
+        let done = part(self);
+        let level = self.levels.pop().unwrap_or_default();
+        self.reads = reads;
+        let Level { pre, mut out } = level;
+        if pre.is_empty() {
+            if let Some(level) = self.levels.last_mut() {
+                level.out.append(&mut out);
+            }
+        } else {
+            let name = format!("{}.{}", self.f.name, self.loc.line);
+            self.emit(Sink::Out, Stmt::With { name, compute: pre, body: out });
+        }
+        done
+    }
+
+    /// What a part emits, apart.
+    pub(super) fn block<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> (Block, T) {
+        let reads = std::mem::take(&mut self.reads);
+        self.levels.push(Level::default());
+        let done = part(self);
+        let level = self.levels.pop().unwrap_or_default();
+        self.reads = reads;
+        (level.out, done)
+    }
+
+    /// What a part computes, apart. What it reads counts.
+    pub(super) fn computed<T>(&mut self, part: impl FnOnce(&mut Self) -> Done<T>) -> Done<(Block, T)> {
+        self.levels.push(Level::default());
+        let done = part(self);
+        let level = self.levels.pop().unwrap_or_default();
+        Ok((level.pre, done?))
+    }
+
+    pub(super) fn statements(&mut self, list: &[crate::janus::ast::Stmt]) {
+        for stmt in list {
+            let loc = self.s.loc(&stmt.span);
+            let outer = std::mem::replace(&mut self.loc, loc);
+            let _: Result<(), Stop> = self.stmt(stmt);
+            self.loc = outer;
+        }
+    }
+
+    pub(super) fn update(
+        &mut self,
+        sink: Sink,
+        (acc, inverse): (Acc, bool),
+        func: Func,
+        dst: Place,
+        args: Vec<Operand>,
+    ) {
+        self.emit(sink, Stmt::Update { acc, inverse: inverse && !acc.self_inverse(), func, dst, args });
+    }
+
+    /// A new temporary variable: it lives to the end of the statement, and is undone by what is emitted for it in [`Sink::Pre`].
+    pub(super) fn temporary(&mut self, name: &str) -> Var {
+        let var = self.f.fresh(name, Ty::Int);
+        let care = if self.frozen { Care { check: true, drop: false } } else { UNCHECKED };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        var
+    }
+
+    /// A copy of an operand in a temporary variable.
+    pub(super) fn copy(&mut self, of: Operand) -> Operand {
+        let var = self.temporary("copy");
+        self.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(var), vec![of]);
+        Operand::Var(var)
+    }
+
+    /// The sum of operands, as a number that wraps, in a temporary variable where it is not one of them.
+    pub(super) fn sum(&mut self, parts: &[Operand]) -> Operand {
+        let known = parts.iter().map(|p| if let Operand::Const(k) = p { *k } else { 0 });
+        let known = known.fold(0u64, u64::wrapping_add);
+        let rest: Vec<Operand> = parts.iter().copied().filter(|p| !matches!(p, Operand::Const(_))).collect();
+        match (rest.as_slice(), known) {
+            ([], k) => Operand::Const(k),
+            ([Operand::Var(v)], 0) => Operand::Var(*v),
+            (rest, k) => {
+                let var = self.temporary("sum");
+                for part in rest {
+                    self.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(var), vec![*part]);
+                }
+                if k != 0 {
+                    self.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(var), vec![Operand::Const(k)]);
+                }
+                Operand::Var(var)
+            }
+        }
+    }
+
+    /// An operand that a comparison can take: a word of memory, or a constant that a jump has no room for, is copied.
+    pub(super) fn compared(&mut self, operand: Operand) -> Operand {
+        match operand {
+            Operand::Var(_) => operand,
+            Operand::Const(k) if (-16384..16384).contains(&k.cast_signed()) => operand,
+            Operand::Const(_) | Operand::Mem(_) => self.copy(operand),
+        }
+    }
+
+    pub(super) fn assert(&mut self, sink: Sink, test: Test, why: Why, says: &str) {
+        let says = Some(self.s.reason(says));
+        self.emit(sink, Stmt::Assert { test, why, says });
+    }
+
+    /// An assertion that fails.
+    pub(super) fn never(&mut self, sink: Sink, why: Why, says: &str) {
+        let zero = Operand::Const(0);
+        self.assert(sink, Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero }, why, says);
+    }
+
+    /// How a type of integers is computed with.
+    pub(super) fn width(&self, ty: IntTy) -> Width {
+        width(self.s.settings, ty)
+    }
+
+    /// How much has been emitted.
+    fn marked(&self) -> usize {
+        self.levels.last().map_or(0, |l| l.out.len())
+    }
+
+    /// What a part has emitted, apart from what it has computed, which stays.
+    pub(super) fn aside<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> (Block, T) {
+        let mark = self.marked();
+        let done = part(self);
+        (self.levels.last_mut().map(|l| l.out.split_off(mark)).unwrap_or_default(), done)
+    }
+
+    /// Appends statements of the representation.
+    pub(super) fn append(&mut self, mut block: Block) {
+        if let Some(level) = self.levels.last_mut() {
+            level.out.append(&mut block);
+        }
+    }
+}
+
+/// How a type of integers is computed with.
+pub(super) fn width(settings: &Settings, ty: IntTy) -> Width {
+    match ty {
+        IntTy::Int if settings.int32 => Width { bits: 32, signed: true, noted: false },
+        IntTy::Int => Width { bits: 64, signed: true, noted: true },
+        IntTy::Sized { bits, signed } => Width { bits, signed, noted: false },
+    }
+}
+
+/// The identity of words.
+pub(super) const ID: Func = Func::Int(int_fn::Fn::Id);
+
+impl Width {
+    /// What adds an operand: where wrapping is noted it is a sum of fixed-point numbers, which is that of the words, and notes it.
+    pub(super) fn id(self) -> Func {
+        if self.noted { Func::Q(q_fn::Fn::Id) } else { ID }
+    }
+
+    /// a + b, or a − b.
+    pub(super) fn sum(self, minus: bool) -> Func {
+        match (self.noted, minus) {
+            (true, false) => Func::Q(q_fn::Fn::Plus),
+            (true, true) => Func::Q(q_fn::Fn::Minus),
+            (false, false) => Func::Int(int_fn::Fn::Plus),
+            (false, true) => Func::Int(int_fn::Fn::Minus),
+        }
+    }
+
+    /// a·b.
+    pub(super) fn product(self) -> Func {
+        Func::Int(if self.noted { int_fn::Fn::Prod } else { int_fn::Fn::Mul })
+    }
+
+    /// Whether it fills a word.
+    pub(super) fn is_full(self) -> bool {
+        self.bits == 64
+    }
+
+    /// The least and the greatest number.
+    pub(super) fn range(self) -> (i128, i128) {
+        let bits = u32::from(self.bits);
+        if self.signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    }
+
+    /// The number that a word stands for.
+    pub(super) fn number(self, word: u64) -> i128 {
+        if self.signed { i128::from(word.cast_signed()) } else { i128::from(word) }
+    }
+
+    /// A number as a word, wrapped.
+    pub(super) fn wrap(self, n: i128) -> u64 {
+        let shift = 64 - u32::from(self.bits);
+        let word = (n as u64) << shift;
+        if self.signed { (word.cast_signed() >> shift).cast_unsigned() } else { word >> shift }
+    }
+}

@@ -1,0 +1,239 @@
+//! Calls: which instance, and with which words.
+
+use pendula_isa::Acc;
+use pendula_isa::Ty;
+
+use super::body::{Body, Sink};
+use super::scope::{Dim, Kind};
+use super::stmt::mentions;
+use super::{Done, ParamKey};
+use crate::ir::{Care, Mem, Operand, Place, Region, Stmt as Ir, Var};
+use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Span};
+use crate::janus::codes;
+
+/// An argument, made ready.
+enum Given {
+    /// A word of its own.
+    Word(Var),
+    /// A word of memory.
+    Mem(Mem),
+    /// An array, or a part of one.
+    Array { base: Var, region: Region, dims: Vec<Dim> },
+    /// A stack.
+    Stack { base: Var, region: Region },
+}
+
+impl Given {
+    fn region(&self) -> Option<Region> {
+        match self {
+            Given::Word(_) => None,
+            Given::Mem(m) => Some(m.region),
+            Given::Array { region, .. } | Given::Stack { region, .. } => Some(*region),
+        }
+    }
+}
+
+impl Body<'_, '_> {
+    pub(super) fn call(&mut self, inverse: bool, name: &Name, args: &[Expr], span: &Span) -> Done<()> {
+        let Some(&n) = self.s.procedures.get(name.text.as_str()) else {
+            let message = format!("there is no procedure `{}`", name.text);
+            return self.fail(&name.span, codes::UNKNOWN, message, "procedures are declared with `procedure`");
+        };
+        if name.text == "main" {
+            return self.fail(
+                &name.span,
+                codes::MAIN,
+                "`main` cannot be called",
+                "take its statements into a procedure",
+            );
+        }
+        let tree = self.s.tree;
+        let decls = &tree.procedures[n].decls;
+        if decls.len() != args.len() {
+            let message = format!("`{}` has {} parameters, {} are given", name.text, decls.len(), args.len());
+            return self.fail(span, codes::ARGUMENTS, message, "give one argument for each parameter");
+        }
+        // What is no variable is a local one meanwhile.
+        let mut locals: Vec<(Var, &Expr, IntTy)> = Vec::new();
+        let mut places: Vec<Result<&Lval, Var>> = Vec::new();
+        for (d, e) in decls.iter().zip(args) {
+            let place = match &e.kind {
+                ExprKind::Place(l) => {
+                    let b = self.binding(&l.name)?;
+                    let copied = b.constant && d.mode != Mode::Constant;
+                    if copied && !matches!(b.kind, Kind::Scalar(_)) {
+                        let message = format!("`{}` is constant", l.name.text);
+                        return self.fail(&l.span, codes::CONSTANT, message, "the parameter must be `constant`, too");
+                    }
+                    (!copied).then_some(l)
+                }
+                _ => None,
+            };
+            places.push(match (place, d.ty) {
+                (Some(l), _) => Ok(l),
+                (None, DeclTy::Int(ty)) if d.dims.is_empty() => {
+                    let var = self.f.fresh(format!("{}.argument", d.name.text), Ty::Int);
+                    locals.push((var, e, ty));
+                    Err(var)
+                }
+                (None, _) => {
+                    let message = format!("a variable is wanted here, for `{}`", d.name.text);
+                    return self.fail(&e.span, codes::TYPE, message, "arrays and stacks are lent by name");
+                }
+            });
+        }
+        let care = Care { check: true, drop: false };
+        for (var, e, ty) in &locals {
+            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: false, care });
+            self.statement(|b| b.accumulate(Sink::Out, Place::Var(*var), (Acc::Add, false), e, *ty))?;
+        }
+        let done = self.statement(|b| b.lend(inverse, (n, decls), &places, args, span));
+        for (var, e, ty) in locals.iter().rev() {
+            self.statement(|b| b.accumulate(Sink::Out, Place::Var(*var), (Acc::Add, true), e, *ty))?;
+            self.emit(Sink::Out, Ir::Ancilla { var: *var, free: true, care });
+        }
+        done
+    }
+
+    fn lend(
+        &mut self,
+        inverse: bool,
+        (n, decls): (usize, &[Decl]),
+        places: &[Result<&Lval, Var>],
+        args: &[Expr],
+        span: &Span,
+    ) -> Done<()> {
+        let mut given = Vec::new();
+        for (d, (place, e)) in decls.iter().zip(places.iter().zip(args)) {
+            given.push(match place {
+                Err(var) => Given::Word(*var),
+                Ok(l) => self.given(d, l, e, places)?,
+            });
+        }
+        let mut ways = Vec::new();
+        let mut operands = Vec::new();
+        // Words that may be reached in two ways are given by their addresses.
+        let by_address: Vec<bool> = given
+            .iter()
+            .enumerate()
+            .map(|(n, g)| {
+                let Given::Mem(m) = g else { return false };
+                given.iter().enumerate().any(|(o, other)| {
+                    let apart = match other {
+                        Given::Mem(k) => (m.base, m.index) == (k.base, k.index) && m.offset != k.offset,
+                        _ => false,
+                    };
+                    o != n && other.region() == Some(m.region) && !apart
+                })
+            })
+            .collect();
+        let in_memory = |g: &Given, by: bool| by || matches!(g, Given::Array { .. } | Given::Stack { .. });
+        for (k, g) in given.iter().enumerate() {
+            let first = |region: Region| {
+                let same = |(g, by): (&Given, &bool)| g.region() == Some(region) && in_memory(g, *by);
+                given.iter().zip(&by_address).position(same).unwrap_or(k)
+            };
+            match g {
+                Given::Word(v) => {
+                    let shared = given.iter().position(|g| matches!(g, Given::Word(w) if w == v)).unwrap_or(k);
+                    ways.push(ParamKey::Word { shared });
+                    if shared == k {
+                        operands.push(Operand::Var(*v));
+                    }
+                }
+                Given::Mem(m) if by_address[k] => {
+                    ways.push(ParamKey::Ref { shared: first(m.region) });
+                    let address = self.address(*m);
+                    operands.push(Operand::Var(address));
+                }
+                Given::Mem(m) => {
+                    ways.push(ParamKey::Word { shared: k });
+                    operands.push(Operand::Mem(*m));
+                }
+                Given::Array { base, region, dims } => {
+                    let known = dims.iter().map(|d| d.known()).collect();
+                    ways.push(ParamKey::Array { dims: known, shared: first(*region) });
+                    operands.push(Operand::Var(*base));
+                    operands.extend(dims.iter().filter(|d| d.known().is_none()).map(|d| d.operand()));
+                }
+                Given::Stack { base, region } => {
+                    ways.push(ParamKey::Stack { shared: first(*region) });
+                    operands.push(Operand::Var(*base));
+                }
+            }
+        }
+        let func = self.s.instance((n, ways), span)?;
+        self.emit(Sink::Out, Ir::Call { func, inverse, args: operands });
+        Ok(())
+    }
+
+    /// An argument that is a variable or a part of an array.
+    fn given(&mut self, d: &Decl, l: &Lval, e: &Expr, places: &[Result<&Lval, Var>]) -> Done<Given> {
+        let b = self.binding(&l.name)?;
+        // What an index is made of may be changed by the call: then it must be again what it was.
+        let lent = |l: &Lval, e: &Expr| mentions(e, &l.name.text).is_some();
+        self.frozen = l.indices.iter().any(|i| places.iter().flatten().any(|l| lent(l, i)));
+        let found = self.argument(d, l, e, &b.kind);
+        self.frozen = false;
+        found
+    }
+
+    fn argument(&mut self, d: &Decl, l: &Lval, e: &Expr, kind: &Kind) -> Done<Given> {
+        let b = self.binding(&l.name)?;
+        let wanted = |ty: DeclTy| {
+            let base = match ty {
+                DeclTy::Stack => return "a stack".to_string(),
+                DeclTy::Int(ty) => ty.name(),
+            };
+            if d.dims.is_empty() {
+                format!("an `{base}`")
+            } else {
+                format!("an array `{base}{}`", "[]".repeat(d.dims.len()))
+            }
+        };
+        let left = match kind {
+            Kind::Array(_, dims) => dims.len().checked_sub(l.indices.len()),
+            Kind::Scalar(_) | Kind::Stack => l.indices.is_empty().then_some(0),
+        };
+        match (d.ty, kind, left) {
+            (DeclTy::Stack, Kind::Stack, Some(_)) => {
+                let (base, region) = self.memory(&b)?;
+                Ok(Given::Stack { base, region })
+            }
+            (DeclTy::Int(ty), Kind::Scalar(of) | Kind::Array(of, _), Some(0)) if d.dims.is_empty() && ty == *of => {
+                let (place, _) = self.place(l)?;
+                Ok(match place {
+                    Place::Var(v) => Given::Word(v),
+                    Place::Mem(m) => Given::Mem(self.held_still(m, &l.name.text)),
+                })
+            }
+            (DeclTy::Int(ty), Kind::Array(of, dims), Some(left)) if ty == *of && left == d.dims.len() => {
+                let rest = dims[l.indices.len()..].to_vec();
+                for (dim, wanted) in rest.iter().zip(&d.dims) {
+                    let Some(wanted) = wanted else { continue };
+                    match super::constant::known(wanted).and_then(|k| u64::try_from(k).ok()) {
+                        Some(k) => self.fits(&e.span, *dim, Dim::Known(k))?,
+                        None => {
+                            let message = "the size of a parameter is a number";
+                            return self.fail(&wanted.span, codes::SIZE, message, "leave it out: `int a[]`");
+                        }
+                    }
+                }
+                let (base, region) = self.part(l, &b)?;
+                Ok(Given::Array { base, region, dims: rest })
+            }
+            _ => {
+                let message = format!("{} is wanted here, `{}` is {}", wanted(d.ty), l.name.text, kind.describe());
+                self.fail(&e.span, codes::TYPE, message, "give a variable of the parameter's type")
+            }
+        }
+    }
+
+    /// An element whose index stays as it is while others change.
+    fn held_still(&mut self, m: Mem, name: &str) -> Mem {
+        let Some(index) = m.index.filter(|_| self.frozen) else { return m };
+        let t = self.temporary(&format!("{name}.index"));
+        self.add(Sink::Pre, Place::Var(t), Operand::Var(index), false);
+        Mem { index: Some(t), ..m }
+    }
+}

@@ -1,0 +1,253 @@
+//! Integers: expressions as operands, and as what is added to a place.
+
+use pendula_isa::table::{Func, int_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::body::{Body, ID, Sink, Width};
+use super::scope::Kind;
+use super::{Done, constant};
+use crate::ir::{Mem, Operand, Place, Test, Why};
+use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Name, UnOp};
+use crate::janus::codes;
+
+impl Body<'_, '_> {
+    /// The type of integers that an expression has; `None` if any would do.
+    pub(super) fn int_type(&mut self, e: &Expr) -> Done<Option<IntTy>> {
+        match &e.kind {
+            ExprKind::Num(_) => Ok(None),
+            ExprKind::Place(l) => match self.binding(&l.name)?.kind {
+                Kind::Scalar(ty) | Kind::Array(ty, _) => Ok(Some(ty)),
+                Kind::Stack => Ok(None),
+            },
+            ExprKind::Unary(_, a) => self.int_type(a),
+            ExprKind::Cast(ty, _) => Ok(Some(*ty)),
+            ExprKind::Binary(BinOp::Shl | BinOp::Shr, a, _) => self.int_type(a),
+            ExprKind::Binary(_, a, b) => match self.int_type(a)? {
+                Some(ty) => Ok(Some(ty)),
+                None => self.int_type(b),
+            },
+            ExprKind::Top(_) | ExprKind::Size(_) => Ok(Some(IntTy::Int)),
+            ExprKind::Bool(_) | ExprKind::Nil | ExprKind::Empty(_) | ExprKind::List(_) => Ok(None),
+        }
+    }
+
+    /// The word of an expression that is known.
+    pub(super) fn constant(&mut self, e: &Expr, ty: IntTy) -> Done<Option<u64>> {
+        let width = self.width(ty);
+        match constant::typed(e, width) {
+            Ok(n) => Ok(n.map(|n| width.wrap(n))),
+            Err(at) => {
+                let (least, most) = width.range();
+                let text = constant::known(at).map_or(String::new(), |n| n.to_string());
+                let message = format!("{text} has no room in `{}`", ty.name());
+                self.fail(&at.span, codes::LITERAL, message, &format!("numbers of this type go from {least} to {most}"))
+            }
+        }
+    }
+
+    /// An expression as an operand, computed in a temporary variable where it is none.
+    pub(super) fn operand(&mut self, e: &Expr, ty: IntTy) -> Done<Operand> {
+        if let Some(word) = self.constant(e, ty)? {
+            return Ok(Operand::Const(word));
+        }
+        match &e.kind {
+            ExprKind::Place(l) => {
+                let (place, found) = self.place(l)?;
+                self.same(e, ty, found)?;
+                Ok(self.read(place))
+            }
+            ExprKind::Size(name) => {
+                self.same(e, ty, IntTy::Int)?;
+                match self.binding(name)?.kind {
+                    Kind::Array(_, dims) => Ok(dims.first().map_or(Operand::Const(0), |d| d.operand())),
+                    Kind::Scalar(_) | Kind::Stack => self.count(name),
+                }
+            }
+            ExprKind::Top(name) => {
+                self.same(e, ty, IntTy::Int)?;
+                self.top(name)
+            }
+            ExprKind::Cast(to, a) if *to == ty => self.cast(a, ty),
+            _ if self.is_truth(e) => {
+                let var = self.temporary("holds");
+                self.truth(Sink::Pre, Place::Var(var), (Acc::Add, true), e)?;
+                Ok(Operand::Var(var))
+            }
+            ExprKind::Binary(BinOp::Fraction, a, b) => self.fraction(a, b, ty),
+            _ => {
+                let var = self.temporary("value");
+                if let ExprKind::Binary(BinOp::Xor, a, b) = &e.kind {
+                    self.accumulate(Sink::Pre, Place::Var(var), (Acc::Xor, false), a, ty)?;
+                    self.accumulate(Sink::Pre, Place::Var(var), (Acc::Xor, false), b, ty)?;
+                } else {
+                    self.accumulate(Sink::Pre, Place::Var(var), (Acc::Add, false), e, ty)?;
+                }
+                Ok(Operand::Var(var))
+            }
+        }
+    }
+
+    /// Makes sure that an expression has the type that is wanted.
+    fn same(&mut self, e: &Expr, want: IntTy, found: IntTy) -> Done<()> {
+        if want == found {
+            return Ok(());
+        }
+        let message = format!("an `{}` is wanted here, found an `{}`", want.name(), found.name());
+        self.fail(&e.span, codes::TYPE, message, "types of integers do not mix")
+    }
+
+    /// A stack's count, read.
+    pub(super) fn count(&mut self, name: &Name) -> Done<Operand> {
+        let m = self.stack(name)?;
+        let word = self.read(Place::Mem(m));
+        Ok(self.copy(word))
+    }
+
+    /// The word that counts what is on a stack.
+    pub(super) fn stack(&mut self, name: &Name) -> Done<Mem> {
+        let b = self.binding(name)?;
+        if b.kind != Kind::Stack {
+            let message = format!("`{}` is {}, where a stack is wanted", name.text, b.kind.describe());
+            return self.fail(&name.span, codes::TYPE, message, "stacks are declared with `stack`");
+        }
+        let (base, region) = self.memory(&b)?;
+        Ok(Mem { base: Some(base), index: None, offset: 0, region })
+    }
+
+    /// What is on top of a stack.
+    fn top(&mut self, name: &Name) -> Done<Operand> {
+        let m = self.stack(name)?;
+        let count = self.count(name)?;
+        let says = format!("the stack `{}` is empty, and has no top", name.text);
+        self.assert(
+            Sink::Pre,
+            Test { cond: Cond::Gt, ty: Ty::Int, a: count, b: Operand::Const(0) },
+            Why::Bounds,
+            &says,
+        );
+        let index = if let Operand::Var(v) = count { Some(v) } else { None };
+        Ok(self.read(Place::Mem(Mem { index, ..m })))
+    }
+
+    /// `dst ⊕= e`, where ⊕ adds or takes away (`inverse`), or is exclusive or. A place that is no whole word wide is added to as one: what
+    /// it is then is up to the caller.
+    pub(super) fn accumulate(
+        &mut self,
+        sink: Sink,
+        dst: Place,
+        (acc, inverse): (Acc, bool),
+        e: &Expr,
+        ty: IntTy,
+    ) -> Done<()> {
+        let width = self.width(ty);
+        if self.is_truth(e) {
+            let arg = self.operand(e, ty)?;
+            match acc {
+                Acc::Xor => self.update(sink, (acc, inverse), ID, dst, vec![arg]),
+                Acc::Add | Acc::Mul => self.add_narrow(sink, dst, inverse, arg, width),
+            }
+            return Ok(());
+        }
+        if !width.is_full() {
+            return self.accumulate_narrow(sink, dst, (acc, inverse), e, ty);
+        }
+        self.accumulate_word(sink, dst, (acc, inverse), e, (ty, width))
+    }
+
+    /// The same of whole words.
+    pub(super) fn accumulate_word(
+        &mut self,
+        sink: Sink,
+        dst: Place,
+        (acc, inverse): (Acc, bool),
+        e: &Expr,
+        (ty, width): (IntTy, Width),
+    ) -> Done<()> {
+        let how = (acc, inverse);
+        // What is only xored is no sum.
+        let id = if acc == Acc::Xor { ID } else { width.id() };
+        let add = |b: &mut Self, func: Func, args: Vec<Operand>| b.update(sink, how, func, dst, args);
+        if let Some(word) = self.constant(e, ty)? {
+            if word != 0 {
+                add(self, id, vec![Operand::Const(word)]);
+            }
+            return Ok(());
+        }
+        match &e.kind {
+            ExprKind::Binary(op @ (BinOp::Add | BinOp::Sub), a, b) => {
+                let minus = *op == BinOp::Sub;
+                let leaf = |e: &Expr| {
+                    constant::known(e).is_some() || matches!(&e.kind, ExprKind::Place(l) if l.indices.is_empty())
+                };
+                if acc == Acc::Add && !(leaf(a) && leaf(b)) {
+                    self.accumulate(sink, dst, how, a, ty)?;
+                    return self.accumulate(sink, dst, (acc, inverse != minus), b, ty);
+                }
+                let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
+                add(self, width.sum(minus), args);
+            }
+            ExprKind::Binary(BinOp::Mul, a, b) => {
+                let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
+                add(self, width.product(), args);
+            }
+            ExprKind::Binary(op @ (BinOp::Div | BinOp::Mod), a, b) => {
+                let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
+                add(self, width.quotient(*op == BinOp::Mod), args);
+            }
+            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
+                let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
+                add(self, Func::Int(if *op == BinOp::And { int_fn::Fn::And } else { int_fn::Fn::Or }), args);
+            }
+            ExprKind::Binary(BinOp::Xor, a, b) if acc == Acc::Xor => {
+                self.accumulate(sink, dst, how, a, ty)?;
+                self.accumulate(sink, dst, how, b, ty)?;
+            }
+            ExprKind::Unary(UnOp::Minus, a) if acc == Acc::Add => {
+                return self.accumulate(sink, dst, (acc, !inverse), a, ty);
+            }
+            ExprKind::Unary(UnOp::Complement, a) => {
+                let args = vec![self.operand(a, ty)?, Operand::Const(0)];
+                add(self, Func::Int(int_fn::Fn::Nor), args);
+            }
+            ExprKind::Binary(op @ (BinOp::Shl | BinOp::Shr), a, b) => {
+                let left = *op == BinOp::Shl;
+                let by = self.shift(b, width)?;
+                let a = self.operand(a, ty)?;
+                self.shifted(sink, dst, how, (a, by, left), width);
+            }
+            ExprKind::Binary(BinOp::Pow, a, b) => {
+                let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
+                add(self, Func::Int(int_fn::Fn::Pow), args);
+            }
+            ExprKind::Place(_)
+            | ExprKind::Size(_)
+            | ExprKind::Top(_)
+            | ExprKind::Binary(BinOp::Xor | BinOp::Fraction, ..)
+            | ExprKind::Unary(UnOp::Minus, _) => {
+                let arg = self.operand(e, ty)?;
+                add(self, id, vec![arg]);
+            }
+            ExprKind::Cast(to, a) => {
+                self.same(e, ty, *to)?;
+                let arg = self.cast(a, ty)?;
+                add(self, id, vec![arg]);
+            }
+            ExprKind::Num(_)
+            | ExprKind::Bool(_)
+            | ExprKind::Nil
+            | ExprKind::Empty(_)
+            | ExprKind::List(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..) => {
+                let found = match &e.kind {
+                    ExprKind::Nil => "a stack",
+                    ExprKind::List(_) => "an array",
+                    _ => "a truth value",
+                };
+                let message = format!("an integer is wanted here, found {found}");
+                return self.fail(&e.span, codes::TYPE, message, "truth values cannot be computed with: use `if`");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,387 @@
+//! `local` and `delocal`.
+
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::body::{Body, Sink};
+use super::scope::{Binding, Dim, Kind, Place as Home};
+use super::stmt::mentions;
+use super::{Done, constant};
+use crate::ir::{Care, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var, Why};
+use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Mode, Name, Stmt};
+use crate::janus::codes;
+
+const CHECKED: Care = Care { check: true, drop: false };
+const UNCHECKED: Care = Care { check: false, drop: false };
+
+impl Body<'_, '_> {
+    pub(super) fn local(&mut self, begin: &[Decl], body: &[Stmt], end: &[Decl]) -> Done<()> {
+        let outer = self.scope.len();
+        let begun = begin.iter().try_for_each(|d| self.begin(d));
+        if begun.is_err() {
+            // What does not begin is not looked for.
+            self.scope.truncate(outer);
+            return begun;
+        }
+        self.statements(body);
+        let loc = self.loc;
+        let mut done = Ok(());
+        for d in end.iter().rev() {
+            self.loc = self.s.loc(&d.span);
+            done = self.end(d).and(done);
+        }
+        self.loc = loc;
+        self.scope.truncate(outer);
+        done
+    }
+
+    /// A name that nothing else has.
+    fn unused(&mut self, name: &Name) -> Done<()> {
+        let Some(b) = self.scope.iter().find(|b| b.name.text == name.text) else { return Ok(()) };
+        let message = format!("`{}` is in use already", name.text);
+        let other = b.name.span.clone();
+        self.s.fail_also([&name.span, &other], codes::TWICE, message, "give the local variable another name")
+    }
+
+    fn begin(&mut self, d: &Decl) -> Done<()> {
+        self.unused(&d.name)?;
+        for e in d.init.iter().chain(d.dims.iter().flatten()) {
+            if let Some(span) = mentions(e, &d.name.text) {
+                let message = format!("`{}` begins here, and has no value yet", d.name.text);
+                return self.fail(&span, codes::UNKNOWN, message, "name other variables");
+            }
+        }
+        let copied = self.copied(d.init.as_ref())?;
+        let (kind, home) = match (d.ty, copied) {
+            (DeclTy::Stack, copied) => self.begin_stack(d, copied.as_ref())?,
+            (DeclTy::Int(ty), Some(of)) if d.dims.is_empty() => {
+                let Kind::Array(_, dims) = &of.kind else { return self.mismatch(d, &of) };
+                let (dims, home) = self.begin_words(d, dims.clone())?;
+                (Kind::Array(ty, dims), home)
+            }
+            (DeclTy::Int(ty), None) if d.dims.is_empty() => {
+                let var = self.f.fresh(d.name.text.clone(), Ty::Int);
+                self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
+                (Kind::Scalar(ty), Home::Word(var))
+            }
+            (DeclTy::Int(ty), _) => {
+                let dims = self.sizes(d)?;
+                let (dims, home) = self.begin_words(d, dims)?;
+                (Kind::Array(ty, dims), home)
+            }
+        };
+        let binding = Binding { name: d.name.clone(), kind, home, constant: d.mode == Mode::Constant };
+        self.value(&binding, d, false)?;
+        self.scope.push(binding);
+        Ok(())
+    }
+
+    /// The array or stack that an initial value is a copy of.
+    fn copied(&mut self, init: Option<&Expr>) -> Done<Option<Binding>> {
+        let Some(Expr { kind: ExprKind::Place(l), .. }) = init else { return Ok(None) };
+        if !l.indices.is_empty() {
+            return Ok(None);
+        }
+        let b = self.binding(&l.name)?;
+        Ok((!matches!(b.kind, Kind::Scalar(_))).then_some(b))
+    }
+
+    fn mismatch<T>(&mut self, d: &Decl, of: &Binding) -> Done<T> {
+        let span = d.init.as_ref().map_or(d.span.clone(), |e| e.span.clone());
+        let message = format!("`{}` is {}, and no value for `{}`", of.name.text, of.kind.describe(), d.name.text);
+        self.fail(&span, codes::TYPE, message, "give a value of its kind")
+    }
+
+    /// The sizes of an array that begins.
+    fn sizes(&mut self, d: &Decl) -> Done<Vec<Dim>> {
+        let mut out = Vec::new();
+        let mut list = d.init.as_ref();
+        for (n, dim) in d.dims.iter().enumerate() {
+            let items = match list.map(|e| &e.kind) {
+                Some(ExprKind::List(items)) => Some(items),
+                _ => None,
+            };
+            list = items.and_then(|i| i.first());
+            out.push(match (dim, items) {
+                (None, Some(items)) => Dim::Known(items.len() as u64),
+                (None, None) => {
+                    let message = format!("`{}` has no size", d.name.text);
+                    return self.fail(&d.span, codes::SIZE, message, "give a size: `int a[10]`");
+                }
+                (Some(e), _) => match constant::known(e) {
+                    Some(k) => match u64::try_from(k).ok().filter(|k| (1..=super::main::MAX_WORDS).contains(k)) {
+                        Some(k) => Dim::Known(k),
+                        None => {
+                            let message = format!("{k} is no size of an array");
+                            return self.fail(
+                                &e.span,
+                                codes::SIZE,
+                                message,
+                                "a size is at least 1, and has room in memory",
+                            );
+                        }
+                    },
+                    None => {
+                        let var = self.f.fresh(format!("{}.len{}", d.name.text, n + 1), Ty::Int);
+                        self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
+                        self.size(Place::Var(var), e, false)?;
+                        let says = format!("the size of `{}` is less than 1", d.name.text);
+                        let test = Test { cond: Cond::Ge, ty: Ty::Int, a: Operand::Var(var), b: Operand::Const(1) };
+                        self.assert(Sink::Out, test, Why::Shape, &says);
+                        Dim::Var(var)
+                    }
+                },
+            });
+        }
+        Ok(out)
+    }
+
+    /// `var += e`, a size.
+    fn size(&mut self, place: Place, e: &Expr, inverse: bool) -> Done<()> {
+        self.statement(|b| {
+            let ty = b.int_type(e)?.unwrap_or(IntTy::Int);
+            let word = b.operand(e, ty)?;
+            b.add(Sink::Out, place, word, inverse);
+            Ok(())
+        })
+    }
+
+    /// `var += ` the number of elements of an array.
+    fn words(&mut self, var: Var, dims: &[Dim], inverse: bool) {
+        let _: Done<()> = self.statement(|b| {
+            let total = b.total(dims);
+            b.add(Sink::Out, Place::Var(var), total, inverse);
+            Ok(())
+        });
+    }
+
+    /// An array's words begin.
+    fn begin_words(&mut self, d: &Decl, dims: Vec<Dim>) -> Done<(Vec<Dim>, Home)> {
+        let name = d.name.text.clone();
+        self.f.regions.push(RegionInfo { name: name.clone(), ty: Ty::Int });
+        let region = Region(self.f.regions.len() as u32 - 1);
+        let base = self.f.fresh(name.clone(), Ty::Int);
+        self.f.vars[base.0 as usize].points = Some(region);
+        let len = match dims.as_slice() {
+            [dim] => dim.operand(),
+            dims if dims.iter().all(|d| d.known().is_some()) => self.total(dims),
+            dims => {
+                let var = self.f.fresh(format!("{name}.words"), Ty::Int);
+                self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
+                self.words(var, dims, false);
+                Operand::Var(var)
+            }
+        };
+        self.lens.push((base, len));
+        self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, care: CHECKED });
+        Ok((dims, Home::Memory { base, region }))
+    }
+
+    fn begin_stack(&mut self, d: &Decl, copied: Option<&Binding>) -> Done<(Kind, Home)> {
+        if let Some(of) = copied
+            && of.kind != Kind::Stack
+        {
+            return self.mismatch(d, of);
+        }
+        self.f.regions.push(RegionInfo { name: d.name.text.clone(), ty: Ty::Int });
+        let region = Region(self.f.regions.len() as u32 - 1);
+        let base = self.f.fresh(d.name.text.clone(), Ty::Int);
+        self.f.vars[base.0 as usize].points = Some(region);
+        let len = Operand::Const(self.s.settings.stack + 1);
+        self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, care: UNCHECKED });
+        Ok((Kind::Stack, Home::Memory { base, region }))
+    }
+
+    /// The initial value is added, or the final one taken away.
+    fn value(&mut self, b: &Binding, d: &Decl, ends: bool) -> Done<()> {
+        let copied = self.copied(d.init.as_ref())?;
+        match (&b.kind, b.home) {
+            (Kind::Scalar(ty), Home::Word(var)) => {
+                let Some(e) = &d.init else { return Ok(()) };
+                self.statement(|s| s.accumulate(Sink::Out, Place::Var(var), (Acc::Add, ends), e, *ty))
+            }
+            (Kind::Stack, Home::Memory { base, region }) => {
+                self.stack_value(b, d, (base, region), copied.as_ref(), ends)
+            }
+            (Kind::Array(ty, dims), Home::Memory { base, region }) => match (&d.init, copied) {
+                (None, _) => Ok(()),
+                (Some(e), Some(of)) => {
+                    let Kind::Array(other, others) = &of.kind else { return self.mismatch(d, &of) };
+                    if other != ty || others.len() != dims.len() {
+                        return self.mismatch(d, &of);
+                    }
+                    let from = self.memory(&of)?;
+                    self.statement(|s| {
+                        for (m, n) in dims.iter().zip(others) {
+                            s.fits(&e.span, *m, *n)?;
+                        }
+                        let total = s.total(dims);
+                        let last = s.sum(&[total, Operand::Const(u64::MAX)]);
+                        s.each((base, region), from, last, ends);
+                        Ok(())
+                    })
+                }
+                (Some(e), None) => self.elements(b, (base, region), *ty, e, &mut Vec::new(), ends),
+            },
+            (_, Home::Word(_) | Home::Ref { .. } | Home::Memory { .. }) => Ok(()),
+        }
+    }
+
+    /// `{1, 2, 3}`, element by element; those that are left out are 0.
+    fn elements(
+        &mut self,
+        b: &Binding,
+        at: (Var, Region),
+        ty: IntTy,
+        e: &Expr,
+        path: &mut Vec<Expr>,
+        ends: bool,
+    ) -> Done<()> {
+        let Kind::Array(_, dims) = &b.kind else { return Ok(()) };
+        let Some(dim) = dims.get(path.len()) else {
+            return self.statement(|s| {
+                let m = s.element(&b.name, at, dims, path)?;
+                s.accumulate(Sink::Out, Place::Mem(m), (Acc::Add, ends), e, ty)
+            });
+        };
+        let ExprKind::List(items) = &e.kind else {
+            let help = "its elements stand in braces: `{1, 2, 3}`";
+            return self.fail(&e.span, codes::TYPE, "an array is wanted here", help);
+        };
+        if let Some(n) = dim.known().filter(|n| (items.len() as u64) > *n) {
+            let message = format!("{} values are given for {n} elements", items.len());
+            let help = "give as many values as there are elements, or fewer";
+            return self.fail(&e.span, codes::SIZE, message, help);
+        }
+        for (n, item) in items.iter().enumerate() {
+            path.push(Expr { kind: ExprKind::Num(n as i128), span: item.span.clone(), closed: true });
+            let done = self.elements(b, at, ty, item, path, ends);
+            path.pop();
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Words from 0 to `last` of one stretch, exclusive or those of another.
+    fn each(&mut self, (base, region): (Var, Region), from: (Var, Region), last: Operand, ends: bool) {
+        let k = self.f.fresh("k", Ty::Int);
+        let word = |base: Var, region| Mem { base: Some(base), index: Some(k), offset: 0, region };
+        let (to, of) = (word(base, region), word(from.0, from.1));
+        let (body, ()) = self.block(|b| {
+            let zero = |b: &mut Self| {
+                let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(to), b: Operand::Const(0) };
+                b.assert(Sink::Out, test, Why::User, "what ends here is no copy any more");
+            };
+            if !ends {
+                zero(b);
+            }
+            b.update(Sink::Out, (Acc::Xor, false), super::body::ID, Place::Mem(to), vec![Operand::Mem(of)]);
+            if ends {
+                zero(b);
+            }
+        });
+        self.emit(Sink::Out, Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
+    }
+
+    fn stack_value(
+        &mut self,
+        b: &Binding,
+        d: &Decl,
+        (base, region): (Var, Region),
+        copied: Option<&Binding>,
+        ends: bool,
+    ) -> Done<()> {
+        let count = Mem { base: Some(base), index: None, offset: 0, region };
+        let name = &b.name.text;
+        if let Some(of) = copied {
+            let from = self.memory(of)?;
+            return self.statement(|s| {
+                let last = s.count(&of.name)?;
+                let same = |s: &mut Self| {
+                    let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: last };
+                    s.assert(Sink::Out, test, Why::User, "what ends here is no copy any more");
+                };
+                if ends {
+                    same(s);
+                }
+                s.each((base, region), from, last, ends);
+                if !ends {
+                    same(s);
+                }
+                Ok(())
+            });
+        }
+        match d.init.as_ref().map(|e| (&e.kind, &e.span)) {
+            None | Some((ExprKind::Nil, _)) => {
+                // Where it begins, too: run backward, it ends there.
+                let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: Operand::Const(0) };
+                self.assert(Sink::Out, test, Why::User, &format!("the stack `{name}` is not empty where it ends"));
+                Ok(())
+            }
+            Some((_, span)) => {
+                let message = format!("`{name}` is a stack, and begins as one");
+                self.fail(span, codes::TYPE, message, "`nil` is the empty stack")
+            }
+        }
+    }
+
+    fn end(&mut self, d: &Decl) -> Done<()> {
+        let b = self.binding(&d.name)?;
+        for e in d.init.iter().chain(d.dims.iter().flatten()) {
+            if let Some(span) = mentions(e, &d.name.text) {
+                let message = format!("`{}` ends with a value that reads it", d.name.text);
+                return self.fail(&span, codes::ALIAS, message, "name the value that it has, without it");
+            }
+        }
+        if let (Some(e), Kind::Array(_, dims)) = (&d.init, &b.kind)
+            && d.dims.iter().zip(dims).any(|(dim, of)| dim.is_none() && of.known().is_none())
+        {
+            return self.fail(&e.span, codes::SIZE, "the size of the array is not known here", "say it in `delocal`");
+        }
+        self.value(&b, d, true)?;
+        match (&b.kind, b.home) {
+            (Kind::Scalar(_), Home::Word(var)) => {
+                self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+            }
+            (Kind::Stack, Home::Memory { base, region }) => {
+                let len = Operand::Const(self.s.settings.stack + 1);
+                self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, care: UNCHECKED });
+            }
+            (Kind::Array(_, dims), Home::Memory { base, region }) => {
+                let at = self.lens.iter().rposition(|(b, _)| *b == base);
+                let len = at.map_or(Operand::Const(0), |n| self.lens.remove(n).1);
+                self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, care: CHECKED });
+                if let Operand::Var(var) = len
+                    && dims.len() > 1
+                {
+                    self.words(var, dims, true);
+                    self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+                }
+                for (dim, e) in dims.iter().zip(&d.dims).rev() {
+                    match (*dim, e) {
+                        (Dim::Var(var), Some(e)) => {
+                            self.size(Place::Var(var), e, true)?;
+                            self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
+                        }
+                        (Dim::Var(_), None) => {}
+                        (Dim::Known(n), Some(e)) => match constant::known(e) {
+                            Some(k) if k == i128::from(n) => {}
+                            _ => {
+                                let message = format!("`{}` began with the size {n}", d.name.text);
+                                return self.fail(
+                                    &e.span,
+                                    codes::DELOCAL,
+                                    message,
+                                    "an array ends with the size that it began with",
+                                );
+                            }
+                        },
+                        (Dim::Known(_), None) => {}
+                    }
+                }
+            }
+            (_, Home::Word(_) | Home::Ref { .. } | Home::Memory { .. }) => {}
+        }
+        self.scope.retain(|o| o.name.text != d.name.text);
+        Ok(())
+    }
+}

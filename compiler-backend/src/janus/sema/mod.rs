@@ -1,0 +1,312 @@
+//! From the tree to the intermediate representation: names, types, and the lowering.
+//!
+//! A procedure is compiled once for each way in which its arguments are the same: which parameters are one variable, which are parts
+//! of one array, and which sizes are known (an *instance*). What may be the same word only at run time is compared there.
+//!
+//! A scalar parameter is a word that is lent; one that may also be reached through an array is the address of its word. An array is the
+//! address of its first element, and its sizes as far as they are not known. A stack is the address of a word that counts what is on it,
+//! behind which that lies, the top last; all words above are zero.
+
+mod body;
+mod call;
+mod constant;
+mod expr;
+mod local;
+mod main;
+mod narrow;
+mod place;
+mod scope;
+mod show;
+mod stack;
+mod stmt;
+mod truth;
+
+use std::collections::HashMap;
+
+use pendula_isa::diagnostic::{Diagnostic, Place};
+
+use super::ast::{DeclTy, IntTy, Mode, Procedure, Span, Tree};
+use super::store::Variable;
+use super::{Settings, codes};
+use crate::ir::{Fun, Function, Loc, Param, Program, RegionInfo};
+use crate::lower::Argument;
+use body::Body;
+use scope::{Binding, Dim, Kind, Place as Home};
+
+/// A fault was reported.
+pub(super) struct Stop;
+
+type Done<T> = Result<T, Stop>;
+
+/// What an analysis gives.
+#[derive(Debug, Default)]
+pub(super) struct Analysis {
+    pub(super) program: Option<Program>,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) store: Vec<Variable>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// How a parameter is given. Numbers tell which parameters share a word or an array: that of the first of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum ParamKey {
+    /// A word that is lent.
+    Word { shared: usize },
+    /// The address of a word in an array.
+    Ref { shared: usize },
+    /// An array, with the sizes that are known.
+    Array { dims: Vec<Option<u64>>, shared: usize },
+    /// A stack.
+    Stack { shared: usize },
+}
+
+/// An instance: a procedure, and how its parameters are given.
+type Key = (usize, Vec<ParamKey>);
+
+/// The most instances.
+const MAX_INSTANCES: usize = 5000;
+
+/// The program in the making.
+pub(super) struct Sema<'a> {
+    tree: &'a Tree,
+    settings: &'a Settings,
+    file: u16,
+    /// Where lines begin.
+    lines: Vec<usize>,
+    text: &'a str,
+    program: Program,
+    procedures: HashMap<&'a str, usize>,
+    instances: HashMap<Key, Fun>,
+    waiting: Vec<(Key, Fun)>,
+    texts: HashMap<String, u32>,
+    reasons: HashMap<String, u32>,
+    found: Vec<Diagnostic>,
+}
+
+/// Analyses a program.
+pub(super) fn analyse(file: u16, name: &str, text: &str, tree: &Tree, settings: &Settings) -> Analysis {
+    let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(n, _)| n + 1)).collect();
+    let mut s = Sema {
+        tree,
+        settings,
+        file,
+        lines,
+        text,
+        program: Program { files: vec![name.to_string()], ..Program::default() },
+        procedures: HashMap::new(),
+        instances: HashMap::new(),
+        waiting: Vec::new(),
+        texts: HashMap::new(),
+        reasons: HashMap::new(),
+        found: Vec::new(),
+    };
+    s.declare();
+    let mut out = Analysis::default();
+    if let Ok((arguments, store)) = s.main() {
+        (out.arguments, out.store) = (arguments, store);
+    }
+    s.rest();
+    // Each fault once, however many instances have it, in the order of the text.
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for d in s.found {
+        if !found.contains(&d) {
+            found.push(d);
+        }
+    }
+    let at = |d: &Diagnostic| d.primary.as_ref().map_or(0, |l| l.place.span.start);
+    found.sort_by_key(at);
+    out.program = Some(s.program);
+    out.diagnostics = found;
+    out
+}
+
+impl<'a> Sema<'a> {
+    fn place(&self, span: &Span) -> Place {
+        Place { file: self.file, span: span.clone() }
+    }
+
+    fn fail<T>(&mut self, span: &Span, code: &'static str, message: impl Into<String>, help: &str) -> Done<T> {
+        let place = self.place(span);
+        self.found.push(Diagnostic::error(code, message).at(place, "").help(help));
+        Err(Stop)
+    }
+
+    /// The same, with another place that has to do with it.
+    fn fail_also<T>(&mut self, spans: [&Span; 2], code: &'static str, message: String, help: &str) -> Done<T> {
+        let (place, other) = (self.place(spans[0]), self.place(spans[1]));
+        self.found.push(Diagnostic::error(code, message).at(place, "").also(other, "").help(help));
+        Err(Stop)
+    }
+
+    fn loc(&self, span: &Span) -> Loc {
+        let line = self.lines.partition_point(|start| *start <= span.start);
+        let start = line.checked_sub(1).and_then(|n| self.lines.get(n)).copied().unwrap_or(0);
+        let column = self.text.get(start..span.start).map_or(1, |t| t.chars().count() + 1);
+        Loc { file: self.file, line: line as u32, column: u16::try_from(column).unwrap_or(0) }
+    }
+
+    fn intern(map: &mut HashMap<String, u32>, list: &mut Vec<String>, text: &str) -> u32 {
+        if let Some(n) = map.get(text) {
+            return *n;
+        }
+        let n = list.len() as u32;
+        list.push(text.to_string());
+        map.insert(text.to_string(), n);
+        n
+    }
+
+    fn reason(&mut self, text: &str) -> u32 {
+        Self::intern(&mut self.reasons, &mut self.program.reasons, text)
+    }
+
+    fn text(&mut self, text: &str) -> u32 {
+        Self::intern(&mut self.texts, &mut self.program.texts, text)
+    }
+
+    /// Collects the procedures.
+    fn declare(&mut self) {
+        let tree = self.tree;
+        for (n, p) in tree.procedures.iter().enumerate() {
+            if let Some(first) = self.procedures.get(p.name.text.as_str()) {
+                let first = &tree.procedures[*first].name.span;
+                let code = if p.name.text == "main" { codes::MAIN } else { codes::TWICE };
+                let message = format!("there is a procedure `{}` already", p.name.text);
+                let _: Done<()> = self.fail_also([&p.name.span, first], code, message, "give one of them another name");
+            } else {
+                self.procedures.insert(&p.name.text, n);
+            }
+            let mut seen: HashMap<&str, &Span> = HashMap::new();
+            for d in &p.decls {
+                if let Some(first) = seen.get(d.name.text.as_str()) {
+                    let message = format!("`{}` is declared twice", d.name.text);
+                    let spans = [&d.name.span, *first];
+                    let _: Done<()> = self.fail_also(spans, codes::TWICE, message, "give one of them another name");
+                }
+                seen.insert(&d.name.text, &d.name.span);
+            }
+        }
+    }
+
+    /// The function of an instance, which is compiled if it has not been yet.
+    fn instance(&mut self, key: Key, span: &Span) -> Done<Fun> {
+        if let Some(fun) = self.instances.get(&key) {
+            return Ok(*fun);
+        }
+        if self.instances.len() >= MAX_INSTANCES {
+            let message = format!("the procedures are called in more than {MAX_INSTANCES} ways");
+            let help = "call them with arrays of fewer sizes, and fewer variables that are the same";
+            return self.fail(span, codes::LOWERING, message, help);
+        }
+        let p = &self.tree.procedures[key.0];
+        let fun = Fun(self.program.functions.len() as u32);
+        let count = self.instances.keys().filter(|(n, _)| *n == key.0).count();
+        let name = if count == 0 { p.name.text.clone() } else { format!("{}.{}", p.name.text, count + 1) };
+        let loc = self.loc(&p.name.span);
+        self.program.functions.push(Function {
+            name,
+            params: Vec::new(),
+            vars: Vec::new(),
+            regions: Vec::new(),
+            body: Vec::new(),
+            loc,
+            inline: false,
+        });
+        self.instances.insert(key.clone(), fun);
+        self.waiting.push((key, fun));
+        // Callers look at the parameters at once.
+        let (key, fun) = self.waiting.last().cloned().unwrap_or(((0, Vec::new()), fun));
+        let (function, _) = self.frame(&key, fun);
+        if let Some(f) = self.program.functions.get_mut(fun.0 as usize) {
+            *f = function;
+        }
+        Ok(fun)
+    }
+
+    /// An instance's function without its body, and what its parameters' names stand for.
+    fn frame(&self, key: &Key, fun: Fun) -> (Function, Vec<Binding>) {
+        let p: &Procedure = &self.tree.procedures[key.0];
+        let mut f = self.program.functions[fun.0 as usize].clone();
+        (f.params, f.vars, f.regions) = Default::default();
+        let mut bindings: Vec<Binding> = Vec::new();
+        for (n, (d, way)) in p.decls.iter().zip(&key.1).enumerate() {
+            let ty = if let DeclTy::Int(ty) = d.ty { ty } else { IntTy::Int };
+            let param = |f: &mut Function, name: String, written: bool| {
+                let var = f.fresh(name, pendula_isa::Ty::Int);
+                f.params.push(Param { var, written });
+                var
+            };
+            let region = |f: &mut Function, shared: usize| match bindings.get(shared).map(|b| &b.home) {
+                Some(Home::Ref { region, .. } | Home::Memory { region, .. }) if shared < n => *region,
+                _ => {
+                    f.regions.push(RegionInfo { name: d.name.text.clone(), ty: pendula_isa::Ty::Int });
+                    crate::ir::Region(f.regions.len() as u32 - 1)
+                }
+            };
+            let name = d.name.text.clone();
+            let (kind, home) = match way {
+                ParamKey::Word { shared } => {
+                    let home = match bindings.get(*shared).map(|b| b.home) {
+                        Some(home) if *shared < n => home,
+                        _ => Home::Word(param(&mut f, name, true)),
+                    };
+                    (Kind::Scalar(ty), home)
+                }
+                ParamKey::Ref { shared } => {
+                    let region = region(&mut f, *shared);
+                    let address = param(&mut f, format!("{name}.address"), false);
+                    f.vars[address.0 as usize].points = Some(region);
+                    (Kind::Scalar(ty), Home::Ref { address, region })
+                }
+                ParamKey::Array { dims, shared } => {
+                    let region = region(&mut f, *shared);
+                    let base = param(&mut f, name.clone(), false);
+                    f.vars[base.0 as usize].points = Some(region);
+                    let dims = dims.iter().enumerate().map(|(n, dim)| match dim {
+                        Some(n) => Dim::Known(*n),
+                        None => Dim::Var(param(&mut f, format!("{name}.len{}", n + 1), false)),
+                    });
+                    (Kind::Array(ty, dims.collect()), Home::Memory { base, region })
+                }
+                ParamKey::Stack { shared } => {
+                    let region = region(&mut f, *shared);
+                    let base = param(&mut f, name, false);
+                    f.vars[base.0 as usize].points = Some(region);
+                    (Kind::Stack, Home::Memory { base, region })
+                }
+            };
+            let constant = d.mode == Mode::Constant;
+            bindings.push(Binding { name: d.name.clone(), kind, home, constant });
+        }
+        (f, bindings)
+    }
+
+    /// Compiles what waits to be, and then the procedures that nothing calls, for what is wrong with them.
+    fn rest(&mut self) {
+        self.work();
+        for n in 0..self.tree.procedures.len() {
+            let p = &self.tree.procedures[n];
+            if p.name.text == "main" || self.instances.keys().any(|(m, _)| *m == n) {
+                continue;
+            }
+            let ways = p.decls.iter().enumerate().map(|(shared, d)| match d.ty {
+                DeclTy::Stack => ParamKey::Stack { shared },
+                DeclTy::Int(_) if d.dims.is_empty() => ParamKey::Word { shared },
+                DeclTy::Int(_) => ParamKey::Array { dims: vec![None; d.dims.len()], shared },
+            });
+            let key = (n, ways.collect());
+            let _ = self.instance(key, &p.name.span);
+            self.work();
+        }
+    }
+
+    fn work(&mut self) {
+        while let Some((key, fun)) = self.waiting.pop() {
+            let p = &self.tree.procedures[key.0];
+            let (f, bindings) = self.frame(&key, fun);
+            let mut body = Body::new(self, f, bindings);
+            body.procedure(p);
+            let f = body.finish();
+            self.program.functions[fun.0 as usize] = f;
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `push` and `pop`.
+
+use pendula_isa::table::Row;
+use pendula_isa::{Cond, Ty};
+
+use super::Done;
+use super::body::{Body, Sink};
+use super::scope::Kind;
+use crate::ir::{Care, Mem, Operand, Place, Stmt as Ir, Test, Why, invert};
+use crate::janus::ast::{Expr, ExprKind, IntTy, Name};
+use crate::janus::codes;
+
+impl Body<'_, '_> {
+    /// `push(x, s)`: the word on top of the stack, which is zero, is exchanged with `x`. What is no variable is a local one meanwhile.
+    pub(super) fn push(&mut self, pop: bool, value: &Expr, stack: &Name) -> Done<()> {
+        let ExprKind::Place(l) = &value.kind else {
+            return self.push_value(pop, value, stack);
+        };
+        let b = self.binding(&l.name)?;
+        if b.constant {
+            let message = format!("`{}` is constant", l.name.text);
+            return self.fail(&l.span, codes::CONSTANT, message, "push a copy of it");
+        }
+        if b.kind == Kind::Stack {
+            let message = format!("`{}` is a stack, where an integer is wanted", l.name.text);
+            return self.fail(&l.span, codes::TYPE, message, "integers are pushed on stacks");
+        }
+        self.statement(|b| {
+            let (place, ty) = b.place(l)?;
+            if ty != IntTy::Int {
+                let message = format!("`{}` is an `{}`, and stacks are of `int`", l.name.text, ty.name());
+                return b.fail(&l.span, codes::TYPE, message, "take it into an `int` before");
+            }
+            b.exchange(pop, place, stack)
+        })
+    }
+
+    fn push_value(&mut self, pop: bool, value: &Expr, stack: &Name) -> Done<()> {
+        let var = self.f.fresh(format!("{}.pushed", stack.text), Ty::Int);
+        let begin = |free, check| Ir::Ancilla { var, free, care: Care { check, drop: false } };
+        let (block, done) = self.block(|b| {
+            b.emit(Sink::Out, begin(false, true));
+            b.statement(|b| {
+                b.accumulate(Sink::Out, Place::Var(var), (pendula_isa::Acc::Add, false), value, IntTy::Int)
+            })?;
+            b.statement(|b| b.exchange(false, Place::Var(var), stack))?;
+            b.emit(Sink::Out, begin(true, true));
+            Ok(())
+        });
+        done?;
+        self.append(if pop { invert::block(&block) } else { block });
+        Ok(())
+    }
+
+    fn exchange(&mut self, pop: bool, place: Place, stack: &Name) -> Done<()> {
+        let count = self.stack(stack)?;
+        let capacity = self.s.settings.stack;
+        let name = &stack.text;
+        let zero = Operand::Const(0);
+        let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
+        let (block, done) = self.block(|b| {
+            b.statement(|b| {
+                let Operand::Var(index) = b.copy(Operand::Mem(count)) else { return Ok(()) };
+                let most = b.compared(Operand::Const(capacity));
+                let full = format!("the stack `{name}` is full: it has room for {capacity} numbers");
+                b.assert(Sink::Pre, test(Cond::Lt, Operand::Var(index), most), Why::Bounds, &full);
+                let top = Mem { index: Some(index), offset: 1, ..count };
+                let args = vec![place.into(), Operand::Mem(top)];
+                b.emit(Sink::Out, Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
+                Ok(())
+            })?;
+            b.assert(
+                Sink::Out,
+                test(Cond::Eq, place.into(), zero),
+                Why::User,
+                "the variable that is popped into is not zero",
+            );
+            b.add(Sink::Out, Place::Mem(count), Operand::Const(1), false);
+            let empty = format!("the stack `{name}` is empty");
+            b.assert(Sink::Out, test(Cond::Gt, Operand::Mem(count), zero), Why::Bounds, &empty);
+            Ok(())
+        });
+        done?;
+        self.append(if pop { invert::block(&block) } else { block });
+        Ok(())
+    }
+}

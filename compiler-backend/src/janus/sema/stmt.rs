@@ -1,0 +1,381 @@
+//! Statements.
+
+use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::body::{Body, ID, Sink};
+use super::scope::{Binding, Dim, Kind, Place as Home};
+use super::{Done, constant};
+use crate::ir::{Block, Care, Condition, Operand, Place, Region, Step, Stmt as Ir, Test, Var, Why, invert};
+use crate::janus::ast::{AssignOp, BinOp, Expr, ExprKind, IntTy, Lval, Name, Span, Stmt, StmtKind};
+use crate::janus::codes;
+
+/// What is wrong where a word is read that is changed.
+const READS: &str = "the statement reads the word that it changes";
+
+/// Where an expression names a variable.
+pub(super) fn mentions(e: &Expr, name: &str) -> Option<Span> {
+    let of = |n: &Name| (n.text == name).then(|| n.span.clone());
+    match &e.kind {
+        ExprKind::Num(_) | ExprKind::Bool(_) | ExprKind::Nil => None,
+        ExprKind::Place(l) => of(&l.name).or_else(|| l.indices.iter().find_map(|i| mentions(i, name))),
+        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => mentions(a, name),
+        ExprKind::Binary(_, a, b) => mentions(a, name).or_else(|| mentions(b, name)),
+        ExprKind::Empty(n) | ExprKind::Top(n) | ExprKind::Size(n) => of(n),
+        ExprKind::List(list) => list.iter().find_map(|e| mentions(e, name)),
+    }
+}
+
+impl Body<'_, '_> {
+    pub(super) fn stmt(&mut self, s: &Stmt) -> Done<()> {
+        match &s.kind {
+            StmtKind::Update { op, target, value } => self.update_stmt(*op, target, value),
+            StmtKind::Swap(a, b) => self.swap(a, b, &s.span),
+            StmtKind::If { pre, then, otherwise, post } => {
+                let (pre, post) = (self.condition(pre), self.condition(post));
+                let (then, ()) = self.block(|b| b.statements(then));
+                let (otherwise, ()) = self.block(|b| b.statements(otherwise));
+                let (pre, post) = (pre?, post?);
+                self.emit(Sink::Out, Ir::If { pre, post, then, otherwise });
+                Ok(())
+            }
+            StmtKind::From { pre, first, body, post } => {
+                let (from, until) = (self.condition(pre), self.condition(post));
+                let (first, ()) = self.block(|b| b.statements(first));
+                let (body, ()) = self.block(|b| b.statements(body));
+                let (from, until) = (from?, until?);
+                let not = |c: Condition| Condition { test: c.test.negated(), ..c };
+                self.emit(Sink::Out, Ir::While { pre: not(until), post: not(from), first, body });
+                Ok(())
+            }
+            StmtKind::Push { pop, value, stack } => self.push(*pop, value, stack),
+            StmtKind::Local { begin, body, end } => self.local(begin, body, end),
+            StmtKind::Call { inverse, name, args } => self.call(*inverse, name, args, &s.span),
+            StmtKind::Iterate { ty, name, from, by, to, body } => {
+                self.iterate(*ty, name, (from, by.as_ref(), to), body, &s.span)
+            }
+            StmtKind::Assert(e) => self.statement(|b| {
+                let test = b.test(e)?;
+                b.assert(Sink::Out, test, Why::User, "the assertion does not hold");
+                Ok(())
+            }),
+            StmtKind::Error(text) => {
+                self.never(Sink::Out, Why::User, text);
+                Ok(())
+            }
+            StmtKind::Print(text) => {
+                self.print(&format!("{text}\n"));
+                Ok(())
+            }
+            StmtKind::Printf(text, args) => self.printf(text, args, &s.span),
+            StmtKind::Show(args) => self.show(args),
+            StmtKind::Skip => Ok(()),
+        }
+    }
+
+    /// A variable that is about to be changed.
+    fn changed(&mut self, l: &Lval) -> Done<Binding> {
+        let b = self.binding(&l.name)?;
+        if b.constant {
+            let message = format!("`{}` is constant", l.name.text);
+            return self.fail(&l.span, codes::CONSTANT, message, "change a copy of it");
+        }
+        for index in &l.indices {
+            if let Some(span) = mentions(index, &l.name.text) {
+                let message = format!("the index names `{}`, of which an element is changed", l.name.text);
+                return self.fail(&span, codes::ALIAS, message, "take the index into a variable before");
+            }
+        }
+        Ok(b)
+    }
+
+    /// Makes sure that what is changed has not been read, and is no word twice. Says `false` if it has been for certain, in
+    /// this instance: then an assertion that fails is all that is left of the statement.
+    fn guard(&mut self, written: &[Place]) -> bool {
+        let mut certain = false;
+        let reads = self.reads.clone();
+        for (n, place) in written.iter().enumerate() {
+            certain |= written[..n].contains(place);
+            match *place {
+                Place::Var(v) => certain |= reads.vars.contains(&v),
+                Place::Mem(m) => {
+                    let others =
+                        written[..n].iter().filter_map(|p| if let Place::Mem(m) = p { Some(*m) } else { None });
+                    for other in reads.words.iter().copied().chain(others) {
+                        certain |= !self.apart(m, other, READS);
+                    }
+                }
+            }
+        }
+        if certain {
+            self.never(Sink::Pre, Why::Alias, READS);
+        }
+        !certain
+    }
+
+    fn update_stmt(&mut self, op: AssignOp, target: &Lval, value: &Expr) -> Done<()> {
+        let b = self.changed(target)?;
+        if matches!(b.kind, Kind::Scalar(_))
+            && let Some(span) = mentions(value, &target.name.text)
+        {
+            let message = format!("`{}` is read by the statement that changes it", target.name.text);
+            return self.fail(&span, codes::ALIAS, message, "take its value into a local variable before");
+        }
+        self.statement(|b| {
+            let (dst, ty) = b.place(target)?;
+            let how = match op {
+                AssignOp::Add => (Acc::Add, false),
+                AssignOp::Sub => (Acc::Add, true),
+                AssignOp::Xor => (Acc::Xor, false),
+                AssignOp::Mul | AssignOp::Div => return b.scale(target, (dst, ty), value, op == AssignOp::Div),
+            };
+            let (out, done) = b.aside(|b| b.accumulate(Sink::Out, dst, how, value, ty));
+            done?;
+            b.certain(dst, value)?;
+            if b.guard(&[dst]) {
+                b.append(out);
+            }
+            Ok(())
+        })
+    }
+
+    /// Complains if an element is read by its own name.
+    fn certain(&mut self, dst: Place, value: &Expr) -> Done<()> {
+        let Place::Mem(m) = dst else { return Ok(()) };
+        if self.reads.words.contains(&m) {
+            let help = "take its value into a local variable before";
+            return self.fail(&value.span, codes::ALIAS, "the element that is changed is read here", help);
+        }
+        Ok(())
+    }
+
+    /// `x *= e`, or `x /= e`: a product that has room, or a quotient without remainder.
+    fn scale(&mut self, target: &Lval, (dst, ty): (Place, IntTy), value: &Expr, inverse: bool) -> Done<()> {
+        let width = self.width(ty);
+        let factor = self.operand(value, ty)?;
+        let factor = if matches!(factor, Operand::Mem(_)) { self.copy(factor) } else { factor };
+        self.certain(dst, value)?;
+        if !self.guard(&[dst]) {
+            return Ok(());
+        }
+        let name = &target.name.text;
+        let product = self.f.fresh(format!("{name}.quotient"), Ty::Int);
+        let care = |check| Care { check, drop: false };
+        let (block, ()) = self.block(|b| {
+            b.emit(Sink::Out, Ir::Ancilla { var: product, free: false, care: care(true) });
+            b.add_value(Place::Var(product), false, width.product(), vec![dst.into(), factor], width);
+            b.add_value(dst, true, width.quotient(false), vec![Operand::Var(product), factor], width);
+            let test = Test { cond: Cond::Eq, ty: Ty::Int, a: dst.into(), b: Operand::Const(0) };
+            b.assert(Sink::Out, test, Why::User, &format!("the product has no room in `{name}`"));
+            let args = vec![dst.into(), Operand::Var(product)];
+            b.emit(Sink::Out, Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
+            b.emit(Sink::Out, Ir::Ancilla { var: product, free: true, care: care(false) });
+        });
+        self.append(if inverse { invert::block(&block) } else { block });
+        Ok(())
+    }
+
+    /// `x <=> y`.
+    fn swap(&mut self, a: &Lval, b: &Lval, span: &Span) -> Done<()> {
+        let (x, y) = (self.changed(a)?, self.changed(b)?);
+        for (l, other) in [(a, b), (b, a)] {
+            for index in &l.indices {
+                if let Some(at) = mentions(index, &other.name.text) {
+                    let message = format!("the index names `{}`, which is changed", other.name.text);
+                    return self.fail(&at, codes::ALIAS, message, "take the index into a variable before");
+                }
+            }
+        }
+        let own = format!("`{}` is exchanged with itself", a.name.text);
+        if a.name.text == b.name.text && a.indices.is_empty() && b.indices.is_empty() {
+            return self.fail(span, codes::ALIAS, own, "take the statement out");
+        }
+        let whole = |l: &Lval, b: &Binding| match &b.kind {
+            Kind::Scalar(_) => false,
+            Kind::Array(_, dims) => l.indices.len() < dims.len(),
+            Kind::Stack => l.indices.is_empty(),
+        };
+        match (whole(a, &x), whole(b, &y)) {
+            (true, true) => return self.swap_whole((a, &x), (b, &y), span),
+            (false, false) => {}
+            (true, false) | (false, true) => {
+                let message = format!("`{}` and `{}` are of different kinds", a.name.text, b.name.text);
+                return self.fail(span, codes::TYPE, message, "exchange two integers, two arrays, or two stacks");
+            }
+        }
+        self.statement(|s| {
+            let ((first, ty), (second, other)) = (s.place(a)?, s.place(b)?);
+            if ty != other {
+                let message = format!("an `{}` and an `{}` are exchanged", ty.name(), other.name());
+                return s.fail(span, codes::TYPE, message, "types of integers do not mix");
+            }
+            if first == second && a.name.text == b.name.text {
+                return s.fail(span, codes::ALIAS, own, "take the statement out");
+            }
+            if s.guard(&[first, second]) {
+                let args = vec![first.into(), second.into()];
+                s.emit(Sink::Out, Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
+            }
+            Ok(())
+        })
+    }
+
+    /// Two arrays, or two stacks.
+    fn swap_whole(&mut self, (l, x): (&Lval, &Binding), (m, y): (&Lval, &Binding), span: &Span) -> Done<()> {
+        self.statement(|s| {
+            let ((a, region), (b, other)) = (s.part(l, x)?, s.part(m, y)?);
+            let (first, second) = (s.left(l)?, s.left(m)?);
+            if region == other {
+                let test = Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(a), b: Operand::Var(b) };
+                s.assert(Sink::Pre, test, Why::Alias, READS);
+            }
+            let last = match (&first, &second) {
+                (Kind::Stack, Kind::Stack) => {
+                    // The longer one's words, and the counts.
+                    let (m, n) = (s.stack(&x.name)?, s.stack(&y.name)?);
+                    let most = s.temporary("most");
+                    let args = vec![Operand::Mem(m), Operand::Mem(n)];
+                    s.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Max), Place::Var(most), args);
+                    Operand::Var(most)
+                }
+                (Kind::Array(ty, dims), Kind::Array(other, others)) if ty == other && dims.len() == others.len() => {
+                    for (m, n) in dims.iter().zip(others) {
+                        s.fits(span, *m, *n)?;
+                    }
+                    let total = s.total(dims);
+                    s.sum(&[total, Operand::Const(u64::MAX)])
+                }
+                (k, l) => {
+                    let message = format!("{} and {} are exchanged", k.describe(), l.describe());
+                    return s.fail(
+                        span,
+                        codes::TYPE,
+                        message,
+                        "exchange two arrays with the same sizes, or two stacks",
+                    );
+                }
+            };
+            let k = s.f.fresh("k", Ty::Int);
+            let word = |base: Var, region| {
+                Operand::Mem(crate::ir::Mem { base: Some(base), index: Some(k), offset: 0, region })
+            };
+            let args = vec![word(a, region), word(b, other)];
+            let swap = Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args };
+            let body = vec![swap.at(s.loc)];
+            s.emit(Sink::Out, Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
+            Ok(())
+        })
+    }
+
+    /// Where an array, a part of one, or a stack begins.
+    pub(super) fn part(&mut self, l: &Lval, b: &Binding) -> Done<(Var, Region)> {
+        let at = self.memory(b)?;
+        match &b.kind {
+            Kind::Array(_, dims) if !l.indices.is_empty() => {
+                let m = self.element(&l.name, at, dims, &l.indices)?;
+                Ok((self.address(m), at.1))
+            }
+            _ => Ok(at),
+        }
+    }
+
+    /// Makes sure that two sizes are one.
+    pub(super) fn fits(&mut self, span: &Span, a: Dim, b: Dim) -> Done<()> {
+        match (a, b) {
+            (Dim::Known(a), Dim::Known(b)) if a == b => Ok(()),
+            (Dim::Known(a), Dim::Known(b)) => {
+                let message = format!("arrays of {a} and of {b} elements meet here");
+                self.fail(span, codes::SIZE, message, "the sizes must be the same")
+            }
+            (a, b) => {
+                let (a, b) = (a.operand(), b.operand());
+                let (a, b) = if matches!(a, Operand::Const(_)) { (b, a) } else { (a, b) };
+                let (a, b) = (self.compared(a), self.compared(b));
+                let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
+                self.assert(Sink::Pre, test, Why::Shape, "the arrays have different sizes");
+                Ok(())
+            }
+        }
+    }
+
+    /// How many elements an array has.
+    pub(super) fn total(&mut self, dims: &[Dim]) -> Operand {
+        let known: u64 = dims.iter().filter_map(|d| d.known()).fold(1, u64::wrapping_mul);
+        let mut total = Operand::Const(known);
+        for dim in dims.iter().filter(|d| d.known().is_none()) {
+            total = if total == Operand::Const(1) {
+                dim.operand()
+            } else {
+                let t = self.temporary("words");
+                let args = vec![dim.operand(), total];
+                self.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Mul), Place::Var(t), args);
+                Operand::Var(t)
+            };
+        }
+        total
+    }
+
+    /// `iterate`: a loop from one number to another, which is included.
+    fn iterate(
+        &mut self,
+        ty: IntTy,
+        name: &Name,
+        (from, by, to): (&Expr, Option<&Expr>, &Expr),
+        body: &[Stmt],
+        span: &Span,
+    ) -> Done<()> {
+        if let Some(b) = self.scope.iter().find(|b| b.name.text == name.text) {
+            let spans = [&name.span, &b.name.span.clone()];
+            let message = format!("`{}` is in use already", name.text);
+            return self.s.fail_also(spans, codes::TWICE, message, "give the counter another name");
+        }
+        for e in [Some(from), by, Some(to)].into_iter().flatten() {
+            if let Some(at) = mentions(e, &name.text) {
+                let message = format!("`{}` begins here, and has no value yet", name.text);
+                return self.fail(&at, codes::UNKNOWN, message, "name other variables");
+            }
+        }
+        let step = by.map_or(Some(1), constant::known);
+        if step == Some(0) {
+            return self.fail(span, codes::SIZE, "the step is 0", "an iteration goes on by other steps than 0");
+        }
+        let one = Expr { kind: ExprKind::Num(1), span: span.clone(), closed: false };
+        let by = by.unwrap_or(&one);
+        let end = Expr {
+            kind: ExprKind::Binary(BinOp::Add, Box::new(to.clone()), Box::new(by.clone())),
+            span: to.span.clone(),
+            closed: true,
+        };
+        let var = self.f.fresh(name.text.clone(), Ty::Int);
+        let care = |check| Care { check, drop: false };
+        self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: care(true) });
+        let first = self.statement(|b| b.accumulate(Sink::Out, Place::Var(var), (Acc::Add, false), from, ty));
+        let binding = Binding { name: name.clone(), kind: Kind::Scalar(ty), home: Home::Word(var), constant: true };
+        self.scope.push(binding);
+        let (mut turn, ()) = self.block(|b| b.statements(body));
+        let is = |b: &mut Self, e: &Expr| {
+            let (compute, other) = b.computed(|b| {
+                let x = b.operand(e, ty)?;
+                Ok(b.compared(x))
+            })?;
+            Ok(Condition { compute, test: Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(var), b: other } })
+        };
+        let conditions = is(self, &end).and_then(|pre| Ok((pre, is(self, from)?)));
+        self.scope.pop();
+        let (next, done) =
+            self.block(|b| b.statement(|b| b.accumulate(Sink::Out, Place::Var(var), (Acc::Add, false), by, ty)));
+        turn.extend(next);
+        let (pre, post) = conditions?;
+        first?;
+        done?;
+        self.emit(Sink::Out, Ir::While { pre, post, first: Block::new(), body: turn });
+        self.statement(|b| b.accumulate(Sink::Out, Place::Var(var), (Acc::Add, true), &end, ty))?;
+        self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: care(true) });
+        Ok(())
+    }
+
+    /// `x += word`, without more ado.
+    pub(super) fn add(&mut self, sink: Sink, dst: Place, what: Operand, inverse: bool) {
+        self.update(sink, (Acc::Add, inverse), ID, dst, vec![what]);
+    }
+}

@@ -1,0 +1,212 @@
+//! Truth values: comparisons to be branched upon, and words that are 0 or 1.
+
+use pendula_isa::table::{Func, int_fn};
+use pendula_isa::{Acc, Cond, Ty};
+
+use super::Done;
+use super::body::{Body, ID, Sink};
+use super::constant;
+use crate::ir::{Condition, Operand, Place, Stmt, Test};
+use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, UnOp};
+use crate::janus::codes;
+
+/// The condition of a comparison.
+pub(super) fn cond(op: BinOp, unsigned: bool) -> Option<(Cond, bool)> {
+    // Whether the sides change places.
+    Some(match (op, unsigned) {
+        (BinOp::Lt, false) => (Cond::Lt, false),
+        (BinOp::Le, false) => (Cond::Le, false),
+        (BinOp::Gt, false) => (Cond::Gt, false),
+        (BinOp::Ge, false) => (Cond::Ge, false),
+        (BinOp::Lt, true) => (Cond::Ltu, false),
+        (BinOp::Ge, true) => (Cond::Geu, false),
+        (BinOp::Gt, true) => (Cond::Ltu, true),
+        (BinOp::Le, true) => (Cond::Geu, true),
+        (BinOp::Eq, _) => (Cond::Eq, false),
+        (BinOp::Ne, _) => (Cond::Ne, false),
+        _ => return None,
+    })
+}
+
+impl Body<'_, '_> {
+    /// A condition of a branch or a loop.
+    pub(super) fn condition(&mut self, e: &Expr) -> Done<Condition> {
+        let (compute, test) = self.computed(|b| b.test(e))?;
+        Ok(Condition { compute, test })
+    }
+
+    /// A comparison's sides.
+    fn sides(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Done<(Cond, Operand, Operand)> {
+        let ty = match self.int_type(a)? {
+            Some(ty) => ty,
+            None => self.int_type(b)?.unwrap_or(IntTy::Int),
+        };
+        let width = self.width(ty);
+        let (x, y) = (self.operand(a, ty)?, self.operand(b, ty)?);
+        let unsigned = width.is_full() && !width.signed;
+        match cond(op, unsigned) {
+            Some((cond, false)) => Ok((cond, x, y)),
+            Some((cond, true)) => Ok((cond, y, x)),
+            None => {
+                self.fail(&a.span, codes::TYPE, "this is no comparison", "compare with `=`, `!=`, `<` and their like")
+            }
+        }
+    }
+
+    /// A truth value as a comparison, what it needs being computed.
+    pub(super) fn test(&mut self, e: &Expr) -> Done<Test> {
+        let zero = Operand::Const(0);
+        match &e.kind {
+            ExprKind::Bool(is) => {
+                let cond = if *is { Cond::Eq } else { Cond::Ne };
+                Ok(Test { cond, ty: Ty::Int, a: zero, b: zero })
+            }
+            ExprKind::Unary(UnOp::Not, a) => Ok(self.test(a)?.negated()),
+            ExprKind::Binary(op, a, b) if cond(*op, false).is_some() => {
+                let (cond, a, b) = self.sides(*op, a, b)?;
+                Ok(Test { cond, ty: Ty::Int, a: self.compared(a), b: self.compared(b) })
+            }
+            ExprKind::Binary(BinOp::Both | BinOp::Either, _, _) => {
+                let var = self.temporary("holds");
+                self.truth(Sink::Pre, Place::Var(var), (Acc::Add, false), e)?;
+                Ok(Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(var), b: zero })
+            }
+            ExprKind::Empty(name) => {
+                let count = self.count(name)?;
+                Ok(Test { cond: Cond::Eq, ty: Ty::Int, a: count, b: zero })
+            }
+            _ if self.s.settings.classic => {
+                let ty = self.int_type(e)?.unwrap_or(IntTy::Int);
+                let word = self.operand(e, ty)?;
+                Ok(Test { cond: Cond::Ne, ty: Ty::Int, a: self.compared(word), b: zero })
+            }
+            _ => {
+                let message = "a condition is wanted here, found an integer";
+                self.fail(&e.span, codes::TYPE, message, "compare it: `x != 0`")
+            }
+        }
+    }
+
+    /// `dst ⊕=` 1 if it holds, else 0.
+    pub(super) fn truth(&mut self, sink: Sink, dst: Place, (acc, inverse): (Acc, bool), e: &Expr) -> Done<()> {
+        let add = |b: &mut Self, inverse: bool, func: Func, args: Vec<Operand>| {
+            b.update(sink, (acc, inverse), func, dst, args);
+        };
+        match &e.kind {
+            ExprKind::Bool(is) => add(self, inverse, ID, vec![Operand::Const(u64::from(*is))]),
+            ExprKind::Unary(UnOp::Not, a) => {
+                add(self, inverse, ID, vec![Operand::Const(1)]);
+                self.truth(sink, dst, (acc, !inverse), a)?;
+            }
+            ExprKind::Binary(op, a, b) if cond(*op, false).is_some() => {
+                use int_fn::Fn::{Eq, Lt, Ltu};
+                let (cond, a, b) = self.sides(*op, a, b)?;
+                let (func, args, not) = match cond {
+                    Cond::Eq | Cond::Always => (Eq, vec![a, b], false),
+                    Cond::Ne => (Eq, vec![a, b], true),
+                    Cond::Lt => (Lt, vec![a, b], false),
+                    Cond::Ge => (Lt, vec![a, b], true),
+                    Cond::Gt => (Lt, vec![b, a], false),
+                    Cond::Le => (Lt, vec![b, a], true),
+                    Cond::Ltu => (Ltu, vec![a, b], false),
+                    Cond::Geu => (Ltu, vec![a, b], true),
+                };
+                if not {
+                    add(self, inverse, ID, vec![Operand::Const(1)]);
+                }
+                add(self, inverse != not, Func::Int(func), args);
+            }
+            ExprKind::Binary(op @ (BinOp::Both | BinOp::Either), a, b) => {
+                let classic = self.s.settings.classic;
+                if !classic {
+                    self.mixed(*op, a);
+                    self.mixed(*op, b);
+                }
+                let both = *op == BinOp::Both;
+                // The first language looks at both sides.
+                if classic || self.is_calm(b) {
+                    let (x, y) = (self.held(a)?, self.held(b)?);
+                    let func = Func::Int(if both { int_fn::Fn::And } else { int_fn::Fn::Or });
+                    add(self, inverse, func, vec![x, y]);
+                } else {
+                    // The other side is looked at only where it decides.
+                    let pre = self.condition(a)?;
+                    let (other, done) = self.block(|s| s.statement(|s| s.truth(Sink::Out, dst, (acc, inverse), b)));
+                    done?;
+                    let (one, _) =
+                        self.block(|s| s.update(Sink::Out, (acc, inverse), ID, dst, vec![Operand::Const(1)]));
+                    let (then, otherwise) = if both { (other, Vec::new()) } else { (one, other) };
+                    self.emit(sink, Stmt::If { pre: pre.clone(), post: pre, then, otherwise });
+                }
+            }
+            ExprKind::Empty(name) => {
+                let count = self.count(name)?;
+                add(self, inverse, Func::Int(int_fn::Fn::Eq), vec![count, Operand::Const(0)]);
+            }
+            _ if self.s.settings.classic => {
+                let ty = self.int_type(e)?.unwrap_or(IntTy::Int);
+                let word = self.operand(e, ty)?;
+                add(self, inverse, ID, vec![Operand::Const(1)]);
+                add(self, !inverse, Func::Int(int_fn::Fn::Eq), vec![word, Operand::Const(0)]);
+            }
+            _ => {
+                self.test(e)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an expression is a truth value that the first language computes with: all ones, or zero.
+    pub(super) fn is_truth(&self, e: &Expr) -> bool {
+        let holds = match &e.kind {
+            ExprKind::Unary(UnOp::Not, _) => true,
+            ExprKind::Binary(op, ..) => cond(*op, false).is_some() || matches!(op, BinOp::Both | BinOp::Either),
+            _ => false,
+        };
+        holds && self.s.settings.classic
+    }
+
+    /// A truth value as a word.
+    fn held(&mut self, e: &Expr) -> Done<Operand> {
+        if let ExprKind::Bool(is) = e.kind {
+            return Ok(Operand::Const(u64::from(is)));
+        }
+        let var = self.temporary("holds");
+        self.truth(Sink::Pre, Place::Var(var), (Acc::Add, false), e)?;
+        Ok(Operand::Var(var))
+    }
+
+    /// Warns of the other operator on this side, without parentheses.
+    fn mixed(&mut self, op: BinOp, side: &Expr) {
+        if let ExprKind::Binary(other @ (BinOp::Both | BinOp::Either), ..) = side.kind
+            && other != op
+            && !side.closed
+        {
+            let place = self.s.place(&side.span);
+            let message = "`&&` and `||` are on one level, and are taken from the left";
+            let d = pendula_isa::diagnostic::Diagnostic::warning(codes::MIXED, message);
+            self.s.found.push(d.at(place, "").help("put this in parentheses, here or where you mean it"));
+        }
+    }
+
+    /// Whether an expression can be computed where it is not asked for: it cannot trap, nor overflow but for a sum.
+    pub(super) fn is_calm(&self, e: &Expr) -> bool {
+        if constant::known(e).is_some() {
+            return true;
+        }
+        match &e.kind {
+            ExprKind::Num(_) | ExprKind::Bool(_) | ExprKind::Nil | ExprKind::Empty(_) | ExprKind::Size(_) => true,
+            ExprKind::Place(l) => l.indices.iter().all(|i| constant::known(i).is_some()),
+            ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => self.is_calm(a),
+            ExprKind::Top(_) | ExprKind::List(_) => false,
+            ExprKind::Binary(op, a, b) => {
+                let divides = matches!(op, BinOp::Div | BinOp::Mod);
+                let fits = match op {
+                    BinOp::Mul | BinOp::Pow | BinOp::Shl | BinOp::Shr | BinOp::Fraction => false,
+                    _ => !divides || constant::known(b).is_some_and(|k| k != 0 && i64::try_from(k).is_ok()),
+                };
+                fits && self.is_calm(a) && self.is_calm(b)
+            }
+        }
+    }
+}
