@@ -548,6 +548,9 @@ pub(crate) struct Disasm {
     /// Print addresses and words beside the text.
     #[arg(long)]
     pub(crate) listing: bool,
+    /// Write a program of the profile `pisa` as PISA, which PendVM reads.
+    #[arg(long, conflicts_with = "listing")]
+    pub(crate) pisa: bool,
 }
 
 /// Options of `check`.

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -173,6 +174,14 @@ pub(crate) fn listen(
     events
 }
 
+/// Whether what a program printed ended within a line.
+static MID_LINE: AtomicBool = AtomicBool::new(false);
+
+/// Ends the line that a program has begun and left, if it did.
+pub(crate) fn end_line() -> std::io::Result<()> {
+    if MID_LINE.swap(false, Ordering::Relaxed) { print("\n") } else { Ok(()) }
+}
+
 /// Has what a program of the profile `pisa` shows and emits printed as PendVM prints it, or collected in a list.
 fn listen_to_pisa(machine: &mut Machine<'_>, raw: bool, list: Option<Arc<Mutex<Vec<Value>>>>) {
     let mut show = pisa::Show::new(raw);
@@ -186,7 +195,7 @@ fn listen_to_pisa(machine: &mut Machine<'_>, raw: bool, list: Option<Arc<Mutex<V
         }
         match &list {
             None if std::io::stdout().write_all(&bytes).is_err() => std::process::exit(0),
-            None => {}
+            None => MID_LINE.store(bytes.last() != Some(&b'\n'), Ordering::Relaxed),
             Some(list) => {
                 if let Ok(mut list) = list.lock()
                     && list.len() < EVENTS

@@ -1,6 +1,8 @@
 //! `pendula disasm`.
 
-use pendula::asm::disasm;
+use anyhow::Context;
+use pendula::asm::{disasm, pisa};
+use pendula::load::display_name;
 
 use crate::Status;
 use crate::cli::Disasm;
@@ -12,8 +14,12 @@ pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> 
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
-    let text =
-        if args.listing { disasm::listing(&program.module, |_, _| None) } else { disasm::disassemble(&program.module) };
+    let module = &program.module;
+    let text = match (args.pisa, args.listing) {
+        (true, _) => pisa::write(module).with_context(|| display_name(&args.source.file).to_string())?,
+        (_, true) => disasm::listing(module, |_, _| None),
+        _ => disasm::disassemble(module),
+    };
     write(&args.source.file, args.output.as_deref(), &text)?;
     Ok(Status::Done)
 }

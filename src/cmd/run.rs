@@ -110,6 +110,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         }
         print_json(&Value::Object(object))?;
     } else {
+        session::end_line()?;
         if finished {
             print(&state.text)?;
         }
