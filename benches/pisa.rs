@@ -77,7 +77,10 @@ fn run(code: &[P], cells: &mut [i32], mut pc: u32) -> ([i32; 32], u64) {
             P::XorR(a, b) => r[a as usize] ^= r[b as usize],
             P::XorI(a, k) => r[a as usize] ^= k,
             P::Rl(a, k) => r[a as usize] = r[a as usize].rotate_left(k),
-            P::Exch(a, b) => std::mem::swap(&mut r[a as usize], &mut cells[r[b as usize] as u32 as usize]),
+            P::Exch(a, b) => {
+                let cell = &mut cells[r[b as usize] as u32 as usize];
+                std::mem::swap(&mut r[a as usize], cell);
+            }
             P::Compare(cond, a, b, to) if cond.holds(Some(r[a as usize].cmp(&r[b as usize]))) => {
                 br = br.wrapping_add(to);
             }

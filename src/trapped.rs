@@ -8,6 +8,7 @@ use pendula::isa::operand::{Operand, Slot};
 use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
+use pendula::pisa;
 use pendula::vm::{Carriage, Trap, TrapValue};
 use serde_json::{Value, json};
 
@@ -67,6 +68,7 @@ fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
 fn value_text(v: &TrapValue, ty: Ty, module: &Module) -> String {
     let names = ModuleNames(module);
     let name = match v.operand {
+        Operand::Reg(r) if pisa::is_pisa(module) => pisa::register(r),
         Operand::Reg(r) => r.to_string(),
         Operand::Mem { base, index, offset } => {
             let one = Operand::Mem { base, index, offset };

@@ -214,6 +214,9 @@ impl<'a> Reader<'a> {
             let message = format!("`{}` is no instruction of PISA", name.text);
             let help = match mnemonic::suggest(name.text) {
                 _ if name.text.ends_with(':') => "a line has one label, at its beginning".to_string(),
+                _ if mnemonic::is_of_hardware(name.text) => {
+                    "it is of Vieri's dialect, that of the processor, which PendVM does not run either".to_string()
+                }
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "labels end in `:`, and instructions stand one on a line".to_string(),
             };

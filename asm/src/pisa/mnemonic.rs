@@ -173,6 +173,11 @@ pub(super) fn find(text: &str) -> Option<&'static Mnemonic> {
     MNEMONICS.iter().find(|m| m.name.eq_ignore_ascii_case(text))
 }
 
+/// Whether it is a mnemonic of the hardware's own dialect (Vieri's), which goes by the same name and first line.
+pub(super) fn is_of_hardware(text: &str) -> bool {
+    ["BEZ", "RBEZ"].iter().any(|m| m.eq_ignore_ascii_case(text))
+}
+
 /// A mnemonic that may have been meant.
 pub(super) fn suggest(text: &str) -> Option<&'static str> {
     let text = text.to_ascii_uppercase();
