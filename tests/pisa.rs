@@ -367,3 +367,88 @@ fn branches_need_no_pairs_but_landings() {
     let Outcome::Trap(trap) = machine.run(None) else { panic!("it ends") };
     assert_eq!((trap.fault, trap.at, trap.other.map(|(at, _)| at)), (Fault::NoBranch, 3, None));
 }
+
+/// A small generator of numbers: the tests must be the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n.max(1)
+    }
+}
+
+/// A file with a few words exchanged, left out or put elsewhere.
+fn damaged(text: &str, random: &mut Random) -> String {
+    let mut lines: Vec<Vec<String>> = text.lines().map(|l| l.split_whitespace().map(String::from).collect()).collect();
+    for _ in 0..1 + random.below(4) {
+        let (n, m) = (1 + random.below(lines.len() - 1), 1 + random.below(lines.len() - 1));
+        let other = lines[m].get(random.below(lines[m].len())).cloned();
+        let line = &mut lines[n];
+        let at = random.below(line.len());
+        match (random.below(6), other) {
+            (0, Some(word)) => line.insert(at, word),
+            (1, Some(word)) if !line.is_empty() => line[at] = word,
+            (2, _) if !line.is_empty() => drop(line.remove(at)),
+            (3, _) => drop(lines.remove(n)),
+            (4, _) => lines.swap(n, m),
+            _ if !line.is_empty() => {
+                let word: String = line[at].chars().filter(|_| random.below(4) > 0).collect();
+                line[at] = word;
+            }
+            _ => {}
+        }
+    }
+    lines.into_iter().map(|l| l.join(" ") + "\n").collect()
+}
+
+#[test]
+fn damaged_programs_are_refused_or_run() {
+    let mut random = Random(7);
+    let (mut refused, mut trapped, mut finished) = (0, 0, 0);
+    for folder in ["opcodes", "programs"] {
+        for (_, text) in files(folder) {
+            for _ in 0..12 {
+                let text = damaged(&text, &mut random);
+                let bugs = random.below(2) == 0;
+                let assembly = pisa::read("damaged.pisa", &text, &Options { pendvm_bugs: bugs, ..Default::default() });
+                let Some(module) = assembly.module else {
+                    assert!(!assembly.diagnostics.is_empty());
+                    refused += 1;
+                    continue;
+                };
+                let bytes = object::write(&module).expect("an object");
+                assert_eq!(object::read(&bytes).as_ref(), Ok(&module), "{text}");
+                let program = Program::new(module, true).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                let mut machine = Machine::new(&program, &Config { mem: Some(1 << 14), ..Config::default() }).unwrap();
+                machine.set_input(vec![1, 2, 3], 0);
+                let before = held(&machine);
+                match machine.run(Some(30_000)) {
+                    Outcome::Finished => {
+                        finished += 1;
+                        // What was run can be undone, if it began at a `START` and passed no other, and did not come back there.
+                        let code = &program.module().code;
+                        let entry = program.module().flags.entry;
+                        let is_bound = |at: usize| code[at].kind.flow() == Flow::Run;
+                        let counts = machine.counts();
+                        let each = counts.modes.iter().map(|m| counts.per_instruction(m, code.len()));
+                        let passed: u64 = each
+                            .map(|n| n.iter().enumerate().filter(|(at, _)| is_bound(*at)).map(|(_, n)| n).sum::<u64>())
+                            .sum();
+                        let there = machine.direction() == Direction::Forward;
+                        machine.begin(Direction::Backward);
+                        if there && passed == 1 && is_bound(entry as usize) {
+                            assert_eq!(machine.run(Some(100_000)), Outcome::Finished, "{text}");
+                            assert_eq!(held(&machine), before, "{text}");
+                        }
+                    }
+                    Outcome::Trap(_) => trapped += 1,
+                    Outcome::Limit => {}
+                    Outcome::NoCode(message) => panic!("{message}"),
+                }
+                assert_eq!(machine.counts().instructions(), machine.executed(), "{text}");
+            }
+        }
+    }
+    assert!(refused > 100 && trapped > 20 && finished > 200, "{refused} {trapped} {finished}");
+}

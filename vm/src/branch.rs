@@ -219,26 +219,18 @@ impl Builder<'_> {
         }
     }
 
-    /// The straight-line instructions after instruction `at`, if any follow, and the branch after them, if one does.
-    fn stretch(&self, at: u32, back: bool) -> Code {
+    /// The straight-line instructions of the block that begins, in this direction, at instruction `at`, and the branch after them, if one follows.
+    fn straight(&self, at: u32, back: bool) -> Code {
         let total = self.code.len() as u32;
-        let nothing = Code { first: 0, last: 0, len: 0, head: 0, exit: self.fall(at, back) };
-        let Some(next) = self.next(at, back).filter(|_| matches!(nothing.exit, Exit::Fall(_))) else { return nothing };
-        match self.flow(next) {
-            Flow::Branch => Code { len: 1, exit: Exit::Hop(self.hop(next, back)), ..nothing },
-            Flow::Straight => {
-                let b = self.blocks[self.block_of[next as usize] as usize];
-                let tail = if back { b.start } else { b.end - 1 };
-                let (first, last) = if back { (2 * total - b.end, 2 * total - b.start) } else { (b.start, b.end) };
-                let block = Code { first, last, len: b.end - b.start, head: 0, exit: self.fall(tail, back) };
-                match self.next(tail, back) {
-                    Some(branch) if matches!(block.exit, Exit::Fall(_)) && self.flow(branch) == Flow::Branch => {
-                        Code { len: block.len + 1, exit: Exit::Hop(self.hop(branch, back)), ..block }
-                    }
-                    _ => block,
-                }
+        let b = self.blocks[self.block_of[at as usize] as usize];
+        let tail = if back { b.start } else { b.end - 1 };
+        let (first, last) = if back { (2 * total - b.end, 2 * total - b.start) } else { (b.start, b.end) };
+        let block = Code { first, last, len: b.end - b.start, head: 0, exit: self.fall(tail, back) };
+        match self.next(tail, back) {
+            Some(branch) if matches!(block.exit, Exit::Fall(_)) && self.flow(branch) == Flow::Branch => {
+                Code { len: block.len + 1, exit: Exit::Hop(self.hop(branch, back)), ..block }
             }
-            _ => nothing,
+            _ => block,
         }
     }
 
@@ -252,20 +244,7 @@ impl Builder<'_> {
             Flow::Cell => Code { exit: Exit::Stop(Fault::RunsData), ..alone },
             Flow::Run if partner(&self.code[at as usize]) != back => Code { exit: Exit::End, ..alone },
             Flow::Run => alone,
-            _ => {
-                let before = if back { at.checked_add(1) } else { at.checked_sub(1) };
-                match before {
-                    Some(before) if self.ends_before != Some(before) && (before as usize) < self.code.len() => {
-                        self.stretch(before, back)
-                    }
-                    // The first and the last instruction are alone.
-                    _ => {
-                        let total = self.code.len() as u32;
-                        let first = if back { 2 * total - 1 - at } else { at };
-                        Code { first, last: first + 1, ..alone }
-                    }
-                }
-            }
+            _ => self.straight(at, back),
         }
     }
 
@@ -274,8 +253,17 @@ impl Builder<'_> {
         let at = self.blocks[n].start;
         match self.flow(at) {
             Flow::Branch => {
-                let after = self.stretch(at, back);
-                Code { len: after.len + 1, head: 1, ..after }
+                let exit = self.fall(at, back);
+                let after = self.next(at, back).filter(|_| matches!(exit, Exit::Fall(_)));
+                let alone = Code { first: 0, last: 0, len: 1, head: 1, exit };
+                match after.map(|next| (next, self.flow(next))) {
+                    Some((next, Flow::Branch)) => Code { len: 2, exit: Exit::Hop(self.hop(next, back)), ..alone },
+                    Some((next, Flow::Straight)) => {
+                        let after = self.straight(next, back);
+                        Code { len: after.len + 1, head: 1, ..after }
+                    }
+                    _ => alone,
+                }
             }
             _ => Code { first: 0, last: 0, len: 1, head: 0, exit: Exit::Stop(Fault::NoBranch) },
         }
