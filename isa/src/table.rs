@@ -537,8 +537,6 @@ table! {
             26 LtF "lt" (a, b) from F class Compare |d| { d.compare(Cond::Lt, Ty::F, a, b) }
             /// 1 if `a` = `b` as floating-point numbers, else 0: -0.0 equals 0.0. A NaN traps; where the run lets it through, the result is 0.
             27 EqF "eq" (a, b) from F class Equal |d| { d.compare(Cond::Eq, Ty::F, a, b) }
-            /// The product of signed integers. Wraps on overflow and raises the overflow flag.
-            28 Prod "prod" (a, b) class Multiply |d| { d.wrapping2(int::prod, a, b) }
             /// `a` shifted left by `b` modulo 32, as a word of 32 bits: its sign bit is copied into the upper half.
             29 Shl32 "shl32" (a, b) class Shift |d| { let n = amount32(d, b); let r = d.shl(a, n); Ok(signed(d, 32, r)) }
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, zeros coming in, as a word of 32 bits.
@@ -549,14 +547,8 @@ table! {
             32 Udiv "udiv" (a, b) class Divide |d| { d.kernel2(int::udiv, a, b) }
             /// The remainder that belongs to `udiv`. Division by zero traps.
             33 Umod "umod" (a, b) class Divide |d| { d.kernel2(int::umod, a, b) }
-            /// `a` to the power of `b`, as signed integers. Wraps on overflow and raises the overflow flag; a negative `b` traps.
-            34 Pow "pow" (a, b) class Power |d| {
-                let zero = d.word(0);
-                let negative = d.lt(b, zero);
-                let fits = d.eq(negative, zero);
-                d.require(fits, Fault::Domain)?;
-                d.wrapping2(int::pow, a, b)
-            }
+            /// `a` to the power of an unsigned integer, modulo 2^64.
+            34 Pow "pow" (a, b) class Power |d| { d.kernel2(int::pow, a, b) }
         }
         Q q_fn fixed {
             /// The operand itself.
@@ -569,6 +561,10 @@ table! {
             /// `a`·`b` + `c`: the product, rounded down, and an exact sum. Wraps on overflow and raises the overflow flag.
             3 Muladd "muladd" (a, b, c) class FixedMultiply |d| { d.wrapping3(fixed::muladd, a, b, c) }
                 partials |k, y| [{ Ok(b) }, { Ok(a) }, { Ok(k.constant(T, Constant::ONE)) }]
+            /// The product of integers, as an integer. Wraps on overflow and raises the overflow flag, as the sum that it is added to does.
+            40 Prod "prod" (a, b) from Int class Multiply |d| { d.wrapping2(int::prod, a, b) }
+            /// An integer to the power of an unsigned one, as an integer. Wraps on overflow and raises the overflow flag.
+            41 IntPow "ipow" (a, b) from Int class Power |d| { d.wrapping2(int::ipow, a, b) }
             /// An integer as a fixed-point number. Traps where the format has no room for it.
             16 CvtI "cvt" (a) from Int class Convert |d| { d.kernel1(convert::int_to_q, a) }
             /// A logarithmic number as a fixed-point number, rounded to the nearest. Traps where the format has no room for it.

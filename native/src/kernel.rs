@@ -13,7 +13,7 @@
 use std::any::TypeId;
 use std::ptr::NonNull;
 
-use pendula_isa::num::{Format, Word, convert, fixed, float};
+use pendula_isa::num::{Format, Word, convert, fixed, float, int};
 use pendula_isa::{Env, Fault};
 
 /// The kernel has no value.
@@ -147,6 +147,7 @@ pub(crate) enum Known {
     FixedSub,
     FixedMul,
     FixedMuladd,
+    IntProd,
     IntToFloat,
     FixedToFloat,
     FixedToInt,
@@ -170,6 +171,7 @@ pub(crate) fn known<K: 'static>() -> Option<Known> {
         (id(fixed::sub), Known::FixedSub),
         (id(fixed::mul), Known::FixedMul),
         (id(fixed::muladd), Known::FixedMuladd),
+        (id(int::prod), Known::IntProd),
         (id(convert::int_to_f), Known::IntToFloat),
         (id(convert::q_to_f), Known::FixedToFloat),
         (id(convert::q_to_int), Known::FixedToInt),

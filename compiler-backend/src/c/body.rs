@@ -24,6 +24,10 @@ pub(super) struct Printer<'a> {
     kernels: &'a [String],
     /// Whether infinite numbers and NaN are looked for.
     finite: bool,
+    /// The sums and products whose wrapping is looked at where they are made: the builtin that does, by operation.
+    checked: Vec<Option<&'static str>>,
+    /// Their checks, which are made with them.
+    noted: Vec<bool>,
     uses: Vec<u32>,
     /// Checks that later ones make needless.
     spared: Vec<bool>,
@@ -38,12 +42,13 @@ pub(super) struct Printer<'a> {
     next: &'a mut u32,
 }
 
-/// Lines of C for a statement. `next` numbers the names that it needs; the last value is that of `result`, if one is asked for.
+/// Lines of C for a statement. With `early`, sums that wrap give up at once: such checks cost less, but loops with them are not made loops over
+/// vectors. `next` numbers the names that it needs; the last value is that of `result`, if one is asked for.
 pub(super) fn print(
     body: &Body,
     spots: &[Option<Spot>],
     kernels: &[String],
-    finite: bool,
+    (finite, early): (bool, bool),
     result: Option<V>,
     next: &mut u32,
 ) -> Result<(Vec<String>, Option<Ex>), Refused> {
@@ -54,6 +59,8 @@ pub(super) fn print(
         spots,
         kernels,
         finite,
+        checked: vec![None; body.ops.len()],
+        noted: vec![false; body.ops.len()],
         uses: vec![0; body.ops.len()],
         spared: Vec::new(),
         done: vec![None; body.ops.len()],
@@ -65,6 +72,9 @@ pub(super) fn print(
         next,
     };
     p.spared = p.shown();
+    if early {
+        p.find_checked();
+    }
     p.count(result);
     p.run()?;
     let result = result.map(|v| p.value(v));
@@ -100,6 +110,46 @@ impl Printer<'_> {
         spared
     }
 
+    /// Finds checks of sums and products, as they are recorded, that the C compiler has builtins for.
+    fn find_checked(&mut self) {
+        let ops = &self.body.ops;
+        let op = |v: V| ops[v.0 as usize];
+        for (n, check) in ops.iter().enumerate() {
+            let Op::Overflow(v) = *check else { continue };
+            let found = match op(v) {
+                Op::Compare(Cond::Lt, signs, zero) if op(zero) == Op::Const(0) => match op(signs) {
+                    Op::Bin(Bin::And, first, second) => match (op(first), op(second)) {
+                        (Op::Bin(Bin::Xor, a, sum), Op::Bin(Bin::Xor, b, other)) => match op(sum) {
+                            Op::Bin(Bin::Add, x, y) if (x, y) == (a, b) && other == sum => Some((sum, "add")),
+                            Op::Bin(Bin::Sub, x, y) if (x, y) == (a, b) && other == a => Some((sum, "sub")),
+                            // A constant is added with the other sign.
+                            Op::Bin(Bin::Add, x, y) if x == a && other == a => match (op(y), op(b)) {
+                                (Op::Const(y), Op::Const(b)) if y == b.wrapping_neg() && b != 1 << 63 => {
+                                    Some((sum, "add"))
+                                }
+                                _ => None,
+                            },
+                            _ => None,
+                        },
+                        _ => None,
+                    },
+                    _ => None,
+                },
+                Op::Compare(Cond::Ne, high, sign) => match (op(high), op(sign)) {
+                    (Op::Bin(Bin::MulHigh, a, b), Op::Bin(Bin::Sar, low, _)) if op(low) == Op::Bin(Bin::Mul, a, b) => {
+                        Some((low, "mul"))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            if let Some((sum, name)) = found {
+                self.checked[sum.0 as usize] = Some(name);
+                self.noted[n] = true;
+            }
+        }
+    }
+
     /// How often each value is used by something that is needed.
     fn count(&mut self, result: Option<V>) {
         if let Some(v) = result {
@@ -110,8 +160,12 @@ impl Printer<'_> {
                 Op::Set(lane, reg, _) => self.spot(lane, reg).is_none(),
                 Op::Finite(_) => !self.finite || self.spared[n],
                 Op::Ordered(..) => !self.finite,
+                Op::Overflow(_) => self.noted[n],
                 _ => false,
             };
+            if self.checked[n].is_some() {
+                self.uses[n] += 1;
+            }
             if lost || (op.is_idle() && self.uses[n] == 0) {
                 continue;
             }
@@ -233,6 +287,18 @@ impl Printer<'_> {
                     let ex = Ex::new(format!("{} != 0.0", self.real(a).at(Prec::Sum)), Prec::Other, false);
                     self.keep(n, ex);
                 }
+                Op::Bin(_, a, b) if let Some(builtin) = self.checked[n] => {
+                    let name = format!("t{}", self.next);
+                    *self.next += 1;
+                    if self.depth > 0 {
+                        self.ahead.push((name.clone(), false));
+                    } else {
+                        self.line(&format!("int64_t {name};"));
+                    }
+                    let (a, b) = (self.int(a), self.int(b));
+                    self.line(&format!("if (WRAPS({builtin}, {}, {}, {name})) return 1;", a.text, b.text));
+                    self.done[n] = Some(Ex::atom(name, false));
+                }
                 Op::Bin(op, a, b) => {
                     let ex = bin(op, self.int(a), self.int(b));
                     self.keep(n, ex);
@@ -310,6 +376,7 @@ impl Printer<'_> {
                     let text = format!("bad |= !{};", self.int(v).at(Prec::Unary));
                     self.line(&text);
                 }
+                Op::Overflow(_) if self.noted[n] => {}
                 Op::Overflow(v) => {
                     let text = format!("bad |= {};", self.int(v).at(Prec::Atom));
                     self.line(&text);
@@ -358,6 +425,15 @@ impl Printer<'_> {
 
     fn kernel(&mut self, n: usize, kernel: u32, args: [V; 4]) {
         let name = self.kernels.get(kernel as usize).cloned().unwrap_or_default();
+        if let Some((_, division)) = DIVISIONS.iter().find(|(kernel, _)| *kernel == name) {
+            let (a, b) = (self.int(args[0]), self.int(args[1]));
+            if !b.text.parse::<i64>().is_ok_and(|k| k != 0) {
+                self.line(&format!("if ({} == 0) return 1;", b.at(Prec::Sum)));
+            }
+            let ex = Ex::call(division, &[&a, &b], false);
+            self.name(n, &ex);
+            return;
+        }
         let pair = is_pair(&name);
         let arity = self.arity(kernel);
         let mut text = format!("{name}(ENV{}", if pair { ", out" } else { "" });
@@ -386,6 +462,16 @@ impl Printer<'_> {
         }
     }
 }
+
+/// Divisions, which C has operators for: the kernel, and the function of the prelude.
+const DIVISIONS: &[(&str, &str)] = &[
+    ("int_quot_2", "quotient"),
+    ("int_rem_2", "rest"),
+    ("int_div_2", "quotient_down"),
+    ("int_modulo_2", "modulo"),
+    ("int_udiv_2", "unsigned_quotient"),
+    ("int_umod_2", "unsigned_rest"),
+];
 
 /// Whether a kernel of this name has two results.
 fn is_pair(name: &str) -> bool {

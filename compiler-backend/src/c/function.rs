@@ -276,7 +276,8 @@ impl FunctionWriter<'_, '_> {
         let body = body.ok_or(Refused::Operation)?;
         self.w.name_kernels();
         let spots = [None, spot(to), spot(from)];
-        Ok(super::body::print(&body, &spots, &self.w.kernel_names, !self.w.drops.fast, None, &mut self.next)?.0)
+        Ok(super::body::print(&body, &spots, &self.w.kernel_names, (!self.w.drops.fast, false), None, &mut self.next)?
+            .0)
     }
 
     /// Declares what is local, and named in the body.

@@ -196,9 +196,20 @@ impl FunctionWriter<'_, '_> {
                 }
             });
         }
-        let (lines, _) = body::print(&body, &spots, &self.w.kernel_names, !self.w.drops.fast, None, &mut self.next)?;
+        let early = operands.first().is_some_and(|(dst, _)| self.is_integer(*dst));
+        let how = (!self.w.drops.fast, early);
+        let (lines, _) = body::print(&body, &spots, &self.w.kernel_names, how, None, &mut self.next)?;
         self.lines(&lines);
         Ok(())
+    }
+
+    /// Whether a word is declared as an integer, whatever functions it is computed with.
+    fn is_integer(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Const(_) => false,
+            Operand::Var(v) => self.f.ty(v) == Ty::Int,
+            Operand::Mem(m) => self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int),
+        }
     }
 
     /// Pairs of memory words that are written as different ones and may be the same.
@@ -356,7 +367,7 @@ impl FunctionWriter<'_, '_> {
         let (body, v) = found.ok_or(Refused::Operation)?;
         self.w.name_kernels();
         let (lines, holds) =
-            body::print(&body, &spots, &self.w.kernel_names, !self.w.drops.fast, Some(v), &mut self.next)?;
+            body::print(&body, &spots, &self.w.kernel_names, (!self.w.drops.fast, false), Some(v), &mut self.next)?;
         self.lines(&lines);
         holds.ok_or(Refused::Operation)
     }

@@ -401,7 +401,7 @@ pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
             | int_fn::Fn::Plus
             | int_fn::Fn::Minus
             | int_fn::Fn::Mul
-            | int_fn::Fn::Prod
+            | int_fn::Fn::Pow
             | int_fn::Fn::And
             | int_fn::Fn::Or
             | int_fn::Fn::Nor
@@ -421,7 +421,6 @@ pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
             | int_fn::Fn::CvtQ => false,
             int_fn::Fn::Quot | int_fn::Fn::Rem | int_fn::Fn::Div | int_fn::Fn::Mod => !nonzero(1),
             int_fn::Fn::Udiv | int_fn::Fn::Umod => !nonzero(1),
-            int_fn::Fn::Pow => !matches!(args.get(1), Some(Operand::Const(k)) if k.cast_signed() >= 0),
             // What is no logarithmic number has no order, nor has a NaN.
             int_fn::Fn::LtL | int_fn::Fn::EqL | int_fn::Fn::LtF | int_fn::Fn::EqF => true,
             int_fn::Fn::CvtL | int_fn::Fn::CvtF => true,
@@ -431,6 +430,8 @@ pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
             q_fn::Fn::Id
                 | q_fn::Fn::Plus
                 | q_fn::Fn::Minus
+                | q_fn::Fn::Prod
+                | q_fn::Fn::IntPow
                 | q_fn::Fn::Mul
                 | q_fn::Fn::Muladd
                 | q_fn::Fn::Min

@@ -133,7 +133,7 @@ kernels! {
     UnsignedQuotient "unsigned_quotient" (2) |b, _f, x| integer::divided(b, &x[0], &x[1], false);
     /// Remainder of unsigned integers.
     UnsignedRemainder "unsigned_remainder" (2) |b, _f, x| integer::divided(b, &x[0], &x[1], true);
-    /// a^b of integers, modulo a power of two.
+    /// a^b of integers, b unsigned, modulo a power of two.
     IntPower "int_power" (2) |b, _f, x| integer::power(b, &x[0], &x[1]);
     /// An integer as a fixed-point number.
     IntToFixed "int_to_fixed" (1) |b, f, x| convert::int_to_fixed(b, f.fixed, &x[0]);

@@ -6,4 +6,5 @@ mod float;
 mod float_elementary;
 mod gauss;
 mod harness;
+mod integer;
 mod size;

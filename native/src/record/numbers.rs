@@ -115,6 +115,10 @@ impl Recorder<'_> {
             Known::FixedSub => self.fixed_sum(true, a, b),
             Known::FixedMul => self.fixed_product(a, b),
             Known::FixedMuladd => self.fixed_muladd(a, b, c),
+            Known::IntProd => {
+                let product = [self.bin(Bin::Mul, a, b), self.bin(Bin::MulHigh, a, b)];
+                self.narrow(product)
+            }
             Known::IntToFloat => self.pure(Op::FromInt(a)),
             Known::FixedToFloat => {
                 // Scaling by a power of two is exact.

@@ -23,6 +23,10 @@ const THREE_QUARTERS_PI: u64 = hex(2, 0x5b2f_8fe6_643a_469e);
 pub(crate) const VALUES: &[Value] = &[
     (".q", &[q(1.5)], Ok(q(1.5))),
     ("mul.q", &[q(1.5), q(-2.5)], Ok(q(-3.75))),
+    ("prod.q.i", &[i(-7), 6], Ok(i(-42))),
+    ("prod.q.i", &[1 << 62, 4], Ok(0)),
+    ("ipow.q.i", &[i(-3), 5], Ok(i(-243))),
+    ("ipow.q.i", &[2, 64], Ok(0)),
     ("mul.q", &[1, 1], Ok(0)),
     ("mul.q", &[i(-1), 1], Ok(i(-1))),
     ("mul.q", &[q(65536.0), q(32768.0)], Ok(q(-2147483648.0))),
@@ -224,6 +228,8 @@ pub(crate) fn oracle(name: &str, [a, b, c]: [u64; 3], format: Format) -> Option<
     Some(match name {
         ".q" => Oracle::Exactly(Ok(a)),
         "mul.q" | "div.q" | "plus.q" | "minus.q" | "cvt.q.i" => by_the_crate_fixed(name, a, b, format),
+        "prod.q.i" => Oracle::Exactly(Ok((x * y) as u64)),
+        "ipow.q.i" => crate::integers::oracle("pow", [a, b, c], format)?,
         "cvt.q.f" if !float.is_finite() => fault(Fault::NotFinite),
         "cvt.q.f" => {
             // Scaling by a power of two is exact here: where it is not, the result is 0 or out of range.

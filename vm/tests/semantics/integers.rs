@@ -30,6 +30,15 @@ pub(crate) const VALUES: &[Value] = &[
     ("div", &[i(MIN), i(-1)], Ok(i(MIN))),
     ("div", &[i(-6), 3], Ok(i(-2))),
     ("div", &[5, 0], Err(Fault::DivideByZero)),
+    ("udiv", &[i(-1), 2], Ok(i64::MAX as u64)),
+    ("udiv", &[7, 2], Ok(3)),
+    ("udiv", &[5, 0], Err(Fault::DivideByZero)),
+    ("umod", &[i(-1), 10], Ok(5)),
+    ("umod", &[5, 0], Err(Fault::DivideByZero)),
+    ("pow", &[i(-3), 5], Ok(i(-243))),
+    ("pow", &[0, 0], Ok(1)),
+    ("pow", &[2, 63], Ok(1 << 63)),
+    ("pow", &[3, i(-1)], Ok(0xaaaa_aaaa_aaaa_aaab)),
     ("mod", &[i(-7), 2], Ok(1)),
     ("mod", &[7, i(-2)], Ok(i(-1))),
     ("mod", &[i(-6), 3], Ok(0)),
@@ -142,6 +151,17 @@ pub(crate) fn oracle(name: &str, [a, b, _]: [u64; 3], format: Format) -> Option<
     Some(match name {
         "" => Oracle::Exactly(Ok(a)),
         "mul" => wrapped(x.wrapping_mul(y)),
+        "udiv" | "umod" if b == 0 => Oracle::Exactly(Err(Fault::DivideByZero)),
+        "udiv" => wrapped(i128::from(a) / i128::from(b)),
+        "umod" => wrapped(i128::from(a) - i128::from(a) / i128::from(b) * i128::from(b)),
+        "pow" => {
+            // From the top of the exponent down.
+            let one = |power: u64, k: u32| {
+                let square = (u128::from(power) * u128::from(power)) as u64;
+                if b >> k & 1 == 1 { (u128::from(square) * u128::from(a)) as u64 } else { square }
+            };
+            Oracle::Exactly(Ok((0..64).rev().fold(1, one)))
+        }
         "quot" => divided(|x, y| x / y),
         "rem" => divided(|x, y| x % y),
         "div" if b != 0 => wrapped(floor_div(x, y)),

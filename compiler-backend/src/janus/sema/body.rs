@@ -53,6 +53,8 @@ pub(super) struct Body<'s, 'a> {
     pub(super) reads: Reads,
     /// Whether temporary variables are looked at where they end.
     pub(super) frozen: bool,
+    /// Places that are zero, or are to be: what a function gives is added to them as it is.
+    pub(super) zeros: Vec<Place>,
     /// How many words the local arrays have that live.
     pub(super) lens: Vec<(Var, Operand)>,
 }
@@ -63,7 +65,7 @@ impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn new(s: &'s mut Sema<'a>, f: Function, scope: Vec<Binding>) -> Body<'s, 'a> {
         let loc = f.loc;
         let levels = vec![Level::default()];
-        Body { s, f, scope, levels, loc, reads: Reads::default(), frozen: false, lens: Vec::new() }
+        Body { s, f, scope, levels, loc, reads: Reads::default(), frozen: false, zeros: Vec::new(), lens: Vec::new() }
     }
 
     /// The function as it is now.
@@ -321,7 +323,7 @@ impl Width {
 
     /// a·b.
     pub(super) fn product(self) -> Func {
-        Func::Int(if self.noted { int_fn::Fn::Prod } else { int_fn::Fn::Mul })
+        if self.noted { Func::Q(q_fn::Fn::Prod) } else { Func::Int(int_fn::Fn::Mul) }
     }
 
     /// Whether it fills a word.

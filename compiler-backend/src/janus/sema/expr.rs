@@ -1,6 +1,6 @@
 //! Integers: expressions as operands, and as what is added to a place.
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{Func, int_fn, q_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, ID, Sink, Width};
@@ -76,6 +76,7 @@ impl Body<'_, '_> {
             ExprKind::Binary(BinOp::Fraction, a, b) => self.fraction(a, b, ty),
             _ => {
                 let var = self.temporary("value");
+                self.zeros.push(Place::Var(var));
                 if let ExprKind::Binary(BinOp::Xor, a, b) = &e.kind {
                     self.accumulate(Sink::Pre, Place::Var(var), (Acc::Xor, false), a, ty)?;
                     self.accumulate(Sink::Pre, Place::Var(var), (Acc::Xor, false), b, ty)?;
@@ -166,7 +167,18 @@ impl Body<'_, '_> {
         let how = (acc, inverse);
         // What is only xored is no sum.
         let id = if acc == Acc::Xor { ID } else { width.id() };
-        let add = |b: &mut Self, func: Func, args: Vec<Operand>| b.update(sink, how, func, dst, args);
+        let add = |b: &mut Self, func: Func, args: Vec<Operand>| {
+            // Sums are noted where they wrap, others are made apart.
+            let zero = b.zeros.iter().position(|zero| *zero == dst).map(|n| b.zeros.remove(n));
+            let apart = width.noted && acc == Acc::Add && func.info().ty == Ty::Int && zero.is_none();
+            if apart {
+                let part = b.temporary("part");
+                b.update(Sink::Pre, (Acc::Add, false), func, Place::Var(part), args);
+                b.update(sink, how, id, dst, vec![Operand::Var(part)]);
+            } else {
+                b.update(sink, how, func, dst, args);
+            }
+        };
         if let Some(word) = self.constant(e, ty)? {
             if word != 0 {
                 add(self, id, vec![Operand::Const(word)]);
@@ -216,8 +228,14 @@ impl Body<'_, '_> {
                 self.shifted(sink, dst, how, (a, by, left), width);
             }
             ExprKind::Binary(BinOp::Pow, a, b) => {
-                let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
-                add(self, Func::Int(int_fn::Fn::Pow), args);
+                let (base, exponent) = (self.operand(a, ty)?, self.operand(b, ty)?);
+                if width.signed && constant::known(b).is_none_or(|k| k < 0) {
+                    let a = self.compared(exponent);
+                    let test = Test { cond: Cond::Ge, ty: Ty::Int, a, b: Operand::Const(0) };
+                    self.assert(Sink::Pre, test, Why::User, "the exponent is negative");
+                }
+                let pow = if width.noted { Func::Q(q_fn::Fn::IntPow) } else { Func::Int(int_fn::Fn::Pow) };
+                add(self, pow, vec![base, exponent]);
             }
             ExprKind::Place(_)
             | ExprKind::Size(_)

@@ -197,7 +197,10 @@ impl Body<'_, '_> {
         match (&b.kind, b.home) {
             (Kind::Scalar(ty), Home::Word(var)) => {
                 let Some(e) = &d.init else { return Ok(()) };
-                self.statement(|s| s.accumulate(Sink::Out, Place::Var(var), (Acc::Add, ends), e, *ty))
+                self.statement(|s| {
+                    s.zeros.push(Place::Var(var));
+                    s.accumulate(Sink::Out, Place::Var(var), (Acc::Add, ends), e, *ty)
+                })
             }
             (Kind::Stack, Home::Memory { base, region }) => {
                 self.stack_value(b, d, (base, region), copied.as_ref(), ends)

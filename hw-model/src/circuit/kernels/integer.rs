@@ -11,21 +11,20 @@ pub(super) fn divided(b: &mut Builder, x: &Word, divisor: &Word, remainder: bool
     Outcome::sure(if remainder { rest } else { quotient }).or(zero)
 }
 
-/// x to the power of an integer, modulo a power of two: squares, of which those are multiplied whose bit of the exponent is set. Fails if the
-/// exponent is negative.
+/// x to the power of an unsigned integer, modulo a power of two: squares, of which those are multiplied whose bit of the exponent is set.
 pub(super) fn power(b: &mut Builder, x: &Word, exponent: &Word) -> Outcome {
     let width = x.len();
     let mut square = x.clone();
     let mut power = Word::constant(1, width);
-    for k in 0..width - 1 {
+    for k in 0..width {
         let product = b.word(width);
         b.multiply_add(&power, &square, &product);
         power = b.select(exponent[k], &product, &power);
-        if k + 2 < width {
+        if k + 1 < width {
             let next = b.word(width);
             b.multiply_add(&square, &square, &next);
             square = next;
         }
     }
-    Outcome::sure(power).or(exponent.sign())
+    Outcome::sure(power)
 }

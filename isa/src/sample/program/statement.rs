@@ -19,9 +19,21 @@ const fn total(func: Func, acc: Acc) -> bool {
     use int_fn::Fn as I;
     use q_fn::Fn as Q;
     match func {
-        Func::Int(f) => {
-            !matches!(f, I::Quot | I::Rem | I::Div | I::Mod | I::CvtL | I::CvtF | I::LtL | I::EqL | I::LtF | I::EqF)
-        }
+        Func::Int(f) => !matches!(
+            f,
+            I::Quot
+                | I::Rem
+                | I::Div
+                | I::Mod
+                | I::Udiv
+                | I::Umod
+                | I::CvtL
+                | I::CvtF
+                | I::LtL
+                | I::EqL
+                | I::LtF
+                | I::EqF
+        ),
         Func::Q(f) => matches!(
             f,
             Q::Id
@@ -29,6 +41,8 @@ const fn total(func: Func, acc: Acc) -> bool {
                 | Q::Muladd
                 | Q::Plus
                 | Q::Minus
+                | Q::Prod
+                | Q::IntPow
                 | Q::Sin
                 | Q::Cos
                 | Q::Tanh

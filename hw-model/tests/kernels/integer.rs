@@ -1,0 +1,22 @@
+//! Unsigned division, and powers of integers.
+
+use pendula_hw_model::circuit::kernels::{Formats, Kernel};
+
+use crate::harness::{check, edges, mask, some};
+
+#[test]
+fn division_and_powers() {
+    for width in [8, 13] {
+        let formats = Formats::of_width(width as usize);
+        let mut cases: Vec<[u64; 3]> =
+            edges(width).into_iter().flat_map(|a| [[a, 0, 0], [a, 3, 0], [a, a, 0]]).collect();
+        cases.extend(some(41, 300, |r| r.sized(width)));
+        let power = |[a, b, _]: [u64; 3]| {
+            let times = |x: u64, y: u64| x.wrapping_mul(y) & mask(width);
+            Some((0..b).fold(1, |power, _| times(power, a)))
+        };
+        check(Kernel::UnsignedQuotient, &formats, &cases, |[a, b, _]| a.checked_div(b));
+        check(Kernel::UnsignedRemainder, &formats, &cases, |[a, b, _]| a.checked_rem(b));
+        check(Kernel::IntPower, &formats, &cases, power);
+    }
+}
