@@ -23,7 +23,7 @@ pub(crate) fn line_of(text: &str, offset: usize) -> usize {
 /// The first line of a source, without the expectations that it bears.
 pub(crate) fn first_line(source: &str) -> String {
     let line = source.lines().next().unwrap_or("");
-    let line = ["#!", "//"].iter().fold(line, |line, mark| line.split(mark).next().unwrap_or(""));
+    let line = ["#!", "//!"].iter().fold(line, |line, mark| line.split(mark).next().unwrap_or(""));
     line.trim_end().to_string()
 }
 
