@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Write the inverse program.
     Invert(Invert),
+    /// Translate a program in PISA into native assembly.
+    Import(Import),
     /// Lay out a source file canonically.
     Fmt(Fmt),
     /// Show the instruction set, from the table that defines it.
@@ -92,6 +94,18 @@ pub(crate) struct Source {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Programs in PISA")]
 pub(crate) struct Pisa {
+    /// How they are read.
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    /// Print what `SHOW` shows as plain numbers: programs from before 2001 have no headers.
+    #[arg(long)]
+    pub(crate) show_raw: bool,
+}
+
+/// How programs in PISA are read.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Programs in PISA")]
+pub(crate) struct Reading {
     /// Do as PendVM does where it differs from PISA as documented.
     #[arg(
         long,
@@ -106,9 +120,6 @@ pub(crate) struct Pisa {
     /// Refuse immediates beyond 16 bits, and branches farther than 16 bits (`BRA`, `RBRA`: 26) reach.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print what `SHOW` shows as plain numbers: programs from before 2001 have no headers.
-    #[arg(long)]
-    pub(crate) show_raw: bool,
 }
 
 /// What becomes of instructions of PISA that could not be undone.
@@ -486,6 +497,32 @@ pub(crate) enum TrapOn {
     Overflow,
 }
 
+/// Options of `import`.
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// A `.pisa` or `.pal` file; `-` reads from standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// Where to write the assembly; to standard output if left out.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+    /// How many cells there are from address 0 on, those of the program included.
+    #[arg(long, value_name = "N", default_value_t = 1 << 16, value_parser = cells)]
+    pub(crate) cells: u32,
+    /// How many cells there are before address 0, from 0xFFFFFFFF down.
+    #[arg(long, value_name = "N", default_value_t = 1 << 16, value_parser = cells)]
+    pub(crate) below: u32,
+    /// Refuse sources of more bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 28, value_parser = size)]
+    pub(crate) max_source: usize,
+    /// Print diagnostics as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// What concerns PISA.
+    #[command(flatten)]
+    pub(crate) pisa: Reading,
+}
+
 /// Options of `asm`.
 #[derive(Args, Debug)]
 pub(crate) struct Asm {
@@ -688,4 +725,8 @@ fn int_bits(text: &str) -> Result<u8, String> {
 
 fn size(text: &str) -> Result<usize, String> {
     usize::try_from(count(text)?).map_err(|_| "too large".to_string())
+}
+
+fn cells(text: &str) -> Result<u32, String> {
+    u32::try_from(count(text)?).map_err(|_| "too large".to_string())
 }

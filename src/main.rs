@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Command::Check(args) => cmd::check::run(args, &reporter),
         Command::Invert(args) => cmd::invert::run(args, &reporter),
         Command::Fmt(args) => cmd::fmt::run(args, &reporter),
+        Command::Import(args) => cmd::import::run(args, &reporter),
         Command::Isa(args) => cmd::isa::run(args),
         Command::Bench(args) => cmd::bench::run(args, &reporter),
         Command::Completions(args) => cmd::completions::run(args),

@@ -140,7 +140,7 @@ fn errors() -> String {
         ("the-checker", "The checker", "P0210–P0230"),
         ("objects", "Objects", "P0301–P0315"),
         ("the-inverter", "The inverter", "P0320–P0325"),
-        ("programs-in-pisa", "Programs in PISA", "P0330–P0341"),
+        ("programs-in-pisa", "Programs in PISA", "P0330–P0349"),
         ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
         ("programs-in-janus", "Programs in Janus", "P0501–P0530"),
     ];
@@ -194,11 +194,13 @@ fn errors() -> String {
         "\n## Programs in PISA\n\nWhy a `.pisa` file cannot be read. Below the title stand an example's line, the message for it, and its help.\n",
     );
     let samples = pisa_samples();
-    for (code, title) in pisa::codes() {
+    for (code, title) in pisa::codes().chain(pisa::import::codes()) {
         entry(&mut out, code, title);
         match samples.get(code) {
             Some(sample) => sample_entry(&mut out, sample),
-            None => drop(write!(out, "\nHelp: divide the program\n")),
+            None if code < "P0345" => drop(write!(out, "\nHelp: divide the program\n")),
+            // Of `pendula import`, whose messages say more.
+            None => drop(write!(out, "\nHelp: the message says what native code needs in its place\n")),
         }
     }
     out.push_str(
@@ -304,21 +306,29 @@ fn janus_samples() -> BTreeMap<&'static str, Sample> {
     out
 }
 
-/// For each code of PISA, the first example among the test programs.
+/// For each code of PISA, the first example among the test programs: those that are not read, and those that cannot be imported.
 fn pisa_samples() -> BTreeMap<&'static str, Sample> {
     let mut out = BTreeMap::new();
-    for (_, text) in test_programs("tests/filetests/pisa/errors", "pisa") {
-        let options = pisa::Options { strict: text.contains("; options: --strict"), ..Default::default() };
-        for d in pisa::read("example.pisa", &text, &options).diagnostics {
-            let Some(place) = d.primary.as_ref().map(|l| &l.place) else { continue };
-            let start = text[..place.span.start].rfind('\n').map_or(0, |n| n + 1);
-            let line = text[start..].lines().next().unwrap_or("").trim();
-            if line.is_empty() || !line.is_ascii() {
-                continue;
+    for folder in ["errors", "opcodes", "traps", "programs"] {
+        for (_, text) in test_programs(&format!("tests/filetests/pisa/{folder}"), "pisa") {
+            let reading = pisa::Options { strict: text.contains("; options: --strict"), ..Default::default() };
+            let read = pisa::read("example.pisa", &text, &reading).diagnostics;
+            let importing = pisa::import::Options { read: reading, ..Default::default() };
+            let imported = match read.is_empty() {
+                true => pisa::import::import("example.pisa", &text, &importing).diagnostics,
+                false => Vec::new(),
+            };
+            for d in read.into_iter().chain(imported) {
+                let Some(place) = d.primary.as_ref().map(|l| &l.place) else { continue };
+                let start = text[..place.span.start].rfind('\n').map_or(0, |n| n + 1);
+                let line = text[start..].lines().next().unwrap_or("").trim();
+                if line.is_empty() || !line.is_ascii() {
+                    continue;
+                }
+                let sample =
+                    Sample { line: line.to_string(), message: sentence(&d.message), help: d.help.unwrap_or_default() };
+                out.entry(d.code).or_insert(sample);
             }
-            let sample =
-                Sample { line: line.to_string(), message: sentence(&d.message), help: d.help.unwrap_or_default() };
-            out.entry(d.code).or_insert(sample);
         }
     }
     out

@@ -4,6 +4,7 @@
 //! addresses, from 0 on, and labels are numbers: that of the address. What PendVM does wrong is done as documented, unless
 //! [`Options::pendvm_bugs`] asks for what PendVM does.
 
+pub mod import;
 mod line;
 mod mnemonic;
 mod write;

@@ -10,6 +10,7 @@ pub(crate) mod disasm;
 pub(crate) mod energy;
 pub(crate) mod fmt;
 pub(crate) mod grad;
+pub(crate) mod import;
 pub(crate) mod invert;
 pub(crate) mod isa;
 pub(crate) mod level;
@@ -29,7 +30,7 @@ use pendula::uncompute::cheaper_to_erase;
 use pendula::vm::{self, Machine, Outcome};
 
 use crate::Status;
-use crate::cli::{Alias, Conditions, Engine, Source, Switch, Uncompute};
+use crate::cli::{Alias, Conditions, Engine, Reading, Source, Switch, Uncompute};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 
@@ -53,18 +54,23 @@ impl Program {
 pub(crate) fn options(source: &Source, max_data: Option<u64>) -> Options {
     let mut options =
         Options { include_outside: source.include_outside, max_source: source.max_source, ..Options::default() };
-    options.pisa = pisa::Options {
-        pendvm_bugs: source.pisa.pendvm_bugs,
-        strict: source.pisa.strict,
-        alias: match source.pisa.alias {
-            Alias::Error => pisa::Alias::Refuse,
-            Alias::Noop => pisa::Alias::Nothing,
-        },
-    };
+    options.pisa = reading(&source.pisa.reading);
     if let Some(words) = max_data {
         options.max_data = words;
     }
     options
+}
+
+/// How programs in PISA are read, from the command line's options.
+fn reading(given: &Reading) -> pisa::Options {
+    pisa::Options {
+        pendvm_bugs: given.pendvm_bugs,
+        strict: given.strict,
+        alias: match given.alias {
+            Alias::Error => pisa::Alias::Refuse,
+            Alias::Noop => pisa::Alias::Nothing,
+        },
+    }
 }
 
 /// How a program will be run: `--uncompute auto` measures under the same circumstances.

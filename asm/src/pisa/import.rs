@@ -1,0 +1,312 @@
+//! Programs of PISA as native assembly.
+//!
+//! What a branch of PISA does depends on the branch register, what a native jump does does not. So the code is looked at first: two branches
+//! that name each other are a pair, or two where both can be taken by either; a branch onto a `SWAPBR` is a call, if the code
+//! around that comes back to it; a stretch between an `RBRA` and the `BRA` that it names is run in the opposite direction, which is to say that its inverse is run.
+//! What is none of these is refused, each with its place.
+//!
+//! The translation holds in its registers and cells what PISA's machine holds at the same point, procedures' links included where the program could see them.
+//! What PISA's machine would do otherwise at the run, such as to return elsewhere, is a trap.
+
+mod flow;
+mod native;
+mod problem;
+mod prove;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pendula_isa::Module;
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::types::Reg;
+use pendula_isa::verify::is_row;
+
+use crate::diagnostic::{Diagnostic, Place, Sources};
+use flow::{Code, Shape, Unit, walk};
+use native::{Guard, Native, Registers};
+use problem::{Problem, Why};
+
+/// The codes of this module with a title each.
+pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    problem::CODES.into_iter()
+}
+
+/// How a program is read, and how much memory its translation has.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How the file is read.
+    pub read: super::Options,
+    /// How many cells there are from address 0 on, those of the program included.
+    pub cells: u32,
+    /// How many cells there are before address 0: from 0xFFFFFFFF down.
+    pub below: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { read: super::Options::default(), cells: 1 << 16, below: 1 << 16 }
+    }
+}
+
+/// The most cells on either side of address 0.
+pub const MOST_CELLS: u32 = 1 << 26;
+
+/// What has become of a program.
+#[derive(Debug)]
+pub struct Imported {
+    /// Native assembly; `None` if there were errors.
+    pub text: Option<String>,
+    /// The native register that stands for each register of PISA; `None` for one that the program does not use.
+    pub registers: [Option<Reg>; Reg::COUNT],
+    /// The address in memory of the cell with address 0.
+    pub zero: u64,
+    /// What cannot be read or translated.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The text that they point to.
+    pub sources: Sources,
+}
+
+/// Translates a program of PISA. `name` is the file's.
+pub fn import(name: &str, text: &str, options: &Options) -> Imported {
+    let assembly = super::read(name, text, &options.read);
+    let mut out = Imported {
+        text: None,
+        registers: [None; Reg::COUNT],
+        zero: u64::from(options.below),
+        diagnostics: assembly.diagnostics,
+        sources: assembly.sources,
+    };
+    let Some(module) = assembly.module else { return out };
+    match translate(&module, options) {
+        Ok(translation) => {
+            for (number, reg) in &translation.used {
+                out.registers[usize::from(*number)] = Some(*reg);
+            }
+            out.text = Some(text::write(&module, &translation, text, options));
+        }
+        Err(mut diagnostics) => {
+            for d in &mut diagnostics {
+                d.place(&module, &out.sources);
+            }
+            out.diagnostics.extend(diagnostics.into_iter().map(|d| d.diagnostic));
+        }
+    }
+    out
+}
+
+/// An error, and the instructions that it is about.
+struct Refusal {
+    diagnostic: Diagnostic,
+    at: Option<u32>,
+    other: Option<u32>,
+}
+
+impl Refusal {
+    fn new(code: &'static str, message: impl Into<String>, help: impl Into<String>) -> Refusal {
+        Refusal { diagnostic: Diagnostic::error(code, message).help(help), at: None, other: None }
+    }
+
+    /// Says where it is.
+    fn place(&mut self, module: &Module, sources: &Sources) {
+        let d = self.diagnostic.clone();
+        let d = match self.at.and_then(|at| place(module, sources, at)) {
+            Some(place) => d.at(place, ""),
+            None => d,
+        };
+        self.diagnostic = match self.other.and_then(|at| place(module, sources, at)) {
+            Some(place) => d.also(place, ""),
+            None => d,
+        };
+    }
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Refusal {
+        let Problem { at, other, why } = problem;
+        Refusal { at: Some(at), other, ..Refusal::new(why.code(), why.message(), why.help()) }
+    }
+}
+
+/// An instruction's text.
+fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
+    let (_, loc) = module.loc(at as usize)?;
+    let (start, line) = sources.line(loc.file, loc.line)?;
+    let from = line.char_indices().nth(usize::from(loc.column) - 1).map_or(0, |(n, _)| n);
+    let written = line.get(from..)?.split(';').next()?.trim_end();
+    Some(Place { file: loc.file, span: start + from..start + from + written.len() })
+}
+
+/// A program that was translated.
+struct Translation {
+    /// The main program first, then the procedures by address.
+    units: Vec<(Unit, Vec<native::Item>)>,
+    /// The native register for each of PISA.
+    used: Vec<(u8, Reg)>,
+    registers: Registers,
+    guard: Guard,
+    stack: bool,
+    /// The procedures that may be called by their distance.
+    candidates: BTreeSet<u32>,
+}
+
+/// Whether code of this shape stands between two `BRA`s that enclose a procedure which begins at this `SWAPBR`: what they leave
+/// before it is straight.
+fn is_framed(code: &Code<'_>, entry: u32) -> bool {
+    let top = (0..entry).rev().find(|at| code.shape(*at) != Ok(Shape::Straight));
+    let Some(top) = top else { return false };
+    matches!(code.shape(top), Ok(Shape::Pair(bottom))
+        if bottom > entry && code.test(top).is_always() && code.test(bottom).is_always())
+}
+
+/// The numbers that stand in a program, as addresses.
+fn numbers(module: &Module) -> BTreeSet<u32> {
+    let straight = module.code.iter().filter(|i| matches!(i.kind.flow(), Flow::Straight | Flow::Cell));
+    straight.filter_map(|i| u32::try_from(i.imm).ok()).collect()
+}
+
+fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refusal>> {
+    let code = Code { module };
+    let mut refused: Vec<Refusal> = Vec::new();
+    let mut units: BTreeMap<Option<u32>, Unit> = BTreeMap::new();
+    let mut queue = vec![None];
+    let mut candidates: Option<BTreeSet<u32>> = None;
+    while let Some(entry) = queue.pop() {
+        if units.contains_key(&entry) {
+            continue;
+        }
+        let unit = walk(&code, entry.unwrap_or(module.flags.entry), entry.is_none());
+        queue.extend(unit.calls.iter().copied().map(Some));
+        if !unit.swaps.is_empty() {
+            let all = candidates.get_or_insert_with(|| {
+                let swaps = numbers(module).into_iter().filter(|at| matches!(code.shape(*at), Ok(Shape::Swap(_))));
+                swaps.filter(|at| is_framed(&code, *at) && walk(&code, *at, false).problems.is_empty()).collect()
+            });
+            queue.extend(all.iter().copied().map(Some));
+        }
+        units.insert(entry, unit);
+    }
+    let candidates = candidates.unwrap_or_default();
+    let entries: BTreeSet<u32> = units.keys().copied().flatten().collect();
+    let link_of = |entry: u32| code.get(entry).map(|i| i.regs[0]).unwrap_or_default();
+    let links: BTreeSet<Reg> = candidates.iter().map(|c| link_of(*c)).collect();
+    let computed = links.first().copied().filter(|_| links.len() == 1);
+    let mut problems: Vec<Problem> = Vec::new();
+    for unit in units.values() {
+        problems.extend(unit.problems.iter().cloned());
+        for &at in &unit.swaps {
+            let why = match computed {
+                _ if entries.contains(&at) => Some(Why::FallsIn),
+                None if candidates.is_empty() => Some(Why::NoCandidate),
+                None => Some(Why::Links),
+                Some(link) if link == link_of(at) => Some(Why::OwnLink),
+                Some(_) => None,
+            };
+            problems.extend(why.map(|why| Problem::new(at, why)));
+        }
+    }
+    problems.sort_by_key(|p| p.at);
+    problems.dedup();
+    refused.extend(problems.into_iter().map(Refusal::from));
+
+    let most = |n: u32, least: u32| (least..=MOST_CELLS).contains(&n);
+    if !most(options.cells, code.len()) || !most(options.below, 0) {
+        let message = format!(
+            "{} cells from address 0 on and {} before it are not between the program's {} and {MOST_CELLS}",
+            options.cells,
+            options.below,
+            code.len()
+        );
+        let help = "`--cells` counts those of the program, too; `--below` those from 0xFFFFFFFF down";
+        refused.push(Refusal::new(problem::CELLS, message, help));
+    }
+
+    let reads = units.values().flat_map(Unit::places).filter_map(|at| code.get(at)).any(native::is_read);
+    let links = links_kept(&code, &units, &candidates);
+    let hidden: BTreeSet<Reg> = links.iter().filter(|(_, l)| l.is_none()).map(|(e, _)| link_of(*e)).collect();
+    let (used, written) = used(&code, units.values(), &hidden);
+    let swaps = !candidates.is_empty();
+    let registers = match Registers::assign(&used, &written, reads, swaps) {
+        Ok(registers) => registers,
+        Err(message) => {
+            let help = "keep words that are seldom wanted in cells";
+            refused.push(Refusal::new(problem::REGISTERS, message, help));
+            return Err(refused);
+        }
+    };
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+
+    prove::directions(&code, &mut units, &candidates);
+    let data = |at: u32| code.shape(at) == Ok(Shape::Cell);
+    let suffix = (0..code.len()).rev().take_while(|at| data(*at)).last().unwrap_or(code.len());
+    let guard = if (0..suffix).any(data) { Guard::Marked } else { Guard::From(suffix) };
+    let stack = units.len() > 1;
+    let native = Native { code: &code, registers: &registers, links: &links, computed, guard, stack };
+    let mut out = Vec::new();
+    for unit in units.into_values() {
+        match native.unit(&unit) {
+            Ok(items) => out.push((unit, items)),
+            Err(error) => refused.push(Refusal::new(error.code(), error.to_string(), error.help())),
+        }
+    }
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let used = used.into_iter().map(|r| (r, registers.of(Reg::new(r).unwrap_or_default()))).collect();
+    Ok(Translation { units: out, used, registers, guard, stack, candidates })
+}
+
+/// The registers that instructions name, but for those of links that are not kept, and those of them that are written.
+fn used<'a>(
+    code: &Code<'_>,
+    units: impl Iterator<Item = &'a Unit>,
+    hidden: &BTreeSet<Reg>,
+) -> (BTreeSet<u8>, BTreeSet<u8>) {
+    let (mut used, mut written) = (BTreeSet::new(), BTreeSet::new());
+    for unit in units {
+        let entry = (!unit.main).then_some(unit.entry);
+        for inst in unit.places().chain(entry).filter_map(|at| code.get(at)) {
+            for (reg, writes) in native::registers(inst).filter(|(r, _)| !hidden.contains(r)) {
+                used.insert(reg.number());
+                if writes {
+                    written.insert(reg.number());
+                }
+            }
+        }
+    }
+    (used, written)
+}
+
+/// For each procedure the register in which its link is kept as in PISA; `None` where no instruction can tell: the register occurs in the
+/// `SWAPBR`s of procedures and the `NEG`s after them only, and none of these procedures is called while another of them is at work.
+fn links_kept(
+    code: &Code<'_>,
+    units: &BTreeMap<Option<u32>, Unit>,
+    candidates: &BTreeSet<u32>,
+) -> BTreeMap<u32, Option<Reg>> {
+    let link_of = |entry: u32| code.get(entry).map(|i| i.regs[0]).unwrap_or_default();
+    let entries: Vec<u32> = units.keys().copied().flatten().collect();
+    let of_link = |link: Reg| entries.iter().copied().filter(move |e| link_of(*e) == link);
+    let hidden = |link: Reg| {
+        let negated =
+            |entry: u32| code.get(entry + 1).is_some_and(|i| is_row(i, Row::Neg32, false) && i.regs[0] == link);
+        let mentions = |at: u32| code.get(at).is_some_and(|i| native::registers(i).any(|(r, _)| r == link));
+        let others = units.values().flat_map(Unit::places).any(|at| {
+            let own = at.checked_sub(1).is_some_and(|e| units.contains_key(&Some(e)) && link_of(e) == link);
+            mentions(at) && !own
+        });
+        !others
+            && of_link(link).all(|e| {
+                let nested = prove::reached(units, candidates, e);
+                negated(e) && !candidates.contains(&e) && !nested.iter().any(|n| link_of(*n) == link)
+            })
+    };
+    let mut known: BTreeMap<Reg, bool> = BTreeMap::new();
+    let kept = |e: &u32| {
+        let link = link_of(*e);
+        let hidden = *known.entry(link).or_insert_with(|| hidden(link));
+        (*e, (!hidden).then_some(link))
+    };
+    entries.iter().map(kept).collect()
+}

@@ -1,0 +1,351 @@
+//! What branches of PISA do, as far as the code alone tells, and where control goes within the main program and within a procedure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pendula_isa::inst::Kind;
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::types::{Cond, Reg};
+use pendula_isa::verify::is_row;
+use pendula_isa::{Inst, Module};
+
+use super::problem::{Problem, Why};
+
+/// What is asked where control may divide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Test {
+    pub(super) cond: Cond,
+    pub(super) a: Reg,
+    /// The register that `a` is compared with; else `k`.
+    pub(super) b: Option<Reg>,
+    pub(super) k: i16,
+}
+
+impl Test {
+    /// The test of a branch.
+    pub(super) fn of(inst: &Inst) -> Test {
+        let always = Test { cond: Cond::Always, a: Reg::ZERO, b: None, k: 0 };
+        match inst.kind {
+            Kind::Row { row: Row::Bra, cond, form, .. } if cond != Cond::Always => {
+                Test { cond, a: inst.regs[0], b: (!form).then_some(inst.regs[1]), k: inst.small }
+            }
+            Kind::Row { .. } | Kind::Accumulate { .. } => always,
+        }
+    }
+
+    pub(super) fn is_always(self) -> bool {
+        self.cond == Cond::Always
+    }
+
+    /// The registers that are compared.
+    pub(super) fn reads(self) -> impl Iterator<Item = Reg> {
+        let a = (!self.is_always()).then_some(self.a);
+        a.into_iter().chain(self.b)
+    }
+}
+
+/// What an instruction does with control, wherever it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Goes on.
+    Straight,
+    /// `START`.
+    Start,
+    /// `FINISH`.
+    Finish,
+    /// A word of data.
+    Cell,
+    /// A branch onto itself, which does nothing.
+    Idle,
+    /// A branch onto another that names it.
+    Pair(u32),
+    /// One end of a stretch that is run in the opposite direction, up to this other end.
+    Turn(u32),
+    /// A call of the procedure that begins at the `SWAPBR` at this place; `back`: an uncall.
+    Call { entry: u32, back: bool },
+    /// `SWAPBR`.
+    Swap(Reg),
+    /// A branch onto `FINISH`, where PendVM ends.
+    End(u32),
+}
+
+/// A program of PISA to be looked at.
+pub(super) struct Code<'a> {
+    pub(super) module: &'a Module,
+}
+
+impl Code<'_> {
+    pub(super) fn len(&self) -> u32 {
+        self.module.code.len() as u32
+    }
+
+    pub(super) fn get(&self, at: u32) -> Option<&Inst> {
+        self.module.code.get(at as usize)
+    }
+
+    /// Whether an instruction is the one that stands for one that does nothing.
+    pub(super) fn is_nothing(inst: &Inst) -> bool {
+        *inst == crate::pisa::mnemonic::nothing()
+    }
+
+    /// Where the branch at a place leads.
+    fn target(inst: &Inst, at: u32) -> u32 {
+        at.cast_signed().wrapping_add(inst.imm as i32).cast_unsigned()
+    }
+
+    /// What the instruction at a place does with control.
+    pub(super) fn shape(&self, at: u32) -> Result<Shape, Problem> {
+        let Some(inst) = self.get(at) else { return Err(Problem::new(at, Why::Edge)) };
+        match inst.kind.flow() {
+            Flow::Cell => return Ok(Shape::Cell),
+            Flow::Run if is_row(inst, Row::Start, false) => return Ok(Shape::Start),
+            Flow::Run => return Ok(Shape::Finish),
+            Flow::Branch => {}
+            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
+                return Ok(Shape::Straight);
+            }
+        }
+        let turns = is_row(inst, Row::Rbra, false);
+        if is_row(inst, Row::Swapbr, false) {
+            return Ok(Shape::Swap(inst.regs[0]));
+        }
+        let to = Code::target(inst, at);
+        if to == at {
+            return if turns { Err(Problem::new(at, Why::TurnsOnItself)) } else { Ok(Shape::Idle) };
+        }
+        let Some(other) = self.get(to) else { return Err(Problem::new(at, Why::LandsNowhere)) };
+        let refuse = |why| Err(Problem { other: Some(to), ..Problem::new(at, why) });
+        if is_row(other, Row::Swapbr, false) {
+            return Ok(Shape::Call { entry: to, back: turns });
+        }
+        if other.kind.flow() == Flow::Run && self.module.flags.lands_anywhere && !turns {
+            let ends = Test::of(inst).is_always() && !is_row(other, Row::Start, false);
+            return if ends { Ok(Shape::End(to)) } else { refuse(Why::LandsOnBound) };
+        }
+        if other.kind.flow() != Flow::Branch {
+            return refuse(Why::LandsOnNone);
+        }
+        if Code::target(other, to) != at {
+            return refuse(Why::NotNamed);
+        }
+        match (turns, is_row(other, Row::Rbra, false)) {
+            (false, false) => Ok(Shape::Pair(to)),
+            (true, true) => refuse(Why::TurnsTwice),
+            _ if Test::of(inst).is_always() && Test::of(other).is_always() => Ok(Shape::Turn(to)),
+            _ => refuse(Why::TurnsMaybe),
+        }
+    }
+
+    /// The test of the branch at a place.
+    pub(super) fn test(&self, at: u32) -> Test {
+        self.get(at).map_or(Test { cond: Cond::Always, a: Reg::ZERO, b: None, k: 0 }, Test::of)
+    }
+}
+
+/// How control comes to an instruction, and how it goes on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Node {
+    /// It comes from the instruction before.
+    pub(super) falls: bool,
+    /// The branch may lead to its partner.
+    pub(super) jumps: bool,
+    /// The partner may lead here.
+    pub(super) landed: bool,
+}
+
+/// The main program, or a procedure.
+#[derive(Debug)]
+pub(super) struct Unit {
+    /// Where it begins: a procedure at its `SWAPBR`.
+    pub(super) entry: u32,
+    pub(super) main: bool,
+    /// The instructions that control comes to.
+    pub(super) nodes: BTreeMap<u32, Node>,
+    /// Stretches that are run in the opposite direction, by their first end.
+    pub(super) turned: BTreeMap<u32, u32>,
+    /// The procedures that it calls by name.
+    pub(super) calls: BTreeSet<u32>,
+    /// Where it calls by `SWAPBR`.
+    pub(super) swaps: BTreeSet<u32>,
+    /// Whether a procedure comes back to its entry.
+    pub(super) returns: bool,
+    /// Where the main program ends.
+    pub(super) ends: BTreeSet<u32>,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Unit {
+    /// Every instruction that it is made of, those of turned stretches included.
+    pub(super) fn places(&self) -> impl Iterator<Item = u32> {
+        let turned = self.turned.iter().flat_map(|(&p, &q)| p + 1..q);
+        self.nodes.keys().copied().chain(turned)
+    }
+
+    /// The instructions in the order in which they are written: from the entry on, then those before it.
+    pub(super) fn order(&self) -> impl Iterator<Item = (u32, Node)> {
+        let (before, after): (Vec<_>, Vec<_>) = self.nodes.iter().partition(|(at, _)| **at < self.entry);
+        after.into_iter().chain(before).map(|(at, node)| (*at, *node))
+    }
+}
+
+/// Follows control from an entry.
+pub(super) fn walk(code: &Code<'_>, entry: u32, main: bool) -> Unit {
+    let unit = Unit {
+        entry,
+        main,
+        nodes: BTreeMap::new(),
+        turned: BTreeMap::new(),
+        calls: BTreeSet::new(),
+        swaps: BTreeSet::new(),
+        returns: false,
+        ends: BTreeSet::new(),
+        problems: Vec::new(),
+    };
+    let mut walk = Walk { code, unit, queue: Vec::new(), open: BTreeSet::new() };
+    if main {
+        walk.fall(entry, entry);
+    } else {
+        walk.fall(entry, entry + 1);
+    }
+    loop {
+        while let Some(at) = walk.queue.pop() {
+            walk.step(at);
+        }
+        // A branch whose partner is a `BRA`: it is either where that one lands, or leads there.
+        let Some(at) = walk.open.pop_first() else { break };
+        if let Ok(Shape::Pair(to)) = code.shape(at)
+            && !walk.unit.nodes.get(&to).is_some_and(|n| n.jumps)
+        {
+            walk.jump(at, to);
+        }
+    }
+    let mut unit = walk.unit;
+    let refused = |at, why| Problem::new(at, why);
+    if main {
+        let mut ends = unit.ends.iter().copied();
+        match (ends.next(), ends.next()) {
+            (None, _) if unit.problems.is_empty() => unit.problems.push(refused(entry, Why::NoFinish)),
+            (Some(first), Some(second)) => {
+                unit.problems.push(Problem { other: Some(first), ..refused(second, Why::SecondFinish) });
+            }
+            (Some(end), None) => {
+                let node = unit.nodes.get(&end).copied().unwrap_or_default();
+                if node.falls && node.landed {
+                    unit.problems.push(refused(end, Why::SecondFinish));
+                }
+            }
+            (None, _) => {}
+        }
+    } else if !unit.returns && unit.problems.is_empty() {
+        unit.problems.push(refused(entry, Why::NoReturn));
+    }
+    unit.problems.sort_by_key(|p| p.at);
+    unit.problems.dedup();
+    unit
+}
+
+struct Walk<'a> {
+    code: &'a Code<'a>,
+    unit: Unit,
+    /// Instructions that control falls to, and that are still to be looked at.
+    queue: Vec<u32>,
+    /// Branches under a condition whose partners are `BRA`s.
+    open: BTreeSet<u32>,
+}
+
+impl Walk<'_> {
+    fn refuse(&mut self, at: u32, why: Why) {
+        self.unit.problems.push(Problem::new(at, why));
+    }
+
+    /// Control falls from one instruction to another.
+    fn fall(&mut self, from: u32, to: u32) {
+        if to == self.unit.entry && !self.unit.nodes.is_empty() {
+            if self.unit.main {
+                self.refuse(from, Why::AgainAtEntry);
+            } else {
+                self.unit.returns = true;
+            }
+            return;
+        }
+        if to >= self.code.len() {
+            self.refuse(from, Why::Edge);
+            return;
+        }
+        let node = self.unit.nodes.entry(to).or_default();
+        if !node.falls {
+            node.falls = true;
+            self.queue.push(to);
+        }
+    }
+
+    /// A branch leads to its partner, and goes on behind it.
+    fn jump(&mut self, at: u32, to: u32) {
+        self.unit.nodes.entry(at).or_default().jumps = true;
+        self.unit.nodes.entry(to).or_default().landed = true;
+        self.fall(to, to + 1);
+    }
+
+    fn step(&mut self, at: u32) {
+        let next = at + 1;
+        match self.code.shape(at) {
+            Err(problem) => self.unit.problems.push(problem),
+            Ok(Shape::Cell) => self.refuse(at, Why::RunsData),
+            Ok(Shape::Straight | Shape::Idle) => self.fall(at, next),
+            Ok(Shape::Start) if self.unit.main => self.fall(at, next),
+            Ok(Shape::Finish) if self.unit.main => {
+                self.unit.ends.insert(at);
+            }
+            Ok(Shape::Start | Shape::Finish) => self.refuse(at, Why::BoundInProcedure),
+            Ok(Shape::End(_)) if !self.unit.main => self.refuse(at, Why::BoundInProcedure),
+            Ok(Shape::End(to)) => {
+                self.unit.nodes.entry(at).or_default().jumps = true;
+                self.unit.nodes.entry(to).or_default().landed = true;
+                self.unit.ends.insert(to);
+            }
+            Ok(Shape::Call { entry, .. }) => {
+                self.unit.calls.insert(entry);
+                self.fall(at, next);
+            }
+            Ok(Shape::Swap(_)) => {
+                self.unit.swaps.insert(at);
+                self.fall(at, next);
+            }
+            Ok(Shape::Turn(to)) => self.turn(at, to),
+            Ok(Shape::Pair(to)) => match (self.code.test(at).is_always(), self.code.test(to).is_always()) {
+                (true, _) => self.jump(at, to),
+                (false, true) => {
+                    self.open.insert(at);
+                    self.fall(at, next);
+                }
+                (false, false) => {
+                    self.jump(at, to);
+                    self.fall(at, next);
+                }
+            },
+        }
+    }
+
+    /// A stretch between two branches of which one turns the direction: it is run from its end to its beginning.
+    fn turn(&mut self, at: u32, to: u32) {
+        if to < at {
+            self.unit.problems.push(Problem { other: Some(to), ..Problem::new(at, Why::TurnsBack) });
+            return;
+        }
+        for inner in at + 1..to {
+            match self.code.shape(inner) {
+                Ok(Shape::Straight | Shape::Idle) => {}
+                Ok(Shape::Call { entry, .. }) if self.code.test(inner).is_always() => {
+                    self.unit.calls.insert(entry);
+                }
+                Ok(Shape::Swap(_)) => {
+                    self.unit.swaps.insert(inner);
+                }
+                Ok(_) | Err(_) => {
+                    self.unit.problems.push(Problem { other: Some(at), ..Problem::new(inner, Why::InTurn) });
+                }
+            }
+        }
+        self.unit.turned.insert(at, to);
+        self.fall(to, to + 1);
+    }
+}

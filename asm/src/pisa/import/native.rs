@@ -1,0 +1,365 @@
+//! Instructions of PISA as native ones: what each becomes, in which registers, and what is checked beside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pendula_isa::inst::Kind;
+use pendula_isa::mnemonic::lookup;
+use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::table::Row;
+use pendula_isa::types::{Cond, Reg, Ty};
+use pendula_isa::verify::is_row;
+use pendula_isa::{Inst, OperandError};
+
+use super::flow::{Code, Shape, Test, Unit};
+use super::problem;
+
+/// A native instruction, or a few.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Op {
+    /// An instruction like that of PISA, its registers renamed.
+    Inst(Inst),
+    /// A register and a cell, whose address is in another register.
+    Exch(Reg, Reg),
+    /// A check: its own inverse.
+    Check(String),
+    /// A call of the procedure with this entry. Where PISA's program could tell, the link is kept in a register: this distance.
+    Call { entry: u32, back: bool, link: Option<(Reg, i32)> },
+    /// A call of the procedure at a distance in a register from the instruction at this address.
+    Swap { reg: Reg, link: Reg, at: u32, back: bool },
+    /// `jmp` from one branch to another.
+    Jump { to: u32, test: Test },
+    /// `from` at one branch, where control comes from another.
+    Land { from: u32, test: Test },
+    /// Where a run begins.
+    Start,
+    /// Where a run ends.
+    Finish,
+}
+
+/// What an instruction of PISA has become.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) at: u32,
+    pub(super) ops: Vec<Op>,
+}
+
+/// How registers are renamed.
+pub(super) struct Registers {
+    native: BTreeMap<u8, Reg>,
+    /// A register that is zero but for moments, where one is needed to look at words.
+    pub(super) scratch: Option<Reg>,
+    /// The register for the address of a procedure that is called by its distance.
+    pub(super) callee: Option<Reg>,
+}
+
+impl Registers {
+    /// Finds a native register for each of PISA that is used; those that are written are told apart. `scratch` and `callee` ask for further ones.
+    pub(super) fn assign(
+        used: &BTreeSet<u8>,
+        written: &BTreeSet<u8>,
+        scratch: bool,
+        callee: bool,
+    ) -> Result<Registers, String> {
+        // `$0` that is never written is zero, as `r0` is.
+        let constant = |r: u8| r == 0 && !written.contains(&0);
+        let plain = |r: u8| r != 0 && r != Reg::SP.number();
+        let taken: BTreeSet<u8> = used.iter().copied().filter(|r| plain(*r)).collect();
+        let mut free = (1..Reg::SP.number()).rev().filter(|r| !taken.contains(r)).filter_map(Reg::new);
+        let mut native = BTreeMap::new();
+        let wanted = used.iter().filter(|r| !constant(**r)).count();
+        let extra = usize::from(scratch) + usize::from(callee);
+        let refused = || problem::registers(wanted, usize::from(Reg::SP.number()) - 1, extra);
+        for &r in used {
+            let reg = match r {
+                r if constant(r) => Reg::ZERO,
+                r if plain(r) => Reg::new(r).unwrap_or_default(),
+                _ => free.next().ok_or_else(refused)?,
+            };
+            native.insert(r, reg);
+        }
+        let mut one = |wanted: bool| if wanted { free.next().map(Some).ok_or_else(refused) } else { Ok(None) };
+        let scratch = one(scratch)?;
+        let callee = one(callee)?;
+        Ok(Registers { native, scratch, callee })
+    }
+
+    pub(super) fn of(&self, reg: Reg) -> Reg {
+        self.native.get(&reg.number()).copied().unwrap_or(reg)
+    }
+
+    /// Those that have another number than in PISA.
+    pub(super) fn renamed(&self) -> impl Iterator<Item = (u8, Reg)> + '_ {
+        self.native.iter().filter(|(n, r)| **n != r.number()).map(|(n, r)| (*n, *r))
+    }
+}
+
+/// The registers that an instruction of PISA names, each with whether it writes it.
+pub(super) fn registers(inst: &Inst) -> impl Iterator<Item = (Reg, bool)> + '_ {
+    let nothing = Code::is_nothing(inst);
+    let slots = inst.kind.layout().into_iter().filter(move |_| !nothing);
+    slots.flat_map(move |slot| slot.register_fields().map(move |f| (inst.regs[usize::from(f)], slot.is_written())))
+}
+
+/// An instruction for which straight code does not suffice: see [`straight`].
+pub(super) fn is_read(inst: &Inst) -> bool {
+    matches!(inst.kind, Kind::Row { row: Row::Read, .. })
+}
+
+/// Where the checks of cells draw their lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// Cells of instructions lie before this address only.
+    From(u32),
+    /// Data lies among the instructions: their cells hold a word that none of PISA's is.
+    Marked,
+}
+
+/// What the translation of all units has in common.
+pub(super) struct Native<'a> {
+    pub(super) code: &'a Code<'a>,
+    pub(super) registers: &'a Registers,
+    /// The links that are kept as in PISA, in the registers of the `SWAPBR`s at procedures' entries.
+    pub(super) links: &'a BTreeMap<u32, Option<Reg>>,
+    /// The register in which procedures that are called by their distance keep their links.
+    pub(super) computed: Option<Reg>,
+    pub(super) guard: Guard,
+    /// Whether there are procedures, whose links lie behind the cells.
+    pub(super) stack: bool,
+}
+
+impl Native<'_> {
+    /// A unit's instructions in the order in which they are written.
+    pub(super) fn unit(&self, unit: &Unit) -> Result<Vec<Item>, OperandError> {
+        let mut items = Vec::new();
+        let end = unit.ends.first().copied();
+        let last = unit.order().last().map(|(at, _)| at);
+        for (at, node) in unit.order() {
+            let mut ops = Vec::new();
+            match self.code.shape(at) {
+                Ok(Shape::Finish) if Some(at) == last => {
+                    if node.landed {
+                        let from = self.ending(unit).unwrap_or(at);
+                        ops.push(Op::Land { from, test: Test::of_always() });
+                    }
+                    ops.push(Op::Finish);
+                }
+                Ok(Shape::Finish) => {
+                    if node.falls {
+                        ops.push(Op::Jump { to: at, test: Test::of_always() });
+                    }
+                }
+                Ok(Shape::Pair(to)) => {
+                    let test = self.test(at);
+                    if node.jumps {
+                        ops.push(Op::Jump { to, test });
+                    }
+                    if node.landed {
+                        ops.push(Op::Land { from: to, test });
+                    }
+                }
+                Ok(Shape::End(to)) => ops.push(Op::Jump { to, test: Test::of_always() }),
+                Ok(Shape::Turn(to)) => {
+                    for inner in (at + 1..to).rev() {
+                        let forward = self.straight(inner)?;
+                        ops.extend(forward.into_iter().rev().map(inverse));
+                    }
+                }
+                Ok(Shape::Call { .. }) if !self.test(at).is_always() => {
+                    let test = Test { cond: self.test(at).cond.negated(), ..self.test(at) };
+                    ops.push(Op::Jump { to: at, test });
+                    ops.extend(self.straight(at)?);
+                    ops.push(Op::Land { from: at, test });
+                }
+                _ => ops.extend(self.straight(at)?),
+            }
+            items.push(Item { at, ops });
+        }
+        // The end of the run stands at the end.
+        if unit.main
+            && let Some(end) = end
+            && Some(end) != last
+        {
+            let from = self.ending(unit).unwrap_or(end);
+            let land = Op::Land { from, test: Test::of_always() };
+            items.push(Item { at: end, ops: vec![land, Op::Finish] });
+        }
+        elide(&mut items);
+        if unit.main {
+            begin(&mut items, |at| self.code.shape(at) == Ok(Shape::Start));
+        }
+        self.guard(&mut items);
+        Ok(items)
+    }
+
+    /// The branch that leads to the end of the run, where one does.
+    fn ending(&self, unit: &Unit) -> Option<u32> {
+        unit.nodes.keys().copied().find(|at| matches!(self.code.shape(*at), Ok(Shape::End(_))))
+    }
+
+    fn test(&self, at: u32) -> Test {
+        let test = self.code.test(at);
+        Test { a: self.registers.of(test.a), b: test.b.map(|b| self.registers.of(b)), ..test }
+    }
+
+    /// What an instruction becomes that control passes.
+    fn straight(&self, at: u32) -> Result<Vec<Op>, OperandError> {
+        let Some(inst) = self.code.get(at) else { return Ok(Vec::new()) };
+        Ok(match self.code.shape(at) {
+            Ok(Shape::Call { entry, back }) => {
+                let link = self.links.get(&entry).copied().flatten().map(|r| self.registers.of(r));
+                let distance = entry.cast_signed().wrapping_sub(at.cast_signed());
+                vec![Op::Call { entry, back, link: link.map(|r| (r, distance)) }]
+            }
+            Ok(Shape::Swap(reg)) => {
+                let link = self.computed.map(|r| self.registers.of(r)).unwrap_or_default();
+                vec![Op::Swap { reg: self.registers.of(reg), link, at, back: false }]
+            }
+            Ok(Shape::Straight) if Code::is_nothing(inst) || self.negates_link(at, inst) => Vec::new(),
+            Ok(Shape::Straight) if is_row(inst, Row::Exch32, false) => {
+                let [d, s, ..] = inst.regs;
+                vec![Op::Exch(self.registers.of(d), self.registers.of(s))]
+            }
+            Ok(Shape::Straight) => {
+                let mut native = *inst;
+                for field in inst.kind.layout().into_iter().flat_map(Slot::register_fields) {
+                    let field = usize::from(field);
+                    native.regs[field] = self.registers.of(inst.regs[field]);
+                }
+                let mut ops = vec![Op::Inst(native)];
+                if is_read(inst)
+                    && let Some(scratch) = self.registers.scratch
+                {
+                    ops.extend(narrow(native.regs[0], scratch)?);
+                }
+                ops
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// Whether an instruction negates a link that is not kept.
+    fn negates_link(&self, at: u32, inst: &Inst) -> bool {
+        let entry = at.checked_sub(1).filter(|entry| self.links.get(entry) == Some(&None));
+        let link = entry.and_then(|entry| self.code.get(entry)).map(|swap| swap.regs[0]);
+        is_row(inst, Row::Neg32, false) && link == Some(inst.regs[0])
+    }
+
+    /// Adds what checks the addresses of cells. Where a register holds the same address throughout a stretch of straight code, the check
+    /// stands once in each direction.
+    fn guard(&self, items: &mut [Item]) {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut open: BTreeMap<Reg, usize> = BTreeMap::new();
+        for (n, item) in items.iter().enumerate() {
+            for (k, op) in item.ops.iter().enumerate() {
+                match op {
+                    Op::Exch(d, s) => {
+                        let here = (n, k, *d);
+                        let group = open.entry(*s).or_insert_with(|| {
+                            groups.push(Group { address: *s, first: here, last: here });
+                            groups.len() - 1
+                        });
+                        groups[*group].last = here;
+                        open.remove(d);
+                    }
+                    Op::Inst(inst) => {
+                        for (reg, written) in registers(inst) {
+                            if written {
+                                open.remove(&reg);
+                            }
+                        }
+                    }
+                    Op::Check(_) => {}
+                    _ => open.clear(),
+                }
+            }
+        }
+        // Where what is inserted, from the end on.
+        let mut checks: Vec<(usize, usize, String)> = Vec::new();
+        for group in groups {
+            let (n, k, d) = group.first;
+            let (m, l, e) = group.last;
+            let address = group.address;
+            if let Guard::From(code) = self.guard
+                && code > 0
+            {
+                checks.push((n, k, format!("assert.geu {address}, CODE")));
+            }
+            if self.stack {
+                checks.push((n, k, format!("assert.lt {address}, CELLS")));
+            }
+            if self.guard == Guard::Marked {
+                checks.push((n, k + 1, format!("assert.lt {d}, MARK")));
+                checks.push((m, l, format!("assert.lt {e}, MARK")));
+            }
+        }
+        checks.sort();
+        checks.dedup();
+        for (n, k, check) in checks.into_iter().rev() {
+            items[n].ops.insert(k, Op::Check(check));
+        }
+    }
+}
+
+/// Exchanges with cells at one address, in straight code.
+struct Group {
+    address: Reg,
+    first: (usize, usize, Reg),
+    last: (usize, usize, Reg),
+}
+
+impl Test {
+    /// No condition.
+    pub(super) const fn of_always() -> Test {
+        Test { cond: Cond::Always, a: Reg::ZERO, b: None, k: 0 }
+    }
+}
+
+/// What checks that a register holds a word of 32 bits.
+fn narrow(reg: Reg, scratch: Reg) -> Result<Vec<Op>, OperandError> {
+    let Some(kind) = lookup("xorsar32") else { return Ok(Vec::new()) };
+    let inst = Inst::build(kind, &[Operand::Reg(scratch), Operand::Reg(reg), Operand::Imm(0, Ty::Int)])?;
+    Ok(vec![Op::Inst(inst), Op::Check(format!("assert.eq {scratch}, {reg}")), Op::Inst(inst)])
+}
+
+/// What undoes straight code or a call.
+fn inverse(op: Op) -> Op {
+    match op {
+        Op::Inst(inst) => Op::Inst(inst.inverse()),
+        Op::Call { entry, back, link } => Op::Call { entry, back: !back, link },
+        Op::Swap { reg, link, at, back } => Op::Swap { reg, link, at, back: !back },
+        op => op,
+    }
+}
+
+/// Takes away jumps to what follows.
+fn elide(items: &mut [Item]) {
+    let mut before: Option<usize> = None;
+    for n in 0..items.len() {
+        if items[n].ops.is_empty() {
+            continue;
+        }
+        if let Some(before) = before
+            && let (Some(Op::Jump { to, test: jump }), Some(Op::Land { from, test: land })) =
+                (items[before].ops.last(), items[n].ops.first())
+            && jump.is_always()
+            && land.is_always()
+            && *to == items[n].at
+            && *from == items[before].at
+        {
+            items[before].ops.pop();
+            items[n].ops.remove(0);
+        }
+        if !items[n].ops.is_empty() {
+            before = Some(n);
+        }
+    }
+}
+
+/// Puts the beginning of the run before the first instruction; to `START`, where nothing comes before it.
+fn begin(items: &mut [Item], is_start: impl Fn(u32) -> bool) {
+    let first = items.iter().position(|i| !i.ops.is_empty()).unwrap_or(0);
+    let at = items.iter().take(first + 1).position(|i| is_start(i.at)).unwrap_or(first);
+    if let Some(item) = items.get_mut(at) {
+        item.ops.insert(0, Op::Start);
+    }
+}

@@ -1,0 +1,121 @@
+//! Why a program of PISA is not translated.
+
+use std::fmt::Write as _;
+
+macro_rules! whys {
+    ($( $(#[doc = $doc:literal])+ $Name:ident $code:literal $message:literal $help:literal; )*) => {
+        /// What cannot be translated.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Why { $( $(#[doc = $doc])+ $Name, )* }
+
+        impl Why {
+            pub(super) const fn code(self) -> &'static str { match self { $( Why::$Name => $code, )* } }
+
+            pub(super) const fn message(self) -> &'static str { match self { $( Why::$Name => $message, )* } }
+
+            pub(super) const fn help(self) -> &'static str { match self { $( Why::$Name => $help, )* } }
+        }
+    };
+}
+
+/// The codes with a title each.
+pub(super) const CODES: [(&str, &str); 5] = [
+    ("P0345", "a branch of PISA that no native jump follows"),
+    ("P0346", "a `SWAPBR` that is no standard call or procedure"),
+    ("P0347", "a program of PISA that uses more registers than there are"),
+    ("P0348", "cells of PISA beyond the memory"),
+    ("P0349", "a program of PISA whose run does not end in one place"),
+];
+
+/// The code of [`registers`].
+pub(super) const REGISTERS: &str = CODES[2].0;
+/// The code for a program that its cells have no room for.
+pub(super) const CELLS: &str = CODES[3].0;
+
+whys! {
+    /// A branch to a place without an instruction.
+    LandsNowhere "P0345" "the branch leads where there is no instruction"
+        "a branch is landed on by another that names it";
+    /// A branch onto something that is none.
+    LandsOnNone "P0345" "the branch leads to what is no branch"
+        "a branch is landed on by another that names it: the run would stop there";
+    /// A branch onto `START`, or under a condition onto `FINISH`.
+    LandsOnBound "P0345" "the branch leads to a bound of the run"
+        "let it land on a branch that names it";
+    /// A branch onto a branch that names another.
+    NotNamed "P0345" "the branch leads to one that does not name it"
+        "the distances of both add up, which no native jump does: let two branches name each other";
+    /// `RBRA` onto itself.
+    TurnsOnItself "P0345" "the `RBRA` turns around where it stands"
+        "native code runs backward within `uncall` only";
+    /// `RBRA` onto an `RBRA`.
+    TurnsTwice "P0345" "the `RBRA` leads to another `RBRA`, which turns again"
+        "write `BRA` for both";
+    /// `RBRA` paired with a branch under a condition.
+    TurnsMaybe "P0345" "the direction is turned under a condition"
+        "put the pair with its condition around the `RBRA`";
+    /// A turned stretch before the branch that enters it.
+    TurnsBack "P0345" "the direction is turned toward what stands before"
+        "the `RBRA` and its `BRA` enclose what is to be undone, the first of them reached first";
+    /// A branch in a turned stretch.
+    InTurn "P0345" "what an `RBRA` and its `BRA` enclose is not straight"
+        "between them only calls may stand that have no condition: make the rest a procedure, and uncall it";
+    /// A branch that leaves the code.
+    Edge "P0345" "control goes beyond the program"
+        "end with `FINISH`, or with the branch that the procedure's first line names";
+    /// Data in the way.
+    RunsData "P0345" "control comes to a word of data"
+        "lead a pair of `BRA`s around it";
+    /// The entry is come to again.
+    AgainAtEntry "P0345" "control comes back to where the run began"
+        "begin the run before the loop: put `START` there";
+    /// A `SWAPBR` that control falls into, and that is called elsewhere.
+    FallsIn "P0346" "control falls into a `SWAPBR` that is called elsewhere"
+        "enclose the procedure in a pair of `BRA`s";
+    /// A procedure that does not return.
+    NoReturn "P0346" "control does not come back to this `SWAPBR`"
+        "a procedure is `top: BRA bottom`, `name: SWAPBR $r`, `NEG $r`, its body, `bottom: BRA top`";
+    /// A computed branch where nothing can be called.
+    NoCandidate "P0346" "where this `SWAPBR` leads is computed, and no procedure's address stands in the program"
+        "procedures that are called so are named by an immediate or by `DATA`";
+    /// A computed branch to procedures that keep their links in different registers.
+    Links "P0346" "where this `SWAPBR` leads is computed, and the procedures keep their links in different registers"
+        "let all procedures whose addresses stand in the program keep them in one register";
+    /// A computed branch by the link's register.
+    OwnLink "P0346" "this `SWAPBR` branches by the register in which the procedures that it may lead to keep their links"
+        "use another register for the distance";
+    /// A bound of the run in a procedure.
+    BoundInProcedure "P0349" "the run begins or ends within a procedure"
+        "put `START` and `FINISH` into the main program";
+    /// No end of the run.
+    NoFinish "P0349" "no path leads to `FINISH`"
+        "end the run with `FINISH`";
+    /// Two ends of the run.
+    SecondFinish "P0349" "the run may end in two places, or be led to its end in two ways"
+        "let the paths meet before one `FINISH`";
+}
+
+/// Something that cannot be translated, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) at: u32,
+    /// Another place that is concerned.
+    pub(super) other: Option<u32>,
+    pub(super) why: Why,
+}
+
+impl Problem {
+    pub(super) fn new(at: u32, why: Why) -> Problem {
+        Problem { at, other: None, why }
+    }
+}
+
+/// The message for registers that there is no room for.
+pub(super) fn registers(wanted: usize, there: usize, extra: usize) -> String {
+    let mut text = format!("the program uses {wanted} registers, and native code has {there} for it");
+    if extra > 0 {
+        let _ =
+            write!(text, " beside {}", crate::diagnostic::plural(extra as u64, "register of the translation's own"));
+    }
+    text
+}

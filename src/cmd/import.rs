@@ -1,0 +1,35 @@
+//! `pendula import`.
+
+use anyhow::bail;
+use pendula::asm::pisa::import::{Options, import};
+use pendula::load::{self, FileKind};
+
+use crate::Status;
+use crate::cli::Import;
+use crate::cmd::{reading, report, write};
+use crate::report::Reporter;
+
+pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> {
+    let file = &args.file;
+    let bytes = load::read_bytes(file, args.max_source)?;
+    if load::kind_of(file, &bytes) != FileKind::Pisa {
+        bail!("{} is no program in PISA", load::display_name(file));
+    }
+    let text = load::text_of(file, bytes)?;
+    let options = Options { read: reading(&args.pisa), cells: args.cells, below: args.below };
+    let imported = import(load::display_name(file), &text, &options);
+    let Some(translation) = imported.text else {
+        report(&imported.diagnostics, &imported.sources, args.json, reporter)?;
+        return Ok(Status::Fault);
+    };
+    if args.json {
+        // The translation goes to a file then, or nowhere.
+        if let Some(output) = args.output.as_deref().filter(|o| *o != "-") {
+            write(file, Some(output), &translation)?;
+        }
+        report(&imported.diagnostics, &imported.sources, true, reporter)?;
+    } else {
+        write(file, args.output.as_deref(), &translation)?;
+    }
+    Ok(Status::Done)
+}
