@@ -3,8 +3,8 @@
 use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
+use super::Done;
 use super::body::{Body, ID, Sink, Width};
-use super::{Done, constant};
 use crate::ir::{Operand, Place, Step, Stmt, Test, Why};
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, UnOp};
 use crate::janus::codes;
@@ -25,7 +25,8 @@ impl Body<'_, '_> {
             self.update(sink, (acc, inverse), ID, dst, vec![arg]);
             return Ok(());
         }
-        let leaf = constant::known(e).is_some()
+        // What is known without bounds need not be known in a type that wraps: a power may be too large on the way.
+        let leaf = self.constant(e, ty)?.is_some()
             || matches!(e.kind, ExprKind::Place(_) | ExprKind::Size(_) | ExprKind::Top(_) | ExprKind::Cast(..))
             || matches!(e.kind, ExprKind::Binary(BinOp::Fraction, ..));
         match &e.kind {
