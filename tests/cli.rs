@@ -390,3 +390,35 @@ fn a_damaged_object_is_told_apart() {
     assert_eq!((code, err.contains("error[P03")), (1, true), "{err}");
     std::fs::remove_dir_all(folder).expect("removed");
 }
+
+#[test]
+fn programs_in_pisa_are_imported() {
+    let folder = folder("import");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (source, output) = (path("fib.pisa"), path("fib.rasm"));
+    std::fs::copy("examples/fib.pisa", &source).expect("a copy");
+    assert_eq!(run(&["import", &source, "-o", &output], ""), (0, String::new(), String::new()));
+    let (code, text, _) = run(&["import", &source], "");
+    assert_eq!((code, &text), (0, &std::fs::read_to_string(&output).expect("a file")), "to standard output");
+    assert!(text.starts_with("; from fib.pisa\n"), "{text}");
+    let pisa = std::fs::read_to_string(&source).expect("a file");
+    assert_eq!(run(&["import", "-", "--cells", "1e3"], &pisa).0, 0, "from standard input, by the first line");
+    let (code, out, err) = run(&["run", &output, "--show", "r4,r5,n"], "");
+    assert_eq!((code, out.as_str()), (0, "r4 = 4181\nr5 = 6765\nn = 0\n"), "{err}");
+    let (code, answer) = json(&["import", &source, "-o", &output, "--json"], "");
+    assert_eq!((code, &answer["ok"]), (0, &Value::Bool(true)));
+
+    let refused = "tests/filetests/pisa/import/refused_everything.pisa";
+    let (code, answer) = json(&["import", refused, "-o", &path("refused.rasm"), "--json"], "");
+    let codes: Vec<&str> =
+        answer["diagnostics"].as_array().expect("a list").iter().filter_map(|d| d["code"].as_str()).collect();
+    assert_eq!((code, codes), (1, vec!["P0345", "P0346", "P0345", "P0345"]));
+    assert!(!folder.join("refused.rasm").exists(), "nothing is written");
+    let (code, _, err) = run(&["import", &source, "-o", &source], "");
+    assert_eq!((code, err.contains("is the source itself")), (2, true), "{err}");
+    assert_eq!(std::fs::read_to_string(&source).expect("a file"), pisa);
+    let (code, _, err) = run(&["import", "examples/fib.rasm"], "");
+    assert_eq!((code, err.contains("no program in PISA")), (2, true), "{err}");
+    assert_eq!(run(&["import", &source, "--cells", "28"], "").0, 1, "no room for the program");
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

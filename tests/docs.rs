@@ -191,16 +191,14 @@ fn errors() -> String {
         full_entry(&mut out, code, title, help);
     }
     out.push_str(
-        "\n## Programs in PISA\n\nWhy a `.pisa` file cannot be read. Below the title stand an example's line, the message for it, and its help.\n",
+        "\n## Programs in PISA\n\nWhy a `.pisa` file cannot be read, and from P0345 on, why `pendula import` does not translate it. Below the title stand an example's line, the message for it, and its help.\n",
     );
     let samples = pisa_samples();
     for (code, title) in pisa::codes().chain(pisa::import::codes()) {
         entry(&mut out, code, title);
         match samples.get(code) {
             Some(sample) => sample_entry(&mut out, sample),
-            None if code < "P0345" => drop(write!(out, "\nHelp: divide the program\n")),
-            // Of `pendula import`, whose messages say more.
-            None => drop(write!(out, "\nHelp: the message says what native code needs in its place\n")),
+            None => drop(write!(out, "\nHelp: divide the program\n")),
         }
     }
     out.push_str(
@@ -253,6 +251,11 @@ fn full_entry(out: &mut String, code: &str, title: &str, help: &str) {
 }
 
 fn sample_entry(out: &mut String, sample: &Sample) {
+    // What is wrong with a program as a whole has no line.
+    if sample.line.is_empty() {
+        let _ = write!(out, "\n{}  \nHelp: {}\n", sample.message, sample.help);
+        return;
+    }
     let _ = write!(out, "\n```text\n{}\n```\n\n{}  \nHelp: {}\n", sample.line, sample.message, sample.help);
 }
 
@@ -306,29 +309,30 @@ fn janus_samples() -> BTreeMap<&'static str, Sample> {
     out
 }
 
-/// For each code of PISA, the first example among the test programs: those that are not read, and those that cannot be imported.
+/// For each code of PISA, the first example among the test programs.
 fn pisa_samples() -> BTreeMap<&'static str, Sample> {
     let mut out = BTreeMap::new();
-    for folder in ["errors", "opcodes", "traps", "programs"] {
-        for (_, text) in test_programs(&format!("tests/filetests/pisa/{folder}"), "pisa") {
-            let reading = pisa::Options { strict: text.contains("; options: --strict"), ..Default::default() };
-            let read = pisa::read("example.pisa", &text, &reading).diagnostics;
-            let importing = pisa::import::Options { read: reading, ..Default::default() };
-            let imported = match read.is_empty() {
-                true => pisa::import::import("example.pisa", &text, &importing).diagnostics,
-                false => Vec::new(),
-            };
-            for d in read.into_iter().chain(imported) {
-                let Some(place) = d.primary.as_ref().map(|l| &l.place) else { continue };
-                let start = text[..place.span.start].rfind('\n').map_or(0, |n| n + 1);
-                let line = text[start..].lines().next().unwrap_or("").trim();
-                if line.is_empty() || !line.is_ascii() {
-                    continue;
-                }
-                let sample =
-                    Sample { line: line.to_string(), message: sentence(&d.message), help: d.help.unwrap_or_default() };
-                out.entry(d.code).or_insert(sample);
+    for (_, text) in test_programs("tests/filetests/pisa/errors", "pisa") {
+        let options = pisa::Options { strict: text.contains("; options: --strict"), ..Default::default() };
+        for d in pisa::read("example.pisa", &text, &options).diagnostics {
+            let Some(place) = d.primary.as_ref().map(|l| &l.place) else { continue };
+            let start = text[..place.span.start].rfind('\n').map_or(0, |n| n + 1);
+            let line = text[start..].lines().next().unwrap_or("").trim();
+            if line.is_empty() || !line.is_ascii() {
+                continue;
             }
+            let sample =
+                Sample { line: line.to_string(), message: sentence(&d.message), help: d.help.unwrap_or_default() };
+            out.entry(d.code).or_insert(sample);
+        }
+    }
+    for (_, text) in test_programs("tests/filetests/pisa/import", "pisa") {
+        let cells = if text.contains("; options: --cells=2") { 2 } else { 1 << 16 };
+        let options = pisa::import::Options { cells, ..Default::default() };
+        for d in pisa::import::import("example.pisa", &text, &options).diagnostics {
+            let line = d.primary.as_ref().map_or("", |l| &text[l.place.span.clone()]).to_string();
+            let sample = Sample { line, message: sentence(&d.message), help: d.help.unwrap_or_default() };
+            out.entry(d.code).or_insert(sample);
         }
     }
     out

@@ -210,3 +210,92 @@ fn programs() {
 fn random_structures() {
     run_all("random", 8);
 }
+
+#[test]
+fn traps() {
+    let mut trapped = 0;
+    for (name, text) in files("traps") {
+        let (module, imported, options) = translated(&name, &text);
+        if imported.text.is_some() {
+            let module = module.unwrap();
+            trapped += usize::from(expected(&name, &module, input(&text)).is_err());
+            check(&name, &module, &imported, &options, &text);
+        }
+    }
+    assert!(trapped >= 8, "{trapped}");
+}
+
+/// Programs made for translations; those whose names begin with `refused_` say by which code, and where.
+#[test]
+fn translations() {
+    let mut codes = BTreeSet::new();
+    for (name, text) in files("import") {
+        let (module, imported, options) = translated(&name, &text);
+        let found: Vec<String> = imported
+            .diagnostics
+            .iter()
+            .map(|d| {
+                let line = d.primary.as_ref().map(|l| text[..l.place.span.start].matches('\n').count() + 1);
+                line.map_or(d.code.to_string(), |line| format!("{} at line {line}", d.code))
+            })
+            .collect();
+        let wanted: Vec<&str> = says(&text, "error").map_or(Vec::new(), |list| list.split(", ").collect());
+        assert_eq!(found, wanted, "{name}: {:?}", imported.diagnostics);
+        assert_eq!(name.starts_with("refused_"), imported.text.is_none(), "{name}");
+        assert!(imported.diagnostics.iter().all(|d| d.help.is_some()), "{name}: errors say what to do");
+        codes.extend(imported.diagnostics.iter().map(|d| d.code));
+        if imported.text.is_some() {
+            check(&name, &module.unwrap(), &imported, &options, &text);
+        }
+    }
+    let all: BTreeSet<&str> = import::codes().map(|(code, _)| code).collect();
+    assert_eq!(codes, all, "every code has a program");
+}
+
+#[test]
+fn the_text_is_to_be_read() {
+    let text = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/pisa/import/comments.pisa"),
+    );
+    let imported = import("some/where/comments.pisa", &text.unwrap(), &import::Options::default());
+    assert_eq!(imported.text.unwrap(), COMMENTS);
+}
+
+const COMMENTS: &str = r"; from comments.pisa
+; At the head of the file,
+; two lines.
+
+        .equ    CELLS, 65536            ; cells from address 0 on; links lie behind them
+        .equ    CODE, 10                ; cells before this one were instructions
+
+        .macro  exchange word, address  ; with a cell
+        assert.geu \address, CODE
+        assert.lt \address, CELLS
+        exch    \word, [cells+\address]
+        .endm
+
+        .data
+        .export d
+below:  .space  65536                   ; cells with addresses below 0
+cells:
+        .space  10                      ; where the instructions were
+d:      .word   3                       ; three
+above:  .space  65525
+
+        .text
+        ; The main program.
+main:   start                           ; begins here
+        call    f                       ; a call
+        add32   r1, 10
+        exchange r4, r1                 ; d
+        finish
+
+        ; A procedure.
+        ; its frame
+        proc    f                       ; its entry
+        ; its link
+        ; what it does
+        add32   r3, 7                   ; once
+        ; and its end
+        ret     f
+";

@@ -51,6 +51,9 @@ impl Default for Options {
 /// The most cells on either side of address 0.
 pub const MOST_CELLS: u32 = 1 << 26;
 
+/// The most instructions that a translation is made of: procedures that share code have each their own.
+const MOST_INSTRUCTIONS: usize = 1 << 22;
+
 /// What has become of a program.
 #[derive(Debug)]
 pub struct Imported {
@@ -170,16 +173,33 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
     let mut units: BTreeMap<Option<u32>, Unit> = BTreeMap::new();
     let mut queue = vec![None];
     let mut candidates: Option<BTreeSet<u32>> = None;
+    let mut size = 0;
     while let Some(entry) = queue.pop() {
         if units.contains_key(&entry) {
             continue;
         }
+        if size > MOST_INSTRUCTIONS {
+            let message =
+                "the translation has more than 2^22 instructions, procedures that share code having each their own";
+            refused.push(Refusal::new(super::TOO_LONG, message, "enclose each procedure in a pair of `BRA`s"));
+            return Err(refused);
+        }
         let unit = walk(&code, entry.unwrap_or(module.flags.entry), entry.is_none());
+        size += unit.places().count();
         queue.extend(unit.calls.iter().copied().map(Some));
         if !unit.swaps.is_empty() {
             let all = candidates.get_or_insert_with(|| {
                 let swaps = numbers(module).into_iter().filter(|at| matches!(code.shape(*at), Ok(Shape::Swap(_))));
-                swaps.filter(|at| is_framed(&code, *at) && walk(&code, *at, false).problems.is_empty()).collect()
+                let mut walked = 0;
+                let mut is_procedure = |at: u32| {
+                    if walked > MOST_INSTRUCTIONS {
+                        return true;
+                    }
+                    let unit = walk(&code, at, false);
+                    walked += unit.places().count();
+                    unit.problems.is_empty()
+                };
+                swaps.filter(|at| is_framed(&code, *at) && is_procedure(*at)).collect()
             });
             queue.extend(all.iter().copied().map(Some));
         }
@@ -297,6 +317,7 @@ fn links_kept(
             mentions(at) && !own
         });
         !others
+            && entries.len() <= prove::MANY
             && of_link(link).all(|e| {
                 let nested = prove::reached(units, candidates, e);
                 negated(e) && !candidates.contains(&e) && !nested.iter().any(|n| link_of(*n) == link)

@@ -84,7 +84,7 @@ impl Code<'_> {
 
     /// Whether an instruction is the one that stands for one that does nothing.
     pub(super) fn is_nothing(inst: &Inst) -> bool {
-        *inst == crate::pisa::mnemonic::nothing()
+        inst.regs[0] == Reg::ZERO && inst.imm == 0 && *inst == crate::pisa::mnemonic::nothing()
     }
 
     /// Where the branch at a place leads.
@@ -288,7 +288,13 @@ impl Walk<'_> {
     fn step(&mut self, at: u32) {
         let next = at + 1;
         match self.code.shape(at) {
-            Err(problem) => self.unit.problems.push(problem),
+            Err(problem) => {
+                self.unit.problems.push(problem);
+                // What follows a branch under a condition is looked at, too: all that is refused is told.
+                if !self.code.test(at).is_always() {
+                    self.fall(at, next);
+                }
+            }
             Ok(Shape::Cell) => self.refuse(at, Why::RunsData),
             Ok(Shape::Straight | Shape::Idle) => self.fall(at, next),
             Ok(Shape::Start) if self.unit.main => self.fall(at, next),

@@ -6,7 +6,7 @@ use pendula_isa::inst::Kind;
 use pendula_isa::mnemonic::lookup;
 use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::Row;
-use pendula_isa::types::{Cond, Reg, Ty};
+use pendula_isa::types::{Cond, Reg};
 use pendula_isa::verify::is_row;
 use pendula_isa::{Inst, OperandError};
 
@@ -18,8 +18,8 @@ use super::problem;
 pub(super) enum Op {
     /// An instruction like that of PISA, its registers renamed.
     Inst(Inst),
-    /// A register and a cell, whose address is in another register.
-    Exch(Reg, Reg),
+    /// A register and a cell, whose address is in another register, with what is checked.
+    Exch(Reg, Reg, Checks),
     /// A check: its own inverse.
     Check(String),
     /// A call of the procedure with this entry. Where PISA's program could tell, the link is kept in a register: this distance.
@@ -34,6 +34,17 @@ pub(super) enum Op {
     Start,
     /// Where a run ends.
     Finish,
+}
+
+/// What is checked where a cell is exchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Checks {
+    /// That the address lies where a cell may be.
+    pub(super) address: bool,
+    /// Before it, that the word is one of PISA's: running backward, it comes from the cell.
+    pub(super) before: bool,
+    /// The same after it.
+    pub(super) after: bool,
 }
 
 /// What an instruction of PISA has become.
@@ -217,7 +228,7 @@ impl Native<'_> {
             Ok(Shape::Straight) if Code::is_nothing(inst) || self.negates_link(at, inst) => Vec::new(),
             Ok(Shape::Straight) if is_row(inst, Row::Exch32, false) => {
                 let [d, s, ..] = inst.regs;
-                vec![Op::Exch(self.registers.of(d), self.registers.of(s))]
+                vec![Op::Exch(self.registers.of(d), self.registers.of(s), Checks::default())]
             }
             Ok(Shape::Straight) => {
                 let mut native = *inst;
@@ -244,21 +255,21 @@ impl Native<'_> {
         is_row(inst, Row::Neg32, false) && link == Some(inst.regs[0])
     }
 
-    /// Adds what checks the addresses of cells. Where a register holds the same address throughout a stretch of straight code, the check
-    /// stands once in each direction.
+    /// Says what is checked where cells are exchanged. Where a register holds the same address throughout a stretch of straight code, it
+    /// is once in each direction.
     fn guard(&self, items: &mut [Item]) {
-        let mut groups: Vec<Group> = Vec::new();
+        // For each such stretch, the first exchange and the last.
+        let mut groups: Vec<[(usize, usize); 2]> = Vec::new();
         let mut open: BTreeMap<Reg, usize> = BTreeMap::new();
         for (n, item) in items.iter().enumerate() {
             for (k, op) in item.ops.iter().enumerate() {
                 match op {
-                    Op::Exch(d, s) => {
-                        let here = (n, k, *d);
-                        let group = open.entry(*s).or_insert_with(|| {
-                            groups.push(Group { address: *s, first: here, last: here });
+                    Op::Exch(d, s, _) => {
+                        let group = *open.entry(*s).or_insert_with(|| {
+                            groups.push([(n, k); 2]);
                             groups.len() - 1
                         });
-                        groups[*group].last = here;
+                        groups[group][1] = (n, k);
                         open.remove(d);
                     }
                     Op::Inst(inst) => {
@@ -269,42 +280,29 @@ impl Native<'_> {
                         }
                     }
                     Op::Check(_) => {}
-                    _ => open.clear(),
+                    Op::Call { .. } | Op::Swap { .. } | Op::Jump { .. } | Op::Land { .. } | Op::Start | Op::Finish => {
+                        open.clear();
+                    }
                 }
             }
         }
-        // Where what is inserted, from the end on.
-        let mut checks: Vec<(usize, usize, String)> = Vec::new();
-        for group in groups {
-            let (n, k, d) = group.first;
-            let (m, l, e) = group.last;
-            let address = group.address;
-            if let Guard::From(code) = self.guard
-                && code > 0
-            {
-                checks.push((n, k, format!("assert.geu {address}, CODE")));
+        let marked = self.guard == Guard::Marked;
+        let bounded = self.stack || matches!(self.guard, Guard::From(code) if code > 0);
+        for [first, last] in groups {
+            let mut at = |(n, k): (usize, usize), change: fn(&mut Checks)| {
+                if let Some(Op::Exch(_, _, checks)) = items.get_mut(n).and_then(|i: &mut Item| i.ops.get_mut(k)) {
+                    change(checks);
+                }
+            };
+            if bounded {
+                at(first, |c| c.address = true);
             }
-            if self.stack {
-                checks.push((n, k, format!("assert.lt {address}, CELLS")));
+            if marked {
+                at(first, |c| c.after = true);
+                at(last, |c| c.before = true);
             }
-            if self.guard == Guard::Marked {
-                checks.push((n, k + 1, format!("assert.lt {d}, MARK")));
-                checks.push((m, l, format!("assert.lt {e}, MARK")));
-            }
-        }
-        checks.sort();
-        checks.dedup();
-        for (n, k, check) in checks.into_iter().rev() {
-            items[n].ops.insert(k, Op::Check(check));
         }
     }
-}
-
-/// Exchanges with cells at one address, in straight code.
-struct Group {
-    address: Reg,
-    first: (usize, usize, Reg),
-    last: (usize, usize, Reg),
 }
 
 impl Test {
@@ -317,7 +315,7 @@ impl Test {
 /// What checks that a register holds a word of 32 bits.
 fn narrow(reg: Reg, scratch: Reg) -> Result<Vec<Op>, OperandError> {
     let Some(kind) = lookup("xorsar32") else { return Ok(Vec::new()) };
-    let inst = Inst::build(kind, &[Operand::Reg(scratch), Operand::Reg(reg), Operand::Imm(0, Ty::Int)])?;
+    let inst = Inst::build(kind, &[Operand::Reg(scratch), Operand::Reg(reg), Operand::Reg(Reg::ZERO)])?;
     Ok(vec![Op::Inst(inst), Op::Check(format!("assert.eq {scratch}, {reg}")), Op::Inst(inst)])
 }
 

@@ -1,6 +1,6 @@
 //! A translation as a file: constants, macros for calls, cells, and the code with the comments of the program that it was made of.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pendula_isa::module::Module;
 use pendula_isa::table::Flow;
@@ -8,7 +8,7 @@ use pendula_isa::text::{NoNames, display, in_names};
 use pendula_isa::types::Reg;
 
 use super::flow::{Test, Unit};
-use super::native::{Guard, Item, Op};
+use super::native::{Checks, Guard, Item, Op};
 use super::{Options, Translation};
 use crate::pisa::HEADER;
 
@@ -20,7 +20,7 @@ const COMMENTS: usize = 40;
 const WORDS: usize = 10;
 
 /// Names that the file defines itself.
-const OWN: [&str; 18] = [
+const OWN: &[&str] = &[
     "CELLS",
     "CODE",
     "MARK",
@@ -34,11 +34,12 @@ const OWN: [&str; 18] = [
     "linkuncall",
     "distcall",
     "distuncall",
-    "code1",
+    "exchange",
+    "exchfirst",
+    "exchlast",
     "code10",
     "code100",
     "code1000",
-    "sp",
 ];
 
 /// A jump's end: the unit, the branch of PISA, and whether it is the `from`.
@@ -134,7 +135,8 @@ impl Writer<'_> {
                 for (land, both) in [(false, false), (true, has(false))] {
                     let end = (n, item.at, land);
                     if has(land) && !self.ends.contains_key(&end) {
-                        let base = self.wanted(item.at, 'L');
+                        let ends = item.ops.last() == Some(&Op::Finish) && !self.labels.contains_key(&item.at);
+                        let base = if ends { "end".to_string() } else { self.wanted(item.at, 'L') };
                         let name = self.name(&if both { format!("{base}.in") } else { base });
                         self.ends.insert(end, name);
                     }
@@ -188,8 +190,10 @@ impl Writer<'_> {
             Guard::From(code) if checked && code > 0 => {
                 constants.push(("CODE", code.to_string(), "cells before this one were instructions"));
             }
-            Guard::Marked => constants.push(("MARK", "0x80000000".to_string(), "in cells that were instructions")),
-            Guard::From(_) => {}
+            Guard::Marked | Guard::From(_) => {}
+        }
+        if swaps || self.translation.guard == Guard::Marked {
+            constants.push(("MARK", "0x80000000".to_string(), "no word of PISA: there were instructions"));
         }
         if swaps {
             let first = self.translation.candidates.first().copied().unwrap_or(0);
@@ -202,25 +206,59 @@ impl Writer<'_> {
         }
     }
 
-    /// Macros for calls that keep what PISA keeps.
+    fn define(&mut self, head: &str, comment: &str, body: &[String]) {
+        self.line("");
+        self.statement(None, &format!(".macro  {head}"), Some(comment));
+        for line in body {
+            self.statement(None, line, None);
+        }
+        self.statement(None, ".endm", None);
+    }
+
+    /// Macros for exchanges with checks, and for calls that keep what PISA keeps.
     fn macros(&mut self) {
         let (mut linked, mut swapped) = ([false; 2], [false; 2]);
+        let mut exchanges: BTreeSet<Checks> = BTreeSet::new();
         for op in self.translation.units.iter().flat_map(|(_, items)| items).flat_map(|i| &i.ops) {
             match op {
                 Op::Call { back, link: Some(_), .. } => linked[usize::from(*back)] = true,
                 Op::Swap { back, .. } => swapped[usize::from(*back)] = true,
+                Op::Exch(_, _, checks) => drop(exchanges.insert(*checks)),
                 _ => {}
             }
         }
-        let callee = self.translation.registers.callee.unwrap_or_default();
-        let mut define = |head: &str, comment: &str, body: &[String]| {
-            self.line("");
-            self.statement(None, &format!(".macro  {head}"), Some(comment));
-            for line in body {
-                self.statement(None, line, None);
+        let longest = self.longest();
+        for (n, name, unit, times) in
+            [(10, "code10", ".word   MARK", 10), (100, "code100", "code10", 10), (1000, "code1000", "code100", 10)]
+        {
+            if longest >= n {
+                let body: Vec<String> = match n {
+                    10 => vec![format!("{unit}{}", ", MARK".repeat(times - 1))],
+                    _ => vec![unit.to_string(); times],
+                };
+                self.define(name, &format!("{n} words that are none of PISA's"), &body);
             }
-            self.statement(None, ".endm", None);
-        };
+        }
+        let callee = self.translation.registers.callee.unwrap_or_default();
+        for checks in exchanges {
+            let Some((name, comment)) = exchange(checks) else { continue };
+            let mut body = Vec::new();
+            if checks.address {
+                if let Guard::From(code) = self.translation.guard
+                    && code > 0
+                {
+                    body.push("assert.geu \\address, CODE".to_string());
+                }
+                if self.translation.stack {
+                    body.push("assert.lt \\address, CELLS".to_string());
+                }
+            }
+            let word = || "assert.lt \\word, MARK".to_string();
+            body.extend(checks.before.then(word));
+            body.push("exch    \\word, [cells+\\address]".to_string());
+            body.extend(checks.after.then(word));
+            self.define(&format!("{name} word, address"), comment, &body);
+        }
         for (back, name, call, add) in [(0, "linkcall", "call", "add32"), (1, "linkuncall", "uncall", "sub32")] {
             if linked[back] {
                 let body = [
@@ -230,7 +268,7 @@ impl Writer<'_> {
                     format!("{add:<7} \\link, \\distance"),
                     "assert.eq \\link, 0".to_string(),
                 ];
-                define(&format!("{name} link, distance, name"), "the link is in a register, too", &body);
+                self.define(&format!("{name} link, distance, name"), "the link stands in a register, too", &body);
             }
         }
         let entry = |mnemonic: &str| format!("{mnemonic:<7} {callee}, [procedures+\\reg+\\at-FIRST]");
@@ -261,7 +299,7 @@ impl Writer<'_> {
         }
         for (back, name, body) in [(0, "distcall", forward), (1, "distuncall", backward)] {
             if swapped[back] {
-                define(&format!("{name} reg, link, at"), "of the procedure at a distance", &body);
+                self.define(&format!("{name} reg, link, at"), "calls the procedure at a distance", &body);
             }
         }
     }
@@ -272,21 +310,6 @@ impl Writer<'_> {
         let any = exchanges.clone().any(|op| matches!(op, Op::Exch(..)));
         let swaps = exchanges.clone().any(|op| matches!(op, Op::Swap { .. }));
         let marked = self.translation.guard == Guard::Marked;
-        if marked {
-            for (n, name) in [(1, "code1"), (10, "code10"), (100, "code100"), (1000, "code1000")] {
-                self.line("");
-                self.statement(None, &format!(".macro  {name}"), None);
-                if n == 1 {
-                    self.statement(None, ".word   MARK", None);
-                }
-                for _ in 0..10 {
-                    if n > 1 {
-                        self.statement(None, &format!("code{}", n / 10), None);
-                    }
-                }
-                self.statement(None, ".endm", None);
-            }
-        }
         let words = self.module.code.iter().any(|i| i.kind.flow() == Flow::Cell);
         if !any && !words && !swaps {
             return;
@@ -321,13 +344,7 @@ impl Writer<'_> {
                 let text = format!(".word   {}", words.join(", "));
                 self.statement(last.map(String::as_str), &text, comment.as_deref());
             } else if marked {
-                let mut left = end - at;
-                for n in [1000, 100, 10, 1] {
-                    for _ in 0..left / n {
-                        self.statement(None, &format!("code{n}"), None);
-                    }
-                    left %= n;
-                }
+                self.fill(end - at);
             } else {
                 self.statement(None, &format!(".space  {}", end - at), Some("where the instructions were"));
             }
@@ -338,22 +355,44 @@ impl Writer<'_> {
             self.statement(Some("above"), &format!(".space  {above}"), None);
         }
         if swaps {
-            let (Some(&first), Some(&last)) = (self.translation.candidates.first(), self.translation.candidates.last())
-            else {
-                return;
-            };
-            let name = |at: u32| {
-                let called = self.translation.candidates.contains(&at);
-                self.procedures.get(&at).filter(|_| called).map_or("-1", String::as_str)
-            };
-            let words: Vec<&str> = (first..=last).map(name).collect();
-            let lines: Vec<String> = words.chunks(WORDS).map(|w| format!(".word   {}", w.join(", "))).collect();
-            for (n, line) in lines.iter().enumerate() {
-                let (label, comment) =
-                    if n == 0 { (Some("procedures"), Some("by their addresses in PISA")) } else { (None, None) };
-                self.statement(label, line, comment);
+            let first = self.translation.candidates.first().copied().unwrap_or(0);
+            let mut comment = Some("by their addresses in PISA");
+            let mut next = first;
+            for &at in &self.translation.candidates {
+                self.fill((at - next) as usize);
+                next = at + 1;
+                let text = format!(".word   {}", self.procedures.get(&at).map_or("MARK", String::as_str));
+                self.statement(comment.map(|_| "procedures"), &text, comment.take());
             }
         }
+    }
+
+    /// Words that are none of PISA's, and no procedure's address.
+    fn fill(&mut self, mut words: usize) {
+        for n in [1000, 100, 10] {
+            for _ in 0..words / n {
+                self.statement(None, &format!("code{n}"), None);
+            }
+            words %= n;
+        }
+        if words > 0 {
+            self.statement(None, &format!(".word   {}", vec!["MARK"; words].join(", ")), None);
+        }
+    }
+
+    /// The longest stretch that [`fill`](Self::fill) has to fill.
+    fn longest(&self) -> usize {
+        let mut longest = 0;
+        if self.translation.guard == Guard::Marked {
+            let mut run = 0;
+            for inst in &self.module.code {
+                run = if inst.kind.flow() == Flow::Cell { 0 } else { run + 1 };
+                longest = longest.max(run);
+            }
+        }
+        let candidates = &self.translation.candidates;
+        let gaps = candidates.iter().zip(candidates.iter().skip(1)).map(|(a, b)| (b - a - 1) as usize);
+        gaps.max().unwrap_or(0).max(longest)
     }
 
     fn code(&mut self) {
@@ -366,6 +405,12 @@ impl Writer<'_> {
             }
             let name = self.procedures.get(&unit.entry).cloned().filter(|_| !unit.main);
             if let Some(name) = &name {
+                // What is said of the branch before the entry is said of the procedure.
+                for item in items.iter().filter(|i| i.at < unit.entry && i.ops.is_empty()) {
+                    let (before, beside) = self.notes.take(item.at);
+                    self.comments(&before);
+                    self.comments(beside.as_slice());
+                }
                 let (before, beside) = self.notes.take(unit.entry);
                 self.comments(&before);
                 self.statement(None, &format!("proc    {name}"), beside.as_deref());
@@ -403,8 +448,14 @@ impl Writer<'_> {
             let end = |at: u32, land: bool| self.ends.get(&(n, at, land)).cloned().unwrap_or_default();
             let (label, text) = match op {
                 Op::Inst(inst) => (None, display(inst, 0, &NoNames)),
-                Op::Exch(d, s) if *s == Reg::ZERO => (None, format!("exch    {d}, [cells]")),
-                Op::Exch(d, s) => (None, format!("exch    {d}, [cells+{s}]")),
+                Op::Exch(d, s, checks) => (
+                    None,
+                    match exchange(*checks) {
+                        Some((name, _)) => format!("{name} {d}, {s}"),
+                        None if *s == Reg::ZERO => format!("exch    {d}, [cells]"),
+                        None => format!("exch    {d}, [cells+{s}]"),
+                    },
+                ),
                 Op::Check(text) => (None, text.clone()),
                 Op::Call { entry, back, link } => {
                     let name = self.procedures.get(entry).cloned().unwrap_or_default();
@@ -431,13 +482,26 @@ impl Writer<'_> {
                 }
                 Op::Start => {
                     let wanted = self.wanted(item.at, 'L');
-                    let wanted = if self.labels.contains_key(&item.at) { wanted } else { "main".to_string() };
+                    let named = self.labels.contains_key(&item.at) && !self.ends.contains_key(&(n, item.at, false));
+                    let wanted = if named { wanted } else { "main".to_string() };
                     (Some(self.name(&wanted)), "start".to_string())
                 }
                 Op::Finish => (None, "finish".to_string()),
             };
             self.statement(label.as_deref(), &text, beside.take().as_deref());
         }
+    }
+}
+
+/// The macro for an exchange with these checks, and what it is for.
+fn exchange(checks: Checks) -> Option<(&'static str, &'static str)> {
+    match checks {
+        Checks { address: false, before: false, after: false } => None,
+        Checks { before: false, after: true, .. } => Some(("exchfirst", "the first of several at one address")),
+        Checks { address: false, before: true, after: false } => {
+            Some(("exchlast", "the last of several at one address"))
+        }
+        Checks { .. } => Some(("exchange", "with a cell")),
     }
 }
 
