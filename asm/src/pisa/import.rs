@@ -240,12 +240,11 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
         refused.push(Refusal::new(problem::CELLS, message, help));
     }
 
-    let reads = units.values().flat_map(Unit::places).filter_map(|at| code.get(at)).any(native::is_read);
     let links = links_kept(&code, &units, &candidates);
     let hidden: BTreeSet<Reg> = links.iter().filter(|(_, l)| l.is_none()).map(|(e, _)| link_of(*e)).collect();
     let (used, written) = used(&code, units.values(), &hidden);
     let swaps = !candidates.is_empty();
-    let registers = match Registers::assign(&used, &written, reads, swaps) {
+    let registers = match Registers::assign(&used, &written, swaps) {
         Ok(registers) => registers,
         Err(message) => {
             let help = "keep words that are seldom wanted in cells";

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pendula_isa::inst::Kind;
-use pendula_isa::mnemonic::lookup;
-use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::operand::Slot;
 use pendula_isa::table::Row;
 use pendula_isa::types::{Cond, Reg};
 use pendula_isa::verify::is_row;
@@ -57,20 +56,13 @@ pub(super) struct Item {
 /// How registers are renamed.
 pub(super) struct Registers {
     native: BTreeMap<u8, Reg>,
-    /// A register that is zero but for moments, where one is needed to look at words.
-    pub(super) scratch: Option<Reg>,
     /// The register for the address of a procedure that is called by its distance.
     pub(super) callee: Option<Reg>,
 }
 
 impl Registers {
-    /// Finds a native register for each of PISA that is used; those that are written are told apart. `scratch` and `callee` ask for further ones.
-    pub(super) fn assign(
-        used: &BTreeSet<u8>,
-        written: &BTreeSet<u8>,
-        scratch: bool,
-        callee: bool,
-    ) -> Result<Registers, String> {
+    /// Finds a native register for each of PISA that is used; those that are written are told apart. `callee` asks for a further one.
+    pub(super) fn assign(used: &BTreeSet<u8>, written: &BTreeSet<u8>, callee: bool) -> Result<Registers, String> {
         // `$0` that is never written is zero, as `r0` is.
         let constant = |r: u8| r == 0 && !written.contains(&0);
         let plain = |r: u8| r != 0 && r != Reg::SP.number();
@@ -78,8 +70,7 @@ impl Registers {
         let mut free = (1..Reg::SP.number()).rev().filter(|r| !taken.contains(r)).filter_map(Reg::new);
         let mut native = BTreeMap::new();
         let wanted = used.iter().filter(|r| !constant(**r)).count();
-        let extra = usize::from(scratch) + usize::from(callee);
-        let refused = || problem::registers(wanted, usize::from(Reg::SP.number()) - 1, extra);
+        let refused = || problem::registers(wanted, usize::from(Reg::SP.number()) - 1 - usize::from(callee), callee);
         for &r in used {
             let reg = match r {
                 r if constant(r) => Reg::ZERO,
@@ -88,10 +79,8 @@ impl Registers {
             };
             native.insert(r, reg);
         }
-        let mut one = |wanted: bool| if wanted { free.next().map(Some).ok_or_else(refused) } else { Ok(None) };
-        let scratch = one(scratch)?;
-        let callee = one(callee)?;
-        Ok(Registers { native, scratch, callee })
+        let callee = if callee { Some(free.next().ok_or_else(refused)?) } else { None };
+        Ok(Registers { native, callee })
     }
 
     pub(super) fn of(&self, reg: Reg) -> Reg {
@@ -109,11 +98,6 @@ pub(super) fn registers(inst: &Inst) -> impl Iterator<Item = (Reg, bool)> + '_ {
     let nothing = Code::is_nothing(inst);
     let slots = inst.kind.layout().into_iter().filter(move |_| !nothing);
     slots.flat_map(move |slot| slot.register_fields().map(move |f| (inst.regs[usize::from(f)], slot.is_written())))
-}
-
-/// An instruction for which straight code does not suffice: see [`straight`].
-pub(super) fn is_read(inst: &Inst) -> bool {
-    matches!(inst.kind, Kind::Row { row: Row::Read, .. })
 }
 
 /// Where the checks of cells draw their lines.
@@ -237,10 +221,11 @@ impl Native<'_> {
                     native.regs[field] = self.registers.of(inst.regs[field]);
                 }
                 let mut ops = vec![Op::Inst(native)];
-                if is_read(inst)
-                    && let Some(scratch) = self.registers.scratch
-                {
-                    ops.extend(narrow(native.regs[0], scratch)?);
+                if matches!(inst.kind, Kind::Row { row: Row::Read, .. }) {
+                    // The tape's words may have more than 32 bits.
+                    let read = native.regs[0];
+                    ops.push(Op::Check(format!("assert.ge {read}, -0x80000000")));
+                    ops.push(Op::Check(format!("assert.lt {read}, 0x80000000")));
                 }
                 ops
             }
@@ -310,13 +295,6 @@ impl Test {
     pub(super) const fn of_always() -> Test {
         Test { cond: Cond::Always, a: Reg::ZERO, b: None, k: 0 }
     }
-}
-
-/// What checks that a register holds a word of 32 bits.
-fn narrow(reg: Reg, scratch: Reg) -> Result<Vec<Op>, OperandError> {
-    let Some(kind) = lookup("xorsar32") else { return Ok(Vec::new()) };
-    let inst = Inst::build(kind, &[Operand::Reg(scratch), Operand::Reg(reg), Operand::Reg(Reg::ZERO)])?;
-    Ok(vec![Op::Inst(inst), Op::Check(format!("assert.eq {scratch}, {reg}")), Op::Inst(inst)])
 }
 
 /// What undoes straight code or a call.

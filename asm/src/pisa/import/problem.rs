@@ -1,7 +1,5 @@
 //! Why a program of PISA is not translated.
 
-use std::fmt::Write as _;
-
 macro_rules! whys {
     ($( $(#[doc = $doc:literal])+ $Name:ident $code:literal $message:literal $help:literal; )*) => {
         /// What cannot be translated.
@@ -110,12 +108,8 @@ impl Problem {
     }
 }
 
-/// The message for registers that there is no room for.
-pub(super) fn registers(wanted: usize, there: usize, extra: usize) -> String {
-    let mut text = format!("the program uses {wanted} registers, and native code has {there} for it");
-    if extra > 0 {
-        let _ =
-            write!(text, " beside {}", crate::diagnostic::plural(extra as u64, "register of the translation's own"));
-    }
-    text
+/// The message for registers that there is no room for; `callee`: one more is wanted for calls by a distance.
+pub(super) fn registers(wanted: usize, there: usize, callee: bool) -> String {
+    let own = if callee { ", one of its 30 being for calls by a distance" } else { "" };
+    format!("the program uses {wanted} registers, and native code has {there} for it{own}")
 }
