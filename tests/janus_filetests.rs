@@ -18,10 +18,8 @@ mod common;
 #[path = "common/compiled.rs"]
 mod compiled;
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use pendula::asm::assemble;
@@ -39,7 +37,7 @@ use pendula::vm::{Config, Engine, Event, Machine, Outcome, Program};
 use pendula_native::cc::Rounding;
 
 use common::{Problem, compare};
-use compiled::{STEPS, diagnostics, evaluate, levels, trap};
+use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, levels, told_by_run, trap, verdict};
 
 /// Codes that no file can show, and why not.
 const EXEMPT: &[(&str, &str)] =
@@ -105,12 +103,7 @@ impl Expected {
 }
 
 fn files(kind: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests/janus").join(kind);
-    let entries = std::fs::read_dir(folder).expect("a folder");
-    let mut out: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
-    out.retain(|p| p.extension().is_some_and(|e| e == "ja" || e == "janus"));
-    out.sort();
-    out
+    compiled::files(&format!("janus/{kind}"), &["ja", "janus"])
 }
 
 /// What a run showed.
@@ -310,10 +303,7 @@ fn error_file(path: &Path) -> Result<(), String> {
     let mut complaints = String::new();
     let found = diagnostics(&text, &loaded, &mut complaints);
     compare(&expected.problems, found, &mut complaints);
-    if expected.problems.is_empty() {
-        complaints.push_str("expects nothing\n");
-    }
-    if complaints.is_empty() { Ok(()) } else { Err(complaints) }
+    verdict(&expected.problems, complaints)
 }
 
 fn trap_file(path: &Path, level: u8) -> Result<(), String> {
@@ -342,73 +332,33 @@ fn trap_file(path: &Path, level: u8) -> Result<(), String> {
         if *engine != Engine::Interpreter {
             continue;
         }
-        match evaluate(nil, program.module(), &before, direction)? {
-            Ok(_) => complaints.push_str("the evaluator does not stop\n"),
-            Err(error) if line != Some(error.loc().line as usize) => {
-                let _ = writeln!(complaints, "the evaluator stops at line {}: {error}", error.loc().line);
-            }
-            Err(_) => {}
-        }
+        evaluator_stops(nil, program.module(), (&before, direction), line, &mut complaints)?;
     }
     // What the command line tells.
     if let ([problem], 2) = (expected.problems.as_slice(), level) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
-        command.arg("run").arg(path).args(expected.command_line()).env_remove("RUST_LOG").env("NO_COLOR", "1");
-        let output = command.output().map_err(|e| e.to_string())?;
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
-        if !told.contains(&format!("{name}:{}:", problem.line)) || !told.contains(&problem.message) {
-            let _ = writeln!(complaints, "the command line does not say so:\n{told}");
-        }
+        told_by_run(path, expected.command_line(), (problem.line, &problem.message), &mut complaints)?;
     }
-    if expected.problems.is_empty() {
-        complaints.push_str("expects nothing\n");
-    }
-    if complaints.is_empty() { Ok(()) } else { Err(complaints) }
-}
-
-fn all(kind: &str, least: usize, one: impl Fn(&Path) -> Result<(), String>) {
-    let files = files(kind);
-    assert!(files.len() >= least, "only {} files", files.len());
-    let mut failed = String::new();
-    for path in &files {
-        if let Err(complaints) = one(path) {
-            let _ = writeln!(failed, "{}:\n{complaints}", path.display());
-        }
-    }
-    assert!(failed.is_empty(), "\n{failed}");
+    verdict(&expected.problems, complaints)
 }
 
 #[test]
 fn programs_run_both_ways() {
-    all("run", 20, |path| levels(|level| run_file(path, level)));
+    all(&files("run"), 20, |path| levels(|level| run_file(path, level)));
 }
 
 #[test]
 fn programs_that_trap_say_where() {
-    all("trap", 20, |path| levels(|level| trap_file(path, level)));
+    all(&files("trap"), 20, |path| levels(|level| trap_file(path, level)));
 }
 
 #[test]
 fn programs_in_error_say_why() {
-    all("error", 15, error_file);
+    all(&files("error"), 15, error_file);
 }
 
 #[test]
 fn every_code_has_a_file() {
-    let mut seen = BTreeSet::new();
-    for path in ["run", "error", "trap"].into_iter().flat_map(files) {
-        let text = std::fs::read_to_string(&path).expect("text");
-        let expected = Expected::of(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        seen.extend(expected.problems.into_iter().map(|p| p.code));
-    }
-    let own = codes::codes().map(|(code, _)| code);
-    let missing: Vec<&str> = own
-        .chain(TRAPS.iter().copied())
-        .filter(|code| !seen.contains(*code) && !EXEMPT.iter().any(|(exempt, _)| exempt == code))
-        .collect();
-    assert!(missing.is_empty(), "no file expects {}", missing.join(", "));
-    for (code, why) in EXEMPT {
-        assert!(!seen.contains(*code), "{code} has a file, although it {why}");
-    }
+    let codes = codes::codes().map(|(code, _)| code).chain(TRAPS.iter().copied());
+    let problems = |text: &str| Expected::of(text).map(|e| e.problems);
+    compiled::every_code_has_a_file(["run", "error", "trap"].into_iter().flat_map(files), problems, codes, EXEMPT);
 }

@@ -256,7 +256,7 @@ fn difference(code: &[Inst], routine: &Span, undo: &Span) -> Option<(u32, Option
         let (Some(inst), Some(found)) = (code.get(from as usize), code.get(to as usize)) else { break };
         let inverse = inst.inverse();
         let imm = match inst.kind.flow() {
-            Flow::Straight | Flow::Run | Flow::CallRegister | Flow::Branch | Flow::Cell => inst.imm,
+            Flow::Straight | Flow::Run | Flow::CallRegister | Flow::Branch(_) | Flow::Cell => inst.imm,
             Flow::Jump | Flow::Procedure => inst.imm.wrapping_neg(),
             Flow::Call | Flow::GradientCall => inst.imm.wrapping_add(i64::from(from) - i64::from(to)),
         };

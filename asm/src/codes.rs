@@ -6,16 +6,7 @@
 
 use pendula_isa::verify::Problem;
 
-macro_rules! own_codes {
-    ($( $Name:ident $code:literal $title:literal; )*) => {
-        $( #[doc = $title] pub(crate) const $Name: &str = $code; )*
-
-        /// The assembler's own codes with their titles.
-        const OWN: &[(&str, &str)] = &[$( ($code, $title), )*];
-    };
-}
-
-own_codes! {
+pendula_isa::diagnostic_codes! {
     CHARACTER "P0001" "a character that means nothing here";
     NUMBER "P0002" "a number that cannot be read";
     QUOTES "P0003" "a text or character that does not end, or an unknown escape in it";

@@ -166,7 +166,7 @@ const fn mirror(region: Region, at: u32) -> u32 {
 /// The inverse of the instruction at `at`, for address `to`.
 fn moved(inst: &Inst, at: u32, to: u32) -> Result<Inst, InvertError> {
     let imm = match inst.kind.flow() {
-        Flow::Straight | Flow::Run | Flow::Branch | Flow::Cell => return Ok(inst.inverse()),
+        Flow::Straight | Flow::Run | Flow::Branch(_) | Flow::Cell => return Ok(inst.inverse()),
         Flow::CallRegister => return Ok(*inst),
         // Both ends move, and change places.
         Flow::Jump | Flow::Procedure => -inst.imm,

@@ -29,18 +29,7 @@ pub const HEADER: &str = ";; pendulum pal file";
 /// Errors after which reading ends.
 const MANY: usize = 100;
 
-macro_rules! own_codes {
-    ($( $Name:ident $code:literal $title:literal; )*) => {
-        $( #[doc = $title] const $Name: &str = $code; )*
-
-        /// The codes of this module with a title each.
-        pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
-            [$( ($code, $title), )*].into_iter()
-        }
-    };
-}
-
-own_codes! {
+pendula_isa::diagnostic_codes! {
     HEADING "P0330" "a PISA file that does not begin as one";
     INSTRUCTION "P0331" "no instruction of PISA";
     OPERANDS "P0332" "too few or too many operands of a PISA instruction";
@@ -53,6 +42,11 @@ own_codes! {
     STRICT "P0339" "an immediate or a distance beyond the bits of an instruction word";
     SECOND_START "P0340" "a second `.start`";
     TOO_LONG "P0341" "a PISA file beyond the limits";
+}
+
+/// The codes of what is wrong with a file, with a title each.
+pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    OWN.iter().copied()
 }
 
 /// What becomes of an instruction that writes a register and reads it again, such as `ADD $1 $1`, which could not be undone.

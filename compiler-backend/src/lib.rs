@@ -12,3 +12,4 @@ pub mod janus;
 pub mod lower;
 pub mod nil;
 pub mod passes;
+pub mod syntax;

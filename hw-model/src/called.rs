@@ -131,7 +131,7 @@ impl Called {
             | Flow::Procedure
             | Flow::CallRegister
             | Flow::Run
-            | Flow::Branch
+            | Flow::Branch(_)
             | Flow::Cell => return None,
         };
         let direction = if inverse { mode.direction.flip() } else { mode.direction };

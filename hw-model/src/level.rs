@@ -225,7 +225,7 @@ fn role(inst: &Inst) -> Role {
             Flow::Jump if inverse => Role::Check,
             Flow::Procedure if !inverse => Role::Check,
             Flow::Run | Flow::Cell => Role::Host,
-            Flow::Branch | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
+            Flow::Branch(_) | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
                 Role::Compute
             }
             Flow::Straight => match row.info().class {

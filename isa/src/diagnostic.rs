@@ -3,6 +3,17 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+/// Declares the codes of one source of messages, each once: a constant by its name, and `OWN`, the list of codes with their titles.
+#[macro_export]
+macro_rules! diagnostic_codes {
+    ($( $Name:ident $code:literal $title:literal; )*) => {
+        $( #[doc = $title] pub(crate) const $Name: &str = $code; )*
+
+        /// The codes with their titles.
+        const OWN: &[(&str, &str)] = &[$( ($code, $title), )*];
+    };
+}
+
 /// How grave a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {

@@ -6,7 +6,7 @@ use crate::class::GateClass;
 use crate::desk;
 use crate::num::Env;
 use crate::operand::{Layout, Operand, OperandError, OperandKind, Shape, Slot, layout};
-use crate::table::{ARITY, Flow, Func, Row, Variant, accumulator_class, int_fn};
+use crate::table::{ARITY, Flow, Func, Row, Variant, accumulator_class};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
 /// What an instruction is, apart from its operands.
@@ -89,49 +89,15 @@ impl Kind {
         }
     }
 
-    /// Whether code of this profile may have the instruction.
+    /// Whether code of this profile may have the instruction. Where words have fewer bits it has neither addresses nor sums of whole words.
     pub fn belongs_to(self, profile: Profile) -> bool {
-        match (profile, self) {
-            (Profile::Native, Kind::Accumulate { .. }) => true,
-            (Profile::Native, Kind::Row { row, .. }) => row.info().profile.is_none(),
-            // What makes words of 32 bits of such, and needs neither addresses nor a stack.
-            (Profile::Pisa, Kind::Accumulate { acc, func, shape, .. }) => {
-                let narrow = matches!(
-                    func,
-                    Func::Int(
-                        int_fn::Fn::Id
-                            | int_fn::Fn::And
-                            | int_fn::Fn::Or
-                            | int_fn::Fn::Nor
-                            | int_fn::Fn::Lt
-                            | int_fn::Fn::Ltu
-                            | int_fn::Fn::Eq
-                            | int_fn::Fn::Min
-                            | int_fn::Fn::Max
-                            | int_fn::Fn::Shl32
-                            | int_fn::Fn::Shr32
-                            | int_fn::Fn::Sar32
-                    )
-                );
-                acc == Acc::Xor && narrow && !shape.layout().into_iter().any(Slot::is_memory)
+        let native = profile == Profile::Native;
+        match self {
+            Kind::Accumulate { acc, func, shape, .. } => {
+                let registers = || acc == Acc::Xor && !shape.layout().into_iter().any(Slot::is_memory);
+                func.info().profiles.has(profile) && (native || registers())
             }
-            (Profile::Pisa, Kind::Row { row, ty, .. }) => {
-                let typed = matches!(row, Row::Assert | Row::Zero | Row::Show) && ty == Ty::Int;
-                let own = row.info().profile == Some(Profile::Pisa);
-                let shared = matches!(
-                    row,
-                    Row::Swap
-                        | Row::Not
-                        | Row::Add32
-                        | Row::Neg32
-                        | Row::Rol32
-                        | Row::Emit
-                        | Row::Read
-                        | Row::Print
-                        | Row::Start
-                );
-                own || typed || shared
-            }
+            Kind::Row { row, ty, .. } => row.info().profiles.has(profile) && (native || ty == Ty::Int),
         }
     }
 
@@ -250,8 +216,8 @@ impl Inst {
     ///
     /// Errors: operands of the wrong number or kind, and everything [`Inst::validate`] rejects.
     pub fn build(family: Kind, operands: &[Operand]) -> Result<Inst, OperandError> {
-        let own = matches!(family, Kind::Row { row, .. } if row.info().profile == Some(Profile::Pisa));
-        Inst::build_in(if own { Profile::Pisa } else { Profile::Native }, family, operands)
+        let profile = if family.belongs_to(Profile::Native) { Profile::Native } else { Profile::Pisa };
+        Inst::build_in(profile, family, operands)
     }
 
     /// As [`Inst::build`], for code of a profile.

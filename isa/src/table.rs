@@ -6,7 +6,8 @@
 //! [`Shape`](crate::operand::Shape) they span most of the instruction set.
 //! `instructions` are the other straight-line instructions, `control` those
 //! that direct control. A row gives, in order: its documentation, its
-//! encoding, name, mnemonic (and its partner's), operands, types, gate class and its meaning, as a body
+//! encoding, name, mnemonic (and its partner's), operands, types, gate class, the profiles that have it (`in`;
+//! the native one if nothing is said) and its meaning, as a body
 //! generic over [`Domain`]. A function of real numbers also gives its partial derivatives, over
 //! [`Calculus`]; what another instruction does to gradient words is its
 //! [`Adjoint`]. The functions in `real` are rows of fixed-point and floating-point numbers alike.
@@ -53,6 +54,8 @@ pub struct FunctionInfo {
     pub class: GateClass,
     /// Documentation, one line an element.
     pub docs: &'static [&'static str],
+    /// Whether it makes words of fewer bits of such, and so serves in profiles whose words have fewer.
+    pub profiles: Profiles,
     /// How many of the arguments, the first ones, have partial derivatives; 0 if the function is discrete.
     pub partials: usize,
 }
@@ -109,8 +112,8 @@ pub struct RowInfo {
     pub flow: Flow,
     /// Whether the instruction moves the stack pointer.
     pub moves_sp: bool,
-    /// The only profile that has the instruction, where it is not the native one's; see [`Kind::belongs_to`](crate::Kind::belongs_to).
-    pub profile: Option<Profile>,
+    /// The profiles that have the instruction, with integers.
+    pub profiles: Profiles,
     /// What it does to gradient words.
     pub adjoint: Adjoint,
     /// Documentation, one line an element.
@@ -126,6 +129,39 @@ pub enum Test {
     Optional,
     /// A condition.
     Required,
+}
+
+/// The profiles that have an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profiles {
+    /// The native one.
+    Native,
+    /// `pisa`.
+    Pisa,
+    /// Both.
+    Both,
+}
+
+impl Profiles {
+    /// Whether a profile is among them.
+    pub const fn has(self, profile: Profile) -> bool {
+        match (self, profile) {
+            (Profiles::Both, _) => true,
+            (Profiles::Native, p) => matches!(p, Profile::Native),
+            (Profiles::Pisa, p) => matches!(p, Profile::Pisa),
+        }
+    }
+}
+
+/// What a branch does to the branch register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Adds the distance to its label, if its condition holds: `bra`.
+    Distance,
+    /// Adds the distance, and turns around: `rbra`.
+    Turn,
+    /// Exchanges it with a register: `swapbr`.
+    Register,
 }
 
 /// How control goes on after an instruction.
@@ -145,8 +181,8 @@ pub enum Flow {
     CallRegister,
     /// The bounds of a run: `start` / `finish`.
     Run,
-    /// By the branch register: `bra`, `rbra`, `swapbr`.
-    Branch,
+    /// By the branch register.
+    Branch(By),
     /// Nowhere: `cell`, a word of data among instructions.
     Cell,
 }
@@ -263,18 +299,18 @@ macro_rules! table {
         functions { $( $Ty:ident $mod:ident $own:ident { $(
             $(#[doc = $fdoc:literal])+
             $fid:literal $F:ident $fname:literal ($($x:ident $(: $xty:ident)?),+) $(from $From:ident)?
-            class $fclass:ident $(/ $ffloat:ident)? |$fd:ident| $value:block
+            class $fclass:ident $(/ $ffloat:ident)? $(in $fprofiles:ident)? |$fd:ident| $value:block
             $( partials |$c:ident, $y:ident| [$($p:block),+] )?
         )* } )* }
         instructions { $(
             $(#[doc = $idoc:literal])+
             $iid:literal $I:ident $iname:literal $(/ $ipartner:literal)? ($($o:ident: $kind:ident),*) on [$($ity:ident),+]
-            $(test $itest:ident)? $(moves $sp:ident)? $(adjoint $adjoint:ident)? class $iclass:ident $(in $iprofile:ident)? |$id:ident, $iv:ident| $run:block $( undo $undo:block )?
+            $(test $itest:ident)? $(moves $sp:ident)? $(adjoint $adjoint:ident)? class $iclass:ident $(in $iprofiles:ident)? |$id:ident, $iv:ident| $run:block $( undo $undo:block )?
         )* }
         control { $(
             $(#[doc = $cdoc:literal])+
             $cid:literal $C:ident $cname:literal $(/ $cpartner:literal)? ($($co:ident: $ckind:ident),*) on [$($cty:ident),+]
-            $(test $ctest:ident)? $(moves $csp:ident)? class $cclass:ident flow $flow:ident $(in $cprofile:ident)?
+            $(test $ctest:ident)? $(moves $csp:ident)? class $cclass:ident flow $flow:ident $(by $by:ident)? $(in $cprofiles:ident)?
         )* }
     ) => {
         $(
@@ -313,6 +349,7 @@ macro_rules! table {
                             }),+],
                             class: table!(@class $Ty $fclass $($ffloat)?),
                             docs: &[$($fdoc),+],
+                            profiles: table!(@profiles $($fprofiles)?),
                             partials: count!($($($p),+)?),
                             }
                         };
@@ -387,7 +424,7 @@ macro_rules! table {
                         class: GateClass::$iclass,
                         flow: Flow::Straight,
                         moves_sp: table!(@sp $($sp)?),
-                        profile: table!(@profile $($iprofile)?),
+                        profiles: table!(@profiles $($iprofiles)?),
                         adjoint: table!(@adjoint $($adjoint)?),
                         docs: &[$($idoc),+],
                     };
@@ -428,9 +465,9 @@ macro_rules! table {
                         types: &[$(Ty::$cty),+],
                         test: table!(@test $($ctest)?),
                         class: GateClass::$cclass,
-                        flow: Flow::$flow,
+                        flow: Flow::$flow $((By::$by))?,
                         moves_sp: table!(@sp $($csp)?),
-                        profile: table!(@profile $($cprofile)?),
+                        profiles: table!(@profiles $($cprofiles)?),
                         adjoint: Adjoint::Discrete,
                         docs: &[$($cdoc),+],
                     }, )*
@@ -472,8 +509,8 @@ macro_rules! table {
     (@adjoint $a:ident) => { Adjoint::$a };
     (@test) => { Test::None };
     (@test $t:ident) => { Test::$t };
-    (@profile) => { None };
-    (@profile $p:ident) => { Some(Profile::$p) };
+    (@profiles) => { Profiles::Native };
+    (@profiles $p:ident) => { Profiles::$p };
     (@sp) => { false };
     (@sp sp) => { true };
 }
@@ -482,7 +519,7 @@ table! {
     functions {
         Int int_fn int {
             /// The operand itself.
-            0 Id "" (a) class Wire |d| { let _ = d; Ok(a) }
+            0 Id "" (a) class Wire in Both |d| { let _ = d; Ok(a) }
             /// The product, modulo 2^64.
             1 Mul "mul" (a, b) class Multiply |d| { Ok(d.mul(a, b)) }
             /// The quotient of signed integers, rounded toward zero. Division by zero traps; the smallest integer divided by -1 wraps.
@@ -494,11 +531,11 @@ table! {
             /// The remainder that belongs to `div`: it has the sign of `b`. Division by zero traps.
             5 Mod "mod" (a, b) class Divide |d| { d.kernel2(int::modulo, a, b) }
             /// Bitwise and.
-            6 And "and" (a, b) class Logic |d| { Ok(d.and(a, b)) }
+            6 And "and" (a, b) class Logic in Both |d| { Ok(d.and(a, b)) }
             /// Bitwise or.
-            7 Or "or" (a, b) class Logic |d| { Ok(d.or(a, b)) }
+            7 Or "or" (a, b) class Logic in Both |d| { Ok(d.or(a, b)) }
             /// Bitwise nor: the complement of or.
-            8 Nor "nor" (a, b) class Logic |d| { let o = d.or(a, b); Ok(d.not(o)) }
+            8 Nor "nor" (a, b) class Logic in Both |d| { let o = d.or(a, b); Ok(d.not(o)) }
             /// `a` shifted left by `b` modulo 64.
             9 Shl "shl" (a, b) class Shift |d| { Ok(d.shl(a, b)) }
             /// `a` shifted right by `b` modulo 64, zeros coming in.
@@ -506,15 +543,15 @@ table! {
             /// `a` shifted right by `b` modulo 64, copies of the sign bit coming in.
             11 Sar "sar" (a, b) class Shift |d| { Ok(d.sar(a, b)) }
             /// 1 if `a` < `b` as signed integers, else 0.
-            12 Lt "lt" (a, b) class Compare |d| { Ok(d.lt(a, b)) }
+            12 Lt "lt" (a, b) class Compare in Both |d| { Ok(d.lt(a, b)) }
             /// 1 if `a` < `b` as unsigned integers, else 0.
-            13 Ltu "ltu" (a, b) class Compare |d| { Ok(d.ltu(a, b)) }
+            13 Ltu "ltu" (a, b) class Compare in Both |d| { Ok(d.ltu(a, b)) }
             /// 1 if `a` = `b`, else 0.
-            14 Eq "eq" (a, b) class Equal |d| { Ok(d.eq(a, b)) }
+            14 Eq "eq" (a, b) class Equal in Both |d| { Ok(d.eq(a, b)) }
             /// The smaller of two signed integers.
-            15 Min "min" (a, b) class Select |d| { let c = d.lt(a, b); Ok(d.select(c, a, b)) }
+            15 Min "min" (a, b) class Select in Both |d| { let c = d.lt(a, b); Ok(d.select(c, a, b)) }
             /// The larger of two signed integers.
-            16 Max "max" (a, b) class Select |d| { let c = d.lt(a, b); Ok(d.select(c, b, a)) }
+            16 Max "max" (a, b) class Select in Both |d| { let c = d.lt(a, b); Ok(d.select(c, b, a)) }
             /// A fixed-point number as an integer, rounded down.
             17 CvtQ "cvt" (a) from Q class Convert |d| { d.kernel1(convert::q_to_int, a) }
             /// A logarithmic number as an integer, rounded to the nearest, ties to even. Traps where the integer has no room for it.
@@ -538,11 +575,11 @@ table! {
             /// 1 if `a` = `b` as floating-point numbers, else 0: -0.0 equals 0.0. A NaN traps; where the run lets it through, the result is 0.
             27 EqF "eq" (a, b) from F class Equal |d| { d.compare(Cond::Eq, Ty::F, a, b) }
             /// `a` shifted left by `b` modulo 32, as a word of 32 bits: its sign bit is copied into the upper half.
-            29 Shl32 "shl32" (a, b) class Shift |d| { let n = amount32(d, b); let r = d.shl(a, n); Ok(signed(d, 32, r)) }
+            29 Shl32 "shl32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let r = d.shl(a, n); Ok(signed(d, 32, r)) }
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, zeros coming in, as a word of 32 bits.
-            30 Shr32 "shr32" (a, b) class Shift |d| { let n = amount32(d, b); let low = unsigned(d, 32, a); let r = d.shr(low, n); Ok(signed(d, 32, r)) }
+            30 Shr32 "shr32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let low = unsigned(d, 32, a); let r = d.shr(low, n); Ok(signed(d, 32, r)) }
             /// The lower 32 bits of `a` shifted right by `b` modulo 32, copies of their sign bit coming in.
-            31 Sar32 "sar32" (a, b) class Shift |d| { let n = amount32(d, b); let low = signed(d, 32, a); Ok(d.sar(low, n)) }
+            31 Sar32 "sar32" (a, b) class Shift in Both |d| { let n = amount32(d, b); let low = signed(d, 32, a); Ok(d.sar(low, n)) }
             /// The quotient of unsigned integers. Division by zero traps.
             32 Udiv "udiv" (a, b) class Divide |d| { d.kernel2(int::udiv, a, b) }
             /// The remainder that belongs to `udiv`. Division by zero traps.
@@ -746,7 +783,7 @@ table! {
     }
     instructions {
         /// Exchanges two registers.
-        0 Swap "swap" (a: Target, b: Target) on [Int] adjoint Moves class Swap |d, v| {
+        0 Swap "swap" (a: Target, b: Target) on [Int] adjoint Moves class Swap in Both |d, v| {
             let (a, b) = (d.operand(0)?, d.operand(1)?);
             d.set(0, b)?;
             d.set(1, a)
@@ -770,7 +807,7 @@ table! {
             d.set(0, n)
         }
         /// Complements every bit.
-        3 Not "not" (a: Target) on [Int] class Not |d, v| {
+        3 Not "not" (a: Target) on [Int] class Not in Both |d, v| {
             let a = d.operand(0)?;
             let n = d.not(a);
             d.set(0, n)
@@ -833,13 +870,13 @@ table! {
             Ok(())
         }
         /// Traps unless the condition holds between `a` and `b`, in both directions.
-        8 Assert "assert" (a: Source, b: Value) on [Int, Q, L, F] test Required class Check |d, v| {
+        8 Assert "assert" (a: Source, b: Value) on [Int, Q, L, F] test Required class Check in Both |d, v| {
             let (a, b) = (d.operand(0)?, d.operand(1)?);
             let c = d.compare(v.cond, v.ty, a, b)?;
             d.check(c, Fault::Assert)
         }
         /// Traps unless the register is zero. At gradient level 1 and above it also drops the register's gradient word, and counts it as lost.
-        9 Zero "zero" (r: Target) on [Int] adjoint Drops class Check |d, v| {
+        9 Zero "zero" (r: Target) on [Int] adjoint Drops class Check in Both |d, v| {
             let r = d.operand(0)?;
             let z = d.word(0);
             let clear = d.eq(r, z);
@@ -857,7 +894,7 @@ table! {
             d.set(0, zero)
         }
         /// Moves a word to the output tape and leaves zero (`unemit`: takes it back; traps unless the register is zero and the tape has a word).
-        11 Emit "emit" / "unemit" (r: Target) on [Int] adjoint Moves class Host |d, v| {
+        11 Emit "emit" / "unemit" (r: Target) on [Int] adjoint Moves class Host in Both |d, v| {
             let r = d.operand(0)?;
             let left = d.emit(r)?;
             d.set(0, left)
@@ -871,7 +908,7 @@ table! {
             d.set(0, w)
         }
         /// Exclusive-ors the next word of the input tape into a register (`unread`: the word read last, which goes back to the tape).
-        12 Read "read" / "unread" (r: Target) on [Int] class Host |d, v| {
+        12 Read "read" / "unread" (r: Target) on [Int] class Host in Both |d, v| {
             let r = d.operand(0)?;
             let w = d.next_input()?;
             d.advance_input();
@@ -885,13 +922,13 @@ table! {
             d.set(0, x)
         }
         /// Shows the number in a register to the user, when running forward only.
-        13 Show "show" (r: Source) on [Int, Q, L, F] class Host |d, v| {
+        13 Show "show" (r: Source) on [Int, Q, L, F] class Host in Both |d, v| {
             let r = d.operand(0)?;
             d.show(v.ty, r);
             Ok(())
         }
         /// Shows a text to the user, when running forward only.
-        14 Print "print" (text: Text) on [Int] class Host |d, v| {
+        14 Print "print" (text: Text) on [Int] class Host in Both |d, v| {
             d.print(0);
             Ok(())
         }
@@ -940,7 +977,7 @@ table! {
             narrow_add(d, true, signed, 16)
         }
         /// Adds to a signed integer of 32 bits (`sub32`: subtracts), modulo 2^32. The word holds it sign-extended; what else stands above its bits stays.
-        20 Add32 "add32" / "sub32" (a: Target, b: Value) on [Int] class Add |d, v| {
+        20 Add32 "add32" / "sub32" (a: Target, b: Value) on [Int] class Add in Both |d, v| {
             narrow_add(d, false, signed, 32)
         } undo {
             narrow_add(d, true, signed, 32)
@@ -964,14 +1001,14 @@ table! {
             narrow_add(d, true, unsigned, 32)
         }
         /// Changes the sign of a signed integer of 32 bits, modulo 2^32. What stands above its bits stays with them.
-        24 Neg32 "neg32" (a: Target) on [Int] class Increment |d, v| {
+        24 Neg32 "neg32" (a: Target) on [Int] class Increment in Both |d, v| {
             let (a, zero) = (d.operand(0)?, d.word(0));
             let n = d.sub(zero, a);
             let n = narrow(d, signed, 32, a, n);
             d.set(0, n)
         }
         /// Rotates the bits of a word of 32 bits to the left (`ror32`: to the right) by an amount modulo 32. What stands above them stays.
-        25 Rol32 "rol32" / "ror32" (a: Target, n: Amount) on [Int] class Rotate |d, v| { rotate32(d, false) } undo { rotate32(d, true) }
+        25 Rol32 "rol32" / "ror32" (a: Target, n: Amount) on [Int] class Rotate in Both |d, v| { rotate32(d, false) } undo { rotate32(d, true) }
         /// Exchanges a register with the cell at the address in another. There are 2^32 cells, in which instructions lie, too: exchanging one traps.
         26 Exch32 "exch32" (a: Target, address: Source) on [Int] class Swap in Pisa |d, v| {
             let (a, address) = (d.operand(0)?, d.operand(1)?);
@@ -982,7 +1019,7 @@ table! {
     }
     control {
         /// Where a run begins (`finish`: where it ends). Running backward, they change places.
-        32 Start "start" / "finish" () on [Int] class Branch flow Run
+        32 Start "start" / "finish" () on [Int] class Branch flow Run in Both
         /// A jump (`from`: the place where it lands). Forward, `jmp c, L` goes on after the `from` at L if c holds, and the condition of that `from` must then hold;
         /// else it falls through. A `from` reached by falling through must find its condition false. Backward, the two change places.
         33 Jmp "jmp" / "from" (a: Source, b: Small, label: Label) on [Int, Q, L, F] test Optional class Branch flow Jump
@@ -997,11 +1034,11 @@ table! {
         /// Adds the distance to a label to the branch register if the condition holds. After each instruction that leaves the branch register other than 0,
         /// control goes on at that distance, where a `bra`, `rbra` or `swapbr` must stand; else at the next instruction. So a `bra` is landed on by
         /// another that it names: the distances cancel each other.
-        38 Bra "bra" (a: Source, b: Small, label: Label) on [Int] test Optional class Branch flow Branch in Pisa
+        38 Bra "bra" (a: Source, b: Small, label: Label) on [Int] test Optional class Branch flow Branch by Distance in Pisa
         /// As `bra`, and turns around: instructions are undone, in the opposite order, until another `rbra` turns again.
-        39 Rbra "rbra" (label: Label) on [Int] class Branch flow Branch in Pisa
+        39 Rbra "rbra" (label: Label) on [Int] class Branch flow Branch by Turn in Pisa
         /// Exchanges a register with the branch register, which it shows, and takes, as the distance in the direction of the run.
-        40 Swapbr "swapbr" (r: Target) on [Int] class Branch flow Branch in Pisa
+        40 Swapbr "swapbr" (r: Target) on [Int] class Branch flow Branch by Register in Pisa
         /// A cell that holds a word. Control that comes to it traps.
         41 Cell "cell" (word: Constant) on [Int] class Memory flow Cell in Pisa
     }

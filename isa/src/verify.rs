@@ -144,7 +144,7 @@ pub fn verify(module: &Module) -> (Structure, Vec<Violation>) {
                 Some((_, t)) if is_row(t, Row::Proc, false) => {}
                 t => found.push(Violation { problem: Problem::NotProcedure, at, other: t.map(|(n, _)| n) }),
             },
-            Flow::Straight | Flow::Procedure | Flow::CallRegister | Flow::Run | Flow::Branch | Flow::Cell => {}
+            Flow::Straight | Flow::Procedure | Flow::CallRegister | Flow::Run | Flow::Branch(_) | Flow::Cell => {}
         }
     }
     found.sort_by_key(|v| v.at);

@@ -1,6 +1,9 @@
 //! What the harnesses of compiled languages share: what a compilation and a run said, and the evaluator.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use pendula::asm::diagnostic::Severity;
 use pendula::compiler::ir::eval::{self, Evaluation};
@@ -122,4 +125,91 @@ pub(crate) fn evaluate(
 pub(crate) fn levels(one: impl Fn(u8) -> Result<(), String>) -> Result<(), String> {
     let told: String = (0..=2).filter_map(|level| Some(format!("-O{level}: {}", one(level).err()?))).collect();
     if told.is_empty() { Ok(()) } else { Err(told) }
+}
+
+/// The programs of a folder of `tests/filetests`, in order.
+pub(crate) fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/filetests").join(folder);
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut out: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    out.retain(|p| p.extension().is_some_and(|e| extensions.iter().any(|x| e == *x)));
+    out.sort();
+    out
+}
+
+/// Does something with each file, of which there must be so many, and tells what is wrong with any.
+pub(crate) fn all(files: &[PathBuf], least: usize, one: impl Fn(&Path) -> Result<(), String>) {
+    assert!(files.len() >= least, "only {} files", files.len());
+    let mut failed = String::new();
+    for path in files {
+        if let Err(complaints) = one(path) {
+            let _ = writeln!(failed, "{}:\n{complaints}", path.display());
+        }
+    }
+    assert!(failed.is_empty(), "\n{failed}");
+}
+
+/// What is to be said of a file that expects problems.
+pub(crate) fn verdict(expected: &[Problem], mut complaints: String) -> Result<(), String> {
+    if expected.is_empty() {
+        complaints.push_str("expects nothing\n");
+    }
+    if complaints.is_empty() { Ok(()) } else { Err(complaints) }
+}
+
+/// Sees that the evaluator stops where the machine did.
+pub(crate) fn evaluator_stops(
+    nil: &Nil,
+    module: &Module,
+    (data, direction): (&[u64], Direction),
+    line: Option<usize>,
+    complaints: &mut String,
+) -> Result<(), String> {
+    match evaluate(nil, module, data, direction)? {
+        Ok(_) => complaints.push_str("the evaluator does not stop\n"),
+        Err(error) if line != Some(error.loc().line as usize) => {
+            let _ = writeln!(complaints, "the evaluator stops at line {}: {error}", error.loc().line);
+        }
+        Err(_) => {}
+    }
+    Ok(())
+}
+
+/// What `pendula run` tells of a program that traps; it must name the line and say the message.
+pub(crate) fn told_by_run(
+    path: &Path,
+    options: Vec<String>,
+    (line, message): (usize, &str),
+    complaints: &mut String,
+) -> Result<(), String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
+    command.arg("run").arg(path).args(options).env_remove("RUST_LOG").env("NO_COLOR", "1");
+    let output = command.output().map_err(|e| e.to_string())?;
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+    if !told.contains(&format!("{name}:{line}:")) || !told.contains(message) {
+        let _ = writeln!(complaints, "the command line does not say so at line {line}:\n{told}");
+    }
+    Ok(())
+}
+
+/// Sees that each code has a file that expects it, but for those of which it is said why they have none.
+pub(crate) fn every_code_has_a_file<'c>(
+    files: impl Iterator<Item = PathBuf>,
+    problems: impl Fn(&str) -> Result<Vec<Problem>, String>,
+    codes: impl Iterator<Item = &'c str>,
+    exempt: &[(&str, &str)],
+) {
+    let mut seen = BTreeSet::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).expect("text");
+        let found = problems(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        seen.extend(found.into_iter().map(|p| p.code));
+    }
+    let is_exempt = |code: &str| exempt.iter().any(|(exempt, _)| *exempt == code);
+    let missing: Vec<&str> = codes.filter(|code| !seen.contains(*code) && !is_exempt(code)).collect();
+    assert!(missing.is_empty(), "no file expects {}", missing.join(", "));
+    for (code, why) in exempt {
+        assert!(!seen.contains(*code), "{code} has a file, although it {why}");
+    }
 }

@@ -13,7 +13,7 @@ use pendula_isa::Fault;
 use pendula_isa::counts::Block;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
-use pendula_isa::table::{Flow, Row};
+use pendula_isa::table::{By, Flow};
 use pendula_isa::types::Cond;
 
 use crate::core::Core;
@@ -225,12 +225,17 @@ impl Builder<'_> {
         let b = self.blocks[self.block_of[at as usize] as usize];
         let tail = if back { b.start } else { b.end - 1 };
         let (first, last) = if back { (2 * total - b.end, 2 * total - b.start) } else { (b.start, b.end) };
-        let block = Code { first, last, len: b.end - b.start, head: 0, exit: self.fall(tail, back) };
-        match self.next(tail, back) {
-            Some(branch) if matches!(block.exit, Exit::Fall(_)) && self.flow(branch) == Flow::Branch => {
-                Code { len: block.len + 1, exit: Exit::Hop(self.hop(branch, back)), ..block }
-            }
-            _ => block,
+        let (len, exit) = self.fall_or_hop(tail, back);
+        Code { first, last, len: b.end - b.start + len, head: 0, exit }
+    }
+
+    /// How control goes on after an instruction: by the branch that follows it, which is one instruction more, or into another block.
+    fn fall_or_hop(&self, at: u32, back: bool) -> (u32, Exit) {
+        let exit = self.fall(at, back);
+        let next = self.next(at, back).filter(|_| matches!(exit, Exit::Fall(_)));
+        match next.map(|next| (next, self.flow(next))) {
+            Some((next, Flow::Branch(by))) => (1, Exit::Hop(self.hop(next, by, back))),
+            _ => (0, exit),
         }
     }
 
@@ -240,32 +245,30 @@ impl Builder<'_> {
         let at = if back { b.end - 1 } else { b.start };
         let alone = Code { first: 0, last: 0, len: 1, head: 0, exit: self.fall(at, back) };
         match self.flow(at) {
-            Flow::Branch => Code { exit: Exit::Hop(self.hop(at, back)), ..alone },
+            Flow::Branch(by) => Code { exit: Exit::Hop(self.hop(at, by, back)), ..alone },
             Flow::Cell => Code { exit: Exit::Stop(Fault::RunsData), ..alone },
             Flow::Run if partner(&self.code[at as usize]) != back => Code { exit: Exit::End, ..alone },
             Flow::Run => alone,
-            _ => self.straight(at, back),
+            // Verified code has no control of the native profile.
+            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
+                self.straight(at, back)
+            }
         }
     }
 
     /// A branch that has been landed on, and what follows it.
     fn landed(&self, n: usize, back: bool) -> Code {
         let at = self.blocks[n].start;
-        match self.flow(at) {
-            Flow::Branch => {
-                let exit = self.fall(at, back);
-                let after = self.next(at, back).filter(|_| matches!(exit, Exit::Fall(_)));
-                let alone = Code { first: 0, last: 0, len: 1, head: 1, exit };
-                match after.map(|next| (next, self.flow(next))) {
-                    Some((next, Flow::Branch)) => Code { len: 2, exit: Exit::Hop(self.hop(next, back)), ..alone },
-                    Some((next, Flow::Straight)) => {
-                        let after = self.straight(next, back);
-                        Code { len: after.len + 1, head: 1, ..after }
-                    }
-                    _ => alone,
-                }
+        let nothing = Code { first: 0, last: 0, len: 1, head: 0, exit: Exit::Stop(Fault::NoBranch) };
+        if !matches!(self.flow(at), Flow::Branch(_)) {
+            return nothing;
+        }
+        match (self.fall_or_hop(at, back), self.next(at, back)) {
+            ((0, Exit::Fall(_)), Some(next)) if self.flow(next) == Flow::Straight => {
+                let after = self.straight(next, back);
+                Code { len: after.len + 1, head: 1, ..after }
             }
-            _ => Code { first: 0, last: 0, len: 1, head: 0, exit: Exit::Stop(Fault::NoBranch) },
+            ((more, exit), _) => Code { len: 1 + more, head: 1, exit, ..nothing },
         }
     }
 
@@ -273,13 +276,20 @@ impl Builder<'_> {
     fn led(&self, n: usize, back: bool, anywhere: bool) -> Code {
         let at = self.blocks[n].start;
         let exit = match self.flow(at) {
-            Flow::Branch => Exit::Hop(self.hop(at, back)),
+            Flow::Branch(by) => Exit::Hop(self.hop(at, by, back)),
             Flow::Run if anywhere && partner(&self.code[at as usize]) != back => Exit::End,
             Flow::Run if anywhere => {
                 let next = [NOWHERE; 2];
                 Exit::Hop(Hop { what: What::Pass, distance: 0, at, next, partner: Compare::NEVER, land: NOWHERE })
             }
-            _ => Exit::Stop(Fault::NoBranch),
+            Flow::Run
+            | Flow::Cell
+            | Flow::Straight
+            | Flow::Jump
+            | Flow::Procedure
+            | Flow::Call
+            | Flow::GradientCall
+            | Flow::CallRegister => Exit::Stop(Fault::NoBranch),
         };
         Code { first: 0, last: 0, len: 1, head: 0, exit }
     }
@@ -294,24 +304,18 @@ impl Builder<'_> {
         Compare { a, b: (!form).then_some(b), k: inst.small, holds, bias }
     }
 
-    fn hop(&self, at: u32, back: bool) -> Hop {
+    fn hop(&self, at: u32, by: By, back: bool) -> Hop {
         let inst = &self.code[at as usize];
-        let row = match inst.kind {
-            Kind::Row { row, .. } => row,
-            // No accumulate is a branch.
-            Kind::Accumulate { .. } => Row::Bra,
+        let (what, distance) = match by {
+            By::Distance => (What::Branch(self.compare(inst)), inst.imm as i32),
+            By::Turn => (What::Turn, inst.imm as i32),
+            By::Register => (What::Exchange(inst.regs[0].number()), 0),
         };
-        let what = match row {
-            Row::Rbra => What::Turn,
-            Row::Swapbr => What::Exchange(inst.regs[0].number()),
-            _ => What::Branch(self.compare(inst)),
-        };
-        let distance = if matches!(what, What::Exchange(_)) { 0 } else { inst.imm as i32 };
         let next = [self.after(at, false), self.after(at, true)];
         let mut hop = Hop { what, distance, at, next, partner: Compare::NEVER, land: NOWHERE };
         let to = at.wrapping_add_signed(distance);
         if let Some(other) = self.code.get(to as usize)
-            && matches!(other.kind, Kind::Row { row: Row::Bra, .. })
+            && other.kind.flow() == Flow::Branch(By::Distance)
             && other.imm as i32 == distance.wrapping_neg()
         {
             hop.partner = self.compare(other);

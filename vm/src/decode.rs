@@ -217,7 +217,7 @@ pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
         match inst.kind.flow() {
             Flow::Call | Flow::GradientCall | Flow::CallRegister => calls[at] = builder.call_site(at, inst),
             Flow::Run => entry[usize::from(partner(inst))] = Some(builder.side(block_of[at], partner(inst))),
-            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Branch | Flow::Cell => {}
+            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Branch(_) | Flow::Cell => {}
         }
     }
     let entry = match entry {
@@ -243,7 +243,7 @@ fn divide(module: &Module) -> Vec<Block> {
         let (before, after) = match (inst.kind.flow(), partner(inst)) {
             (Flow::Straight, _) => (false, false),
             // Verified code of the native profile has none.
-            (Flow::Branch | Flow::Cell, _) => (true, true),
+            (Flow::Branch(_) | Flow::Cell, _) => (true, true),
             (Flow::Jump | Flow::Procedure | Flow::Run, ends) => {
                 // `jmp` ends a block and `from` begins one; `ret` and `finish` end, `proc` and `start` begin.
                 let ends = ends != (inst.kind.flow() == Flow::Jump);
@@ -338,7 +338,7 @@ impl Builder<'_> {
     fn transfers(&self, at: u32, back: bool) -> bool {
         let inst = self.inst(at);
         match inst.kind.flow() {
-            Flow::Straight | Flow::Branch | Flow::Cell => false,
+            Flow::Straight | Flow::Branch(_) | Flow::Cell => false,
             Flow::Jump => partner(inst) == back,
             Flow::Procedure | Flow::Run => partner(inst) != back,
             Flow::Call | Flow::GradientCall | Flow::CallRegister => true,
@@ -349,7 +349,7 @@ impl Builder<'_> {
         let inst = self.inst(at);
         let link = u64::from(at) + 1;
         match inst.kind.flow() {
-            Flow::Straight | Flow::Branch | Flow::Cell => self.fall(at, back),
+            Flow::Straight | Flow::Branch(_) | Flow::Cell => self.fall(at, back),
             Flow::Jump => {
                 let to = self.target(at);
                 let confirm = self.test(self.inst(to));
@@ -390,7 +390,7 @@ impl Builder<'_> {
         let next = next.unwrap_or(at);
         let inst = self.inst(next);
         let unless = match inst.kind.flow() {
-            Flow::Straight | Flow::Call | Flow::GradientCall | Flow::CallRegister | Flow::Branch | Flow::Cell => {
+            Flow::Straight | Flow::Call | Flow::GradientCall | Flow::CallRegister | Flow::Branch(_) | Flow::Cell => {
                 Test::never()
             }
             _ if self.transfers(next, back) => Test::never(),

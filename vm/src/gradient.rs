@@ -107,7 +107,7 @@ pub fn differentiable(module: &Module) -> Result<(), Refused> {
             | Flow::Jump
             | Flow::Procedure
             | Flow::Run
-            | Flow::Branch
+            | Flow::Branch(_)
             | Flow::Cell => {}
         }
     }
@@ -136,7 +136,7 @@ pub fn reached(module: &Module) -> Vec<RangeInclusive<u32>> {
                 Flow::CallRegister => {
                     todo.extend(structure.regions.iter().map(|r| r.start).filter(|at| is(*at, Row::Proc)));
                 }
-                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch | Flow::Cell => {}
+                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch(_) | Flow::Cell => {}
             }
         }
     }

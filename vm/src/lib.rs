@@ -8,6 +8,7 @@
 
 mod branch;
 mod cells;
+mod config;
 mod core;
 mod decode;
 mod dispatch;
@@ -22,8 +23,9 @@ mod snapshot;
 mod trap;
 mod whole;
 
+pub use config::{Config, ConfigError, Engine};
 pub use core::{Event, Flags};
-pub use machine::{Config, ConfigError, DEFAULT_STACK, Engine, Machine, Outcome, Stepped};
+pub use machine::{DEFAULT_STACK, Machine, Outcome, Stepped};
 pub use pendula_isa::adjoint::Carriage;
 pub use program::{LoadError, Program};
 pub use snapshot::Snapshot;

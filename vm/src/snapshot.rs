@@ -5,8 +5,9 @@ use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 
 use crate::cells::Cells;
+use crate::config::ConfigError;
 use crate::core::{Dropped, Lane};
-use crate::machine::{ConfigError, Machine};
+use crate::machine::Machine;
 use crate::run::carry;
 
 /// Words from which on a memory is allocated anew, not cleared: the system gives so many as pages that are zero until they are used.

@@ -248,7 +248,7 @@ fn damaged(seed: u64, s: &mut Source) -> Program {
                     ..old
                 },
                 (Flow::Call | Flow::GradientCall, _) => old.inverse(),
-                (Flow::Procedure | Flow::Run | Flow::Branch | Flow::Cell, _) => old,
+                (Flow::Procedure | Flow::Run | Flow::Branch(_) | Flow::Cell, _) => old,
             };
         }
         if let Ok(program) = Program::new(module, true) {

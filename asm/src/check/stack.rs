@@ -122,7 +122,7 @@ fn calls(code: &[Inst], region: Region) -> (HashSet<u32>, bool) {
         match inst.kind.flow() {
             Flow::Call | Flow::GradientCall => out.0.extend(target(code, at, inst).map(|(to, _)| to)),
             Flow::CallRegister => out.1 = true,
-            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch | Flow::Cell => {}
+            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch(_) | Flow::Cell => {}
         }
     }
     out
@@ -184,6 +184,6 @@ fn step(code: &[Inst], region: Region, at: u32, depth: Depth, wild: &HashSet<u32
                 Depth::Unknown
             }
         }
-        Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch | Flow::Cell => depth,
+        Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch(_) | Flow::Cell => depth,
     }
 }

@@ -2,9 +2,9 @@
 
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::lookup;
-use pendula_isa::operand::Operand as Argument;
-use pendula_isa::table::Row;
-use pendula_isa::types::{Profile, Reg, Ty};
+use pendula_isa::operand::{Operand as Argument, Shape};
+use pendula_isa::table::{Func, int_fn};
+use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::{OperandError, mnemonic};
 
 /// What an operand is.
@@ -185,18 +185,11 @@ pub(super) fn suggest(text: &str) -> Option<&'static str> {
     near.filter(|(d, name)| *d <= 1 + name.len() / 4).min().map(|(_, name)| name)
 }
 
-/// An instruction that does nothing.
+/// An instruction that does nothing: `XORI $0 0`.
 pub(super) fn nothing() -> Inst {
-    let nothing = lookup("xor").and_then(|kind| {
-        Inst::build_in(Profile::Pisa, kind, &[Argument::Reg(Reg::ZERO), Argument::Imm(0, Ty::Int)]).ok()
-    });
-    // The table has `xor`.
-    nothing.unwrap_or(Inst {
-        kind: Kind::Row { row: Row::Start, inverse: false, ty: Ty::Int, cond: Default::default(), form: false },
-        regs: [Reg::ZERO; 4],
-        imm: 0,
-        small: 0,
-    })
+    let func = Func::Int(int_fn::Fn::Id);
+    let kind = Kind::Accumulate { acc: Acc::Xor, inverse: false, func, shape: Shape::RI };
+    Inst { kind, regs: [Reg::ZERO; 4], imm: 0, small: 0 }
 }
 
 impl Mnemonic {

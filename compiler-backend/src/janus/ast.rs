@@ -1,18 +1,6 @@
 //! The syntax tree of Janus programs.
 
-use std::ops::Range;
-
-/// A stretch of the text, in bytes.
-pub type Span = Range<usize>;
-
-/// A name and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name {
-    /// The name.
-    pub text: String,
-    /// Where.
-    pub span: Span,
-}
+pub use crate::syntax::{Name, Span};
 
 /// A type of integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -38,7 +38,7 @@ impl Said {
             | Flow::Call
             | Flow::GradientCall
             | Flow::CallRegister
-            | Flow::Branch
+            | Flow::Branch(_)
             | Flow::Cell => false,
         }
     }

@@ -1,9 +1,6 @@
 //! The syntax tree of Nil: what was written, before anything is known of it.
 
-use std::ops::Range;
-
-/// Byte offsets into the source text.
-pub type Span = Range<usize>;
+pub use crate::syntax::{Name, Span};
 
 /// A source file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,15 +24,6 @@ pub enum Item {
     Using(Vec<Name>),
     /// `const x = e` or `x = e` outside of functions, where `e` is pure arithmetic on numbers.
     Const(Name, Expr),
-}
-
-/// A name and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name {
-    /// The name. Includes a `!` at its end.
-    pub text: String,
-    /// Where.
-    pub span: Span,
 }
 
 /// A reversible function.

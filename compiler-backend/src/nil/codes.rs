@@ -2,16 +2,7 @@
 //!
 //! No messages are built here.
 
-macro_rules! own_codes {
-    ($( $Name:ident $code:literal $title:literal; )*) => {
-        $( #[doc = $title] pub(crate) const $Name: &str = $code; )*
-
-        /// The codes with their titles.
-        const OWN: &[(&str, &str)] = &[$( ($code, $title), )*];
-    };
-}
-
-own_codes! {
+pendula_isa::diagnostic_codes! {
     CHARACTER "P0401" "a character that means nothing here";
     NUMBER "P0402" "a number that cannot be read";
     TEXT "P0403" "a text or comment that does not end, or an unknown escape in it";

@@ -194,7 +194,7 @@ impl Draft {
                             | Flow::Procedure
                             | Flow::CallRegister
                             | Flow::Run
-                            | Flow::Branch
+                            | Flow::Branch(_)
                             | Flow::Cell => inst.imm,
                         };
                         module.code.push(Inst { imm, ..inst });

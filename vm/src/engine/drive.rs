@@ -6,7 +6,8 @@ use pendula_isa::adjoint::Carriage;
 use super::frame::{Left, Surroundings, enter};
 use super::plan::{NONE, Plan, Unit};
 use super::{Mode, Table};
-use crate::machine::{Config, Machine, Outcome, Position, Stepped};
+use crate::config::Config;
+use crate::machine::{Machine, Outcome, Position, Stepped};
 use crate::run::{After, Stop, finish_block};
 use pendula_native::record::Setting;
 

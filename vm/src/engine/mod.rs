@@ -77,7 +77,7 @@ pub(crate) use drive::Local;
 use pendula_native::record::Setting;
 use plan::Plan;
 
-use crate::machine::Engine;
+use crate::config::Engine;
 use crate::program::Program;
 
 /// The units' code in one setting.

@@ -166,7 +166,7 @@ fn survey(module: &Module) -> Vec<Region> {
             match inst.kind.flow() {
                 Flow::Call | Flow::GradientCall => calls.push((i64::from(at) + inst.imm) as u32),
                 Flow::CallRegister => touched = !1,
-                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch | Flow::Cell => {}
+                Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch(_) | Flow::Cell => {}
             }
         }
         regions.push(Region { first: r.start, last: r.last, touched, calls });

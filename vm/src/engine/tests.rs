@@ -10,7 +10,8 @@ use pendula_isa::operand::Operand;
 use pendula_isa::types::Reg;
 
 use super::DRAFTS;
-use crate::machine::{Config, Engine, Machine, Outcome};
+use crate::config::{Config, Engine};
+use crate::machine::{Machine, Outcome};
 use crate::program::Program;
 
 fn reg(n: u8) -> Operand {

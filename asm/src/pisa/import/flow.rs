@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pendula_isa::inst::Kind;
-use pendula_isa::table::{Flow, Row};
+use pendula_isa::table::{By, Flow, Row};
 use pendula_isa::types::{Cond, Reg};
 use pendula_isa::verify::is_row;
 use pendula_isa::{Inst, Module};
@@ -95,39 +95,37 @@ impl Code<'_> {
     /// What the instruction at a place does with control.
     pub(super) fn shape(&self, at: u32) -> Result<Shape, Problem> {
         let Some(inst) = self.get(at) else { return Err(Problem::new(at, Why::Edge)) };
-        match inst.kind.flow() {
+        let turns = match inst.kind.flow() {
             Flow::Cell => return Ok(Shape::Cell),
             Flow::Run if is_row(inst, Row::Start, false) => return Ok(Shape::Start),
             Flow::Run => return Ok(Shape::Finish),
-            Flow::Branch => {}
+            Flow::Branch(By::Register) => return Ok(Shape::Swap(inst.regs[0])),
+            Flow::Branch(By::Turn) => true,
+            Flow::Branch(By::Distance) => false,
             Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
                 return Ok(Shape::Straight);
             }
-        }
-        let turns = is_row(inst, Row::Rbra, false);
-        if is_row(inst, Row::Swapbr, false) {
-            return Ok(Shape::Swap(inst.regs[0]));
-        }
+        };
         let to = Code::target(inst, at);
         if to == at {
             return if turns { Err(Problem::new(at, Why::TurnsOnItself)) } else { Ok(Shape::Idle) };
         }
         let Some(other) = self.get(to) else { return Err(Problem::new(at, Why::LandsNowhere)) };
         let refuse = |why| Err(Problem { other: Some(to), ..Problem::new(at, why) });
-        if is_row(other, Row::Swapbr, false) {
+        if other.kind.flow() == Flow::Branch(By::Register) {
             return Ok(Shape::Call { entry: to, back: turns });
         }
         if other.kind.flow() == Flow::Run && self.module.flags.lands_anywhere && !turns {
             let ends = Test::of(inst).is_always() && !is_row(other, Row::Start, false);
             return if ends { Ok(Shape::End(to)) } else { refuse(Why::LandsOnBound) };
         }
-        if other.kind.flow() != Flow::Branch {
+        let Flow::Branch(by) = other.kind.flow() else {
             return refuse(Why::LandsOnNone);
-        }
+        };
         if Code::target(other, to) != at {
             return refuse(Why::NotNamed);
         }
-        match (turns, is_row(other, Row::Rbra, false)) {
+        match (turns, by == By::Turn) {
             (false, false) => Ok(Shape::Pair(to)),
             (true, true) => refuse(Why::TurnsTwice),
             _ if Test::of(inst).is_always() && Test::of(other).is_always() => Ok(Shape::Turn(to)),
