@@ -23,27 +23,30 @@ use crate::run::Leave;
 /// Where there is no block.
 const NOWHERE: u32 = u32::MAX;
 
-/// A condition between register `a` and register `b`, or `k`.
+/// A condition between register `a` and a second word: register `b`, or the constant `k`.
 #[derive(Clone, Copy, Debug)]
 struct Compare {
+    /// The bits of register `b` that are looked at: all, or none where the second word is `k`.
+    mask: u64,
+    /// 0 where the second word is register `b`.
+    k: u64,
+    /// Flips the sign bits where they are compared as unsigned.
+    bias: u64,
     a: u8,
-    b: Option<u8>,
-    k: i16,
+    b: u8,
     /// The orders in which it holds: 1 if the first is greater, 2 if it is less, 4 if they are equal.
     holds: u8,
-    /// Flips the sign bits where they are compared as unsigned.
-    bias: i64,
 }
 
 impl Compare {
     /// The condition that never holds.
-    const NEVER: Compare = Compare { a: 0, b: None, k: 0, holds: 0, bias: 0 };
+    const NEVER: Compare = Compare { mask: 0, k: 0, bias: 0, a: 0, b: 0, holds: 0 };
 
     #[inline(always)]
     fn holds(&self, core: &Core) -> bool {
-        let b = self.b.map_or(i64::from(self.k), |b| core.reg(b).cast_signed());
-        let (a, b) = (core.reg(self.a).cast_signed() ^ self.bias, b ^ self.bias);
-        let order = u8::from(a < b) | u8::from(a == b) << 1;
+        let (a, b) = (core.reg(self.a), (core.reg(self.b) & self.mask) | self.k);
+        let (a, b) = (a ^ self.bias, b ^ self.bias);
+        let order = u8::from(a.cast_signed() < b.cast_signed()) | u8::from(a == b) << 1;
         self.holds >> order & 1 == 1
     }
 }
@@ -51,6 +54,9 @@ impl Compare {
 /// What a branch does to the branch register.
 #[derive(Clone, Copy, Debug)]
 enum What {
+    /// Adds its distance to it if the condition holds. The branch register holds 0 before, there is an instruction behind the branch, and the
+    /// branch that it names, names it.
+    Pair(Compare),
     /// Adds its distance to it if the condition holds.
     Branch(Compare),
     /// Adds its distance, and turns around.
@@ -71,22 +77,39 @@ pub(crate) struct Hop {
     at: u32,
     /// The blocks that follow it, forward and backward.
     next: [u32; 2],
-    /// The condition of the branch that it names, if that names it; else one that never holds.
+    /// Of a pair, the condition of the other branch.
     partner: Compare,
-    /// The code of the partner that has been landed on, in the direction in which this is.
+    /// Of a pair, the code of the other branch as it is landed on, in the direction in which this is.
     land: u32,
+    /// Of a pair, the block that follows in the direction in which this is.
+    fall: u32,
 }
 
-/// Where an instruction leads.
+impl Hop {
+    /// A branch that is none of a pair.
+    fn new(what: What, distance: i32, at: u32, next: [u32; 2]) -> Hop {
+        Hop { what, distance, at, next, partner: Compare::NEVER, land: NOWHERE, fall: NOWHERE }
+    }
+}
+
+/// Where a branch of a pair leads of which both are taken, or this one is not; [`hop`] says where the others do.
 #[inline(always)]
+pub(crate) fn paired(core: &Core, hop: &Hop) -> Option<u32> {
+    let What::Pair(compare) = &hop.what else { return None };
+    if !compare.holds(core) {
+        return Some(hop.fall);
+    }
+    hop.partner.holds(core).then_some(hop.land)
+}
+
+/// Where a branch leads for which [`paired`] has no answer.
+#[inline(never)]
 pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &Hop) -> Result<u32, Leave> {
     let (mut br, mut forward, mut exchanged) = (core.br, core.forward, None);
     match hop.what {
+        What::Pair(_) => br = hop.distance,
         What::Branch(compare) => {
             if compare.holds(core) {
-                if br == 0 && hop.partner.holds(core) {
-                    return Ok(hop.land);
-                }
                 br = br.wrapping_add(hop.distance);
             }
         }
@@ -234,7 +257,7 @@ impl Builder<'_> {
         let exit = self.fall(at, back);
         let next = self.next(at, back).filter(|_| matches!(exit, Exit::Fall(_)));
         match next.map(|next| (next, self.flow(next))) {
-            Some((next, Flow::Branch(by))) => (1, Exit::Hop(self.hop(next, by, back))),
+            Some((next, Flow::Branch(by))) => (1, Exit::Hop(self.hop(next, by, back, true))),
             _ => (0, exit),
         }
     }
@@ -245,7 +268,7 @@ impl Builder<'_> {
         let at = if back { b.end - 1 } else { b.start };
         let alone = Code { first: 0, last: 0, len: 1, head: 0, exit: self.fall(at, back) };
         match self.flow(at) {
-            Flow::Branch(by) => Code { exit: Exit::Hop(self.hop(at, by, back)), ..alone },
+            Flow::Branch(by) => Code { exit: Exit::Hop(self.hop(at, by, back, true)), ..alone },
             Flow::Cell => Code { exit: Exit::Stop(Fault::RunsData), ..alone },
             Flow::Run if partner(&self.code[at as usize]) != back => Code { exit: Exit::End, ..alone },
             Flow::Run => alone,
@@ -276,12 +299,9 @@ impl Builder<'_> {
     fn led(&self, n: usize, back: bool, anywhere: bool) -> Code {
         let at = self.blocks[n].start;
         let exit = match self.flow(at) {
-            Flow::Branch(by) => Exit::Hop(self.hop(at, by, back)),
+            Flow::Branch(by) => Exit::Hop(self.hop(at, by, back, false)),
             Flow::Run if anywhere && partner(&self.code[at as usize]) != back => Exit::End,
-            Flow::Run if anywhere => {
-                let next = [NOWHERE; 2];
-                Exit::Hop(Hop { what: What::Pass, distance: 0, at, next, partner: Compare::NEVER, land: NOWHERE })
-            }
+            Flow::Run if anywhere => Exit::Hop(Hop::new(What::Pass, 0, at, [NOWHERE; 2])),
             Flow::Run
             | Flow::Cell
             | Flow::Straight
@@ -300,26 +320,34 @@ impl Builder<'_> {
         let Kind::Row { cond, form, .. } = inst.kind else { return Compare::NEVER };
         let [a, b, ..] = inst.regs.map(|r| r.number());
         let holds = [Greater, Less, Equal].iter().enumerate().map(|(n, o)| u8::from(cond.holds(Some(*o))) << n).sum();
-        let bias = if matches!(cond, Cond::Ltu | Cond::Geu) { i64::MIN } else { 0 };
-        Compare { a, b: (!form).then_some(b), k: inst.small, holds, bias }
+        let bias = if matches!(cond, Cond::Ltu | Cond::Geu) { 1 << 63 } else { 0 };
+        let (mask, k) = if form { (0, i64::from(inst.small).cast_unsigned()) } else { (u64::MAX, 0) };
+        Compare { mask, k, bias, a, b, holds }
     }
 
-    fn hop(&self, at: u32, by: By, back: bool) -> Hop {
+    /// A branch; `idle` where the branch register is known to hold 0 before it.
+    fn hop(&self, at: u32, by: By, back: bool, idle: bool) -> Hop {
         let inst = &self.code[at as usize];
         let (what, distance) = match by {
             By::Distance => (What::Branch(self.compare(inst)), inst.imm as i32),
             By::Turn => (What::Turn, inst.imm as i32),
             By::Register => (What::Exchange(inst.regs[0].number()), 0),
         };
-        let next = [self.after(at, false), self.after(at, true)];
-        let mut hop = Hop { what, distance, at, next, partner: Compare::NEVER, land: NOWHERE };
+        let mut hop = Hop::new(what, distance, at, [self.after(at, false), self.after(at, true)]);
         let to = at.wrapping_add_signed(distance);
-        if let Some(other) = self.code.get(to as usize)
+        let fall = hop.next[usize::from(back)];
+        if let What::Branch(compare) = what
+            && let Some(other) = self.code.get(to as usize)
             && other.kind.flow() == Flow::Branch(By::Distance)
             && other.imm as i32 == distance.wrapping_neg()
+            && idle
+            && distance != 0
+            && fall != NOWHERE
         {
+            hop.what = What::Pair(compare);
             hop.partner = self.compare(other);
             hop.land = 2 * self.blocks.len() as u32 + self.side(self.block_of[to as usize], back);
+            hop.fall = fall;
         }
         hop
     }

@@ -5,7 +5,7 @@ use pendula_isa::Fault;
 use pendula_isa::adjoint::{Carriage, GRADIENT, SECOND};
 use pendula_isa::types::Reg;
 
-use crate::branch::hop;
+use crate::branch::{hop, paired};
 use crate::core::Core;
 use crate::decode::{Branch, Callee, Code, Decoded, Edge, Exit, Op};
 use crate::dispatch::CHAIN;
@@ -68,9 +68,12 @@ pub(crate) fn run_blocks<const COUNT: bool>(
         let next = match &code.exit {
             Exit::Branch(branch) => decide(core, branch),
             Exit::Fall(next) => Some(*next),
-            Exit::Hop(h) => match hop(core, d, h) {
-                Ok(next) => Some(next),
-                Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
+            Exit::Hop(h) => match paired(core, h) {
+                Some(next) => Some(next),
+                None => match hop(core, d, h) {
+                    Ok(next) => Some(next),
+                    Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
+                },
             },
             exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
                 match transfer(core, program, exit) {
@@ -242,7 +245,7 @@ pub(crate) fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit)
         Exit::Fall(next) => Ok(Some(*next)),
         Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } => transfer(core, program, exit).map(Some),
         Exit::Halt | Exit::End => Ok(None),
-        Exit::Hop(h) => hop(core, &program.decoded, h).map(Some),
+        Exit::Hop(h) => paired(core, h).map_or_else(|| hop(core, &program.decoded, h), Ok).map(Some),
         Exit::Stop(fault) => Err(Leave::Tail(*fault, None)),
         Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
     }
