@@ -131,6 +131,7 @@ fn loss(machine: &Machine<'_>, name: &str) -> Variable {
     let cell = match place.at {
         values::Location::Register(r) => gradient::Cell::Register(r),
         values::Location::Memory { start, .. } => gradient::Cell::Word(start as usize),
+        values::Location::Cell(at) => panic!("the loss is in the cell [{at}], which has no gradient"),
     };
     Variable { cell, ty: place.ty }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use pendula::isa::module::{Module, SymbolKind};
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
+use pendula::pisa;
 use serde_json::{Value, json};
 
 /// What a run there and back left different.
@@ -44,7 +45,7 @@ pub(crate) fn drift(
         }
     };
     for (n, (old, new)) in before.0.iter().zip(after.0).enumerate() {
-        note(format!("r{n}"), Ty::Int, *old, *new);
+        note(pisa::register_of(module, Reg::new(n as u8).unwrap_or_default()), Ty::Int, *old, *new);
     }
     let mut types: Vec<(u64, u64, Ty, &str)> = module
         .symbols

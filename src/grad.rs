@@ -250,13 +250,15 @@ pub fn to_end(machine: &mut Machine<'_>) -> Result<(), Outcome> {
 pub fn names(place: &Place) -> Vec<String> {
     match place.at {
         Location::Memory { array: true, len, .. } => (0..len).map(|n| format!("{}[{n}]", place.name)).collect(),
-        Location::Memory { .. } | Location::Register(_) => vec![place.name.clone()],
+        Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => vec![place.name.clone()],
     }
 }
 
 fn variables(place: &Place) -> Vec<Variable> {
     match place.at {
         Location::Register(r) => vec![Variable { cell: Cell::Register(r), ty: place.ty }],
+        // Integers have no gradients.
+        Location::Cell(_) => Vec::new(),
         Location::Memory { start, len, .. } => {
             let cell = |n| Variable { cell: Cell::Word((start + n) as usize), ty: place.ty };
             (0..len).map(cell).collect()
@@ -276,7 +278,7 @@ fn find<E>(module: &Module, name: &str, what: &'static str) -> Result<Place, Gra
         (None, Location::Register(_)) => {
             Err(GradError::Integer(place.name, "; say how it is read: `.q`, `.l` or `.f` after its name"))
         }
-        (None, Location::Memory { .. }) => Err(GradError::Integer(place.name, "")),
+        (None, Location::Memory { .. } | Location::Cell(_)) => Err(GradError::Integer(place.name, "")),
     }
 }
 

@@ -67,9 +67,9 @@ pub struct Nil {
 }
 
 impl Nil {
-    /// The variables of a program in Janus; none of others.
-    pub fn variables(&self) -> &[Variable] {
-        self.janus.as_ref().map_or(&[], |janus| &janus.store)
+    /// The variables of a program in Janus.
+    pub fn variables(&self) -> Option<&[Variable]> {
+        self.janus.as_ref().map(|janus| janus.store.as_slice())
     }
 }
 

@@ -3,10 +3,10 @@
 use pendula_isa::Module;
 use pendula_isa::module::SymbolKind;
 use pendula_isa::table::Flow;
-use pendula_isa::types::{Profile, Reg, Ty};
+use pendula_isa::types::{Profile, Reg};
 use pendula_vm::Machine;
 
-use crate::values::{Location, Place};
+use crate::values::{self, Location, Place, ValueError};
 
 /// What `SHOW` prints. A word is a header, which says how the next one is printed, or such a next one:
 ///
@@ -26,6 +26,11 @@ impl Show {
     /// At the beginning of a run; with `raw`, words are printed as numbers, one a line, as before there were headers.
     pub fn new(raw: bool) -> Show {
         Show { raw, header: None }
+    }
+
+    /// Whether a text has begun and not ended.
+    pub fn in_text(&self) -> bool {
+        self.header.is_some_and(|header| header & 0xff00 == 0x0100)
     }
 
     /// What a word that is shown prints.
@@ -62,6 +67,26 @@ impl Show {
     }
 }
 
+/// What is shown, as text: where a character's bytes are shown by several words, when the last of them is.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    rest: Vec<u8>,
+}
+
+impl Texts {
+    /// The text of these bytes and of those kept from before; `more` says that further ones follow. What is no UTF-8 becomes U+FFFD.
+    pub fn text(&mut self, bytes: &[u8], more: bool) -> String {
+        self.rest.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.rest) {
+            Err(error) if more && error.error_len().is_none() => error.valid_up_to(),
+            Ok(_) | Err(_) => self.rest.len(),
+        };
+        let text = String::from_utf8_lossy(&self.rest[..whole]).into_owned();
+        self.rest.drain(..whole);
+        text
+    }
+}
+
 /// A float as C prints it.
 fn float(x: f32, exponent: bool) -> String {
     let x = f64::from(x);
@@ -88,26 +113,89 @@ pub fn register(reg: Reg) -> String {
     format!("${}", reg.number())
 }
 
+/// A register as the programs of a module's profile write it.
+pub fn register_of(module: &Module, reg: Reg) -> String {
+    if is_pisa(module) { register(reg) } else { reg.to_string() }
+}
+
 /// A register of PISA by name: `$3`.
 pub fn parse_register(name: &str) -> Option<Reg> {
     let digits = name.strip_prefix('$').filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))?;
     Reg::new(digits.parse().ok()?)
 }
 
-/// The cells of data that a label names: from it on, until an instruction or another label.
-pub fn cells_of(module: &Module, label: &str) -> Option<Place> {
-    let start = module.symbols.iter().find(|s| s.kind == SymbolKind::Label && s.name == label)?.value;
-    place(module, label, start)
+/// Finds a register (`$3`), labelled data (`table`), one of its cells (`table[2]`), or a cell by its address (`[100]`). `base` is the name
+/// without its index.
+///
+/// # Errors
+/// Nothing of the name; an index beyond the data, or a cell that holds an instruction.
+pub fn find(module: &Module, name: &str, base: &str, index: Option<u64>) -> Result<Place, ValueError> {
+    let register = parse_register(base).or_else(|| Reg::parse(base));
+    if let (None, Some(reg)) = (index, register) {
+        return Ok(Place::narrow(name, Location::Register(reg)));
+    }
+    let labels = Labels::of(module);
+    if let (Some(index), "") = (index, base) {
+        let Ok(at) = u32::try_from(index) else {
+            return Err(ValueError::NoCell(index));
+        };
+        let code = module.code.get(at as usize).is_some_and(|i| i.kind.flow() != Flow::Cell);
+        return if code { Err(ValueError::Instruction(at)) } else { Ok(Place::narrow(name, Location::Cell(at))) };
+    }
+    let symbol = module.symbols.iter().find(|s| s.kind == SymbolKind::Label && s.name == base);
+    match symbol.and_then(|s| labels.cells(s.value)) {
+        Some(cells) => Ok(Place::narrow(name, values::within(base, cells, index)?)),
+        None => {
+            let known = labels.data().take(20).map(|place| place.name).collect();
+            Err(ValueError::Unknown { name: base.to_string(), known })
+        }
+    }
 }
 
-fn place(module: &Module, label: &str, start: u64) -> Option<Place> {
-    let is_cell = |at: u64| {
-        usize::try_from(at).ok().and_then(|at| module.code.get(at)).is_some_and(|i| i.kind.flow() == Flow::Cell)
-    };
-    let next = module.symbols.iter().map(|s| s.value).filter(|at| *at > start).min().unwrap_or(u64::MAX);
-    let len = (start..next).take_while(|at| is_cell(*at)).count() as u64;
-    let at = Location::Memory { start, len, array: len > 1 };
-    (len > 0).then(|| Place { name: label.to_string(), ty: Ty::Int, at })
+/// The labels of a program, by address.
+struct Labels<'a> {
+    module: &'a Module,
+    /// Of two at one address, the first.
+    labels: Vec<(u64, &'a str)>,
+}
+
+impl<'a> Labels<'a> {
+    fn of(module: &'a Module) -> Labels<'a> {
+        let mut labels: Vec<(u64, &str)> = module.symbols.iter().map(|s| (s.value, s.name.as_str())).collect();
+        labels.sort_by_key(|(at, _)| *at);
+        labels.dedup_by_key(|(at, _)| *at);
+        Labels { module, labels }
+    }
+
+    /// The first cell of data at an address, and how many there are: until an instruction or another label.
+    fn cells(&self, start: u64) -> Option<(u64, u64)> {
+        let is_cell = |at: u64| {
+            usize::try_from(at)
+                .ok()
+                .and_then(|at| self.module.code.get(at))
+                .is_some_and(|i| i.kind.flow() == Flow::Cell)
+        };
+        let next = self.labels.partition_point(|(at, _)| *at <= start);
+        let end = self.labels.get(next).map_or(u64::MAX, |(at, _)| *at);
+        let len = (start..end).take_while(|at| is_cell(*at)).count() as u64;
+        (len > 0).then_some((start, len))
+    }
+
+    /// The data that a label names.
+    fn named(&self, (at, name): (u64, &str)) -> Option<Place> {
+        let (start, len) = self.cells(at)?;
+        Some(Place::narrow(name, Location::Memory { start, len, array: len > 1 }))
+    }
+
+    /// The data that labels name.
+    fn data(&self) -> impl Iterator<Item = Place> + '_ {
+        self.labels.iter().filter_map(|label| self.named(*label))
+    }
+}
+
+/// The data that labels name, by address.
+pub fn labelled(module: &Module) -> Vec<Place> {
+    Labels::of(module).data().collect()
 }
 
 /// What a run has left: the cells whose words are not those of the program, as labelled data where a label names them, else one by one.
@@ -123,17 +211,14 @@ pub fn changed(machine: &Machine<'_>) -> (Vec<Place>, Vec<(u32, u64)>) {
         .collect();
     let mut places: Vec<Place> = Vec::new();
     let mut rest = Vec::new();
-    let mut labels: Vec<(u64, &str)> = module.symbols.iter().map(|s| (s.value, s.name.as_str())).collect();
-    labels.sort_by_key(|(at, _)| *at);
-    // Of two labels at one place, the first names it.
-    labels.dedup_by_key(|(at, _)| *at);
+    let labels = Labels::of(module);
     for (at, word) in single {
         let within = |p: &Place| matches!(p.at, Location::Memory { start, len, .. } if (start..start + len).contains(&u64::from(at)));
         if places.last().is_some_and(within) {
             continue;
         }
-        let n = labels.partition_point(|(label, _)| *label <= u64::from(at));
-        let named = n.checked_sub(1).and_then(|n| place(module, labels[n].1, labels[n].0)).filter(within);
+        let n = labels.labels.partition_point(|(label, _)| *label <= u64::from(at));
+        let named = n.checked_sub(1).and_then(|n| labels.named(labels.labels[n])).filter(within);
         match named {
             Some(place) => places.push(place),
             None => rest.push((at, word)),
@@ -149,6 +234,17 @@ mod tests {
     fn shown(words: &[u32]) -> String {
         let mut show = Show::default();
         String::from_utf8(words.iter().flat_map(|w| show.word(*w)).collect()).unwrap()
+    }
+
+    #[test]
+    fn characters_may_be_shown_in_parts() {
+        let (mut texts, bytes) = (Texts::default(), "aé€".as_bytes());
+        assert_eq!(
+            texts.text(&bytes[..2], true) + &texts.text(&bytes[2..5], true) + &texts.text(&bytes[5..], true),
+            "aé€"
+        );
+        assert_eq!(texts.text(&bytes[..2], false), "a\u{fffd}");
+        assert_eq!(texts.text(b"b", false), "b");
     }
 
     #[test]

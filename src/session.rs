@@ -8,13 +8,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use pendula::asm;
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
 use pendula::isa::Format;
 use pendula::isa::counts::Direction;
+use pendula::isa::table::Row;
 use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::Reg;
+use pendula::isa::verify::is_row;
 use pendula::load::display_name;
 use pendula::native::{Native, NativeError};
 use pendula::pisa;
@@ -77,7 +80,7 @@ pub(crate) fn program(
 pub(crate) fn machine<'p>(
     program: &'p Program,
     conditions: &Conditions,
-    variables: &[Variable],
+    variables: Option<&[Variable]>,
 ) -> anyhow::Result<Machine<'p>> {
     let mut machine = match Machine::new(program, &config(conditions)) {
         Err(error @ ConfigError::Engine { .. }) => {
@@ -102,7 +105,11 @@ pub(crate) fn allow_whole(machine: &mut Machine<'_>, conditions: &Conditions, fo
 }
 
 /// Sets the data that is given; `variables` are those of a program in Janus.
-pub(crate) fn set(machine: &mut Machine<'_>, conditions: &Conditions, variables: &[Variable]) -> anyhow::Result<()> {
+pub(crate) fn set(
+    machine: &mut Machine<'_>,
+    conditions: &Conditions,
+    variables: Option<&[Variable]>,
+) -> anyhow::Result<()> {
     for assignment in &conditions.set {
         store::set(machine, variables, assignment).with_context(|| format!("--set {assignment}"))?;
     }
@@ -111,7 +118,7 @@ pub(crate) fn set(machine: &mut Machine<'_>, conditions: &Conditions, variables:
 
 /// Gives the input tape of `--input`; with `all`, its words count as read unless `read` says how many do.
 pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>, all: bool) -> anyhow::Result<()> {
-    let words = values::tape(input).with_context(|| format!("--input {input}"))?;
+    let words = values::tape(machine.program().module(), input).with_context(|| format!("--input {input}"))?;
     let read = read.unwrap_or(if all { words.len() } else { 0 });
     anyhow::ensure!(read <= words.len(), "--read {read}: the input tape has {} words", words.len());
     machine.set_input(words, read);
@@ -185,6 +192,7 @@ pub(crate) fn end_line() -> std::io::Result<()> {
 /// Has what a program of the profile `pisa` shows and emits printed as PendVM prints it, or collected in a list.
 fn listen_to_pisa(machine: &mut Machine<'_>, raw: bool, list: Option<Arc<Mutex<Vec<Value>>>>) {
     let mut show = pisa::Show::new(raw);
+    let mut texts = pisa::Texts::default();
     machine.on_event(move |event| {
         let bytes = match event {
             Event::Show(_, word) => show.word(word as u32),
@@ -200,7 +208,10 @@ fn listen_to_pisa(machine: &mut Machine<'_>, raw: bool, list: Option<Arc<Mutex<V
                 if let Ok(mut list) = list.lock()
                     && list.len() < EVENTS
                 {
-                    list.push(Value::String(String::from_utf8_lossy(&bytes).into_owned()));
+                    let text = texts.text(&bytes, show.in_text());
+                    if !text.is_empty() {
+                        list.push(Value::String(text));
+                    }
                 }
             }
         }
@@ -270,21 +281,27 @@ impl Session {
                 return Ok(Outcome::Limit);
             }
             let before = *machine.registers();
+            let branch = machine.branch_register();
             let memory = machine.pc().and_then(|pc| memory_operand(machine, pc));
             match machine.step() {
                 Stepped::Ran(at) => {
                     let module = program.module();
                     let arrow = if machine.direction() == Direction::Forward { ' ' } else { '<' };
-                    let text = display(&module.code[at as usize], u64::from(at), &ModuleNames(module));
+                    let native = || display(&module.code[at as usize], u64::from(at), &ModuleNames(module));
+                    let own = pisa::is_pisa(module).then(|| asm::pisa::line(module, at)).flatten();
+                    let text = own.unwrap_or_else(native);
                     let mut line = format!("{at:>6}{arrow} {text:<40}");
                     for (n, (old, new)) in before.iter().zip(machine.registers()).enumerate() {
                         if old != new {
                             let reg = Reg::new(n as u8).unwrap_or_default();
-                            let _ = write!(line, " {reg} = {}", new.cast_signed());
+                            let _ = write!(line, " {} = {}", pisa::register_of(module, reg), new.cast_signed());
                         }
                     }
+                    if machine.branch_register() != branch {
+                        let _ = write!(line, " BR = {}", machine.branch_register());
+                    }
                     if let Some((address, old)) = memory
-                        && let Some(new) = machine.memory().get(address as usize).filter(|w| **w != old)
+                        && let Some(new) = word_at(machine, address).filter(|w| *w != old)
                     {
                         let _ = write!(line, " [{address}] = {}", new.cast_signed());
                     }
@@ -306,15 +323,27 @@ impl Session {
     }
 }
 
+/// The word at an address, if there is one.
+fn word_at(machine: &Machine<'_>, address: u64) -> Option<u64> {
+    match u32::try_from(address) {
+        Ok(at) if pisa::is_pisa(machine.program().module()) => Some(machine.cell(at)),
+        _ => machine.memory().get(usize::try_from(address).ok()?).copied(),
+    }
+}
+
 /// The address that the instruction at `pc` may write, and the word there.
 fn memory_operand(machine: &Machine<'_>, pc: u32) -> Option<(u64, u64)> {
     use pendula::isa::operand::Operand;
     let inst = machine.program().module().code.get(pc as usize)?;
     let regs = machine.registers();
+    if is_row(inst, Row::Exch32, false) {
+        let at = regs[inst.regs[1].index()] as u32;
+        return Some((at.into(), machine.cell(at)));
+    }
     inst.operands().find_map(|(_, operand)| match operand {
         Operand::Mem { base, index, offset } => {
             let address = regs[base.index()].wrapping_add(regs[index.index()]).wrapping_add(offset.cast_unsigned());
-            Some((address, *machine.memory().get(usize::try_from(address).ok()?)?))
+            Some((address, word_at(machine, address)?))
         }
         _ => None,
     })

@@ -1,60 +1,69 @@
 //! The variables of a program in Janus, as a run hands them back.
 
 use pendula_compiler::janus::store::{Shape, Variable};
+use pendula_isa::Module;
 use pendula_vm::Machine;
 
-use crate::values::{self, ValueError};
+use crate::values::{self, Location, Place, ValueError};
 
-/// Each variable as it is shown, `a[2][3]` for an array, and its value: `5`, `{{1, 2, 3}, {4, 5, 6}}`, `<2, 1]`, `nil`.
-pub fn lines(machine: &Machine<'_>, store: &[Variable], hex: bool) -> Vec<(String, String)> {
-    let one = |v: &Variable| {
-        let number = |w: u64| if hex { format!("{w:#018x}") } else { v.number(w) };
-        (v.head(), v.text(&words(machine, v), number))
-    };
-    store.iter().map(one).collect()
+/// The variables as places, in their order.
+pub fn places(module: &Module, store: &[Variable]) -> Vec<Place> {
+    // Every variable has a symbol of data.
+    store.iter().filter_map(|v| place(module, v).ok()).collect()
 }
 
-/// The words of a variable's data.
-fn words(machine: &Machine<'_>, v: &Variable) -> Vec<u64> {
-    let place = values::find(machine.program().module(), &v.symbol);
-    place.map(|p| values::words(machine, &p).to_vec()).unwrap_or_default()
+fn place(module: &Module, v: &Variable) -> Result<Place, ValueError> {
+    let data = values::find(module, &v.symbol)?;
+    Ok(Place { name: v.name.clone(), range: v.range(), variable: Some(Box::new(v.clone())), ..data })
 }
 
-/// The numbers of a variable: of a stack those on it, the top first.
-pub fn numbers(machine: &Machine<'_>, v: &Variable) -> Vec<u64> {
-    v.words(&words(machine, v))
-}
-
-/// Sets a variable: `x=5`, `a=[1,2,3]`, of a stack what is on it, the top first. What is no variable of the program is a data symbol or a
-/// register, as [`values::set`] has it.
+/// Finds a variable (`x`), or an element or a row of an array (`m[1][0]`, `m[1]`). Where there is no store, the program is not in Janus, and its
+/// names are those of [`values::find`].
 ///
 /// # Errors
-/// As [`values::set`]; more numbers than a stack has room for.
-pub fn set(machine: &mut Machine<'_>, store: &[Variable], assignment: &str) -> Result<(), ValueError> {
-    let Some((name, value)) = assignment.split_once('=') else { return values::set(machine, assignment) };
-    let Some(v) = store.iter().find(|v| v.name == name.trim()) else { return values::set(machine, assignment) };
+/// No such variable, or nothing at these indices.
+pub fn find(module: &Module, store: Option<&[Variable]>, name: &str) -> Result<Place, ValueError> {
+    let name = name.trim();
+    let Some(store) = store else { return values::find(module, name) };
+    let (base, indices) = name.split_at(name.find('[').unwrap_or(name.len()));
+    let base = base.trim_end();
+    let Some(v) = store.iter().find(|v| v.is_named(base)) else {
+        let known = store.iter().take(20).map(Variable::head).collect();
+        return Err(ValueError::NoVariable { name: base.to_string(), known });
+    };
+    let whole = place(module, v)?;
+    if indices.is_empty() {
+        return Ok(whole);
+    }
+    if v.shape == Shape::Stack {
+        return Err(ValueError::OnStack(v.name.clone()));
+    }
+    // `[1][0]`: without the outer brackets, the parts between the inner ones.
+    let inner = indices.strip_prefix('[').and_then(|i| i.strip_suffix(']'));
+    let numbers: Option<Vec<u64>> = inner.and_then(|i| i.split("][").map(|i| i.trim().parse().ok()).collect());
+    let numbers = numbers.ok_or_else(|| ValueError::NoIndex(name.to_string()))?;
+    let outside = || ValueError::Outside { name: name.to_string(), head: v.head() };
+    let (part, before) = v.at(&numbers).ok_or_else(outside)?;
+    let Location::Memory { start, len, .. } = whole.at else { return Err(outside()) };
+    let own: u64 = part.dims().iter().product();
+    let at = Location::Memory { start: start + before, len: own.min(len), array: !part.dims().is_empty() };
+    Ok(Place { name: part.name.clone(), at, variable: Some(Box::new(part)), ..whole })
+}
+
+/// Sets a variable or a part of it: `x=5`, `a=[1,2,3]`, `m={{1,2},{3,4}}`, of a stack what is on it, the top first: `s=<2,1]`.
+///
+/// # Errors
+/// As [`find`]; numbers that the variable cannot hold, or more of them than there is room for.
+pub fn set(machine: &mut Machine<'_>, store: Option<&[Variable]>, assignment: &str) -> Result<(), ValueError> {
+    let (name, value) = assignment.split_once('=').ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
+    let place = find(machine.program().module(), store, name)?;
     let value = value.trim();
-    if v.shape != Shape::Stack {
-        // As it is printed, too.
-        let flat: String = value.chars().filter(|c| !matches!(c, '{' | '}')).collect();
-        let value = if value.starts_with('{') { format!("[{flat}]") } else { value.to_string() };
-        return values::set(machine, &format!("{}={value}", v.symbol));
-    }
-    let place = values::find(machine.program().module(), &v.symbol)?;
-    let inner = value.strip_prefix(['<', '[']).and_then(|v| v.strip_suffix(']')).unwrap_or(value).trim();
-    let texts: Vec<&str> =
-        if inner.is_empty() || inner == "nil" { Vec::new() } else { inner.split(',').map(str::trim).collect() };
-    let room = place.count() as usize;
-    if texts.len() >= room {
-        return Err(ValueError::Length { name: v.name.clone(), len: place.count() - 1, found: texts.len() });
-    }
-    let numbers: Vec<crate::arrays::Number> =
-        texts.iter().rev().map(|t| crate::arrays::Number::Text((*t).to_string())).collect();
-    let mut all = vec![crate::arrays::Number::Int(texts.len() as i128)];
-    all.extend(numbers);
-    all.resize(room, crate::arrays::Number::Int(0));
-    let format = machine.program().module().flags.format;
-    let words = values::words_of(&place, &all, format)?;
-    values::put(machine, &place, &words);
-    Ok(())
+    // As it is printed, too.
+    let plain = match &value.strip_prefix('<').and_then(|v| v.strip_suffix(']')) {
+        Some(inner) if place.is_stack() => format!("[{inner}]"),
+        None if place.is_stack() && value == "nil" => "[]".to_string(),
+        _ if value.starts_with('{') => format!("[{}]", value.replace(['{', '}'], "")),
+        _ => value.to_string(),
+    };
+    values::put_text(machine, &place, &plain)
 }

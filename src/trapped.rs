@@ -55,9 +55,9 @@ fn texts<'a>(trap: &'a Trap, module: &Module, of_other: bool) -> impl Iterator<I
 /// The operands' values in words: `r4 = 1, [a+r2] at 17 = 0.5`.
 fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
     let mut seen: Vec<String> = Vec::new();
-    // r0 is always 0: no need to say so.
-    let zero = Operand::Reg(Reg::ZERO);
-    for (_, text) in texts(trap, module, of_other).filter(|(v, _)| v.operand != zero) {
+    // r0 is always 0: no need to say so. PISA's is a register like others.
+    let zero = (!pisa::is_pisa(module)).then_some(Operand::Reg(Reg::ZERO));
+    for (_, text) in texts(trap, module, of_other).filter(|(v, _)| Some(v.operand) != zero) {
         if !seen.contains(&text) {
             seen.push(text);
         }
@@ -68,8 +68,7 @@ fn values(trap: &Trap, module: &Module, of_other: bool) -> String {
 fn value_text(v: &TrapValue, ty: Ty, module: &Module) -> String {
     let names = ModuleNames(module);
     let name = match v.operand {
-        Operand::Reg(r) if pisa::is_pisa(module) => pisa::register(r),
-        Operand::Reg(r) => r.to_string(),
+        Operand::Reg(r) => pisa::register_of(module, r),
         Operand::Mem { base, index, offset } => {
             let one = Operand::Mem { base, index, offset };
             pendula::isa::text::operand(one, 0, &names)

@@ -1,5 +1,8 @@
 //! A machine's state by name: setting inputs and reading results.
 
+use std::borrow::Cow;
+
+use pendula_compiler::janus::store::{Shape, Variable};
 use pendula_isa::module::{Module, SymbolKind};
 use pendula_isa::num::{Env, Format, convert, decimal};
 use pendula_isa::text::number;
@@ -61,6 +64,31 @@ pub enum ValueError {
     /// `r0`.
     #[error("r0 always reads 0")]
     Zero,
+    /// An address beyond those of PISA.
+    #[error("there is no cell [{0}]: addresses are 0 to 2^32-1")]
+    NoCell(u64),
+    /// A cell of PISA that holds an instruction.
+    #[error("there is an instruction at [{0}]")]
+    Instruction(u32),
+    /// What is no variable of a program in Janus.
+    #[error("there is no variable `{name}`{}", variables(.known))]
+    NoVariable {
+        /// The name.
+        name: String,
+        /// The variables that there are.
+        known: Vec<String>,
+    },
+    /// Indices that lead nowhere.
+    #[error("there is no `{name}`: it is `{head}`, counted from 0")]
+    Outside {
+        /// The variable with the indices.
+        name: String,
+        /// The variable with its sizes.
+        head: String,
+    },
+    /// A number on a stack.
+    #[error("`{0}` is a stack, which has no elements by number: it is set and shown as a whole, `{0}=<2, 1]`")]
+    OnStack(String),
     /// A bad array file.
     #[error(transparent)]
     Array(#[from] arrays::ArrayError),
@@ -68,6 +96,10 @@ pub enum ValueError {
 
 fn nearest(known: &[String]) -> String {
     if known.is_empty() { String::new() } else { format!("; the data symbols are {}", known.join(", ")) }
+}
+
+fn variables(known: &[String]) -> String {
+    if known.is_empty() { String::new() } else { format!("; the variables are {}", known.join(", ")) }
 }
 
 /// A named part of the state.
@@ -79,13 +111,37 @@ pub struct Place {
     pub ty: Ty,
     /// Where they are.
     pub at: Location,
+    /// The least and the greatest integer that it takes.
+    pub range: (i128, i128),
+    /// The variable of a program in Janus whose words they are: it says what they mean.
+    pub variable: Option<Box<Variable>>,
 }
 
 impl Place {
+    /// Words of 64 bits.
+    pub fn new(name: impl Into<String>, ty: Ty, at: Location) -> Place {
+        Place { name: name.into(), ty, at, range: WORDS, variable: None }
+    }
+
+    /// Words of the profile `pisa`.
+    pub fn narrow(name: impl Into<String>, at: Location) -> Place {
+        Place { range: NARROW, ..Place::new(name, Ty::Int, at) }
+    }
+
+    /// The name as it stands before the value: with the sizes of an array of Janus.
+    pub fn head(&self) -> String {
+        self.variable.as_ref().map_or_else(|| self.name.clone(), |v| v.head())
+    }
+
+    /// Whether it is a stack of Janus.
+    pub fn is_stack(&self) -> bool {
+        self.variable.as_ref().is_some_and(|v| v.shape == Shape::Stack)
+    }
+
     /// How many words it has.
     pub fn count(&self) -> u64 {
         match self.at {
-            Location::Register(_) => 1,
+            Location::Register(_) | Location::Cell(_) => 1,
             Location::Memory { len, .. } => len,
         }
     }
@@ -96,6 +152,8 @@ impl Place {
 pub enum Location {
     /// In a register.
     Register(Reg),
+    /// In a cell of the profile `pisa`.
+    Cell(u32),
     /// In memory.
     Memory {
         /// The first address.
@@ -106,6 +164,12 @@ pub enum Location {
         array: bool,
     },
 }
+
+/// What integers lie between where words have 64 bits: they may be meant with or without a sign.
+const WORDS: (i128, i128) = (i64::MIN as i128, u64::MAX as i128);
+
+/// The same where they have 32.
+const NARROW: (i128, i128) = (i32::MIN as i128, u32::MAX as i128);
 
 /// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`).
 pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
@@ -122,33 +186,18 @@ pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
         }
         None => (plain, None),
     };
+    if pisa::is_pisa(module) {
+        return pisa::find(module, name, base, index);
+    }
     if index.is_none()
         && let Some(reg) = Reg::parse(base)
     {
-        return Ok(Place { name: name.to_string(), ty: forced.unwrap_or(Ty::Int), at: Location::Register(reg) });
+        return Ok(Place::new(name, forced.unwrap_or(Ty::Int), Location::Register(reg)));
     }
-    let cells = if pisa::is_pisa(module) {
-        if let (None, Some(reg)) = (index, pisa::parse_register(base)) {
-            return Ok(Place { name: name.to_string(), ty: Ty::Int, at: Location::Register(reg) });
-        }
-        pisa::cells_of(module, base).and_then(|place| match place.at {
-            Location::Memory { start, len, .. } => {
-                Some((start, SymbolKind::Data { ty: Ty::Int, len, import: true, export: true }))
-            }
-            Location::Register(_) => None,
-        })
-    } else {
-        None
-    };
-    match cells.or_else(|| module.symbol(base).map(|s| (s.value, s.kind))) {
+    match module.symbol(base).map(|s| (s.value, s.kind)) {
         Some((value, SymbolKind::Data { ty, len, .. })) => {
-            let ty = forced.unwrap_or(ty);
-            let at = match index {
-                None => Location::Memory { start: value, len, array: len != 1 },
-                Some(i) if i < len => Location::Memory { start: value + i, len: 1, array: false },
-                Some(index) => return Err(ValueError::Index { name: base.to_string(), len, index }),
-            };
-            Ok(Place { name: name.to_string(), ty, at })
+            let at = within(base, (value, len), index)?;
+            Ok(Place::new(name, forced.unwrap_or(ty), at))
         }
         Some((_, SymbolKind::Label | SymbolKind::Proc)) | None => {
             let data = |s: &&pendula_isa::module::Symbol| matches!(s.kind, SymbolKind::Data { .. });
@@ -158,30 +207,49 @@ pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
     }
 }
 
+/// The words of a data symbol, or one of them.
+pub(crate) fn within(name: &str, (start, len): (u64, u64), index: Option<u64>) -> Result<Location, ValueError> {
+    match index {
+        None => Ok(Location::Memory { start, len, array: len != 1 }),
+        Some(i) if i < len => Ok(Location::Memory { start: start + i, len: 1, array: false }),
+        Some(index) => Err(ValueError::Index { name: name.to_string(), len, index }),
+    }
+}
+
 /// Sets a part of the state: `name=5`, `name=[1, 2.5]`, `name=@file.csv`, `name=@file.npy`.
 ///
 /// A number is read by the type of the data symbol; in a register, by its suffix (`r3.q=1.5`).
 pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError> {
     let (name, value) = assignment.split_once('=').ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
-    let (name, value) = (name.trim(), value.trim());
-    let place = find(machine.program().module(), name)?;
-    let words = words_of(&place, &numbers(value)?, machine.program().module().flags.format)?;
-    put(machine, &place, &words);
+    let place = find(machine.program().module(), name.trim())?;
+    put_text(machine, &place, value.trim())
+}
+
+/// Sets a place to what a value says.
+pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) -> Result<(), ValueError> {
+    let words = words_of(place, &numbers(value)?, machine.program().module().flags.format)?;
+    put(machine, place, &words);
     Ok(())
 }
 
-/// Numbers as the words of a place.
+/// Numbers as the words of a place; of a stack of Janus, what is on it, the top first.
 ///
 /// # Errors
 /// `r0`, which cannot be set; another number of numbers than words; what is no number of the type.
 pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec<u64>, ValueError> {
     let name = &place.name;
-    let words: Result<Vec<u64>, ValueError> = numbers
-        .iter()
-        .map(|n| word(n, place.ty, format).map_err(|(text, why)| bad(name, text, place.ty, why)))
-        .collect();
-    let words = words?;
+    let one = |n: &Number| word(n, place.ty, format, place.range).map_err(|(text, why)| bad(name, text, place.ty, why));
+    let mut words = numbers.iter().map(one).collect::<Result<Vec<u64>, ValueError>>()?;
     let expected = place.count();
+    if place.is_stack() {
+        if words.len() as u64 >= expected {
+            return Err(ValueError::Length { name: name.clone(), len: expected - 1, found: words.len() });
+        }
+        words.push(words.len() as u64);
+        words.reverse();
+        words.resize(expected as usize, 0);
+        return Ok(words);
+    }
     if words.len() as u64 != expected {
         return Err(ValueError::Length { name: name.clone(), len: expected, found: words.len() });
     }
@@ -196,6 +264,7 @@ pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec
 pub fn put(machine: &mut Machine<'_>, place: &Place, words: &[u64]) {
     match place.at {
         Location::Register(reg) => words.iter().for_each(|word| machine.set_register(reg, *word)),
+        Location::Cell(at) => words.iter().for_each(|word| machine.set_cell(at, *word)),
         Location::Memory { start, len, .. } => {
             // A data symbol lies in the data segment, which fits the memory.
             let words: Vec<u64> = words.iter().map(|w| machine.narrowed(*w)).collect();
@@ -210,12 +279,13 @@ fn bad(name: &str, text: String, ty: Ty, why: String) -> ValueError {
     ValueError::Number { name: name.to_string(), text, ty, why }
 }
 
-/// Integers for the tapes: `1,2,3` or `@file`.
-pub fn tape(value: &str) -> Result<Vec<u64>, ValueError> {
+/// Integers for the tapes of a program: `1,2,3` or `@file`.
+pub fn tape(module: &Module, value: &str) -> Result<Vec<u64>, ValueError> {
     let format = Format::default();
+    let range = if pisa::is_pisa(module) { NARROW } else { WORDS };
     numbers(value)?
         .iter()
-        .map(|n| word(n, Ty::Int, format).map_err(|(text, why)| bad("the tape", text, Ty::Int, why)))
+        .map(|n| word(n, Ty::Int, format, range).map_err(|(text, why)| bad("the tape", text, Ty::Int, why)))
         .collect()
 }
 
@@ -231,43 +301,59 @@ fn numbers(value: &str) -> Result<Vec<Number>, ValueError> {
     Ok(inner.split(',').map(|t| Number::Text(t.trim().to_string())).collect())
 }
 
-/// A number as a word of a type; else the number as text, and why not.
-fn word(n: &Number, ty: Ty, format: Format) -> Result<u64, (String, String)> {
+/// A number as a word of a type, integers of a range; else the number as text, and why not.
+fn word(n: &Number, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64, (String, String)> {
     let env = Env { format, ieee: false };
     let no = |text: String, why: &str| (text, if why.is_empty() { String::new() } else { format!(": {why}") });
     match n {
-        Number::Text(text) => parse(text, ty, format).map_err(|why| no(text.clone(), &why)),
-        Number::Int(k) => match (ty, i64::try_from(*k)) {
-            (Ty::Int, Ok(k)) => Ok(k.cast_unsigned()),
-            (Ty::Int, Err(_)) => u64::try_from(*k).map_err(|_| no(k.to_string(), "")),
-            (Ty::Q | Ty::L | Ty::F, _) => parse(&k.to_string(), ty, format).map_err(|why| no(k.to_string(), &why)),
+        Number::Text(text) => parse(text, ty, format, range).map_err(|why| no(text.clone(), &why)),
+        Number::Int(k) => match ty {
+            Ty::Int => in_range(*k, range).map_err(|why| no(k.to_string(), &why)),
+            Ty::Q | Ty::L | Ty::F => parse(&k.to_string(), ty, format, range).map_err(|why| no(k.to_string(), &why)),
         },
         Number::Float(x) => match ty {
             Ty::F => Ok(x.to_bits()),
             Ty::Q => convert::f_to_q(env, x.to_bits()).map_err(|e| no(x.to_string(), e.title())),
             Ty::L => convert::f_to_l(env, x.to_bits()).map_err(|e| no(x.to_string(), e.title())),
             Ty::Int if x.fract() == 0.0 => {
-                convert::f_to_int(env, x.to_bits()).map_err(|e| no(x.to_string(), e.title()))
+                let word = convert::f_to_int(env, x.to_bits()).map_err(|e| no(x.to_string(), e.title()))?;
+                in_range(word.cast_signed().into(), range).map_err(|why| no(x.to_string(), &why))
             }
             Ty::Int => Err(no(x.to_string(), "it is not whole")),
         },
     }
 }
 
+/// An integer of a range as a word.
+fn in_range(k: i128, (least, greatest): (i128, i128)) -> Result<u64, String> {
+    if k < least || k > greatest {
+        let power = |k: i128| match k {
+            -0x8000_0000_0000_0000 => "-2^63".to_string(),
+            0xffff_ffff_ffff_ffff => "2^64-1".to_string(),
+            0x7fff_ffff_ffff_ffff => "2^63-1".to_string(),
+            k => k.to_string(),
+        };
+        return Err(format!("integers lie between {} and {}", power(least), power(greatest)));
+    }
+    Ok(k as u64)
+}
+
 /// A number's text as a word of a type. Integers in decimal, hex, octal or binary; raw words of any type as `0x…w`.
-fn parse(text: &str, ty: Ty, format: Format) -> Result<u64, String> {
+fn parse(text: &str, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64, String> {
     if let Some(raw) = text.strip_suffix('w') {
-        return integer(raw).ok_or_else(|| "a raw word is an integer followed by `w`".to_string());
+        let k = integer(raw).ok_or_else(|| "a raw word is an integer followed by `w`".to_string())?;
+        return in_range(k, WORDS);
     }
     match ty {
-        Ty::Int => integer(text).ok_or_else(|| "integers lie between -2^63 and 2^64-1".to_string()),
+        Ty::Int => in_range(integer(text).ok_or_else(String::new)?, range),
         Ty::Q => decimal::parse_q(text, format).map_err(|e| e.to_string()),
         Ty::L => decimal::parse_l(text).map_err(|e| e.to_string()),
         Ty::F => decimal::parse_f(text).map_err(|e| e.to_string()),
     }
 }
 
-fn integer(text: &str) -> Option<u64> {
+/// The value of an integer's text; one beyond all words where it has more digits than there are bits to count them.
+fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -277,15 +363,11 @@ fn integer(text: &str) -> Option<u64> {
         .into_iter()
         .find_map(|(p, r)| lower.strip_prefix(p).map(|d| (r, d)))
         .unwrap_or((10, lower.as_str()));
-    if digits.starts_with(['+', '-']) {
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
         return None;
     }
-    let magnitude = u64::from_str_radix(digits, radix).ok()?;
-    match negative {
-        false => Some(magnitude),
-        true if magnitude <= 1 << 63 => Some(magnitude.wrapping_neg()),
-        true => None,
-    }
+    let magnitude = i128::from_str_radix(digits, radix).unwrap_or(i128::MAX);
+    Some(if negative { -magnitude } else { magnitude })
 }
 
 /// A number's text as a word of a type, for what goes by `name`.
@@ -294,26 +376,37 @@ fn integer(text: &str) -> Option<u64> {
 /// Text that is no number of the type.
 pub fn parse_number(name: &str, text: &str, ty: Ty, format: Format) -> Result<u64, ValueError> {
     let no = |why: String| bad(name, text.to_string(), ty, if why.is_empty() { why } else { format!(": {why}") });
-    parse(text.trim(), ty, format).map_err(no)
+    parse(text.trim(), ty, format, WORDS).map_err(no)
 }
 
 /// The words of a place.
-pub fn words<'m>(machine: &'m Machine<'_>, place: &Place) -> &'m [u64] {
+pub fn words<'m>(machine: &'m Machine<'_>, place: &Place) -> Cow<'m, [u64]> {
     match place.at {
-        Location::Register(reg) => std::slice::from_ref(&machine.registers()[reg.index()]),
+        Location::Register(reg) => Cow::Borrowed(std::slice::from_ref(&machine.registers()[reg.index()])),
+        Location::Cell(at) => Cow::Owned(vec![machine.cell(at)]),
         Location::Memory { start, len, .. } => {
-            machine.memory().get(start as usize..(start + len) as usize).unwrap_or(&[])
+            Cow::Borrowed(machine.memory().get(start as usize..(start + len) as usize).unwrap_or(&[]))
         }
     }
 }
 
-/// The words of a place as text that reads back exactly: `5`, or `[1, 2, 3]`; at most `limit` elements, then an ellipsis.
+/// The words of a place as text that reads back exactly: `5`, or `[1, 2, 3]`; at most `limit` elements, then an ellipsis. Variables of Janus as
+/// Janus prints them, and whole.
 pub fn text(machine: &Machine<'_>, place: &Place, hex: bool, limit: usize) -> String {
     let format = machine.program().module().flags.format;
-    let one = |w: &u64| if hex { format!("{w:#018x}") } else { number(*w, place.ty, format) };
     let words = words(machine, place);
+    if let Some(v) = &place.variable {
+        return v.text(&words, |w| if hex { format!("{w:#018x}") } else { v.number(w) });
+    }
+    let one = |w: &u64| match hex {
+        true if place.range == NARROW => format!("{:#010x}", *w as u32),
+        true => format!("{w:#018x}"),
+        false => number(*w, place.ty, format),
+    };
     match place.at {
-        Location::Register(_) | Location::Memory { array: false, .. } => words.first().map(one).unwrap_or_default(),
+        Location::Register(_) | Location::Cell(_) | Location::Memory { array: false, .. } => {
+            words.first().map(one).unwrap_or_default()
+        }
         Location::Memory { .. } => {
             let mut items: Vec<String> = words.iter().take(limit).map(one).collect();
             if words.len() > limit {
@@ -332,7 +425,7 @@ pub fn marked(module: &Module, wanted: impl Fn(bool, bool) -> bool) -> Vec<Place
         .filter_map(|s| match s.kind {
             SymbolKind::Data { ty, len, import, export } if wanted(import, export) => {
                 let at = Location::Memory { start: s.value, len, array: len != 1 };
-                Some((s.value, Place { name: s.name.clone(), ty, at }))
+                Some((s.value, Place::new(s.name.clone(), ty, at)))
             }
             SymbolKind::Data { .. } | SymbolKind::Label | SymbolKind::Proc => None,
         })

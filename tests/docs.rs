@@ -112,6 +112,11 @@ const RUNNING: &[(&str, &str, &str)] = &[
         "a program that uses gradients itself cannot be differentiated by `pendula grad`",
         "run it with `pendula run`: it makes its own gradients",
     ),
+    (
+        "P0145",
+        "a run back from the last of several `FINISH` (a warning)",
+        "if the run forward ends at another one, let a branch lead from there to the last",
+    ),
 ];
 
 /// Help for errors of the assembler whose example is too long for the page, or names a folder.
@@ -136,8 +141,8 @@ fn errors() -> String {
     let chapters = [
         ("the-assembler", "The assembler", "P0001–P0082, P0201"),
         ("the-machine", "The machine", "P0101–P0136"),
-        ("running", "Running", "P0130–P0144"),
-        ("the-checker", "The checker", "P0210–P0230"),
+        ("running", "Running", "P0130–P0145"),
+        ("the-checker", "The checker", "P0210–P0234"),
         ("objects", "Objects", "P0301–P0315"),
         ("the-inverter", "The inverter", "P0320–P0325"),
         ("programs-in-pisa", "Programs in PISA", "P0330–P0349"),
@@ -501,7 +506,7 @@ fn program(text: &str, files: &mut BTreeMap<PathBuf, String>) -> Result<(), Stri
     };
     let mut machine = Machine::new(&program, &Config::default()).map_err(|e| e.to_string())?;
     if let Some(input) = mark("input") {
-        machine.set_input(values::tape(input).map_err(|e| e.to_string())?, 0);
+        machine.set_input(values::tape(program.module(), input).map_err(|e| e.to_string())?, 0);
     }
     let start = machine.digest();
     let mut go = |direction| {

@@ -225,12 +225,12 @@ fn execute(
     }
     let back = expected.option("backward").is_some();
     if let Some(input) = expected.option("input") {
-        let words = values::tape(input).map_err(|e| e.to_string())?;
+        let words = values::tape(module, input).map_err(|e| e.to_string())?;
         let read = if back { words.len() } else { 0 };
         machine.set_input(words, read);
     }
     if let Some(output) = expected.option("output") {
-        machine.set_output(values::tape(output).map_err(|e| e.to_string())?);
+        machine.set_output(values::tape(module, output).map_err(|e| e.to_string())?);
     }
     let shown = Arc::new(Mutex::new(Vec::new()));
     let (texts, format, sink) = (module.texts.clone(), module.flags.format, Arc::clone(&shown));
@@ -266,7 +266,7 @@ fn execute(
         }
     }
     if let Some(emitted) = expected.option("emitted") {
-        let words = values::tape(emitted).map_err(|e| e.to_string())?;
+        let words = values::tape(module, emitted).map_err(|e| e.to_string())?;
         if machine.output() != words {
             let _ = writeln!(complaints, "emitted {:?}, expected {words:?}", machine.output());
         }

@@ -127,6 +127,7 @@ fn variable(module: &Module, name: &str) -> Variable {
     let cell = match place.at {
         Location::Register(r) => Cell::Register(r),
         Location::Memory { start, .. } => Cell::Word(start as usize),
+        Location::Cell(at) => panic!("{name} is in the cell [{at}], which has no gradient"),
     };
     Variable { cell, ty: place.ty }
 }

@@ -32,8 +32,8 @@ use pendula::isa::module::SymbolKind;
 use pendula::isa::{Module, Ty};
 use pendula::load::{Loaded, load};
 use pendula::native::Native;
-use pendula::store;
 use pendula::vm::{Config, Engine, Event, Machine, Outcome, Program};
+use pendula::{store, values};
 use pendula_native::cc::Rounding;
 
 use common::{Problem, compare};
@@ -117,7 +117,7 @@ fn machine<'p>(
 ) -> Result<(Machine<'p>, Output), String> {
     let config = Config { engine, ..Config::default() };
     let mut machine = Machine::new(program, &config).map_err(|e| e.to_string())?;
-    let variables = loaded.nil.as_ref().map_or(&[][..], |nil| nil.variables());
+    let variables = loaded.nil.as_ref().and_then(|nil| nil.variables());
     for assignment in &expected.set {
         store::set(&mut machine, variables, assignment).map_err(|e| e.to_string())?;
     }
@@ -208,7 +208,9 @@ fn run_file(path: &Path, level: u8) -> Result<(), String> {
             continue;
         }
         let after = m.memory()[..words].to_vec();
-        let lines = store::lines(&m, nil.variables(), false);
+        let places = store::places(program.module(), nil.variables().expect("a program in Janus"));
+        let lines: Vec<(String, String)> =
+            places.iter().map(|p| (p.head(), values::text(&m, p, false, usize::MAX))).collect();
         for (name, value) in &expected.values {
             match lines.iter().find(|(n, _)| n == name) {
                 Some((_, is)) if is == value => {}

@@ -57,7 +57,7 @@ impl Workload {
     fn words(&self, names: &[&str]) -> Vec<usize> {
         let place = |name: &&str| match values::find(self.program.module(), name).expect("a symbol").at {
             Location::Memory { start, len, .. } => start as usize..(start + len) as usize,
-            Location::Register(_) => panic!("{name} is in a register"),
+            Location::Register(_) | Location::Cell(_) => panic!("{name} is not in the data"),
         };
         names.iter().flat_map(place).collect()
     }

@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use pendula::asm::assemble::assemble;
+use pendula::asm::check::{self as checker, At, Rule};
+use pendula::asm::diagnostic::Severity;
 use pendula::asm::pisa::{self, Alias, MNEMONICS, Options};
 use pendula::asm::{disasm, object};
 use pendula::isa::counts::Direction;
@@ -53,6 +55,7 @@ const ERRORS: &[(&str, &str)] = &[
     ("strict-offset", "P0339"),
     ("entry", "P0082"),
     ("start", "P0340"),
+    ("empty", "P0342"),
 ];
 
 /// Instructions that a run may take.
@@ -339,6 +342,68 @@ fn every_error_and_every_trap_has_a_program() {
     assert!(codes.iter().all(|c| tested.contains(c)), "{codes:?}");
     let said: BTreeSet<String> = files("traps").iter().filter_map(|(_, t)| Some(Expected::of(t).trap?.0)).collect();
     assert!(TRAPS.iter().all(|(name, _)| said.contains(*name)), "{said:?}");
+}
+
+/// What the checker finds, with lines.
+fn checked(text: &str, options: &Options) -> Vec<(&'static str, u32)> {
+    let module = pisa::read("checked.pisa", text, options).module.expect("a program");
+    let line = |at: &At| match at {
+        At::Inst(at) => module.loc(*at as usize).map_or(0, |(_, loc)| loc.line),
+        At::Module | At::Symbol(_) => 0,
+    };
+    checker::check(&module).iter().map(|f| (f.code, line(&f.at))).collect()
+}
+
+#[test]
+fn the_checker_tells_what_cannot_work() {
+    let found = |body: &str| checked(&format!(";; pendulum pal file\n{body}"), &Options::default());
+    assert_eq!(found("START\nADDI $1 1\nXOR $1 $0\nFINISH\n"), []);
+    assert_eq!(found("START\nXORI $1 0\nFINISH\n"), [("P0225", 3)]);
+    // Branches to an instruction, to data, out of the program.
+    assert_eq!(found("START\nBEQ $1 $2 a\na: ADDI $1 1\nFINISH\n"), [("P0231", 3)]);
+    assert_eq!(found("START\nBEQ $1 $2 d\nFINISH\nd: DATA 1\n"), [("P0231", 3)]);
+    assert_eq!(found("START\nBNE $1 $2 1000\nFINISH\n"), [("P0231", 3)]);
+    let onto_end = ";; pendulum pal file\nSTART\nBNE $1 $2 e\ne: FINISH\n";
+    assert_eq!(checked(onto_end, &Options { pendvm_bugs: true, ..Options::default() }), []);
+    // No end, and what lies behind the last instruction.
+    assert_eq!(found("START\nADDI $1 1\n"), [("P0232", 0), ("P0233", 3)]);
+    assert_eq!(found("START\nADDI $1 1\nDATA 5\nFINISH\n"), [("P0233", 3), ("P0234", 5)]);
+    // What a pair leaps over, unless something else leads there.
+    assert_eq!(found("START\na: BRA b\nADDI $1 1\nADDI $2 1\nb: BRA a\nFINISH\n"), [("P0234", 4)]);
+    assert_eq!(found("START\na: BEQ $3 $4 b\nADDI $1 1\nb: BEQ $3 $4 a\nFINISH\n"), []);
+    // Registers may lead anywhere: a routine and its call.
+    assert_eq!(found("START\nBRA f\nFINISH\ntop: BRA end\nf: SWAPBR $2\nNEG $2\nADDI $3 1\nend: BRA top\n"), []);
+}
+
+#[test]
+fn what_the_checker_calls_dead_is_not_run() {
+    let folders = ["opcodes", "programs", "random"];
+    let mut dead = 0;
+    for (path, text) in folders.iter().flat_map(|folder| files(folder)) {
+        let expected = Expected::of(&text);
+        let module = read(&path, &text, &expected);
+        let found = checker::check(&module);
+        let not_run: BTreeSet<u32> = found
+            .iter()
+            .filter_map(|f| match f.at {
+                At::Inst(at) if f.rule == Rule::Dead => Some(at),
+                At::Inst(_) | At::Module | At::Symbol(_) => None,
+            })
+            .collect();
+        dead += not_run.len();
+        let program = Program::new(module, true).unwrap();
+        let (mut machine, _) = machine(&program, &expected);
+        for _ in 0..200_000 {
+            match machine.step() {
+                Stepped::Ran(at) => assert!(!not_run.contains(&at), "{}: {at} is run", path.display()),
+                Stepped::Finished | Stepped::Trap(_) => break,
+            }
+        }
+        let is_grave = |f: &&checker::Finding| f.severity == Severity::Warning && f.rule != Rule::Dead;
+        let grave: Vec<_> = found.iter().filter(is_grave).collect();
+        assert!(grave.is_empty() || path.ends_with("BRA.pisa"), "{}: {grave:?}", path.display());
+    }
+    assert!(dead > 5, "{dead}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! certain is reported; a guess is none of its business. The facts are about a
 //! [`Module`], so they hold for source and for objects alike.
 
+mod branches;
 mod condition;
 mod gradient;
 mod paths;
@@ -20,6 +21,7 @@ use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::verify::{Structure, is_row, target, verify};
 
 use crate::diagnostic::{Severity, plural};
+use crate::pisa;
 
 /// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,6 +121,14 @@ rules! {
         "enlarge `.mem`, or leave it out";
     NoGradient "P0230" Warning "an integer instruction on a real number, through which no gradient flows"
         "write the type of the number after the mnemonic, such as `add.q`; to move bits, `xor` says that nothing is to be differentiated";
+    NoLanding "P0231" Warning "a branch of PISA that does not lead to a branch"
+        "let it name a branch that names it back, as `top: BRA bottom` and `bottom: BRA top` do: anything else stops the run when control gets there";
+    NoFinish "P0232" Warning "a program of PISA without an end"
+        "end the run with `FINISH`";
+    IntoData "P0233" Warning "an instruction of PISA with none behind it"
+        "end the run with `FINISH`, or branch around the data";
+    Dead "P0234" Warning "code of PISA that no run comes to"
+        "remove it, or let a branch before it be named by another one";
 }
 
 /// The codes of this module with a title each.
@@ -133,11 +143,8 @@ pub fn check(module: &Module) -> Vec<Finding> {
     let (structure, _) = verify(module);
     let mut found = Findings(Vec::new());
     if module.flags.profile == Profile::Pisa {
-        // Where control goes is known when it goes; and `r0` is a register like others.
-        for (at, inst) in module.code.iter().enumerate() {
-            idle(at as u32, inst, &mut found);
-        }
-        return found.0;
+        branches::check(module, &mut found);
+        return found.sorted(module);
     }
     runs(&structure.outside, |at, n| {
         found.add(Rule::Outside, At::Inst(at), None, format!("{} in no procedure and never run", instructions(n)));
@@ -150,13 +157,8 @@ pub fn check(module: &Module) -> Vec<Finding> {
     spans(module, &mut found);
     condition::check(&module.code, &mut found);
     gradient::check(module, &mut found);
-    for (at, inst) in module.code.iter().enumerate() {
-        idle(at as u32, inst, &mut found);
-    }
     memory(module, calm, &mut found);
-    let mut found = found.0;
-    found.sort_by(|a, b| (&a.at, a.rule).cmp(&(&b.at, b.rule)));
-    found
+    found.sorted(module)
 }
 
 /// The findings so far.
@@ -166,6 +168,15 @@ impl Findings {
     fn add(&mut self, rule: Rule, at: At, other: Option<u32>, message: String) {
         let (code, severity, help) = (rule.code(), rule.severity(), rule.help());
         self.0.push(Finding { rule, code, severity, at, other, message, help });
+    }
+
+    /// With what there is to say of single instructions, in order.
+    fn sorted(mut self, module: &Module) -> Vec<Finding> {
+        for (at, inst) in module.code.iter().enumerate() {
+            idle(module, at as u32, inst, &mut self);
+        }
+        self.0.sort_by(|a, b| (&a.at, a.rule).cmp(&(&b.at, b.rule)));
+        self.0
     }
 }
 
@@ -276,14 +287,21 @@ fn squeeze(text: &str) -> String {
 }
 
 /// Instructions, or parts of them, without effect.
-fn idle(at: u32, inst: &Inst, found: &mut Findings) {
+fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
     let last = inst.operands().last().map(|(_, operand)| operand);
-    let zero = matches!(last, Some(Operand::Imm(0, _) | Operand::Reg(Reg::ZERO)));
+    let native = module.flags.profile == Profile::Native;
+    let zero = match last {
+        Some(Operand::Imm(0, _)) => true,
+        // In the profile `pisa`, `r0` is a register like others.
+        Some(Operand::Reg(Reg::ZERO)) => native,
+        Some(_) | None => false,
+    };
     match inst.kind {
         // Adding +0.0 makes +0.0 of -0.0. The logarithmic number 1, which multiplies, is the word 0.
         Kind::Accumulate { acc, func, .. } if func.info().name.is_empty() => {
             if zero && !(acc == Acc::Add && func.info().ty == Ty::F) {
-                let text = squeeze(&display(inst, u64::from(at), &NoNames));
+                let own = if native { None } else { pisa::line(module, at) };
+                let text = squeeze(&own.unwrap_or_else(|| display(inst, u64::from(at), &NoNames)));
                 found.add(Rule::NoEffect, At::Inst(at), None, format!("`{text}` changes nothing"));
             }
         }

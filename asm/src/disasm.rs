@@ -14,8 +14,10 @@ use pendula_isa::module::{Module, Span, Symbol, SymbolKind};
 use pendula_isa::num::Format;
 use pendula_isa::operand::Slot;
 use pendula_isa::table::Row;
-use pendula_isa::text::{Names, display, number, quote};
-use pendula_isa::types::{Profile, Ty};
+use pendula_isa::text::{ModuleNames, Names, display, number, quote};
+use pendula_isa::types::{Profile, Reg, Ty};
+
+use crate::object::{as_name, is_name};
 
 /// Where mnemonics begin, and how far from there operands do.
 const COLUMN: usize = 8;
@@ -133,7 +135,14 @@ struct Known<'a> {
 impl<'a> Known<'a> {
     fn new(module: &'a Module) -> Known<'a> {
         let mut known = Known { module, labels: BTreeMap::new(), procs: HashMap::new(), data: HashMap::new() };
+        let mut taken: HashSet<String> = module.symbols.iter().map(|s| s.name.clone()).collect();
         for symbol in &module.symbols {
+            if !is_name(&symbol.name) {
+                // A label of PISA.
+                let name = as_name(&symbol.name, &mut taken);
+                known.labels.entry(symbol.value).or_default().push(name);
+                continue;
+            }
             let proc = symbol.kind == SymbolKind::Proc && is_proc(module, symbol.value);
             match symbol.kind {
                 SymbolKind::Data { .. } => {
@@ -147,7 +156,6 @@ impl<'a> Known<'a> {
                 }
             }
         }
-        let mut taken: HashSet<String> = module.symbols.iter().map(|s| s.name.clone()).collect();
         let mut make = |letter: char, at: u64| {
             let mut name = format!("{letter}{at:04}");
             while !taken.insert(name.clone()) {
@@ -198,6 +206,10 @@ impl Names for Known<'_> {
 
     fn format(&self) -> Format {
         self.module.flags.format
+    }
+
+    fn register(&self, reg: Reg) -> String {
+        ModuleNames(self.module).register(reg)
     }
 }
 

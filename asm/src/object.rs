@@ -36,7 +36,7 @@ use pendula_isa::types::{Profile, Ty};
 
 pub use error::{CODES, ObjectError, codes};
 pub use side::VERSION;
-pub use valid::is_name;
+pub use valid::{as_name, is_name};
 
 /// The unofficial machine number of objects.
 pub const MACHINE: elf::Machine = elf::Machine(0x4450);
@@ -294,7 +294,7 @@ fn read_aligned(bytes: &[u8]) -> Result<Module, ObjectError> {
         reasons: side::read_reasons(file.optional(side::REASONS)?)?,
         flags,
     };
-    module.symbols = file.symbols(&module.code, cut)?;
+    module.symbols = file.symbols(&module.code, flags.profile, cut)?;
     valid::check(&module)?;
     Ok(module)
 }
@@ -394,7 +394,7 @@ impl<'a> File<'a> {
     }
 
     /// The symbols in the module's order. A file without a symbol table has none.
-    fn symbols(&self, code: &[Inst], cut: u64) -> Result<Vec<Symbol>, ObjectError> {
+    fn symbols(&self, code: &[Inst], profile: Profile, cut: u64) -> Result<Vec<Symbol>, ObjectError> {
         let table = self.table.symbols(LE, self.bytes, elf::SHT_SYMTAB)?;
         if table.is_empty() {
             return Ok(Vec::new());
@@ -414,7 +414,7 @@ impl<'a> File<'a> {
             let (index, symbol) = next.ok_or_else(|| mismatch.clone())?;
             let place = table.symbol_section(LE, symbol, index)?;
             let place = places.iter().position(|p| p.is_some() && *p == place);
-            symbols.push(read_symbol(&table, symbol, place, code, cut, doc)?);
+            symbols.push(read_symbol(&table, symbol, place, (code, profile), cut, doc)?);
         }
         if symbols.len() + 1 != table.len() {
             return Err(mismatch);
@@ -428,14 +428,14 @@ fn read_symbol(
     table: &SymbolTable<'_, Header>,
     symbol: &ElfSymbol,
     place: Option<usize>,
-    code: &[Inst],
+    (code, profile): (&[Inst], Profile),
     cut: u64,
     doc: &str,
 ) -> Result<Symbol, ObjectError> {
     let name = table.symbol_name(LE, symbol)?;
     let name = &name[..name.len().min(NAME_LIMIT + 1)];
     let bad = |problem| Err(ObjectError::Symbol { name: String::from_utf8_lossy(name).into_owned(), problem });
-    let Some(name) = std::str::from_utf8(name).ok().filter(|name| is_name(name)) else {
+    let Some(name) = std::str::from_utf8(name).ok().filter(|name| valid::is_symbol(profile, name)) else {
         return bad("is no name that the assembler takes");
     };
     let (value, size, other) = (symbol.st_value(LE), symbol.st_size(LE), symbol.st_other().0);

@@ -21,7 +21,7 @@ use line::{Line, Word};
 use mnemonic::Mnemonic;
 
 pub use mnemonic::{MNEMONICS, Operands};
-pub use write::{NotPisa, write};
+pub use write::{NotPisa, line, write};
 
 /// What the first line begins with.
 pub const HEADER: &str = ";; pendulum pal file";
@@ -42,6 +42,7 @@ pendula_isa::diagnostic_codes! {
     STRICT "P0339" "an immediate or a distance beyond the bits of an instruction word";
     SECOND_START "P0340" "a second `.start`";
     TOO_LONG "P0341" "a PISA file beyond the limits";
+    EMPTY "P0342" "a PISA file without an instruction";
 }
 
 /// The codes of what is wrong with a file, with a title each.
@@ -117,16 +118,19 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn read(&mut self, text: &'a str) {
+        // A mark of the encoding, as some editors write it.
+        let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let text = &text[mark..];
         let first = text.lines().next().unwrap_or("");
         if !first.starts_with(HEADER) {
-            let place = Place { file: self.file, span: 0..first.len() };
+            let place = Place { file: self.file, span: mark..mark + first.len() };
             let d = Diagnostic::error(HEADING, format!("the file does not begin with `{HEADER}`"));
             let help = "put that line first, or name the file `.rasm` if it is assembly of Pendula";
             self.diagnostics.push(d.at(place, "the first line").help(help));
         }
         let mut pending = Vec::new();
         let mut start: Option<Word<'a>> = None;
-        let mut offset = 0;
+        let mut offset = mark;
         for (n, raw) in text.split_inclusive('\n').enumerate() {
             let (number, begin) = (n as u32 + 1, offset);
             offset += raw.len();
@@ -135,6 +139,11 @@ impl<'a> Reader<'a> {
             if self.diagnostics.len() >= MANY {
                 return;
             }
+        }
+        if pending.is_empty() && self.diagnostics.is_empty() {
+            let d = Diagnostic::error(EMPTY, "the file has no instruction");
+            let place = Place { file: self.file, span: mark..mark + first.len() };
+            self.diagnostics.push(d.at(place, "").help("a program begins with `START` and ends with `FINISH`"));
         }
         if pending.len() >= 1 << 28 {
             self.diagnostics.push(Diagnostic::error(TOO_LONG, "the program has more than 2^28 instructions"));
@@ -231,8 +240,13 @@ impl<'a> Reader<'a> {
     }
 
     fn define(&mut self, name: &'a str, word: &Word<'a>, at: u32) {
-        if name.is_empty() || name.contains(':') {
-            self.fail(LABEL_NAME, "a label has a name before its `:`", word, "write `name:`");
+        let problem = match name {
+            "" => Some("a label has a name before its `:`"),
+            _ if name.contains(':') => Some("a label has one `:`, at its end"),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            self.fail(LABEL_NAME, problem, word, "write `name:`");
             return;
         }
         match self.labels.get(name) {
@@ -271,7 +285,11 @@ impl<'a> Reader<'a> {
             if let (Some(value), Some(bits), true) = (value, kind.bits(), self.options.strict) {
                 let half = 1i64 << (bits - 1);
                 if !(-half..half).contains(&value) {
-                    let message = format!("{value} does not fit the {bits} bits that the instruction word has for it");
+                    let message = format!(
+                        "{value} does not fit the {bits} bits that the instruction word has for it: they hold {} to {}",
+                        -half,
+                        half - 1
+                    );
                     self.fail(STRICT, message, word, "leave `--strict` out: nothing else depends on these bits");
                     failed = true;
                 }

@@ -5,7 +5,7 @@ use crate::module::{Module, SymbolKind};
 use crate::num::{Format, decimal};
 use crate::operand::Operand;
 use crate::table::Row;
-use crate::types::{Reg, Ty};
+use crate::types::{Profile, Reg, Ty};
 
 /// Whether a character may stand in a name: letters and digits, what is written on letters (accents, primes), and letters among the symbols. In
 /// assembly, `_`, `.`, `$` and `!` may, too.
@@ -25,6 +25,10 @@ pub trait Names {
     fn data(&self, address: i64) -> Option<String>;
     /// The module's fixed-point format.
     fn format(&self) -> Format;
+    /// A register.
+    fn register(&self, reg: Reg) -> String {
+        reg.to_string()
+    }
 }
 
 /// Names where nothing is known: addresses stay numbers.
@@ -79,6 +83,14 @@ impl Names for ModuleNames<'_> {
     fn format(&self) -> Format {
         self.0.flags.format
     }
+
+    fn register(&self, reg: Reg) -> String {
+        match self.0.flags.profile {
+            Profile::Native => reg.to_string(),
+            // None has a part of its own.
+            Profile::Pisa => format!("r{}", reg.number()),
+        }
+    }
 }
 
 /// The instruction at address `at` as text: `addmul.q r1, [n+r2], r3`.
@@ -101,7 +113,7 @@ pub fn display(inst: &Inst, at: u64, names: &dyn Names) -> String {
 /// One operand of the instruction at address `at` as text.
 pub fn operand(operand: Operand, at: u64, names: &dyn Names) -> String {
     match operand {
-        Operand::Reg(r) => r.to_string(),
+        Operand::Reg(r) => names.register(r),
         Operand::Mem { base, index, offset } => memory_text(base, index, offset, names),
         Operand::Imm(word, ty) => number(word, ty, names.format()),
         Operand::Small(k) => k.to_string(),

@@ -80,7 +80,7 @@ impl Prepared {
                 ty = place.ty;
                 match place.at {
                     Location::Memory { start, len, .. } => out.extend(start as usize..(start + len) as usize),
-                    Location::Register(_) => bail!("{name} is in a register"),
+                    Location::Register(_) | Location::Cell(_) => bail!("{name} is not in the data"),
                 }
             }
             Ok(out)

@@ -290,7 +290,7 @@ pub(super) fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usiz
             }
             format!("[{}]", items.join(", "))
         }
-        Location::Memory { .. } | Location::Register(_) => one(0),
+        Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => one(0),
     }
 }
 
@@ -470,7 +470,7 @@ pub(super) fn to_object(found: &Report, format: Format, hex: bool) -> Map<String
                     };
                     let all = match g.input.at {
                         Location::Memory { array: true, .. } => (0..g.words.len()).map(one).collect(),
-                        Location::Memory { .. } | Location::Register(_) => one(0),
+                        Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => one(0),
                     };
                     (g.input.name.clone(), all)
                 })

@@ -44,9 +44,9 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The variables of a program in Janus; none of others.
-    pub(crate) fn variables(&self) -> &[Variable] {
-        self.nil.as_ref().map_or(&[], load::Nil::variables)
+    /// The variables of a program in Janus.
+    pub(crate) fn variables(&self) -> Option<&[Variable]> {
+        self.nil.as_ref().and_then(load::Nil::variables)
     }
 }
 
@@ -167,7 +167,7 @@ fn chosen(source: &Source, module: Module, nil: &load::Nil, run: Option<Intended
 /// Runs a program forward to measure it, and asks something of the machine that has.
 fn measured<T>(
     module: Module,
-    variables: &[Variable],
+    variables: Option<&[Variable]>,
     run: Option<Intended<'_>>,
     ask: impl FnOnce(&Machine<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {

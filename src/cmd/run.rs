@@ -4,13 +4,16 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::Context;
+use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::janus::store::{Shape, Variable};
 use pendula::hw_model::Technology;
 use pendula::isa::Inst;
 use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::module::Module;
+use pendula::isa::table::Row;
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
+use pendula::isa::verify::is_row;
 use pendula::pisa;
 use pendula::store;
 use pendula::values::{self, Location, Place};
@@ -19,11 +22,12 @@ use serde_json::{Map, Value, json};
 
 use crate::Status;
 use crate::cli::Run;
-use crate::cmd::{Intended, load};
+use crate::cmd::{Intended, Program, load};
 use crate::drift::drift;
 use crate::outcome::{explain, flags_json, outcome_json};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
+use crate::trapped;
 
 /// How many elements of an array are printed unasked.
 pub(crate) const ELEMENTS: usize = 64;
@@ -39,8 +43,9 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         Err(status) => return Ok(status),
     };
     let technology = args.tech.as_deref().map(session::technology).transpose()?;
+    let warnings = warnings(&loaded, args);
     if !args.json {
-        reporter.diagnostics(&loaded.warnings, &loaded.sources);
+        reporter.diagnostics(&warnings, &loaded.sources);
     }
     let backward = args.reverse || args.round_trip;
     let program = match session::program(&loaded, &args.source, given, backward, args.json, reporter)? {
@@ -52,11 +57,11 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         session::input(&mut machine, tape, args.read, args.reverse)?;
     }
     if let Some(output) = &args.output {
-        machine.set_output(values::tape(output).with_context(|| format!("--output {output}"))?);
+        machine.set_output(values::tape(program.module(), output).with_context(|| format!("--output {output}"))?);
     }
+    let store = loaded.variables();
     let shown: Vec<Place> =
-        args.show.iter().map(|name| values::find(program.module(), name.trim())).collect::<Result<_, _>>()?;
-    let store = loaded.nil.as_ref().and_then(|nil| nil.janus.as_ref()).map(|janus| janus.store.as_slice());
+        args.show.iter().map(|name| store::find(program.module(), store, name)).collect::<Result<_, _>>()?;
     let events = session::listen(&mut machine, &args.source, args.json, store.is_some());
 
     session::allow_whole(&mut machine, given, args.stats || args.json || args.trace || args.keep_dropped);
@@ -93,7 +98,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         object.insert("schema".into(), json!(1));
         object.insert("outcome".into(), outcome_json(&outcome, &machine, given.max_steps));
         object.insert("flags".into(), flags_json(&machine));
-        let warnings: Vec<Value> = loaded.warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+        let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
         object.insert("diagnostics".into(), Value::Array(warnings));
         if finished {
             object.extend(state.json);
@@ -128,6 +133,25 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     Ok(if failed { Status::Fault } else { Status::Done })
 }
 
+/// What there is to say of a program before it runs.
+pub(crate) fn warnings(loaded: &Program, args: &Run) -> Vec<Diagnostic> {
+    let mut warnings = loaded.warnings.clone();
+    let code = loaded.module.code.iter().enumerate();
+    let mut ends = code.rev().filter(|(_, inst)| is_row(inst, Row::Start, true)).map(|(at, _)| at as u32);
+    if let (true, Some(last), Some(other)) = (args.reverse, ends.next(), ends.next()) {
+        let message = "the program has several `FINISH`: the run back begins at the last";
+        let mut warning = Diagnostic::warning("P0145", message)
+            .help("if the run forward ends at another one, let a branch lead from there to the last");
+        for (n, at) in [last, other].into_iter().enumerate() {
+            if let Some(place) = trapped::place(&loaded.module, &loaded.sources, at) {
+                warning = if n == 0 { warning.at(place, "") } else { warning.also(place, "another one") };
+            }
+        }
+        warnings.push(warning);
+    }
+    warnings
+}
+
 /// The results of a run, before anything else happens to the machine.
 pub(crate) struct State {
     text: String,
@@ -143,51 +167,54 @@ impl State {
         store: Option<&[Variable]>,
         args: &Run,
     ) -> State {
-        if let (Some(store), []) = (store, shown) {
-            return State::of_store(machine, store, args.hex);
-        }
         let mut text = String::new();
         let mut json = Map::new();
         let mut cells = Vec::new();
-        let places: Vec<Place> = if shown.is_empty() && pisa::is_pisa(machine.program().module()) {
+        let module = machine.program().module();
+        let places: Vec<Place> = if !shown.is_empty() {
+            shown.to_vec()
+        } else if let Some(store) = store {
+            store::places(module, store)
+        } else if pisa::is_pisa(module) {
             let used = (0..Reg::COUNT as u8).filter_map(Reg::new).filter(|r| machine.registers()[r.index()] != 0);
-            let place = |r| Place { name: pisa::register(r), ty: Ty::Int, at: Location::Register(r) };
+            let place = |r| Place::narrow(pisa::register(r), Location::Register(r));
             let (places, others) = pisa::changed(machine);
             cells = others;
             used.map(place).chain(places).collect()
-        } else if shown.is_empty() {
-            let mut places = imports_or_exports(machine.program().module(), args.reverse);
+        } else {
+            let mut places = imports_or_exports(module, args.reverse);
             let changed = (0..Reg::COUNT as u8)
                 .filter_map(Reg::new)
                 .filter(|r| machine.registers()[r.index()] != before[r.index()]);
-            places.extend(changed.map(|r| Place { name: r.to_string(), ty: Ty::Int, at: Location::Register(r) }));
+            places.extend(changed.map(|r| Place::new(r.to_string(), Ty::Int, Location::Register(r))));
             places
-        } else {
-            shown.to_vec()
         };
         let limit = if shown.is_empty() { ELEMENTS } else { usize::MAX };
         let mut values = Map::new();
         for place in &places {
-            let _ = writeln!(text, "{} = {}", place.name, values::text(machine, place, args.hex, limit));
+            let _ = writeln!(text, "{} = {}", place.head(), values::text(machine, place, args.hex, limit));
             values.insert(place.name.clone(), place_json(machine, place, args.hex));
         }
-        for (n, (at, word)) in cells.iter().enumerate() {
-            if n == ELEMENTS {
+        for (n, (at, _)) in cells.iter().enumerate() {
+            let place = Place::narrow(format!("[{at}]"), Location::Cell(*at));
+            values.insert(place.name.clone(), place_json(machine, &place, args.hex));
+            if n < ELEMENTS {
+                let _ = writeln!(text, "{} = {}", place.name, values::text(machine, &place, args.hex, limit));
+            } else if n == ELEMENTS {
                 let _ = writeln!(text, "… {} cells in all", cells.len());
-                break;
             }
-            let word = word.cast_signed();
-            let _ = if args.hex {
-                writeln!(text, "[{at}] = {:#010x}", word as i32)
-            } else {
-                writeln!(text, "[{at}] = {word}")
-            };
         }
-        values.extend(cells.iter().map(|(at, word)| (format!("[{at}]"), json!(word.cast_signed()))));
         let output = machine.output();
         if !output.is_empty() {
             let words: Vec<String> = output.iter().map(|w| w.cast_signed().to_string()).collect();
             let _ = writeln!(text, "output = [{}]", words.join(", "));
+        }
+        if pisa::is_pisa(module) {
+            let bits = 32 * output.len();
+            json.insert("emitted_bits".into(), json!(bits));
+            if bits > 0 {
+                let _ = writeln!(text, "{bits} bits emitted");
+            }
         }
         let (read, given) = (machine.words_read(), machine.input().len());
         if given > 0 && read != if args.reverse { 0 } else { given } {
@@ -196,29 +223,6 @@ impl State {
         json.insert("input_read".into(), json!(read));
         json.insert("values".into(), Value::Object(values));
         json.insert("output".into(), json!(output.iter().map(|w| w.cast_signed()).collect::<Vec<i64>>()));
-        State { text, json }
-    }
-
-    /// The variables of a program in Janus.
-    fn of_store(machine: &Machine<'_>, store: &[Variable], hex: bool) -> State {
-        let mut text = String::new();
-        let mut values = Map::new();
-        for (variable, (name, value)) in store.iter().zip(store::lines(machine, store, hex)) {
-            let _ = writeln!(text, "{name} = {value}");
-            let one = |w: u64| match variable.number(w).parse::<i64>() {
-                _ if hex => json!(format!("{w:#018x}")),
-                Ok(n) => json!(n),
-                Err(_) => json!(w),
-            };
-            let list: Vec<Value> = store::numbers(machine, variable).into_iter().map(one).collect();
-            let value = match (&variable.shape, list.as_slice()) {
-                (Shape::Int(_), [one]) => one.clone(),
-                _ => Value::Array(list),
-            };
-            values.insert(variable.name.clone(), value);
-        }
-        let mut json = Map::new();
-        json.insert("values".into(), Value::Object(values));
         State { text, json }
     }
 }
@@ -231,16 +235,36 @@ pub(crate) fn imports_or_exports(module: &Module, reverse: bool) -> Vec<Place> {
 /// A place as JSON: integers and floats as numbers, fixed-point and logarithmic numbers as decimal strings, which are exact.
 fn place_json(machine: &Machine<'_>, place: &Place, hex: bool) -> Value {
     let format = machine.program().module().flags.format;
-    let one = |w: &u64| match place.ty {
+    let one = |w: u64| match (place.ty, &place.variable) {
         _ if hex => json!(format!("{w:#018x}")),
-        Ty::Int => json!(w.cast_signed()),
-        Ty::F if f64::from_bits(*w).is_finite() => json!(f64::from_bits(*w)),
-        Ty::F | Ty::Q | Ty::L => json!(number(*w, place.ty, format)),
+        (Ty::Int, Some(v)) if v.range().0 == 0 => json!(w),
+        (Ty::Int, _) => json!(w.cast_signed()),
+        (Ty::F, _) if f64::from_bits(w).is_finite() => json!(f64::from_bits(w)),
+        (Ty::F | Ty::Q | Ty::L, _) => json!(number(w, place.ty, format)),
     };
     let words = values::words(machine, place);
+    if let Some(v) = &place.variable {
+        let mut list: Vec<Value> = v.words(&words).into_iter().map(one).collect();
+        return match &v.shape {
+            Shape::Int(_) => list.pop().unwrap_or_default(),
+            Shape::Stack => Value::Array(list),
+            Shape::Array(_, dims) => nested(dims, &list),
+        };
+    }
     match place.at {
-        Location::Memory { array: true, .. } => Value::Array(words.iter().map(one).collect()),
-        Location::Memory { .. } | Location::Register(_) => words.first().map_or(Value::Null, one),
+        Location::Memory { array: true, .. } => Value::Array(words.iter().copied().map(one).collect()),
+        Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => {
+            words.first().copied().map_or(Value::Null, one)
+        }
+    }
+}
+
+/// The elements of an array with these sizes, as arrays of arrays.
+fn nested(dims: &[u64], list: &[Value]) -> Value {
+    let size = dims.iter().skip(1).product::<u64>().max(1) as usize;
+    match dims {
+        [_, rest @ ..] if !rest.is_empty() => list.chunks(size).map(|part| nested(rest, part)).collect(),
+        _ => Value::Array(list.to_vec()),
     }
 }
 

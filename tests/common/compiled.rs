@@ -78,7 +78,7 @@ pub(crate) fn trap(machine: &Machine<'_>, outcome: &Outcome, text: &str) -> Opti
 pub(crate) fn start(module: &Module, name: &str) -> Result<usize, String> {
     match values::find(module, name).map_err(|e| e.to_string())?.at {
         Location::Memory { start, .. } => Ok(start as usize),
-        Location::Register(_) => Err(format!("{name} is a register")),
+        Location::Register(_) | Location::Cell(_) => Err(format!("{name} is not in the data")),
     }
 }
 

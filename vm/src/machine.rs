@@ -63,6 +63,8 @@ pub struct Machine<'p> {
     pub(crate) core: Core,
     pub(crate) position: Position,
     pub(crate) halted: bool,
+    /// The direction in which the run began.
+    begun: Direction,
     /// For each carriage that ran: executions of each block, forward then backward.
     pub(crate) counts: [Vec<u64>; Carriage::ALL.len()],
     /// Executions of single instructions, by carriage, block side and address.
@@ -138,6 +140,7 @@ impl<'p> Machine<'p> {
             core,
             position,
             halted: false,
+            begun: Direction::Forward,
             counts: Default::default(),
             singles: BTreeMap::new(),
             counting: config.count,
@@ -152,22 +155,26 @@ impl<'p> Machine<'p> {
         Ok(machine)
     }
 
-    /// Puts the machine where a run in this direction begins: at `start`, or at `finish`. Of several `finish`, which the profile `pisa` may have, at that
-    /// where a run has ended, or at the last. The state stays as it is.
+    /// Puts the machine where a run in this direction begins: at `start`, or at `finish`. Of several `finish`, which the profile `pisa` may have, at the
+    /// last; but after a run in the other direction, which may have turned around and ended at a `start`, where that has ended. The state stays as it is.
     pub fn begin(&mut self, direction: Direction) {
         let d = &self.program.decoded;
         let back = direction == Direction::Backward;
         let mut block = d.entry.unwrap_or([0, 0])[usize::from(back)];
         let ended = self.position.block;
-        if self.halted && back && d.is_forward(ended) && matches!(self.code(ended).exit, Exit::End) {
-            block = ended + d.blocks.len() as u32;
+        let mut forward = !back;
+        if self.halted && self.begun != direction && matches!(self.code(ended).exit, Exit::End) {
+            let n = d.blocks.len() as u32;
+            forward = !d.is_forward(ended);
+            block = if forward { ended - n } else { ended + n };
             self.core.br = self.core.br.wrapping_neg();
         } else {
             self.core.br = 0;
         }
         self.position = Position { block, k: 0 };
-        self.core.forward = !back;
+        self.core.forward = forward;
         self.halted = false;
+        self.begun = direction;
     }
 
     /// What numbers of the program mean.
@@ -241,6 +248,20 @@ impl<'p> Machine<'p> {
     /// The cells beyond [`Machine::memory`] that are not zero, by address: where there are 2^32 of them, in the profile `pisa`.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.core.cells.nonzero()
+    }
+
+    /// The word in a cell of the profile `pisa`.
+    pub fn cell(&self, at: u32) -> u64 {
+        self.core.mem.get(at as usize).copied().unwrap_or_else(|| self.core.cells.get(at))
+    }
+
+    /// Writes a cell of the profile `pisa`, which should hold no instruction.
+    pub fn set_cell(&mut self, at: u32, word: u64) {
+        let word = self.narrowed(word);
+        match self.memory_mut().get_mut(at as usize) {
+            Some(cell) => *cell = word,
+            None => self.core.cells.set(at, word),
+        }
     }
 
     /// The branch register of the profile `pisa`: how far on the next instruction is, 0 for the one that follows.

@@ -87,6 +87,7 @@ impl Machine<'_> {
         }
         self.singles.clear();
         self.executed = 0;
+        self.halted = false;
         self.begin(Direction::Forward);
         Ok(())
     }

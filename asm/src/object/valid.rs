@@ -8,7 +8,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span, Symbol, SymbolKind};
 use pendula_isa::operand::Operand;
 use pendula_isa::table::{Flow, Row};
-use pendula_isa::types::Reg;
+use pendula_isa::types::{Profile, Reg};
 use pendula_isa::verify::{target, verify};
 
 use super::side::REASONS;
@@ -21,6 +21,31 @@ pub fn is_name(text: &str) -> bool {
     let digits = text.strip_prefix('.').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit() || c == '!')
         || text.starts_with('!');
     !text.is_empty() && text.len() <= NAME_LIMIT && !digits && text.chars().all(inside) && Reg::parse(text).is_none()
+}
+
+/// A name that the assembler takes and that is none of those `taken`, as near as can be to another.
+pub fn as_name(wanted: &str, taken: &mut HashSet<String>) -> String {
+    let inside = |c: char| matches!(c, '_' | '.' | '$') || pendula_isa::text::in_names(c);
+    let mut base: String = wanted.chars().map(|c| if inside(c) { c } else { '_' }).collect();
+    if !is_name(&base) {
+        base.insert(0, '_');
+    }
+    let mut name = base.clone();
+    let mut n = 2;
+    while !taken.insert(name.clone()) {
+        name = format!("{base}.{n}");
+        n += 1;
+    }
+    name
+}
+
+/// Whether a text may name a symbol. PISA has labels of which the assembler knows nothing: all but what ends a word there.
+pub(super) fn is_symbol(profile: Profile, text: &str) -> bool {
+    let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | ';' | ',');
+    match profile {
+        Profile::Native => is_name(text),
+        Profile::Pisa => !text.is_empty() && text.len() <= NAME_LIMIT && !text.contains(ends),
+    }
 }
 
 /// Checks everything but the encoding of single instructions.
@@ -63,7 +88,7 @@ fn check_symbols(module: &Module) -> Result<(), ObjectError> {
     let mut names = HashSet::new();
     for symbol in &module.symbols {
         let bad = |problem| Err(ObjectError::Symbol { name: symbol.name.clone(), problem });
-        if !is_name(&symbol.name) {
+        if !is_symbol(module.flags.profile, &symbol.name) {
             return bad("is no name that the assembler takes");
         }
         if !names.insert(symbol.name.as_str()) {

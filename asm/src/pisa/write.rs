@@ -64,6 +64,17 @@ pub fn write(module: &Module) -> Result<String, NotPisa> {
     Ok(out)
 }
 
+/// An instruction of a module as PISA; `None` if PISA has no such instruction.
+pub fn line(module: &Module, at: u32) -> Option<String> {
+    let inst = module.code.get(at as usize)?;
+    let name_of = |to: i64| {
+        let symbol = module.symbols.iter().find(|s| i64::try_from(s.value) == Ok(to))?;
+        Some(symbol.name.as_str())
+    };
+    let (mnemonic, words) = spelled(inst, i64::from(at), name_of)?;
+    Some(format!("{:<7} {}", mnemonic.name, words.join(" ")).trim_end().to_string())
+}
+
 /// The mnemonic of an instruction and its operands.
 fn spelled<'a>(
     inst: &Inst,

@@ -24,27 +24,68 @@ pub struct Variable {
     pub symbol: String,
     /// What it is.
     pub shape: Shape,
+    /// How many bits an `int` has.
+    pub int_bits: u8,
+    /// Whether upper and lower case are the same in its name.
+    pub any_case: bool,
 }
 
 impl Variable {
+    /// Whether it goes by a name.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name || (self.any_case && self.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The type of its numbers.
+    fn int(&self) -> IntTy {
+        match &self.shape {
+            Shape::Int(ty) | Shape::Array(ty, _) => *ty,
+            Shape::Stack => IntTy::Int,
+        }
+    }
+
+    /// The sizes of an array.
+    pub fn dims(&self) -> &[u64] {
+        match &self.shape {
+            Shape::Array(_, dims) => dims,
+            Shape::Int(_) | Shape::Stack => &[],
+        }
+    }
+
+    /// The least and the greatest of its numbers.
+    pub fn range(&self) -> (i128, i128) {
+        let (bits, signed) = match self.int() {
+            IntTy::Int => (self.int_bits, true),
+            IntTy::Sized { bits, signed } => (bits, signed),
+        };
+        if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    }
+
+    /// What stands at these indices of an array, a row where they are fewer than its dimensions, and how many numbers stand before it; `None`
+    /// where there is nothing.
+    pub fn at(&self, indices: &[u64]) -> Option<(Variable, u64)> {
+        let (Shape::Array(ty, dims), [_, ..]) = (&self.shape, indices) else { return None };
+        let (outer, rest) = dims.split_at_checked(indices.len())?;
+        let inside = indices.iter().zip(outer).all(|(i, n)| i < n);
+        let row = indices.iter().zip(outer).fold(0, |at, (i, n)| at * n + i);
+        let shape = if rest.is_empty() { Shape::Int(*ty) } else { Shape::Array(*ty, rest.to_vec()) };
+        let name = indices.iter().fold(self.name.clone(), |name, i| format!("{name}[{i}]"));
+        let size: u64 = rest.iter().product();
+        inside.then(|| (Variable { name, shape, ..self.clone() }, row * size))
+    }
+
     /// The name as it is shown: with an array's sizes.
     pub fn head(&self) -> String {
         let mut out = self.name.clone();
-        if let Shape::Array(_, dims) = &self.shape {
-            for n in dims {
-                let _ = write!(out, "[{n}]");
-            }
+        for n in self.dims() {
+            let _ = write!(out, "[{n}]");
         }
         out
     }
 
     /// How its words are read: what is unsigned has a sign only in the machine.
     pub fn number(&self, word: u64) -> String {
-        let ty = match &self.shape {
-            Shape::Int(ty) | Shape::Array(ty, _) => *ty,
-            Shape::Stack => IntTy::Int,
-        };
-        match ty {
+        match self.int() {
             IntTy::Sized { signed: false, .. } => word.to_string(),
             IntTy::Int | IntTy::Sized { .. } => word.cast_signed().to_string(),
         }

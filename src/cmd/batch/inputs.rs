@@ -14,6 +14,7 @@ use pendula::items::Items;
 use pendula::load::{self, FileKind, Loaded, Nil, display_name, kind_of};
 use pendula::values::{self, Location, Place};
 use pendula::vm::Machine;
+use pendula::{pisa, store};
 
 use super::plural;
 use crate::Status;
@@ -107,7 +108,7 @@ pub(crate) fn load(
     } else {
         match cmd::load(source, Some(run), json, reporter)? {
             Ok(program) => {
-                let plan = assembled(&program.module, &files, reverse)?;
+                let plan = assembled(&program, &files, reverse)?;
                 Ok((program, plan, false))
             }
             Err(status) => Err(status),
@@ -125,7 +126,7 @@ pub(crate) fn load(
         }
     }
     for (name, from) in &plan.places {
-        feeds.push(place(module, name, from)?);
+        feeds.push(place(&program, name, from)?);
     }
     let mut paths = vec![source.file.clone()];
     paths.extend(files.iter().map(|f| f.items.path().to_string()));
@@ -197,13 +198,18 @@ fn distribute<T: Clone>(unnamed: &[&File], free: &[T], all_single: bool) -> Opti
     (unnamed.len() <= free.len()).then(|| unnamed.iter().zip(free).map(one).collect())
 }
 
-/// For a program in assembly or an object: which file gives which symbol.
-fn assembled(module: &Module, files: &[File], reverse: bool) -> anyhow::Result<Plan> {
+/// For a program in assembly or an object: which file gives which symbol; for one in Janus, which variable.
+fn assembled(program: &cmd::Program, files: &[File], reverse: bool) -> anyhow::Result<Plan> {
     let (named, unnamed) = given(files);
     let mut places = named;
     if !unnamed.is_empty() {
         let marks = if reverse { "export" } else { "import" };
-        let marked = values::marked(module, |import, export| if reverse { export } else { import });
+        let module = &program.module;
+        let marked = match program.variables() {
+            Some(store) => store::places(module, store).into_iter().filter(|p| !p.is_stack()).collect(),
+            None if pisa::is_pisa(module) => pisa::labelled(module),
+            None => values::marked(module, |import, export| if reverse { export } else { import }),
+        };
         let free: Vec<&Place> = marked.iter().filter(|p| places.iter().all(|(name, _)| *name != p.name)).collect();
         let single = free.iter().all(|p| p.count() == 1);
         let Some(more) = distribute(&unnamed, &free, single) else {
@@ -410,18 +416,19 @@ fn parameter(module: &Module, nil: &Nil, n: usize, from: &From, scalar: bool) ->
     Ok(Feed { places, words })
 }
 
-/// The words of a data symbol, an element or a register.
-fn place(module: &Module, name: &str, from: &From) -> anyhow::Result<Feed> {
+/// The words of a data symbol or a variable, an element or a register.
+fn place(program: &cmd::Program, name: &str, from: &From) -> anyhow::Result<Feed> {
     let items = &from.items;
-    let place = values::find(module, name).with_context(|| format!("--batch {}", items.path()))?;
+    let module = &program.module;
+    let place = store::find(module, program.variables(), name).with_context(|| format!("--batch {}", items.path()))?;
     let expected = place.count();
     let mut words = Vec::with_capacity(items.count() * expected as usize);
     for item in 0..items.count() {
         let numbers = items.numbers(item, from.column);
-        if numbers.len() as u64 != expected {
+        if numbers.len() as u64 != expected && !place.is_stack() {
             let has = match place.at {
                 Location::Memory { array: true, .. } => plural(expected as usize, "word"),
-                Location::Memory { .. } | Location::Register(_) => "one word".to_string(),
+                Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => "one word".to_string(),
             };
             let what = format!("{}: an item is {}, `{name}` has {has}", items.path(), items.shape_text());
             return Err(from.error(name, what));

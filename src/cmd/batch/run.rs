@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use pendula::batch::{Batch, Room};
+use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
 use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::inst::Kind;
@@ -14,6 +15,7 @@ use pendula::isa::table::Row;
 use pendula::isa::types::Reg;
 use pendula::values::{self, Place};
 use pendula::vm::{Config, Flags, Machine, Outcome};
+use pendula::{pisa, store};
 use serde_json::{Map, Value, json};
 
 use super::inputs::{Inputs, load};
@@ -22,7 +24,7 @@ use super::{Failure, Progress, Steps, Telling, notes_text, of_values, plural, pr
 use crate::Status;
 use crate::cli::Run;
 use crate::cmd::Intended;
-use crate::cmd::run::{ELEMENTS, State, counts_json, counts_text, imports_or_exports};
+use crate::cmd::run::{self, ELEMENTS, State, counts_json, counts_text, imports_or_exports};
 use crate::drift::drift;
 use crate::outcome::{Stopped, flags_json, outcome_json};
 use crate::report::{Reporter, print, to_json};
@@ -48,6 +50,8 @@ struct Item {
 /// What is the same for all items.
 struct Common<'a> {
     args: &'a Run,
+    /// The variables of a program in Janus.
+    store: Option<&'a [Variable]>,
     inputs: &'a Inputs,
     places: Vec<Place>,
     files: Files,
@@ -65,8 +69,9 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         Err(status) => return Ok(status),
     };
     let technology = args.tech.as_deref().map(session::technology).transpose()?;
+    let warnings = run::warnings(&loaded, args);
     if !args.json {
-        reporter.diagnostics(&loaded.warnings, &loaded.sources);
+        reporter.diagnostics(&warnings, &loaded.sources);
     }
     let backward = args.reverse || args.round_trip;
     let program = match session::program(&loaded, &args.source, given, backward, args.json, reporter)? {
@@ -81,19 +86,26 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
             session::input(machine, tape, args.read, args.reverse)?;
         }
         if let Some(output) = &args.output {
-            machine.set_output(values::tape(output).with_context(|| format!("--output {output}"))?);
+            machine.set_output(values::tape(module, output).with_context(|| format!("--output {output}"))?);
         }
         Ok::<(), anyhow::Error>(())
     })?;
-    let places: Vec<Place> = if args.show.is_empty() {
-        imports_or_exports(module, args.reverse)
-    } else {
-        args.show.iter().map(|name| values::find(module, name.trim())).collect::<Result<_, _>>()?
+    let places: Vec<Place> = match loaded.variables() {
+        store if !args.show.is_empty() => {
+            args.show.iter().map(|name| store::find(module, store, name)).collect::<Result<_, _>>()?
+        }
+        Some(store) => store::places(module, store),
+        None if pisa::is_pisa(module) => pisa::labelled(module),
+        None => imports_or_exports(module, args.reverse),
     };
+    if let (Some(stack), false) = (places.iter().find(|p| p.is_stack()), args.many.save.is_empty()) {
+        bail!("--save: `{}` is a stack, of another height in each item; name other results with --show", stack.name);
+    }
     let saved = places.iter().map(|place| Saved::of(place, &loaded)).collect();
     let files = Files::new(&args.many.save, saved, args.hex, module.flags.format, &inputs.files)?;
     let texts = shows(module).then(|| module.texts.clone().into());
-    let common = Common { args, inputs: &inputs, places, files, texts, totals: Mutex::default() };
+    let common =
+        Common { args, store: loaded.variables(), inputs: &inputs, places, files, texts, totals: Mutex::default() };
     let progress = Progress::new(inputs.count);
     let items = batch.run(inputs.count, args.many.jobs, |machine, room, item| {
         let out = common.item(machine, room, item);
@@ -116,7 +128,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let technology = technology.unwrap_or_else(Technology::default_technology);
     let counts = common.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
     if args.json {
-        let warnings: Vec<Value> = loaded.warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+        let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
         let mut object = vec![("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
         if args.stats {
             object.push(("stats", counts_json(&counts, &module.code, &technology, elapsed)));
@@ -124,7 +136,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         let items: Vec<String> = items.into_iter().map(|item| item.json).collect();
         print_items(&object, &items)?;
     } else {
-        print(&text(&items, &common.places, (&inputs, args.hex), &batch.start().regs))?;
+        print(&text(&items, &common.places, (&inputs, args.hex), &batch.start().regs, module))?;
         if args.stats {
             print(&counts_text(&counts, &module.code, &technology, elapsed))?;
         }
@@ -166,7 +178,13 @@ fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<
 }
 
 /// What was shown, the table of results, and what else there is to say of items.
-fn text(items: &[Item], places: &[Place], (inputs, hex): (&Inputs, bool), start: &[u64; Reg::COUNT]) -> String {
+fn text(
+    items: &[Item],
+    places: &[Place],
+    (inputs, hex): (&Inputs, bool),
+    start: &[u64; Reg::COUNT],
+    module: &Module,
+) -> String {
     let mut out = String::new();
     for (n, item) in items.iter().enumerate() {
         for event in &item.events {
@@ -175,8 +193,8 @@ fn text(items: &[Item], places: &[Place], (inputs, hex): (&Inputs, bool), start:
     }
     let changed: BTreeSet<Reg> = items.iter().flat_map(|item| item.changed.iter().map(|(r, _)| *r)).collect();
     let outputs = items.iter().any(|item| !item.output.is_empty());
-    let mut names: Vec<String> = places.iter().map(|p| p.name.clone()).collect();
-    names.extend(changed.iter().map(Reg::to_string));
+    let mut names: Vec<String> = places.iter().map(Place::head).collect();
+    names.extend(changed.iter().map(|reg| pisa::register_of(module, *reg)));
     names.extend(outputs.then(|| "output".to_string()));
     let row = |(n, item): (usize, &Item)| {
         if let (Some(failure), false) = (&item.failure, item.ended) {
@@ -288,11 +306,11 @@ impl Common<'_> {
     ) {
         let args = self.args;
         if !self.files.is_empty() {
-            out.words = self.places.iter().map(|place| values::words(machine, place).to_vec()).collect();
+            out.words = self.places.iter().map(|place| values::words(machine, place).into_owned()).collect();
         }
         if args.json {
             let shown: &[Place] = if args.show.is_empty() { &[] } else { &self.places };
-            json.extend(State::of(machine, before, shown, None, args).json);
+            json.extend(State::of(machine, before, shown, self.store, args).json);
             return;
         }
         let limit = if args.show.is_empty() { ELEMENTS } else { usize::MAX };

@@ -48,6 +48,11 @@ impl Saved {
             order: (0..count).collect(),
             complex: false,
         };
+        if let Some(variable) = &place.variable {
+            out.shape = variable.dims().iter().map(|n| *n as usize).collect();
+            out.labels = elements(&place.name, variable.dims());
+            return out;
+        }
         let Some(nil) = &program.nil else { return out };
         let Some(argument) = nil.arguments.iter().find(|a| a.name == place.name) else { return out };
         let ArgumentKind::Array { lens, words, .. } = &argument.kind else { return out };
@@ -94,6 +99,14 @@ impl Saved {
     }
 }
 
+/// The elements of an array of Janus by name, in their order: `m[0][0]`, `m[0][1]`.
+fn elements(name: &str, dims: &[u64]) -> Vec<String> {
+    match dims.split_first() {
+        None => vec![name.to_string()],
+        Some((n, rest)) => (0..*n).flat_map(|i| elements(&format!("{name}[{i}]"), rest)).collect(),
+    }
+}
+
 /// A result of an item: the words of each of the results.
 pub(crate) type Words = Vec<Vec<u64>>;
 
@@ -125,8 +138,11 @@ impl Files {
             let (which, path) = match named {
                 Some((name, path)) => {
                     let found = results.iter().position(|r| r.names.iter().any(|n| n == name.trim()));
-                    let found = found
-                        .with_context(|| format!("--save {text}: there is no result `{name}`; there are {}", list()))?;
+                    let found = found.with_context(|| {
+                        let list = list();
+                        let known = if list.is_empty() { String::new() } else { format!("; there are {list}") };
+                        format!("--save {text}: there is no result `{name}`{known}; --show names others")
+                    })?;
                     (vec![found], path.trim())
                 }
                 None => ((0..results.len()).collect(), text.as_str()),

@@ -30,7 +30,9 @@ impl Sema<'_> {
             let name = symbol(&d.name.text, &mut symbols);
             let (way, kind, shape) = self.data(d, shared, &mut known)?;
             ways.push(way);
-            store.push(Variable { name: d.name.text.clone(), symbol: name.clone(), shape });
+            let int_bits = if self.settings.int32 { 32 } else { 64 };
+            let any_case = self.settings.classic;
+            store.push(Variable { name: d.name.text.clone(), symbol: name.clone(), shape, int_bits, any_case });
             arguments.push(Argument { name, kind });
         }
         store.sort_by(|a, b| a.name.cmp(&b.name));

@@ -1,0 +1,153 @@
+//! Control by a branch register, in the profile `pisa`: where branches lead, and what they lead to.
+
+use std::collections::HashSet;
+
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::module::Module;
+use pendula_isa::table::{By, Flow, Row};
+use pendula_isa::types::Cond;
+use pendula_isa::verify::is_row;
+
+use super::{At, Findings, Rule, instructions, runs};
+
+/// States for each instruction after which the search for what is reached gives up.
+const STATES: usize = 16;
+
+/// What the branch register may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Held {
+    /// This distance.
+    Known(i32),
+    /// What a register held.
+    Any,
+}
+
+impl Held {
+    fn plus(self, distance: i32) -> Held {
+        match self {
+            Held::Known(held) => Held::Known(held.wrapping_add(distance)),
+            Held::Any => Held::Any,
+        }
+    }
+}
+
+/// Where a run may be: about to do what stands at an address, in a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct State {
+    at: u32,
+    back: bool,
+    held: Held,
+}
+
+pub(super) fn check(module: &Module, found: &mut Findings) {
+    let code = &module.code;
+    if !code.iter().any(|inst| is_row(inst, Row::Start, true)) {
+        found.add(Rule::NoFinish, At::Module, None, "no instruction ends the run".to_string());
+    }
+    for (at, inst) in code.iter().enumerate() {
+        let at = at as u32;
+        if matches!(inst.kind.flow(), Flow::Branch(By::Distance | By::Turn)) {
+            landing(module, at, inst, found);
+        }
+    }
+    if let Some(reached) = reached(module) {
+        for (at, inst) in code.iter().enumerate() {
+            let goes_on = inst.kind.flow() == Flow::Straight || is_row(inst, Row::Start, false);
+            if goes_on && reached[at].0 {
+                into_data(code, at as u32, found);
+            }
+        }
+        let is_dead = |at: &u32| {
+            let at = *at as usize;
+            reached[at] == (false, false) && code[at].kind.flow() != Flow::Cell
+        };
+        let dead: Vec<u32> = (0..code.len() as u32).filter(is_dead).collect();
+        runs(&dead, |at, n| {
+            found.add(Rule::Dead, At::Inst(at), None, format!("{} never run", instructions(n)));
+        });
+    }
+}
+
+/// Sees that a branch names one.
+fn landing(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
+    let to = at.wrapping_add_signed(inst.imm as i32);
+    let message = match module.code.get(to as usize).map(|inst| inst.kind.flow()) {
+        Some(Flow::Branch(_)) => return,
+        Some(Flow::Run) if module.flags.lands_anywhere => return,
+        Some(Flow::Cell) => "this branch leads to data".to_string(),
+        Some(_) => "this branch leads to what is no branch".to_string(),
+        None => format!("this branch leads out of the program, to the empty cell {to}"),
+    };
+    let other = Some(to).filter(|to| (*to as usize) < module.code.len());
+    found.add(Rule::NoLanding, At::Inst(at), other, message);
+}
+
+/// Sees that an instruction has another one behind it.
+fn into_data(code: &[Inst], at: u32, found: &mut Findings) {
+    let message = match code.get(at as usize + 1).map(|next| next.kind.flow()) {
+        Some(Flow::Cell) => "after this instruction, control falls into data",
+        None => "after this instruction, control falls off the end of the program",
+        Some(_) => return,
+    };
+    found.add(Rule::IntoData, At::Inst(at), None, message.to_string());
+}
+
+/// Which instructions a run forward may come to, and after it has turned around; `None` where there are too many ways to follow.
+fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
+    let code = &module.code;
+    let limit = STATES * code.len() + 64;
+    let mut reached = vec![(false, false); code.len()];
+    let mut seen: HashSet<State> = HashSet::new();
+    let mut todo = vec![State { at: module.flags.entry, back: false, held: Held::Known(0) }];
+    // Whether what a register held has led on, in each direction: then it may have led to any branch.
+    let mut anywhere = [false; 2];
+    while let Some(state) = todo.pop() {
+        let Some(inst) = code.get(state.at as usize) else { continue };
+        if !seen.insert(state) {
+            continue;
+        }
+        if seen.len() > limit {
+            return None;
+        }
+        let (forward, backward) = &mut reached[state.at as usize];
+        *if state.back { backward } else { forward } = true;
+        let mut go = |back: bool, held: Held| {
+            let next = if back { state.at.checked_sub(1) } else { state.at.checked_add(1) };
+            let fallen = next.map(|at| State { at, back, held: Held::Known(0) });
+            match held {
+                Held::Known(0) => todo.extend(fallen),
+                Held::Known(distance) => todo.push(State { at: state.at.wrapping_add_signed(distance), back, held }),
+                Held::Any => {
+                    todo.extend(fallen);
+                    if !std::mem::replace(&mut anywhere[usize::from(back)], true) {
+                        let branches = (0..code.len() as u32).filter(|at| is_branch(&code[*at as usize]));
+                        todo.extend(branches.map(|at| State { at, back, held }));
+                    }
+                }
+            }
+        };
+        let State { back, held, .. } = state;
+        let distance = inst.imm as i32;
+        match inst.kind.flow() {
+            Flow::Branch(By::Distance) => {
+                go(back, held.plus(distance));
+                if !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
+                    go(back, held);
+                }
+            }
+            Flow::Branch(By::Turn) => go(!back, held.plus(distance)),
+            Flow::Branch(By::Register) => go(back, Held::Any),
+            // `start` ends a run that has turned around, `finish` one that has not.
+            Flow::Run if is_row(inst, Row::Start, !back) => {}
+            Flow::Run if module.flags.lands_anywhere => go(back, held),
+            Flow::Run | Flow::Straight if held != Held::Known(0) => {}
+            Flow::Run | Flow::Straight => go(back, held),
+            Flow::Cell | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {}
+        }
+    }
+    Some(reached)
+}
+
+fn is_branch(inst: &Inst) -> bool {
+    matches!(inst.kind.flow(), Flow::Branch(_))
+}
