@@ -12,6 +12,7 @@ mod flow;
 mod native;
 mod problem;
 mod prove;
+mod reach;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ use crate::diagnostic::{Diagnostic, Place, Sources};
 use flow::{Code, Shape, Unit, walk};
 use native::{Guard, Native, Registers};
 use problem::{Problem, Why};
+use prove::Calls;
 
 /// The codes of this module with a title each.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -90,6 +92,11 @@ pub fn import(name: &str, text: &str, options: &Options) -> Imported {
         Err(mut diagnostics) => {
             for d in &mut diagnostics {
                 d.place(&module, &out.sources);
+                // What is said of no instruction is said of the file.
+                if d.diagnostic.primary.is_none() && d.at.is_some() {
+                    let header = Place { file: 0, span: 0..text.lines().next().unwrap_or("").len() };
+                    d.diagnostic = d.diagnostic.clone().at(header, "");
+                }
             }
             out.diagnostics.extend(diagnostics.into_iter().map(|d| d.diagnostic));
         }
@@ -187,21 +194,20 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
         let unit = walk(&code, entry.unwrap_or(module.flags.entry), entry.is_none());
         size += unit.places().count();
         queue.extend(unit.calls.iter().copied().map(Some));
-        if !unit.swaps.is_empty() {
-            let all = candidates.get_or_insert_with(|| {
-                let swaps = numbers(module).into_iter().filter(|at| matches!(code.shape(*at), Ok(Shape::Swap(_))));
-                let mut walked = 0;
-                let mut is_procedure = |at: u32| {
-                    if walked > MOST_INSTRUCTIONS {
-                        return true;
-                    }
-                    let unit = walk(&code, at, false);
-                    walked += unit.places().count();
-                    unit.problems.is_empty()
-                };
-                swaps.filter(|at| is_framed(&code, *at) && is_procedure(*at)).collect()
-            });
+        if !unit.swaps.is_empty() && candidates.is_none() {
+            let swaps = numbers(module).into_iter().filter(|at| matches!(code.shape(*at), Ok(Shape::Swap(_))));
+            let mut walked = 0;
+            let mut is_procedure = |at: u32| {
+                if walked > MOST_INSTRUCTIONS {
+                    return true;
+                }
+                let unit = walk(&code, at, false);
+                walked += unit.places().count();
+                unit.problems.is_empty()
+            };
+            let all: BTreeSet<u32> = swaps.filter(|at| is_framed(&code, *at) && is_procedure(*at)).collect();
             queue.extend(all.iter().copied().map(Some));
+            candidates = Some(all);
         }
         units.insert(entry, unit);
     }
@@ -240,7 +246,8 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
         refused.push(Refusal::new(problem::CELLS, message, help));
     }
 
-    let links = links_kept(&code, &units, &candidates);
+    let calls = Calls::of(&units, &candidates);
+    let links = links_kept(&code, &units, &candidates, &calls);
     let hidden: BTreeSet<Reg> = links.iter().filter(|(_, l)| l.is_none()).map(|(e, _)| link_of(*e)).collect();
     let (used, written) = used(&code, units.values(), &hidden);
     let swaps = !candidates.is_empty();
@@ -256,14 +263,16 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
         return Err(refused);
     }
 
-    prove::directions(&code, &mut units, &candidates);
+    prove::directions(&code, &mut units, &calls);
     let data = |at: u32| code.shape(at) == Ok(Shape::Cell);
     let suffix = (0..code.len()).rev().take_while(|at| data(*at)).last().unwrap_or(code.len());
     let guard = if (0..suffix).any(data) { Guard::Marked } else { Guard::From(suffix) };
-    let stack = units.len() > 1;
+    let shown = |unit: &Unit| native::apart(&code, unit).collect::<Vec<_>>();
+    let apart: BTreeMap<u32, u32> = units.values().flat_map(shown).collect();
+    let stack = units.len() + apart.len() > 1;
     let native = Native { code: &code, registers: &registers, links: &links, computed, guard, stack };
     let mut out = Vec::new();
-    for unit in units.into_values() {
+    for unit in units.into_values().chain(apart.into_iter().map(|(at, to)| Unit::between(at, to))) {
         match native.unit(&unit) {
             Ok(items) => out.push((unit, items)),
             Err(error) => refused.push(Refusal::new(error.code(), error.to_string(), error.help())),
@@ -303,30 +312,25 @@ fn links_kept(
     code: &Code<'_>,
     units: &BTreeMap<Option<u32>, Unit>,
     candidates: &BTreeSet<u32>,
+    calls: &Calls,
 ) -> BTreeMap<u32, Option<Reg>> {
     let link_of = |entry: u32| code.get(entry).map(|i| i.regs[0]).unwrap_or_default();
-    let entries: Vec<u32> = units.keys().copied().flatten().collect();
-    let of_link = |link: Reg| entries.iter().copied().filter(move |e| link_of(*e) == link);
-    let hidden = |link: Reg| {
-        let negated =
-            |entry: u32| code.get(entry + 1).is_some_and(|i| is_row(i, Row::Neg32, false) && i.regs[0] == link);
-        let mentions = |at: u32| code.get(at).is_some_and(|i| native::registers(i).any(|(r, _)| r == link));
-        let others = units.values().flat_map(Unit::places).any(|at| {
-            let own = at.checked_sub(1).is_some_and(|e| units.contains_key(&Some(e)) && link_of(e) == link);
-            mentions(at) && !own
-        });
-        !others
-            && entries.len() <= prove::MANY
-            && of_link(link).all(|e| {
-                let nested = prove::reached(units, candidates, e);
-                negated(e) && !candidates.contains(&e) && !nested.iter().any(|n| link_of(*n) == link)
-            })
-    };
-    let mut known: BTreeMap<Reg, bool> = BTreeMap::new();
-    let kept = |e: &u32| {
-        let link = link_of(*e);
-        let hidden = *known.entry(link).or_insert_with(|| hidden(link));
-        (*e, (!hidden).then_some(link))
-    };
-    entries.iter().map(kept).collect()
+    // What speaks against each register.
+    let mut seen = 0;
+    for at in units.values().flat_map(Unit::places) {
+        let entry = at.checked_sub(1).filter(|entry| units.contains_key(&Some(*entry)));
+        let own = entry.map_or(0, |entry| prove::bit(link_of(entry)));
+        let named = code.get(at).into_iter().flat_map(native::registers).fold(0, |set, (r, _)| set | prove::bit(r));
+        seen |= named & !own;
+    }
+    let nested = calls.below(|entry| prove::bit(link_of(entry)));
+    for &entry in units.keys().flatten() {
+        let link = link_of(entry);
+        let negated = code.get(entry + 1).is_some_and(|i| is_row(i, Row::Neg32, false) && i.regs[0] == link);
+        if !negated || candidates.contains(&entry) || nested(entry) & prove::bit(link) != 0 {
+            seen |= prove::bit(link);
+        }
+    }
+    let kept = |e: &u32| (*e, Some(link_of(*e)).filter(|link| seen & prove::bit(*link) != 0));
+    units.keys().flatten().map(kept).collect()
 }

@@ -9,6 +9,7 @@ use pendula_isa::verify::is_row;
 use pendula_isa::{Inst, Module};
 
 use super::problem::{Problem, Why};
+use super::reach::{Arrival, arrivals};
 
 /// What is asked where control may divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +173,26 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    fn new(entry: u32, main: bool) -> Unit {
+        Unit {
+            entry,
+            main,
+            nodes: BTreeMap::new(),
+            turned: BTreeMap::new(),
+            calls: BTreeSet::new(),
+            swaps: BTreeSet::new(),
+            returns: false,
+            ends: BTreeSet::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// What stands between two places, as a procedure.
+    pub(super) fn between(at: u32, to: u32) -> Unit {
+        let passed = Node { falls: true, ..Node::default() };
+        Unit { nodes: (at + 1..to).map(|inner| (inner, passed)).collect(), ..Unit::new(at, false) }
+    }
+
     /// Every instruction that it is made of, those of turned stretches included.
     pub(super) fn places(&self) -> impl Iterator<Item = u32> {
         let turned = self.turned.iter().flat_map(|(&p, &q)| p + 1..q);
@@ -187,34 +208,24 @@ impl Unit {
 
 /// Follows control from an entry.
 pub(super) fn walk(code: &Code<'_>, entry: u32, main: bool) -> Unit {
-    let unit = Unit {
-        entry,
-        main,
-        nodes: BTreeMap::new(),
-        turned: BTreeMap::new(),
-        calls: BTreeSet::new(),
-        swaps: BTreeSet::new(),
-        returns: false,
-        ends: BTreeSet::new(),
-        problems: Vec::new(),
-    };
-    let mut walk = Walk { code, unit, queue: Vec::new(), open: BTreeSet::new() };
-    if main {
-        walk.fall(entry, entry);
-    } else {
-        walk.fall(entry, entry + 1);
+    let mut unit = Unit::new(entry, main);
+    let arrivals = arrivals(code, entry, main);
+    for arrival in &arrivals {
+        let node = unit.nodes.entry(arrival.at).or_default();
+        if arrival.landed {
+            node.landed = true;
+        } else {
+            node.falls = true;
+        }
     }
-    loop {
-        while let Some(at) = walk.queue.pop() {
-            walk.step(at);
-        }
-        // A branch whose partner is a `BRA`: it is either where that one lands, or leads there.
-        let Some(at) = walk.open.pop_first() else { break };
-        if let Ok(Shape::Pair(to)) = code.shape(at)
-            && !walk.unit.nodes.get(&to).is_some_and(|n| n.jumps)
-        {
-            walk.jump(at, to);
-        }
+    let mut walk = Walk { code, unit };
+    if !main {
+        walk.fall(entry, entry + 1);
+    } else if entry >= code.len() {
+        walk.refuse(entry, Why::Edge);
+    }
+    for arrival in arrivals {
+        walk.step(arrival);
     }
     let mut unit = walk.unit;
     let refused = |at, why| Problem::new(at, why);
@@ -244,10 +255,6 @@ pub(super) fn walk(code: &Code<'_>, entry: u32, main: bool) -> Unit {
 struct Walk<'a> {
     code: &'a Code<'a>,
     unit: Unit,
-    /// Instructions that control falls to, and that are still to be looked at.
-    queue: Vec<u32>,
-    /// Branches under a condition whose partners are `BRA`s.
-    open: BTreeSet<u32>,
 }
 
 impl Walk<'_> {
@@ -257,38 +264,27 @@ impl Walk<'_> {
 
     /// Control falls from one instruction to another.
     fn fall(&mut self, from: u32, to: u32) {
-        if to == self.unit.entry && !self.unit.nodes.is_empty() {
+        if to == self.unit.entry {
             if self.unit.main {
                 self.refuse(from, Why::AgainAtEntry);
             } else {
                 self.unit.returns = true;
             }
-            return;
-        }
-        if to >= self.code.len() {
+        } else if to >= self.code.len() {
             self.refuse(from, Why::Edge);
+        }
+    }
+
+    /// Control comes to an instruction.
+    fn step(&mut self, Arrival { at, landed }: Arrival) {
+        let next = at + 1;
+        if landed {
+            self.fall(at, next);
             return;
         }
-        let node = self.unit.nodes.entry(to).or_default();
-        if !node.falls {
-            node.falls = true;
-            self.queue.push(to);
-        }
-    }
-
-    /// A branch leads to its partner, and goes on behind it.
-    fn jump(&mut self, at: u32, to: u32) {
-        self.unit.nodes.entry(at).or_default().jumps = true;
-        self.unit.nodes.entry(to).or_default().landed = true;
-        self.fall(to, to + 1);
-    }
-
-    fn step(&mut self, at: u32) {
-        let next = at + 1;
         match self.code.shape(at) {
             Err(problem) => {
                 self.unit.problems.push(problem);
-                // What follows a branch under a condition is looked at, too: all that is refused is told.
                 if !self.code.test(at).is_always() {
                     self.fall(at, next);
                 }
@@ -315,17 +311,13 @@ impl Walk<'_> {
                 self.fall(at, next);
             }
             Ok(Shape::Turn(to)) => self.turn(at, to),
-            Ok(Shape::Pair(to)) => match (self.code.test(at).is_always(), self.code.test(to).is_always()) {
-                (true, _) => self.jump(at, to),
-                (false, true) => {
-                    self.open.insert(at);
+            Ok(Shape::Pair(to)) => {
+                let jumps = self.unit.nodes.get(&to).is_some_and(|n| n.landed);
+                self.unit.nodes.entry(at).or_default().jumps = jumps;
+                if !self.code.test(at).is_always() {
                     self.fall(at, next);
                 }
-                (false, false) => {
-                    self.jump(at, to);
-                    self.fall(at, next);
-                }
-            },
+            }
         }
     }
 

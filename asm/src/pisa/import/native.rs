@@ -153,6 +153,10 @@ impl Native<'_> {
                     }
                 }
                 Ok(Shape::End(to)) => ops.push(Op::Jump { to, test: Test::of_always() }),
+                // Shown is what a run comes to forward, and so it is where a procedure is uncalled.
+                Ok(Shape::Turn(to)) if shows(self.code, at, to) => {
+                    ops.push(Op::Call { entry: at, back: true, link: None })
+                }
                 Ok(Shape::Turn(to)) => {
                     for inner in (at + 1..to).rev() {
                         let forward = self.straight(inner)?;
@@ -295,6 +299,18 @@ impl Test {
     pub(super) const fn of_always() -> Test {
         Test { cond: Cond::Always, a: Reg::ZERO, b: None, k: 0 }
     }
+}
+
+/// Whether there is a `SHOW` between two places.
+fn shows(code: &Code<'_>, at: u32, to: u32) -> bool {
+    let shows = |i: &Inst| matches!(i.kind, Kind::Row { row: Row::Show, .. });
+    (at + 1..to).any(|inner| code.get(inner).is_some_and(shows))
+}
+
+/// The turned stretches of a unit that become procedures, which are uncalled, since there is a `SHOW` in them: it shows when the run, or
+/// what calls the unit, goes back.
+pub(super) fn apart(code: &Code<'_>, unit: &Unit) -> impl Iterator<Item = (u32, u32)> {
+    unit.turned.iter().map(|(at, to)| (*at, *to)).filter(|(at, to)| shows(code, *at, *to))
 }
 
 /// What undoes straight code or a call.

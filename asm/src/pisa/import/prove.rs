@@ -1,63 +1,92 @@
 //! Which of the ways that a pair of branches could lead it never does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pendula_isa::types::Reg;
 
 use super::flow::{Code, Shape, Unit};
 use super::native::registers;
 
-/// With more procedures nothing is proved of calls, and of longer stretches than this nothing either: it would take long.
-pub(super) const MANY: usize = 2048;
+/// Of longer stretches than this nothing is proved: it would take long.
+const LONGEST: u32 = 2048;
 
-/// The procedures that may be called, directly or not, while this one is at work.
-pub(super) fn reached(units: &BTreeMap<Option<u32>, Unit>, candidates: &BTreeSet<u32>, entry: u32) -> BTreeSet<u32> {
-    let mut found = BTreeSet::new();
-    let mut queue = vec![entry];
-    while let Some(entry) = queue.pop() {
-        let Some(unit) = units.get(&Some(entry)) else { continue };
-        let swapped = if unit.swaps.is_empty() { None } else { Some(candidates.iter()) };
-        for &to in unit.calls.iter().chain(swapped.into_iter().flatten()) {
-            if found.insert(to) {
-                queue.push(to);
+/// A set of registers: a bit for each.
+pub(super) type Set = u32;
+
+pub(super) const fn bit(reg: Reg) -> Set {
+    1 << reg.number()
+}
+
+/// What procedures call.
+pub(super) struct Calls {
+    /// By number: the procedures in the order of addresses, then one that calls all those that may be called by their distance.
+    callees: Vec<Vec<usize>>,
+    numbers: HashMap<u32, usize>,
+}
+
+impl Calls {
+    pub(super) fn of(units: &BTreeMap<Option<u32>, Unit>, candidates: &BTreeSet<u32>) -> Calls {
+        let numbers: HashMap<u32, usize> = units.keys().copied().flatten().zip(0..).collect();
+        let number = |entry: &u32| numbers.get(entry).copied();
+        let of_unit = |unit: &Unit| {
+            let by_distance = (!unit.swaps.is_empty()).then_some(numbers.len());
+            unit.calls.iter().filter_map(number).chain(by_distance).collect()
+        };
+        let mut callees: Vec<Vec<usize>> = units.values().filter(|unit| !unit.main).map(of_unit).collect();
+        callees.push(candidates.iter().filter_map(number).collect());
+        Calls { callees, numbers }
+    }
+
+    /// For each procedure a set of registers, and those of the procedures that it calls, directly or not; for a procedure's number.
+    fn gather(&self, own: impl Fn(u32) -> Set) -> Vec<Set> {
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.callees.len()];
+        for (caller, callees) in self.callees.iter().enumerate() {
+            callees.iter().for_each(|callee| callers[*callee].push(caller));
+        }
+        let mut sets = vec![0; self.callees.len()];
+        for (entry, number) in &self.numbers {
+            sets[*number] = own(*entry);
+        }
+        let mut queue: Vec<usize> = (0..sets.len()).collect();
+        while let Some(callee) = queue.pop() {
+            for &caller in &callers[callee] {
+                let set = sets[caller] | sets[callee];
+                if set != sets[caller] {
+                    sets[caller] = set;
+                    queue.push(caller);
+                }
             }
         }
+        sets
     }
-    found
-}
 
-/// The registers that each procedure may write, with those that it calls, a bit for each.
-fn writes(code: &Code<'_>, units: &BTreeMap<Option<u32>, Unit>, candidates: &BTreeSet<u32>) -> BTreeMap<u32, u32> {
-    let own = |unit: &Unit| {
-        let insts = unit.places().chain([unit.entry]).filter_map(|at| code.get(at));
-        insts.flat_map(registers).filter(|(_, w)| *w).fold(0, |bits, (r, _)| bits | bit(r))
-    };
-    let own: BTreeMap<u32, u32> = units.iter().filter_map(|(e, u)| Some(((*e)?, own(u)))).collect();
-    let with_called = |entry: u32| {
-        let called = reached(units, candidates, entry);
-        called.iter().chain([&entry]).filter_map(|e| own.get(e)).fold(0, |bits, b| bits | b)
-    };
-    own.keys().map(|e| (*e, with_called(*e))).collect()
-}
-
-const fn bit(reg: Reg) -> u32 {
-    1 << reg.number()
+    /// The same of the procedures alone that one calls while it is at work, directly or not, itself among them if it comes to be called so.
+    pub(super) fn below(&self, own: impl Fn(u32) -> Set) -> impl Fn(u32) -> Set {
+        let sets = self.gather(own);
+        move |entry| {
+            let callees = self.numbers.get(&entry).map_or(&[][..], |number| &self.callees[*number]);
+            callees.iter().fold(0, |set, callee| set | sets[*callee])
+        }
+    }
 }
 
 /// Takes away the way back of each pair of branches that stand under one condition, of which nothing between them changes the
 /// operands: what is left out where it holds at the first of them is not come back to from the second, where it does not.
-pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Unit>, candidates: &BTreeSet<u32>) {
-    if units.len() > MANY {
-        return;
-    }
-    let written = writes(code, units, candidates);
-    let by_swap = candidates.iter().filter_map(|c| written.get(c)).fold(0, |bits, b| bits | b);
+pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Unit>, calls: &Calls) {
+    let own = |entry: u32| {
+        let places = units.get(&Some(entry)).into_iter().flat_map(|unit| unit.places().chain([entry]));
+        let registers = places.filter_map(|at| code.get(at)).flat_map(registers);
+        registers.filter(|(_, written)| *written).fold(0, |set, (reg, _)| set | bit(reg))
+    };
+    let sets = calls.gather(own);
+    let by_swap = sets.last().copied().unwrap_or_default();
+    let written = |entry: u32| calls.numbers.get(&entry).map(|number| sets[*number]);
     for unit in units.values_mut() {
         let ends: Vec<u32> = unit.nodes.keys().copied().collect();
         for top in ends {
             let Ok(Shape::Pair(bottom)) = code.shape(top) else { continue };
             let test = code.test(top);
-            if bottom < top || (bottom - top) as usize > MANY || test.is_always() || test != code.test(bottom) {
+            if bottom < top || bottom - top > LONGEST || test.is_always() || test != code.test(bottom) {
                 continue;
             }
             if !unit.main && (top..=bottom).contains(&unit.entry)
@@ -72,7 +101,7 @@ pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Unit
             });
             let mut stays = stays.map(|at| match code.shape(at) {
                 Ok(Shape::Pair(to)) => (top + 1..bottom).contains(&to),
-                Ok(Shape::Call { entry, .. }) => written.get(&entry).is_some_and(|w| w & tested == 0),
+                Ok(Shape::Call { entry, .. }) => written(entry).is_some_and(|w| w & tested == 0),
                 Ok(Shape::Swap(reg)) => (bit(reg) | by_swap) & tested == 0,
                 Ok(Shape::End(_)) | Err(_) => false,
                 Ok(_) => !code.get(at).into_iter().flat_map(registers).any(|(r, w)| w && bit(r) & tested != 0),

@@ -343,10 +343,17 @@ impl Writer<'_> {
                 }
                 let text = format!(".word   {}", words.join(", "));
                 self.statement(last.map(String::as_str), &text, comment.as_deref());
-            } else if marked {
-                self.fill(end - at);
             } else {
-                self.statement(None, &format!(".space  {}", end - at), Some("where the instructions were"));
+                // Data ends where its label's cells do.
+                if at > 0 && !self.data.is_empty() {
+                    let name = self.name("code");
+                    self.statement(Some(&name), "", None);
+                }
+                if marked {
+                    self.fill(end - at);
+                } else {
+                    self.statement(None, &format!(".space  {}", end - at), Some("where the instructions were"));
+                }
             }
             at = end;
         }
@@ -433,9 +440,10 @@ impl Writer<'_> {
     fn item(&mut self, n: usize, unit: &Unit, item: &Item) {
         let (before, mut beside) = self.notes.take(item.at);
         self.comments(&before);
-        // Instructions of a turned stretch stand here, too.
+        // Instructions of a turned stretch stand here, too, unless they are a procedure.
         if let Some(end) = unit.turned.get(&item.at) {
-            for at in item.at + 1..=*end {
+            let apart = self.procedures.contains_key(&item.at);
+            for at in if apart { *end } else { item.at + 1 }..=*end {
                 let (before, beside) = self.notes.take(at);
                 self.comments(&before);
                 self.comments(beside.as_slice());

@@ -51,8 +51,9 @@ pub(super) struct Body<'s, 'a> {
     levels: Vec<Level>,
     pub(super) loc: Loc,
     pub(super) reads: Reads,
-    /// Whether temporary variables are looked at where they end.
-    pub(super) frozen: bool,
+    /// The array whose index is being computed, if it must be again what it was at the end of the statement: then temporary variables
+    /// are looked at where they end.
+    pub(super) frozen: Option<String>,
     /// Places that are zero, or are to be: what a function gives is added to them as it is.
     pub(super) zeros: Vec<Place>,
     /// How many words the local arrays have that live.
@@ -65,7 +66,7 @@ impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn new(s: &'s mut Sema<'a>, f: Function, scope: Vec<Binding>) -> Body<'s, 'a> {
         let loc = f.loc;
         let levels = vec![Level::default()];
-        Body { s, f, scope, levels, loc, reads: Reads::default(), frozen: false, zeros: Vec::new(), lens: Vec::new() }
+        Body { s, f, scope, levels, loc, reads: Reads::default(), frozen: None, zeros: Vec::new(), lens: Vec::new() }
     }
 
     /// The function as it is now.
@@ -214,8 +215,11 @@ impl<'s, 'a> Body<'s, 'a> {
 
     /// A new temporary variable: it lives to the end of the statement, and is undone by what is emitted for it in [`Sink::Pre`].
     pub(super) fn temporary(&mut self, name: &str) -> Var {
+        let (name, care) = match &self.frozen {
+            Some(of) => (format!("{of}.index"), Care { check: true, drop: false }),
+            None => (name.to_string(), UNCHECKED),
+        };
         let var = self.f.fresh(name, Ty::Int);
-        let care = if self.frozen { Care { check: true, drop: false } } else { UNCHECKED };
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
         var
     }

@@ -4,8 +4,8 @@ use pendula_isa::Acc;
 use pendula_isa::Ty;
 
 use super::body::{Body, Sink};
-use super::scope::{Dim, Kind};
-use super::stmt::mentions;
+use super::scope::{Dim, Kind, Place as Home};
+use super::stmt::names;
 use super::{Done, ParamKey};
 use crate::ir::{Care, Mem, Operand, Place, Region, Stmt as Ir, Var};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Span};
@@ -170,11 +170,16 @@ impl Body<'_, '_> {
     /// An argument that is a variable or a part of an array.
     fn given(&mut self, d: &Decl, l: &Lval, e: &Expr, places: &[Result<&Lval, Var>]) -> Done<Given> {
         let b = self.binding(&l.name)?;
-        // What an index is made of may be changed by the call: then it must be again what it was.
-        let lent = |l: &Lval, e: &Expr| mentions(e, &l.name.text).is_some();
-        self.frozen = l.indices.iter().any(|i| places.iter().flatten().any(|l| lent(l, i)));
+        // What an index is made of may be changed by the call, by this name or by another: then it must be again what it was.
+        let lent = places.iter().flatten().map(|l| Ok(self.binding(&l.name)?.home)).collect::<Done<Vec<Home>>>()?;
+        let mut frozen = false;
+        for name in l.indices.iter().flat_map(names) {
+            let home = self.binding(name)?.home;
+            frozen |= lent.iter().any(|lent| lent.meets(home));
+        }
+        self.frozen = frozen.then(|| l.name.text.clone());
         let found = self.argument(d, l, e, &b.kind);
-        self.frozen = false;
+        self.frozen = None;
         found
     }
 
@@ -204,7 +209,7 @@ impl Body<'_, '_> {
                 let (place, _) = self.place(l)?;
                 Ok(match place {
                     Place::Var(v) => Given::Word(v),
-                    Place::Mem(m) => Given::Mem(self.held_still(m, &l.name.text)),
+                    Place::Mem(m) => Given::Mem(m),
                 })
             }
             (DeclTy::Int(ty), Kind::Array(of, dims), Some(left)) if ty == *of && left == d.dims.len() => {
@@ -227,13 +232,5 @@ impl Body<'_, '_> {
                 self.fail(&e.span, codes::TYPE, message, "give a variable of the parameter's type")
             }
         }
-    }
-
-    /// An element whose index stays as it is while others change.
-    fn held_still(&mut self, m: Mem, name: &str) -> Mem {
-        let Some(index) = m.index.filter(|_| self.frozen) else { return m };
-        let t = self.temporary(&format!("{name}.index"));
-        self.add(Sink::Pre, Place::Var(t), Operand::Var(index), false);
-        Mem { index: Some(t), ..m }
     }
 }

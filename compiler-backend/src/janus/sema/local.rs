@@ -1,5 +1,6 @@
 //! `local` and `delocal`.
 
+use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, Sink};
@@ -12,6 +13,9 @@ use crate::janus::codes;
 
 const CHECKED: Care = Care { check: true, drop: false };
 const UNCHECKED: Care = Care { check: false, drop: false };
+
+/// The most words of an array whose sizes are computed: the product of two such numbers is one.
+const MOST: u64 = 1 << 31;
 
 impl Body<'_, '_> {
     pub(super) fn local(&mut self, begin: &[Decl], body: &[Stmt], end: &[Decl]) -> Done<()> {
@@ -124,15 +128,50 @@ impl Body<'_, '_> {
                         let var = self.f.fresh(format!("{}.len{}", d.name.text, n + 1), Ty::Int);
                         self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
                         self.size(Place::Var(var), e, false)?;
-                        let says = format!("the size of `{}` is less than 1", d.name.text);
-                        let test = Test { cond: Cond::Ge, ty: Ty::Int, a: Operand::Var(var), b: Operand::Const(1) };
-                        self.assert(Sink::Out, test, Why::Shape, &says);
                         Dim::Var(var)
                     }
                 },
             });
         }
+        let known = out.iter().try_fold(1, |n: u64, d| n.checked_mul(d.known().unwrap_or(1)));
+        if known.is_none_or(|n| n > super::main::MAX_WORDS) {
+            let message = format!("`{}` has no room in memory", d.name.text);
+            return self.fail(&d.span, codes::SIZE, message, "give smaller sizes");
+        }
+        self.room(&d.name, &out);
         Ok(out)
+    }
+
+    /// Makes sure that an array's sizes are sizes, and that their product is one, too.
+    fn room(&mut self, name: &Name, dims: &[Dim]) {
+        if dims.iter().all(|d| d.known().is_some()) {
+            return;
+        }
+        let none = format!("the size of `{}` is less than 1", name.text);
+        let large = format!("`{}` has no room in memory", name.text);
+        let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
+        let _: Done<()> = self.statement(|b| {
+            let most = b.compared(Operand::Const(MOST));
+            let vars: Vec<Operand> = dims.iter().filter(|d| d.known().is_none()).map(|d| d.operand()).collect();
+            for var in &vars {
+                b.assert(Sink::Out, test(Cond::Ge, *var, Operand::Const(1)), Why::Shape, &none);
+                b.assert(Sink::Out, test(Cond::Le, *var, most), Why::Shape, &large);
+            }
+            // Each is the product of one that is looked at and a size: where that is in order, it has not wrapped.
+            let mut total = Operand::Const(dims.iter().filter_map(|d| d.known()).product());
+            for var in vars {
+                if total == Operand::Const(1) {
+                    total = var;
+                    continue;
+                }
+                let product = b.temporary("words");
+                let args = vec![var, total];
+                b.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Mul), Place::Var(product), args);
+                total = Operand::Var(product);
+                b.assert(Sink::Out, test(Cond::Le, total, most), Why::Shape, &large);
+            }
+            Ok(())
+        });
     }
 
     /// `var += e`, a size.
@@ -181,6 +220,10 @@ impl Body<'_, '_> {
             && of.kind != Kind::Stack
         {
             return self.mismatch(d, of);
+        }
+        if self.s.settings.stack >= super::main::MAX_WORDS {
+            let message = format!("the stack `{}` has no room in memory", d.name.text);
+            return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
         }
         self.f.regions.push(RegionInfo { name: d.name.text.clone(), ty: Ty::Int });
         let region = Region(self.f.regions.len() as u32 - 1);
@@ -353,6 +396,8 @@ impl Body<'_, '_> {
                 let at = self.lens.iter().rposition(|(b, _)| *b == base);
                 let len = at.map_or(Operand::Const(0), |n| self.lens.remove(n).1);
                 self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, care: CHECKED });
+                // Here, too: run backward, it begins here.
+                self.room(&d.name, dims);
                 if let Operand::Var(var) = len
                     && dims.len() > 1
                 {

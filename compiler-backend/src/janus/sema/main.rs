@@ -10,7 +10,7 @@ use crate::janus::codes;
 use crate::janus::store::{Shape, Variable};
 use crate::lower::{self, Argument, ArgumentKind};
 
-/// The most words of an array.
+/// The most words of an array, and of the variables of `main` together.
 pub(super) const MAX_WORDS: u64 = 1 << 26;
 
 impl Sema<'_> {
@@ -26,9 +26,10 @@ impl Sema<'_> {
         let mut known: HashMap<String, i128> = HashMap::new();
         let (mut arguments, mut store, mut ways) = (Vec::new(), Vec::new(), Vec::new());
         let mut symbols: HashSet<String> = HashSet::new();
+        let mut room = MAX_WORDS;
         for (shared, d) in p.decls.iter().enumerate() {
             let name = symbol(&d.name.text, &mut symbols);
-            let (way, kind, shape) = self.data(d, shared, &mut known)?;
+            let (way, kind, shape) = self.data(d, shared, &mut room, &mut known)?;
             ways.push(way);
             let int_bits = if self.settings.int32 { 32 } else { 64 };
             let any_case = self.settings.classic;
@@ -45,6 +46,7 @@ impl Sema<'_> {
         &mut self,
         d: &Decl,
         shared: usize,
+        room: &mut u64,
         known: &mut HashMap<String, i128>,
     ) -> Done<(ParamKey, ArgumentKind, Shape)> {
         let DeclTy::Int(ty) = d.ty else {
@@ -52,7 +54,15 @@ impl Sema<'_> {
                 let message = format!("`{}` is a stack, and begins empty", d.name.text);
                 return self.fail(&e.span, codes::TYPE, message, "`nil` is the empty stack");
             }
-            let words = vec![0; self.settings.stack as usize + 1];
+            let count = self.settings.stack.saturating_add(1);
+            *room = match room.checked_sub(count) {
+                Some(left) => left,
+                None => {
+                    let message = format!("the stack `{}` has no room in memory", d.name.text);
+                    return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
+                }
+            };
+            let words = vec![0; count as usize];
             let kind = ArgumentKind::Array { ty: Ty::Int, words, lens: Vec::new() };
             return Ok((ParamKey::Stack { shared }, kind, Shape::Stack));
         };
@@ -92,13 +102,14 @@ impl Sema<'_> {
                 return self.fail(span, codes::SIZE, "this size is not known", help);
             };
             let fits = u64::try_from(n).ok().filter(|n| *n >= 1).and_then(|n| total.checked_mul(n));
-            let Some(all) = fits.filter(|t| *t <= MAX_WORDS) else {
+            let Some(all) = fits.filter(|t| t <= room) else {
                 let message = format!("{n} is no size of an array here");
                 return self.fail(span, codes::SIZE, message, "a size is at least 1, and arrays have room in memory");
             };
             total = all;
             dims.push(n as u64);
         }
+        *room -= total;
         let mut words = vec![0; total as usize];
         if let Some(e) = &d.init {
             self.values(e, ty, &dims, known, &mut words)?;

@@ -85,8 +85,17 @@ impl Body<'_, '_> {
         place.into()
     }
 
-    /// An index as a variable and a number.
+    /// An index as a variable and a number. One that stays as it is while others change is a copy.
     fn index(&mut self, e: &Expr) -> Done<Index> {
+        let index = self.index_now(e)?;
+        let Some(v) = index.var.filter(|_| self.frozen.is_some()) else { return Ok(index) };
+        match self.copy(Operand::Var(v)) {
+            Operand::Var(v) => Ok(Index { var: Some(v), ..index }),
+            Operand::Const(_) | Operand::Mem(_) => Ok(index),
+        }
+    }
+
+    fn index_now(&mut self, e: &Expr) -> Done<Index> {
         if let Some(k) = constant::known(e) {
             return Ok(Index { var: None, add: i64::try_from(k).unwrap_or(i64::MAX) });
         }
@@ -249,5 +258,19 @@ impl Body<'_, '_> {
         let (x, y) = (self.compared(x), self.compared(y));
         self.assert(Sink::Pre, Test { cond: Cond::Ne, ty: Ty::Int, a: x, b: y }, Why::Alias, says);
         true
+    }
+
+    /// Makes sure that a word lies outside so many words from `base` on.
+    pub(super) fn outside(&mut self, word: Mem, (base, region): (Var, Region), count: Operand, says: &str) {
+        if word.region != region {
+            return;
+        }
+        let address = self.address(word);
+        let distance = self.copy(Operand::Var(address));
+        if let Operand::Var(v) = distance {
+            self.update(Sink::Pre, (Acc::Add, true), ID, Place::Var(v), vec![Operand::Var(base)]);
+        }
+        let count = self.compared(count);
+        self.assert(Sink::Pre, Test { cond: Cond::Geu, ty: Ty::Int, a: distance, b: count }, Why::Alias, says);
     }
 }

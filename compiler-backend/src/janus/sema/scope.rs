@@ -73,6 +73,21 @@ pub(super) enum Place {
     },
 }
 
+impl Place {
+    /// Whether two variables may have words in common.
+    pub(super) fn meets(self, other: Place) -> bool {
+        match (self, other) {
+            (Place::Word(a), Place::Word(b)) => a == b,
+            (
+                Place::Ref { region: a, .. } | Place::Memory { region: a, .. },
+                Place::Ref { region: b, .. } | Place::Memory { region: b, .. },
+            ) => a == b,
+            (Place::Word(_), Place::Ref { .. } | Place::Memory { .. })
+            | (Place::Ref { .. } | Place::Memory { .. }, Place::Word(_)) => false,
+        }
+    }
+}
+
 /// A name and what it stands for.
 #[derive(Clone, Debug)]
 pub(super) struct Binding {

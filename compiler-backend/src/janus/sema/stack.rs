@@ -25,13 +25,20 @@ impl Body<'_, '_> {
             let message = format!("`{}` is a stack, where an integer is wanted", l.name.text);
             return self.fail(&l.span, codes::TYPE, message, "integers are pushed on stacks");
         }
+        self.indexed(l, &l.name, "of which an element is changed")?;
+        self.indexed(l, stack, "which is changed")?;
         self.statement(|b| {
             let (place, ty) = b.place(l)?;
             if ty != IntTy::Int {
                 let message = format!("`{}` is an `{}`, and stacks are of `int`", l.name.text, ty.name());
                 return b.fail(&l.span, codes::TYPE, message, "take it into an `int` before");
             }
-            b.exchange(pop, place, stack)
+            // Whatever else of the stack an index reads, it reads the count.
+            let count = b.stack(stack)?;
+            if b.guard(&[place, Place::Mem(count)]) {
+                b.exchange(pop, place, stack)?;
+            }
+            Ok(())
         })
     }
 

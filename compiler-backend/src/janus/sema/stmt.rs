@@ -13,17 +13,21 @@ use crate::janus::codes;
 /// What is wrong where a word is read that is changed.
 const READS: &str = "the statement reads the word that it changes";
 
+/// The variables that an expression names.
+pub(super) fn names(e: &Expr) -> Vec<&Name> {
+    match &e.kind {
+        ExprKind::Num(_) | ExprKind::Bool(_) | ExprKind::Nil => Vec::new(),
+        ExprKind::Place(l) => std::iter::once(&l.name).chain(l.indices.iter().flat_map(names)).collect(),
+        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => names(a),
+        ExprKind::Binary(_, a, b) => names(a).into_iter().chain(names(b)).collect(),
+        ExprKind::Empty(n) | ExprKind::Top(n) | ExprKind::Size(n) => vec![n],
+        ExprKind::List(list) => list.iter().flat_map(names).collect(),
+    }
+}
+
 /// Where an expression names a variable.
 pub(super) fn mentions(e: &Expr, name: &str) -> Option<Span> {
-    let of = |n: &Name| (n.text == name).then(|| n.span.clone());
-    match &e.kind {
-        ExprKind::Num(_) | ExprKind::Bool(_) | ExprKind::Nil => None,
-        ExprKind::Place(l) => of(&l.name).or_else(|| l.indices.iter().find_map(|i| mentions(i, name))),
-        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => mentions(a, name),
-        ExprKind::Binary(_, a, b) => mentions(a, name).or_else(|| mentions(b, name)),
-        ExprKind::Empty(n) | ExprKind::Top(n) | ExprKind::Size(n) => of(n),
-        ExprKind::List(list) => list.iter().find_map(|e| mentions(e, name)),
-    }
+    names(e).into_iter().find(|n| n.text == name).map(|n| n.span.clone())
 }
 
 impl Body<'_, '_> {
@@ -80,18 +84,24 @@ impl Body<'_, '_> {
             let message = format!("`{}` is constant", l.name.text);
             return self.fail(&l.span, codes::CONSTANT, message, "change a copy of it");
         }
-        for index in &l.indices {
-            if let Some(span) = mentions(index, &l.name.text) {
-                let message = format!("the index names `{}`, of which an element is changed", l.name.text);
-                return self.fail(&span, codes::ALIAS, message, "take the index into a variable before");
+        self.indexed(l, &l.name, "of which an element is changed")?;
+        Ok(b)
+    }
+
+    /// Makes sure that an index does not name something that is changed.
+    pub(super) fn indexed(&mut self, l: &Lval, name: &Name, how: &str) -> Done<()> {
+        match l.indices.iter().find_map(|index| mentions(index, &name.text)) {
+            None => Ok(()),
+            Some(span) => {
+                let message = format!("the index names `{}`, {how}", name.text);
+                self.fail(&span, codes::ALIAS, message, "take the index into a variable before")
             }
         }
-        Ok(b)
     }
 
     /// Makes sure that what is changed has not been read, and is no word twice. Says `false` if it has been for certain, in
     /// this instance: then an assertion that fails is all that is left of the statement.
-    fn guard(&mut self, written: &[Place]) -> bool {
+    pub(super) fn guard(&mut self, written: &[Place]) -> bool {
         let mut certain = false;
         let reads = self.reads.clone();
         for (n, place) in written.iter().enumerate() {
@@ -179,12 +189,7 @@ impl Body<'_, '_> {
     fn swap(&mut self, a: &Lval, b: &Lval, span: &Span) -> Done<()> {
         let (x, y) = (self.changed(a)?, self.changed(b)?);
         for (l, other) in [(a, b), (b, a)] {
-            for index in &l.indices {
-                if let Some(at) = mentions(index, &other.name.text) {
-                    let message = format!("the index names `{}`, which is changed", other.name.text);
-                    return self.fail(&at, codes::ALIAS, message, "take the index into a variable before");
-                }
-            }
+            self.indexed(l, &other.name, "which is changed")?;
         }
         let own = format!("`{}` is exchanged with itself", a.name.text);
         if a.name.text == b.name.text && a.indices.is_empty() && b.indices.is_empty() {
@@ -238,11 +243,17 @@ impl Body<'_, '_> {
                     s.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Max), Place::Var(most), args);
                     Operand::Var(most)
                 }
-                (Kind::Array(ty, dims), Kind::Array(other, others)) if ty == other && dims.len() == others.len() => {
+                (Kind::Array(ty, dims), Kind::Array(of, others)) if ty == of && dims.len() == others.len() => {
                     for (m, n) in dims.iter().zip(others) {
                         s.fits(span, *m, *n)?;
                     }
                     let total = s.total(dims);
+                    // What an index has read must not lie in what is exchanged.
+                    for word in s.reads.words.clone() {
+                        for (base, region) in [(a, region), (b, other)] {
+                            s.outside(word, (base, region), total, READS);
+                        }
+                    }
                     s.sum(&[total, Operand::Const(u64::MAX)])
                 }
                 (k, l) => {

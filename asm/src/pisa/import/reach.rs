@@ -1,0 +1,247 @@
+//! Where control may come to from an entry, and which way each pair of branches leads of which one is a `BRA`.
+//!
+//! Such a pair leads the way of its `BRA` if control comes to that from before, else the way of the other branch; but whether it does may hang on
+//! which way other pairs lead, those of loops within a loop first. So two sets are kept: what control comes to whatever the open pairs do, which
+//! grows, and what it may come to if they lead both ways, which shrinks. A `BRA` of the first set settles its pair, and so does one that is not in the
+//! second; what is settled moves the sets toward each other. Pairs that are open at the end lead both ways.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use super::flow::{Code, Shape};
+
+/// That control comes to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Arrival {
+    pub(super) at: u32,
+    /// From the partner of the branch there; else from the instruction before.
+    pub(super) landed: bool,
+}
+
+const fn falls(at: u32) -> Arrival {
+    Arrival { at, landed: false }
+}
+
+const fn lands(at: u32) -> Arrival {
+    Arrival { at, landed: true }
+}
+
+/// What follows an arrival: without a question, and if an open pair leads the way of its branch under a condition.
+#[derive(Default)]
+struct Ways {
+    certain: [Option<Arrival>; 2],
+    asked: Option<Arrival>,
+}
+
+/// How control comes to the places of the main program, or of the procedure whose `SWAPBR` is the entry, in the order of addresses.
+pub(super) fn arrivals(code: &Code<'_>, entry: u32, main: bool) -> Vec<Arrival> {
+    let root = falls(if main { entry } else { entry + 1 });
+    let mut reach = Reach {
+        code,
+        entry,
+        main,
+        sure: HashSet::new(),
+        may: HashMap::new(),
+        leads: HashMap::new(),
+        barred: Vec::new(),
+        asked: Vec::new(),
+    };
+    if root.at < code.len() {
+        reach.surely(root);
+        reach.possibly(root);
+        reach.settle();
+    }
+    let mut found: Vec<Arrival> = reach.may.into_keys().collect();
+    found.sort_unstable();
+    found
+}
+
+struct Reach<'a> {
+    code: &'a Code<'a>,
+    entry: u32,
+    main: bool,
+    /// What control comes to.
+    sure: HashSet<Arrival>,
+    /// What it may come to, each with one arrival that it follows; what is followed back so ends at the entry.
+    may: HashMap<Arrival, Option<Arrival>>,
+    /// For branches under a condition whose partners are `BRA`s: whether they lead there.
+    leads: HashMap<u32, bool>,
+    /// Those of them that were found not to, and that `may` still follows.
+    barred: Vec<u32>,
+    /// All of them that `may` has found.
+    asked: Vec<u32>,
+}
+
+impl Reach<'_> {
+    fn next(&self, at: u32) -> Option<Arrival> {
+        Some(falls(at)).filter(|_| at != self.entry && at < self.code.len())
+    }
+
+    fn ways(&self, from: Arrival) -> Ways {
+        let at = from.at;
+        let next = || Ways { certain: [self.next(at + 1), None], asked: None };
+        if from.landed {
+            return next();
+        }
+        let always = |at: u32| self.code.test(at).is_always();
+        match self.code.shape(at) {
+            Ok(Shape::Straight | Shape::Idle | Shape::Call { .. } | Shape::Swap(_)) => next(),
+            Ok(Shape::Start) if self.main => next(),
+            // What follows a branch under a condition is looked at, too: all that is refused is told.
+            Err(_) if !always(at) => next(),
+            Ok(Shape::Turn(to)) if to > at => Ways { certain: [self.next(to + 1), None], asked: None },
+            Ok(Shape::Pair(to)) => match (always(at), always(to)) {
+                (true, _) => Ways { certain: [Some(lands(to)), None], asked: None },
+                (false, false) => Ways { certain: [self.next(at + 1), Some(lands(to))], asked: None },
+                (false, true) => match self.leads.get(&at) {
+                    Some(false) => next(),
+                    Some(true) => Ways { certain: [self.next(at + 1), Some(lands(to))], asked: None },
+                    None => Ways { asked: Some(lands(to)), ..next() },
+                },
+            },
+            Ok(Shape::Turn(_) | Shape::Start | Shape::Finish | Shape::End(_) | Shape::Cell) | Err(_) => Ways::default(),
+        }
+    }
+
+    /// The branch under a condition whose partner is the `BRA` that control comes to.
+    fn decides(&self, arrival: Arrival) -> Option<u32> {
+        match self.code.shape(arrival.at) {
+            Ok(Shape::Pair(to))
+                if !arrival.landed && self.code.test(arrival.at).is_always() && !self.code.test(to).is_always() =>
+            {
+                Some(to)
+            }
+            _ => None,
+        }
+    }
+
+    /// Control comes to a place, and to what follows.
+    fn surely(&mut self, arrival: Arrival) {
+        let mut queue = vec![arrival];
+        while let Some(arrival) = queue.pop() {
+            if !self.sure.insert(arrival) {
+                continue;
+            }
+            if let Some(other) = self.decides(arrival) {
+                self.leads.insert(other, false);
+                self.barred.push(other);
+            }
+            queue.extend(self.ways(arrival).certain.into_iter().flatten());
+        }
+    }
+
+    /// Control may come to a place, and to what follows. Pairs that are open are followed after all others, the last that was found first: so what is
+    /// found by way of them is little.
+    fn possibly(&mut self, root: Arrival) {
+        self.may.insert(root, None);
+        let (mut queue, mut open) = (vec![root], Vec::new());
+        while let Some(from) = queue.pop() {
+            let ways = self.ways(from);
+            for to in ways.certain.into_iter().flatten() {
+                self.follow(from, to, &mut queue);
+            }
+            if let Some(to) = ways.asked {
+                self.asked.push(from.at);
+                open.push((from, to));
+            }
+            while queue.is_empty()
+                && let Some((from, to)) = open.pop()
+            {
+                self.follow(from, to, &mut queue);
+            }
+        }
+    }
+
+    fn follow(&mut self, from: Arrival, to: Arrival, queue: &mut Vec<Arrival>) {
+        if let Entry::Vacant(entry) = self.may.entry(to) {
+            entry.insert(Some(from));
+            queue.push(to);
+        }
+    }
+
+    /// Settles pairs as long as one follows from others.
+    fn settle(&mut self) {
+        for at in std::mem::take(&mut self.asked) {
+            if let Ok(Shape::Pair(to)) = self.code.shape(at)
+                && !self.may.contains_key(&falls(to))
+            {
+                self.lead(at, to);
+            }
+        }
+        while let Some(at) = self.barred.pop() {
+            if let Ok(Shape::Pair(to)) = self.code.shape(at) {
+                for gone in self.cut(lands(to)) {
+                    if let Some(other) = self.decides(gone) {
+                        self.lead(other, gone.at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A branch under a condition leads to its partner.
+    fn lead(&mut self, at: u32, to: u32) {
+        self.leads.insert(at, true);
+        if self.sure.contains(&falls(at)) {
+            self.surely(lands(to));
+        }
+    }
+
+    /// A branch that may have led to its partner does not: what control cannot come to any more.
+    fn cut(&mut self, landed: Arrival) -> Vec<Arrival> {
+        if !self.may.contains_key(&landed) {
+            return Vec::new();
+        }
+        // What was found by way of it.
+        let mut parted = vec![landed];
+        let mut n = 0;
+        while let Some(&from) = parted.get(n) {
+            let Ways { certain, asked } = self.ways(from);
+            parted.extend(
+                certain.into_iter().chain([asked]).flatten().filter(|to| self.may.get(to) == Some(&Some(from))),
+            );
+            n += 1;
+        }
+        for arrival in &parted {
+            self.may.remove(arrival);
+        }
+        // Of that, what control comes to in another way.
+        let mut queue = Vec::new();
+        for &to in &parted {
+            if let Some(from) = self.before(to) {
+                self.follow(from, to, &mut queue);
+            }
+        }
+        while let Some(from) = queue.pop() {
+            let Ways { certain, asked } = self.ways(from);
+            for to in certain.into_iter().chain([asked]).flatten() {
+                self.follow(from, to, &mut queue);
+            }
+        }
+        parted.retain(|arrival| !self.may.contains_key(arrival));
+        parted
+    }
+
+    /// An arrival in `may` that this one follows.
+    fn before(&self, to: Arrival) -> Option<Arrival> {
+        let from = match (to.landed, to.at.checked_sub(1)) {
+            (true, _) => match self.code.shape(to.at) {
+                Ok(Shape::Pair(from)) => [Some(falls(from)), None, None],
+                _ => return None,
+            },
+            (false, Some(at)) => {
+                let turned = match self.code.shape(at) {
+                    Ok(Shape::Turn(from)) => Some(falls(from)),
+                    _ => None,
+                };
+                [Some(falls(at)), Some(lands(at)), turned]
+            }
+            (false, None) => return None,
+        };
+        let leads = |from: &Arrival| {
+            let Ways { certain, asked } = self.ways(*from);
+            self.may.contains_key(from) && (certain.contains(&Some(to)) || asked == Some(to))
+        };
+        from.into_iter().flatten().find(leads)
+    }
+}
