@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Asm(Asm),
     /// Show an object as assembly.
     Disasm(Disasm),
-    /// Compile a program in Nil.
+    /// Compile a program in Nil or Janus.
     Compile(Compile),
     /// Tell what is wrong with a program without running it.
     Check(Check),
@@ -234,7 +234,7 @@ pub(crate) struct Grad {
 /// Options of `energy`.
 #[derive(Args, Debug)]
 pub(crate) struct Energy {
-    /// A `.rasm` file, an assembled object, a `.nil`, `.janus` or `.pisa` file; `-` reads assembly from standard input.
+    /// A `.rasm` file, an assembled object, a `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE", required_unless_present = "list_tech")]
     pub(crate) file: Option<String>,
     /// Let `.include` read files outside the source's folder.

@@ -32,6 +32,19 @@ pub enum FileKind {
     Pisa,
 }
 
+impl FileKind {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            FileKind::Assembly => "assembly",
+            FileKind::Object => "an object",
+            FileKind::Nil => "a program in Nil",
+            FileKind::Janus => "a program in Janus",
+            FileKind::Pisa => "a program in PISA",
+        }
+    }
+}
+
 /// A file that was read.
 #[derive(Debug)]
 pub struct Loaded {
@@ -126,8 +139,9 @@ pub fn read_bytes(path: &str, limit: usize) -> Result<Vec<u8>, LoadError> {
     Ok(bytes)
 }
 
-/// What a file holds, by its name and its first bytes.
+/// What a file holds, by its name, else by what is in it.
 pub fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
+    let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
     match extension.to_ascii_lowercase().as_str() {
         "rasm" => FileKind::Assembly,
@@ -135,9 +149,38 @@ pub fn kind_of(path: &str, bytes: &[u8]) -> FileKind {
         "janus" | "ja" => FileKind::Janus,
         "pisa" | "pal" => FileKind::Pisa,
         _ if object::is_object(bytes) => FileKind::Object,
-        _ if bytes.starts_with(pisa::HEADER.as_bytes()) => FileKind::Pisa,
-        _ => FileKind::Assembly,
+        _ => by_content(bytes),
     }
+}
+
+/// What a text is, where its name does not tell: a program in Nil has functions, `@i function f(…)`, one in Janus procedures.
+fn by_content(bytes: &[u8]) -> FileKind {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    if bytes.starts_with(pisa::HEADER.as_bytes()) {
+        return FileKind::Pisa;
+    }
+    let begins = |word: &str| {
+        let is = |line: &[u8]| line.strip_prefix(word.as_bytes()).is_some_and(|rest| rest.starts_with(b" "));
+        bytes.split(|b| matches!(b, b'\n' | b'\r')).any(|line| is(line.trim_ascii_start()))
+    };
+    match (begins("@i"), begins("procedure")) {
+        (true, _) => FileKind::Nil,
+        (false, true) => FileKind::Janus,
+        (false, false) => FileKind::Assembly,
+    }
+}
+
+/// How much of a file is looked at to see what it holds.
+const LOOKED_AT: usize = 1 << 16;
+
+/// What a file holds, before it is read; `None` of standard input, and of what cannot be read.
+pub fn kind_at(path: &str) -> Option<FileKind> {
+    let mut bytes = Vec::new();
+    if path == "-" {
+        return None;
+    }
+    std::fs::File::open(path).ok()?.take(LOOKED_AT as u64).read_to_end(&mut bytes).ok()?;
+    Some(kind_of(path, &bytes))
 }
 
 /// A file's text.

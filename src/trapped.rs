@@ -122,6 +122,7 @@ fn primary_text(trap: &Trap, module: &Module, shows: Shows) -> String {
             let left = left.filter_map(|(v, ty)| Some(number(v.word?, ty, module.flags.format)));
             left.map(|n| format!("it is off by {n}")).next().unwrap_or_default()
         }
+        (_, _, Shows::Values) if is_janus(module, trap.at) => String::new(),
         _ => values(trap, module, false),
     };
     let backward = running(trap.direction, trap.carriage);
@@ -165,11 +166,17 @@ fn condition(trap: &Trap, module: &Module, of_other: bool, shows: Shows) -> Opti
         (_, false) => &trap.inst,
     };
     let Kind::Row { cond, ty, .. } = inst.kind else { return None };
-    if cond == Cond::Always {
+    let says_all = shows == Shows::Values && reason(trap, module).is_some_and(pendula::compiler::janus::says_all);
+    if cond == Cond::Always || says_all {
         return None;
     }
     let mut operands = inst.operands().map(|(_, o)| o);
     let (a, b) = (operands.next()?, operands.next()?);
+    // What fails in any case has nothing to show.
+    let fixed = |o: Operand| matches!(o, Operand::Reg(Reg::ZERO) | Operand::Small(_) | Operand::Imm(..));
+    if shows == Shows::Values && fixed(a) && fixed(b) {
+        return None;
+    }
     let text = |o: Operand| {
         let value = trap.values.iter().find(|v| v.of_other == of_other && v.operand == o).and_then(|v| v.word);
         match value {
@@ -178,7 +185,11 @@ fn condition(trap: &Trap, module: &Module, of_other: bool, shows: Shows) -> Opti
             _ => pendula::isa::text::operand(o, 0, &pendula::isa::text::NoNames),
         }
     };
-    Some(format!("{} {} {}", text(a), cond.symbol(), text(b)))
+    let range = || reason(trap, module).is_some_and(pendula::compiler::janus::is_range);
+    Some(match cond {
+        Cond::Ltu if shows == Shows::Values && range() => format!("0 ≤ {} < {}", text(a), text(b)),
+        _ => format!("{} {} {}", text(a), cond.symbol(), text(b)),
+    })
 }
 
 /// What is said of the check that failed, if anything is.
@@ -196,19 +207,47 @@ fn nil_title(fault: Fault) -> &'static str {
     }
 }
 
+/// What there is to say of a fault to who wrote Janus, beside its title, and what to do about it.
+fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'static str)> {
+    Some(match fault {
+        Fault::Memory => (
+            "there is no room left for calls and local variables",
+            "a recursion may be too deep, or have no end, or an array be too large; `--mem` gives more memory",
+        ),
+        Fault::DivideByZero => ("", "guard the division with an `if`"),
+        Fault::FixedOverflow => {
+            ("an integer has no room in 64 bits", "without `--trap overflow` it wraps and the run goes on")
+        }
+        Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding => (
+            "",
+            "what stands after `fi` must hold just where what stands after `if` did; what stands after `from`, at the beginning only",
+        ),
+        Fault::NotZero => match reason {
+            Some(r) if r.starts_with("the index of") => ("", "let the call leave what the index is made of as it was"),
+            Some(r) if r.starts_with("the call has changed") => ("", "let the call leave it as it was"),
+            Some(r) if r.starts_with("what is given for") => {
+                ("", "let the call leave what the value is made of, and the parameter, as they were")
+            }
+            Some(r) if r.starts_with("what is popped from") => {
+                ("", "pop the value that is on top of the stack, or pop into a variable")
+            }
+            Some(r) if r.contains("is no multiple of") => ("", "divide in place only what leaves no remainder"),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
 /// Writes a trap as a diagnostic.
 pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter, ieee: bool) {
     let reason = reason(trap, module);
+    let janus = if is_janus(module, trap.at) { janus_words(trap.fault, reason) } else { None };
     let help = match trap.fault {
+        _ if janus.is_some() => janus.map_or("", |(_, help)| help),
         // The reason says it.
         Fault::Assert if reason.is_some() => "",
         Fault::NotZero if reason.is_some() => {
             "uncompute what has changed it, or deallocate it with the value that it has"
-        }
-        Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding
-            if reason.is_some() && is_janus(module, trap.at) =>
-        {
-            "what stands after `fi` must hold just where what stands after `if` did; what stands after `from`, at the beginning only"
         }
         Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding if reason.is_some() => {
             "give the condition that holds afterwards just where the first one held before: `(before, after)`"
@@ -221,7 +260,7 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
     let nil = module
         .loc(trap.at as usize)
         .is_some_and(|(file, _)| compiled.iter().any(|extension| file.ends_with(extension)));
-    let shows = if nil && reason.is_some() { Shows::Values } else { Shows::Operands };
+    let shows = if nil && (reason.is_some() || janus.is_some()) { Shows::Values } else { Shows::Operands };
     let derivative = match trap.fault {
         Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {
             "; or it is the derivative that does not exist here, as that of a root at 0"
@@ -231,7 +270,10 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
         }
         _ => "",
     };
-    let title = match reason {
+    let said = janus.map(|(said, _)| said).filter(|said| !said.is_empty());
+    let title = match reason.or(said) {
+        // What ends otherwise than it should is not always something that is deallocated.
+        Some(reason) if trap.fault == Fault::NotZero && is_janus(module, trap.at) => reason.to_string(),
         Some(reason) if shows == Shows::Values => format!("{}: {reason}", nil_title(trap.fault)),
         Some(reason) => format!("{}: {reason}", trap.fault.title()),
         None => trap.fault.title().to_string(),

@@ -422,3 +422,45 @@ fn programs_in_pisa_are_imported() {
     assert_eq!(run(&["import", &source, "--cells", "28"], "").0, 1, "no room for the program");
     std::fs::remove_dir_all(&folder).expect("removed");
 }
+
+#[test]
+fn options_of_another_language_are_usage_errors() {
+    let refuses = |args: &[&str], says: &str| {
+        let (code, out, err) = run(args, "");
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}\n{err}");
+        assert!(err.contains(says), "{args:?}\n{err}");
+    };
+    refuses(
+        &["run", "examples/fib.ja", "--args", "1"],
+        "--args is for programs in Nil, and examples/fib.ja is a program in Janus",
+    );
+    refuses(&["run", "examples/fib.ja", "--types", "Int"], "--types is for programs in Nil");
+    refuses(&["run", "examples/fib.ja", "--entry", "main"], "--entry is for programs in Nil");
+    refuses(&["run", "examples/fib.ja", "--show-raw"], "--show-raw is for programs in PISA");
+    refuses(
+        &["check", "examples/fib.rasm", "--classic"],
+        "--classic is for programs in Janus, and examples/fib.rasm is assembly",
+    );
+    refuses(&["energy", "examples/fib.rasm", "--stack", "7"], "--stack is for programs in Janus");
+    refuses(&["asm", "examples/fib.rasm", "--strict"], "--strict is for programs in PISA");
+    refuses(
+        &["level", "examples/fib.pisa", "-O1"],
+        "-O is for programs in Nil and Janus, and examples/fib.pisa is a program in PISA",
+    );
+}
+
+#[test]
+fn what_a_file_is_shows_in_its_content_where_its_name_does_not_tell() {
+    let folder = folder("content");
+    let shows = |name: &str, text: &str, options: &[&str], says: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("written");
+        let (code, out, err) = run(&[&["run", path.to_str().expect("UTF-8")], options].concat(), "");
+        assert_eq!((code, out.contains(says)), (0, true), "{name}\n{out}{err}");
+    };
+    shows("janus.txt", "\u{feff}// a comment\nprocedure main()\n    int x\n    x += 3\n", &[], "x = 3");
+    shows("nil", "# a comment\n@i function f(y!, x)\n    y! += x\nend\n", &["--args", "1,2"], "y! = 3");
+    shows("pisa.txt", ";; pendulum pal file\n START\n ADDI $1 3\n FINISH\n", &[], "$1 = 3");
+    shows("assembly", "main: start\n add r1, 3\n finish\n; procedure main()\n", &[], "r1 = 3");
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

@@ -366,7 +366,7 @@ fn the_checker_tells_what_cannot_work() {
     let onto_end = ";; pendulum pal file\nSTART\nBNE $1 $2 e\ne: FINISH\n";
     assert_eq!(checked(onto_end, &Options { pendvm_bugs: true, ..Options::default() }), []);
     // No end, and what lies behind the last instruction.
-    assert_eq!(found("START\nADDI $1 1\n"), [("P0232", 0), ("P0233", 3)]);
+    assert_eq!(found("START\nADDI $1 1\n"), [("P0232", 2), ("P0233", 3)]);
     assert_eq!(found("START\nADDI $1 1\nDATA 5\nFINISH\n"), [("P0233", 3), ("P0234", 5)]);
     // What a pair leaps over, unless something else leads there.
     assert_eq!(found("START\na: BRA b\nADDI $1 1\nADDI $2 1\nb: BRA a\nFINISH\n"), [("P0234", 4)]);

@@ -194,3 +194,14 @@ fn batches_of_janus_give_and_save_variables() {
     let (code, _, err) = run(&["run", &store, "--batch", &format!("b={large}")]);
     assert!(code != 0 && err.contains("integers lie between 0 and 255"), "{err}");
 }
+
+#[test]
+fn energy_counts_what_is_on_a_stack() {
+    let store = file("energy.ja", STORE);
+    let (code, out, err) = run(&["energy", &store, "--set", "s=<8, 7]", "--json"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let out: Value = serde_json::from_str(&out).expect("JSON");
+    // Eight numbers, and of the stack its height and the numbers on it.
+    let words: Vec<&Value> = out["phases"].as_array().expect("phases").iter().take(2).collect();
+    assert_eq!((&words[0]["words_in"], &words[1]["words_out"]), (&json!(11), &json!(12)), "{out}");
+}

@@ -10,6 +10,6 @@ int main(int argc, char **argv) {
         x1 = x2;
         x2 = sum;
     }
-    printf("x1 = %" PRId64 "\n", (int64_t)x1);
+    printf("x1 = %" PRIu64 "\n", x1);
     return 0;
 }

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 enum { N = 4, COLS = 3 };
-static int64_t m[N][N] = {{0, 2, -1, 3}, {1, 0, 4, -2}, {-3, 1, 0, 1}, {2, 2, -1, 0}};
-static int64_t x[N][COLS] = {{1, 0, 2}, {0, 1, -1}, {3, 1, 0}, {-2, 5, 1}};
+/* Not static: the compiler must not take their values for known. */
+int64_t m[N][N] = {{0, 1, 0, 0}, {-1, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, -1, 0}};
+int64_t x[N][COLS] = {{1, 0, 2}, {0, 1, -1}, {3, 1, 0}, {-2, 5, 1}};
 
 static void add(int64_t *y, int64_t f, const int64_t *from) {
     for (int c = 0; c < COLS; c++)

@@ -141,6 +141,7 @@ fn odd(random: &mut Random) -> Program {
         reasons: vec!["an \"index\"".into(), String::new()],
         files: vec!["a b".into(), String::new()],
         stack: random.word() >> random.below(64),
+        ..Program::default()
     }
 }
 

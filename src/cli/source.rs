@@ -1,13 +1,16 @@
 //! Which program a command takes, and how it is read: options of the languages.
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
+use pendula::compiler::janus::STACK;
+use pendula::load::{FileKind, display_name, kind_at};
 
 use super::size;
 
 /// A program to read.
 #[derive(Args, Debug)]
 pub(crate) struct Source {
-    /// A `.rasm` file, an assembled object, a `.nil`, `.janus` or `.pisa` file; `-` reads assembly from standard input.
+    /// A `.rasm` file, an assembled object, a `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
     /// Let `.include` read files outside the source's folder.
@@ -22,6 +25,38 @@ pub(crate) struct Source {
     /// What concerns PISA.
     #[command(flatten)]
     pub(crate) pisa: Pisa,
+}
+
+impl Source {
+    /// Refuses options that mean nothing for such a file.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let Some(kind) = kind_at(&self.file) else { return Ok(()) };
+        let (nil, reading) = (&self.nil, &self.pisa.reading);
+        let is = |kinds: &[FileKind]| kinds.contains(&kind);
+        let compiled = is(&[FileKind::Nil, FileKind::Janus]);
+        // Whether it is given, what it is for, and whether the file is that.
+        let options = [
+            ("--args", nil.args.is_some(), "Nil", is(&[FileKind::Nil])),
+            ("--types", nil.types.is_some(), "Nil", is(&[FileKind::Nil])),
+            ("--format", nil.format.is_some(), "Nil", is(&[FileKind::Nil])),
+            ("--fast-float", nil.fast_float, "Nil", is(&[FileKind::Nil])),
+            ("--entry", nil.entry.is_some() && !nil.classic, "Nil", is(&[FileKind::Nil])),
+            ("-O", nil.optimise != 2, "Nil and Janus", compiled),
+            ("--passes", !nil.passes.is_empty(), "Nil and Janus", compiled),
+            ("--uncompute", nil.uncompute != Uncompute::Always, "Nil and Janus", compiled),
+            ("--int", nil.int.is_some(), "Janus", is(&[FileKind::Janus])),
+            ("--classic", nil.classic, "Janus", is(&[FileKind::Janus])),
+            ("--stack", nil.stack != STACK, "Janus", is(&[FileKind::Janus])),
+            ("--pendvm-bugs", reading.pendvm_bugs, "PISA", is(&[FileKind::Pisa])),
+            ("--alias", reading.alias != Alias::Error, "PISA", is(&[FileKind::Pisa])),
+            ("--strict", reading.strict, "PISA", is(&[FileKind::Pisa])),
+            ("--show-raw", self.pisa.show_raw, "PISA", !compiled),
+        ];
+        if let Some((option, _, language, _)) = options.iter().find(|(_, given, _, fits)| *given && !fits) {
+            bail!("{option} is for programs in {language}, and {} is {}", display_name(&self.file), kind.name());
+        }
+        Ok(())
+    }
 }
 
 /// Options of programs in PISA.
@@ -105,7 +140,7 @@ pub(crate) struct Nil {
     #[arg(long)]
     pub(crate) classic: bool,
     /// Janus: how many numbers each stack has room for.
-    #[arg(long, value_name = "N", default_value_t = pendula::compiler::janus::STACK, value_parser = clap::value_parser!(u64).range(1..=1 << 26))]
+    #[arg(long, value_name = "N", default_value_t = STACK, value_parser = clap::value_parser!(u64).range(1..=1 << 26))]
     pub(crate) stack: u64,
 }
 

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use anyhow::Context;
+use pendula::compiler::janus::store::Variable;
 use pendula::grad::{GradError, Options, grad};
 use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, WORD, functions};
 use pendula::hw_model::report::svg::{self, Schedules, Scope};
 use pendula::hw_model::report::{self, Priced, Program};
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
-use pendula::values::{self, Location};
 use pendula::vm::{Machine, Outcome};
+use pendula::{store, values};
 use serde_json::json;
 
 use crate::Status;
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
     }
-    let ran = match execute(args, &mut machine)? {
+    let ran = match execute(args, &mut machine, loaded.variables())? {
         Ok(ran) => ran,
         Err(outcome) => return stopped(&outcome, args, &machine, &loaded, reporter),
     };
@@ -158,13 +159,18 @@ pub(crate) enum Stop {
 }
 
 /// Runs the program, phase by phase.
-fn execute(args: &Energy, machine: &mut Machine<'_>) -> anyhow::Result<Result<Ran, Outcome>> {
+fn execute(
+    args: &Energy,
+    machine: &mut Machine<'_>,
+    variables: Option<&[Variable]>,
+) -> anyhow::Result<Result<Ran, Outcome>> {
     let module = machine.program().module().clone();
-    let words = |places: Vec<values::Place>| -> u64 {
-        places.iter().map(|p| if let Location::Memory { len, .. } = p.at { len } else { 1 }).sum()
+    let places = |wanted: fn(bool, bool) -> bool| match variables {
+        Some(store) => store::places(&module, store),
+        None => values::marked(&module, wanted),
     };
-    let words_in = words(values::marked(&module, |import, _| import));
-    let words_out = words(values::marked(&module, |_, export| export));
+    let words_in = moved(machine, &places(|import, _| import));
+    let mut words_out = 0;
     let mut session = Session::new(&args.given, false);
     let start = machine.snapshot();
     let mut looks: Vec<Counts> = vec![machine.counts()];
@@ -172,6 +178,7 @@ fn execute(args: &Energy, machine: &mut Machine<'_>) -> anyhow::Result<Result<Ra
     let mut look = |machine: &Machine<'_>, looks: &mut Vec<Counts>| {
         looks.push(machine.counts());
         if looks.len() == 2 {
+            words_out = moved(machine, &places(|_, export| export));
             changed = difference(&start, &machine.snapshot());
         }
     };
@@ -230,6 +237,15 @@ fn refusal(error: &Stopped) -> String {
         _ => "",
     };
     format!("--grad: {error}{advice}")
+}
+
+/// Words that go over the link: of a stack of Janus those on it, and how many they are.
+fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
+    let words = |p: &values::Place| match &p.variable {
+        Some(v) if p.is_stack() => 1 + v.words(&values::words(machine, p)).len() as u64,
+        Some(_) | None => p.count(),
+    };
+    places.iter().map(words).sum()
 }
 
 /// Words that differ.

@@ -113,6 +113,7 @@ fn load_with(
     nil_options: &compiler::compile::Options,
     run: Option<Intended<'_>>,
 ) -> anyhow::Result<Result<Loaded, LoadError>> {
+    source.check()?;
     let max_data = run.and_then(|r| r.given.mem);
     let loaded = load::load(&source.file, &options(source, max_data), nil_options);
     Ok(match (loaded, source.nil.uncompute) {

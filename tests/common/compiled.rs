@@ -181,7 +181,7 @@ pub(crate) fn told_by_run(
     options: Vec<String>,
     (line, message): (usize, &str),
     complaints: &mut String,
-) -> Result<(), String> {
+) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pendula"));
     command.arg("run").arg(path).args(options).env_remove("RUST_LOG").env("NO_COLOR", "1");
     let output = command.output().map_err(|e| e.to_string())?;
@@ -190,7 +190,7 @@ pub(crate) fn told_by_run(
     if !told.contains(&format!("{name}:{line}:")) || !told.contains(message) {
         let _ = writeln!(complaints, "the command line does not say so at line {line}:\n{told}");
     }
-    Ok(())
+    Ok(told)
 }
 
 /// Sees that each code has a file that expects it, but for those of which it is said why they have none.

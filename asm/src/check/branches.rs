@@ -42,7 +42,8 @@ struct State {
 pub(super) fn check(module: &Module, found: &mut Findings) {
     let code = &module.code;
     if !code.iter().any(|inst| is_row(inst, Row::Start, true)) {
-        found.add(Rule::NoFinish, At::Module, None, "no instruction ends the run".to_string());
+        let at = At::Inst(module.flags.entry);
+        found.add(Rule::NoFinish, at, None, "the run begins here, and no instruction ends it".to_string());
     }
     for (at, inst) in code.iter().enumerate() {
         let at = at as u32;

@@ -92,11 +92,6 @@ pub fn import(name: &str, text: &str, options: &Options) -> Imported {
         Err(mut diagnostics) => {
             for d in &mut diagnostics {
                 d.place(&module, &out.sources);
-                // What is said of no instruction is said of the file.
-                if d.diagnostic.primary.is_none() && d.at.is_some() {
-                    let header = Place { file: 0, span: 0..text.lines().next().unwrap_or("").len() };
-                    d.diagnostic = d.diagnostic.clone().at(header, "");
-                }
             }
             out.diagnostics.extend(diagnostics.into_iter().map(|d| d.diagnostic));
         }

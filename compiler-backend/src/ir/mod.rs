@@ -16,6 +16,8 @@ pub mod eval;
 pub mod invert;
 pub mod text;
 
+use std::collections::HashMap;
+
 use pendula_isa::table::{Func, Row};
 use pendula_isa::{Acc, Cond, Format, Ty};
 
@@ -45,6 +47,8 @@ pub struct Program {
     pub texts: Vec<String>,
     /// What assertions say where they fail.
     pub reasons: Vec<String>,
+    /// What is said where a divisor is 0, by where that was written: indices into [`Program::reasons`]. Not in [`text`].
+    pub divisors: HashMap<Loc, u32>,
     /// Source files, which [`Loc::file`] names.
     pub files: Vec<String>,
     /// Words of memory for the program's own stack, which lies at address 0; 0 if it uses none. The first word counts the words in use,

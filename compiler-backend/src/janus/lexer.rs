@@ -45,6 +45,22 @@ pub(super) fn tokens(file: u16, text: &str, classic: bool) -> (Vec<Token>, Vec<D
     (lexer.out, lexer.found)
 }
 
+/// The names of control characters, from 0 on.
+const CONTROL: [&str; 33] = [
+    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI", "DLE",
+    "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US", "SP",
+];
+
+/// The control character that a text begins with, and how long its name is: `ESC`, `^A`. The longest name counts.
+fn control(text: &str) -> Option<(usize, char)> {
+    if let Some(c) = text.strip_prefix('^').and_then(|t| t.bytes().next()) {
+        return (b'@'..=b'_').contains(&c).then(|| (2, char::from(c - b'@')));
+    }
+    let names = CONTROL.iter().zip(0..).chain([(&"DEL", 127)]);
+    let found = names.filter(|(name, _)| text.starts_with(**name)).max_by_key(|(name, _)| name.len())?;
+    Some((found.0.len(), char::from(found.1)))
+}
+
 struct Lexer<'a> {
     file: u16,
     text: &'a str,
@@ -125,7 +141,7 @@ impl Lexer<'_> {
             .into_iter()
             .find_map(|(p, r)| lower.strip_prefix(p).map(|d| (r, d)))
             .unwrap_or((10, lower.as_str()));
-        let number = i128::from_str_radix(digits, radix).ok().filter(|n| *n <= 1 << 64);
+        let number = i128::from_str_radix(digits, radix).ok().filter(|n| *n < 1 << 64);
         let well = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
         let message = if well { format!("{text} has no room in 64 bits") } else { format!("`{text}` is no number") };
         self.at += len;
@@ -200,6 +216,11 @@ impl Lexer<'_> {
                 return;
             }
         }
+        if let Some((len, code)) = control(rest) {
+            self.at += len;
+            out.push(code);
+            return;
+        }
         let (skip, radix) = match c {
             'x' => (1, 16),
             'o' => (1, 8),
@@ -218,9 +239,33 @@ impl Lexer<'_> {
                     codes::TEXT,
                     start..self.at,
                     message,
-                    "escapes are `\\n`, `\\t`, `\\\"`, `\\\\`, `\\65`, `\\x41`",
+                    "escapes are `\\n`, `\\t`, `\\\"`, `\\\\`, `\\65`, `\\x41`, `\\ESC`, `\\^A` and the like",
                 );
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tok, tokens};
+
+    fn text(source: &str) -> Option<String> {
+        let (list, found) = tokens(0, source, false);
+        match list.first().map(|t| &t.tok) {
+            Some(Tok::Text(text)) if found.is_empty() => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn escapes_are_those_of_haskell() {
+        let control = "\"\\SOHH|\\SO|\\DEL|\\ESC[|\\^A|\\^@|\\NUL|\\US|\\SP|\\DC4\"";
+        assert_eq!(text(control).as_deref(), Some("\u{1}H|\u{e}|\u{7f}|\u{1b}[|\u{1}|\0|\0|\u{1f}| |\u{14}"));
+        let plain = "\"\\65\\&1\\x42\\o103 a\\\n    \\b\\\"\\\\\"";
+        assert_eq!(text(plain).as_deref(), Some("A1BC ab\"\\"));
+        for wrong in ["\"\\q\"", "\"\\^a\"", "\"\\^\"", "\"\\X41\"", "\"\\NU\"", "\"\\x110000\""] {
+            assert_eq!(text(wrong), None, "{wrong}");
         }
     }
 }

@@ -36,7 +36,7 @@ use emit::{Coded, Context, Emitter, FRAME, accumulate, plain, reg};
 use erase::{Known, Writers};
 use linear::Builder;
 use names::{Names, SpanNames};
-use ops::Linear;
+use ops::{Linear, Said};
 
 /// An argument of the program: a data symbol, in the order of the source's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -361,7 +361,7 @@ impl Assembly<'_> {
                     return Err(LowerError::TooLarge("a stack frame has more than 2^27 words"));
                 }
             }
-            if let Some(said) = coded.said {
+            if let Some(said) = coded.said.or_else(|| Said::of_divisor(self.program, coded)) {
                 let text = said.text(self.program, function);
                 let text = match self.texts.get(text.as_str()) {
                     Some(text) => Arc::clone(text),

@@ -1,9 +1,11 @@
 //! What compiled code says where a check of it fails: which checks have something to say, and the words.
 
 use pendula_isa::class::GateClass;
-use pendula_isa::table::Flow;
+use pendula_isa::table::int_fn::Fn;
+use pendula_isa::table::{Flow, Func};
 use pendula_isa::{Inst, Kind};
 
+use super::emit::Coded;
 use super::ops::Said;
 use crate::ir::{Function, Program, Stmt};
 
@@ -25,6 +27,14 @@ impl Said {
             | Stmt::Show { .. }
             | Stmt::Print(_) => None,
         }
+    }
+
+    /// What is said where an instruction divides by 0.
+    pub(super) fn of_divisor(program: &Program, coded: &Coded) -> Option<Said> {
+        let Kind::Accumulate { func: Func::Int(Fn::Div | Fn::Mod | Fn::Udiv | Fn::Umod), .. } = coded.inst.kind else {
+            return None;
+        };
+        program.divisors.get(&coded.loc).copied().map(Said::Text)
     }
 
     /// Whether an instruction makes a check that this is about.
@@ -69,6 +79,7 @@ fn variable(name: &str) -> String {
         Some((of, "value")) => format!("`{of}` leaves more than rounding where it is undone"),
         Some((of, "argument")) => format!("what is given for `{of}` does not have its value any more after the call"),
         Some((of, "index")) => format!("the index of `{of}` has changed during the call"),
+        Some((of, "constant")) => format!("the call has changed `{of}`, which is constant"),
         Some((of, "quotient")) => format!("`{of}` is no multiple of what it is divided by"),
         Some((of, "pushed")) => format!("what is popped from `{of}` is another value"),
         Some(_) | None => format!("`{name}` does not have the value that it is deallocated with"),

@@ -11,7 +11,7 @@ use pendula::compiler::nil::{ast, read};
 use pendula::isa::module::Module;
 use pendula::isa::types::Reg;
 use pendula::items::Items;
-use pendula::load::{self, FileKind, Loaded, Nil, display_name, kind_of};
+use pendula::load::{self, FileKind, Loaded, Nil, display_name, kind_at};
 use pendula::values::{self, Location, Place};
 use pendula::vm::Machine;
 use pendula::{pisa, store};
@@ -102,7 +102,7 @@ pub(crate) fn load(
 ) -> anyhow::Result<Result<(cmd::Program, Inputs), Status>> {
     let files = files(batch)?;
     let count = files.first().map_or(0, |f| f.items.count());
-    let result = if kind_of(&source.file, &[]) == FileKind::Nil {
+    let result = if kind_at(&source.file) == Some(FileKind::Nil) {
         let (loaded, plan, scalar) = compiled(&files, source, run)?;
         settle(loaded, json, reporter)?.map(|p| (p, plan, scalar))
     } else {

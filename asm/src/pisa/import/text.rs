@@ -539,7 +539,7 @@ impl<'a> Notes<'a> {
         }
         let (mut head, mut open, mut at) = (Vec::new(), Vec::new(), HashMap::new());
         let mut begun = false;
-        for (n, line) in source.lines().enumerate() {
+        for (n, line) in source.trim_start_matches('\u{feff}').lines().enumerate() {
             let (written, comment) = line.split_once(';').map_or((line, None), |(w, c)| (w, Some(c.trim())));
             let comment = comment.filter(|c| !c.is_empty());
             let blank = written.trim().is_empty();

@@ -2,6 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Lval, UnOp};
+use crate::janus::codes;
 use crate::janus::lexer::Tok;
 
 /// The operators.
@@ -101,6 +102,11 @@ impl Parser<'_> {
             Tok::Sign(sign @ ("-" | "+")) => match self.ahead(1).tok {
                 Tok::Number(n) => {
                     self.at += 2;
+                    if sign == "-" && n > 1 << 63 {
+                        let help = "the least number is -9223372036854775808";
+                        let message = format!("-{n} has no room in 64 bits");
+                        return self.fail(codes::NUMBER, self.since(start), message, help);
+                    }
                     ExprKind::Num(if sign == "-" { -n } else { n })
                 }
                 _ => return self.expected("an expression", "there is no sign before an expression: `0 - x`"),

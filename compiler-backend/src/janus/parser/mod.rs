@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
     fn name(&mut self, what: &str) -> Parsed<Name> {
         if !self.is_name(self.token()) {
             let word = self.word_of(self.token());
-            let help = if RESERVED.contains(&word) {
+            let help = if !word.is_empty() {
                 format!("`{word}` is reserved and names nothing")
             } else {
                 "a name begins with a letter".to_string()
@@ -236,13 +236,14 @@ impl<'a> Parser<'a> {
         Ok(Procedure { name, decls, body, span: self.since(start) })
     }
 
-    /// The type of the declaration that begins here, if one does.
+    /// The type of the declaration that begins here, if one does. What is no name after a type is complained of later.
     fn declares(&self) -> Option<DeclTy> {
         let mode = matches!(self.word_of(self.token()), "ancilla" | "constant");
         let (n, next) = if mode { (1, 2) } else { (0, 1) };
         let word = self.word_of(self.ahead(n));
         let ty = if word == "stack" { DeclTy::Stack } else { DeclTy::Int(IntTy::named(word)?) };
-        self.is_name(self.ahead(next)).then_some(ty)
+        let reserved = RESERVED.contains(&word);
+        (reserved || self.ahead(next).tok == Tok::Word).then_some(ty)
     }
 
     /// `int a[3] = {1, 2, 3}`

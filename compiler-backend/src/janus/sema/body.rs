@@ -5,7 +5,7 @@ use pendula_isa::{Acc, Cond, Ty};
 
 use super::scope::{Binding, Kind};
 use super::{Done, Sema, Stop};
-use crate::ir::{Block, Care, Function, Loc, Mem, Operand, Place, Stmt, Test, Var, Why};
+use crate::ir::{Block, Care, Function, Loc, Mem, Operand, Place, Step, Stmt, Test, Var, Why};
 use crate::janus::ast::{IntTy, Mode, Name, Procedure, Span};
 use crate::janus::{Settings, codes};
 
@@ -51,8 +51,7 @@ pub(super) struct Body<'s, 'a> {
     levels: Vec<Level>,
     pub(super) loc: Loc,
     pub(super) reads: Reads,
-    /// The array whose index is being computed, if it must be again what it was at the end of the statement: then temporary variables
-    /// are looked at where they end.
+    /// What temporary variables are called that must be again what they were at the end of the statement: they are looked at where they end.
     pub(super) frozen: Option<String>,
     /// Places that are zero, or are to be: what a function gives is added to them as it is.
     pub(super) zeros: Vec<Place>,
@@ -111,13 +110,19 @@ impl<'s, 'a> Body<'s, 'a> {
                             &says,
                         );
                     }
-                    Kind::Array(..) => {
-                        return b.fail(
-                            &name.span,
-                            codes::TYPE,
-                            "an array cannot be an ancilla",
-                            "scalars and stacks can",
-                        );
+                    Kind::Array(_, dims) => {
+                        let binding = b.binding(name)?;
+                        let (base, region) = b.memory(&binding)?;
+                        let total = b.total(&dims);
+                        let last = b.sum(&[total, Operand::Const(u64::MAX)]);
+                        let k = b.f.fresh("k", Ty::Int);
+                        let (body, ()) = b.block(|b| {
+                            let a = Operand::Mem(Mem { base: Some(base), index: Some(k), offset: 0, region });
+                            let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b: Operand::Const(0) };
+                            b.assert(Sink::Out, test, Why::User, &says);
+                        });
+                        let first = Operand::Const(0);
+                        b.emit(Sink::Out, Stmt::For { var: k, first, last, step: Step::Const(1), body });
                     }
                 }
                 Ok(())
@@ -144,6 +149,15 @@ impl<'s, 'a> Body<'s, 'a> {
                 self.fail(&name.span, codes::UNKNOWN, message, "declare it as a parameter, with `local`, or in `main`")
             }
         }
+    }
+
+    /// A part that is written elsewhere than where the statement begins.
+    pub(super) fn at<T>(&mut self, span: &Span, part: impl FnOnce(&mut Self) -> T) -> T {
+        let loc = self.s.loc(span);
+        let outer = std::mem::replace(&mut self.loc, loc);
+        let done = part(self);
+        self.loc = outer;
+        done
     }
 
     pub(super) fn emit(&mut self, sink: Sink, stmt: Stmt) {
@@ -216,7 +230,7 @@ impl<'s, 'a> Body<'s, 'a> {
     /// A new temporary variable: it lives to the end of the statement, and is undone by what is emitted for it in [`Sink::Pre`].
     pub(super) fn temporary(&mut self, name: &str) -> Var {
         let (name, care) = match &self.frozen {
-            Some(of) => (format!("{of}.index"), Care { check: true, drop: false }),
+            Some(name) => (name.clone(), Care { check: true, drop: false }),
             None => (name.to_string(), UNCHECKED),
         };
         let var = self.f.fresh(name, Ty::Int);

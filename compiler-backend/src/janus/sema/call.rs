@@ -5,9 +5,9 @@ use pendula_isa::Ty;
 
 use super::body::{Body, Sink};
 use super::scope::{Dim, Kind, Place as Home};
-use super::stmt::names;
+use super::stmt::{constant, names};
 use super::{Done, ParamKey};
-use crate::ir::{Care, Mem, Operand, Place, Region, Stmt as Ir, Var};
+use crate::ir::{Care, Mem, Operand, Place, Region, Stmt as Ir, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Span};
 use crate::janus::codes;
 
@@ -110,6 +110,7 @@ impl Body<'_, '_> {
                 Ok(l) => self.given(d, l, e, places)?,
             });
         }
+        self.constants_kept(decls, places, &given);
         let mut ways = Vec::new();
         let mut operands = Vec::new();
         // Words that may be reached in two ways are given by their addresses.
@@ -167,6 +168,48 @@ impl Body<'_, '_> {
         Ok(())
     }
 
+    /// Makes sure that a call leaves constants as they are, which it may be given by another name, too: a constant integer is looked at after
+    /// the call, an array or stack is not given at all.
+    fn constants_kept(&mut self, decls: &[Decl], places: &[Result<&Lval, Var>], given: &[Given]) {
+        for c in self.constants() {
+            let says = constant(&c.name.text);
+            let mut looked_at = false;
+            for ((d, place), g) in decls.iter().zip(places).zip(given) {
+                if d.mode == Mode::Constant || place.is_err() {
+                    continue;
+                }
+                match (&c.kind, c.home, g) {
+                    (Kind::Scalar(_), home, g) => {
+                        looked_at |= match (home, g) {
+                            (Home::Word(v), Given::Word(w)) => v == *w,
+                            (Home::Ref { region, .. }, g) => g.region() == Some(region),
+                            _ => false,
+                        };
+                    }
+                    (_, Home::Memory { base, region }, g) if g.region() == Some(region) => match (&c.kind, g) {
+                        (Kind::Array(_, dims), Given::Mem(m)) => {
+                            let total = self.total(dims);
+                            self.outside(*m, (base, region), total, &says);
+                        }
+                        (Kind::Array(_, dims), Given::Array { base: first, dims: others, .. }) => {
+                            let at = |base| Mem { base: Some(base), index: None, offset: 0, region };
+                            let (total, other) = (self.total(dims), self.total(others));
+                            self.outside(at(*first), (base, region), total, &says);
+                            self.outside(at(base), (*first, region), other, &says);
+                        }
+                        _ => self.never(Sink::Pre, Why::Alias, &says),
+                    },
+                    _ => {}
+                }
+            }
+            if looked_at && let Ok(word) = self.scalar(&c.name) {
+                self.frozen = Some(format!("{}.constant", c.name.text));
+                self.copy(word.into());
+                self.frozen = None;
+            }
+        }
+    }
+
     /// An argument that is a variable or a part of an array.
     fn given(&mut self, d: &Decl, l: &Lval, e: &Expr, places: &[Result<&Lval, Var>]) -> Done<Given> {
         let b = self.binding(&l.name)?;
@@ -177,7 +220,7 @@ impl Body<'_, '_> {
             let home = self.binding(name)?.home;
             frozen |= lent.iter().any(|lent| lent.meets(home));
         }
-        self.frozen = frozen.then(|| l.name.text.clone());
+        self.frozen = frozen.then(|| format!("{}.index", l.name.text));
         let found = self.argument(d, l, e, &b.kind);
         self.frozen = None;
         found

@@ -7,7 +7,7 @@ use super::body::{Body, ID, Sink, Width};
 use super::scope::Kind;
 use super::{Done, constant};
 use crate::ir::{Mem, Operand, Place, Test, Why};
-use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Name, UnOp};
+use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Name, Span, UnOp};
 use crate::janus::codes;
 
 impl Body<'_, '_> {
@@ -120,12 +120,8 @@ impl Body<'_, '_> {
         let m = self.stack(name)?;
         let count = self.count(name)?;
         let says = format!("the stack `{}` is empty, and has no top", name.text);
-        self.assert(
-            Sink::Pre,
-            Test { cond: Cond::Gt, ty: Ty::Int, a: count, b: Operand::Const(0) },
-            Why::Bounds,
-            &says,
-        );
+        let test = Test { cond: Cond::Gt, ty: Ty::Int, a: count, b: Operand::Const(0) };
+        self.at(&name.span, |s| s.assert(Sink::Pre, test, Why::Bounds, &says));
         let index = if let Operand::Var(v) = count { Some(v) } else { None };
         Ok(self.read(Place::Mem(Mem { index, ..m })))
     }
@@ -153,6 +149,17 @@ impl Body<'_, '_> {
             return self.accumulate_narrow(sink, dst, (acc, inverse), e, ty);
         }
         self.accumulate_word(sink, dst, (acc, inverse), e, (ty, width))
+    }
+
+    /// Notes what is said where a divisor is 0.
+    fn divisor(&mut self, span: &Span) {
+        let text = self.s.text.get(span.clone()).unwrap_or("");
+        let says = match text.parse::<u64>() {
+            Err(_) if !text.contains('\n') => format!("`{text}` is 0"),
+            _ => "the divisor is 0".to_string(),
+        };
+        let (loc, says) = (self.s.loc(span), self.s.reason(&says));
+        self.s.program.divisors.insert(loc, says);
     }
 
     /// The same of whole words.
@@ -204,7 +211,10 @@ impl Body<'_, '_> {
             }
             ExprKind::Binary(op @ (BinOp::Div | BinOp::Mod), a, b) => {
                 let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
-                add(self, width.quotient(*op == BinOp::Mod), args);
+                if constant::known(b).is_none_or(|k| k == 0) {
+                    self.divisor(&b.span);
+                }
+                self.at(&b.span, |s| add(s, width.quotient(*op == BinOp::Mod), args));
             }
             ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
                 let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
@@ -232,7 +242,7 @@ impl Body<'_, '_> {
                 if width.signed && constant::known(b).is_none_or(|k| k < 0) {
                     let a = self.compared(exponent);
                     let test = Test { cond: Cond::Ge, ty: Ty::Int, a, b: Operand::Const(0) };
-                    self.assert(Sink::Pre, test, Why::User, "the exponent is negative");
+                    self.at(&b.span, |s| s.assert(Sink::Pre, test, Why::User, "the exponent is negative"));
                 }
                 let pow = if width.noted { Func::Q(q_fn::Fn::IntPow) } else { Func::Int(int_fn::Fn::Pow) };
                 add(self, pow, vec![base, exponent]);

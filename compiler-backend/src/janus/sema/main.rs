@@ -1,17 +1,56 @@
 //! `main`: its variables are the program's data.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use pendula_isa::Ty;
 
+use super::constant::{self, Store};
 use super::{Done, ParamKey, Sema};
-use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy};
+use crate::janus::ast::{BinOp, Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Name};
 use crate::janus::codes;
 use crate::janus::store::{Shape, Variable};
 use crate::lower::{self, Argument, ArgumentKind};
 
 /// The most words of an array, and of the variables of `main` together.
 pub(super) const MAX_WORDS: u64 = 1 << 26;
+
+/// A variable of `main` before: its sizes, none of an integer, and what it begins with.
+struct Seen {
+    ty: IntTy,
+    dims: Vec<u64>,
+    numbers: Vec<i128>,
+}
+
+/// The variables of `main` so far.
+#[derive(Default)]
+struct Data(HashMap<String, Seen>);
+
+impl Data {
+    /// A variable, and which of its elements are meant.
+    fn part(&self, l: &Lval) -> Option<(&Seen, Range<usize>)> {
+        let of = self.0.get(&l.name.text)?;
+        let mut part = 0..of.numbers.len();
+        for (n, index) in l.indices.iter().enumerate() {
+            let dim = usize::try_from(*of.dims.get(n)?).ok()?;
+            let at = usize::try_from(constant::value(index, self)?).ok().filter(|at| *at < dim)?;
+            let size = part.len() / dim;
+            part = part.start + at * size..part.start + (at + 1) * size;
+        }
+        Some((of, part))
+    }
+}
+
+impl Store for Data {
+    fn number(&self, l: &Lval) -> Option<i128> {
+        let (of, part) = self.part(l)?;
+        if l.indices.len() == of.dims.len() { of.numbers.get(part.start).copied() } else { None }
+    }
+
+    fn size(&self, name: &Name) -> Option<i128> {
+        self.0.get(&name.text)?.dims.first().map(|n| i128::from(*n))
+    }
+}
 
 impl Sema<'_> {
     /// The program's data, and how they are shown. The function of `main` becomes the entry.
@@ -23,7 +62,7 @@ impl Sema<'_> {
             return self.fail(&end, codes::MAIN, "there is no procedure `main`", help);
         };
         let p = &tree.procedures[n];
-        let mut known: HashMap<String, i128> = HashMap::new();
+        let mut known = Data::default();
         let (mut arguments, mut store, mut ways) = (Vec::new(), Vec::new(), Vec::new());
         let mut symbols: HashSet<String> = HashSet::new();
         let mut room = MAX_WORDS;
@@ -47,22 +86,21 @@ impl Sema<'_> {
         d: &Decl,
         shared: usize,
         room: &mut u64,
-        known: &mut HashMap<String, i128>,
+        known: &mut Data,
     ) -> Done<(ParamKey, ArgumentKind, Shape)> {
         let DeclTy::Int(ty) = d.ty else {
             if let Some(e) = d.init.as_ref().filter(|e| e.kind != ExprKind::Nil) {
                 let message = format!("`{}` is a stack, and begins empty", d.name.text);
                 return self.fail(&e.span, codes::TYPE, message, "`nil` is the empty stack");
             }
-            let count = self.settings.stack.saturating_add(1);
-            *room = match room.checked_sub(count) {
+            *room = match room.checked_sub(self.settings.stack) {
                 Some(left) => left,
                 None => {
                     let message = format!("the stack `{}` has no room in memory", d.name.text);
                     return self.fail(&d.span, codes::SIZE, message, "give stacks less room with `--stack`");
                 }
             };
-            let words = vec![0; count as usize];
+            let words = vec![0; self.settings.stack as usize + 1];
             let kind = ArgumentKind::Array { ty: Ty::Int, words, lens: Vec::new() };
             return Ok((ParamKey::Stack { shared }, kind, Shape::Stack));
         };
@@ -71,22 +109,24 @@ impl Sema<'_> {
                 None => 0,
                 Some(e) => self.initial(e, ty, known)?,
             };
-            known.insert(d.name.text.clone(), value);
+            known.0.insert(d.name.text.clone(), Seen { ty, dims: Vec::new(), numbers: vec![value] });
             let value = self.word(value, ty);
             return Ok((ParamKey::Word { shared }, ArgumentKind::Word { ty: Ty::Int, value }, Shape::Int(ty)));
         }
+        let copied = self.copied(d, ty, known)?;
         let mut dims = Vec::new();
         let mut list = d.init.as_ref();
         let mut total = 1u64;
-        for dim in &d.dims {
+        for (at, dim) in d.dims.iter().enumerate() {
             let items = match list.map(|e| &e.kind) {
                 Some(ExprKind::List(items)) => Some(items),
                 _ => None,
             };
             list = items.and_then(|i| i.first());
             let (n, span) = match (dim, items) {
-                (Some(e), _) => (super::constant::value(e, known), &e.span),
+                (Some(e), _) => (constant::value(e, known), &e.span),
                 (None, Some(items)) => (Some(items.len() as i128), &d.span),
+                (None, None) if copied.is_some() => (copied.as_ref().map(|(dims, _)| i128::from(dims[at])), &d.span),
                 (None, None) => {
                     let message = format!("`{}` has no size", d.name.text);
                     return self.fail(
@@ -104,34 +144,41 @@ impl Sema<'_> {
             let fits = u64::try_from(n).ok().filter(|n| *n >= 1).and_then(|n| total.checked_mul(n));
             let Some(all) = fits.filter(|t| t <= room) else {
                 let message = format!("{n} is no size of an array here");
-                return self.fail(span, codes::SIZE, message, "a size is at least 1, and arrays have room in memory");
+                return self.fail(
+                    span,
+                    codes::SIZE,
+                    message,
+                    "a size is at least 1, and the variables of `main` have 2^26 words at most, together",
+                );
             };
             total = all;
             dims.push(n as u64);
         }
         *room -= total;
-        let mut words = vec![0; total as usize];
-        if let Some(e) = &d.init {
-            self.values(e, ty, &dims, known, &mut words)?;
+        let mut numbers = vec![0; total as usize];
+        match (&d.init, copied) {
+            (Some(e), Some((others, _))) if others != dims => {
+                let (n, m) = dims.iter().zip(&others).find(|(n, m)| n != m).unwrap_or((&total, &total));
+                let message = format!("arrays of {n} and of {m} elements meet here");
+                return self.fail(&e.span, codes::SIZE, message, "the sizes must be the same");
+            }
+            (_, Some((_, from))) => numbers = from,
+            (Some(e), None) => self.values(e, ty, &dims, known, &mut numbers)?,
+            (None, None) => {}
         }
+        let words = numbers.iter().map(|n| self.word(*n, ty)).collect();
+        known.0.insert(d.name.text.clone(), Seen { ty, dims: dims.clone(), numbers });
         let key = dims.iter().copied().map(Some).collect();
         let kind = ArgumentKind::Array { ty: Ty::Int, words, lens: Vec::new() };
         Ok((ParamKey::Array { dims: key, shared }, kind, Shape::Array(ty, dims)))
     }
 
     /// An array's elements; those that are left out are 0.
-    fn values(
-        &mut self,
-        e: &Expr,
-        ty: IntTy,
-        dims: &[u64],
-        known: &HashMap<String, i128>,
-        words: &mut [u64],
-    ) -> Done<()> {
+    fn values(&mut self, e: &Expr, ty: IntTy, dims: &[u64], known: &Data, numbers: &mut [i128]) -> Done<()> {
         let Some((dim, rest)) = dims.split_first() else {
             let value = self.initial(e, ty, known)?;
-            if let [word] = words {
-                *word = self.word(value, ty);
+            if let [number] = numbers {
+                *number = value;
             }
             return Ok(());
         };
@@ -147,38 +194,89 @@ impl Sema<'_> {
             let message = format!("{} values are given for {dim} elements", items.len());
             return self.fail(&e.span, codes::SIZE, message, "give as many values as there are elements, or fewer");
         }
-        let size = words.len() / *dim as usize;
-        for (item, part) in items.iter().zip(words.chunks_mut(size.max(1))) {
+        let size = numbers.len() / *dim as usize;
+        for (item, part) in items.iter().zip(numbers.chunks_mut(size.max(1))) {
             self.values(item, ty, rest, known, part)?;
         }
         Ok(())
     }
 
-    /// The initial value of a variable.
-    fn initial(&mut self, e: &Expr, ty: IntTy, known: &HashMap<String, i128>) -> Done<i128> {
-        let Some(n) = super::constant::value(e, known) else {
-            let help = "an initial value of `main` is made of numbers and of variables of `main` before it";
-            return self.fail(&e.span, codes::SIZE, "this initial value is not known", help);
-        };
-        let (least, most) = self.range(ty);
-        if !(least..=most).contains(&n) {
-            let message = format!("{n} has no room in `{}`", ty.name());
-            return self.fail(
-                &e.span,
-                codes::LITERAL,
-                message,
-                &format!("numbers of this type go from {least} to {most}"),
-            );
+    /// The array, or the part of one, that an array begins as a copy of: its sizes and its elements.
+    fn copied(&mut self, d: &Decl, ty: IntTy, known: &Data) -> Done<Option<(Vec<u64>, Vec<i128>)>> {
+        let Some(e) = &d.init else { return Ok(None) };
+        let ExprKind::Place(l) = &e.kind else { return Ok(None) };
+        let Some((of, range)) = known.part(l) else { return self.unknown(e, ty, known) };
+        let dims = of.dims[l.indices.len()..].to_vec();
+        if of.ty != ty || dims.len() != d.dims.len() {
+            let kind = format!("{}{}", of.ty.name(), "[]".repeat(dims.len()));
+            let message = format!("`{}` is an `{kind}`, and no value for `{}`", l.name.text, d.name.text);
+            return self.fail(&e.span, codes::TYPE, message, "give a value of its kind");
         }
-        Ok(n)
+        Ok(Some((dims, of.numbers[range].to_vec())))
     }
 
-    fn range(&self, ty: IntTy) -> (i128, i128) {
-        super::body::width(self.settings, ty).range()
+    /// The initial value of a variable. It wraps as in a statement.
+    fn initial(&mut self, e: &Expr, ty: IntTy, known: &Data) -> Done<i128> {
+        let width = super::body::width(self.settings, ty);
+        if let Some((at, other)) = mixed(e, ty, known) {
+            let message = format!("an `{}` is wanted here, found an `{}`", ty.name(), other.name());
+            return self.fail(&at.span, codes::TYPE, message, "types of integers do not mix");
+        }
+        match constant::typed_value(e, width, known) {
+            Ok(Some(n)) => Ok(width.number(width.wrap(n))),
+            Ok(None) => self.unknown(e, ty, known),
+            Err(at) => {
+                let (least, most) = width.range();
+                let text = constant::value(at, known).map_or(String::new(), |n| n.to_string());
+                let message = format!("{text} has no room in `{}`", ty.name());
+                let help = format!("numbers of this type go from {least} to {most}");
+                self.fail(&at.span, codes::LITERAL, message, &help)
+            }
+        }
+    }
+
+    /// Complains about an initial value that is not known.
+    fn unknown<T>(&mut self, e: &Expr, ty: IntTy, known: &Data) -> Done<T> {
+        let width = super::body::width(self.settings, ty);
+        if constant::value(e, known).is_some() && constant::trouble(e, width, known).is_none() {
+            let message = format!("a number on the way has no room in `{}`", ty.name());
+            let (least, most) = width.range();
+            let help = format!("numbers of this type go from {least} to {most}");
+            return self.fail(&e.span, codes::LITERAL, message, &help);
+        }
+        if let Some((at, message)) = constant::trouble(e, width, known) {
+            return self.fail(&at.span, codes::LITERAL, message, "give a value that can be computed");
+        }
+        if let ExprKind::Place(l) = &e.kind
+            && let Some(of) = known.0.get(&l.name.text)
+        {
+            let (code, message) = if l.indices.len() == of.dims.len() {
+                (codes::INDEX, format!("the index lies outside `{}`, or is not known", l.name.text))
+            } else {
+                let sizes = of.dims.len();
+                (codes::TYPE, format!("`{}` has {sizes} indices, and {} are given", l.name.text, l.indices.len()))
+            };
+            return self.fail(&e.span, code, message, "an array has as many indices as it has sizes");
+        }
+        let help = "an initial value of `main` is made of numbers and of variables of `main` before it";
+        self.fail(&e.span, codes::SIZE, "this initial value is not known", help)
     }
 
     fn word(&self, n: i128, ty: IntTy) -> u64 {
         super::body::width(self.settings, ty).wrap(n)
+    }
+}
+
+/// The first part of an expression that is of another type of integers.
+fn mixed<'e>(e: &'e Expr, ty: IntTy, known: &Data) -> Option<(&'e Expr, IntTy)> {
+    let other = |of: IntTy| (of != ty).then_some((e, of));
+    match &e.kind {
+        ExprKind::Place(l) => other(known.0.get(&l.name.text)?.ty),
+        ExprKind::Size(_) => other(IntTy::Int),
+        ExprKind::Cast(to, _) => other(*to),
+        ExprKind::Unary(_, a) | ExprKind::Binary(BinOp::Shl | BinOp::Shr, a, _) => mixed(a, ty, known),
+        ExprKind::Binary(_, a, b) => mixed(a, ty, known).or_else(|| mixed(b, ty, known)),
+        _ => None,
     }
 }
 

@@ -33,6 +33,24 @@ use crate::lower::Argument;
 use body::Body;
 use scope::{Binding, Dim, Kind, Place as Home};
 
+/// What is wrong where a word is read that is changed.
+pub(super) const READS: &str = "the statement reads the word that it changes";
+
+/// What is wrong with a factor in place that is 0.
+pub(super) const ZERO: &str = "a multiplication by zero cannot be undone";
+
+/// What is wrong with an index, before the array's name.
+pub(super) const OUTSIDE: &str = "the index lies outside ";
+
+/// What is wrong with a shift, before the number of bits.
+pub(super) const TOO_FAR: &str = "shifted by less than 0, or by ";
+
+/// What is wrong with a product in place, before its name.
+pub(super) const NO_ROOM: &str = "the product has no room in ";
+
+/// What is wrong where a constant is changed by another name, around that of the constant.
+pub(super) const CHANGES: (&str, &str) = ("the statement changes ", ", which is constant");
+
 /// A fault was reported.
 pub(super) struct Stop;
 
@@ -63,8 +81,8 @@ pub(super) enum ParamKey {
 /// An instance: a procedure, and how its parameters are given.
 type Key = (usize, Vec<ParamKey>);
 
-/// The most instances.
-const MAX_INSTANCES: usize = 5000;
+/// The most instances of one procedure.
+const MAX_INSTANCES: usize = 1000;
 
 /// The program in the making.
 pub(super) struct Sema<'a> {
@@ -77,6 +95,10 @@ pub(super) struct Sema<'a> {
     program: Program,
     procedures: HashMap<&'a str, usize>,
     instances: HashMap<Key, Fun>,
+    /// How many instances each procedure has.
+    counts: Vec<usize>,
+    /// Whether a procedure has too many: then nothing more is compiled.
+    full: bool,
     waiting: Vec<(Key, Fun)>,
     texts: HashMap<String, u32>,
     reasons: HashMap<String, u32>,
@@ -95,6 +117,8 @@ pub(super) fn analyse(file: u16, name: &str, text: &str, tree: &Tree, settings: 
         program: Program { files: vec![name.to_string()], ..Program::default() },
         procedures: HashMap::new(),
         instances: HashMap::new(),
+        counts: vec![0; tree.procedures.len()],
+        full: false,
         waiting: Vec::new(),
         texts: HashMap::new(),
         reasons: HashMap::new(),
@@ -192,14 +216,20 @@ impl<'a> Sema<'a> {
         if let Some(fun) = self.instances.get(&key) {
             return Ok(*fun);
         }
-        if self.instances.len() >= MAX_INSTANCES {
-            let message = format!("the procedures are called in more than {MAX_INSTANCES} ways");
-            let help = "call them with arrays of fewer sizes, and fewer variables that are the same";
+        let count = self.counts[key.0];
+        if count >= MAX_INSTANCES {
+            if std::mem::replace(&mut self.full, true) {
+                return Err(Stop);
+            }
+            let name = &self.tree.procedures[key.0].name.text;
+            let message = format!("`{name}` is called in more than {MAX_INSTANCES} ways");
+            let help = "a procedure is compiled once for each way in which its arguments are the same, and for each size that they have: \
+                 call it with fewer that are the same, or with arrays of fewer sizes";
             return self.fail(span, codes::LOWERING, message, help);
         }
+        self.counts[key.0] += 1;
         let p = &self.tree.procedures[key.0];
         let fun = Fun(self.program.functions.len() as u32);
-        let count = self.instances.keys().filter(|(n, _)| *n == key.0).count();
         let name = if count == 0 { p.name.text.clone() } else { format!("{}.{}", p.name.text, count + 1) };
         let loc = self.loc(&p.name.span);
         self.program.functions.push(Function {
@@ -285,8 +315,11 @@ impl<'a> Sema<'a> {
         self.work();
         for n in 0..self.tree.procedures.len() {
             let p = &self.tree.procedures[n];
-            if p.name.text == "main" || self.instances.keys().any(|(m, _)| *m == n) {
+            if p.name.text == "main" || self.counts[n] > 0 {
                 continue;
+            }
+            if self.full {
+                return;
             }
             let ways = p.decls.iter().enumerate().map(|(shared, d)| match d.ty {
                 DeclTy::Stack => ParamKey::Stack { shared },
@@ -301,6 +334,9 @@ impl<'a> Sema<'a> {
 
     fn work(&mut self) {
         while let Some((key, fun)) = self.waiting.pop() {
+            if self.full {
+                return;
+            }
             let p = &self.tree.procedures[key.0];
             let (f, bindings) = self.frame(&key, fun);
             let mut body = Body::new(self, f, bindings);

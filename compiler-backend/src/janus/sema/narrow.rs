@@ -117,7 +117,10 @@ impl Body<'_, '_> {
         let word = self.operand(e, from)?;
         let (old, new) = (self.width(from), self.width(to));
         let fits = new.is_full() || (old.bits, old.signed) == (new.bits, new.signed);
-        if fits || matches!(word, Operand::Const(_)) {
+        if let Operand::Const(k) = word {
+            return Ok(Operand::Const(new.wrap(old.number(k))));
+        }
+        if fits {
             return Ok(word);
         }
         let var = self.temporary("cast");
@@ -144,18 +147,14 @@ impl Body<'_, '_> {
         let ty = self.int_type(e)?.unwrap_or(IntTy::Int);
         let by = self.operand(e, ty)?;
         let bits = u64::from(width.bits);
-        let says = format!("shifted by less than 0, or by {bits} bits or more");
+        let says = super::constant::shifted_too_far(width);
         match by {
             Operand::Const(k) if k < bits => Ok(by),
             Operand::Const(_) => self.fail(&e.span, codes::LITERAL, says, &format!("shift by 0 to {} bits", bits - 1)),
             Operand::Var(_) | Operand::Mem(_) => {
                 let a = self.compared(by);
-                self.assert(
-                    Sink::Pre,
-                    Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(bits) },
-                    Why::User,
-                    &says,
-                );
+                let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(bits) };
+                self.at(&e.span, |s| s.assert(Sink::Pre, test, Why::User, &says));
                 Ok(a)
             }
         }

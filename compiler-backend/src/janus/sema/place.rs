@@ -5,7 +5,7 @@ use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, ID, Sink};
 use super::scope::{Binding, Dim, Kind, Place as Home};
-use super::{Done, constant};
+use super::{Done, OUTSIDE, constant};
 use crate::ir::{Mem, Operand, Place, Region, Test, Var, Why};
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Lval, Name, Span};
 use crate::janus::codes;
@@ -140,8 +140,8 @@ impl Body<'_, '_> {
             }
             (var, dim) => {
                 let says = match dim {
-                    Dim::Known(n) => format!("the index lies outside `{}`, which has {n} elements there", name.text),
-                    Dim::Var(_) => format!("the index lies outside `{}`", name.text),
+                    Dim::Known(n) => format!("{OUTSIDE}`{}`, which has {n} elements there", name.text),
+                    Dim::Var(_) => format!("{OUTSIDE}`{}`", name.text),
                 };
                 match (var, dim) {
                     (Some(v), Dim::Known(n)) if index.add != 0 => {
@@ -183,7 +183,7 @@ impl Body<'_, '_> {
             }
             let Some(e) = indices.get(n) else { continue };
             let index = self.index(e)?;
-            self.inside(name, &e.span, index, *dim)?;
+            self.at(&e.span, |s| s.inside(name, &e.span, index, *dim))?;
             sum = match (sum.var, index.var) {
                 (var, None) | (None, var) => Index { var, add: sum.add.wrapping_add(index.add) },
                 (Some(a), Some(b)) => match self.sum(&[Operand::Var(a), Operand::Var(b)]) {

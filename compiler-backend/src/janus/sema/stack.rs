@@ -13,6 +13,10 @@ use crate::janus::codes;
 impl Body<'_, '_> {
     /// `push(x, s)`: the word on top of the stack, which is zero, is exchanged with `x`. What is no variable is a local one meanwhile.
     pub(super) fn push(&mut self, pop: bool, value: &Expr, stack: &Name) -> Done<()> {
+        if self.binding(stack)?.constant {
+            let message = format!("`{}` is constant", stack.text);
+            return self.fail(&stack.span, codes::CONSTANT, message, "change another stack");
+        }
         let ExprKind::Place(l) = &value.kind else {
             return self.push_value(pop, value, stack);
         };
@@ -50,7 +54,13 @@ impl Body<'_, '_> {
             b.statement(|b| {
                 b.accumulate(Sink::Out, Place::Var(var), (pendula_isa::Acc::Add, false), value, IntTy::Int)
             })?;
-            b.statement(|b| b.exchange(false, Place::Var(var), stack))?;
+            b.statement(|b| {
+                let count = b.stack(stack)?;
+                if b.guard(&[Place::Mem(count)]) {
+                    b.exchange(false, Place::Var(var), stack)?;
+                }
+                Ok(())
+            })?;
             b.emit(Sink::Out, begin(true, true));
             Ok(())
         });

@@ -4,14 +4,17 @@ use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, ID, Sink};
+use super::constant::known;
 use super::scope::{Binding, Dim, Kind, Place as Home};
-use super::{Done, constant};
-use crate::ir::{Block, Care, Condition, Operand, Place, Region, Step, Stmt as Ir, Test, Var, Why, invert};
+use super::{CHANGES, Done, NO_ROOM, READS, ZERO};
+use crate::ir::{Block, Care, Condition, Mem, Operand, Place, Region, Step, Stmt as Ir, Test, Var, Why, invert};
 use crate::janus::ast::{AssignOp, BinOp, Expr, ExprKind, IntTy, Lval, Name, Span, Stmt, StmtKind};
 use crate::janus::codes;
 
-/// What is wrong where a word is read that is changed.
-const READS: &str = "the statement reads the word that it changes";
+/// What is wrong where a constant is changed by another name.
+pub(super) fn constant(name: &str) -> String {
+    format!("{}`{name}`{}", CHANGES.0, CHANGES.1)
+}
 
 /// The variables that an expression names.
 pub(super) fn names(e: &Expr) -> Vec<&Name> {
@@ -120,7 +123,59 @@ impl Body<'_, '_> {
         if certain {
             self.never(Sink::Pre, Why::Alias, READS);
         }
+        for place in written {
+            certain |= !self.spares(*place);
+        }
         !certain
+    }
+
+    /// The constants here.
+    pub(super) fn constants(&self) -> Vec<Binding> {
+        self.scope.iter().filter(|b| b.constant).cloned().collect()
+    }
+
+    /// Makes sure that a word that is changed is none of a constant. Says `false` if it is for certain.
+    fn spares(&mut self, place: Place) -> bool {
+        for c in self.constants() {
+            let says = constant(&c.name.text);
+            let is = match (place, c.home, &c.kind) {
+                (Place::Var(v), Home::Word(w), _) => v == w,
+                (Place::Mem(m), Home::Ref { address, region }, _) => {
+                    !self.apart(m, Mem { base: Some(address), index: None, offset: 0, region }, &says)
+                }
+                (Place::Mem(m), Home::Memory { region, .. }, Kind::Stack) => m.region == region,
+                (Place::Mem(m), Home::Memory { base, region }, Kind::Array(_, dims)) if m.region == region => {
+                    let total = self.total(dims);
+                    self.outside(m, (base, region), total, &says);
+                    false
+                }
+                _ => false,
+            };
+            if is {
+                self.never(Sink::Pre, Why::Alias, &says);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The same of so many words from `base` on.
+    fn spares_all(&mut self, (base, region): (Var, Region), count: Operand) {
+        for c in self.constants() {
+            let says = constant(&c.name.text);
+            let word = |base| Mem { base: Some(base), index: None, offset: 0, region };
+            match (c.home, &c.kind) {
+                (Home::Ref { address, region: of }, _) if of == region => {
+                    self.outside(word(address), (base, region), count, &says);
+                }
+                (Home::Memory { base: first, region: of }, Kind::Array(_, dims)) if of == region => {
+                    let total = self.total(dims);
+                    self.outside(word(first), (base, region), count, &says);
+                    self.outside(word(base), (first, region), total, &says);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn update_stmt(&mut self, op: AssignOp, target: &Lval, value: &Expr) -> Done<()> {
@@ -163,10 +218,18 @@ impl Body<'_, '_> {
     fn scale(&mut self, target: &Lval, (dst, ty): (Place, IntTy), value: &Expr, inverse: bool) -> Done<()> {
         let width = self.width(ty);
         let factor = self.operand(value, ty)?;
+        let says = if inverse { "division by zero" } else { ZERO };
+        if factor == Operand::Const(0) {
+            return self.fail(&value.span, codes::LITERAL, says, "give another number than 0");
+        }
         let factor = if matches!(factor, Operand::Mem(_)) { self.copy(factor) } else { factor };
         self.certain(dst, value)?;
         if !self.guard(&[dst]) {
             return Ok(());
+        }
+        if known(value).is_none() {
+            let test = Test { cond: Cond::Ne, ty: Ty::Int, a: factor, b: Operand::Const(0) };
+            self.at(&value.span, |s| s.assert(Sink::Pre, test, Why::User, says));
         }
         let name = &target.name.text;
         let product = self.f.fresh(format!("{name}.quotient"), Ty::Int);
@@ -176,7 +239,7 @@ impl Body<'_, '_> {
             b.add_value(Place::Var(product), false, width.product(), vec![dst.into(), factor], width);
             b.add_value(dst, true, width.quotient(false), vec![Operand::Var(product), factor], width);
             let test = Test { cond: Cond::Eq, ty: Ty::Int, a: dst.into(), b: Operand::Const(0) };
-            b.assert(Sink::Out, test, Why::User, &format!("the product has no room in `{name}`"));
+            b.assert(Sink::Out, test, Why::User, &format!("{NO_ROOM}`{name}`"));
             let args = vec![dst.into(), Operand::Var(product)];
             b.emit(Sink::Out, Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
             b.emit(Sink::Out, Ir::Ancilla { var: product, free: true, care: care(false) });
@@ -192,7 +255,9 @@ impl Body<'_, '_> {
             self.indexed(l, &other.name, "which is changed")?;
         }
         let own = format!("`{}` is exchanged with itself", a.name.text);
-        if a.name.text == b.name.text && a.indices.is_empty() && b.indices.is_empty() {
+        let alike = |i: &Expr, j: &Expr| known(i).is_some() && known(i) == known(j);
+        let alike = a.indices.len() == b.indices.len() && a.indices.iter().zip(&b.indices).all(|(i, j)| alike(i, j));
+        if a.name.text == b.name.text && alike {
             return self.fail(span, codes::ALIAS, own, "take the statement out");
         }
         let whole = |l: &Lval, b: &Binding| match &b.kind {
@@ -238,6 +303,9 @@ impl Body<'_, '_> {
                 (Kind::Stack, Kind::Stack) => {
                     // The longer one's words, and the counts.
                     let (m, n) = (s.stack(&x.name)?, s.stack(&y.name)?);
+                    if !s.spares(Place::Mem(m)) || !s.spares(Place::Mem(n)) {
+                        return Ok(());
+                    }
                     let most = s.temporary("most");
                     let args = vec![Operand::Mem(m), Operand::Mem(n)];
                     s.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Max), Place::Var(most), args);
@@ -249,10 +317,11 @@ impl Body<'_, '_> {
                     }
                     let total = s.total(dims);
                     // What an index has read must not lie in what is exchanged.
-                    for word in s.reads.words.clone() {
-                        for (base, region) in [(a, region), (b, other)] {
+                    for (base, region) in [(a, region), (b, other)] {
+                        for word in s.reads.words.clone() {
                             s.outside(word, (base, region), total, READS);
                         }
+                        s.spares_all((base, region), total);
                     }
                     s.sum(&[total, Operand::Const(u64::MAX)])
                 }
@@ -267,9 +336,7 @@ impl Body<'_, '_> {
                 }
             };
             let k = s.f.fresh("k", Ty::Int);
-            let word = |base: Var, region| {
-                Operand::Mem(crate::ir::Mem { base: Some(base), index: Some(k), offset: 0, region })
-            };
+            let word = |base: Var, region| Operand::Mem(Mem { base: Some(base), index: Some(k), offset: 0, region });
             let args = vec![word(a, region), word(b, other)];
             let swap = Ir::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args };
             let body = vec![swap.at(s.loc)];
@@ -346,7 +413,7 @@ impl Body<'_, '_> {
                 return self.fail(&at, codes::UNKNOWN, message, "name other variables");
             }
         }
-        let step = by.map_or(Some(1), constant::known);
+        let step = by.map_or(Some(1), known);
         if step == Some(0) {
             return self.fail(span, codes::SIZE, "the step is 0", "an iteration goes on by other steps than 0");
         }

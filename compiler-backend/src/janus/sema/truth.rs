@@ -31,7 +31,7 @@ pub(super) fn cond(op: BinOp, unsigned: bool) -> Option<(Cond, bool)> {
 impl Body<'_, '_> {
     /// A condition of a branch or a loop.
     pub(super) fn condition(&mut self, e: &Expr) -> Done<Condition> {
-        let (compute, test) = self.computed(|b| b.test(e))?;
+        let (compute, test) = self.at(&e.span, |b| b.computed(|b| b.test(e)))?;
         Ok(Condition { compute, test })
     }
 

@@ -186,11 +186,9 @@ pub fn program(functions: Vec<Function>) -> Program {
     Program {
         functions,
         entry: Some(Fun(0)),
-        format: Default::default(),
         texts: vec!["text".into()],
-        reasons: Vec::new(),
         files: vec!["test.jl".into()],
-        stack: 0,
+        ..Program::default()
     }
 }
 
