@@ -4,7 +4,7 @@ mod source;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use source::{Alias, Nil, Pisa, Reading, Source, Uncompute};
+pub(crate) use source::{Alias, Nil, Options, Reading, Source, Uncompute};
 
 /// A reversible virtual machine and assembler toolchain.
 #[derive(Parser, Debug)]
@@ -237,18 +237,9 @@ pub(crate) struct Energy {
     /// A `.rasm` file, an assembled object, a `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE", required_unless_present = "list_tech")]
     pub(crate) file: Option<String>,
-    /// Let `.include` read files outside the source's folder.
-    #[arg(long)]
-    pub(crate) include_outside: bool,
-    /// Refuse sources of more bytes in all.
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 28, value_parser = size)]
-    pub(crate) max_source: usize,
-    /// What concerns Nil.
+    /// How it is read.
     #[command(flatten)]
-    pub(crate) nil: Nil,
-    /// What concerns PISA.
-    #[command(flatten)]
-    pub(crate) pisa: Pisa,
+    pub(crate) options: Options,
     /// The circumstances.
     #[command(flatten)]
     pub(crate) given: Conditions,

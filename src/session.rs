@@ -60,7 +60,7 @@ pub(crate) fn program(
             if conditions.engine == Engine::Native
                 && let Some((nil, ir)) = loaded.nil.as_ref().and_then(|nil| Some((nil, nil.native.as_ref()?)))
             {
-                let how = if source.nil.fast_float { Rounding::Fast } else { Rounding::Strict };
+                let how = if source.options.nil.fast_float { Rounding::Fast } else { Rounding::Strict };
                 match Native::new(ir.clone(), nil.arguments.clone(), how, nil.switches) {
                     Ok(native) => program.set_whole(Arc::new(native)),
                     Err(NativeError::Refused(why)) => tracing::info!("not run as a whole: {why}"),
@@ -152,7 +152,7 @@ pub(crate) fn listen(
 ) -> Arc<Mutex<Vec<Value>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
     if pisa::is_pisa(machine.program().module()) {
-        listen_to_pisa(machine, source.pisa.show_raw, collect.then(|| Arc::clone(&events)));
+        listen_to_pisa(machine, source.options.pisa.show_raw, collect.then(|| Arc::clone(&events)));
         return events;
     }
     let format = machine.program().module().flags.format;

@@ -13,6 +13,14 @@ pub(crate) struct Source {
     /// A `.rasm` file, an assembled object, a `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) file; `-` reads assembly from standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
+    /// How it is read.
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// How a program is read.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Options {
     /// Let `.include` read files outside the source's folder.
     #[arg(long)]
     pub(crate) include_outside: bool,
@@ -31,7 +39,8 @@ impl Source {
     /// Refuses options that mean nothing for such a file.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let Some(kind) = kind_at(&self.file) else { return Ok(()) };
-        let (nil, reading) = (&self.nil, &self.pisa.reading);
+        let Options { nil, pisa, .. } = &self.options;
+        let reading = &pisa.reading;
         let is = |kinds: &[FileKind]| kinds.contains(&kind);
         let compiled = is(&[FileKind::Nil, FileKind::Janus]);
         // Whether it is given, what it is for, and whether the file is that.
@@ -50,7 +59,7 @@ impl Source {
             ("--pendvm-bugs", reading.pendvm_bugs, "PISA", is(&[FileKind::Pisa])),
             ("--alias", reading.alias != Alias::Error, "PISA", is(&[FileKind::Pisa])),
             ("--strict", reading.strict, "PISA", is(&[FileKind::Pisa])),
-            ("--show-raw", self.pisa.show_raw, "PISA", !compiled),
+            ("--show-raw", pisa.show_raw, "PISA", !compiled),
         ];
         if let Some((option, _, language, _)) = options.iter().find(|(_, given, _, fits)| *given && !fits) {
             bail!("{option} is for programs in {language}, and {} is {}", display_name(&self.file), kind.name());

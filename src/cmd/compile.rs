@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 c::Mode::Run(Direction::Backward, Carriage::Gradient),
                 c::Mode::ThereAndBack,
             ];
-            let settings = c::Settings { fast: args.source.nil.fast_float, switches: nil.switches };
+            let settings = c::Settings { fast: args.source.options.nil.fast_float, switches: nil.switches };
             let source =
                 c::write(ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
             write(file, args.output.as_deref(), &source.text)?;

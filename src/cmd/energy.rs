@@ -38,13 +38,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         anyhow::ensure!(technologies.len() == 1, "{which} is of one technology: name it with --tech");
     }
     let sweep = args.sweep.as_deref().map(Sweep::parse).transpose()?;
-    let source = Source {
-        file: args.file.clone().unwrap_or_default(),
-        include_outside: args.include_outside,
-        max_source: args.max_source,
-        nil: args.nil.clone(),
-        pisa: args.pisa.clone(),
-    };
+    let source = Source { file: args.file.clone().unwrap_or_default(), options: args.options.clone() };
     let run = Intended { given: &args.given, input: args.input.as_deref() };
     let loaded = match load(&source, Some(run), args.json, reporter)? {
         Ok(program) => program,

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
     };
     if let Some(janus) = program.nil.as_ref().and_then(|nil| nil.janus.as_ref()) {
         anyhow::ensure!(
-            !args.source.nil.classic,
+            !args.source.options.nil.classic,
             "{}: programs of the first language are not written anew; `pendula run --reverse` runs them backward",
             args.source.file
         );

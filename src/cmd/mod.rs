@@ -52,9 +52,12 @@ impl Program {
 
 /// The assembler's options from the command line's.
 pub(crate) fn options(source: &Source, max_data: Option<u64>) -> Options {
-    let mut options =
-        Options { include_outside: source.include_outside, max_source: source.max_source, ..Options::default() };
-    options.pisa = reading(&source.pisa.reading);
+    let mut options = Options {
+        include_outside: source.options.include_outside,
+        max_source: source.options.max_source,
+        ..Options::default()
+    };
+    options.pisa = reading(&source.options.pisa.reading);
     if let Some(words) = max_data {
         options.max_data = words;
     }
@@ -101,9 +104,9 @@ pub(crate) fn load_for(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let mut nil_options = compile::options(&source.nil)?;
+    let mut nil_options = compile::options(&source.options.nil)?;
     // C undoes what instructions undo.
-    nil_options.native = native && source.nil.uncompute == Uncompute::Always;
+    nil_options.native = native && source.options.nil.uncompute == Uncompute::Always;
     settle(load_with(source, &nil_options, run)?, json, reporter)
 }
 
@@ -116,7 +119,7 @@ fn load_with(
     source.check()?;
     let max_data = run.and_then(|r| r.given.mem);
     let loaded = load::load(&source.file, &options(source, max_data), nil_options);
-    Ok(match (loaded, source.nil.uncompute) {
+    Ok(match (loaded, source.options.nil.uncompute) {
         (Ok(Loaded { module: Some(module), nil: Some(nil), .. }), Uncompute::Auto) => {
             let options =
                 compiler::compile::Options { erase: chosen(source, module, &nil, run)?, ..nil_options.clone() };
@@ -158,7 +161,7 @@ fn chosen(source: &Source, module: Module, nil: &load::Nil, run: Option<Intended
         ir.entry.is_some(),
         "--uncompute auto runs the program to measure it: give it arguments with --args"
     );
-    let technology = energy::technology(source.nil.auto_tech.trim())?;
+    let technology = energy::technology(source.options.nil.auto_tech.trim())?;
     let names = measured(module, nil.variables(), run, |machine| Ok(cheaper_to_erase(machine, ir, &technology)?));
     let names = names.context("--uncompute auto")?;
     tracing::info!("erased: {names:?}");

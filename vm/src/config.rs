@@ -16,7 +16,7 @@ pub struct Config {
     pub ieee: bool,
     /// Trap where a fixed-point number overflows, instead of wrapping and noting it.
     pub trap_overflow: bool,
-    /// Count executions. Without it a run is a little faster and [`Machine::counts`] is empty.
+    /// Count executions. Without it a run is a little faster and [`Machine::counts`](crate::Machine::counts) is empty.
     pub count: bool,
     /// What runs the program.
     pub engine: Engine,

@@ -225,13 +225,13 @@ fn assembled(program: &cmd::Program, files: &[File], reverse: bool) -> anyhow::R
 type Compiled = (Result<Loaded, load::LoadError>, Plan, bool);
 
 fn compiled(files: &[File], source: &Source, run: Intended<'_>) -> anyhow::Result<Compiled> {
-    let mut nil = source.nil.clone();
+    let mut nil = source.options.nil.clone();
     let text = nil.args.take();
     let options = compile::options(&nil)?;
     // Without arguments, every parameter is to be given by a file.
     let arguments = text.map(|text| arguments::parse(&text)).transpose().context("--args")?;
     let arguments = arguments.map(|list| list.into_iter().map(|a| (!is_open(&a)).then_some(a)).collect::<Vec<_>>());
-    let bytes = load::read_bytes(&source.file, source.max_source)?;
+    let bytes = load::read_bytes(&source.file, source.options.max_source)?;
     let program = load::text_of(&source.file, bytes)?;
     let (inputs, _) = read(&mut Sources::default(), display_name(&source.file), program);
     let entries = entries(&inputs, nil.entry.as_deref());
