@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use pendula::hw_model::breakeven::undoings;
-use pendula::hw_model::price::{Activity, Cause, Item, Joules, Phase, WORD};
+use pendula::hw_model::price::{Activity, Cause, Item, Joules, Phase};
 use pendula::hw_model::report::{Priced, Program};
 use pendula::hw_model::schedule::{self, Cost};
 use pendula::hw_model::units::si;
@@ -417,7 +417,7 @@ pub(crate) fn priced_schedules(priced: &Priced<'_>, ran: &Ran, steps: u64) -> St
     let step = priced.bill.by(|i| i.phase).get(&Phase::Forward).copied().unwrap_or_default();
     // A step takes its state from the one before, not from the host.
     let step = step.total() - step[Cause::Link];
-    let erase = priced.device.bits_lost(ran.state_words * u64::from(WORD)).total();
+    let erase = priced.device.bits_lost(ran.state_bits).total();
     let price = |cost: &Cost| cost.steps as f64 * step + cost.erased as f64 * erase;
     let schedules = schedules(steps, step, erase).into_iter().map(|(name, cost)| (name, cost, price(&cost))).collect();
     Steps { step, erase, schedules }

@@ -338,13 +338,22 @@ fn in_range(k: i128, (least, greatest): (i128, i128)) -> Result<u64, String> {
     Ok(k as u64)
 }
 
+/// The same of a word's bits: those of a negative number count as it, where the range has such.
+fn word_in_range(k: i128, range: (i128, i128)) -> Result<u64, String> {
+    let signed = u64::try_from(k).ok().map(|word| i128::from(word.cast_signed()));
+    in_range(k, range).or_else(|why| in_range(signed.ok_or_else(|| why.clone())?, range).map_err(|_| why))
+}
+
 /// A number's text as a word of a type. Integers in decimal, hex, octal or binary; raw words of any type as `0x…w`.
 fn parse(text: &str, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64, String> {
+    let range = if ty == Ty::Int { range } else { WORDS };
     if let Some(raw) = text.strip_suffix('w') {
         let k = integer(raw).ok_or_else(|| "a raw word is an integer followed by `w`".to_string())?;
-        return in_range(k, WORDS);
+        return word_in_range(k, range);
     }
     match ty {
+        // As they are printed with `--hex`, too.
+        Ty::Int if text.starts_with("0x") => word_in_range(integer(text).ok_or_else(String::new)?, range),
         Ty::Int => in_range(integer(text).ok_or_else(String::new)?, range),
         Ty::Q => decimal::parse_q(text, format).map_err(|e| e.to_string()),
         Ty::L => decimal::parse_l(text).map_err(|e| e.to_string()),

@@ -82,6 +82,7 @@ fn numbers_of_pisa_have_32_bits() {
     refused(&echo, &["--input", "4294967296"], "integers lie between -2147483648 and 4294967295");
     refused(&echo, &["--input", "1", "--set", "$1=-2147483649"], "integers lie between -2147483648 and 4294967295");
     refused(&echo, &["--reverse", "--input", "1", "--output", "4294967296"], "integers lie between");
+    refused(&echo, &["--input", "0x1ffffffffw"], "integers lie between");
 }
 
 #[test]
@@ -167,6 +168,13 @@ fn what_variables_of_janus_cannot_hold_is_refused() {
     refuses("m[x]=1", "an index is a whole number");
     refuses("m=[1,2,3]", "`m` has 4 words, 3 values are given");
     refuses("s[0]=1", "`s` is a stack");
+    refuses("b=0xffffffffffffffff", "integers lie between 0 and 255");
+    refuses("c=0xff", "integers lie between -128 and 127");
+    // What `--hex` prints reads back.
+    assert_eq!(shown(&store, &["--set", "c=-2", "--show", "c", "--hex"]), "c = 0xfffffffffffffffe\n");
+    for minus_two in ["0xfffffffffffffffe", "0xfffffffffffffffew"] {
+        assert_eq!(shown(&store, &["--set", &format!("c={minus_two}"), "--show", "c"]), "c = -2\n");
+    }
     // Registers are no part of the program.
     refuses("r1=1", "there is no variable `r1`; the variables are a, b, c, large, m[2][2], s");
     refused(&store, &["--show", "r1"], "there is no variable `r1`");
@@ -204,4 +212,19 @@ fn energy_counts_what_is_on_a_stack() {
     // Eight numbers, and of the stack its height and the numbers on it.
     let words: Vec<&Value> = out["phases"].as_array().expect("phases").iter().take(2).collect();
     assert_eq!((&words[0]["words_in"], &words[1]["words_out"]), (&json!(11), &json!(12)), "{out}");
+}
+
+#[test]
+fn energy_counts_cells_that_changed_beyond_the_memory() {
+    let far = ";; pendulum pal file\n START\n ADDI $1 5\n ADDI $2 -1\n EXCH $1 $2\n ADDI $2 1\n FINISH\n";
+    let far = file("far.pisa", far);
+    assert_eq!(shown(&far, &[]), "[4294967295] = 5\n");
+    let (code, out, err) = run(&["energy", &far, "--schedule", "8", "--tech", "landauer", "--json"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let out: Value = serde_json::from_str(&out).expect("JSON");
+    let schedules = &out["schedules"];
+    assert_eq!(schedules["state_words"], json!(1), "{schedules}");
+    // kT ln 2 for each of 32 bits at 300 K.
+    let erase = schedules["technologies"][0]["erase"].as_f64().expect("a price");
+    assert!((erase / (32.0 * 1.380_649e-23 * 300.0 * std::f64::consts::LN_2) - 1.0).abs() < 1e-6, "{schedules}");
 }

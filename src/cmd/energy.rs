@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use pendula::compiler::janus::store::Variable;
 use pendula::grad::{GradError, Options, grad};
-use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, WORD, functions};
+use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, functions};
 use pendula::hw_model::report::svg::{self, Schedules, Scope};
 use pendula::hw_model::report::{self, Priced, Program};
 use pendula::hw_model::{Logic, Technology};
@@ -117,6 +117,8 @@ pub(crate) struct Ran {
     pub(crate) activities: Vec<Activity>,
     /// Words that the run forward changed: what a step hands to the next.
     pub(crate) state_words: u64,
+    /// How many bits these have.
+    pub(crate) state_bits: u64,
 }
 
 /// A technology by name or file.
@@ -173,7 +175,7 @@ fn execute(
         looks.push(machine.counts());
         if looks.len() == 2 {
             words_out = moved(machine, &places(|_, export| export));
-            changed = difference(&start, &machine.snapshot());
+            changed = start.difference(&machine.snapshot());
         }
     };
     let mut gradient_words = 0;
@@ -217,7 +219,8 @@ fn execute(
     if args.grad {
         activities.push(activity(Phase::GradientCopy, Counts::default(), 0, gradient_words));
     }
-    Ok(Ok(Ran { activities, state_words: changed }))
+    let state_bits = changed * u64::from(module.flags.profile.width());
+    Ok(Ok(Ran { activities, state_words: changed, state_bits }))
 }
 
 /// Why there is no gradient, and a way out.
@@ -240,12 +243,6 @@ fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
         Some(_) | None => p.count(),
     };
     places.iter().map(words).sum()
-}
-
-/// Words that differ.
-fn difference(a: &pendula::vm::Snapshot, b: &pendula::vm::Snapshot) -> u64 {
-    let words = a.regs.iter().chain(&a.mem).zip(b.regs.iter().chain(&b.mem)).filter(|(x, y)| x != y).count();
-    words as u64
 }
 
 fn stopped(
@@ -314,7 +311,7 @@ fn plots(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran, steps: u64) ->
         let schedules = Schedules {
             steps,
             step_joules: step,
-            state_bits: ran.state_words * u64::from(WORD),
+            state_bits: ran.state_bits,
             bit_joules: p.device.energy().erasure(),
             base: 4,
         };

@@ -88,4 +88,12 @@ impl Cells {
             words.map(move |(k, w)| (n * PAGE as u32 + k as u32, *w))
         })
     }
+
+    /// How many cells beyond the memory hold another word than others do.
+    pub(crate) fn difference(&self, other: &Cells) -> u64 {
+        let [a, b] = [self, other].map(|cells| cells.nonzero().collect::<BTreeMap<u32, u64>>());
+        let changed = a.iter().filter(|(at, word)| b.get(at) != Some(word)).count();
+        let new = b.keys().filter(|at| !a.contains_key(at)).count();
+        (changed + new) as u64
+    }
 }

@@ -26,6 +26,14 @@ pub struct Snapshot {
     cells: Cells,
 }
 
+impl Snapshot {
+    /// How many registers, words of memory and cells differ in two copies of a machine's values.
+    pub fn difference(&self, other: &Snapshot) -> u64 {
+        let words = self.regs.iter().chain(&self.mem).zip(other.regs.iter().chain(&other.mem));
+        words.filter(|(a, b)| a != b).count() as u64 + self.cells.difference(&other.cells)
+    }
+}
+
 impl Machine<'_> {
     /// A copy of the values: registers, memory and tapes, not what they carry.
     pub fn snapshot(&self) -> Snapshot {
