@@ -28,6 +28,45 @@ pub(super) fn names(e: &Expr) -> Vec<&Name> {
     }
 }
 
+/// Whether two expressions are written alike, so that they have one value.
+fn alike(a: &Expr, b: &Expr) -> bool {
+    if let (Some(a), Some(b)) = (known(a), known(b)) {
+        return a == b;
+    }
+    match (&a.kind, &b.kind) {
+        (ExprKind::Place(l), ExprKind::Place(m)) => same(l, m),
+        (ExprKind::Unary(f, a), ExprKind::Unary(g, b)) => f == g && alike(a, b),
+        (ExprKind::Cast(t, a), ExprKind::Cast(u, b)) => t == u && alike(a, b),
+        (ExprKind::Binary(f, a, b), ExprKind::Binary(g, c, d)) => f == g && alike(a, c) && alike(b, d),
+        (ExprKind::Top(s), ExprKind::Top(t)) | (ExprKind::Size(s), ExprKind::Size(t)) => s.text == t.text,
+        _ => false,
+    }
+}
+
+/// Whether two places are written alike.
+fn same(l: &Lval, m: &Lval) -> bool {
+    l.name.text == m.name.text
+        && l.indices.len() == m.indices.len()
+        && l.indices.iter().zip(&m.indices).all(|(i, j)| alike(i, j))
+}
+
+/// Where an expression reads a place that is written alike.
+fn reads(e: &Expr, l: &Lval) -> Option<Span> {
+    match &e.kind {
+        ExprKind::Place(m) if same(l, m) => Some(m.span.clone()),
+        ExprKind::Place(m) => m.indices.iter().find_map(|i| reads(i, l)),
+        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => reads(a, l),
+        ExprKind::Binary(_, a, b) => reads(a, l).or_else(|| reads(b, l)),
+        ExprKind::List(list) => list.iter().find_map(|e| reads(e, l)),
+        ExprKind::Num(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Nil
+        | ExprKind::Empty(_)
+        | ExprKind::Top(_)
+        | ExprKind::Size(_) => None,
+    }
+}
+
 /// Where an expression names a variable.
 pub(super) fn mentions(e: &Expr, name: &str) -> Option<Span> {
     names(e).into_iter().find(|n| n.text == name).map(|n| n.span.clone())
@@ -196,7 +235,7 @@ impl Body<'_, '_> {
             };
             let (out, done) = b.aside(|b| b.accumulate(Sink::Out, dst, how, value, ty));
             done?;
-            b.certain(dst, value)?;
+            b.certain((target, dst), value)?;
             if b.guard(&[dst]) {
                 b.append(out);
             }
@@ -205,13 +244,16 @@ impl Body<'_, '_> {
     }
 
     /// Complains if an element is read by its own name.
-    fn certain(&mut self, dst: Place, value: &Expr) -> Done<()> {
+    fn certain(&mut self, (target, dst): (&Lval, Place), value: &Expr) -> Done<()> {
         let Place::Mem(m) = dst else { return Ok(()) };
-        if self.reads.words.contains(&m) {
-            let help = "take its value into a local variable before";
-            return self.fail(&value.span, codes::ALIAS, "the element that is changed is read here", help);
+        let span = reads(value, target).or_else(|| self.reads.words.contains(&m).then(|| value.span.clone()));
+        match span {
+            None => Ok(()),
+            Some(span) => {
+                let help = "take its value into a local variable before";
+                self.fail(&span, codes::ALIAS, "the element that is changed is read here", help)
+            }
         }
-        Ok(())
     }
 
     /// `x *= e`, or `x /= e`: a product that has room, or a quotient without remainder.
@@ -223,7 +265,7 @@ impl Body<'_, '_> {
             return self.fail(&value.span, codes::LITERAL, says, "give another number than 0");
         }
         let factor = if matches!(factor, Operand::Mem(_)) { self.copy(factor) } else { factor };
-        self.certain(dst, value)?;
+        self.certain((target, dst), value)?;
         if !self.guard(&[dst]) {
             return Ok(());
         }
@@ -255,9 +297,7 @@ impl Body<'_, '_> {
             self.indexed(l, &other.name, "which is changed")?;
         }
         let own = format!("`{}` is exchanged with itself", a.name.text);
-        let alike = |i: &Expr, j: &Expr| known(i).is_some() && known(i) == known(j);
-        let alike = a.indices.len() == b.indices.len() && a.indices.iter().zip(&b.indices).all(|(i, j)| alike(i, j));
-        if a.name.text == b.name.text && alike {
+        if same(a, b) {
             return self.fail(span, codes::ALIAS, own, "take the statement out");
         }
         let whole = |l: &Lval, b: &Binding| match &b.kind {
