@@ -19,6 +19,7 @@ pub(super) const MAX_WORDS: u64 = 1 << 26;
 struct Seen {
     ty: IntTy,
     dims: Vec<u64>,
+    /// None where all are 0.
     numbers: Vec<i128>,
 }
 
@@ -30,7 +31,7 @@ impl Data {
     /// A variable, and which of its elements are meant.
     fn part(&self, l: &Lval) -> Option<(&Seen, Range<usize>)> {
         let of = self.0.get(&l.name.text)?;
-        let mut part = 0..of.numbers.len();
+        let mut part = 0..of.dims.iter().product::<u64>() as usize;
         for (n, index) in l.indices.iter().enumerate() {
             let dim = usize::try_from(*of.dims.get(n)?).ok()?;
             let at = usize::try_from(constant::value(index, self)?).ok().filter(|at| *at < dim)?;
@@ -44,7 +45,7 @@ impl Data {
 impl Store for Data {
     fn number(&self, l: &Lval) -> Option<i128> {
         let (of, part) = self.part(l)?;
-        if l.indices.len() == of.dims.len() { of.numbers.get(part.start).copied() } else { None }
+        if l.indices.len() == of.dims.len() { Some(of.numbers.get(part.start).copied().unwrap_or(0)) } else { None }
     }
 
     fn size(&self, name: &Name) -> Option<i128> {
@@ -155,7 +156,7 @@ impl Sema<'_> {
             dims.push(n as u64);
         }
         *room -= total;
-        let mut numbers = vec![0; total as usize];
+        let mut numbers = Vec::new();
         match (&d.init, copied) {
             (Some(e), Some((others, _))) if others != dims => {
                 let (n, m) = dims.iter().zip(&others).find(|(n, m)| n != m).unwrap_or((&total, &total));
@@ -163,10 +164,14 @@ impl Sema<'_> {
                 return self.fail(&e.span, codes::SIZE, message, "the sizes must be the same");
             }
             (_, Some((_, from))) => numbers = from,
-            (Some(e), None) => self.values(e, ty, &dims, known, &mut numbers)?,
+            (Some(e), None) => {
+                numbers.resize(total as usize, 0);
+                self.values(e, ty, &dims, known, &mut numbers)?;
+            }
             (None, None) => {}
         }
-        let words = numbers.iter().map(|n| self.word(*n, ty)).collect();
+        let mut words: Vec<u64> = numbers.iter().map(|n| self.word(*n, ty)).collect();
+        words.resize(total as usize, 0);
         known.0.insert(d.name.text.clone(), Seen { ty, dims: dims.clone(), numbers });
         let key = dims.iter().copied().map(Some).collect();
         let kind = ArgumentKind::Array { ty: Ty::Int, words, lens: Vec::new() };
@@ -212,7 +217,7 @@ impl Sema<'_> {
             let message = format!("`{}` is an `{kind}`, and no value for `{}`", l.name.text, d.name.text);
             return self.fail(&e.span, codes::TYPE, message, "give a value of its kind");
         }
-        Ok(Some((dims, of.numbers[range].to_vec())))
+        Ok(Some((dims, of.numbers.get(range).map(<[i128]>::to_vec).unwrap_or_default())))
     }
 
     /// The initial value of a variable. It wraps as in a statement.
