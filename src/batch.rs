@@ -31,6 +31,7 @@
 //! ```
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -142,6 +143,15 @@ impl Drop for Lent<'_, '_> {
     }
 }
 
+/// As many threads as are wanted, or as there are cores.
+fn threads(items: usize, jobs: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, Error> {
+    let jobs = jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    // More threads than items have nothing to do.
+    let jobs = jobs.min(items.max(1));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
+    pool.map_err(|error| Error::Threads { jobs, error })
+}
+
 impl<'p> Batch<'p> {
     /// A batch of runs with these settings; `prepare` sets in a machine what is the same in all of them.
     ///
@@ -186,15 +196,61 @@ impl<'p> Batch<'p> {
         jobs: Option<NonZeroUsize>,
         work: impl Fn(&mut Machine<'p>, &mut Room, usize) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        let jobs = jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-        // More threads than items have nothing to do.
-        let jobs = jobs.min(items.max(1));
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
-        let pool = pool.map_err(|error| Error::Threads { jobs, error })?;
-        pool.install(|| {
-            let each = (0..items).into_par_iter();
-            each.map_init(|| self.lend(), |lent, item| self.item(lent, item, &work)).collect()
-        })
+        threads(items, jobs)?.install(|| self.part(0..items, &work))
+    }
+
+    /// Runs `work` for each item like [`Batch::run`], part by part, so that memory need not hold what all items begin with and come to.
+    ///
+    /// A part has `size` items, the last one as many as are left. `feed` makes what the items of a part begin with, of which `work` is given a
+    /// reference, and `take` is given that and what came of them, part by part in their order. Both are called on this thread, while the items
+    /// of the next part run on others.
+    ///
+    /// # Errors
+    /// As [`Batch::run`], and what `feed` and `take` give.
+    pub fn stream<I: Send + Sync, T: Send, E: From<Error>>(
+        &self,
+        (items, size): (usize, NonZeroUsize),
+        jobs: Option<NonZeroUsize>,
+        mut feed: impl FnMut(Range<usize>) -> Result<I, E>,
+        work: impl Fn(&mut Machine<'p>, &mut Room, &I, usize) -> T + Sync,
+        mut take: impl FnMut(Range<usize>, &I, Vec<T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (pool, all) = (threads(items, jobs)?, items);
+        let part_at = |begin: usize| begin..items.min(begin.saturating_add(size.get()));
+        let mut done: Option<(Range<usize>, I, Vec<T>)> = None;
+        let mut next = if items == 0 { None } else { Some((part_at(0), feed(part_at(0))?)) };
+        while let Some((part, input)) = next.take() {
+            let mut found = None;
+            let mut beside = Ok(());
+            pool.in_place_scope(|scope| {
+                let (slot, input, work) = (&mut found, &input, &work);
+                let items = part.clone();
+                scope.spawn(move |_| {
+                    *slot = Some(self.part(items, &|machine, room, item| work(machine, room, input, item)));
+                });
+                beside = done.take().map_or(Ok(()), |(part, input, results)| take(part, &input, results));
+                if beside.is_ok() && part.end < all {
+                    let after = part_at(part.end);
+                    match feed(after.clone()) {
+                        Ok(input) => next = Some((after, input)),
+                        Err(error) => beside = Err(error),
+                    }
+                }
+            });
+            beside?;
+            let results = found.transpose().map_err(E::from)?.unwrap_or_default();
+            done = Some((part, input, results));
+        }
+        done.map_or(Ok(()), |(part, input, results)| take(part, &input, results))
+    }
+
+    /// The items of a part, on the threads of the pool that this is called in.
+    fn part<T: Send>(
+        &self,
+        items: Range<usize>,
+        work: &(impl Fn(&mut Machine<'p>, &mut Room, usize) -> T + Sync),
+    ) -> Result<Vec<T>, Error> {
+        items.into_par_iter().map_init(|| self.lend(), |lent, item| self.item(lent, item, work)).collect()
     }
 
     fn lend(&self) -> Lent<'_, 'p> {

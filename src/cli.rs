@@ -4,6 +4,8 @@ mod source;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::memory::parse_size;
+
 pub(crate) use source::{Alias, Nil, Options, Reading, Source, Uncompute};
 
 /// A reversible virtual machine and assembler toolchain.
@@ -26,6 +28,9 @@ pub(crate) struct Cli {
     /// When to colour diagnostics; NO_COLOR is respected.
     #[arg(long, value_enum, default_value_t = Colour::Auto, global = true, value_name = "WHEN")]
     pub(crate) color: Colour,
+    /// End with an error when the process takes more memory: 512M, 4G [default: half of what the host has].
+    #[arg(long, value_parser = parse_size, global = true, value_name = "SIZE")]
+    pub(crate) memory_limit: Option<u64>,
 }
 
 /// When to colour.
@@ -87,7 +92,8 @@ pub(crate) struct Batch {
         argument or the first imported data symbol; of several numbers, each takes one column. A `.csv` file may name its columns."
     )]
     pub(crate) batch: Vec<String>,
-    /// Write a result of all items as `.npy`, items along the first axis, or results as `.csv` (repeatable).
+    /// Write a result of all items as `.npy`, items along the first axis, or results as `.csv` (repeatable), `-` for standard output. What is saved is not
+    /// printed, too.
     #[arg(short = 'o', long, value_name = "[NAME=]FILE", requires = "batch")]
     pub(crate) save: Vec<String>,
     /// How many items run at a time [default: one on each core].
@@ -113,7 +119,8 @@ pub(crate) struct Run {
     /// Run forward and back; fail unless the state is restored bit for bit.
     #[arg(long)]
     pub(crate) round_trip: bool,
-    /// With --round-trip: keep a copy of the state and tell what differs and by how much.
+    /// With --round-trip: keep a copy of the state and tell what differs and by how much, and sum up the rests of rounding that
+    /// `zero.f` cleared.
     #[arg(long, requires = "round_trip")]
     pub(crate) drift: bool,
     /// With --round-trip: keep the gradient words that `zero` drops at a gradient level, and bring them back.
@@ -214,7 +221,7 @@ pub(crate) struct Grad {
     /// rounding, if the program computes with floating-point numbers.
     #[arg(long)]
     pub(crate) keep_dropped: bool,
-    /// Tell what the run there and back left different, and by how much.
+    /// Tell what the run there and back left different, and by how much, and sum up the rests of rounding that `zero.f` cleared.
     #[arg(long)]
     pub(crate) drift: bool,
     /// Words for the input tape, which `read` takes: `1,2,3` or `@file`.
@@ -407,7 +414,7 @@ pub(crate) struct Asm {
     /// The program.
     #[command(flatten)]
     pub(crate) source: Source,
-    /// Where to write the object; the source's name with `.o` if left out.
+    /// Where to write the object, `-` for standard output; the source's name with `.o` if left out.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
     /// Print addresses, words and source side by side; write no object unless -o is given.

@@ -6,6 +6,7 @@ use pendula::isa::module::{Module, SymbolKind};
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
 use pendula::pisa;
+use pendula::vm::Snapshot;
 use serde_json::{Value, json};
 
 /// What a run there and back left different.
@@ -17,11 +18,7 @@ pub(crate) struct Drift {
 }
 
 /// Compares registers and memory before with those after.
-pub(crate) fn drift(
-    module: &Module,
-    before: (&[u64; Reg::COUNT], &[u64]),
-    after: (&[u64; Reg::COUNT], &[u64]),
-) -> Drift {
+pub(crate) fn drift(module: &Module, before: &Snapshot, after: &Snapshot) -> Drift {
     let mut largest: Option<(f64, String)> = None;
     let mut float_words = 0u64;
     let mut others: Vec<String> = Vec::new();
@@ -44,7 +41,7 @@ pub(crate) fn drift(
             }
         }
     };
-    for (n, (old, new)) in before.0.iter().zip(after.0).enumerate() {
+    for (n, (old, new)) in before.regs.iter().zip(&after.regs).enumerate() {
         note(pisa::register_of(module, Reg::new(n as u8).unwrap_or_default()), Ty::Int, *old, *new);
     }
     let mut types: Vec<(u64, u64, Ty, &str)> = module
@@ -56,16 +53,13 @@ pub(crate) fn drift(
         })
         .collect();
     types.sort_by_key(|t| t.0);
-    for (at, (old, new)) in before.1.iter().zip(after.1).enumerate() {
-        if old == new {
-            continue;
-        }
+    for (at, old, new) in before.mem.differences(&after.mem) {
         let at = at as u64;
         let owner = types.partition_point(|t| t.0 <= at).checked_sub(1).map(|n| types[n]).filter(|t| at < t.0 + t.1);
         match owner {
-            Some((start, 1, ty, name)) if start == at => note(name.to_string(), ty, *old, *new),
-            Some((start, _, ty, name)) => note(format!("{name}[{}]", at - start), ty, *old, *new),
-            None => note(format!("memory word {at}"), Ty::Int, *old, *new),
+            Some((start, 1, ty, name)) if start == at => note(name.to_string(), ty, old, new),
+            Some((start, _, ty, name)) => note(format!("{name}[{}]", at - start), ty, old, new),
+            None => note(format!("memory word {at}"), Ty::Int, old, new),
         }
     }
     let mut text = String::new();

@@ -53,7 +53,7 @@ fn technology(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Value {
         rows.into_iter().filter(|(_, j)| j.total() > 0.0).map(|(k, j)| (k, joules(j))).collect()
     };
     let host = || "(host)".to_string();
-    let routines: Vec<Value> = undoings(program.module, forward(ran))
+    let routines: Vec<Value> = undoings(program.module, forward(ran), &ran.leaves)
         .iter()
         .map(|u| {
             let choice = u.choice(device);

@@ -16,6 +16,7 @@ use pendula::isa::{GateClass, Inst, Kind};
 
 use crate::cli::Breakdown;
 use crate::cmd::energy::{Ran, Sweep, Swept};
+use crate::columns::{left, length, right};
 
 /// Rows of a table by line, at most.
 const LINES: usize = 12;
@@ -36,17 +37,17 @@ impl Table {
 
     fn text(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |c: usize| self.rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
+        let width = |c: usize| self.rows.iter().filter_map(|r| r.get(c)).map(|s| length(s)).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
         let mut out = String::new();
         for row in &self.rows {
             let mut line = String::new();
             for (c, cell) in row.iter().enumerate() {
-                let pad = widths[c] - cell.chars().count();
                 if c == 0 {
-                    let _ = write!(line, "{cell}{:pad$}", "");
+                    line.push_str(&left(cell, widths[c]));
                 } else {
-                    let _ = write!(line, "  {:pad$}{cell}", "");
+                    line.push_str("  ");
+                    line.push_str(&right(cell, widths[c]));
                 }
             }
             out.push_str(line.trim_end());
@@ -245,7 +246,7 @@ fn lines(program: &Program<'_>, priced: &Priced<'_>) -> Titled {
 
 /// What undoing each routine costs, and what erasing would.
 fn routines(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Titled {
-    let found = undoings(program.module, forward(ran));
+    let found = undoings(program.module, forward(ran), &ran.leaves);
     if found.is_empty() {
         return None;
     }

@@ -117,6 +117,10 @@ pub enum GradError<E> {
         /// The loss.
         loss: String,
     },
+    /// A gradient word, or one of a second derivative, overflowed and wrapped: what is computed from it is not the derivative. The report
+    /// holds it as it came out, for who wants to look at it; [`Report::wrong`] says where.
+    #[error("{} overflowed and wrapped: the derivatives are wrong", .0.what_is_wrong())]
+    Overflow(Box<Report>),
     /// Nothing where a name is wanted.
     #[error("a name of {0} is empty")]
     NoName(&'static str),
@@ -214,19 +218,22 @@ pub struct Report {
     /// Where a fixed-point number first overflowed and wrapped, and what words carried then: at [`Carriage::Plain`] it was a value, at
     /// [`Carriage::Gradient`] a gradient word, at [`Carriage::Tangent`] a tangent, else a second derivative. Not in runs of other inputs.
     pub overflow: Option<(u32, Carriage)>,
+    /// Where a gradient word or one of a second derivative first did, be it that values did before: [`GradError::Overflow`].
+    pub wrong: Option<(u32, Carriage)>,
 }
 
 impl Report {
-    /// Whether all checks agree, and no gradient word or second derivative overflowed in a checked run; true if no check was asked for.
+    /// Whether all checks agree, and no gradient word or second derivative overflowed; true if neither happened nor was asked for.
     pub fn agrees(&self) -> bool {
-        self.checks.iter().flatten().all(|c| c.agrees)
-            && self.hessian_agrees
-            && (self.checks.is_none() || !self.gradient_overflowed())
+        self.checks.iter().flatten().all(|c| c.agrees) && self.hessian_agrees && self.wrong.is_none()
     }
 
-    /// Whether a gradient word, or one of a second derivative, overflowed and wrapped.
-    pub fn gradient_overflowed(&self) -> bool {
-        self.overflow.is_some_and(|(_, carriage)| carriage.level() > 0)
+    /// What overflowed so that derivatives are wrong.
+    pub fn what_is_wrong(&self) -> &'static str {
+        match self.wrong {
+            Some((_, Carriage::SecondGradient | Carriage::GradientTangent)) => "a second derivative",
+            Some((_, Carriage::Plain | Carriage::Gradient | Carriage::Tangent)) | None => "a gradient word",
+        }
     }
 
     /// The names of all input words, in the order of the Hessian's rows.
@@ -367,7 +374,7 @@ pub fn grad<E>(
         None => gradient::one(env, loss.ty),
     };
     let start = machine.snapshot();
-    let mut driver = Driver { start: machine.snapshot(), machine, run, seed, inputs, env, overflow: None };
+    let mut driver = Driver { start: machine.snapshot(), machine, run, seed, inputs, env, overflow: None, wrong: None };
     let mut report = Report {
         losses: Vec::new(),
         hessian: None,
@@ -378,6 +385,7 @@ pub fn grad<E>(
         drift: None,
         kept: None,
         overflow: None,
+        wrong: None,
     };
     for (n, (name, variable)) in names(&loss).into_iter().zip(variables(&loss)).enumerate() {
         let (loss, kept) = driver.loss(name, variable, options.keep_dropped && n == 0).map_err(GradError::Stopped)?;
@@ -404,8 +412,8 @@ pub fn grad<E>(
     if options.check {
         report.checks = Some(driver.checks(&report.losses));
     }
-    report.overflow = driver.overflow;
+    (report.overflow, report.wrong) = (driver.overflow, driver.wrong);
     driver.machine.restore(&start);
     driver.machine.carry(Carriage::Plain);
-    Ok(report)
+    if report.wrong.is_some() { Err(GradError::Overflow(Box::new(report))) } else { Ok(report) }
 }

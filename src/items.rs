@@ -1,69 +1,90 @@
 //! The items of an array file, along its first axis: what the runs of a batch begin with.
 
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+
 use pendula_compiler::nil::sema::Argument;
 
 use crate::arguments;
-use crate::arrays::{self, ArrayError, Elements, Number, Table, places};
+use crate::arrays::{self, ArrayError, Elements, LIMIT, NpyHead, Number, Rows, places, strides};
 
-/// An array file as a list of items.
+/// An array file as a list of items. It is read part by part, however long it is.
 #[derive(Debug)]
 pub struct Items {
     path: String,
-    elements: Elements,
-    lines: Vec<u64>,
     names: Option<Vec<String>>,
     count: usize,
     shape: Vec<usize>,
-    /// How far apart items are.
-    stride: usize,
-    /// Where an item's elements lie, from its first one on: row by row, and column by column.
-    rows: Vec<usize>,
-    columns: Vec<usize>,
+    source: RefCell<Source>,
+}
+
+/// Where the elements are.
+#[derive(Debug)]
+enum Source {
+    Rows { rows: Rows<BufReader<File>>, next: usize },
+    Npy { file: File, head: NpyHead },
 }
 
 impl Items {
-    /// Reads a `.npy` file, whose first axis counts the items, or a `.csv` file, an item in each row: a number where there is one
-    /// column, else a list of numbers. A first row of names names the columns.
+    /// Opens a `.npy` file, whose first axis counts the items, or a `.csv` file, an item in each row: a number where there is one
+    /// column, else a list of numbers. A first row of names names the columns. What is no file that can be read twice, such as a pipe, is copied.
     ///
     /// # Errors
-    /// What [`arrays::read`] refuses, a file without items, rows of different lengths.
+    /// What [`arrays::read`] refuses but for elements that are no numbers, a file without items, rows of different lengths.
     pub fn read(path: &str) -> Result<Items, ArrayError> {
-        Items::of(path, arrays::table(path)?)
-            .map_err(|message| ArrayError { path: path.to_string(), message: message.to_string() })
+        let npy = arrays::is_npy(path)?;
+        let file = opened(path).map_err(|why| ArrayError { path: path.to_string(), message: why })?;
+        let items = if npy { Items::of_npy(path, file) } else { Items::of_rows(path, file) };
+        items.map_err(|message| ArrayError { path: path.to_string(), message })
     }
 
-    fn of(path: &str, mut table: Table) -> Result<Items, String> {
-        let mut names = None;
-        if let Elements::Text(cells) = &mut table.elements {
-            if table.ragged {
-                return Err("its rows have different lengths; an item has as many numbers as every other".to_string());
-            }
-            let width = cells.len() / table.lines.len().max(1);
-            if width > 0 && cells[..width].iter().all(|cell| is_name(cell)) {
-                names = Some(cells.drain(..width).collect());
-                table.lines.remove(0);
-            }
-            table.shape = if width == 1 { vec![table.lines.len()] } else { vec![table.lines.len(), width] };
-        }
-        let strides = table.strides();
-        let (Some((&count, shape)), Some((&stride, strides))) = (table.shape.split_first(), strides.split_first())
-        else {
+    fn of_npy(path: &str, mut file: File) -> Result<Items, String> {
+        let unreadable = |e: io::Error| format!("cannot be read: {e}");
+        let length = file.metadata().map_err(unreadable)?.len();
+        let mut bytes = Vec::new();
+        (&mut file).take(NpyHead::BYTES as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+        let head = NpyHead::read(&bytes, length)?;
+        let Some((&count, shape)) = head.shape.split_first() else {
             return Err("it holds a single number: the first axis of a batch counts its items".to_string());
         };
+        let shape = shape.to_vec();
+        Items::new(path, None, count, shape, Source::Npy { file, head })
+    }
+
+    /// Sees what the rows are: how many, and that they have as many cells each.
+    fn of_rows(path: &str, file: File) -> Result<Items, String> {
+        let mut rows = Rows::new(BufReader::new(file));
+        let (mut names, mut width, mut count) = (None, None, 0);
+        let mut cells = Vec::new();
+        while rows.next(&mut cells)?.is_some() {
+            if *width.get_or_insert(cells.len()) != cells.len() {
+                return Err("its rows have different lengths; an item has as many numbers as every other".to_string());
+            }
+            if count == 0 && names.is_none() && cells.iter().all(|cell| is_name(cell)) {
+                names = Some(std::mem::take(&mut cells));
+            } else {
+                count += 1;
+            }
+        }
+        let shape = width.filter(|w| *w != 1).into_iter().collect();
+        rows.rewind()?;
+        let source = Source::Rows { rows, next: 0 };
+        Items::new(path, names, count, shape, source)
+    }
+
+    fn new(
+        path: &str,
+        names: Option<Vec<String>>,
+        count: usize,
+        shape: Vec<usize>,
+        source: Source,
+    ) -> Result<Items, String> {
         if count == 0 {
             return Err("it holds no items".to_string());
         }
-        Ok(Items {
-            path: path.to_string(),
-            rows: places(shape, strides, false),
-            columns: places(shape, strides, true),
-            shape: shape.to_vec(),
-            elements: table.elements,
-            lines: table.lines,
-            names,
-            count,
-            stride,
-        })
+        Ok(Items { path: path.to_string(), names, count, shape, source: RefCell::new(source) })
     }
 
     /// The file.
@@ -81,6 +102,11 @@ impl Items {
         &self.shape
     }
 
+    /// How many elements an item has.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
     /// The shape as text: `a number`, `3 numbers`, `2 × 3 numbers`.
     pub fn shape_text(&self) -> String {
         match &self.shape[..] {
@@ -94,6 +120,145 @@ impl Items {
         self.names.as_deref()
     }
 
+    /// Reads some items. To read parts in their order takes least time.
+    ///
+    /// # Errors
+    /// A file that cannot be read any more, or is another by now.
+    pub fn part(&self, items: Range<usize>) -> Result<Part, ArrayError> {
+        let read = match &mut *self.source.borrow_mut() {
+            Source::Rows { rows, next } => self.part_of_rows(rows, next, items),
+            Source::Npy { file, head } => self.part_of_npy(file, head, items),
+        };
+        read.map_err(|message| ArrayError { path: self.path.clone(), message })
+    }
+
+    fn part_of_rows(
+        &self,
+        rows: &mut Rows<BufReader<File>>,
+        next: &mut usize,
+        items: Range<usize>,
+    ) -> Result<Part, String> {
+        let changed = || "it has changed while it was read".to_string();
+        let mut cells = Vec::new();
+        if items.start < *next || *next == 0 {
+            rows.rewind()?;
+            *next = 0;
+            if self.names.is_some() {
+                rows.next(&mut cells)?;
+            }
+        }
+        while *next < items.start {
+            rows.next(&mut cells)?.ok_or_else(changed)?;
+            *next += 1;
+        }
+        let (mut all, mut lines) = (Vec::with_capacity(items.len() * self.elements()), Vec::new());
+        for _ in items.clone() {
+            lines.push(rows.next(&mut cells)?.ok_or_else(changed)?);
+            if cells.len() != self.elements() {
+                return Err(changed());
+            }
+            all.append(&mut cells);
+            *next += 1;
+        }
+        Ok(self.of_elements(items, Elements::Text(all), lines, false))
+    }
+
+    fn part_of_npy(&self, file: &mut File, head: &NpyHead, items: Range<usize>) -> Result<Part, String> {
+        let (per, size) = (self.elements(), head.size);
+        let unreadable = |e: io::Error| format!("cannot be read: {e}");
+        let count = items.len().checked_mul(per).ok_or("the shape overflows")?;
+        let mut bytes = vec![0; count.checked_mul(size).ok_or("the shape overflows")?];
+        let mut get = |element: u64, bytes: &mut [u8]| {
+            file.seek(SeekFrom::Start(head.data + element * size as u64))?;
+            file.read_exact(bytes)
+        };
+        if head.by_column {
+            // Of each element of an item those of all items stand together.
+            let run = items.len() * size;
+            for (n, bytes) in bytes.chunks_exact_mut(run.max(1)).enumerate() {
+                get((n * self.count + items.start) as u64, bytes).map_err(unreadable)?;
+            }
+        } else {
+            get((items.start * per) as u64, &mut bytes).map_err(unreadable)?;
+        }
+        Ok(self.of_elements(items, head.decode(&bytes, count)?, Vec::new(), head.by_column))
+    }
+
+    fn of_elements(&self, items: Range<usize>, elements: Elements, lines: Vec<u64>, by_column: bool) -> Part {
+        let shape: Vec<usize> = std::iter::once(items.len()).chain(self.shape.iter().copied()).collect();
+        let strides = strides(&shape, by_column);
+        Part {
+            path: self.path.clone(),
+            first: items.start,
+            rows: places(&self.shape, &strides[1..], false),
+            columns: places(&self.shape, &strides[1..], true),
+            shape: self.shape.clone(),
+            stride: strides[0],
+            elements,
+            lines,
+        }
+    }
+
+    /// The item that tells most about its type: the first with a number that is not whole, if there is one.
+    ///
+    /// # Errors
+    /// As [`Items::part`].
+    pub fn telling(&self, column: Option<usize>) -> Result<usize, ArrayError> {
+        // No doubles are, all integers are.
+        if matches!(&*self.source.borrow(), Source::Npy { .. }) {
+            return Ok(0);
+        }
+        let whole = |n| arguments::number(n).is_whole();
+        let found = self.find(|part, item| !part.numbers(item, column).into_iter().all(whole))?;
+        Ok(found.unwrap_or(0))
+    }
+
+    /// Whether a column of doubles holds whole numbers only, which may be meant as integers beside columns that are not.
+    ///
+    /// # Errors
+    /// As [`Items::part`].
+    pub fn is_whole(&self, column: usize) -> Result<bool, ArrayError> {
+        let whole = |part: &Part, item| match &part.numbers(item, Some(column))[..] {
+            [Number::Float(x)] => x.fract() == 0.0 && x.abs() < 9.0e15,
+            _ => false,
+        };
+        Ok(self.find(|part, item| !whole(part, item))?.is_none())
+    }
+
+    /// The first item of which this is true.
+    fn find(&self, is: impl Fn(&Part, usize) -> bool) -> Result<Option<usize>, ArrayError> {
+        let size = (SEARCHED / self.elements().max(1)).max(1);
+        for begin in (0..self.count).step_by(size) {
+            let items = begin..self.count.min(begin + size);
+            let part = self.part(items.clone())?;
+            if let Some(item) = items.into_iter().find(|item| is(&part, *item)) {
+                return Ok(Some(item));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// How many elements are searched at a time.
+const SEARCHED: usize = 1 << 16;
+
+/// Some of a file's items.
+#[derive(Debug)]
+pub struct Part {
+    path: String,
+    /// The number of the first.
+    first: usize,
+    elements: Elements,
+    lines: Vec<u64>,
+    shape: Vec<usize>,
+    /// How far apart items are.
+    stride: usize,
+    /// Where an item's elements lie, from its first one on: row by row, and column by column.
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+}
+
+impl Part {
     /// An item's numbers, row by row; of `column`, if it is given, only that one's. A complex number is two.
     pub fn numbers(&self, item: usize, column: Option<usize>) -> Vec<Number> {
         self.collect(item, column, &self.rows)
@@ -106,7 +271,7 @@ impl Items {
         };
         let mut out = Vec::with_capacity(places.len());
         for at in places {
-            self.elements.numbers(item * self.stride + at, &mut out);
+            self.elements.numbers((item - self.first) * self.stride + at, &mut out);
         }
         out
     }
@@ -124,32 +289,33 @@ impl Items {
         }
     }
 
-    /// The item that tells most about its type: the first with a number that is not whole, if there is one.
-    pub fn telling(&self, column: Option<usize>) -> usize {
-        let whole = |item: &usize| self.numbers(*item, column).into_iter().all(|n| arguments::number(n).is_whole());
-        match &self.elements {
-            // No doubles are, all integers are.
-            Elements::Int(_) | Elements::Uint(_) | Elements::Float(_) | Elements::Complex(_) => 0,
-            Elements::Text(_) => (0..self.count).find(|item| !whole(item)).unwrap_or(0),
-        }
-    }
-
-    /// Whether a column of doubles holds whole numbers only, which may be meant as integers beside columns that are not.
-    pub fn is_whole(&self, column: usize) -> bool {
-        let whole = |item| match &self.numbers(item, Some(column))[..] {
-            [Number::Float(x)] => x.fract() == 0.0 && x.abs() < 9.0e15,
-            _ => false,
-        };
-        matches!(self.elements, Elements::Float(_)) && (0..self.count).all(whole)
-    }
-
     /// Where an item is, for messages: `x.npy: item 3`, `x.csv: item 3 (line 5)`.
     pub fn place(&self, item: usize) -> String {
-        match self.lines.get(item) {
+        match item.checked_sub(self.first).and_then(|n| self.lines.get(n)) {
             Some(line) => format!("{}: item {item} (line {line})", self.path),
             None => format!("{}: item {item}", self.path),
         }
     }
+}
+
+/// A file that can be read more than once; what cannot is copied to one.
+fn opened(path: &str) -> Result<File, String> {
+    let unreadable = |e: io::Error| format!("cannot be read: {e}");
+    let mut file = File::open(path).map_err(unreadable)?;
+    let about = file.metadata().map_err(unreadable)?;
+    if about.is_file() {
+        return Ok(file);
+    }
+    if about.is_dir() {
+        return Err("cannot be read: it is a folder".to_string());
+    }
+    let mut copy = tempfile::tempfile().map_err(unreadable)?;
+    let bytes = io::copy(&mut (&mut file).take(LIMIT + 1), &mut copy).map_err(unreadable)?;
+    if bytes > LIMIT {
+        return Err(format!("larger than {LIMIT} bytes; of a file, unlike a pipe, any length is read"));
+    }
+    copy.rewind().map_err(unreadable)?;
+    Ok(copy)
 }
 
 /// Whether a cell names something and is no number.
@@ -161,11 +327,22 @@ fn is_name(cell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use npyz::WriterBuilder as _;
+    use std::path::PathBuf;
 
-    fn table(shape: &[usize], by_column: bool) -> Table {
-        let count: usize = shape.iter().product();
-        let elements = Elements::Int((0..count as i64).collect());
-        Table { shape: shape.to_vec(), elements, by_column, lines: Vec::new(), ragged: false }
+    fn npy(folder: &tempfile::TempDir, shape: &[u64], order: npyz::Order) -> PathBuf {
+        let path = folder.path().join("a.npy");
+        let mut bytes = Vec::new();
+        let options = npyz::WriteOptions::new().default_dtype().shape(shape).order(order);
+        let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
+        writer.extend(0..shape.iter().product::<u64>() as i64).unwrap();
+        writer.finish().unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn read(path: PathBuf) -> Result<Items, ArrayError> {
+        Items::read(path.to_str().unwrap())
     }
 
     fn ints(numbers: &[i128]) -> Vec<Number> {
@@ -174,24 +351,58 @@ mod tests {
 
     #[test]
     fn items_go_along_the_first_axis_in_either_order() {
-        let items = Items::of("a.npy", table(&[2, 2, 3], false)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let items = read(npy(&folder, &[2, 2, 3], npyz::Order::C)).unwrap();
         assert_eq!((items.count(), items.shape()), (2, &[2, 3][..]));
-        assert_eq!(items.numbers(1, None), ints(&[6, 7, 8, 9, 10, 11]));
-        let Argument::Array(shape, numbers) = items.argument(1, None, false) else { panic!("no array") };
-        assert_eq!(shape, [2, 3]);
-        let wanted = ints(&[6, 9, 7, 10, 8, 11]);
-        assert_eq!(numbers, wanted.into_iter().map(arguments::number).collect::<Vec<_>>());
+        for part in [0..2, 1..2] {
+            let part = items.part(part).unwrap();
+            assert_eq!(part.numbers(1, None), ints(&[6, 7, 8, 9, 10, 11]));
+            let Argument::Array(shape, numbers) = part.argument(1, None, false) else { panic!("no array") };
+            assert_eq!(shape, [2, 3]);
+            let wanted = ints(&[6, 9, 7, 10, 8, 11]);
+            assert_eq!(numbers, wanted.into_iter().map(arguments::number).collect::<Vec<_>>());
+        }
         // Element (n, i, j) of a file that is written column by column is number n + 2 i + 4 j.
-        let items = Items::of("a.npy", table(&[2, 2, 3], true)).unwrap();
-        assert_eq!(items.numbers(1, None), ints(&[1, 5, 9, 3, 7, 11]));
-        assert_eq!(items.numbers(0, Some(2)), ints(&[8]));
+        let items = read(npy(&folder, &[2, 2, 3], npyz::Order::Fortran)).unwrap();
+        for part in [0..2, 1..2] {
+            assert_eq!(items.part(part).unwrap().numbers(1, None), ints(&[1, 5, 9, 3, 7, 11]));
+        }
+        assert_eq!(items.part(0..1).unwrap().numbers(0, Some(2)), ints(&[8]));
+    }
+
+    #[test]
+    fn rows_are_read_part_by_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "\u{feff}x, y\n# of names\n1,\"2\"\r\n\n3,4\r5,6.5\n7,8").unwrap();
+        let items = read(path).unwrap();
+        assert_eq!((items.count(), items.shape(), items.names().map(<[String]>::len)), (4, &[2][..], Some(2)));
+        let text = |a: &str, b: &str| [a, b].map(|t| Number::Text(t.to_string()));
+        let all = items.part(0..4).unwrap();
+        for (n, wanted) in [text("1", "2"), text("3", "4"), text("5", "6.5"), text("7", "8")].iter().enumerate() {
+            assert_eq!(all.numbers(n, None), wanted);
+            assert_eq!(items.part(n..n + 1).unwrap().numbers(n, None), wanted);
+        }
+        // Backward, too.
+        assert_eq!(items.part(1..2).unwrap().numbers(1, Some(0)), [Number::Text("3".to_string())]);
+        assert!(all.place(0).ends_with("item 0 (line 3)"), "{}", all.place(0));
+        assert!(items.part(3..4).unwrap().place(3).ends_with("item 3 (line 6)"));
+        assert_eq!((items.telling(None).unwrap(), items.telling(Some(0)).unwrap()), (2, 0));
     }
 
     #[test]
     fn what_is_no_batch() {
-        assert!(Items::of("a.npy", table(&[], false)).unwrap_err().contains("single number"));
-        assert!(Items::of("a.npy", table(&[0, 3], false)).unwrap_err().contains("no items"));
-        let none = Table { lines: Vec::new(), elements: Elements::Text(Vec::new()), ..table(&[0], false) };
-        assert!(Items::of("a.csv", none).unwrap_err().contains("no items"));
+        let folder = tempfile::tempdir().unwrap();
+        let said = |path| read(path).unwrap_err().to_string();
+        assert!(said(npy(&folder, &[], npyz::Order::C)).contains("single number"));
+        assert!(said(npy(&folder, &[0, 3], npyz::Order::C)).contains("no items"));
+        let path = folder.path().join("a.csv");
+        for (text, why) in
+            [("# nothing\n", "no items"), ("1,2\n3\n", "different lengths"), ("1,,2\n", "line 1, cell 2: empty")]
+        {
+            std::fs::write(&path, text).unwrap();
+            assert!(said(path.clone()).contains(why), "{text}");
+        }
+        assert!(said(folder.path().join("none.csv")).contains("cannot be read"));
     }
 }

@@ -3,17 +3,22 @@
 mod bench;
 mod cli;
 mod cmd;
+mod columns;
 mod drift;
 mod energy_json;
 mod energy_text;
+mod memory;
 mod outcome;
 mod report;
 mod session;
 mod trapped;
 
+use std::borrow::Cow;
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser;
+use pendula::visible::visible;
 
 use cli::{Cli, Command};
 
@@ -28,33 +33,35 @@ pub(crate) enum Status {
     Usage = 2,
 }
 
+/// The stack that parsers, compilers and engines count on, which is what systems give a program unless they are told otherwise (`ulimit -s`).
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    if pendula_native::stack::left().is_some_and(|left| left >= STACK / 2) {
+        return run();
+    }
+    match std::thread::Builder::new().stack_size(STACK).spawn(run) {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        // There is not even room for that: what is small runs all the same.
+        Err(_) => run(),
+    }
+}
+
+fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return told(&said),
+    };
     let level = match cli.verbose {
         0 => "warn",
         1 => "info",
         _ => "debug",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+    let log = tracing_subscriber::fmt().with_ansi(report::is_styled(cli.color));
+    log.with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
     let reporter = report::Reporter::new(cli.color);
-    let result = match &cli.command {
-        Command::Run(args) => cmd::run::run(args, &reporter),
-        Command::Grad(args) => cmd::grad::run(args, &reporter),
-        Command::Energy(args) => cmd::energy::run(args, &reporter),
-        Command::Level(args) => cmd::level::run(args, &reporter),
-        Command::Asm(args) => cmd::asm::run(args, &reporter),
-        Command::Compile(args) => cmd::compile::run(args, &reporter),
-        Command::Disasm(args) => cmd::disasm::run(args, &reporter),
-        Command::Check(args) => cmd::check::run(args, &reporter),
-        Command::Invert(args) => cmd::invert::run(args, &reporter),
-        Command::Fmt(args) => cmd::fmt::run(args, &reporter),
-        Command::Import(args) => cmd::import::run(args, &reporter),
-        Command::Isa(args) => cmd::isa::run(args),
-        Command::Bench(args) => cmd::bench::run(args, &reporter),
-        Command::Completions(args) => cmd::completions::run(args),
-        Command::Man(args) => cmd::man::run(args),
-    };
+    let result = memory::watch(cli.memory_limit, &reporter).and_then(|()| command(&cli.command, &reporter));
     let status = match result {
         Ok(status) => status,
         Err(error) if broken_pipe(&error) => Status::Done,
@@ -64,6 +71,43 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(status as u8)
+}
+
+fn command(command: &Command, reporter: &report::Reporter) -> anyhow::Result<Status> {
+    match command {
+        Command::Run(args) => cmd::run::run(args, reporter),
+        Command::Grad(args) => cmd::grad::run(args, reporter),
+        Command::Energy(args) => cmd::energy::run(args, reporter),
+        Command::Level(args) => cmd::level::run(args, reporter),
+        Command::Asm(args) => cmd::asm::run(args, reporter),
+        Command::Compile(args) => cmd::compile::run(args, reporter),
+        Command::Disasm(args) => cmd::disasm::run(args, reporter),
+        Command::Check(args) => cmd::check::run(args, reporter),
+        Command::Invert(args) => cmd::invert::run(args, reporter),
+        Command::Fmt(args) => cmd::fmt::run(args, reporter),
+        Command::Import(args) => cmd::import::run(args, reporter),
+        Command::Isa(args) => cmd::isa::run(args),
+        Command::Bench(args) => cmd::bench::run(args, reporter),
+        Command::Completions(args) => cmd::completions::run(args),
+        Command::Man(args) => cmd::man::run(args),
+    }
+}
+
+/// Tells what the command line's parser says: what is wrong, or the help or version that is asked for.
+fn told(said: &clap::Error) -> ExitCode {
+    let text = said.render().to_string();
+    let written = match visible(&text) {
+        // It repeats what it was given.
+        Cow::Owned(text) if said.use_stderr() => write!(std::io::stderr().lock(), "{text}"),
+        Cow::Owned(_) | Cow::Borrowed(_) => said.print().and_then(|()| std::io::stdout().flush()),
+    };
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe && !said.use_stderr() => {
+            let _ = writeln!(std::io::stderr().lock(), "error: cannot write to standard output: {error}");
+            ExitCode::from(Status::Usage as u8)
+        }
+        Ok(()) | Err(_) => ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(Status::Usage as u8)),
+    }
 }
 
 /// Whether the error is that nobody reads our output any more, which is no error.

@@ -14,6 +14,8 @@ use pendula_native::cc::{CcError, Rounding};
 use pendula_native::whole::Code;
 use pendula_vm::{Course, Whole};
 
+use crate::visible::visible;
+
 /// Why a program is not run by C code.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
@@ -76,8 +78,8 @@ impl Native {
 /// A defect of ours, or of the compiler: another engine runs the program.
 fn tell(error: &NativeError) {
     match error {
-        NativeError::Refused(why) => tracing::info!("not run as a whole: {why}"),
-        NativeError::Compiler(error) => tracing::warn!("not run as a whole: {error}"),
+        NativeError::Refused(why) => tracing::info!("not run as a whole: {}", visible(&why.to_string())),
+        NativeError::Compiler(error) => tracing::warn!("not run as a whole: {}", visible(&error.to_string())),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::isa::module::Module;
-use pendula::vm::{Carriage, Machine, Outcome, Trap};
+use pendula::told::told;
+use pendula::visible::visible;
+use pendula::vm::{Carriage, Engine, Flags, Machine, Outcome, Rests, Trap};
 use serde_json::{Value, json};
 
 use crate::report::Reporter;
@@ -29,7 +31,33 @@ pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
     let module = machine.program().module();
     let place = |at: Option<u32>| at.map(|at| trapped::address_json(at, module));
     let flags = machine.flags();
-    json!({ "overflow": place(flags.overflow), "inexact": place(flags.inexact) })
+    let mut inexact = place(flags.inexact);
+    if let Some(inexact) = &mut inexact {
+        inexact["count"] = json!(flags.rests.count);
+        inexact["largest"] = json!(flags.rests.largest());
+    }
+    let mut out = json!({ "overflow": place(flags.overflow), "inexact": inexact });
+    if machine.ran().whole > 0 {
+        // Code for whole runs lets a rest of rounding go, and does not say where.
+        out["unnoted"] = json!(["inexact"]);
+    }
+    out
+}
+
+/// What has run a program, by name: at most `whole C`, `units of C` or `jit`, and `interpreter`.
+pub(crate) fn ran_by(machine: &Machine<'_>) -> Vec<&'static str> {
+    let ran = machine.ran();
+    let parts = [(ran.whole, "whole C"), (ran.compiled, code_name(machine.engine())), (ran.interpreted, "interpreter")];
+    parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, name)| name).collect()
+}
+
+/// What the code is called that an engine makes of a program's parts.
+pub(crate) fn code_name(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Interpreter => "code",
+        Engine::Jit => "jit",
+        Engine::Native => "units of C",
+    }
 }
 
 /// Tells why a run stopped, if it did not end, and what it noticed.
@@ -41,9 +69,28 @@ pub(crate) fn explain(
     max_steps: Option<u64>,
 ) {
     ended(outcome, machine, sources, reporter, max_steps);
-    let flags = machine.flags();
-    let overflow = flags.overflow.map(|at| (at, Carriage::Plain));
-    noticed(machine.program().module(), sources, reporter, (overflow, flags.inexact));
+    let overflow = machine.flags().overflow.map(|at| (at, Carriage::Plain));
+    noticed(machine.program().module(), sources, reporter, overflow);
+}
+
+/// The rests of rounding that `zero.f` cleared, summed up in one line: beside the drift, if that is asked for, else in the log. Where doubles are
+/// taken back they are to be expected, and what lies beyond the bound is a trap.
+pub(crate) fn rests(module: &Module, flags: Flags, asked: bool) -> String {
+    let Some(text) = rests_text(module, flags.inexact.map(|at| (at, flags.rests)), "") else { return String::new() };
+    if asked {
+        return text + "\n";
+    }
+    tracing::info!("{}", visible(&text));
+    String::new()
+}
+
+/// The same of one or many runs, the first of which is said where; `runs` says which they are.
+pub(crate) fn rests_text(module: &Module, rests: Option<(u32, Rests)>, runs: &str) -> Option<String> {
+    let (at, rests) = rests?;
+    let (count, noun) = (rests.count, if rests.count == 1 { "rest" } else { "rests" });
+    let place = line_of(module, at);
+    let largest = rests.largest();
+    Some(format!("`zero.f` cleared {count} {noun} of rounding{runs}, at most {largest:e}, first at {place} (P0132)"))
 }
 
 /// Tells why a run stopped, if it did not end.
@@ -64,6 +111,8 @@ pub(crate) fn ended(
 pub(crate) struct Stopped {
     /// Why; none is the step limit.
     pub(crate) trap: Option<Box<Trap>>,
+    /// What it is told as: a code and a title.
+    pub(crate) told: Option<(&'static str, &'static str)>,
     /// The next instruction.
     pub(crate) next: Option<u32>,
     /// What the engine's compiler says, if it made no code.
@@ -83,7 +132,8 @@ impl Stopped {
             Outcome::NoCode(message) => (None, Some(message.clone())),
         };
         let how = trapped::running(machine.direction(), machine.carriage());
-        Some(Stopped { trap, next: machine.pc(), no_code, how, ieee: machine.env().ieee })
+        let told = trap.as_deref().map(|trap| told(trap, machine.program().module())).map(|t| (t.code, t.title));
+        Some(Stopped { trap, told, next: machine.pc(), no_code, how, ieee: machine.env().ieee })
     }
 
     /// Tells why.
@@ -107,15 +157,9 @@ impl Stopped {
     }
 }
 
-/// Tells what a run noticed: where a fixed-point number first overflowed, with what words carried then, and the inexact flag.
-pub(crate) fn noticed(
-    module: &Module,
-    sources: &Sources,
-    reporter: &Reporter,
-    (overflow, inexact): (Option<(u32, Carriage)>, Option<u32>),
-) {
+/// Tells where a fixed-point number first overflowed, with what words carried then.
+pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, overflow: Option<(u32, Carriage)>) {
     if let Some((at, carriage)) = overflow {
-        let scale = "choose a `.format` with more integer bits, or scale by `--seed`";
         let (message, help) = match carriage {
             Carriage::Plain if trapped::is_janus(module, at) => (
                 "an integer overflowed and wrapped",
@@ -125,30 +169,18 @@ pub(crate) fn noticed(
                 "a fixed-point number overflowed and wrapped",
                 "scale the values or choose a `.format` with more integer bits; `--trap overflow` stops here".to_string(),
             ),
-            Carriage::Gradient => {
-                ("a gradient word overflowed and wrapped", format!("derivatives may be wrong; {scale}"))
-            }
             Carriage::Tangent => (
                 "a tangent overflowed and wrapped",
                 "only the comparison with dual numbers is concerned; a `.format` with more integer bits has room for it"
                     .to_string(),
             ),
-            Carriage::SecondGradient | Carriage::GradientTangent => {
-                ("a second derivative overflowed and wrapped", format!("second derivatives may be wrong; {scale}"))
-            }
+            // What makes a derivative wrong is an error of its own.
+            Carriage::Gradient | Carriage::SecondGradient | Carriage::GradientTangent => ("", String::new()),
         };
-        flag(module, sources, reporter, at, "P0131", message, &help);
-    }
-    if let Some(at) = inexact {
-        flag(
-            module,
-            sources,
-            reporter,
-            at,
-            "P0132",
-            "`zero.f` cleared a number that was not zero",
-            "a run back does not restore it; 64 bits are counted as lost each time",
-        );
+        if !message.is_empty() {
+            let d = Diagnostic::warning("P0131", message).help(help);
+            reporter.diagnostic(&placed(d, module, sources, at), sources);
+        }
     }
 }
 
@@ -162,19 +194,24 @@ pub(crate) fn overflow_of(carriage: Carriage) -> &'static str {
     }
 }
 
-fn flag(
-    module: &Module,
-    sources: &Sources,
-    reporter: &Reporter,
-    at: u32,
-    code: &'static str,
-    message: &str,
-    help: &str,
-) {
-    let mut d = Diagnostic::warning(code, message).help(help);
+/// What is wrong where derivatives overflowed.
+pub(crate) fn wrong(module: &Module, sources: &Sources, (at, carriage): (u32, Carriage)) -> Diagnostic {
+    let help = "choose a `.format` with more integer bits, or scale by `--seed`";
+    let (what, which) = match carriage {
+        Carriage::SecondGradient | Carriage::GradientTangent => ("a second derivative", "second derivatives"),
+        Carriage::Plain | Carriage::Gradient | Carriage::Tangent => ("a gradient word", "derivatives"),
+    };
+    let message = format!("{what} overflowed and wrapped: {which} are wrong");
+    placed(Diagnostic::error("P0131", message).help(help), module, sources, at)
+}
+
+/// With the place in the source where something was first seen.
+fn placed(mut d: Diagnostic, module: &Module, sources: &Sources, at: u32) -> Diagnostic {
     match trapped::place(module, sources, at) {
-        Some(place) => d = d.at(place, "first here"),
-        None => d.message = format!("{}: {message}", line_of(module, at)),
+        Some(place) => d.at(place, "first here"),
+        None => {
+            d.message = format!("{}: {}", line_of(module, at), d.message);
+            d
+        }
     }
-    reporter.diagnostic(&d, sources);
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use pendula::asm::diagnostic::{Diagnostic, Label, Severity, Sources};
+use pendula::visible::{visible, visible_line};
 use serde_json::{Value, json};
 
 use crate::cli::Colour;
@@ -19,14 +20,7 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) fn new(colour: Colour) -> Reporter {
-        let styled = match colour {
-            Colour::Always => true,
-            Colour::Never => false,
-            Colour::Auto => {
-                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-            }
-        };
-        let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+        let renderer = if is_styled(colour) { Renderer::styled() } else { Renderer::plain() };
         Reporter { renderer, subject: String::new() }
     }
 
@@ -54,14 +48,15 @@ impl Reporter {
     /// Writes why the command failed.
     pub(crate) fn failure(&self, error: &anyhow::Error) {
         let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
-        let report = [Group::with_title(Level::ERROR.primary_title(format!("{}{message}", self.subject)))];
+        let message = format!("{}{message}", self.subject);
+        let report = [Group::with_title(Level::ERROR.primary_title(visible(&message)))];
         let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
     }
 
     /// Writes what is not as it might be, and goes on.
     pub(crate) fn warning(&self, error: &anyhow::Error) {
         let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
-        let report = [Group::with_title(Level::WARNING.primary_title(message))];
+        let report = [Group::with_title(Level::WARNING.primary_title(visible(&message)))];
         let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
     }
 
@@ -72,7 +67,7 @@ impl Reporter {
             Severity::Note => Level::NOTE,
         };
         let title = format!("{}{}", self.subject, d.message);
-        let mut group = Group::with_title(level.primary_title(&title).id(d.code));
+        let mut group = Group::with_title(level.primary_title(visible(&title)).id(d.code));
         let labels: Vec<(AnnotationKind, &Label)> = d
             .primary
             .iter()
@@ -90,16 +85,17 @@ impl Reporter {
             let spans: Vec<Range<usize>> =
                 labels.iter().filter(|(_, l)| l.place.file == file).map(|(_, l)| l.place.span.clone()).collect();
             let window = Window::around(sources.text(file), &spans);
-            let mut snippet = Snippet::source(window.text).line_start(window.line).path(sources.name(file));
+            let mut snippet =
+                Snippet::source(window.text).line_start(window.line).path(visible_line(sources.name(file)));
             for (kind, label) in labels.iter().filter(|(_, l)| l.place.file == file) {
                 let span = window.relative(&label.place.span);
-                let text = (!label.text.is_empty()).then_some(label.text.as_str());
+                let text = (!label.text.is_empty()).then(|| visible(&label.text));
                 snippet = snippet.annotation((*kind).span(span).label(text));
             }
             group = group.element(snippet);
         }
         if let Some(help) = &d.help {
-            group = group.element(Level::HELP.message(help));
+            group = group.element(Level::HELP.message(visible(help)));
         }
         self.renderer.render(&[group])
     }
@@ -107,17 +103,26 @@ impl Reporter {
     /// Writes a diagnostic about a place whose source is not at hand.
     pub(crate) fn without_source(&self, d: &Diagnostic, path: &str, line: u32, column: u32, notes: &[String]) {
         let title = format!("{}{}", self.subject, d.message);
-        let mut group = Group::with_title(Level::ERROR.primary_title(&title).id(d.code));
+        let mut group = Group::with_title(Level::ERROR.primary_title(visible(&title)).id(d.code));
         if !path.is_empty() {
-            group = group.element(Origin::path(path).line(line as usize).char_column(column as usize));
+            group = group.element(Origin::path(visible_line(path)).line(line as usize).char_column(column as usize));
         }
         for note in notes {
-            group = group.element(Level::NOTE.message(note));
+            group = group.element(Level::NOTE.message(visible(note)));
         }
         if let Some(help) = &d.help {
-            group = group.element(Level::HELP.message(help));
+            group = group.element(Level::HELP.message(visible(help)));
         }
         let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&[group]));
+    }
+}
+
+/// Whether what goes to standard error is coloured.
+pub(crate) fn is_styled(colour: Colour) -> bool {
+    match colour {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
     }
 }
 
@@ -174,14 +179,30 @@ pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (1 + before.bytes().filter(|b| *b == b'\n').count(), 1 + before[start..].chars().count())
 }
 
-/// Writes results to standard output.
+/// Writes results to standard output, for people: of what comes from input, what a terminal would obey is shown.
 pub(crate) fn print(text: &str) -> std::io::Result<()> {
+    print_bytes(visible(text).as_bytes())
+}
+
+/// Writes what programs read to standard output, as it is.
+pub(crate) fn print_exact(text: &str) -> std::io::Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Writes source text to standard output: as it is where it goes to a file or a program, as people may see it on a terminal.
+pub(crate) fn print_source(text: &str) -> std::io::Result<()> {
+    if std::io::stdout().is_terminal() { print(text) } else { print_exact(text) }
+}
+
+/// Writes bytes to standard output, and sees that they arrive.
+pub(crate) fn print_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| {
+        std::io::Error::new(error.kind(), format!("cannot write to standard output: {}", visible(&error.to_string())))
+    })
 }
 
 /// Writes one JSON object to standard output.
 pub(crate) fn print_json(value: &Value) -> std::io::Result<()> {
-    print(&format!("{value:#}\n"))
+    print_exact(&format!("{value:#}\n"))
 }

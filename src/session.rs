@@ -2,7 +2,7 @@
 //! step limit, a progress bar or a trace.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
+use std::io::{ErrorKind, IsTerminal, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,12 +18,13 @@ use pendula::isa::table::Row;
 use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::Reg;
 use pendula::isa::verify::is_row;
-use pendula::load::display_name;
+use pendula::load::{self, LoadError, display_name};
 use pendula::native::{Native, NativeError};
 use pendula::pisa;
+use pendula::visible::visible;
 use pendula::vm::{Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
 use pendula::{store, values};
-use pendula_native::cc::Rounding;
+use pendula_native::cc::{CcError, Rounding};
 use serde_json::Value;
 
 use crate::Status;
@@ -36,6 +37,9 @@ pub(crate) const EVENTS: usize = 1_000_000;
 
 /// Instructions between looks at the clock.
 const CHUNK: u64 = 20_000_000;
+
+/// The largest technology file in bytes.
+const TECHNOLOGY_BYTES: usize = 1 << 20;
 
 /// Makes a program ready to run; `backward` if it is to run backward at all. What is wrong with it is reported here; then the result is the
 /// status to end with.
@@ -63,9 +67,17 @@ pub(crate) fn program(
                 let how = if source.options.nil.fast_float { Rounding::Fast } else { Rounding::Strict };
                 match Native::new(ir.clone(), nil.arguments.clone(), how, nil.switches) {
                     Ok(native) => program.set_whole(Arc::new(native)),
-                    Err(NativeError::Refused(why)) => tracing::info!("not run as a whole: {why}"),
-                    // The machine says what is wrong with the compiler.
-                    Err(NativeError::Compiler(error)) => tracing::debug!("{error}"),
+                    Err(NativeError::Refused(why)) => {
+                        tracing::info!("not run as a whole: {}", visible(&why.to_string()));
+                    }
+                    // Where there is no compiler at all, the machine says so.
+                    Err(NativeError::Compiler(error @ (CcError::NoCompiler { .. } | CcError::Slow { .. }))) => {
+                        tracing::debug!("{}", visible(&error.to_string()));
+                    }
+                    // What is too short to be compiled in parts runs all the same.
+                    Err(NativeError::Compiler(error)) => {
+                        tracing::warn!("not run as a whole: {}", visible(&error.to_string()));
+                    }
                 }
             }
             Ok(Ok(program))
@@ -127,7 +139,13 @@ pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>,
 
 /// The technology of `--tech`.
 pub(crate) fn technology(path: &str) -> anyhow::Result<Technology> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+    let bytes = load::read_bytes(path, TECHNOLOGY_BYTES).map_err(|e| match e {
+        LoadError::TooLarge { limit, .. } => {
+            anyhow::anyhow!("{path}: larger than {limit} bytes, which no technology is")
+        }
+        e => e.into(),
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{path} is not UTF-8 text"))?;
     Technology::parse(&text).map_err(|e| {
         let line = e.span.map_or(String::new(), |s| format!(":{}", crate::report::line_and_column(&text, s.start).0));
         anyhow::anyhow!("{path}{line}: {}", e.message)
@@ -168,9 +186,8 @@ pub(crate) fn listen(
             begun.clear();
         }
         if !collect {
-            if print(&if runs_on { text } else { text + "\n" }).is_err() {
-                // Nobody listens any more: that is no error, but there is nothing left to run for.
-                std::process::exit(0);
+            if let Err(error) = print(&if runs_on { text } else { text + "\n" }) {
+                unheard(&error);
             }
         } else if let Ok(mut list) = list.lock()
             && list.len() < EVENTS
@@ -181,12 +198,22 @@ pub(crate) fn listen(
     events
 }
 
+/// Ends the program where what it shows cannot be written: there is nothing left to run for. That nobody listens any more is no error.
+fn unheard(error: &std::io::Error) -> ! {
+    if error.kind() == ErrorKind::BrokenPipe {
+        std::process::exit(Status::Done as i32);
+    }
+    let _ = writeln!(std::io::stderr().lock(), "error: {error}");
+    std::process::exit(Status::Usage as i32)
+}
+
 /// Whether what a program printed ended within a line.
 static MID_LINE: AtomicBool = AtomicBool::new(false);
 
 /// Ends the line that a program has begun and left, if it did.
 pub(crate) fn end_line() -> std::io::Result<()> {
-    if MID_LINE.swap(false, Ordering::Relaxed) { print("\n") } else { Ok(()) }
+    // What was printed without a line's end has not been written yet.
+    print(if MID_LINE.swap(false, Ordering::Relaxed) { "\n" } else { "" })
 }
 
 /// Has what a program of the profile `pisa` shows and emits printed as PendVM prints it, or collected in a list.
@@ -202,8 +229,12 @@ fn listen_to_pisa(machine: &mut Machine<'_>, raw: bool, list: Option<Arc<Mutex<V
             return;
         }
         match &list {
-            None if std::io::stdout().write_all(&bytes).is_err() => std::process::exit(0),
-            None => MID_LINE.store(bytes.last() != Some(&b'\n'), Ordering::Relaxed),
+            None => {
+                if let Err(error) = std::io::stdout().write_all(&bytes) {
+                    unheard(&error);
+                }
+                MID_LINE.store(bytes.last() != Some(&b'\n'), Ordering::Relaxed);
+            }
             Some(list) => {
                 if let Ok(mut list) = list.lock()
                     && list.len() < EVENTS
@@ -305,7 +336,7 @@ impl Session {
                     {
                         let _ = write!(line, " [{address}] = {}", new.cast_signed());
                     }
-                    writeln!(out, "{}", line.trim_end())?;
+                    writeln!(out, "{}", visible(line.trim_end()))?;
                     if let Some(left) = &mut self.left {
                         *left -= 1;
                     }

@@ -1,6 +1,7 @@
 //! Traps as diagnostics: where, and what the operands were worth.
 
 use pendula::asm::diagnostic::{Diagnostic, Place, Sources};
+use pendula::compiler::lower::{advice, disagrees};
 use pendula::isa::counts::Direction;
 use pendula::isa::inst::Kind;
 use pendula::isa::module::Module;
@@ -9,6 +10,7 @@ use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
 use pendula::pisa;
+use pendula::told::{DISAGREE, DISAGREE_TITLE, Told, told};
 use pendula::vm::{Carriage, Trap, TrapValue};
 use serde_json::{Value, json};
 
@@ -117,6 +119,7 @@ fn primary_text(trap: &Trap, module: &Module, shows: Shows) -> String {
     let condition = condition(trap, module, false, shows);
     let values = match (&condition, trap.fault, shows) {
         (Some(_), _, Shows::Values) => String::new(),
+        _ if shows == Shows::Values && reason(trap, module).is_some_and(disagrees) => String::new(),
         (_, Fault::NotZero, Shows::Values) => {
             let left = trap.values.iter().filter(|v| !v.of_other).zip(types(&trap.inst));
             let left = left.filter_map(|(v, ty)| Some(number(v.word?, ty, module.flags.format)));
@@ -166,7 +169,9 @@ fn condition(trap: &Trap, module: &Module, of_other: bool, shows: Shows) -> Opti
         (_, false) => &trap.inst,
     };
     let Kind::Row { cond, ty, .. } = inst.kind else { return None };
-    let says_all = shows == Shows::Values && reason(trap, module).is_some_and(pendula::compiler::janus::says_all);
+    // Nor has what a flag is compared with.
+    let says_all = |says| pendula::compiler::janus::says_all(says) || (trap.fault == Fault::Assert && disagrees(says));
+    let says_all = shows == Shows::Values && reason(trap, module).is_some_and(says_all);
     if cond == Cond::Always || says_all {
         return None;
     }
@@ -194,15 +199,14 @@ fn condition(trap: &Trap, module: &Module, of_other: bool, shows: Shows) -> Opti
 
 /// What is said of the check that failed, if anything is.
 fn reason<'m>(trap: &Trap, module: &'m Module) -> Option<&'m str> {
-    let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
-    module.reason(trap.at).or_else(other)
+    told(trap, module).reason
 }
 
 /// A fault's title for who wrote Nil.
 fn nil_title(fault: Fault) -> &'static str {
     match fault {
         Fault::NotZero => "deallocation failed",
-        Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding => "conditions disagree",
+        Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding => DISAGREE_TITLE,
         fault => fault.title(),
     }
 }
@@ -222,27 +226,18 @@ fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'st
             "",
             "what stands after `fi` must hold just where what stands after `if` did; what stands after `from`, at the beginning only",
         ),
-        Fault::NotZero => match reason {
-            Some(r) if r.starts_with("the index of") => ("", "let the call leave what the index is made of as it was"),
-            Some(r) if r.starts_with("the call has changed") => ("", "let the call leave it as it was"),
-            Some(r) if r.starts_with("what is given for") => {
-                ("", "let the call leave what the value is made of, and the parameter, as they were")
-            }
-            Some(r) if r.starts_with("what is popped from") => {
-                ("", "pop the value that is on top of the stack, or pop into a variable")
-            }
-            Some(r) if r.contains("is no multiple of") => ("", "divide in place only what leaves no remainder"),
-            _ => return None,
-        },
+        Fault::NotZero => ("", reason.and_then(advice)?),
         _ => return None,
     })
 }
 
 /// Writes a trap as a diagnostic.
 pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter, ieee: bool) {
-    let reason = reason(trap, module);
-    let janus = if is_janus(module, trap.at) { janus_words(trap.fault, reason) } else { None };
-    let help = match trap.fault {
+    let Told { fault, code, title, reason } = told(trap, module);
+    // What disagrees is told alike, whether a jump finds that out or a check.
+    let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };
+    let janus = if is_janus(module, trap.at) { janus_words(fault, reason) } else { None };
+    let help = match fault {
         _ if janus.is_some() => janus.map_or("", |(_, help)| help),
         // The reason says it.
         Fault::Assert if reason.is_some() => "",
@@ -261,7 +256,7 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
         .loc(trap.at as usize)
         .is_some_and(|(file, _)| compiled.iter().any(|extension| file.ends_with(extension)));
     let shows = if nil && (reason.is_some() || janus.is_some()) { Shows::Values } else { Shows::Operands };
-    let derivative = match trap.fault {
+    let derivative = match fault {
         Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {
             "; or it is the derivative that does not exist here, as that of a root at 0"
         }
@@ -273,12 +268,12 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
     let said = janus.map(|(said, _)| said).filter(|said| !said.is_empty());
     let title = match reason.or(said) {
         // What ends otherwise than it should is not always something that is deallocated.
-        Some(reason) if trap.fault == Fault::NotZero && is_janus(module, trap.at) => reason.to_string(),
-        Some(reason) if shows == Shows::Values => format!("{}: {reason}", nil_title(trap.fault)),
-        Some(reason) => format!("{}: {reason}", trap.fault.title()),
-        None => trap.fault.title().to_string(),
+        Some(reason) if fault == Fault::NotZero && is_janus(module, trap.at) => reason.to_string(),
+        Some(reason) if shows == Shows::Values && code != DISAGREE => format!("{}: {reason}", nil_title(fault)),
+        Some(reason) => format!("{title}: {reason}"),
+        None => title.to_string(),
     };
-    let mut d = Diagnostic::error(trap.fault.code(), title);
+    let mut d = Diagnostic::error(code, title);
     if !help.is_empty() {
         d = d.help(format!("{help}{derivative}"));
     }
@@ -348,14 +343,15 @@ pub(crate) fn address_json(at: u32, module: &Module) -> Value {
 /// A trap as JSON.
 pub(crate) fn to_json(trap: &Trap, module: &Module) -> Value {
     let names = ModuleNames(module);
+    let told = told(trap, module);
     let one = |at: u32, inst: &Inst, of_other: bool| {
         let values: Vec<String> = texts(trap, module, of_other).map(|(_, text)| text).collect();
         json!({ "address": at, "place": place_json(at, module), "instruction": display(inst, u64::from(at), &names), "values": values })
     };
     json!({
-        "code": trap.fault.code(),
-        "message": trap.fault.title(),
-        "reason": reason(trap, module),
+        "code": told.code,
+        "message": told.title,
+        "reason": told.reason,
         "direction": trap.direction.name(),
         "level": trap.carriage.level(),
         "tangents": trap.carriage.has_tangents(),

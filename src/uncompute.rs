@@ -1,40 +1,58 @@
-//! To undo or to erase, routine by routine: `--uncompute auto`. The program is run once with everything undone, and what the energy model
-//! finds cheaper to erase is erased in the next compilation.
+//! To undo or to erase, routine by routine: `--uncompute auto`. The program is run with everything undone, and what the energy model finds cheaper
+//! to erase is erased in another compilation. How that pays is not left to estimates: what each way costs is measured by the same bill.
 
 use std::collections::BTreeSet;
 
 use pendula_compiler::ir::{At, Program as Ir, Stmt};
 use pendula_hw_model::Technology;
-use pendula_hw_model::breakeven::undoings;
-use pendula_hw_model::price::{Conditions, Device, PriceError};
+use pendula_hw_model::breakeven::{Leaves, undoings};
+use pendula_hw_model::price::{Activity, Conditions, Device, Phase, PriceError, Totals};
+use pendula_isa::counts::Counts;
 use pendula_vm::Machine;
 
-/// The routines of a compiled program that are cheaper to erase than to undo, on a technology: by what a machine has counted that has run the
-/// program forward with everything undone.
+/// What a run forward costs, in joules: by what a machine has counted. What comes from the host and goes to it, which is the same whatever is
+/// erased, is left out.
+///
+/// # Errors
+/// A technology without prices.
+pub fn price(machine: &Machine<'_>, technology: &Technology) -> Result<f64, PriceError> {
+    let forward = Activity { phase: Phase::Forward, counts: machine.counts(), words_in: 0, words_out: 0 };
+    let totals = Totals::new(machine.program().module(), &[forward]);
+    Ok(device(machine, technology)?.total(&totals).total())
+}
+
+fn device<'t>(machine: &Machine<'_>, technology: &'t Technology) -> Result<Device<'t>, PriceError> {
+    let flags = machine.program().module().flags;
+    let conditions = Conditions {
+        hertz: None,
+        volt: None,
+        memory_words: machine.memory().len() as u64,
+        frac: flags.format.frac().min(flags.profile.width() / 2),
+        width: flags.profile.width(),
+    };
+    Device::new(technology, conditions)
+}
+
+/// The routines of a compiled program that are cheaper to erase than to undo, on a technology: by what was counted when a
+/// machine ran the program forward with everything undone, and by what its spans left.
 ///
 /// # Errors
 /// A technology without prices.
 pub fn cheaper_to_erase(
     machine: &Machine<'_>,
+    counts: &Counts,
+    leaves: &[Leaves],
     ir: &Ir,
     technology: &Technology,
 ) -> Result<BTreeSet<String>, PriceError> {
-    let module = machine.program().module();
-    let conditions = Conditions {
-        hertz: None,
-        volt: None,
-        memory_words: machine.memory().len() as u64,
-        frac: module.flags.format.frac().min(module.flags.profile.width() / 2),
-        width: module.flags.profile.width(),
-    };
-    let device = Device::new(technology, conditions)?;
+    let device = device(machine, technology)?;
     let mut names = BTreeSet::new();
     for f in &ir.functions {
         collect(&f.body, &mut names);
     }
     // A routine that stands in several places of the code is one: what is saved in one place may be lost in another.
     let mut saved = std::collections::BTreeMap::<&str, f64>::new();
-    for undoing in undoings(module, &machine.counts()) {
+    for undoing in undoings(machine.program().module(), counts, leaves) {
         if let Some(name) = origin(&undoing.name, &names) {
             let choice = undoing.choice(&device);
             *saved.entry(name).or_insert(0.0) += choice.uncompute - choice.erase;

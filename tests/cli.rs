@@ -1,21 +1,18 @@
 //! The command line as a person or a script meets it: exit status, streams, options, formats.
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::path::PathBuf;
 
 use assert_cmd::Command;
+use command::run;
 use serde_json::Value;
 
 fn pendula(args: &[&str]) -> Command {
     let mut command = Command::cargo_bin("pendula").expect("the binary");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(args).env_remove("RUST_LOG").env("NO_COLOR", "1");
     command
-}
-
-/// Exit status, standard output, standard error.
-fn run(args: &[&str], input: &str) -> (i32, String, String) {
-    let output = pendula(args).write_stdin(input).output().expect("runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
 }
 
 fn json(args: &[&str], input: &str) -> (i32, Value) {

@@ -31,6 +31,7 @@ use pendula::asm::diagnostic::{Diagnostic, Severity};
 use pendula::asm::{codes, invert, object, pisa};
 use pendula::compiler::compile::{Options as NilOptions, compile, compile_janus};
 use pendula::compiler::{janus, nil};
+use pendula::isa::budget::{self, Exceeded, Resource};
 use pendula::isa::counts::Direction;
 use pendula::isa::verify::Problem;
 use pendula::isa::{Fault, manual};
@@ -85,19 +86,24 @@ fn the_manual_is_up_to_date() {
 /// What the command line and the machine's setting up say, apart from the lists below: code, title, help.
 const RUNNING: &[(&str, &str, &str)] = &[
     (
+        "P0109",
+        "conditions disagree: those before and after the branches or turns of a program in Nil or Janus (a trap)",
+        "give the condition that holds afterwards just where the first one held before",
+    ),
+    (
         "P0130",
         "the run did not end within the given number of instructions",
         "raise the limit with `--max-steps`, or look where it is with `pendula run --trace`",
     ),
     (
         "P0131",
-        "a fixed-point number overflowed and wrapped (a warning)",
-        "scale the values or choose a `.format` with more integer bits; `--trap overflow` stops here",
+        "a fixed-point number overflowed and wrapped (a warning); a gradient word did, so that derivatives are wrong (an error)",
+        "scale the values, or derivatives by `--seed`, or choose a `.format` with more integer bits; `--trap overflow` stops here",
     ),
     (
         "P0132",
-        "`zero.f` cleared a number that was not zero (a warning)",
-        "a run back does not restore it; 64 bits are counted as lost each time",
+        "`zero.f` cleared rests of rounding (no warning; in one line with `--drift` or `-v`)",
+        "nothing is to be done: a rest within the bound is let go, a run back does not restore it, and 64 bits are counted as lost each time. What lies beyond the bound is P0103",
     ),
     ("P0140", "a routine span lies outside the code", "assemble the source again"),
     ("P0141", "the module has no `start`: it is a library", "write `start` and `finish` around what shall run"),
@@ -140,9 +146,10 @@ fn errors() -> String {
     );
     let chapters = [
         ("the-assembler", "The assembler", "P0001–P0082, P0201"),
+        ("budgets", "Budgets", "P0090–P0093"),
         ("the-machine", "The machine", "P0101–P0136"),
-        ("running", "Running", "P0130–P0145"),
-        ("the-checker", "The checker", "P0210–P0234"),
+        ("running", "Running", "P0109, P0130–P0145"),
+        ("the-checker", "The checker", "P0210–P0235"),
         ("objects", "Objects", "P0301–P0315"),
         ("the-inverter", "The inverter", "P0320–P0325"),
         ("programs-in-pisa", "Programs in PISA", "P0330–P0349"),
@@ -168,6 +175,19 @@ fn errors() -> String {
             let help = problem.or(long).unwrap_or_else(|| panic!("{code} has neither an example nor help"));
             let _ = write!(out, "\nHelp: {help}\n");
         }
+    }
+
+    out.push_str(
+        "\n## Budgets\n\nWhat is read may take so much and no more. Types and constants of Nil, and sources in Nil and Janus, are held to one budget; \
+         the assembler and the parsers have limits of their own, whose codes stand with theirs. Nothing is measured by the clock, so that \
+         what is refused here is refused everywhere.\n",
+    );
+    for (code, title) in budget::codes() {
+        let resource =
+            [Resource::Depth, Resource::Nodes, Resource::Bytes, Resource::Steps].into_iter().find(|r| r.code() == code);
+        let resource = resource.unwrap_or_else(|| panic!("{code} is of no resource"));
+        let exceeded = Exceeded { resource, limit: 0, what: String::new() };
+        full_entry(&mut out, code, title, exceeded.help());
     }
 
     out.push_str(

@@ -1,16 +1,13 @@
 //! `pendula grad` as a person or a script meets it: what it prints, its options, and what it refuses.
 
+#[path = "common/command.rs"]
+mod command;
+
 use assert_cmd::Command;
 use serde_json::{Value, json};
 
-/// Exit status, standard output, standard error.
 fn grad(args: &[&str], input: &str) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("pendula").expect("the binary");
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("grad").args(args);
-    command.env_remove("RUST_LOG").env("NO_COLOR", "1");
-    let output = command.write_stdin(input).output().expect("runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
+    command::run(&[&["grad"], args].concat(), input)
 }
 
 fn prints(args: &[&str], input: &str, expected: &str) {
@@ -175,6 +172,7 @@ fn the_json_object() {
                 "schema": 1,
                 "outcome": { "kind": "finished" },
                 "losses": [{ "name": "y", "value": 0.25, "gradient": { "x": -0.25 } }],
+                "ran_by": ["interpreter"],
                 "restored": true,
                 "flags": { "overflow": null, "inexact": null },
                 "diagnostics": [],
@@ -556,11 +554,15 @@ main:   start
 fn gradient_words_that_overflow_are_told() {
     let given = ["-", "--seed", "2e9", "--set", "r2.q=3"];
     let (code, out, err) = grad(&given, STEEP);
-    assert_eq!((code, out.lines().count()), (0, 2), "{out}");
+    assert_eq!((code, out.lines().count()), (1, 3), "{out}");
+    assert!(
+        out.ends_with("FAILED: a gradient word overflowed and wrapped, so that what is printed is wrong\n"),
+        "{out}"
+    );
     for part in [
-        "warning[P0131]: a gradient word overflowed and wrapped",
+        "error[P0131]: a gradient word overflowed and wrapped: derivatives are wrong",
         "<stdin>:11:9",
-        "derivatives may be wrong; choose a `.format` with more integer bits, or scale by `--seed`",
+        "choose a `.format` with more integer bits, or scale by `--seed`",
     ] {
         assert!(err.contains(part), "{part}: {err}");
     }
@@ -570,15 +572,35 @@ fn gradient_words_that_overflow_are_told() {
     let (code, value) = as_json(&[&given[..], &["--json", "--check"]].concat(), STEEP);
     let flag = &value["flags"]["overflow"];
     assert_eq!((code, &flag["of"], &flag["place"]["line"]), (1, &json!("gradient"), &json!(11)), "{value}");
+    assert_eq!(
+        (&value["outcome"]["kind"], &value["outcome"]["code"]),
+        (&json!("overflow"), &json!("P0131")),
+        "{value}"
+    );
+    assert_eq!(
+        (&value["diagnostics"][0]["code"], &value["diagnostics"][0]["severity"]),
+        (&json!("P0131"), &json!("error"))
+    );
+    let (code, value) = as_json(&[&given[..], &["--json", "--jacobian"]].concat(), STEEP);
+    assert_eq!((code, &value["outcome"]["kind"]), (1, &json!("overflow")), "{value}");
     // A second derivative alone.
     let (code, out, err) = grad(&["-", "--seed", "1.5e9", "--hessian", "--check"], STEEP);
-    assert_eq!((code, err.contains("a second derivative overflowed and wrapped")), (1, true), "{err}");
+    assert_eq!((code, err.contains("error[P0131]: a second derivative overflowed and wrapped")), (1, true), "{err}");
     assert!(out.contains("FAILED: a second derivative overflowed and wrapped"), "{out}");
     // A value.
     let (code, _, err) = grad(&["-", "--set", "x=1e5"], STEEP);
     assert_eq!((code, err.contains("warning[P0131]: a fixed-point number overflowed and wrapped")), (0, true), "{err}");
     let value = as_json(&["-", "--set", "x=1e5", "--json"], STEEP).1;
     assert_eq!(value["flags"]["overflow"]["of"], "value");
+    // A value, and after it a gradient word: neither hides the other, whatever runs the program.
+    for engine in ["interp", "jit"] {
+        let both = ["-", "--set", "x=1e5", "--seed", "2e9", "--set", "r2.q=3", "--engine", engine];
+        let (code, _, err) = grad(&both, STEEP);
+        assert_eq!(code, 1, "{err}");
+        for part in ["warning[P0131]: a fixed-point number", "error[P0131]: a gradient word"] {
+            assert!(err.contains(part), "{engine}: {part}: {err}");
+        }
+    }
     // A value next to the input, in finite differences: that says nothing of this run.
     let (code, _, err) = grad(&["-", "--set", "x=46340.95", "--check"], STEEP);
     assert_eq!((code, err.as_str()), (0, ""));

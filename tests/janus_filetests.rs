@@ -43,7 +43,7 @@ use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, levels, told_
 const EXEMPT: &[(&str, &str)] = &[("P0522", "needs a procedure of more than 1000 instances, or of 2^22 operations")];
 
 /// Traps that a program in Janus can raise.
-const TRAPS: &[&str] = &["P0101", "P0102", "P0103", "P0106", "P0107", "P0108", "P0113"];
+const TRAPS: &[&str] = &["P0101", "P0102", "P0103", "P0109", "P0113"];
 
 /// The comments of one file.
 #[derive(Default)]

@@ -220,8 +220,8 @@ impl Case {
                 let holds = |s: &&Symbol| matches!(s.kind, SymbolKind::Data { ty: Ty::F, len, .. } if (s.value..s.value + len).contains(&(at as u64)));
                 program.module().symbols.iter().any(|s| holds(&s))
             };
-            for (at, (found, wanted)) in machine.memory()[..data].iter().zip(&before.mem).enumerate() {
-                let [f, w] = [found, wanted].map(|w| f64::from_bits(*w));
+            for (at, (found, wanted)) in machine.memory()[..data].iter().copied().zip(before.mem.iter()).enumerate() {
+                let [f, w] = [found, wanted].map(f64::from_bits);
                 assert!(
                     if float(at) { close(f, w, 1e-12) } else { found == wanted },
                     "back: {f} is not {w}\n{}",
@@ -900,6 +900,36 @@ fn log_sum_exp_and_softmax() {
         [("s!", Arg::Real(0.0)), ("x", Arg::Reals(vec![1000.0, -1000.0, 1001.0]))],
     );
     sum.differentiates(&["s!"], |a| a[0][0] += log_sum_exp(&a[1]));
+}
+
+/// A sum that carries what rounding drops.
+fn exact_sum(x: impl Iterator<Item = f64>) -> f64 {
+    let (sum, rest) = x.fold((0.0_f64, 0.0_f64), |(sum, rest), x| {
+        let new = sum + x;
+        let lost = if sum.abs() >= x.abs() { (sum - new) + x } else { (x - new) + sum };
+        (new, rest + lost)
+    });
+    sum + rest
+}
+
+#[test]
+fn the_gradient_of_log_sum_exp_is_the_softmax_of_many_too() {
+    let n = 100_000;
+    let x: Vec<f64> = (0..n).map(|i| 3.0 * f64::from(i).sin()).collect();
+    let sum = case("statistics", "logsumexp!(s!, x)", [("s!", Arg::Real(0.0)), ("x", Arg::Reals(x.clone()))]);
+    let program = program(sum.module("Float64", 2));
+    let options = grad::Options { loss: Some("s!".into()), wrt: vec!["x".into()], ..grad::Options::default() };
+    let mut machine = Machine::new(&program, &Config::default()).expect("a machine");
+    let report = grad(&mut machine, &options, to_end).expect("a gradient");
+    let found: Vec<f64> = report.losses[0].gradients[0].numbers().into_iter().flatten().collect();
+    let greatest = x.iter().copied().fold(f64::MIN, f64::max);
+    let whole = exact_sum(x.iter().map(|x| (x - greatest).exp()));
+    assert_eq!(found.len(), x.len());
+    for (x, found) in x.iter().zip(found) {
+        let wanted = (x - greatest).exp() / whole;
+        // Of the greatest, too, each derivative is right in its own size.
+        assert!((found - wanted).abs() <= 1e-11 * wanted, "at {x}: {found:e}, not {wanted:e}");
+    }
 }
 
 // sorting

@@ -91,10 +91,12 @@ fn libraries_are_kept() {
     assert!(first > 0, "nothing was compiled");
     run("native", &directory, Some(&compiler)).assert().success().stdout(expected);
     assert_eq!(calls(), first, "compiled again");
-    let kept =
+    let suffixes =
         std::fs::read_dir(&directory).expect("the cache").filter_map(|e| e.ok()?.path().extension().map(Into::into));
-    let kept: Vec<PathBuf> = kept.collect();
-    assert_eq!(kept, vec![PathBuf::from("so"); first], "sources are not kept");
+    let mut suffixes: Vec<PathBuf> = suffixes.collect();
+    suffixes.sort();
+    let (so, sum) = (vec![PathBuf::from("so"); first], vec![PathBuf::from("sum"); first]);
+    assert_eq!(suffixes, [so, sum].concat(), "sources are not kept");
 }
 
 #[test]
@@ -155,6 +157,52 @@ fn batches_run_whole_programs() {
     }
 }
 
+/// Results say what has run them: batches, whatever gives their inputs, have the whole in C where single runs have.
+#[test]
+fn results_say_what_has_run_them() {
+    let directory = directory("ran-by");
+    let inputs = directory.join("z.csv");
+    std::fs::write(&inputs, "1.0\n0.5\n").expect("a file");
+    let (named, inputs) = (format!("z={}", inputs.display()), inputs.display().to_string());
+    let all = ["examples/bessel.nil", "--json"];
+    let pendula = |args: &[&str]| {
+        let mut command = Command::cargo_bin("pendula").expect("the program");
+        command.current_dir(env!("CARGO_MANIFEST_DIR")).env("PENDULA_CACHE", &directory).args(args);
+        let output = command.output().expect("runs");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let (alone, open) = (["--args", "0.0,2,1.0"], ["--args", "0.0,2,_"]);
+    for command in [&["run"][..], &["run", "--round-trip"], &["grad", "--loss", "1"]] {
+        for (engine, name) in [("native", "whole C"), ("interp", "interpreter")] {
+            let common = [command, &all, &["--engine", engine]].concat();
+            let one = pendula(&[&common[..], &alone].concat());
+            assert_eq!(one["ran_by"], serde_json::json!([name]), "{command:?} {engine}");
+            // What a whole run does not tell is named.
+            assert_eq!(one["flags"]["unnoted"].is_array(), engine == "native", "{one}");
+            for file in [&inputs, &named] {
+                let many = pendula(&[&common[..], &open, &["--batch", file]].concat());
+                for item in many["items"].as_array().expect("items") {
+                    assert_eq!(item["ran_by"], one["ran_by"], "{command:?} {engine} {file}");
+                }
+            }
+        }
+    }
+    // Counts are of code that counts.
+    let counted = ["--engine", "native", "--stats"];
+    let one = pendula(&[&["run"], &all[..], &counted, &alone].concat());
+    let many = pendula(&[&["run"], &all[..], &counted, &open, &["--batch", &inputs]].concat());
+    assert_eq!(many["items"][0]["ran_by"], one["ran_by"]);
+    for stats in [&one["stats"], &many["stats"]] {
+        let engine = &stats["engine"];
+        let ran = |key: &str| engine[key].as_u64().expect("a number");
+        assert_eq!(
+            (engine["name"].as_str(), ran("compiled") + ran("interpreted")),
+            (Some("native"), stats["instructions"].as_u64().expect("a number"))
+        );
+    }
+}
+
 /// A program in Nil in a directory of its own; what a command prints with these arguments, and on standard error.
 fn nil(directory: &Path, source: &str, args: &[&str]) -> (i32, String, String) {
     let file = directory.join("p.nil");
@@ -190,6 +238,25 @@ end
     let cache = std::fs::read_dir(directory.join("cache")).expect("the cache").filter_map(Result::ok);
     let sources = cache.filter(|e| e.path().extension().is_some_and(|e| e == "c")).count();
     assert_eq!(sources, 0, "C that could not be compiled");
+}
+
+/// A file's name stands in a comment of the C, which it must not end.
+#[test]
+fn names_of_files_end_no_comment() {
+    let top = directory("comments");
+    let source = "@i function f!(z!, x)\n    z! += x\nend\n";
+    for (n, name) in ["a*", "a*\\\n", "a*??/\n", "a*\\ \n", "a??/", "a\n#error b"].into_iter().enumerate() {
+        let directory = top.join(n.to_string()).join(name);
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let file = directory.join("p.nil");
+        std::fs::write(&file, source).expect("a file");
+        let mut command = Command::cargo_bin("pendula").expect("the program");
+        command.env("PENDULA_CACHE", top.join("cache")).args(["run", "--json", "--engine", "native", "--args", "0,7"]);
+        let output = command.arg(&file).output().expect("runs");
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let found = (&value["ran_by"], &value["values"]["z!"]);
+        assert_eq!(found, (&serde_json::json!(["whole C"]), &serde_json::json!(7)), "{name:?}");
+    }
 }
 
 /// What flows to a constant in one call is nothing to the next.

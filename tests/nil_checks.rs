@@ -1,20 +1,14 @@
 //! Checks of compiled programs that do not change in a loop: they are made before it, or not at all where they certainly hold, and trap as they
 //! did within it.
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::fs;
 use std::path::PathBuf;
 
-use assert_cmd::Command;
-
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
-/// Exit status, standard output, standard error.
 fn pendula(args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("pendula").expect("the binary");
-    command.current_dir(ROOT).args(args).env_remove("RUST_LOG").env("NO_COLOR", "1");
-    let output = command.output().expect("runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
+    command::run(args, "")
 }
 
 fn written(name: &str, text: &str) -> String {

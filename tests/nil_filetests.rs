@@ -45,7 +45,7 @@ const EXEMPT: &[(&str, &str)] =
     &[("P0454", "needs a function of more than 2^22 operations, or as much of something else")];
 
 /// Traps that a program in Nil can raise.
-const TRAPS: &[&str] = &["P0101", "P0102", "P0103", "P0107", "P0108", "P0113", "P0114", "P0115", "P0118", "P0119"];
+const TRAPS: &[&str] = &["P0101", "P0102", "P0103", "P0109", "P0113", "P0114", "P0115", "P0118", "P0119"];
 
 /// Comments with a value.
 const OPTIONS: &[&str] = &["args", "types", "entry", "format", "set", "shown", "grad"];

@@ -1,11 +1,13 @@
 //! How much of a program in Nil is uncomputing: the levels that `docs/src/energy.md` compares with the papers' are what is measured here,
 //! and the ways to compile a routine, to undo it, to erase it, and to choose by the energy model, differ in nothing but their cost.
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use assert_cmd::Command;
 use serde_json::Value;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -65,13 +67,8 @@ const WORKLOADS: &[Workload] = &[
     },
 ];
 
-/// Exit status, standard output, standard error.
 fn pendula(args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("pendula").expect("the binary");
-    command.current_dir(ROOT).args(args).env_remove("RUST_LOG").env("NO_COLOR", "1");
-    let output = command.output().expect("runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
+    command::run(args, "")
 }
 
 fn json(args: &[&str]) -> Value {

@@ -371,6 +371,10 @@ fn the_checker_tells_what_cannot_work() {
     // What a pair leaps over, unless something else leads there.
     assert_eq!(found("START\na: BRA b\nADDI $1 1\nADDI $2 1\nb: BRA a\nFINISH\n"), [("P0234", 4)]);
     assert_eq!(found("START\na: BEQ $3 $4 b\nADDI $1 1\nb: BEQ $3 $4 a\nFINISH\n"), []);
+    // What is done before `START` is not undone; branches alone are nothing to be undone.
+    assert_eq!(found(".start m\nm: ADDI $3 7\nEMIT $3\nSTART\nADDI $4 2\nFINISH\n"), [("P0235", 5)]);
+    assert_eq!(found("START\nADDI $1 1\nSTART\nFINISH\n"), [("P0235", 4)]);
+    assert_eq!(found("a: BRA b\nADDI $9 1\nb: BRA a\nSTART\nFINISH\n"), [("P0234", 3)]);
     // Registers may lead anywhere: a routine and its call.
     assert_eq!(found("START\nBRA f\nFINISH\ntop: BRA end\nf: SWAPBR $2\nNEG $2\nADDI $3 1\nend: BRA top\n"), []);
 }

@@ -1,17 +1,15 @@
 //! The state of programs in PISA and Janus by name: what is set, shown and saved, and what is refused.
 
+#[path = "common/command.rs"]
+mod command;
+
 use std::path::PathBuf;
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
 
 /// Exit status, standard output, standard error.
 fn run(args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("pendula").expect("the binary");
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(args).env_remove("RUST_LOG").env("NO_COLOR", "1");
-    let output = command.output().expect("runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
+    command::run(args, "")
 }
 
 /// A file of this test's own.
@@ -114,6 +112,9 @@ fn batches_of_pisa_give_and_save_data() {
     let (code, out, err) =
         run(&["run", &cells, "--batch", &format!("n={numbers}"), "--save", &format!("table={saved}")]);
     assert_eq!((code, err.as_str()), (0, ""));
+    // What is saved is not printed, too.
+    assert!(!out.contains("table"), "{out}");
+    let (_, out, _) = run(&["run", &cells, "--batch", &format!("n={numbers}")]);
     let head = out.lines().next().unwrap_or("");
     assert!(["n", "table", "$1"].iter().all(|name| head.split_whitespace().any(|w| w == *name)), "{out}");
     assert_eq!(std::fs::read_to_string(&saved).expect("saved"), "item,table[0],table[1],error\n0,1,2,\n1,1,2,\n");
@@ -193,6 +194,8 @@ fn batches_of_janus_give_and_save_variables() {
     let batch = format!("a={numbers}");
     let (code, out, err) = run(&["run", &store, "--batch", &batch, "--show", "m", "--save", &format!("m={saved}")]);
     assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, "");
+    let (_, out, _) = run(&["run", &store, "--batch", &batch, "--show", "m"]);
     assert!(out.contains("{{1, 6}, {3, 4}}") && out.contains("{{1, 7}, {3, 4}}"), "{out}");
     let lines = "item,m[0][0],m[0][1],m[1][0],m[1][1],error\n0,1,6,3,4,\n1,1,7,3,4,\n";
     assert_eq!(std::fs::read_to_string(&saved).expect("saved"), lines);

@@ -33,6 +33,8 @@ pub struct Options {
     pub include_outside: bool,
     /// Bytes that are read at most, over all files, with what macros expand to. At most 2 GiB, whatever stands here.
     pub max_source: usize,
+    /// Bytes that macros expand to at most. A few lines of macros within macros can ask for any number.
+    pub max_expansion: usize,
     /// Words of data at most.
     pub max_data: u64,
     /// Statements at most, after expansion.
@@ -48,6 +50,7 @@ impl Default for Options {
         Options {
             include_outside: false,
             max_source: 256 << 20,
+            max_expansion: 16 << 20,
             max_data: 1 << 27,
             max_statements: 1 << 24,
             loader: None,

@@ -129,6 +129,8 @@ rules! {
         "end the run with `FINISH`, or branch around the data";
     Dead "P0234" Warning "code of PISA that no run comes to"
         "remove it, or let a branch before it be named by another one";
+    LateStart "P0235" Warning "what a run of PISA does before `START`, where the run back ends"
+        "let the run begin at `START`: put it, and `.start`, before what is to be undone";
 }
 
 /// The codes of this module with a title each.

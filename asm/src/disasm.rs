@@ -285,22 +285,23 @@ const fn directive(ty: Ty) -> &'static str {
 
 /// Data directives for a range of the data segment; the labels go before the first.
 fn words(module: &Module, range: std::ops::Range<usize>, ty: Ty, mut labels: &[&str], out: &mut Text) {
-    let whole = range.len();
-    let mut rest = &module.data[range];
-    while !rest.is_empty() {
-        let zeros = rest.iter().take_while(|&&w| w == 0).count();
-        if zeros >= SPACE_FROM || (zeros > 1 && zeros == whole) {
+    let data = &module.data;
+    let zeros_from = |at: usize| data.next_nonzero(at).map_or(range.end, |n| n.min(range.end)) - at;
+    let mut at = range.start;
+    while at < range.end {
+        let zeros = zeros_from(at);
+        if zeros >= SPACE_FROM || (zeros > 1 && zeros == range.len()) {
             out.all_labelled(std::mem::take(&mut labels), ".space", &space(zeros, ty));
-            rest = &rest[zeros..];
+            at += zeros;
             continue;
         }
         let mut line = String::new();
         let mut taken = 0;
-        for (n, &word) in rest.iter().enumerate() {
-            if rest.get(n..n + SPACE_FROM).is_some_and(|run| run.iter().all(|&w| w == 0)) {
+        for n in 0..range.end - at {
+            if zeros_from(at + n) >= SPACE_FROM {
                 break;
             }
-            let text = number(word, ty, module.flags.format);
+            let text = number(data.get(at + n).unwrap_or(0), ty, module.flags.format);
             if n > 0 && (n == 8 || 2 * COLUMN + line.len() + 2 + text.len() > WIDTH) {
                 break;
             }
@@ -311,7 +312,7 @@ fn words(module: &Module, range: std::ops::Range<usize>, ty: Ty, mut labels: &[&
             taken = n + 1;
         }
         out.all_labelled(std::mem::take(&mut labels), directive(ty), &line);
-        rest = &rest[taken..];
+        at += taken;
     }
 }
 

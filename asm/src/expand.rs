@@ -28,8 +28,6 @@ const MAX_MACROS: usize = 64;
 const MAX_PARAMS: usize = 64;
 /// How deep includes nest.
 const MAX_INCLUDES: usize = 32;
-/// How long one expansion may be.
-const MAX_EXPANSION: usize = 1 << 24;
 /// How many files a place can name.
 const MAX_FILES: usize = 1 << 16;
 
@@ -80,6 +78,8 @@ pub(crate) struct Expander<'o> {
     open: Vec<usize>,
     /// Bytes read so far, expansions included.
     spent: usize,
+    /// Bytes of expansions so far.
+    expanded: usize,
     uses: u64,
     stopped: bool,
     /// Whether uses of macros nested too deep: the outermost is left.
@@ -91,7 +91,18 @@ impl<'o> Expander<'o> {
     pub(crate) fn read(name: &str, text: String, options: &'o Options) -> (Session, Files) {
         let files = Files::new(name, options);
         let (s, macros, open) = (Session::new(), Vec::new(), Vec::new());
-        let mut e = Expander { s, files, options, macros, open, spent: 0, uses: 0, stopped: false, runaway: false };
+        let mut e = Expander {
+            s,
+            files,
+            options,
+            macros,
+            open,
+            spent: 0,
+            expanded: 0,
+            uses: 0,
+            stopped: false,
+            runaway: false,
+        };
         // Offsets are of 32 bits; a text beyond them is not read.
         let fits = text.len() <= e.limit();
         let base = if fits { e.s.add_file(text.len()) } else { e.s.add_file(0) };
@@ -112,6 +123,13 @@ impl<'o> Expander<'o> {
     fn too_large(&mut self, span: Span, via: Via) {
         let message = format!("the source is larger than {} bytes, with what macros expand to", self.limit());
         self.s.fail(codes::TOO_LARGE, message, span, via, "allow more with `--max-source`, or divide the program");
+        self.stopped = true;
+    }
+
+    fn expands_too_far(&mut self, span: Span, via: Via) {
+        let message = format!("macros expand to more than {} bytes", self.options.max_expansion);
+        let help = "a loop or a procedure takes less room; allow more with `--max-expansion`";
+        self.s.fail(codes::TOO_LARGE, message, span, via, help);
         self.stopped = true;
     }
 
@@ -267,13 +285,20 @@ impl<'o> Expander<'o> {
             }
         }
         self.uses += 1;
-        let room = self.limit().saturating_sub(self.spent).min(MAX_EXPANSION);
-        let Some(expansion) = substitute(&definition, input, &args, self.uses, room) else {
-            self.too_large(span, input.via);
+        let left = self.limit().saturating_sub(self.spent);
+        let most = self.options.max_expansion.saturating_sub(self.expanded);
+        let Some(expansion) = substitute(&definition, input, &args, self.uses, left.min(most)) else {
+            if most < left {
+                self.expands_too_far(span, input.via);
+            } else {
+                self.too_large(span, input.via);
+            }
             return;
         };
         // One more, so that empty macros do not come for nothing.
-        if self.spend(expansion.text.len() + 1, span, input.via).is_err() {
+        let bytes = expansion.text.len() + 1;
+        self.expanded = self.expanded.saturating_add(bytes);
+        if self.spend(bytes, span, input.via).is_err() {
             return;
         }
         let via = self.s.add_use(name, span, input.via);

@@ -33,6 +33,7 @@ use pendula_isa::encode::{Pool, decode, encode, from_bytes, to_bytes};
 use pendula_isa::inst::Inst;
 use pendula_isa::module::{Module, Symbol, SymbolKind};
 use pendula_isa::types::{Profile, Ty};
+use pendula_isa::words::SparseWords;
 
 pub use error::{CODES, ObjectError, codes};
 pub use side::VERSION;
@@ -78,6 +79,7 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
     }
     valid::check(module)?;
     let cut = zeros_begin(module);
+    let data: Vec<u64> = module.data.iter().take(cut).collect();
     let mut notes = Vec::new();
     for symbol in &module.symbols {
         side::put_symbol(&mut notes, symbol.global, &symbol.doc);
@@ -87,7 +89,7 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
     let sections = [
         Section::new(TEXT, alloc | elf::SHF_EXECINSTR, to_bytes(&words)),
         Section::new(RODATA, alloc, to_bytes(pool.words())),
-        Section::new(DATA, alloc | elf::SHF_WRITE, to_bytes(&module.data[..cut])),
+        Section::new(DATA, alloc | elf::SHF_WRITE, to_bytes(&data)),
         Section { zeros: Some(zeros), ..Section::new(BSS, alloc | elf::SHF_WRITE, Vec::new()) },
         Section::new(side::FLAGS, elf::SectionFlags(0), side::write_flags(&module.flags)),
         Section::new(side::TEXTS, elf::SectionFlags(0), side::write_texts(&module.texts)),
@@ -121,7 +123,7 @@ impl Section {
 
 /// Where the zeros at the end of the data begin, moved up to the end of the object that straddles the place.
 fn zeros_begin(module: &Module) -> usize {
-    let mut cut = module.data.iter().rposition(|&w| w != 0).map_or(0, |n| n + 1) as u64;
+    let mut cut = module.data.trimmed_len() as u64;
     let mut objects: Vec<(u64, u64)> = module
         .symbols
         .iter()
@@ -373,8 +375,8 @@ impl<'a> File<'a> {
     }
 
     /// The data segment, and how much of it `.data` holds.
-    fn data(&self) -> Result<(Vec<u64>, u64), ObjectError> {
-        let mut data = words(DATA, self.optional(DATA)?)?;
+    fn data(&self) -> Result<(SparseWords, u64), ObjectError> {
+        let mut data = SparseWords::from(&words(DATA, self.optional(DATA)?)?[..]);
         let cut = data.len() as u64;
         if let Some((_, section)) = self.find(BSS)? {
             if section.sh_type(LE) != elf::SHT_NOBITS {
@@ -388,7 +390,7 @@ impl<'a> File<'a> {
             if size > DATA_LIMIT {
                 return Err(ObjectError::TooLarge { section: BSS, size, unit: "words", limit: DATA_LIMIT });
             }
-            data.resize(size as usize, 0);
+            data.push_zeros(size as usize - data.len());
         }
         Ok((data, cut))
     }

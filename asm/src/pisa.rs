@@ -116,6 +116,12 @@ struct Reader<'a> {
     module: Module,
 }
 
+/// Whether a character is obeyed where it should be shown: control characters, and what turns the direction of writing.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 impl<'a> Reader<'a> {
     fn read(&mut self, text: &'a str) {
         // A mark of the encoding, as some editors write it.
@@ -243,6 +249,8 @@ impl<'a> Reader<'a> {
         let problem = match name {
             "" => Some("a label has a name before its `:`"),
             _ if name.contains(':') => Some("a label has one `:`, at its end"),
+            // Such a name could not be told from another where it is shown.
+            _ if name.contains(is_invisible) => Some("a label's name has no characters that are not seen"),
             _ => None,
         };
         if let Some(problem) = problem {

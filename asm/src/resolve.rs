@@ -345,7 +345,7 @@ impl Resolver<'_> {
             }
             Op::Space(ty) => {
                 let len = self.program.spaces.pop_front().unwrap_or(0) as usize;
-                self.module.data.resize(self.module.data.len() + len, 0);
+                self.module.data.push_zeros(len);
                 if let Some(ty) = ty {
                     self.set_type(ty);
                 }

@@ -167,6 +167,9 @@ fn macros_without_end() {
     let lines: String = (0..40).map(|n| format!(" .macro m{n}\n m{}\n m{}\n .endm\n", n + 1, n + 1)).collect();
     let a = assemble("x", format!(" .macro m40\n inc r1\n .endm\n{lines} m0\n"), &options);
     assert_eq!(errors(&a)[0].0, "P0044");
+    let a = assemble("x", format!(" .macro m60\n .endm\n{bomb} m0\n"), &Options::default());
+    let found = errors(&a);
+    assert_eq!((found[0].0, a.diagnostics[0].message.as_str()), ("P0044", "macros expand to more than 16777216 bytes"));
     // An argument that doubles with every use.
     fails(" .macro f a\n f \\a\\a\n .endm\n f x\n", &[("P0044", "f")]);
 }

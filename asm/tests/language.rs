@@ -29,7 +29,7 @@ bottom: jmp.ne  r4, r3, top         ; left only with r4 = r3
     assert_eq!(m.code.len(), 10);
     assert_eq!((m.code[3].imm, m.code[7].imm), (4, -4));
     assert_eq!(m.locs[3], Loc { file: 0, line: 8, column: 9 });
-    assert_eq!(m.data, [18]);
+    assert_eq!(m.data.to_vec(), [18]);
     assert_eq!(m.files, ["test.rasm"]);
     let names: Vec<_> = m.symbols.iter().map(|s| (s.name.as_str(), s.value)).collect();
     assert_eq!(names, [("n", 0), ("main", 0), ("top", 3), ("bottom", 7)]);
@@ -178,8 +178,9 @@ fn data_objects_have_types_and_lengths() {
 e: .space 2*2, q\nf: .space 1\n .fixed 1\ng: h: .word 1.5q, 2\ni: .quad 7\n .text\n .data\n .word 8\nj:\n .text\n inc r1\nmain: inc r2\n",
     );
     let one = 1u64 << 32;
-    assert_eq!(m.data[..8], [1, u64::MAX - 1, 120, 1, one, one / 2, 3, 1f64.to_bits()]);
-    assert_eq!(m.data[8..10], [0, log::ZERO]);
+    let data = m.data.to_vec();
+    assert_eq!(data[..8], [1, u64::MAX - 1, 120, 1, one, one / 2, 3, 1f64.to_bits()]);
+    assert_eq!(data[8..10], [0, log::ZERO]);
     let object = |name: &str| match m.symbol(name).unwrap().kind {
         SymbolKind::Data { ty, len, .. } => (m.symbol(name).unwrap().value, ty.letter(), len),
         kind => panic!("{kind:?}"),
@@ -194,7 +195,7 @@ e: .space 2*2, q\nf: .space 1\n .fixed 1\ng: h: .word 1.5q, 2\ni: .quad 7\n .tex
     assert_eq!(object("h"), object("g"));
     assert_eq!(object("i"), (18, 'i', 2));
     assert_eq!(object("j"), (20, 'i', 0));
-    assert_eq!(m.data[16..20], [3 << 31, 2, 7, 8]);
+    assert_eq!(data[16..20], [3 << 31, 2, 7, 8]);
 }
 
 #[test]

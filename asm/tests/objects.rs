@@ -7,7 +7,7 @@ use pendula_asm::invert::{InvertError, invert};
 use pendula_asm::object::{self, ObjectError};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Flags, Loc, Module, Span, Symbol, SymbolKind};
-use pendula_isa::num::Format;
+use pendula_isa::num::{Format, decimal};
 use pendula_isa::operand::{Operand, OperandKind};
 use pendula_isa::table::Flow;
 use pendula_isa::types::{Cond, Profile, Reg, Ty};
@@ -74,7 +74,7 @@ fn fib() -> Module {
         i("jmp.ne", &[r(4), r(3), to(-4)]),
         i("sub", &[r(3), at(0)]),
     ]);
-    module.data = vec![18];
+    module.data = vec![18].into();
     module.symbols = vec![
         symbol("n", data(Ty::Int, 1, true, false), 0),
         symbol("main", SymbolKind::Label, 0),
@@ -102,7 +102,7 @@ fn mixed() -> Module {
         i("uncall", &[to(-9)]),
         i("finish", &[]),
     ]);
-    module.data = vec![1, 0, 3 << 42, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    module.data = vec![1, 0, 3 << 42, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0].into();
     module.symbols = vec![
         symbol("big", data(Ty::F, 8, false, true), 5),
         symbol("f", SymbolKind::Proc, 0),
@@ -133,7 +133,7 @@ fn objects_hold_modules() {
 #[test]
 fn zeros_at_the_end_of_the_data_cost_nothing() {
     let mut module = fib();
-    module.data.resize(1 << 22, 0);
+    module.data.push_zeros((1 << 22) - module.data.len());
     module.symbols.push(symbol("heap", data(Ty::Q, (1 << 22) - 1, false, false), 1));
     let bytes = object::write(&module).unwrap();
     assert!(bytes.len() < 4096, "{}", bytes.len());
@@ -170,7 +170,8 @@ fn modules_that_are_none_are_not_written() {
     let mut module = mixed();
     module.texts.clear();
     assert_eq!(code(&module), "P0310");
-    let module = Module { data: vec![0; (object::DATA_LIMIT + 1) as usize], ..Module::default() };
+    let mut module = Module::default();
+    module.data.push_zeros(object::DATA_LIMIT as usize + 1);
     assert_eq!(code(&module), "P0305");
 }
 
@@ -501,7 +502,7 @@ fn idle_instructions_and_addresses() {
 fn imports_that_nothing_uses() {
     let mut module = fib();
     module.symbols.push(symbol("unused", data(Ty::Q, 3, true, false), 1));
-    module.data = vec![0; 4];
+    module.data = vec![0; 4].into();
     assert_eq!(codes(&module), [("P0224", At::Symbol("unused".to_string()))]);
     let base = Operand::Mem { base: Reg::new(9).unwrap(), index: Reg::ZERO, offset: 0 };
     module.code[2] = i("add", &[r(2), base]);
@@ -530,10 +531,16 @@ impl Maker<'_> {
     }
 
     fn word(&mut self) -> u64 {
-        match self.byte() % 4 {
+        match self.byte() % 5 {
             0 => u64::from(self.byte()),
             1 => u64::from(self.byte()).wrapping_neg(),
             2 => f64::from(self.byte()).to_bits(),
+            3 => {
+                // Beside a decimal of few digits, whose neighbours' texts are the hardest to tell from it.
+                let short = format!("{}.{}", self.byte(), self.byte());
+                let word = decimal::parse_q(&short, self.module.flags.format).expect("a number");
+                word.wrapping_add(u64::from(self.byte() % 5)).wrapping_sub(2)
+            }
             _ => (0..8).fold(0, |w, _| w << 8 | u64::from(self.byte())),
         }
     }

@@ -1,5 +1,6 @@
 //! The whole way: source text to a module.
 
+use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Severity, Sources};
 use pendula_isa::{Format, Module};
 
@@ -24,6 +25,8 @@ pub struct Options {
     pub format: Option<Format>,
     /// Whether floating-point sums may be rounded in other places than they are written in.
     pub fast_float: bool,
+    /// What reading the program may take.
+    pub budget: Budget,
     /// The passes that are run.
     pub switches: Switches,
     /// What is erased instead of undone.
@@ -70,8 +73,17 @@ pub struct Janus {
     pub store: Vec<janus::store::Variable>,
 }
 
+/// What comes of a program whose text is beyond the budget.
+fn too_large(name: &str, text: &str, options: &Options) -> Option<Compiled> {
+    let exceeded = options.budget.large(text.len() as u64, || format!("`{name}`")).err()?;
+    Some(Compiled { diagnostics: vec![exceeded.diagnostic()], ..Compiled::default() })
+}
+
 /// Compiles a program in Nil.
 pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
+    if let Some(refused) = too_large(name, &text, options) {
+        return refused;
+    }
     let mut sources = Sources::default();
     let (inputs, mut diagnostics) = read(&mut sources, name, text);
     let failed = |d: &[Diagnostic]| d.iter().any(|d| d.severity == Severity::Error);
@@ -81,6 +93,7 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
         types: options.types.clone(),
         format: options.format,
         fast_float: options.fast_float,
+        budget: options.budget,
     };
     // What could be read is looked at even if something could not: errors of both kinds are told at once, but for what follows from them.
     let syntax = failed(&diagnostics);
@@ -107,6 +120,9 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
 
 /// Compiles a program in Janus.
 pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
+    if let Some(refused) = too_large(name, text, options) {
+        return refused;
+    }
     let mut sources = Sources::default();
     let read = janus::read(&mut sources, name, text, &options.janus);
     let mut out = Compiled {

@@ -1,13 +1,17 @@
 //! What the fuzz targets check of a module, however it came about.
 
+pub mod compiled;
+pub mod text;
+
 use pendula_asm::assemble::{Assembly, Options, assemble};
+use pendula_asm::pisa::{self, import};
 use pendula_asm::{check, disasm, fmt, invert, object};
 use pendula_isa::counts::{Counts, Direction, Mode};
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Ty};
-use pendula_vm::{Config, Machine, Outcome, Program, Stepped};
+use pendula_vm::{Carriage, Config, Engine, Machine, Outcome, Program, Stepped};
 
 /// Instructions that a run may execute.
 const STEPS: u64 = 10_000;
@@ -172,5 +176,52 @@ pub fn run(module: &Module) {
     if is_exact(module) {
         assert_eq!(blocks.digest(), start);
         assert_eq!(blocks.executed(), 2 * executed);
+    }
+}
+
+/// Text of PISA, in one of the ways in which it is read; what is a program runs both ways, and what is translated assembles.
+pub fn pisa(text: &str) {
+    let strange = text.starts_with("; bugs");
+    let read = pisa::Options { pendvm_bugs: strange, strict: text.starts_with("; strict"), ..pisa::Options::default() };
+    if let Some(module) = pisa::read("fuzz.pisa", text, &read).module {
+        assert_eq!(object::read(&object::write(&module).expect("it can be written")).as_ref(), Ok(&module));
+        check::check(&module);
+        if let Ok(inverse) = invert::invert(&module) {
+            assert_eq!(bare(&invert::invert(&inverse).expect("it was inverted once")), bare(&module));
+        }
+        run(&module);
+    }
+    let imported = import::import("fuzz.pisa", text, &import::Options { read, ..import::Options::default() });
+    if let Some(text) = imported.text {
+        let assembly = assembly(&text);
+        assert!(assembly.module.is_some(), "{:#?}\n{text}", assembly.diagnostics);
+    }
+}
+
+/// Runs a module on the interpreter and in compiled code: they agree in everything, both ways, with gradient words and without.
+pub fn engines(module: &Module) {
+    let Ok(program) = Program::new(module.clone(), true) else { return };
+    let mem = Some(module.data.len() as u64 + MEMORY);
+    let plain = Config { mem, engine: Engine::Interpreter, ..Config::default() };
+    for tier_up in [0, 3] {
+        for carriage in [Carriage::Plain, Carriage::Gradient] {
+            let jit = Config { engine: Engine::Jit, warm_up: 0, tier_up, ..plain };
+            let (Ok(mut a), Ok(mut b)) = (Machine::new(&program, &plain), Machine::new(&program, &jit)) else { return };
+            for direction in [Direction::Forward, Direction::Backward] {
+                let outcomes = [&mut a, &mut b].map(|m| {
+                    m.carry(carriage);
+                    m.begin(direction);
+                    m.run(Some(STEPS))
+                });
+                assert_eq!(outcomes[0], outcomes[1], "{direction:?} {carriage:?}");
+                assert_eq!(a.digest(), b.digest(), "{direction:?} {carriage:?}");
+                assert_eq!(a.flags(), b.flags(), "{direction:?} {carriage:?}");
+                let len = module.code.len();
+                assert_eq!(per_instruction(&a.counts(), len), per_instruction(&b.counts(), len));
+                if outcomes[0] != Outcome::Finished {
+                    break;
+                }
+            }
+        }
     }
 }

@@ -2,17 +2,20 @@
 //! erasing its ancillas instead would, and from which frequency on that is
 //! cheaper.
 
+use std::collections::BTreeSet;
+
 use pendula_isa::counts::{Counts, Direction, Mode};
-use pendula_isa::inst::Inst;
+use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span};
-use pendula_isa::operand::Slot;
-use pendula_isa::table::Flow;
-use pendula_isa::types::Reg;
+use pendula_isa::operand::{Operand, Slot};
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::types::{Cond, Reg, Ty};
+use pendula_isa::verify::{is_row, target};
 
 use crate::called::{Called, Done};
 use crate::price::{Conditions, Device, WORD};
 use crate::technology::Logic;
-use crate::work::Work;
+use crate::work::{Work, share};
 
 /// A routine that is undone.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +32,13 @@ pub struct Undoing {
     pub work: Work,
     /// What the procedures did that undoing it called: of each its mean over all calls in the same direction.
     pub called: Work,
-    /// Words that would have to be erased each time: the registers that the routine writes, and for each word of memory that it writes one, there and
-    /// in the procedures that it calls.
+    /// Words that would have to be erased each time, on average, rounded up: those that the routine leaves neither zero nor as they were, in registers
+    /// and in memory, there and in the procedures that it calls.
     pub words: u64,
+    /// What erasing them takes beside what is lost with them, in all.
+    pub erasing: Work,
+    /// How many these words are in all.
+    pub erased: u64,
     /// Whether the routine calls procedures.
     pub calls: bool,
     /// Whether it calls some by an address in a register: what those do is in none of the figures.
@@ -53,18 +60,44 @@ pub struct Choice {
     pub between: Option<(f64, f64)>,
 }
 
-/// The routines of a program that were undone in a run forward.
-pub fn undoings(module: &Module, counts: &Counts) -> Vec<Undoing> {
+/// What a span did, each time that it ran forward, in a run that was followed or the beginning of one: plain data, made by who runs programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Leaves {
+    /// How often it was entered, and left.
+    pub entries: u64,
+    /// How often its first instruction ran.
+    pub first: u64,
+    /// How often its last one ran.
+    pub last: u64,
+    /// Registers that were left neither zero nor as they were, as far as is known whatever they hold; summed over all entries.
+    pub registers: u64,
+    /// The same of words of memory.
+    pub memory: u64,
+}
+
+/// The routines of a program that were undone in a run forward. `leaves` is what each of the module's spans did, where that is known: else a span
+/// counts as entered whenever its first and its last instruction ran, and everything that it may write as left.
+pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undoing> {
     let called = Called::new(module, counts);
     let forward = |mode: &Mode| mode.direction == Direction::Forward && mode.level == 0;
     let executed: Vec<u64> = (0..module.code.len() as u32)
         .map(|at| called.executed(at).filter(|(mode, _)| forward(mode)).map(|(_, n)| n).sum())
         .collect();
-    // A span whose first instruction is a loop's is entered as often as its last instruction is left, and the other way round.
+    let leaves = |s: &Span| {
+        let at = module.spans.iter().position(|o| std::ptr::eq(o, s));
+        at.and_then(|n| leaves.get(n)).copied().unwrap_or_default()
+    };
+    // How often an instruction ran tells how often control came to the span, unless jumps on both its sides lead past each other; then it is as
+    // often, for each time that its ends ran, as where it was followed.
     let entered = |s: &Span| {
         let last = s.end.saturating_sub(1).max(s.start);
         let at = |n: u32| executed.get(n as usize).copied().unwrap_or(0);
-        at(s.start).min(at(last))
+        let (both, followed) = (at(s.start).min(at(last)), leaves(s));
+        match (entries(&module.code, &executed, s), followed.first.min(followed.last)) {
+            (Some(entries), _) => entries,
+            (None, 0) => both,
+            (None, all) => share(both, followed.entries, all),
+        }
     };
     // What a span did itself, and what it called.
     let measured = |s: &Span| {
@@ -90,24 +123,31 @@ pub fn undoings(module: &Module, counts: &Counts) -> Vec<Undoing> {
         }
         let (own, others) = measured(undo);
         let (done, there) = measured(routine);
-        let mut written = [false; Reg::COUNT];
         let code = module.code.get(routine.start as usize..routine.end as usize).unwrap_or_default();
-        for inst in code {
-            for slot in inst.kind.layout() {
-                if let Slot::Target(f) = slot {
-                    written[inst.regs[f as usize].index()] = true;
-                }
+        let followed = leaves(routine);
+        let (registers, memory) = if followed.entries > 0 {
+            let all = |n: u64| share(times, n, followed.entries);
+            (all(followed.registers), all(followed.memory))
+        } else {
+            let memory = done.memory.saturating_add(there.memory);
+            let each = memory.div_ceil(entered(routine).max(1));
+            (registers_written(code).saturating_mul(times), each.saturating_mul(times))
+        };
+        let erased = registers.saturating_add(memory);
+        let mut erasing = Work::default();
+        for (word, n) in [(Operand::Reg(Reg::SP), registers), (WORD_OF_MEMORY, memory)] {
+            if let Ok(erase) = Inst::build(ERASE, &[word]) {
+                erasing.add_times(&Work::of(&erase, Mode::default()), n);
             }
         }
-        written[0] = false;
-        let registers = written.iter().filter(|w| **w).count() as u64;
-        let memory = done.memory.saturating_add(there.memory);
         out.push(Undoing {
             name: undo.name.clone(),
             routine: routine.start,
             undoing: undo.start,
             times,
-            words: registers + memory.div_ceil(entered(routine).max(1)),
+            words: erased.div_ceil(times),
+            erasing,
+            erased,
             calls: code.iter().any(is_call),
             unknown: [&own, &others, &done, &there].iter().any(|d| d.unknown),
             work: own.work,
@@ -117,6 +157,60 @@ pub fn undoings(module: &Module, counts: &Counts) -> Vec<Undoing> {
     out
 }
 
+/// How often a span was entered, if executions of its neighbours tell.
+fn entries(code: &[Inst], executed: &[u64], span: &Span) -> Option<u64> {
+    let ran = |at: u32| executed.get(at as usize).copied();
+    let first = code.get(span.start as usize)?;
+    let within = |to: u32| (span.start..span.end).contains(&to);
+    let loops =
+        matches!(first.kind.flow(), Flow::Jump) && target(code, span.start, first).is_some_and(|(to, _)| within(to));
+    if !loops {
+        return ran(span.start);
+    }
+    fallen(code, executed, span.start.checked_sub(1)?).filter(|n| Some(*n) <= ran(span.start))
+}
+
+/// How often control fell from an instruction to the next one: every time that it ran, unless it jumps. It has jumped as often as the place where it lands
+/// was not fallen into.
+fn fallen(code: &[Inst], executed: &[u64], mut at: u32) -> Option<u64> {
+    let mut seen = BTreeSet::new();
+    let mut sum = i128::from(*executed.get(at as usize)?);
+    // Each jump leads to the next question, until one has been asked before.
+    loop {
+        let inst = code.get(at as usize)?;
+        if !is_row(inst, Row::Jmp, false) {
+            return u64::try_from(sum).ok();
+        }
+        if !seen.insert(at) {
+            return None;
+        }
+        let (lands, _) = target(code, at, inst)?;
+        // fallen(at) = ran(at) − ran(lands) + fallen(lands − 1).
+        sum -= i128::from(*executed.get(lands as usize)?);
+        at = lands.checked_sub(1)?;
+        sum += i128::from(*executed.get(at as usize)?);
+    }
+}
+
+/// The instruction that erases.
+const ERASE: Kind = Kind::Row { row: Row::Erase, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
+/// A word of memory, which costs the same wherever it is.
+const WORD_OF_MEMORY: Operand = Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset: 0 };
+
+/// How many registers some code may write.
+fn registers_written(code: &[Inst]) -> u64 {
+    let mut written = [false; Reg::COUNT];
+    for inst in code {
+        for slot in inst.kind.layout() {
+            if let Slot::Target(f) = slot {
+                written[inst.regs[f as usize].index()] = true;
+            }
+        }
+    }
+    written[0] = false;
+    written.iter().filter(|w| **w).count() as u64
+}
+
 fn is_call(inst: &Inst) -> bool {
     matches!(inst.kind.flow(), Flow::Call | Flow::CallRegister | Flow::GradientCall)
 }
@@ -124,10 +218,10 @@ fn is_call(inst: &Inst) -> bool {
 impl Undoing {
     /// Prices both ways.
     pub fn choice(&self, device: &Device<'_>) -> Choice {
-        let erase = device.bits_lost(self.times * self.words * u64::from(WORD)).total();
+        let erase = (device.bits_lost(self.lost_bits()) + device.work(&self.erasing)).total();
         let own = device.work(&self.work).total();
         let uncompute = device.work(&self.whole()).total();
-        Choice { uncompute, own, erase, between: self.break_even(device, erase) }
+        Choice { uncompute, own, erase, between: self.break_even(device) }
     }
 
     /// What undoing it exercised, with what it called.
@@ -137,14 +231,21 @@ impl Undoing {
         out
     }
 
-    /// Where the price of undoing, which has one minimum over frequency, passes that of erasing, which has no frequency.
-    fn break_even(&self, device: &Device<'_>, erase: f64) -> Option<(f64, f64)> {
+    fn lost_bits(&self) -> u64 {
+        self.erased.saturating_mul(u64::from(WORD))
+    }
+
+    /// Between which frequencies undoing, which has one minimum over frequency, is cheaper than erasing.
+    fn break_even(&self, device: &Device<'_>) -> Option<(f64, f64)> {
         let technology = device.technology();
         let whole = self.whole();
         let price = |hertz: f64| {
             let conditions = Conditions { hertz: Some(hertz), ..device.conditions() };
-            Device::new(technology, conditions).map_or(f64::NAN, |d| d.work(&whole).total())
+            // Beside the words that are lost, whose price does not depend on the frequency.
+            let price = |d: Device<'_>| d.work(&whole).total() - d.work(&self.erasing).total();
+            Device::new(technology, conditions).map_or(f64::NAN, price)
         };
+        let erase = device.bits_lost(self.lost_bits()).total();
         let (lowest, best, highest) = match &device.energy().logic {
             Logic::Ideal | Logic::Irreversible(_) => return None,
             Logic::Adiabatic { physics, .. } => {

@@ -21,7 +21,7 @@ use pendula_isa::counts::{Block, Counts, Direction};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span};
 use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::table::{Flow, Func};
+use pendula_isa::table::{Flow, Func, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::types::{Acc, Reg};
 
 use crate::price::functions;
@@ -256,5 +256,10 @@ fn copies(inst: &Inst, gap: &Gap) -> bool {
 }
 
 fn is_identity(func: Func) -> bool {
-    func.info().class == GateClass::Wire
+    match func {
+        Func::Int(f) => f == int_fn::Fn::Id,
+        Func::Q(f) => f == q_fn::Fn::Id,
+        Func::L(f) => f == l_fn::Fn::Id,
+        Func::F(f) => f == f_fn::Fn::Id,
+    }
 }

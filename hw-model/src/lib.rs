@@ -7,6 +7,7 @@ pub mod breakeven;
 mod called;
 pub mod circuit;
 pub mod level;
+mod partials;
 pub mod parts;
 pub mod physics;
 pub mod price;

@@ -15,6 +15,8 @@ use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::{ARITY, Adjoint, Func, Function, FunctionVisitor, Row, f_fn, q_fn};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
+use crate::partials::is_unit;
+
 /// A circuit that an instruction exercises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unit {
@@ -181,12 +183,9 @@ struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    /// What goes from a function's value to an argument, or back: a partial derivative's product, and where the types differ a conversion.
+    /// What goes from a function's value to an argument, or back: a partial derivative's product, unless that is 1 or −1, and where the types
+    /// differ a conversion.
     fn share<F: Function>(&mut self, n: usize) {
-        if has_unit_derivatives::<F>() {
-            return;
-        }
-        let Ok(()) = F::partial(self, n, [(); ARITY], ());
         let calculus = F::INFO.calculus();
         for ty in [F::INFO.ty, F::INFO.args[n].ty] {
             if ty.gradient().is_some_and(|g| g != calculus) {
@@ -194,7 +193,10 @@ impl Tally<'_> {
                 self.work.add(Unit::Function { func, xor: false }, 1);
             }
         }
-        self.work.add(Unit::product(calculus), 1);
+        if !is_unit::<F>(n) {
+            let Ok(()) = F::partial(self, n, [(); ARITY], ());
+            self.work.add(Unit::product(calculus), 1);
+        }
     }
 }
 
@@ -255,7 +257,7 @@ impl FunctionVisitor for Update<'_> {
                 Carriage::SecondGradient | Carriage::GradientTangent => {
                     // The gradient and its companion from one evaluation over dual numbers; the tangent of the value.
                     Tally { work: self.work, dual: true }.share::<F>(n);
-                    if !has_unit_derivatives::<F>() {
+                    if !is_unit::<F>(n) {
                         self.work.add(Unit::product(gradient), 2);
                         self.work.add(Unit::sum(gradient), 1);
                     }
@@ -265,12 +267,6 @@ impl FunctionVisitor for Update<'_> {
             }
         }
     }
-}
-
-/// Whether the partial derivatives are 1 or −1, so that what goes along them is added or subtracted as it is: those of the identity, of
-/// sums and of differences.
-fn has_unit_derivatives<F: Function>() -> bool {
-    matches!(F::INFO.class, GateClass::Wire | GateClass::Add | GateClass::FloatAdd)
 }
 
 /// Exchanges with memory. An operand of an accumulate comes and goes back; what is exchanged for good goes once; the link of a call is
@@ -337,6 +333,10 @@ mod tests {
         assert_eq!(work("add", &[r(1), r(2)], 1), work("add", &[r(1), r(2)], 0));
         // ∂(ab)/∂a = b: a product and a sum for each.
         assert_eq!(work("addmul.q", &[r(1), r(2), r(3)], 1), [("add", 3), ("fixed-multiply", 3)]);
+        // ∂(ab + c)/∂c = 1: a sum alone.
+        assert_eq!(work("addmuladd.q", &[r(1), r(2), r(3), r(4)], 1), [("add", 4), ("fixed-multiply", 3)]);
+        // A number that is converted has its gradient word converted, and no product.
+        assert_eq!(work("addcvt.f.q", &[r(1), r(2)], 1), [("add", 1), ("float-add", 1), ("convert", 2)]);
         // A constant has no gradient word.
         assert_eq!(work("addmul.q", &[r(1), r(2), Operand::Reg(Reg::ZERO)], 1), [("add", 2), ("fixed-multiply", 2)]);
         // exp' = exp, which is there already; sin' = cos, which is not.

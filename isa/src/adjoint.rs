@@ -122,6 +122,10 @@ pub trait Carrier: Domain {
     fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, sp: Self::V) -> Result<(), Self::Stop>;
     /// Drops the words in all lanes of operand `n`, but for the value.
     fn drop_lanes(&mut self, n: usize);
+    /// From here on, what is computed is for the lanes beside the value's, or (`on` is false) for the value again: what wraps then is told apart.
+    fn derive(&mut self, on: bool) {
+        let _ = on;
+    }
 }
 
 /// An accumulate instruction with what it does to the lanes.
@@ -136,7 +140,8 @@ pub fn run_accumulate<D: Carrier, F: Function>(
     let x = table::arguments::<D, F>(d)?;
     let f = F::value(d, x)?;
     let z = accumulate(d, acc, inverse, F::INFO.ty, y, f)?;
-    if F::INFO.partials > 0 && !acc.self_inverse() {
+    if F::INFO.partials > 0 && !acc.self_inverse() && carriage != Carriage::Plain {
+        d.derive(true);
         match carriage {
             Carriage::Plain => {}
             Carriage::Gradient => gradient::<D, F>(d, inverse, x, f)?,
@@ -147,6 +152,7 @@ pub fn run_accumulate<D: Carrier, F: Function>(
             Carriage::GradientTangent => second_order::<D, F>(d, SECOND, MIXED, false, inverse, x, f)?,
             Carriage::SecondGradient => second_order::<D, F>(d, MIXED, SECOND, true, inverse, x, f)?,
         }
+        d.derive(false);
     }
     d.set(0, z)
 }
@@ -282,6 +288,7 @@ pub fn run_row<D: Carrier, I: Instruction>(
         }
         Adjoint::Negates => {
             let mut new = [d.operand(0)?; LANES];
+            d.derive(true);
             for &lane in carriage.lanes() {
                 let g = d.lane(lane, 0);
                 new[lane] = match v.ty {
@@ -296,6 +303,7 @@ pub fn run_row<D: Carrier, I: Instruction>(
                     }
                 };
             }
+            d.derive(false);
             body(d)?;
             for &lane in carriage.lanes() {
                 d.set_lane(lane, 0, new[lane]);
@@ -354,6 +362,7 @@ fn turn<D: Carrier>(d: &mut D, carriage: Carriage, ty: Ty, back: bool) -> Result
         w.angle[lane] = if has_angle { d.lane(lane, 2) } else { zero };
     }
     let mut turner = Turner { d, ty, back };
+    turner.d.derive(carriage != Carriage::Plain);
     match carriage {
         Carriage::Plain => turner.point(&mut w, VALUE)?,
         Carriage::Gradient => turner.steps(&mut w, &[Step::Angle, Step::Point(VALUE), Step::Point(GRADIENT)])?,
@@ -384,6 +393,7 @@ fn turn<D: Carrier>(d: &mut D, carriage: Carriage, ty: Ty, back: bool) -> Result
             }
         }
     }
+    d.derive(false);
     d.set(0, w.a[VALUE])?;
     d.set(1, w.b[VALUE])?;
     for &lane in carriage.lanes() {
@@ -458,7 +468,9 @@ impl<D: Carrier> Turner<'_, D> {
 
     /// Turns the words in a lane.
     fn point(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
+        self.d.derive(lane != VALUE);
         [w.a[lane], w.b[lane]] = table::rotate(self.d, self.ty, self.back, [w.a[lane], w.b[lane], w.angle[VALUE]])?;
+        self.d.derive(true);
         Ok(())
     }
 

@@ -6,6 +6,7 @@
 //! knows neither source text beyond a single instruction nor machine state.
 
 pub mod adjoint;
+pub mod budget;
 pub mod calculus;
 pub mod class;
 pub mod counts;
@@ -26,6 +27,7 @@ pub mod table;
 pub mod text;
 pub mod types;
 pub mod verify;
+pub mod words;
 
 pub use class::GateClass;
 pub use fault::Fault;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::inst::Inst;
 use crate::num::Format;
 use crate::types::{Profile, Ty};
+use crate::words::SparseWords;
 
 /// A program, or a library without `start`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Module {
     /// The source files that `locs` name.
     pub files: Vec<String>,
     /// The data segment, from address 0.
-    pub data: Vec<u64>,
+    pub data: SparseWords,
     /// Labels, procedures and data objects.
     pub symbols: Vec<Symbol>,
     /// The texts that `print` shows.

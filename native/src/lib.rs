@@ -6,8 +6,11 @@
 //! bodies on a domain that writes operations down. Neighbours: the machine's
 //! engines make code of operations; the compiler writes programs out as C.
 
+mod cache;
 pub mod cc;
+mod child;
 pub mod kernel;
 pub mod ops;
 pub mod record;
+pub mod stack;
 pub mod whole;

@@ -17,6 +17,7 @@ use super::measure::Ran;
 use super::reference::Check;
 use super::runner::Prepared;
 use crate::cli::{BenchChild, Engine};
+use crate::memory::own;
 
 /// Peaks in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +34,6 @@ impl Peaks {
     pub(crate) fn ratio(self) -> f64 {
         self.gradient as f64 / self.forward as f64
     }
-}
-
-/// A line of what the kernel tells of this process, in bytes.
-fn own(field: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix(field)?.strip_prefix(':'))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes << 10)
 }
 
 /// What the child does.

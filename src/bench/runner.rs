@@ -8,6 +8,7 @@ use pendula::isa::adjoint::{GRADIENT, MIXED};
 use pendula::isa::counts::Direction;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::types::{Reg, Ty};
+use pendula::isa::words::clear;
 use pendula::native::Native;
 use pendula::values::{self, Location};
 use pendula::vm::gradient::{self, Cell, Variable};
@@ -164,8 +165,8 @@ impl Runner for OnMachine<'_> {
             Reg::new(n).into_iter().for_each(|r| self.machine.set_register(r, word));
         }
         let (front, rest) = self.machine.memory_mut().split_at_mut(data.len());
-        front.copy_from_slice(data);
-        rest.fill(0);
+        data.copy_to(front);
+        clear(rest);
     }
 
     fn forward(&mut self, times: u64) -> anyhow::Result<()> {

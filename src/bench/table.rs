@@ -7,6 +7,7 @@ use super::measure::{Measured, Ran};
 use super::memory::Peaks;
 use super::objective::Contraction;
 use super::reference::Check;
+use crate::columns::{left, right};
 
 /// A table of text.
 pub(crate) struct Table {
@@ -45,11 +46,8 @@ impl Table {
             let mut line = String::new();
             for (i, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let gap = if i == 0 { "" } else { "  " };
-                if i < table.words {
-                    let _ = write!(line, "{gap}{cell:<width$}");
-                } else {
-                    let _ = write!(line, "{gap}{cell:>width$}");
-                }
+                let cell = if i < table.words { left(cell, *width) } else { right(cell, *width) };
+                let _ = write!(line, "{gap}{cell}");
             }
             let _ = writeln!(out, "{}", line.trim_end());
         }

@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// Refuse sources of more bytes in all.
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 28, value_parser = size)]
     pub(crate) max_source: usize,
+    /// Refuse macros that expand to more bytes in all.
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 24, value_parser = size)]
+    pub(crate) max_expansion: usize,
     /// What concerns Nil.
     #[command(flatten)]
     pub(crate) nil: Nil,

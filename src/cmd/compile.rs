@@ -1,7 +1,5 @@
 //! `pendula compile`, and what all commands tell the compiler.
 
-use std::path::Path;
-
 use anyhow::{Context, bail};
 use pendula::arguments;
 use pendula::asm::{disasm, object};
@@ -17,7 +15,7 @@ use pendula::isa::counts::Direction;
 
 use crate::Status;
 use crate::cli::{Compile, Emit, Nil, Uncompute};
-use crate::cmd::{keep_source, load_for, report, write};
+use crate::cmd::{is_stdout, load_for, report, write, write_object};
 use crate::report::Reporter;
 
 /// The compiler's options from the command line's.
@@ -57,6 +55,7 @@ pub(crate) fn options(nil: &Nil) -> anyhow::Result<Options> {
         types,
         format,
         fast_float: nil.fast_float,
+        budget: pendula::isa::budget::Budget::default(),
         switches,
         erase,
         native: false,
@@ -74,7 +73,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
-    report(&program.warnings, &program.sources, args.json && args.output.is_some(), reporter)?;
+    report(&program.warnings, &program.sources, args.json && !is_stdout(args.output.as_deref()), reporter)?;
     let file = &args.source.file;
     let Some(nil) = &program.nil else { bail!("{file} is no program in Nil or Janus; `pendula asm` assembles") };
     match args.emit {
@@ -104,13 +103,8 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
         }
         Emit::Rasm => write(file, args.output.as_deref(), &disasm::disassemble(&program.module))?,
         Emit::Obj => {
-            let output = match &args.output {
-                Some(output) => output.clone(),
-                None => Path::new(file).with_extension("o").display().to_string(),
-            };
-            keep_source(file, &output)?;
             let bytes = object::write(&program.module).context("cannot make the object")?;
-            std::fs::write(&output, bytes).with_context(|| format!("cannot write {output}"))?;
+            write_object(file, args.output.as_deref(), &bytes)?;
         }
     }
     Ok(Status::Done)

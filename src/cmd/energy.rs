@@ -5,21 +5,22 @@ use std::path::Path;
 use anyhow::Context;
 use pendula::compiler::janus::store::Variable;
 use pendula::grad::{GradError, Options, grad};
+use pendula::hw_model::breakeven::Leaves;
 use pendula::hw_model::price::{Activity, Bill, Conditions, Device, Phase, Totals, functions};
 use pendula::hw_model::report::svg::{self, Schedules, Scope};
 use pendula::hw_model::report::{self, Priced, Program};
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
 use pendula::vm::{Machine, Outcome};
-use pendula::{store, values};
+use pendula::{store, values, written};
 use serde_json::json;
 
 use crate::Status;
 use crate::cli::{Breakdown, Energy, Source};
-use crate::cmd::{self, Intended, load};
+use crate::cmd::{self, Intended, load, write_file};
 use crate::energy_text::Steps;
 use crate::outcome::{explain, outcome_json};
-use crate::report::{Reporter, print, print_json};
+use crate::report::{Reporter, print, print_exact, print_json};
 use crate::session::{self, Session};
 use crate::{energy_json, energy_text};
 
@@ -56,7 +57,9 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
     if let Some(tape) = &args.input {
         session::input(&mut machine, tape, None, false)?;
     }
+    let start = machine.snapshot();
     let ran = match execute(args, &mut machine, loaded.variables())? {
+        Ok(ran) if routines(args) => Ran { leaves: written::leaves(&mut machine, &start)?, ..ran },
         Ok(ran) => ran,
         Err(outcome) => return stopped(&outcome, args, &machine, &loaded, reporter),
     };
@@ -82,9 +85,9 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
     let swept = sweep.as_ref().map(|s| s.run(&technologies, conditions, &totals)).transpose()?;
     write_files(args, &program, &priced, &ran)?;
     if args.csv {
-        print(&report::csv(&program, &priced))?;
+        print_exact(&report::csv(&program, &priced))?;
     } else if args.folded {
-        print(&report::folded(&program, &priced[0]))?;
+        print_exact(&report::folded(&program, &priced[0]))?;
     } else if args.json {
         let mut object = energy_json::report(&program, &priced, &ran);
         if let (Some(sweep), Some(swept)) = (&sweep, &swept) {
@@ -119,6 +122,8 @@ pub(crate) struct Ran {
     pub(crate) state_words: u64,
     /// How many bits these have.
     pub(crate) state_bits: u64,
+    /// What each of the module's spans left behind; empty where nobody asks.
+    pub(crate) leaves: Vec<Leaves>,
 }
 
 /// A technology by name or file.
@@ -144,6 +149,12 @@ fn fitting(technology: &Technology, asked: Conditions, several: bool) -> Conditi
         }
     }
     out
+}
+
+/// Whether what is printed says something of routines.
+fn routines(args: &Energy) -> bool {
+    let text = args.by.contains(&Breakdown::Routine) || (args.by.is_empty() && args.tech.len() == 1);
+    args.json || (text && !args.csv && !args.folded)
 }
 
 type Stopped = GradError<Stop>;
@@ -220,7 +231,7 @@ fn execute(
         activities.push(activity(Phase::GradientCopy, Counts::default(), 0, gradient_words));
     }
     let state_bits = changed * u64::from(module.flags.profile.width());
-    Ok(Ok(Ran { activities, state_words: changed, state_bits }))
+    Ok(Ok(Ran { activities, state_words: changed, state_bits, leaves: Vec::new() }))
 }
 
 /// Why there is no gradient, and a way out.
@@ -277,7 +288,7 @@ fn write_files(args: &Energy, program: &Program<'_>, priced: &[Priced<'_>], ran:
     for (folder, name, text) in files {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {folder}"))?;
         let path = Path::new(folder).join(name);
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        write_file(&path.display().to_string(), text.as_bytes())?;
     }
     Ok(())
 }
@@ -315,10 +326,22 @@ fn plots(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran, steps: u64) ->
             bit_joules: p.device.energy().erasure(),
             base: 4,
         };
-        let name = p.device.technology().name();
-        out.push((format!("schedules-{name}.svg"), svg::time_space_energy(&schedules)));
+        let name = unlike(&out, &format!("schedules-{}", file_name(p.device.technology().name())), ".svg");
+        out.push((name, svg::time_space_energy(&schedules)));
     }
     Ok(out)
+}
+
+/// A technology's name as a part of a file's: letters, digits, `-` and `_`, for a name may be a path or hold anything else.
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
+}
+
+/// A name for a file that none of these has.
+fn unlike(files: &[(String, String)], name: &str, extension: &str) -> String {
+    let numbered = (2..).map(|n| format!("{name}-{n}{extension}"));
+    let mut all = std::iter::once(format!("{name}{extension}")).chain(numbered);
+    all.find(|name| files.iter().all(|(other, _)| other != name)).unwrap_or_default()
 }
 
 /// A range of frequencies or voltages.

@@ -1,6 +1,5 @@
 //! `pendula fmt`.
 
-use anyhow::Context;
 use pendula::asm::diagnostic::Sources;
 use pendula::asm::fmt::format_source;
 use pendula::compiler::nil::fmt as nil;
@@ -8,7 +7,8 @@ use pendula::load::{self, FileKind};
 
 use crate::Status;
 use crate::cli::Fmt;
-use crate::report::{Reporter, print};
+use crate::cmd::write_file;
+use crate::report::{Reporter, print, print_source};
 
 pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
     let mut status = Status::Done;
@@ -38,10 +38,10 @@ pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
             }
             Ok(laid_out) if args.write && file != "-" => {
                 if laid_out != text {
-                    std::fs::write(file, laid_out).with_context(|| format!("cannot write {file}"))?;
+                    write_file(file, laid_out.as_bytes())?;
                 }
             }
-            Ok(laid_out) => print(&laid_out)?,
+            Ok(laid_out) => print_source(&laid_out)?,
         }
     }
     Ok(status)

@@ -21,8 +21,9 @@ use crate::Status;
 use crate::cli::Grad;
 use crate::cmd::run::{stats_json, stats_text};
 use crate::cmd::{Intended, Program, load, report};
+use crate::columns::{blanks, left, length, right};
 use crate::drift::{Drift, drift};
-use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of};
+use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of, ran_by, rests, wrong};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 use crate::trapped;
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         session::input(&mut machine, tape, None, false)?;
     }
     let options = options(args, &loaded)?;
-    session::allow_whole(&mut machine, given, args.stats || args.json || args.keep_dropped);
+    session::allow_whole(&mut machine, given, args.stats || args.keep_dropped);
     let mut session = Session::new(given, false);
     let mut seen = Seen::default();
     let outcome = grad(&mut machine, &options, |m| {
@@ -122,9 +123,15 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
             );
         }
         Ok(found) => found,
+        // What came out is shown, with what is wrong about it.
+        Err(GradError::Overflow(_)) if seen.limit => {
+            let limit = GradError::Stopped(Stop::Outcome(Outcome::Limit));
+            return stopped(limit, args, &loaded, (&machine, &seen), reporter);
+        }
+        Err(GradError::Overflow(found)) => *found,
         Err(error) => return stopped(error, args, &loaded, (&machine, &seen), reporter),
     };
-    let drift = found.drift.as_ref().map(|(a, b)| drift(program.module(), (&a.regs, &a.mem), (&b.regs, &b.mem)));
+    let drift = found.drift.as_ref().map(|(a, b)| drift(program.module(), a, b));
     // Fixed-point and logarithmic numbers and integers come back; only rounding may stay.
     let floats = uses_floats(program.module());
     let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !floats);
@@ -134,7 +141,9 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     if args.json {
         let mut object = to_object(&found, program.module().flags.format, args.hex);
         object.insert("flags".into(), seen_flags(&machine, found.overflow));
-        let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+        object.insert("ran_by".into(), json!(ran_by(&machine)));
+        let wrong = found.wrong.map(|at| wrong(program.module(), &loaded.sources, at));
+        let warnings: Vec<Value> = warnings.iter().chain(&wrong).map(|d| to_json(d, &loaded.sources)).collect();
         object.insert("diagnostics".into(), Value::Array(warnings));
         if let Some(drift) = drift.filter(|_| args.drift) {
             object.insert("drift".into(), drift.json);
@@ -146,12 +155,16 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     } else {
         // What is asked for is shown in full.
         let elements = if args.wrt.is_empty() && !args.jacobian { ELEMENTS } else { usize::MAX };
-        print(&text(&found, program.module().flags.format, args.hex, elements))?;
+        print(&text(&found, program.module().flags.format, args.hex, elements, &|_| true))?;
         print(&state_text(&found, drift.as_ref(), args.drift, broken, floats))?;
+        print(&rests(program.module(), machine.flags(), args.drift))?;
         if args.stats {
             print(&stats_text(&machine, &technology, session.started.elapsed()))?;
         }
-        noticed(program.module(), &loaded.sources, reporter, (found.overflow, machine.flags().inexact));
+        noticed(program.module(), &loaded.sources, reporter, found.overflow);
+        if let Some(at) = found.wrong {
+            reporter.diagnostic(&wrong(program.module(), &loaded.sources, at), &loaded.sources);
+        }
     }
     Ok(if ok { Status::Done } else { Status::Fault })
 }
@@ -219,7 +232,7 @@ pub(super) fn stopped(
                 print_json(&json!({ "schema": 1, "outcome": outcome, "flags": seen_flags(machine, seen.overflow) }))?;
             } else {
                 ended(&outcome, machine, &loaded.sources, reporter, args.given.max_steps);
-                noticed(module, &loaded.sources, reporter, (seen.overflow, machine.flags().inexact));
+                noticed(module, &loaded.sources, reporter, seen.overflow);
             }
             Ok(Status::Fault)
         }
@@ -243,6 +256,7 @@ pub(super) fn stopped(
         | GradError::NoName(_)
         | GradError::Seed { .. }
         | GradError::TooGreat { .. }
+        | GradError::Overflow(_)
         | GradError::TooMany { .. }) => {
             anyhow::bail!(message(error))
         }
@@ -265,6 +279,7 @@ pub(super) fn message(error: GradError<Stop>) -> String {
         GradError::Seed { text, why } => format!("--seed: `{text}` {why}"),
         GradError::TooGreat { text, loss } => format!("--seed: `{text}` times the loss `{loss}` is more than 1.79e308"),
         error @ GradError::TooMany { .. } => format!("{error}; name fewer with `--wrt`"),
+        error @ GradError::Overflow(_) => error.to_string(),
         _ => "name the inputs with `--wrt NAMES`: the program imports no fixed-point, logarithmic or floating-point number".to_string(),
     }
 }
@@ -294,27 +309,32 @@ pub(super) fn gradient_text(g: &Gradient, format: Format, hex: bool, limit: usiz
     }
 }
 
-pub(super) fn text(found: &Report, format: Format, hex: bool, limit: usize) -> String {
+/// What was found, as text. Results are printed that `shown` lets through: the loss is number 0, then come the derivatives and the Hessian.
+pub(super) fn text(found: &Report, format: Format, hex: bool, limit: usize, shown: &dyn Fn(usize) -> bool) -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
     for loss in &found.losses {
         let value = if hex { format!("{:#018x}", loss.value) } else { number(loss.value, loss.variable.ty, format) };
-        lines.push((loss.name.clone(), value));
+        lines.extend(shown(0).then(|| (loss.name.clone(), value)));
         let top = if found.losses.len() > 1 { loss.name.as_str() } else { "" };
-        for g in &loss.gradients {
+        for (_, g) in (1..).zip(&loss.gradients).filter(|(n, _)| shown(*n)) {
             lines.push((format!("∂{top}/∂{}", g.input.name), gradient_text(g, format, hex, limit)));
         }
     }
-    let width = lines.iter().map(|(n, _)| n.chars().count()).max().unwrap_or(0);
+    let width = lines.iter().map(|(n, _)| length(n)).max().unwrap_or(0);
     let mut out = String::new();
     for (name, value) in lines {
-        let pad = width - name.chars().count();
-        let _ = writeln!(out, "{name}{:pad$} = {value}", "");
+        let _ = writeln!(out, "{} = {value}", left(&name, width));
     }
-    if let Some(hessian) = &found.hessian {
+    let inputs = found.losses.first().map_or(0, |loss| loss.gradients.len());
+    if let Some(hessian) = found.hessian.as_ref().filter(|_| shown(1 + inputs)) {
         out.push_str(&hessian_text(hessian, &found.input_words(), &formats(found, format)));
     }
     if let Some(checks) = &found.checks {
         out.push_str(&checks_text(checks, found));
+    }
+    if found.wrong.is_some() {
+        let _ =
+            writeln!(out, "FAILED: {} overflowed and wrapped, so that what is printed is wrong", found.what_is_wrong());
     }
     out
 }
@@ -357,12 +377,12 @@ fn hessian_text(hessian: &[Vec<Option<f64>>], names: &[String], formats: &[Optio
         .enumerate()
         .map(|(i, row)| row.iter().enumerate().map(|(j, x)| show(i, j, x)).collect())
         .collect();
-    let lengths = cells.iter().flatten().chain(names).map(|c| c.chars().count());
+    let lengths = cells.iter().flatten().chain(names).map(|c| length(c));
     let width = lengths.max().unwrap_or(0);
-    let side = names.iter().map(|n| n.chars().count()).max().unwrap_or(0);
+    let side = names.iter().map(|n| length(n)).max().unwrap_or(0);
     let line = |name: &str, cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|c| format!("{c:>width$}")).collect();
-        format!("  {name:<side$}  {}\n", cells.join("  "))
+        let cells: Vec<String> = cells.iter().map(|c| right(c, width)).collect();
+        format!("  {}  {}\n", left(name, side), cells.join("  "))
     };
     out.push_str(&line("", names));
     for (name, row) in names.iter().zip(&cells) {
@@ -374,21 +394,17 @@ fn hessian_text(hessian: &[Vec<Option<f64>>], names: &[String], formats: &[Optio
 fn checks_text(checks: &[Check], found: &Report) -> String {
     let mut out = String::from("\nby the run backward, by dual numbers, by finite differences:\n");
     let input = |c: &Check| if c.logarithmic { format!("ln|{}|", c.input) } else { c.input.clone() };
-    let width = checks.iter().map(|c| input(c).chars().count()).max().unwrap_or(0);
+    let width = checks.iter().map(|c| length(&input(c))).max().unwrap_or(0);
     let many = found.losses.len() > 1;
     for c in checks {
         let input = input(c);
-        let pad = width - input.chars().count();
+        let pad = blanks(width - length(&input));
         let top = if many { c.loss.as_str() } else { "" };
         let no = || "not sound here".to_string();
         let tangent = c.tangent.map_or_else(no, |t| format!("{t:.9e}"));
         let difference = c.finite_difference.map_or_else(no, |d| format!("{d:.8e}"));
         let verdict = if c.agrees { "" } else { "   DISAGREE" };
-        let _ = writeln!(
-            out,
-            "  ∂{top}/∂{input}{:pad$}  {:>16.9e}  {tangent:>16}  {difference:>16}{verdict}",
-            "", c.adjoint
-        );
+        let _ = writeln!(out, "  ∂{top}/∂{input}{pad}  {:>16.9e}  {tangent:>16}  {difference:>16}{verdict}", c.adjoint);
     }
     let words: usize = found.losses.iter().flat_map(|l| &l.gradients).map(|g| names(&g.input).len()).sum();
     if words > checks.len() {
@@ -398,12 +414,6 @@ fn checks_text(checks: &[Check], found: &Report) -> String {
         let verdict = if found.hessian_agrees { "" } else { "   DISAGREE" };
         let _ =
             writeln!(out, "second derivatives by dual numbers and by reversing twice differ by at most {d:e}{verdict}");
-    }
-    if let Some((_, carriage)) = found.overflow
-        && found.gradient_overflowed()
-    {
-        let what = if carriage == Carriage::Gradient { "gradient word" } else { "second derivative" };
-        let _ = writeln!(out, "FAILED: a {what} overflowed and wrapped, so that what is printed may be wrong");
     }
     out
 }
@@ -480,7 +490,12 @@ pub(super) fn to_object(found: &Report, format: Format, hex: bool) -> Map<String
         .collect();
     let mut object = Map::new();
     object.insert("schema".into(), json!(1));
-    object.insert("outcome".into(), json!({ "kind": "finished" }));
+    let kind = if found.wrong.is_some() {
+        json!({ "kind": "overflow", "code": "P0131", "message": format!("{} overflowed and wrapped: the derivatives are wrong", found.what_is_wrong()) })
+    } else {
+        json!({ "kind": "finished" })
+    };
+    object.insert("outcome".into(), kind);
     object.insert("losses".into(), Value::Array(losses));
     object.insert("restored".into(), json!(found.restored));
     if let Some(hessian) = &found.hessian {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::Status;
 use crate::cli::Level;
 use crate::cmd::{Intended, load};
+use crate::columns::{left, length};
 use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print, print_json};
 use crate::session::{self, Session};
@@ -83,11 +84,12 @@ fn text(levels: &Levels) -> String {
         all.total(),
         all.essential()
     );
-    let width = levels.functions.iter().map(|(n, _)| n.chars().count()).max().unwrap_or(0).max(20);
-    let _ = writeln!(out, "\n{:<width$} {:>12} {:>8} {:>10}", "function", "executed", "paired", "attributed");
+    let width = levels.functions.iter().map(|(n, _)| length(n)).max().unwrap_or(0).max(20);
+    let _ = writeln!(out, "\n{} {:>12} {:>8} {:>10}", left("function", width), "executed", "paired", "attributed");
     let mut row = |name: &str, roles: &Roles| {
         let (paired, attributed) = (number(roles.paired()), number(roles.attributed()));
-        let _ = writeln!(out, "{name:<width$} {:>12} {paired:>8} {attributed:>10}", roles.total());
+        let name = left(name, width);
+        let _ = writeln!(out, "{name} {:>12} {paired:>8} {attributed:>10}", roles.total());
     };
     for (name, roles) in &levels.functions {
         row(name, roles);

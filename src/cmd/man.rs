@@ -1,17 +1,22 @@
 //! `pendula man`.
 
+use std::path::Path;
+
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 
 use crate::Status;
 use crate::cli::{Cli, Man};
+use crate::cmd::write_file;
 use crate::report::print;
 
 pub(crate) fn run(args: &Man) -> anyhow::Result<Status> {
     match &args.dir {
         Some(dir) => {
             std::fs::create_dir_all(dir).with_context(|| format!("cannot make {dir}"))?;
-            clap_mangen::generate_to(Cli::command(), dir).with_context(|| format!("cannot write to {dir}"))?;
+            let mut cli = Cli::command().disable_help_subcommand(true);
+            cli.build();
+            pages(cli, Path::new(dir))?;
         }
         None => {
             let mut page = Vec::new();
@@ -20,4 +25,15 @@ pub(crate) fn run(args: &Man) -> anyhow::Result<Status> {
         }
     }
     Ok(Status::Done)
+}
+
+/// Writes the pages of a command and of those within it.
+fn pages(command: Command, dir: &Path) -> anyhow::Result<()> {
+    for inner in command.get_subcommands().filter(|c| !c.is_hide_set()).cloned() {
+        pages(inner, dir)?;
+    }
+    let man = clap_mangen::Man::new(command);
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    write_file(&dir.join(man.get_filename()).display().to_string(), &page)
 }

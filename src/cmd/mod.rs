@@ -17,21 +17,25 @@ pub(crate) mod level;
 pub(crate) mod man;
 pub(crate) mod run;
 
+use std::io::IsTerminal as _;
+use std::path::Path;
+
 use anyhow::Context;
 use pendula::asm::assemble::Options;
 use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
 use pendula::asm::pisa;
 use pendula::compiler::janus::store::Variable;
 use pendula::compiler::{self, lower::Erase};
+use pendula::files;
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::load::{self, LoadError, Loaded};
-use pendula::uncompute::cheaper_to_erase;
-use pendula::vm::{self, Machine, Outcome};
+use pendula::vm::{self, Machine, Outcome, Snapshot};
+use pendula::{uncompute, written};
 
 use crate::Status;
-use crate::cli::{Alias, Conditions, Engine, Reading, Source, Switch, Uncompute};
-use crate::report::{Reporter, print, print_json, to_json};
+use crate::cli::{Alias, Conditions, Engine, Nil as NilOptions, Reading, Source, Switch, Uncompute};
+use crate::report::{Reporter, print_bytes, print_json, print_source, to_json};
 use crate::session::{self, Session};
 
 /// A program that was loaded without errors.
@@ -55,6 +59,7 @@ pub(crate) fn options(source: &Source, max_data: Option<u64>) -> Options {
     let mut options = Options {
         include_outside: source.options.include_outside,
         max_source: source.options.max_source,
+        max_expansion: source.options.max_expansion,
         ..Options::default()
     };
     options.pisa = reading(&source.options.pisa.reading);
@@ -92,8 +97,12 @@ pub(crate) fn load(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let native = run.is_some_and(|r| r.given.engine == Engine::Native);
-    load_for(source, run, native, json, reporter)
+    load_for(source, run, wants_c(run), json, reporter)
+}
+
+/// Whether a program that is run so is to be had in the form that C is written of.
+pub(crate) fn wants_c(run: Option<Intended<'_>>) -> bool {
+    run.is_some_and(|r| r.given.engine == Engine::Native)
 }
 
 /// The same; `native` asks for a program in Nil in the form that C is written of, too.
@@ -104,10 +113,15 @@ pub(crate) fn load_for(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let mut nil_options = compile::options(&source.options.nil)?;
-    // C undoes what instructions undo.
-    nil_options.native = native && source.options.nil.uncompute == Uncompute::Always;
+    let nil_options = compiler_options(&source.options.nil, native)?;
     settle(load_with(source, &nil_options, run)?, json, reporter)
+}
+
+/// The compiler's options from the command line's; `native` asks for the form that C is written of, too.
+pub(crate) fn compiler_options(nil: &NilOptions, native: bool) -> anyhow::Result<compiler::compile::Options> {
+    // C undoes what instructions undo.
+    let native = native && nil.uncompute == Uncompute::Always;
+    Ok(compiler::compile::Options { native, ..compile::options(nil)? })
 }
 
 /// Loads a program with these options of the compiler, which are not taken from the command line.
@@ -118,15 +132,15 @@ fn load_with(
 ) -> anyhow::Result<Result<Loaded, LoadError>> {
     source.check()?;
     let max_data = run.and_then(|r| r.given.mem);
-    let loaded = load::load(&source.file, &options(source, max_data), nil_options);
-    Ok(match (loaded, source.options.nil.uncompute) {
-        (Ok(Loaded { module: Some(module), nil: Some(nil), .. }), Uncompute::Auto) => {
-            let options =
-                compiler::compile::Options { erase: chosen(source, module, &nil, run)?, ..nil_options.clone() };
-            load::load(&source.file, &self::options(source, max_data), &options)
+    let load =
+        |options: &compiler::compile::Options| load::load(&source.file, &self::options(source, max_data), options);
+    match (load(nil_options), source.options.nil.uncompute) {
+        (Ok(loaded), Uncompute::Auto) => {
+            let with = |erase| load(&compiler::compile::Options { erase, ..nil_options.clone() });
+            Ok(Ok(cheapest(source, loaded, run, with)?))
         }
-        (loaded, _) => loaded,
-    })
+        (loaded, _) => Ok(loaded),
+    }
 }
 
 /// A program that could be loaded; else reports what is wrong, and gives the status to end with.
@@ -154,26 +168,55 @@ fn settle(
     }
 }
 
-/// What `--uncompute auto` erases.
-fn chosen(source: &Source, module: Module, nil: &load::Nil, run: Option<Intended<'_>>) -> anyhow::Result<Erase> {
-    let Some(ir) = &nil.program else { return Ok(Erase::Never) };
+/// What `--uncompute auto` makes of a program that was compiled so that it undoes everything: that, or the same program with what is cheaper
+/// to erase erased, or with all erased that may be, whichever costs least when it is run.
+fn cheapest(
+    source: &Source,
+    undone: Loaded,
+    run: Option<Intended<'_>>,
+    with: impl Fn(Erase) -> Result<Loaded, LoadError>,
+) -> anyhow::Result<Loaded> {
+    let Loaded { module: Some(module), nil: Some(nil), .. } = &undone else { return Ok(undone) };
+    let Some(ir) = &nil.program else { return Ok(undone) };
     anyhow::ensure!(
         ir.entry.is_some(),
         "--uncompute auto runs the program to measure it: give it arguments with --args"
     );
     let technology = energy::technology(source.options.nil.auto_tech.trim())?;
-    let names = measured(module, nil.variables(), run, |machine| Ok(cheaper_to_erase(machine, ir, &technology)?));
-    let names = names.context("--uncompute auto")?;
-    tracing::info!("erased: {names:?}");
-    Ok(Erase::Some(names))
+    let (mut least, names) = measured(module.clone(), nil.variables(), run, |machine, start| {
+        let (joules, counts) = (uncompute::price(machine, &technology)?, machine.counts());
+        let leaves = written::leaves(machine, start)?;
+        Ok((joules, uncompute::cheaper_to_erase(machine, &counts, &leaves, ir, &technology)?))
+    })
+    .context("--uncompute auto")?;
+    let mut out = undone;
+    let some = (!names.is_empty()).then_some(Erase::Some(names));
+    for erase in some.into_iter().chain([Erase::Always]) {
+        let told = format!("{erase:?}");
+        let Loaded { module: Some(module), diagnostics, sources, nil } = with(erase)? else { continue };
+        let variables = nil.as_ref().and_then(|n| n.variables());
+        let price = measured(module.clone(), variables, run, |machine, _| Ok(uncompute::price(machine, &technology)?));
+        match price {
+            Ok(joules) => {
+                tracing::info!("erased: {told}: {joules:e} J; the least so far: {least:e} J");
+                if joules < least {
+                    least = joules;
+                    out = Loaded { module: Some(module), diagnostics, sources, nil };
+                }
+            }
+            // Then it is no way to run the program.
+            Err(error) => tracing::info!("erased: {told}: {error:#}"),
+        }
+    }
+    Ok(out)
 }
 
-/// Runs a program forward to measure it, and asks something of the machine that has.
+/// Runs a program forward to measure it, and asks something of the machine that has, given what it began with.
 fn measured<T>(
     module: Module,
     variables: Option<&[Variable]>,
     run: Option<Intended<'_>>,
-    ask: impl FnOnce(&Machine<'_>) -> anyhow::Result<T>,
+    ask: impl FnOnce(&mut Machine<'_>, &Snapshot) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let program = vm::Program::new(module, run.is_none_or(|r| r.given.checks == Switch::On))?;
     let mut machine = match run {
@@ -183,10 +226,11 @@ fn measured<T>(
     if let Some(tape) = run.and_then(|r| r.input) {
         session::input(&mut machine, tape, None, false)?;
     }
+    let start = machine.snapshot();
     machine.begin(Direction::Forward);
     let limit = run.and_then(|r| r.given.max_steps);
     match Session::limited(limit).go(&mut machine)? {
-        Outcome::Finished => ask(&machine),
+        Outcome::Finished => ask(&mut machine, &start),
         Outcome::Limit => {
             let most = limit.map_or(String::new(), |n| format!(" {n}"));
             anyhow::bail!("the run that measures what undoing costs takes more instructions than --max-steps{most}")
@@ -215,15 +259,44 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Writes a result to a file, or to standard output.
+/// Whether a result goes to standard output.
+pub(crate) fn is_stdout(output: Option<&str>) -> bool {
+    matches!(output, None | Some("-"))
+}
+
+/// Writes source text to a file, or to standard output.
 pub(crate) fn write(source: &str, output: Option<&str>, text: &str) -> anyhow::Result<()> {
-    match output {
-        None | Some("-") => Ok(print(text)?),
+    match output.filter(|o| *o != "-") {
+        None => Ok(print_source(text)?),
         Some(path) => {
             keep_source(source, path)?;
-            std::fs::write(path, text).with_context(|| format!("cannot write {path}"))
+            write_file(path, text.as_bytes())
         }
     }
+}
+
+/// Writes an object to a file, to standard output if that is asked for, or beside the source.
+pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> anyhow::Result<()> {
+    let path = match output {
+        Some("-") => {
+            let terminal = std::io::stdout().is_terminal();
+            anyhow::ensure!(
+                !terminal,
+                "an object is no text for a terminal: name a file, `-o FILE`, or redirect the output"
+            );
+            return Ok(print_bytes(bytes)?);
+        }
+        Some(path) => path.to_string(),
+        None if source == "-" => anyhow::bail!("say where to write the object: -o OUT"),
+        None => Path::new(source).with_extension("o").display().to_string(),
+    };
+    keep_source(source, &path)?;
+    write_file(&path, bytes)
+}
+
+/// Writes a file, all of it or nothing.
+pub(crate) fn write_file(path: &str, bytes: &[u8]) -> anyhow::Result<()> {
+    files::write(path, bytes).with_context(|| format!("cannot write {path}"))
 }
 
 /// Refuses to write a result over its own source.

@@ -17,14 +17,14 @@ use pendula::isa::verify::is_row;
 use pendula::pisa;
 use pendula::store;
 use pendula::values::{self, Location, Place};
-use pendula::vm::{Machine, Outcome};
+use pendula::vm::{Engine, Machine, Outcome, Ran};
 use serde_json::{Map, Value, json};
 
 use crate::Status;
 use crate::cli::Run;
 use crate::cmd::{Intended, Program, load};
 use crate::drift::drift;
-use crate::outcome::{explain, flags_json, outcome_json};
+use crate::outcome::{code_name, explain, flags_json, outcome_json, ran_by, rests};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 use crate::trapped;
@@ -64,12 +64,12 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         args.show.iter().map(|name| store::find(program.module(), store, name)).collect::<Result<_, _>>()?;
     let events = session::listen(&mut machine, &args.source, args.json, store.is_some());
 
-    session::allow_whole(&mut machine, given, args.stats || args.json || args.trace || args.keep_dropped);
+    session::allow_whole(&mut machine, given, args.stats || args.trace || args.keep_dropped);
     let mut session = Session::new(given, args.trace);
     let before = *machine.registers();
     let direction = if args.reverse { Direction::Backward } else { Direction::Forward };
     let start = args.round_trip.then(|| machine.digest());
-    let copy = (args.round_trip && args.drift).then(|| (before, machine.memory().to_vec()));
+    let copy = (args.round_trip && args.drift).then(|| machine.snapshot());
     if args.keep_dropped {
         machine.keep_dropped();
     }
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let elapsed = session.started.elapsed();
     let copy = copy.filter(|_| restored.is_some());
-    let drift = copy.map(|(regs, mem)| drift(program.module(), (&regs, &mem), (machine.registers(), machine.memory())));
+    let drift = copy.map(|copy| drift(program.module(), &copy, &machine.snapshot()));
     let failed =
         outcome != Outcome::Finished || (restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding));
 
@@ -98,6 +98,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         object.insert("schema".into(), json!(1));
         object.insert("outcome".into(), outcome_json(&outcome, &machine, given.max_steps));
         object.insert("flags".into(), flags_json(&machine));
+        object.insert("ran_by".into(), json!(ran_by(&machine)));
         let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
         object.insert("diagnostics".into(), Value::Array(warnings));
         if finished {
@@ -125,6 +126,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         if let Some(drift) = &drift {
             print(&drift.text)?;
         }
+        print(&rests(program.module(), machine.flags(), args.drift))?;
         if args.stats {
             print(&stats_text(&machine, &technology, elapsed))?;
         }
@@ -282,11 +284,18 @@ fn round_trip_text(restored: bool, machine: &Machine<'_>, told: Option<bool>) ->
 }
 
 pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> String {
-    counts_text(&machine.counts(), &machine.program().module().code, technology, elapsed)
+    let ran = (machine.engine(), machine.ran());
+    counts_text(&machine.counts(), &machine.program().module().code, technology, elapsed, ran)
 }
 
 /// What was counted, as text.
-pub(crate) fn counts_text(counts: &Counts, code: &[Inst], technology: &Technology, elapsed: Duration) -> String {
+pub(crate) fn counts_text(
+    counts: &Counts,
+    code: &[Inst],
+    technology: &Technology,
+    elapsed: Duration,
+    (engine, ran): (Engine, Ran),
+) -> String {
     let mut out = String::new();
     let total = counts.instructions();
     let _ = writeln!(out, "instructions  {:>16}", grouped(total));
@@ -310,6 +319,9 @@ pub(crate) fn counts_text(counts: &Counts, code: &[Inst], technology: &Technolog
     let seconds = elapsed.as_secs_f64();
     let rate = total as f64 / seconds.max(1e-9) / 1e6;
     let _ = writeln!(out, "time          {seconds:>16.6} s, {rate:.0} million instructions a second");
+    let by = [(ran.compiled, code_name(engine)), (ran.interpreted, "the interpreter")];
+    let by = by.into_iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{} by {name}", grouped(n)));
+    let _ = writeln!(out, "engine        {:>16}   ({})", engine.name(), by.collect::<Vec<_>>().join(", "));
     let _ = writeln!(out, "bits lost     {:>16}", grouped(counts.lost_bits()));
     let mut classes: Vec<(&str, u64)> = Vec::new();
     for mode in &counts.modes {
@@ -328,7 +340,8 @@ pub(crate) fn counts_text(counts: &Counts, code: &[Inst], technology: &Technolog
 }
 
 pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> Value {
-    let mut stats = counts_json(&machine.counts(), &machine.program().module().code, technology, elapsed);
+    let ran = (machine.engine(), machine.ran());
+    let mut stats = counts_json(&machine.counts(), &machine.program().module().code, technology, elapsed, ran);
     let flags = machine.flags();
     stats["overflow_at"] = json!(flags.overflow);
     stats["inexact_at"] = json!(flags.inexact);
@@ -336,7 +349,13 @@ pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed
 }
 
 /// What was counted, as JSON.
-pub(crate) fn counts_json(counts: &Counts, code: &[Inst], technology: &Technology, elapsed: Duration) -> Value {
+pub(crate) fn counts_json(
+    counts: &Counts,
+    code: &[Inst],
+    technology: &Technology,
+    elapsed: Duration,
+    (engine, ran): (Engine, Ran),
+) -> Value {
     let modes: Vec<Value> = counts
         .modes
         .iter()
@@ -362,6 +381,7 @@ pub(crate) fn counts_json(counts: &Counts, code: &[Inst], technology: &Technolog
         "cycles": technology.cycles(counts, code),
         "technology": technology.name(),
         "seconds": elapsed.as_secs_f64(),
+        "engine": { "name": engine.name(), "compiled": ran.compiled, "interpreted": ran.interpreted },
         "lost_bits": counts.lost_bits(),
         "modes": modes,
     })

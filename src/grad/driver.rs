@@ -27,6 +27,8 @@ pub(super) struct Driver<'m, 'p, R> {
     pub(super) env: Env,
     /// Where a fixed-point number first overflowed, and what words carried then.
     pub(super) overflow: Option<(u32, Carriage)>,
+    /// Where a gradient word first did, or one of a second derivative.
+    pub(super) wrong: Option<(u32, Carriage)>,
 }
 
 /// How many gradient words were kept, and whether everything came back.
@@ -44,12 +46,16 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         f: impl FnOnce(&mut Machine<'_>, &mut dyn FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.machine.restore(&self.start);
-        let (run, overflow) = (&mut self.run, &mut self.overflow);
+        let (run, overflow, wrong) = (&mut self.run, &mut self.overflow, &mut self.wrong);
         f(self.machine, &mut |m| {
             let carriage = m.carriage();
             let outcome = run(m);
             if overflow.is_none() {
                 *overflow = m.flags().overflow.map(|at| (at, carriage));
+            }
+            // Tangents only compare.
+            if wrong.is_none() && carriage.level() > 0 {
+                *wrong = m.flags().carried.map(|at| (at, carriage));
             }
             outcome
         })
@@ -213,7 +219,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
     fn start_word(&self, cell: Cell) -> u64 {
         match cell {
             Cell::Register(r) => self.start.regs[r.index()],
-            Cell::Word(a) => self.start.mem.get(a).copied().unwrap_or(0),
+            Cell::Word(a) => self.start.mem.get(a).unwrap_or(0),
         }
     }
 

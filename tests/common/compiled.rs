@@ -11,6 +11,7 @@ use pendula::compiler::lower::{Argument, ArgumentKind};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::load::{Loaded, Nil};
+use pendula::told::told;
 use pendula::values::{self, Location};
 use pendula::vm::{Machine, Outcome};
 
@@ -61,10 +62,8 @@ pub(crate) fn trap(machine: &Machine<'_>, outcome: &Outcome, text: &str) -> Opti
         Outcome::Limit => (machine.pc()?, "P0130", "the run did not end"),
         Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
         Outcome::Trap(trap) => {
-            let module = machine.program().module();
-            let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
-            let reason = module.reason(trap.at).or_else(other);
-            (trap.at, trap.fault.code(), reason.unwrap_or(trap.fault.title()))
+            let told = told(trap, machine.program().module());
+            (trap.at, told.code, told.reason.unwrap_or(told.title))
         }
     };
     let (_, loc) = machine.program().module().loc(at as usize)?;

@@ -31,8 +31,40 @@ pub enum Event {
 pub struct Flags {
     /// The address of the first instruction at which a fixed-point number overflowed and wrapped.
     pub overflow: Option<u32>,
+    /// That of the first at which what words carry did: a gradient word, a tangent.
+    pub carried: Option<u32>,
     /// The address of the first `zero.f` that cleared a number other than +0.0.
     pub inexact: Option<u32>,
+    /// All such numbers.
+    pub rests: Rests,
+}
+
+/// The rests of rounding that `zero.f` cleared: none lay beyond its bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rests {
+    /// How many there were.
+    pub count: u64,
+    /// The bits of the largest magnitude.
+    largest: u64,
+}
+
+impl Rests {
+    /// The largest magnitude.
+    pub fn largest(self) -> f64 {
+        f64::from_bits(self.largest)
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(self, other: Rests) -> Rests {
+        // Doubles of one sign have the order of their bits.
+        Rests { count: self.count.saturating_add(other.count), largest: self.largest.max(other.largest) }
+    }
+
+    /// One more, by its bits.
+    fn add(&mut self, bits: u64) {
+        *self = self.and(Rests { count: 1, largest: bits & !(1 << 63) });
+    }
 }
 
 /// The callback that receives what a program shows.
@@ -135,8 +167,11 @@ pub(crate) struct Core {
     pub(crate) trap_overflow: bool,
     /// Where among the decoded instructions a fixed-point number wrapped first, in bytes and one more; 0 for nowhere.
     pub(crate) overflow_op: usize,
+    /// Where what words carry wrapped first; 0 for nowhere.
+    pub(crate) carried_op: usize,
     /// Where `zero.f` first cleared a number other than +0.0; 0 for nowhere.
     pub(crate) inexact_op: usize,
+    pub(crate) rests: Rests,
     /// Bits destroyed by each instruction; empty while there are none.
     pub(crate) lost: Vec<u64>,
     /// Where the decoded instructions begin in the host's memory: with it a noted one is found again.
@@ -223,7 +258,12 @@ impl Core {
     /// What the run noticed.
     pub(crate) fn flags(&self) -> Flags {
         let first = |op: usize| (op != 0).then(|| self.place(op));
-        Flags { overflow: first(self.overflow_op), inexact: first(self.inexact_op) }
+        Flags {
+            overflow: first(self.overflow_op),
+            carried: first(self.carried_op),
+            inexact: first(self.inexact_op),
+            rests: self.rests,
+        }
     }
 
     /// An instruction as it is noted.
@@ -243,16 +283,27 @@ impl Core {
         }
     }
 
-    /// A fixed-point number wrapped at `op`. No call from here: handlers would have to save registers for it.
+    /// A fixed-point number wrapped at `op`, one that words carry if `carried`. No call from here: handlers would have to save registers
+    /// for it.
     #[inline(always)]
-    fn overflowed(&mut self, op: &Op) -> Result<(), Fault> {
+    fn overflowed(&mut self, op: &Op, carried: bool) -> Result<(), Fault> {
         if self.trap_overflow {
             return Err(Fault::FixedOverflow);
         }
         if self.checks && self.overflow_op == 0 {
             self.overflow_op = self.note(op);
         }
+        if carried && self.checks && self.carried_op == 0 {
+            self.carried_op = self.note(op);
+        }
         Ok(())
+    }
+
+    /// Whether a fixed-point number that wraps is nothing to note any more, nor to stop for.
+    #[cfg(any(feature = "jit", feature = "native"))]
+    pub(crate) fn is_quiet(&self) -> bool {
+        let noted = self.overflow_op != 0 && (self.carriage == Carriage::Plain || self.carried_op != 0);
+        !self.trap_overflow && (!self.checks || noted)
     }
 }
 
@@ -269,6 +320,8 @@ pub(crate) struct Ctx<'a, O> {
     /// The lane that operands, memory and tapes are taken from, and for another than the value's the stack pointer.
     /// Known where it is made, so that handlers are compiled for it.
     pub(crate) lane: usize,
+    /// Whether what is computed is for the lanes, from the words of this one.
+    pub(crate) derived: bool,
     pub(crate) sp: u64,
     pub(crate) operands: PhantomData<O>,
 }
@@ -276,7 +329,7 @@ pub(crate) struct Ctx<'a, O> {
 impl<'a, O: Operands> Ctx<'a, O> {
     #[inline(always)]
     pub(crate) fn new(core: &'a mut Core, op: &'a Op) -> Ctx<'a, O> {
-        Ctx { core, op, lane: VALUE, sp: 0, operands: PhantomData }
+        Ctx { core, op, lane: VALUE, derived: false, sp: 0, operands: PhantomData }
     }
 
     #[inline(always)]
@@ -444,7 +497,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     {
         let (word, overflow) = k(self.core.env, a, b);
         if overflow {
-            self.core.overflowed(self.op)?;
+            self.core.overflowed(self.op, self.derived)?;
         }
         Ok(word)
     }
@@ -456,7 +509,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     {
         let (word, overflow) = k(self.core.env, a, b, c);
         if overflow {
-            self.core.overflowed(self.op)?;
+            self.core.overflowed(self.op, self.derived)?;
         }
         Ok(word)
     }
@@ -468,7 +521,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     {
         let (words, overflow) = k(self.core.env, x);
         if overflow {
-            self.core.overflowed(self.op)?;
+            self.core.overflowed(self.op, self.derived)?;
         }
         Ok(words)
     }
@@ -490,6 +543,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     fn lose_inexact(&mut self, v: u64) {
         if v != 0 {
             self.core.lose(self.op);
+            self.core.rests.add(v);
             if self.core.inexact_op == 0 {
                 self.core.inexact_op = self.core.note(self.op);
             }
@@ -616,8 +670,14 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
 
     #[inline(always)]
     fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, sp: u64) -> Result<(), Fault> {
-        let mut ctx = Ctx::<O> { core: self.core, op: self.op, lane, sp, operands: PhantomData };
+        let mut ctx =
+            Ctx::<O> { core: self.core, op: self.op, lane, derived: lane != VALUE, sp, operands: PhantomData };
         if back { I::undo(&mut ctx, v) } else { I::run(&mut ctx, v) }
+    }
+
+    #[inline(always)]
+    fn derive(&mut self, on: bool) {
+        self.derived = on;
     }
 
     fn drop_lanes(&mut self, n: usize) {

@@ -24,8 +24,8 @@ mod trap;
 mod whole;
 
 pub use config::{Config, ConfigError, Engine};
-pub use core::{Event, Flags};
-pub use machine::{DEFAULT_STACK, Machine, Outcome, Stepped};
+pub use core::{Event, Flags, Rests};
+pub use machine::{DEFAULT_STACK, Machine, Outcome, Ran, Stepped};
 pub use pendula_isa::adjoint::Carriage;
 pub use program::{LoadError, Program};
 pub use snapshot::Snapshot;

@@ -13,7 +13,7 @@ use pendula_isa::{Env, Fault, Inst};
 
 use crate::cells::Cells;
 use crate::config::{Config, ConfigError, Engine};
-use crate::core::{Core, Dropped, Event, Flags, Lane};
+use crate::core::{Core, Dropped, Event, Flags, Lane, Rests};
 use crate::decode::{Code, Exit};
 use crate::program::Program;
 use crate::run::{Leave, Stop, follow, leave, run_blocks};
@@ -57,6 +57,17 @@ pub(crate) struct Position {
     pub(crate) k: u32,
 }
 
+/// What has run a program, since the machine was made or reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// Runs by code for whole runs, whose instructions nobody counts: see [`crate::Whole`].
+    pub whole: u64,
+    /// Instructions by code that the machine's engine has made.
+    pub compiled: u64,
+    /// Instructions by the interpreter.
+    pub interpreted: u64,
+}
+
 /// A program's state.
 pub struct Machine<'p> {
     pub(crate) program: &'p Program,
@@ -71,6 +82,7 @@ pub struct Machine<'p> {
     pub(crate) singles: BTreeMap<(Carriage, bool, u32), u64>,
     pub(crate) counting: bool,
     pub(crate) executed: u64,
+    pub(crate) ran: Ran,
     pub(crate) engine: Engine,
     /// Whether whole runs may be made by the program's code for them.
     pub(crate) whole: bool,
@@ -108,7 +120,7 @@ impl<'p> Machine<'p> {
                 *word = if inst.kind.flow() == Flow::Cell { inst.imm.cast_unsigned() } else { 0 };
             }
         } else {
-            memory[..module.data.len()].copy_from_slice(&module.data);
+            module.data.copy_to(&mut memory[..module.data.len()]);
             regs[Reg::SP.index()] = data;
         }
         let core = Core {
@@ -127,7 +139,9 @@ impl<'p> Machine<'p> {
             checks: program.checks,
             trap_overflow: config.trap_overflow,
             overflow_op: 0,
+            carried_op: 0,
             inexact_op: 0,
+            rests: Rests::default(),
             lost: Vec::new(),
             base: program.ops(Carriage::Plain).as_ptr().addr(),
             instructions: module.code.len() as u32,
@@ -145,6 +159,7 @@ impl<'p> Machine<'p> {
             singles: BTreeMap::new(),
             counting: config.count,
             executed: 0,
+            ran: Ran::default(),
             engine: config.engine,
             whole: false,
             saved: Default::default(),
@@ -367,6 +382,11 @@ impl<'p> Machine<'p> {
     /// How many instructions have run since the machine was made, in both directions.
     pub fn executed(&self) -> u64 {
         self.executed
+    }
+
+    /// What has run them, and the runs that were made as a whole.
+    pub fn ran(&self) -> Ran {
+        Ran { interpreted: self.executed - self.ran.compiled, ..self.ran }
     }
 
     /// Runs to the end, to a trap, or until `limit` instructions have run.

@@ -3,11 +3,12 @@
 use pendula_isa::adjoint::Carriage;
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
+use pendula_isa::words::{SparseWords, clear};
 
 use crate::cells::Cells;
 use crate::config::ConfigError;
-use crate::core::{Dropped, Lane};
-use crate::machine::Machine;
+use crate::core::{Dropped, Lane, Rests};
+use crate::machine::{Machine, Ran};
 use crate::run::carry;
 
 /// Words from which on a memory is allocated anew, not cleared: the system gives so many as pages that are zero until they are used.
@@ -19,7 +20,7 @@ pub struct Snapshot {
     /// The registers.
     pub regs: [u64; Reg::COUNT],
     /// The memory.
-    pub mem: Vec<u64>,
+    pub mem: SparseWords,
     output: Vec<u64>,
     input: Vec<u64>,
     read: usize,
@@ -29,8 +30,8 @@ pub struct Snapshot {
 impl Snapshot {
     /// How many registers, words of memory and cells differ in two copies of a machine's values.
     pub fn difference(&self, other: &Snapshot) -> u64 {
-        let words = self.regs.iter().chain(&self.mem).zip(other.regs.iter().chain(&other.mem));
-        words.filter(|(a, b)| a != b).count() as u64 + self.cells.difference(&other.cells)
+        let registers = self.regs.iter().zip(&other.regs).filter(|(a, b)| a != b).count() as u64;
+        registers + self.mem.differences(&other.mem).count() as u64 + self.cells.difference(&other.cells)
     }
 }
 
@@ -39,12 +40,21 @@ impl Machine<'_> {
     pub fn snapshot(&self) -> Snapshot {
         let core = &self.core;
         let (output, input) = (core.output.clone(), core.input.clone());
-        Snapshot { regs: core.regs, mem: core.mem.clone(), output, input, read: core.read, cells: core.cells.clone() }
+        Snapshot {
+            regs: core.regs,
+            mem: SparseWords::from(&core.mem[..]),
+            output,
+            input,
+            read: core.read,
+            cells: core.cells.clone(),
+        }
     }
 
     /// Brings a copy of the values back. What words carry stays.
     pub fn restore(&mut self, snapshot: &Snapshot) {
-        self.core.mem.clone_from(&snapshot.mem);
+        let old = &mut self.core.mem;
+        old.resize(snapshot.mem.len(), 0);
+        snapshot.mem.copy_to(old);
         self.restore_rest(snapshot);
     }
 
@@ -74,18 +84,22 @@ impl Machine<'_> {
             Vec::<u64>::new().try_reserve_exact(words).map_err(|_| ConfigError::Allocate(mem))?;
             *old = Vec::new();
             *old = vec![0; words];
-            old[..start.mem.len()].copy_from_slice(&start.mem);
+            start.mem.copy_to(&mut old[..start.mem.len()]);
         } else {
             old.try_reserve_exact(words.saturating_sub(old.len())).map_err(|_| ConfigError::Allocate(mem))?;
-            old.clone_from(&start.mem);
             old.resize(words, 0);
+            let (copied, rest) = old.split_at_mut(start.mem.len());
+            start.mem.copy_to(copied);
+            clear(rest);
         }
         self.restore_rest(start);
         let core = &mut self.core;
         core.lanes.fill_with(|| Lane::EMPTY);
         core.dropped = Dropped::Lost;
         core.overflow_op = 0;
+        core.carried_op = 0;
         core.inexact_op = 0;
+        core.rests = Rests::default();
         core.lost.clear();
         core.pending = 0;
         core.listener = None;
@@ -95,6 +109,7 @@ impl Machine<'_> {
         }
         self.singles.clear();
         self.executed = 0;
+        self.ran = Ran::default();
         self.halted = false;
         self.begin(Direction::Forward);
         Ok(())

@@ -6,6 +6,7 @@ use std::ops::Range;
 use pendula_isa::adjoint::{Carriage, GRADIENT, LANES};
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
+use pendula_isa::words::clear;
 
 use crate::core::{Dropped, Lane};
 use crate::machine::{Machine, Position};
@@ -78,7 +79,7 @@ pub(crate) struct Saved {
 
 impl Machine<'_> {
     /// Lets whole runs be made by the program's code for them ([`crate::Program::set_whole`]), where it has any. Such runs count nothing, and
-    /// do not note where [`crate::Flags::inexact`] was raised.
+    /// do not note where [`crate::Flags::inexact`] was raised, nor [`crate::Flags::rests`].
     pub fn allow_whole(&mut self, allow: bool) {
         self.whole = allow;
     }
@@ -112,7 +113,7 @@ impl Machine<'_> {
             } else if self.saved.few {
                 whole.carries().iter().for_each(|r| lane.mem[r.clone()].fill(0));
             } else {
-                lane.mem[..top].fill(0);
+                clear(&mut lane.mem[..top]);
             }
         }
         let core = &mut self.core;
@@ -133,12 +134,13 @@ impl Machine<'_> {
             self.carry(Carriage::Gradient);
             self.core.forward = false;
             self.stop_at_end();
+            self.ran.whole += 1;
             self.saved.few = true;
             return true;
         }
-        core.lanes[GRADIENT - 1].mem.fill(0);
+        clear(&mut core.lanes[GRADIENT - 1].mem);
         restore(changes, &saved.data, &mut core.mem);
-        core.mem[top..].fill(0);
+        clear(&mut core.mem[top..]);
         (self.position, self.core.forward, self.halted) = before;
         false
     }
@@ -169,14 +171,15 @@ impl Machine<'_> {
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
         if whole.run(course, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem) {
             self.stop_at_end();
+            self.ran.whole += 1;
             return true;
         }
         restore(whole.changes(), &saved.data, &mut core.mem);
-        core.mem[top..].fill(0);
+        clear(&mut core.mem[top..]);
         for lane in carriage.lanes() {
             let mem = &mut core.lanes[*lane - 1].mem;
             restore(whole.carries(), &saved.lanes[*lane - 1], mem);
-            mem[top..].fill(0);
+            clear(&mut mem[top..]);
         }
         false
     }

@@ -406,6 +406,7 @@ fn what_a_tolerant_zero_forgets_is_counted() {
         assert_eq!(m.run(None), Outcome::Finished);
         assert_eq!((m.registers()[3], m.counts().lost_bits()), (0, lost), "{x:e}");
         assert_eq!(m.flags().inexact, (lost > 0).then_some(1), "{x:e}");
+        assert_eq!((m.flags().rests.count, m.flags().rests.largest()), (lost / 64, x.abs()), "{x:e}");
     }
     for x in [0.500001f64, -1.0, f64::INFINITY, f64::NAN] {
         let mut m = machine(&program, MEMORY);

@@ -51,6 +51,7 @@ pub(super) fn check(module: &Module, found: &mut Findings) {
             landing(module, at, inst, found);
         }
     }
+    late_starts(module, found);
     if let Some(reached) = reached(module) {
         for (at, inst) in code.iter().enumerate() {
             let goes_on = inst.kind.flow() == Flow::Straight || is_row(inst, Row::Start, false);
@@ -147,6 +148,64 @@ fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
         }
     }
     Some(reached)
+}
+
+/// Tells of each `start` that a run forward comes to after it has changed something: a run back ends there, and does not undo that. Only ways
+/// that are certain to exist are followed, not those by a distance that a register held.
+fn late_starts(module: &Module, found: &mut Findings) {
+    let code = &module.code;
+    let limit = STATES * code.len() + 64;
+    // The first instruction of each way that changes something, if one has.
+    let mut seen: HashSet<(u32, i32, bool)> = HashSet::new();
+    let mut todo: Vec<(u32, i32, Option<u32>)> = vec![(module.flags.entry, 0, None)];
+    let mut late: Vec<(u32, u32)> = Vec::new();
+    while let Some((at, held, mut changed)) = todo.pop() {
+        let Some(inst) = code.get(at as usize) else { continue };
+        if !seen.insert((at, held, changed.is_some())) {
+            continue;
+        }
+        if seen.len() > limit {
+            break;
+        }
+        let stays = held != 0 && !module.flags.lands_anywhere;
+        if let (Some(first), true, false) = (changed, is_row(inst, Row::Start, false), stays) {
+            late.push((at, first));
+        }
+        let mut go = |held: i32, changed: Option<u32>| {
+            let to = if held == 0 { at.checked_add(1) } else { Some(at.wrapping_add_signed(held)) };
+            todo.extend(to.map(|to| (to, held, changed)));
+        };
+        match inst.kind.flow() {
+            Flow::Branch(By::Distance) => {
+                go(held.wrapping_add(inst.imm as i32), changed);
+                // Where it is landed on and does not hold, control leaps on: that is wrong, or goes by what registers hold.
+                if held == 0 && !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
+                    go(held, changed);
+                }
+            }
+            // The end, or where nothing but a branch may stand.
+            Flow::Run if is_row(inst, Row::Start, true) || stays => {}
+            Flow::Run => go(held, changed),
+            Flow::Straight if held != 0 => {}
+            Flow::Straight => {
+                changed.get_or_insert(at);
+                go(held, changed);
+            }
+            Flow::Branch(By::Turn | By::Register)
+            | Flow::Cell
+            | Flow::Jump
+            | Flow::Procedure
+            | Flow::Call
+            | Flow::GradientCall
+            | Flow::CallRegister => {}
+        }
+    }
+    late.sort_unstable();
+    late.dedup_by_key(|(at, _)| *at);
+    for (at, first) in late {
+        let message = "a run back ends at this `START`, and does not undo what was done before it".to_string();
+        found.add(Rule::LateStart, At::Inst(at), Some(first), message);
+    }
 }
 
 fn is_branch(inst: &Inst) -> bool {

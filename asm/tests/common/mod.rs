@@ -39,7 +39,7 @@ pub fn code(text: &str) -> Vec<String> {
 
 /// The data of a text.
 pub fn data(text: &str) -> Vec<u64> {
-    module(&format!("        .data\n{text}")).data
+    module(&format!("        .data\n{text}")).data.iter().collect()
 }
 
 /// Asserts the codes of a text's errors, each with the source text that it covers.

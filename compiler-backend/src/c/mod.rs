@@ -84,11 +84,11 @@ pub enum Mode {
 
 impl Mode {
     /// The name of the C function that runs a program so:
-    /// `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len, uint64_t top, uint64_t *turned)`.
+    /// `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len, uint64_t top, uint64_t *turned, uint64_t stack)`.
     ///
     /// `mem` are `len` words of memory, of which those from `top` on are zero, and may be used; `lanes` are what words carry, by
     /// lane from 1 on: those of [`Carriage::lanes`] are used, as long as the memory. `turned` gets what [`changes`] says of the data, as it is
-    /// where the run turns round. It returns 0, or 1 if it gave up, which may leave anything in all of them.
+    /// where the run turns round. Calls take at most `stack` bytes of the host's stack. It returns 0, or 1 if it gave up, which may leave anything in all of them.
     pub fn name(self) -> String {
         match self {
             Mode::Run(direction, carriage) => {
@@ -219,10 +219,12 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings
         let inner = w.variant((fun, way, carriage, 0));
         ends.line("");
         let name = mode.name();
-        ends.open(&format!("int64_t {name}(word *mem, word *const *lanes, word len, word top, word *turned)\n{{"));
+        ends.open(&format!(
+            "int64_t {name}(word *mem, word *const *lanes, word len, word top, word *turned, word stack)\n{{"
+        ));
         ends.line("(void)lanes, (void)turned;");
         let lanes: String = carriage.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
-        ends.line("limit = (char *)__builtin_frame_address(0) - STACK;");
+        ends.line("limit = (char *)__builtin_frame_address(0) - stack;");
         let turned = if way == Way::Turn { ", turned" } else { "" };
         ends.line(&format!("return {inner}(mem, {lanes}len, top{turned});"));
         ends.close("}");
@@ -285,14 +287,20 @@ impl Writer<'_> {
     }
 }
 
+/// A name as it may stand in a comment. What might end that does not: `*/`, nor with a line's end between, which C takes away first, nor spelled by a
+/// trigraph.
+fn in_comment(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ' | '/');
+    name.chars().map(|c| if plain(c) { c } else { '_' }).collect()
+}
+
 const PRELUDE: &str = include_str!("prelude.h");
 
 fn prelude(w: &Writer<'_>, program: &Program) -> String {
     let files: Vec<&str> = program.files.iter().map(String::as_str).filter(|f| !f.starts_with('<')).collect();
-    let from = files.first().map_or(String::new(), |f| format!(" from {f}"));
+    let from = files.first().map_or(String::new(), |f| format!(" from {}", in_comment(f)));
     let mut out = format!(
-        "/* Written by pendula{}. A function returns 1 where it gives up:\n   where the program would trap. */\n\n",
-        from.replace("*/", "* /")
+        "/* Written by pendula{from}. A function returns 1 where it gives up:\n   where the program would trap. */\n\n"
     );
     out.push_str(PRELUDE);
     let _ =

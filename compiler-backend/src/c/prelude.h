@@ -115,7 +115,6 @@ static inline int64_t end_words(word *at, word n)
 }
 
 /* Where the host's stack has no more room for calls. */
-#define STACK (1 << 20)
 static _Thread_local char *limit;
 #define DEEP() ((char *)__builtin_frame_address(0) < limit)
 

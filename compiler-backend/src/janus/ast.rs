@@ -54,6 +54,18 @@ pub struct Decl {
     pub span: Span,
 }
 
+impl Decl {
+    /// How many values are listed for the first element at this depth of an array's initial or final value.
+    pub fn listed(&self, depth: usize) -> Option<usize> {
+        let mut e = self.init.as_ref()?;
+        for _ in 0..depth {
+            let ExprKind::List(items) = &e.kind else { return None };
+            e = items.first()?;
+        }
+        if let ExprKind::List(items) = &e.kind { Some(items.len()) } else { None }
+    }
+}
+
 /// A procedure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Procedure {

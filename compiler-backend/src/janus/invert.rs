@@ -1,6 +1,6 @@
 //! Programs turned around.
 
-use super::ast::{BinOp, Decl, Expr, ExprKind, Procedure, Stmt, StmtKind, Tree};
+use super::ast::{BinOp, Decl, Expr, ExprKind, IntTy, Procedure, Span, Stmt, StmtKind, Tree};
 
 /// The inverse program: each procedure does what it undid before, so that calls stay as they are. Values with which the variables of `main`
 /// begin stay, too.
@@ -28,19 +28,15 @@ fn stmt(s: &Stmt) -> Stmt {
             StmtKind::Push { pop: !pop, value: value.clone(), stack: stack.clone() }
         }
         StmtKind::Local { begin, body, end } => {
-            // What ends need not say its size again, what begins must.
-            let sized = |(b, e): (&Decl, &Decl)| {
-                let dims = b.dims.iter().zip(&e.dims).map(|(b, e)| e.clone().or_else(|| b.clone())).collect();
-                Decl { dims, mode: b.mode, ..e.clone() }
-            };
-            let begins = begin.iter().zip(end).map(sized).collect();
-            StmtKind::Local { begin: begins, body: block(body), end: begin.clone() }
+            let begins = begin.iter().zip(end).map(|(b, e)| Decl { dims: dims(b, e), mode: b.mode, ..e.clone() });
+            let ends = begin.iter().zip(end).map(|(b, e)| Decl { dims: said(b, e), ..b.clone() });
+            StmtKind::Local { begin: begins.collect(), body: block(body), end: ends.collect() }
         }
         StmtKind::Iterate { ty, name, from, by, to, body } => StmtKind::Iterate {
             ty: *ty,
             name: name.clone(),
             from: to.clone(),
-            by: Some(minus(by.as_ref(), from)),
+            by: Some(minus(*ty, by.as_ref(), from)),
             to: from.clone(),
             body: block(body),
         },
@@ -56,15 +52,62 @@ fn stmt(s: &Stmt) -> Stmt {
     Stmt { kind, span: s.span.clone() }
 }
 
-/// A step the other way; 1 if it is left out.
-fn minus(by: Option<&Expr>, beside: &Expr) -> Expr {
-    let number = |n| Expr { kind: ExprKind::Num(n), span: beside.span.clone(), closed: false };
-    match by {
-        None => number(-1),
-        Some(Expr { kind: ExprKind::Num(n), .. }) => number(-n),
-        Some(by) => {
-            let kind = ExprKind::Binary(BinOp::Sub, Box::new(number(0)), Box::new(by.clone()));
-            Expr { kind, span: by.span.clone(), closed: false }
+/// The sizes of an array that ended and now begins. What ends need not say its size again, what begins must, if it does not list as many values.
+fn dims(begun: &Decl, ended: &Decl) -> Vec<Option<Expr>> {
+    let one = |(n, (b, e)): (usize, (&Option<Expr>, &Option<Expr>))| {
+        let listed = begun.listed(n);
+        match (e, b) {
+            (Some(e), _) => Some(e.clone()),
+            (None, Some(b)) => Some(b.clone()),
+            (None, None) if listed == ended.listed(n) => None,
+            (None, None) => listed.map(|n| number(n as i128, &begun.span)),
         }
+    };
+    begun.dims.iter().zip(&ended.dims).enumerate().map(one).collect()
+}
+
+/// The sizes of an array that began and now ends. What lists so many values has that size, but only where it begins: what ends says it, if the
+/// other does.
+fn said(begun: &Decl, ended: &Decl) -> Vec<Option<Expr>> {
+    let one = |(n, (b, e)): (usize, (&Option<Expr>, &Option<Expr>))| match (b, e) {
+        (Some(b), _) => Some(b.clone()),
+        (None, None) => None,
+        (None, Some(_)) => begun.listed(n).map(|n| number(n as i128, &begun.span)),
+    };
+    begun.dims.iter().zip(&ended.dims).enumerate().map(one).collect()
+}
+
+fn number(n: i128, span: &Span) -> Expr {
+    Expr { kind: ExprKind::Num(n), span: span.clone(), closed: false }
+}
+
+/// The step of a counter of some type the other way; 1 if it is left out.
+fn minus(ty: IntTy, by: Option<&Expr>, beside: &Expr) -> Expr {
+    let Some(by) = by else { return number(-1, &beside.span) };
+    match &by.kind {
+        ExprKind::Num(n) => match opposite(ty, *n) {
+            Some(k) => number(k, &by.span),
+            None => from_zero(by),
+        },
+        ExprKind::Binary(BinOp::Sub, zero, by) if zero.kind == ExprKind::Num(0) => (**by).clone(),
+        _ => from_zero(by),
     }
+}
+
+/// The number that comes to the opposite in this type, which wraps: the opposite of its least one is that number itself. Of a large `int`, that
+/// depends on how many bits the program is compiled for.
+fn opposite(ty: IntTy, n: i128) -> Option<i128> {
+    match ty {
+        IntTy::Int if n == i128::from(i64::MIN) => Some(n),
+        IntTy::Int => (n.abs() < 1 << 31).then_some(-n),
+        IntTy::Sized { bits, .. } if -n < -(1 << (bits - 1)) => Some((1 << bits) - n),
+        IntTy::Sized { bits, .. } if -n >= 1 << (bits - 1) => Some(-n - (1 << bits)),
+        IntTy::Sized { .. } => Some(-n),
+    }
+}
+
+/// 0 − e.
+fn from_zero(e: &Expr) -> Expr {
+    let kind = ExprKind::Binary(BinOp::Sub, Box::new(number(0, &e.span)), Box::new(e.clone()));
+    Expr { kind, span: e.span.clone(), closed: false }
 }

@@ -331,7 +331,8 @@ impl Builder<'_> {
         back: bool,
     ) -> Result<(), LowerError> {
         let by = match step {
-            Step::Const(0) => return Err(self.bad("a step of 0")),
+            // Passes have found that a variable is 0; a program that comes here is wrong, but it may not.
+            Step::Const(0) => return self.push(super::linear::NEVER),
             Step::Const(k) => (Arg::Const(k.cast_unsigned()), false),
             Step::Var { var, negated } => (Arg::Reg(self.reg(var)?), negated),
         };
@@ -494,9 +495,9 @@ impl Builder<'_> {
 
     fn length(&mut self, len: Arg) -> Result<(), LowerError> {
         match len {
-            Arg::Const(n) if n.cast_signed() < 0 => Err(self.bad("an array of negative length")),
-            Arg::Const(_) => Ok(()),
-            Arg::Reg(_) | Arg::Mem(_) => {
+            Arg::Const(n) if n.cast_signed() >= 0 => Ok(()),
+            // A constant that is negative, too: passes have found it, and the program may never come here.
+            Arg::Const(_) | Arg::Reg(_) | Arg::Mem(_) => {
                 let outer = self.said;
                 self.said = match outer {
                     Some(Said::Words(region)) => Some(Said::Length(region)),
@@ -516,7 +517,9 @@ impl Builder<'_> {
         len: Arg,
         clear: Option<(u32, Clear)>,
     ) -> Result<(), LowerError> {
-        if len == Arg::Const(0) || clear.is_some_and(|(_, how)| how == Clear::None) {
+        // Before an array of negative length there is a trap.
+        let none = matches!(len, Arg::Const(n) if n.cast_signed() <= 0);
+        if none || clear.is_some_and(|(_, how)| how == Clear::None) {
             return Ok(());
         }
         let k = self.temp(Clear::None)?;

@@ -3,6 +3,7 @@
 
 use pendula_isa::Ty;
 use pendula_isa::module::{Symbol, SymbolKind};
+use pendula_isa::words::SparseWords;
 
 use super::names::Names;
 use super::{Argument, ArgumentKind, LowerError};
@@ -11,7 +12,7 @@ use crate::ir::{Fun, Function, Mem, Operand, Program, Region, RegionInfo, Stmt};
 /// The data segment.
 #[derive(Debug, Default)]
 pub(super) struct Data {
-    pub(super) words: Vec<u64>,
+    pub(super) words: SparseWords,
     pub(super) symbols: Vec<Symbol>,
     /// What the entry function is called with.
     operands: Vec<Operand>,
@@ -40,7 +41,7 @@ impl Data {
             }
         }
         if program.stack > 0 {
-            data.words.resize(program.stack as usize, 0);
+            data.words.push_zeros(program.stack as usize);
             let kind = SymbolKind::Data { ty: Ty::Int, len: program.stack, import: false, export: false };
             data.symbols.push(symbol(names.like("stack"), 0, kind));
         }
@@ -64,7 +65,7 @@ impl Data {
                     continue;
                 }
             };
-            data.words.extend_from_slice(words);
+            data.words.extend(words.iter().copied());
             if data.words.len() as u64 > MAX_DATA {
                 return Err(too_large());
             }

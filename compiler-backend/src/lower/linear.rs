@@ -21,9 +21,9 @@ use crate::ir::{At, Function, Loc, Mem, Operand, Place, Program, Stmt, Test, Var
 /// The most operations of a function.
 const MAX_OPS: usize = 1 << 22;
 
-/// What stands for a statement whose words are one for certain: an assertion that fails. Words that may be one only for some
+/// What stands for a statement that cannot be done: an assertion that fails. Words that may be one only for some
 /// arguments turn out to be one where a call is written out.
-const NEVER: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Arg::Const(0), b: Arg::Const(0) });
+pub(super) const NEVER: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Arg::Const(0), b: Arg::Const(0) });
 
 /// Writes a function out.
 pub(super) struct Builder<'a> {

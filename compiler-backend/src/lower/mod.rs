@@ -38,6 +38,21 @@ use linear::Builder;
 use names::{Names, SpanNames};
 use ops::{Linear, Said};
 
+/// Whether what a check says is that conditions disagree.
+pub fn disagrees(says: &str) -> bool {
+    reasons::disagrees(says)
+}
+
+/// Whether compiled code reaches words of the stack by a register: the stack pointer, or the frame pointer where there is one.
+pub fn reaches_frame(r: Reg) -> bool {
+    r == Reg::SP || r.index() == usize::from(FRAME)
+}
+
+/// What to do where a variable that the compiler has made does not end as zero, by what is said of it.
+pub fn advice(says: &str) -> Option<&'static str> {
+    reasons::advice(says)
+}
+
 /// An argument of the program: a data symbol, in the order of the source's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {

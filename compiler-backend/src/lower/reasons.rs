@@ -1,13 +1,21 @@
 //! What compiled code says where a check of it fails: which checks have something to say, and the words.
 
 use pendula_isa::class::GateClass;
-use pendula_isa::table::int_fn::Fn;
+use pendula_isa::desk;
 use pendula_isa::table::{Flow, Func};
-use pendula_isa::{Inst, Kind};
+use pendula_isa::{Env, Fault, Inst, Kind};
 
 use super::emit::Coded;
 use super::ops::Said;
 use crate::ir::{Function, Program, Stmt};
+
+const BRANCH: &str = "the condition after the branches is not what the one before them was";
+const TURN: &str = "the condition after a turn must be false before the first one, and true after each";
+
+/// Whether it is conditions that disagree. A jump finds that out, or, where a condition is computed, a check of the flag that it leaves.
+pub(super) fn disagrees(says: &str) -> bool {
+    says == BRANCH || says == TURN
+}
 
 impl Said {
     /// What the checks of a statement say, those of statements within it aside.
@@ -31,10 +39,10 @@ impl Said {
 
     /// What is said where an instruction divides by 0.
     pub(super) fn of_divisor(program: &Program, coded: &Coded) -> Option<Said> {
-        let Kind::Accumulate { func: Func::Int(Fn::Div | Fn::Mod | Fn::Udiv | Fn::Umod), .. } = coded.inst.kind else {
-            return None;
-        };
-        program.divisors.get(&coded.loc).copied().map(Said::Text)
+        match coded.inst.kind {
+            Kind::Accumulate { func, .. } if divides(func) => program.divisors.get(&coded.loc).copied().map(Said::Text),
+            Kind::Accumulate { .. } | Kind::Row { .. } => None,
+        }
     }
 
     /// Whether an instruction makes a check that this is about.
@@ -61,27 +69,67 @@ impl Said {
             Said::Variable(n) => variable(function.vars.get(n as usize).map_or("", |v| v.name.as_str())),
             Said::Words(n) => format!("`{}` does not have the elements that it is deallocated with", region(n)),
             Said::Length(n) => format!("`{}` has a negative length", region(n)),
-            Said::Branch => "the condition after the branches is not what the one before them was".to_string(),
-            Said::Turn => {
-                "the condition after a turn must be false before the first one, and true after each".to_string()
-            }
+            Said::Branch => BRANCH.to_string(),
+            Said::Turn => TURN.to_string(),
         }
     }
 }
 
+/// Whether a function has no value where its second argument is 0, because it divides by it: what the table says when asked.
+fn divides(func: Func) -> bool {
+    func.info().args.len() == 2 && desk::value(Env::default(), func, [1, 0, 0]) == Err(Fault::DivideByZero)
+}
+
+/// What is wrong if a variable that the compiler has made does not end as zero: what its name ends in, what is said before and after the name
+/// of what it was made for, and what who wrote the program may do about it, if that is not to deallocate something with its value.
+const MADE: &[(&str, (&str, &str), Option<&str>)] = &[
+    ("bound", ("the loop over `", "` has changed its own bounds"), None),
+    ("words", ("the length of `", "` is computed from what has changed since"), None),
+    (
+        "size",
+        ("`", "` ends with another size than it begins with"),
+        Some("give `delocal` the size that `local` gave, or what comes to the same"),
+    ),
+    ("value", ("`", "` leaves more than rounding where it is undone"), None),
+    (
+        "argument",
+        ("what is given for `", "` does not have its value any more after the call"),
+        Some("let the call leave what the value is made of, and the parameter, as they were"),
+    ),
+    (
+        "index",
+        ("the index of `", "` has changed during the call"),
+        Some("let the call leave what the index is made of as it was"),
+    ),
+    ("constant", ("the call has changed `", "`, which is constant"), Some("let the call leave it as it was")),
+    (
+        "quotient",
+        ("`", "` is no multiple of what it is divided by"),
+        Some("divide in place only what leaves no remainder"),
+    ),
+    (
+        "pushed",
+        ("what is popped from `", "` is another value"),
+        Some("pop the value that is on top of the stack, or pop into a variable"),
+    ),
+];
+
 /// What is wrong if a variable does not end as zero.
 fn variable(name: &str) -> String {
-    match name.rsplit_once('.') {
-        Some((of, "bound")) => format!("the loop over `{of}` has changed its own bounds"),
-        Some((of, part)) if part == "words" || part.starts_with("len") => {
-            format!("the length of `{of}` is computed from what has changed since")
-        }
-        Some((of, "value")) => format!("`{of}` leaves more than rounding where it is undone"),
-        Some((of, "argument")) => format!("what is given for `{of}` does not have its value any more after the call"),
-        Some((of, "index")) => format!("the index of `{of}` has changed during the call"),
-        Some((of, "constant")) => format!("the call has changed `{of}`, which is constant"),
-        Some((of, "quotient")) => format!("`{of}` is no multiple of what it is divided by"),
-        Some((of, "pushed")) => format!("what is popped from `{of}` is another value"),
-        Some(_) | None => format!("`{name}` does not have the value that it is deallocated with"),
-    }
+    let made = name.rsplit_once('.').and_then(|(of, part)| {
+        let part = match part {
+            _ if part.starts_with("len") => "words",
+            _ if part.starts_with("size") => "size",
+            _ => part,
+        };
+        let (_, (before, after), _) = MADE.iter().find(|(end, ..)| *end == part)?;
+        Some(format!("{before}{of}{after}"))
+    });
+    made.unwrap_or_else(|| format!("`{name}` does not have the value that it is deallocated with"))
+}
+
+/// What to do about it.
+pub(super) fn advice(says: &str) -> Option<&'static str> {
+    let is = |(before, after): (&str, &str)| says.starts_with(before) && says.ends_with(after);
+    MADE.iter().find(|(_, words, _)| is(*words)).and_then(|(_, _, advice)| *advice)
 }

@@ -47,6 +47,8 @@ pendula_isa::diagnostic_codes! {
     ENTRY "P0452" "an entry point or arguments that do not fit";
     TWICE "P0453" "something declared twice";
     LOWERING "P0454" "a program that the machine has no room for";
+    AMBIGUOUS "P0455" "several functions are for the same arguments";
+    RECURSIVE "P0456" "a struct that holds itself";
     FORGOTTEN "P0460" "a variable that is not deallocated";
     SKIPPED "P0461" "host code that is skipped";
     NO_MODULE "P0462" "a module that the library does not have";

@@ -5,6 +5,11 @@ use std::fmt;
 use std::rc::Rc;
 
 use pendula_isa::Ty;
+use pendula_isa::budget::{Budget, Exceeded};
+
+pub use structs::Structs;
+
+mod structs;
 
 use super::ast;
 
@@ -43,6 +48,29 @@ pub struct StructType {
     pub name: String,
     /// The fields in order.
     pub fields: Vec<(String, Type)>,
+    /// Of how many types it is made, itself among them.
+    nodes: u64,
+    /// How deep they are nested.
+    depth: u32,
+}
+
+impl StructType {
+    /// A struct of these fields.
+    ///
+    /// # Errors
+    /// It is beyond the budget.
+    pub fn new(name: String, fields: Vec<(String, Type)>, budget: &Budget) -> Result<StructType, Exceeded> {
+        let (nodes, depth) = around(fields.iter().map(|(_, t)| t));
+        let what = || format!("the struct `{name}`");
+        budget.nested(depth, what)?;
+        budget.parts(nodes, what)?;
+        Ok(StructType { name, fields, nodes, depth })
+    }
+}
+
+/// Of how many types one around these is made, and how deep they are nested. Those of structs are known: nothing goes over a type twice.
+fn around<'t>(parts: impl Iterator<Item = &'t Type>) -> (u64, u32) {
+    parts.map(Type::extent).fold((1, 1), |(nodes, depth), (n, d)| (nodes.saturating_add(n), depth.max(d + 1)))
 }
 
 impl Type {
@@ -54,6 +82,16 @@ impl Type {
             Type::Array { .. } | Type::Function(_) => None,
             Type::Struct(s) => s.fields.iter().map(|(_, t)| t.words()).sum(),
             Type::Tuple(parts) => parts.iter().map(Type::words).sum(),
+        }
+    }
+
+    /// Of how many types it is made, and how deep they are nested.
+    fn extent(&self) -> (u64, u32) {
+        match self {
+            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Function(_) => (1, 1),
+            Type::Array { element, .. } => around(std::iter::once(&**element)),
+            Type::Struct(s) => (s.nodes, s.depth),
+            Type::Tuple(parts) => around(parts.iter()),
         }
     }
 
@@ -105,20 +143,44 @@ impl fmt::Display for Type {
     }
 }
 
-/// What an annotation asks of a type, and how well it fits.
+/// How much an annotation says of a type that it accepts: the more, the better the fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fit(pub u32);
+pub struct Fit(u32);
+
+impl Fit {
+    /// Any value.
+    pub const ANY: Fit = Fit::level(0);
+    /// A type variable without a bound.
+    const VARIABLE: Fit = Fit::level(1);
+    /// A type variable that stood before.
+    const REPEATED: Fit = Fit::level(6);
+    /// A kind of type, such as arrays, that leaves something open.
+    const KIND: Fit = Fit::level(7);
+    /// A kind of type that leaves its arguments open only.
+    const NARROW: Fit = Fit::level(10);
+    /// The very type.
+    const EXACT: Fit = Fit::level(12);
+
+    const fn level(n: u32) -> Fit {
+        Fit(n << 24)
+    }
+
+    /// With what an argument of the type says: it decides between annotations that are alike else.
+    const fn with(self, inner: Fit) -> Fit {
+        Fit(self.0 + inner.0 / 16)
+    }
+}
 
 /// What type names mean: the structs of a program and the type variables of a function.
 pub struct Names<'a> {
     /// Structs by name.
-    pub structs: &'a HashMap<String, ast::Struct>,
+    pub structs: &'a Structs,
     /// Type variables that are bound.
     pub bound: HashMap<String, Type>,
 }
 
 /// Why an annotation does not name a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TypeProblem {
     /// No type has the name.
     Unknown(String),
@@ -126,6 +188,10 @@ pub enum TypeProblem {
     Abstract(String),
     /// It has arguments that it cannot have.
     Arguments(String),
+    /// A struct holds itself: the structs on the way, the first one named, with the fields that lead on.
+    Recursive(Vec<(String, String)>),
+    /// It is beyond the budget.
+    Exceeded(Exceeded),
 }
 
 /// The number type that a concrete name means.
@@ -139,12 +205,14 @@ pub fn number(name: &str) -> Option<Ty> {
     })
 }
 
-/// Whether a name means a set of number types, and which.
-fn number_set(name: &str) -> Option<&'static [Ty]> {
+/// Whether a name means a set of number types, and which; the smaller the set, the better it fits.
+fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
     Some(match name {
-        "Real" | "Number" => &[Ty::Int, Ty::Q, Ty::L, Ty::F],
-        "Integer" | "Signed" => &[Ty::Int],
-        "AbstractFloat" => &[Ty::F],
+        "Number" => (&[Ty::Int, Ty::Q, Ty::L, Ty::F], Fit::level(2)),
+        "Real" => (&[Ty::Int, Ty::Q, Ty::L, Ty::F], Fit::level(3)),
+        "Integer" => (&[Ty::Int], Fit::level(4)),
+        "AbstractFloat" => (&[Ty::F], Fit::level(4)),
+        "Signed" => (&[Ty::Int], Fit::level(5)),
         _ => return None,
     })
 }
@@ -157,6 +225,16 @@ fn array_dims(name: &str) -> Option<Option<u8>> {
         "Array" | "AbstractArray" | "StridedArray" | "StridedVecOrMat" | "AbstractVecOrMat" => None,
         _ => return None,
     })
+}
+
+/// How much the name of an array type says: of the host's types, those with `Abstract` hold those with `Strided`, and these the others.
+fn array_fit(name: &str, dims: Option<u8>) -> Fit {
+    let kind = match name {
+        _ if name.starts_with("Abstract") => 0,
+        _ if name.starts_with("Strided") => 1,
+        _ => 2,
+    };
+    Fit(Fit::KIND.0 + Fit::level(kind + u32::from(dims.is_some())).0)
 }
 
 impl Names<'_> {
@@ -190,13 +268,17 @@ impl Names<'_> {
                     ast::TypeArg::Type(t) => self.resolve(t),
                     ast::TypeArg::Number(..) => Err(TypeProblem::Arguments(name.to_string())),
                 };
-                return e.args.iter().map(part).collect::<Result<_, _>>().map(Type::Tuple);
+                let parts: Vec<Type> = e.args.iter().map(part).collect::<Result<_, _>>()?;
+                self.bounded(around(parts.iter()))?;
+                return Ok(Type::Tuple(parts));
             }
             "NTuple" => {
                 if let [ast::TypeArg::Number(n, _), ast::TypeArg::Type(t)] = e.args.as_slice() {
                     let n = usize::try_from(*n).ok().filter(|n| (1..=64).contains(n));
                     let n = n.ok_or_else(|| TypeProblem::Arguments(name.to_string()))?;
-                    return Ok(Type::Tuple(vec![self.resolve(t)?; n]));
+                    let part = self.resolve(t)?;
+                    self.bounded(around(std::iter::repeat_n(&part, n)))?;
+                    return Ok(Type::Tuple(vec![part; n]));
                 }
             }
             _ => {}
@@ -226,17 +308,19 @@ impl Names<'_> {
         if args.len() != s.type_params.len() {
             return Err(TypeProblem::Abstract(name()));
         }
-        let mut inner = Names { structs: self.structs, bound: HashMap::new() };
-        for (param, arg) in s.type_params.iter().zip(args) {
+        let mut given = Vec::with_capacity(args.len());
+        for arg in args {
             let ast::TypeArg::Type(t) = arg else { return Err(TypeProblem::Arguments(name())) };
-            inner.bound.insert(param.name.text.clone(), self.resolve(t)?);
+            given.push(self.resolve(t)?);
         }
-        let mut fields = Vec::new();
-        for (field, ty) in &s.fields {
-            let ty = ty.as_ref().ok_or_else(|| TypeProblem::Abstract(name()))?;
-            fields.push((field.text.clone(), inner.resolve(ty)?));
-        }
-        Ok(Type::Struct(Rc::new(StructType { name: name(), fields })))
+        self.structs.instance(s, given)
+    }
+
+    /// Whether a tuple is within the budget.
+    fn bounded(&self, (nodes, depth): (u64, u32)) -> Result<(), TypeProblem> {
+        let what = || "a tuple".to_string();
+        let budget = self.structs.budget();
+        budget.nested(depth, what).and_then(|()| budget.parts(nodes, what)).map_err(TypeProblem::Exceeded)
     }
 
     /// Whether a type is one that the annotation accepts, binding the type variables `free` as it goes. The more it says, the better the fit.
@@ -244,42 +328,48 @@ impl Names<'_> {
         let name = e.name.text.as_str();
         if let Some(param) = free.iter().find(|p| p.name.text == name) {
             if let Some(bound) = self.bound.get(name) {
-                return (same_shape(bound, t)).then_some(Fit(3));
+                return (same_shape(bound, t)).then_some(Fit::REPEATED);
             }
             let fit = match &param.bound {
                 Some(b) => self.accepts(b, t, &[])?,
-                None => Fit(1),
+                None => Fit::VARIABLE,
             };
             self.bound.insert(name.to_string(), t.clone());
             return Some(fit);
         }
-        if let Some(set) = number_set(name) {
+        if let Some((set, fit)) = number_set(name) {
             return match t {
-                Type::Num(ty) if set.contains(ty) => Some(Fit(2)),
-                Type::Complex(_) | Type::Tropical(_) if name == "Number" => Some(Fit(1)),
-                Type::Bool if set.contains(&Ty::Int) => Some(Fit(1)),
+                Type::Num(ty) if set.contains(ty) => Some(fit),
+                Type::Complex(_) | Type::Tropical(_) if name == "Number" => Some(fit),
+                Type::Bool if set.contains(&Ty::Int) => Some(fit),
                 _ => None,
             };
         }
+        // One type and no other, which hangs on no variable.
+        if !free.iter().any(|p| mentions(e, &p.name.text)) && self.resolve(e).is_ok_and(|wanted| same_shape(&wanted, t))
+        {
+            return Some(Fit::EXACT);
+        }
         match (name, t) {
-            ("Any", _) => return Some(Fit(0)),
-            ("Function" | "typeof", Type::Function(_)) => return Some(Fit(2)),
+            ("Any", _) => return Some(Fit::ANY),
+            ("Function", Type::Function(_)) => return Some(Fit::KIND),
+            ("typeof", Type::Function(_)) => return Some(Fit::NARROW),
             ("Tuple", Type::Tuple(parts)) if !e.args.is_empty() => {
-                let mut total = 2;
+                let mut inner = 0;
                 for (k, t) in parts.iter().enumerate() {
                     let Some(ast::TypeArg::Type(e)) = e.args.get(k) else { return None };
-                    total += self.accepts(e, t, free)?.0;
+                    inner += self.accepts(e, t, free)?.0 / parts.len() as u32;
                 }
-                return (parts.len() == e.args.len()).then_some(Fit(total));
+                return (parts.len() == e.args.len()).then_some(Fit::NARROW.with(Fit(inner)));
             }
-            ("Tuple" | "NTuple", Type::Tuple(_)) => return Some(Fit(2)),
-            ("Complex", Type::Complex(ty)) => return self.inside(e.args.first(), &Type::Num(*ty), free, 4),
+            ("Tuple" | "NTuple", Type::Tuple(_)) => return Some(Fit::KIND),
+            ("Complex", Type::Complex(ty)) => return self.inside(e.args.first(), &Type::Num(*ty), free, Fit::NARROW),
             ("Tropical" | "TropicalNumber", Type::Tropical(ty)) => {
-                return self.inside(e.args.first(), &Type::Num(*ty), free, 4);
+                return self.inside(e.args.first(), &Type::Num(*ty), free, Fit::NARROW);
             }
             ("ULogarithmic" | "Logarithmic", Type::Num(Ty::L)) => {
                 // The type that it is a logarithm of says nothing here; a variable for it is a fixed-point number.
-                return self.inside(e.args.first(), &Type::Num(Ty::Q), free, 4);
+                return self.inside(e.args.first(), &Type::Num(Ty::Q), free, Fit::NARROW);
             }
             _ => {}
         }
@@ -293,13 +383,14 @@ impl Names<'_> {
             {
                 return None;
             }
-            return self.inside(args.first(), element, free, 3 + u32::from(wanted.is_some()));
+            return self.inside(args.first(), element, free, array_fit(name, wanted));
         }
         if let (Some(s), Type::Struct(found)) = (self.structs.get(name), t) {
             if s.name.text != found.name {
                 return None;
             }
             // Type arguments by the fields in which they stand.
+            let mut inside = 0;
             for (param, arg) in s.type_params.iter().zip(&e.args) {
                 let ast::TypeArg::Type(arg) = arg else { return None };
                 let field =
@@ -312,21 +403,21 @@ impl Names<'_> {
                 let mut inner = Names { structs: self.structs, bound: HashMap::new() };
                 inner.accepts(written, actual, &s.type_params)?;
                 if let Some(t) = inner.bound.get(&param.name.text) {
-                    self.accepts(arg, &t.clone(), free)?;
+                    inside += self.accepts(arg, &t.clone(), free)?.0 / s.type_params.len() as u32;
                 }
             }
-            return Some(Fit(5));
+            return Some(Fit::NARROW.with(Fit(inside)));
         }
         match self.resolve(e) {
-            Ok(wanted) => same_shape(&wanted, t).then_some(Fit(5)),
+            Ok(wanted) => same_shape(&wanted, t).then_some(Fit::EXACT),
             Err(_) => None,
         }
     }
 
-    fn inside(&mut self, arg: Option<&ast::TypeArg>, t: &Type, free: &[ast::TypeParam], fit: u32) -> Option<Fit> {
+    fn inside(&mut self, arg: Option<&ast::TypeArg>, t: &Type, free: &[ast::TypeParam], fit: Fit) -> Option<Fit> {
         match arg {
-            None => Some(Fit(fit)),
-            Some(ast::TypeArg::Type(e)) => self.accepts(e, t, free).map(|f| Fit(fit + f.0)),
+            None => Some(fit),
+            Some(ast::TypeArg::Type(e)) => self.accepts(e, t, free).map(|f| fit.with(f)),
             Some(ast::TypeArg::Number(..)) => None,
         }
     }
@@ -342,7 +433,8 @@ pub fn same_shape(a: &Type, b: &Type) -> bool {
     }
 }
 
-fn mentions(e: &ast::TypeExpr, name: &str) -> bool {
+/// Whether a type expression names this anywhere.
+pub(super) fn mentions(e: &ast::TypeExpr, name: &str) -> bool {
     e.name.text == name
         || e.args.iter().any(|a| match a {
             ast::TypeArg::Type(t) => mentions(t, name),

@@ -253,7 +253,7 @@ pub(crate) fn check(case: &Case, seed: u64, tally: &mut Tally) -> Result<(), Str
     let mut first: Option<(Compiled, Module)> = None;
     for arguments in &case.runs {
         let (out, module) = compiled(case, arguments, Switches::NONE)?;
-        starts.push(module.data.clone());
+        starts.push(module.data.to_vec());
         first.get_or_insert((out, module));
     }
     let Some((plain, _)) = first else { return Ok(()) };
@@ -263,7 +263,7 @@ pub(crate) fn check(case: &Case, seed: u64, tally: &mut Tally) -> Result<(), Str
     let mut all = Vec::new();
     for (name, switches) in switches() {
         let (_, module) = compiled(case, &case.runs[0], switches).map_err(|e| format!("{name}: {e}"))?;
-        if module.data != starts[0] {
+        if module.data.to_vec() != starts[0] {
             return Err(format!("{name}: other data"));
         }
         let code = Code::new(module, true).map_err(|e| format!("{name}: the module does not verify: {e}"))?;
@@ -317,7 +317,7 @@ pub(crate) fn differences(case: &Case, seed: u64) -> Result<usize, String> {
     let program = out.program.as_ref().ok_or("no program")?;
     let reference = Reference { program, layout: Layout::new(program, &out.arguments) };
     let env = Env { format: program.format, ..Env::default() };
-    let start = module.data;
+    let start = module.data.to_vec();
     let carry: Vec<Word> = reference.layout.words.iter().filter(|w| matches!(w.ty, Ty::F | Ty::Q)).copied().collect();
     let Some(loss) = carry.get(seed as usize % carry.len().max(1)).copied() else { return Ok(0) };
     // Where fixed-point numbers wrap there is nothing to compare.

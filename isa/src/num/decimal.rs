@@ -10,12 +10,13 @@
 //! Type suffixes (`1.5q`), digit separators and integers in other bases belong
 //! to the assembler; conversions between types are in [`convert`](super::convert).
 
-use ::fixed::FixedI64;
-use ::fixed::types::extra::{U32, U43, U48};
+mod fixed;
+
+pub use fixed::{format_q, parse_q};
 use thiserror::Error;
 
 use super::wide::{exp2, log2, mul_high};
-use super::{Format, float, log};
+use super::{float, log};
 
 /// Why a text is no word of the type wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -88,49 +89,6 @@ fn parse_raw(text: &str) -> Option<Result<u64, NumberError>> {
 
 fn format_raw(word: u64) -> String {
     format!("0x{word:016x}w")
-}
-
-/// The `.q` word nearest to the number, ties to even.
-///
-/// # Errors
-/// [`NumberError::Syntax`]; [`NumberError::OutOfRange`] when it rounds to a number
-/// outside the format.
-pub fn parse_q(text: &str, format: Format) -> Result<u64, NumberError> {
-    if let Some(word) = parse_raw(text) {
-        return word;
-    }
-    let number = Decimal::scan(text)?;
-    let out_of_range = NumberError::OutOfRange(match format {
-        Format::Q32_32 => "Q32.32 (from -2147483648 to just below 2147483648)",
-        Format::Q21_43 => "Q21.43 (from -1048576 to just below 1048576)",
-        Format::Q16_48 => "Q16.48 (from -32768 to just below 32768)",
-    });
-    // The crate `fixed` reads exactly, but not exponents of any size.
-    match number.magnitude() {
-        None | Some(..-20) => Ok(0),
-        Some(20..) => Err(out_of_range),
-        Some(_) => match format {
-            Format::Q32_32 => text.parse::<FixedI64<U32>>().map(FixedI64::to_bits),
-            Format::Q21_43 => text.parse::<FixedI64<U43>>().map(FixedI64::to_bits),
-            Format::Q16_48 => text.parse::<FixedI64<U48>>().map(FixedI64::to_bits),
-        }
-        .map(|bits| bits as u64)
-        .map_err(|_| out_of_range),
-    }
-}
-
-/// The shortest decimal that [`parse_q`] reads as this word, always with a point: `2.0`, `-0.25`.
-pub fn format_q(word: u64, format: Format) -> String {
-    let bits = word as i64;
-    let mut text = match format {
-        Format::Q32_32 => FixedI64::<U32>::from_bits(bits).to_string(),
-        Format::Q21_43 => FixedI64::<U43>::from_bits(bits).to_string(),
-        Format::Q16_48 => FixedI64::<U48>::from_bits(bits).to_string(),
-    };
-    if !text.contains('.') {
-        text.push_str(".0");
-    }
-    text
 }
 
 /// The double nearest to the number, ties to even; below the subnormals, zero of its sign.
@@ -284,9 +242,9 @@ fn layout(digits: &str, power: i32) -> String {
 mod tests {
     use super::*;
     use crate::num::sample::{Random, edges};
-    use crate::num::{Env, convert};
+    use crate::num::{Env, Format, convert};
 
-    fn words(count: usize) -> Vec<u64> {
+    pub(super) fn words(count: usize) -> Vec<u64> {
         let mut random = Random(9);
         let mut words = edges();
         words.extend((0..count).map(|_| random.sized()));
@@ -294,71 +252,40 @@ mod tests {
         words
     }
 
-    #[test]
-    fn fixed_point_reads_back() {
-        for format in Format::ALL {
-            for word in words(20_000).into_iter().chain(0..70_000) {
-                let text = format_q(word, format);
-                assert_eq!(parse_q(&text, format), Ok(word), "{text}");
-                assert!(text.contains('.'));
-            }
-        }
+    /// Texts of few digits, at any place of the point.
+    pub(super) fn short_decimals(count: usize) -> impl Iterator<Item = String> {
+        let mut random = Random(17);
+        (0..count).map(move |_| {
+            let digits = random.word() % 10u64.pow(1 + (random.word() % 17) as u32);
+            let sign = if random.word() & 1 == 0 { "" } else { "-" };
+            let power = match random.word() % 4 {
+                0 => (random.word() % 600) as i32 - 320,
+                _ => -((random.word() % 18) as i32),
+            };
+            format!("{sign}{digits}e{power}")
+        })
     }
 
-    /// No decimal with fewer fraction digits reads as the same word.
+    /// The words around a short decimal are those whose texts are most alike, and random words never meet them.
     #[test]
-    fn fixed_point_is_shortest() {
-        for format in Format::ALL {
-            for word in words(10_000) {
-                let text = format_q(word, format);
-                let (integer, fraction) = text.split_once('.').unwrap();
-                if fraction == "0" {
-                    continue;
-                }
-                let digits: i128 = format!("{integer}{fraction}").parse().unwrap();
-                let places = fraction.len() - 1;
-                for shorter in [digits.abs() / 10, digits.abs() / 10 + 1] {
-                    let padded = format!("{shorter:0>width$}", width = places + 1);
-                    let (integer, fraction) = padded.split_at(padded.len() - places);
-                    let sign = if text.starts_with('-') { "-" } else { "" };
-                    let shorter = format!("{sign}{integer}.{fraction}");
-                    assert_ne!(parse_q(&shorter, format), Ok(word), "{text} {shorter}");
+    fn words_near_short_decimals_read_back() {
+        let q = Format::ALL.map(|format| Box::new(move |t: &str| parse_q(t, format)) as Box<Reads>);
+        let q = q.into_iter().zip(Format::ALL.map(|format| Box::new(move |w| format_q(w, format)) as Box<Writes>));
+        let f: (Box<Reads>, Box<Writes>) = (Box::new(parse_f), Box::new(format_f));
+        let l: (Box<Reads>, Box<Writes>) = (Box::new(parse_l), Box::new(format_l));
+        let texts: Vec<String> = short_decimals(if cfg!(debug_assertions) { 10_000 } else { 100_000 }).collect();
+        for (read, write) in q.chain([f, l]) {
+            for word in texts.iter().filter_map(|text| read(text).ok()) {
+                for near in (-3..=3).map(|d| word.wrapping_add_signed(d)) {
+                    let text = write(near);
+                    assert_eq!(read(&text), Ok(near), "{text} {near:#x}");
                 }
             }
         }
     }
 
-    #[test]
-    fn fixed_point_texts() {
-        let q = |text: &str| parse_q(text, Format::Q32_32);
-        let one = 1u64 << 32;
-        assert_eq!(q("1.5"), Ok(3 << 31));
-        assert_eq!(q("+1"), Ok(one));
-        assert_eq!(q("1."), Ok(one));
-        assert_eq!(q("-.25"), Ok((1u64 << 30).wrapping_neg()));
-        assert_eq!(q("100E-2"), Ok(one));
-        assert_eq!(q("-0"), Ok(0));
-        assert_eq!(q("0e99999999999999999999"), Ok(0));
-        assert_eq!(q("1e-99999999999999999999"), Ok(0));
-        assert_eq!(q(&format!("0.{}1e1000", "0".repeat(999))), Ok(one));
-        assert_eq!(q(&format!("1{}e-1000", "0".repeat(1000))), Ok(one));
-        assert_eq!(q("0x00000001_0w"), Err(NumberError::Syntax));
-        assert_eq!(q("0x100000000w"), Ok(one));
-        // Half a unit is a tie, to even; just above it is not.
-        assert_eq!(q("0.000000000116415321826934814453125"), Ok(0));
-        assert_eq!(q("0.000000000116415321826934814453125000000000000001"), Ok(1));
-        assert_eq!(q("0.000000000349245965480804443359375"), Ok(2));
-        assert_eq!(q("2147483647.99999999988"), Ok(i64::MAX as u64));
-        assert_eq!(q("-2147483648.0000000001"), Ok(i64::MIN as u64));
-        for text in ["2147483648", "2147483647.9999999999", "-2147483648.1", "1e99999999999999999999"] {
-            assert!(matches!(q(text), Err(NumberError::OutOfRange(_))), "{text}");
-        }
-        assert_eq!(format_q(3 << 31, Format::Q32_32), "1.5");
-        assert_eq!(format_q(2 << 32, Format::Q32_32), "2.0");
-        assert_eq!(format_q((1u64 << 30).wrapping_neg(), Format::Q32_32), "-0.25");
-        assert_eq!(format_q(0, Format::Q16_48), "0.0");
-        assert_eq!(format_q(i64::MIN as u64, Format::Q32_32), "-2147483648.0");
-    }
+    type Reads = dyn Fn(&str) -> Result<u64, NumberError>;
+    type Writes = dyn Fn(u64) -> String;
 
     #[test]
     fn what_is_no_number() {

@@ -6,16 +6,17 @@ use std::sync::{Mutex, PoisonError};
 use pendula::batch::{Batch, Room};
 use pendula::grad::{GradError, Options, Report, grad, names, places};
 use pendula::hw_model::Technology;
-use pendula::isa::counts::Counts;
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
 use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Value, json};
 
-use super::inputs::{Inputs, load};
-use super::save::{Files, Saved, Words};
-use super::{Failure, Noticed, Progress, Steps, Telling, notes_text, print_items, table};
+use super::given::Given;
+use super::inputs::load;
+use super::save::{Files, Saved, Words, Writers};
+use super::tell::{Failure, Notes, Noticed, Told, rests_of};
+use super::{JsonItems, Progress, Steps, Table, Totals};
 use crate::Status;
 use crate::cli::Grad;
 use crate::cmd::grad::{
@@ -25,7 +26,7 @@ use crate::cmd::grad::{
 use crate::cmd::run::{counts_json, counts_text};
 use crate::cmd::{Intended, Program};
 use crate::drift::drift;
-use crate::outcome::{Stopped, outcome_json};
+use crate::outcome::{Stopped, outcome_json, ran_by};
 use crate::report::{Reporter, print, to_json};
 use crate::session;
 
@@ -51,12 +52,11 @@ struct Item {
 struct Common<'a> {
     args: &'a Grad,
     options: Options,
-    inputs: &'a Inputs,
     files: Files,
     floats: bool,
     /// Whether an item takes more than a line.
     blocks: bool,
-    totals: Mutex<Counts>,
+    totals: Mutex<Totals>,
 }
 
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -91,47 +91,135 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         Ok((loss, wrt)) => results(&loss, &wrt, &options, &loaded),
         Err(error) => return refused(error),
     };
-    let files = Files::new(&args.many.save, results, args.hex, module.flags.format, &inputs.files)?;
+    let dash = args.many.save.iter().any(|text| text == "-" || text.ends_with("=-"));
+    anyhow::ensure!(
+        !(dash && args.json),
+        "--json and `--save -` both write to standard output: name a file for the results"
+    );
+    let (files, writers) =
+        Files::new(&args.many.save, results, args.hex, module.flags.format, &inputs.files, inputs.count)?;
     let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
     let floats = uses_floats(module);
-    let common = Common { args, options, inputs: &inputs, files, floats, blocks, totals: Mutex::default() };
-    let progress = Progress::new(inputs.count);
-    let mut items = batch.run(inputs.count, args.many.jobs, |machine, room, item| {
-        let out = common.item(machine, room, item);
-        if !room.is_short() {
-            progress.one();
-        }
-        out
-    })?;
+    let count = inputs.count;
+    let common = Common { args, options, files, floats, blocks, totals: Mutex::default() };
+    let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+    let first = [("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
+    let mut output = Output {
+        common: &common,
+        count,
+        table: Table::new(count),
+        json: JsonItems::default(),
+        notes: Notes::default(),
+        told: Told::default(),
+        writers,
+    };
+    let progress = Progress::new(count);
+    let streamed = batch.stream(
+        (count, inputs.part_size(common.files.words())),
+        args.many.jobs,
+        |items| Ok(inputs.part(items)?),
+        |machine, room, given: &Given, item| {
+            let out = common.item(machine, room, given, item);
+            if !room.is_short() {
+                progress.one();
+            }
+            out
+        },
+        |items, _, found| output.part(items.start, found, &first),
+    );
     let elapsed = progress.finish();
-    if let Some(error) = items.iter_mut().find_map(|item| item.error.take()) {
-        return refused(error);
+    match streamed {
+        Ok(()) => {}
+        Err(Ended::Refused(error)) => return refused(error),
+        Err(Ended::Trouble(error)) => return Err(error),
     }
 
-    let failed = items.iter().any(|item| item.failure.is_some() || item.wrong);
-    let saved: Vec<Result<&Words, String>> =
-        items.iter().map(|item| item.failure.as_ref().map_or(Ok(&item.words), |f| Err(f.title()))).collect();
-    common.files.write(&saved)?;
+    let Output { json, mut notes, told, writers, .. } = output;
+    writers.finish(&common.files)?;
     let technology = Technology::default_technology();
-    let counts = common.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Totals { counts, ran } = &*common.totals.lock().unwrap_or_else(PoisonError::into_inner);
     if args.json {
-        let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
-        let mut object = vec![("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
-        if args.stats {
-            object.push(("stats", counts_json(&counts, &module.code, &technology, elapsed)));
-        }
-        let items: Vec<String> = items.into_iter().map(|item| item.json).collect();
-        print_items(&object, &items)?;
+        let stats = args
+            .stats
+            .then(|| ("stats", counts_json(counts, &module.code, &technology, elapsed, (config.engine, *ran))));
+        json.end(stats.as_slice())?;
     } else {
-        print(&if common.blocks { blocks_text(&items) } else { lines_text(&items) })?;
+        print(&notes.take(count))?;
         if args.stats {
-            print(&counts_text(&counts, &module.code, &technology, elapsed))?;
+            print(&counts_text(counts, &module.code, &technology, elapsed, (config.engine, *ran)))?;
         }
-        let telling = Telling { module, sources: &loaded.sources, reporter, max_steps: given.max_steps };
-        telling.failures(items.iter().enumerate().filter_map(|(n, item)| Some((n, item.failure.as_ref()?))));
-        telling.noticed(items.iter().enumerate().map(|(n, item)| (n, item.noticed)));
+        print(&told.tell(module, &loaded.sources, reporter, given.max_steps, args.drift))?;
     }
-    Ok(if failed { Status::Fault } else { Status::Done })
+    Ok(if told.failed { Status::Fault } else { Status::Done })
+}
+
+/// Why a batch ended before its end.
+enum Ended {
+    /// What is asked for no item can give.
+    Refused(GradError<Stop>),
+    Trouble(anyhow::Error),
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Ended {
+    fn from(error: E) -> Ended {
+        Ended::Trouble(error.into())
+    }
+}
+
+/// What becomes of items that are done.
+struct Output<'a> {
+    common: &'a Common<'a>,
+    count: usize,
+    table: Table,
+    json: JsonItems,
+    notes: Notes,
+    told: Told,
+    writers: Writers,
+}
+
+impl Output<'_> {
+    /// Prints and saves what came of the items from number `begin` on; a JSON object begins with `first`.
+    fn part(&mut self, begin: usize, mut items: Vec<Item>, first: &[(&str, Value)]) -> Result<(), Ended> {
+        let Common { args, files, blocks, .. } = self.common;
+        if let Some(error) = items.iter_mut().find_map(|item| item.error.take()) {
+            return Err(Ended::Refused(error));
+        }
+        for (n, item) in items.iter().enumerate() {
+            self.told.failed |= item.wrong;
+            if let Some(failure) = &item.failure {
+                self.told.failure(begin + n, failure);
+            }
+            self.told.noticed(begin + n, item.noticed);
+        }
+        if !files.is_empty() {
+            let words = |item: &Item| item.failure.as_ref().map(Failure::title);
+            let saved = items.iter().map(|item| words(item).map_or(Ok(&item.words), Err)).collect::<Vec<_>>();
+            self.writers.part(files, begin, &saved)?;
+        }
+        if args.json {
+            return Ok(self.json.part(first, items.into_iter().map(|item| item.json))?);
+        }
+        print(&if *blocks { blocks_text(begin, &items) } else { self.lines_text(begin, items) })?;
+        if self.notes.are_many() {
+            print(&self.notes.take(self.count))?;
+        }
+        Ok(())
+    }
+
+    /// A line for each item.
+    fn lines_text(&mut self, begin: usize, mut items: Vec<Item>) -> String {
+        let names = items.iter_mut().find(|item| item.failure.is_none()).map(|item| std::mem::take(&mut item.names));
+        // Where all is saved nothing is left, and why items failed stands in the files, too.
+        let none = !self.common.files.is_empty() && items.iter().all(|item| item.cells.is_empty());
+        let mut rows = Vec::with_capacity(items.len());
+        for (n, item) in items.into_iter().enumerate() {
+            for note in item.notes {
+                self.notes.add(begin + n, note);
+            }
+            rows.push(item.failure.map_or(Ok(item.cells), |failure| Err(failure.title())));
+        }
+        if none { String::new() } else { self.table.part(begin, names, rows) }
+    }
 }
 
 /// What can be saved: the loss, the derivatives, and second derivatives.
@@ -152,20 +240,10 @@ fn results(loss: &Place, wrt: &[Place], options: &Options, program: &Program) ->
     out
 }
 
-/// A line for each item.
-fn lines_text(items: &[Item]) -> String {
-    let names = items.iter().find(|item| item.failure.is_none()).map(|item| item.names.clone()).unwrap_or_default();
-    let row = |item: &Item| item.failure.as_ref().map_or_else(|| Ok(item.cells.clone()), |f| Err(f.title()));
-    let mut out = table(&names, &items.iter().map(row).collect::<Vec<_>>());
-    let notes = items.iter().enumerate().flat_map(|(n, item)| item.notes.iter().map(move |note| (n, note.clone())));
-    out.push_str(&notes_text(notes.collect(), items.len()));
-    out
-}
-
 /// What would be printed of each item alone.
-fn blocks_text(items: &[Item]) -> String {
+fn blocks_text(begin: usize, items: &[Item]) -> String {
     let mut out = String::new();
-    for (n, item) in items.iter().enumerate() {
+    for (n, item) in (begin..).zip(items) {
         let gap = if n > 0 { "\n" } else { "" };
         let _ = writeln!(out, "{gap}item {n}");
         match &item.failure {
@@ -180,10 +258,10 @@ fn blocks_text(items: &[Item]) -> String {
 
 impl Common<'_> {
     /// Differentiates for an item as would be done alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut Room, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut Room, given: &Given, item: usize) -> Item {
         let args = self.args;
-        self.inputs.set(machine, item);
-        session::allow_whole(machine, &args.given, args.stats || args.json || args.keep_dropped);
+        given.set(machine, item);
+        session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
         let mut steps = Steps::new(args.given.max_steps);
         let mut seen = Seen::default();
         let found = grad(machine, &self.options, |m| {
@@ -195,12 +273,14 @@ impl Common<'_> {
             return Item::default();
         }
         if args.stats {
-            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(&machine.counts());
+            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(machine);
         }
         // Of a comparison that is not to be had for want of steps nothing can be said.
         let stop = match found {
             Ok(_) if seen.limit => Outcome::Limit,
             Ok(found) => return self.results(machine, &found, item),
+            Err(GradError::Overflow(_)) if seen.limit => Outcome::Limit,
+            Err(GradError::Overflow(found)) => return self.results(machine, &found, item),
             Err(GradError::Stopped(Stop::Outcome(outcome))) => outcome,
             Err(error @ GradError::TooGreat { .. }) => {
                 let why = message(error);
@@ -214,7 +294,7 @@ impl Common<'_> {
         let outcome = outcome_json(&stop, machine, args.given.max_steps);
         Item {
             failure: Stopped::of(&stop, machine).map(Failure::Stopped),
-            noticed: (seen.overflow, machine.flags().inexact),
+            noticed: (seen.overflow, rests_of(machine.flags())),
             json: self.failed(machine, &seen, item, outcome),
             ..Item::default()
         }
@@ -232,11 +312,12 @@ impl Common<'_> {
         let args = self.args;
         let module = machine.program().module();
         let format = module.flags.format;
-        let drift = found.drift.as_ref().map(|(a, b)| drift(module, (&a.regs, &a.mem), (&b.regs, &b.mem)));
+        let drift = found.drift.as_ref().map(|(a, b)| drift(module, a, b));
         // Fixed-point and logarithmic numbers and integers come back; only rounding may stay.
         let broken = drift.as_ref().is_some_and(|d| !d.only_rounding && !self.floats);
         let kept = found.kept.is_none_or(|(_, back)| back || self.floats);
-        let mut out = Item { wrong: broken || !kept || !found.agrees(), ..Item::default() };
+        let failure = found.wrong.map(Failure::Wrong);
+        let mut out = Item { wrong: broken || !kept || !found.agrees(), failure, ..Item::default() };
         if !self.files.is_empty() {
             out.words = words(found, args.hex);
         }
@@ -246,6 +327,7 @@ impl Common<'_> {
             object.remove("schema");
             object.insert("item".into(), json!(item));
             object.insert("flags".into(), seen_flags(machine, found.overflow));
+            object.insert("ran_by".into(), json!(ran_by(machine)));
             if let Some(drift) = drift.filter(|_| args.drift) {
                 object.insert("drift".into(), drift.json);
             }
@@ -255,20 +337,24 @@ impl Common<'_> {
         let elements = if args.wrt.is_empty() && !args.jacobian { ELEMENTS } else { usize::MAX };
         let state = state_text(found, drift.as_ref(), args.drift, broken, self.floats);
         if self.blocks {
-            out.block = text(found, format, args.hex, elements) + &state;
+            out.block = text(found, format, args.hex, elements, &|n| !self.files.has(n)) + &state;
         } else {
             out.notes.extend((!state.is_empty()).then(|| state.trim_end().to_string()));
             for loss in &found.losses {
                 let raw = || format!("{:#018x}", loss.value);
-                out.names.push(loss.name.clone());
-                out.cells.push(if args.hex { raw() } else { number(loss.value, loss.variable.ty, format) });
-                for g in &loss.gradients {
+                if !self.files.has(0) {
+                    out.names.push(loss.name.clone());
+                    out.cells.push(if args.hex { raw() } else { number(loss.value, loss.variable.ty, format) });
+                }
+                // What is saved is not printed, too.
+                let printed = (1..).zip(&loss.gradients).filter(|(n, _)| !self.files.has(*n));
+                for (_, g) in printed {
                     out.names.push(format!("∂/∂{}", g.input.name));
                     out.cells.push(gradient_text(g, format, args.hex, elements));
                 }
             }
         }
-        out.noticed = (found.overflow, machine.flags().inexact);
+        out.noticed = (found.overflow, rests_of(machine.flags()));
         out
     }
 }

@@ -1,87 +1,31 @@
-//! What `--batch` gives: array files, which arguments or data symbols their items are the values of, and the words of these.
+//! What `--batch` gives: array files, and which arguments or data symbols their items are the values of.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use pendula::arguments;
 use pendula::asm::diagnostic::Sources;
 use pendula::compiler::compile::Options;
-use pendula::compiler::nil::sema::{Argument, Input, Number, argument_data};
+use pendula::compiler::nil::sema::{Argument, Input, Number};
 use pendula::compiler::nil::{ast, read};
 use pendula::isa::module::Module;
-use pendula::isa::types::Reg;
 use pendula::items::Items;
 use pendula::load::{self, FileKind, Loaded, Nil, display_name, kind_at};
-use pendula::values::{self, Location, Place};
-use pendula::vm::Machine;
+use pendula::values::{self, Place};
 use pendula::{pisa, store};
 
+use super::given::{Feed, From, Inputs, Kind};
 use super::plural;
 use crate::Status;
 use crate::cli::Source;
-use crate::cmd::{self, Intended, compile, load_with, settle};
+use crate::cmd::{self, Intended, load_with, settle};
 use crate::report::Reporter;
-
-/// The words that runs begin with, item by item.
-pub(crate) struct Inputs {
-    /// How many items there are.
-    pub(crate) count: usize,
-    /// The files that were read, the program among them.
-    pub(crate) files: Vec<String>,
-    feeds: Vec<Feed>,
-}
-
-/// The words of one input.
-struct Feed {
-    places: Vec<Place>,
-    /// Of all items, one after the other.
-    words: Vec<u64>,
-}
-
-impl Inputs {
-    /// Sets the inputs of an item.
-    pub(crate) fn set(&self, machine: &mut Machine<'_>, item: usize) {
-        for feed in &self.feeds {
-            let mut words = &feed.words[item * (feed.words.len() / self.count)..];
-            for place in &feed.places {
-                let (own, rest) = words.split_at(place.count() as usize);
-                values::put(machine, place, own);
-                words = rest;
-            }
-        }
-    }
-
-    /// What a register of an item is set to.
-    pub(crate) fn register(&self, item: usize, reg: Reg) -> Option<u64> {
-        let at = |place: &Place| place.at == Location::Register(reg);
-        self.feeds.iter().rev().find(|feed| feed.places.iter().any(at)).and_then(|feed| feed.words.get(item).copied())
-    }
-}
 
 /// A file of `--batch`.
 struct File {
     name: Option<String>,
     items: Rc<Items>,
-}
-
-/// Where an input comes from: a file, or one column of it.
-#[derive(Clone)]
-struct From {
-    items: Rc<Items>,
-    column: Option<usize>,
-    /// Whether it was said what this is.
-    named: bool,
-}
-
-impl From {
-    /// What is wrong with the words of `name`.
-    fn error(&self, name: &str, what: String) -> anyhow::Error {
-        if self.named {
-            return anyhow::anyhow!(what);
-        }
-        let (path, what_it_is) = (self.items.path(), if self.column.is_some() { "a column of it" } else { "it" });
-        anyhow::anyhow!("{what}; without a name, {what_it_is} is taken for `{name}`: say what it is, `NAME={path}`")
-    }
 }
 
 /// Which file gives what.
@@ -130,7 +74,8 @@ pub(crate) fn load(
     }
     let mut paths = vec![source.file.clone()];
     paths.extend(files.iter().map(|f| f.items.path().to_string()));
-    Ok(Ok((program, Inputs { count, files: paths, feeds })))
+    let format = program.module.flags.format;
+    Ok(Ok((program, Inputs { count, files: paths, feeds, format })))
 }
 
 /// Reads the files, and sees that they have as many items each.
@@ -227,7 +172,7 @@ type Compiled = (Result<Loaded, load::LoadError>, Plan, bool);
 fn compiled(files: &[File], source: &Source, run: Intended<'_>) -> anyhow::Result<Compiled> {
     let mut nil = source.options.nil.clone();
     let text = nil.args.take();
-    let options = compile::options(&nil)?;
+    let options = cmd::compiler_options(&nil, cmd::wants_c(Some(run)))?;
     // Without arguments, every parameter is to be given by a file.
     let arguments = text.map(|text| arguments::parse(&text)).transpose().context("--args")?;
     let arguments = arguments.map(|list| list.into_iter().map(|a| (!is_open(&a)).then_some(a)).collect::<Vec<_>>());
@@ -241,14 +186,15 @@ fn compiled(files: &[File], source: &Source, run: Intended<'_>) -> anyhow::Resul
         return Ok((load_with(source, &options, Some(run))?, plan, false));
     };
     let plan = assign(parameters, arguments.as_deref(), files)?;
-    let ways = ways(&plan);
+    let ways = ways(&plan)?;
     let mut first = None;
     for way in ways {
         let of = |(n, from): (usize, &Option<From>)| match from {
-            Some(from) => Some(way.argument(from)),
-            None => arguments.as_ref()?.get(n)?.clone(),
+            Some(from) => way.argument(from).map(Some),
+            None => Ok(arguments.as_ref().and_then(|list| list.get(n)).cloned().flatten()),
         };
-        let arguments = plan.parameters.iter().enumerate().map(of).collect::<Option<Vec<_>>>().unwrap_or_default();
+        let arguments = plan.parameters.iter().enumerate().map(of).collect::<anyhow::Result<Vec<_>>>()?;
+        let arguments = arguments.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default();
         let loaded = load_with(source, &Options { arguments, ..options.clone() }, Some(run))?;
         if loaded.as_ref().is_ok_and(|l| l.module.is_some()) {
             return Ok((loaded, plan, way.scalar));
@@ -269,26 +215,30 @@ struct Way {
 }
 
 /// In which ways the items may be meant, the likeliest first.
-fn ways(plan: &Plan) -> Vec<Way> {
+fn ways(plan: &Plan) -> anyhow::Result<Vec<Way>> {
     let froms = || plan.parameters.iter().flatten();
     let one = froms().any(|from| from.column.is_none() && *from.items.shape() == [1]);
-    let whole = froms().any(|from| from.column.is_some_and(|column| from.items.is_whole(column)));
+    let mut whole = false;
+    for from in froms() {
+        whole |= from.is_whole()?;
+    }
     let mut out = vec![Way { scalar: false, whole: false }];
     out.extend(one.then_some(Way { scalar: true, whole: false }));
     out.extend(whole.then_some(Way { scalar: one, whole: true }));
-    out
+    Ok(out)
 }
 
 impl Way {
     /// The argument that tells the compiler what items are.
-    fn argument(self, from: &From) -> Argument {
-        let argument = from.items.argument(from.items.telling(from.column), from.column, self.scalar);
-        match (argument, from.column) {
-            (Argument::Number(Number::Float(x)), Some(column)) if self.whole && from.items.is_whole(column) => {
+    fn argument(self, from: &From) -> anyhow::Result<Argument> {
+        let item = from.items.telling(from.column)?;
+        let argument = from.items.part(item..item + 1)?.argument(item, from.column, self.scalar);
+        Ok(match argument {
+            Argument::Number(Number::Float(x)) if self.whole && from.is_whole()? => {
                 Argument::Number(Number::Int(x as i64))
             }
-            (argument, _) => argument,
-        }
+            argument => argument,
+        })
     }
 }
 
@@ -395,46 +345,19 @@ fn assign(parameters: &[String], arguments: Option<&[Option<Argument>]>, files: 
     Ok(plan)
 }
 
-/// The words of a parameter of a program in Nil.
+/// A parameter of a program in Nil.
 fn parameter(module: &Module, nil: &Nil, n: usize, from: &From, scalar: bool) -> anyhow::Result<Feed> {
     let (Some(names), Some(ty)) = (nil.parameters.get(n), nil.types.get(n)) else {
         bail!("the program has no parameter {}", n + 1);
     };
-    let places = names.iter().map(|name| values::find(module, name)).collect::<Result<Vec<_>, _>>()?;
-    let expected: u64 = places.iter().map(Place::count).sum();
-    let name = names.first().map_or("", |name| name.split('.').next().unwrap_or(name));
-    let items = &from.items;
-    let mut words = Vec::with_capacity(items.count() * expected as usize);
-    for item in 0..items.count() {
-        let argument = items.argument(item, from.column, scalar);
-        let data = argument_data(name, ty, Some(&argument), module.flags.format);
-        let data = data.map_err(|why| from.error(name, format!("{}: {why}", items.place(item))))?;
-        let before = words.len();
-        data.iter().for_each(|d| words.extend_from_slice(d.words()));
-        ensure!((words.len() - before) as u64 == expected, "{}: `{name}` has {expected} words", items.place(item));
-    }
-    Ok(Feed { places, words })
+    let places = names.iter().map(|name| values::find(module, name)).collect::<Result<_, _>>()?;
+    let name = names.first().map_or("", |name| name.split('.').next().unwrap_or(name)).to_string();
+    Ok(Feed { name, places, from: from.clone(), kind: Kind::Parameter { ty: ty.clone(), scalar } })
 }
 
-/// The words of a data symbol or a variable, an element or a register.
+/// A data symbol or a variable, an element or a register.
 fn place(program: &cmd::Program, name: &str, from: &From) -> anyhow::Result<Feed> {
-    let items = &from.items;
-    let module = &program.module;
-    let place = store::find(module, program.variables(), name).with_context(|| format!("--batch {}", items.path()))?;
-    let expected = place.count();
-    let mut words = Vec::with_capacity(items.count() * expected as usize);
-    for item in 0..items.count() {
-        let numbers = items.numbers(item, from.column);
-        if numbers.len() as u64 != expected && !place.is_stack() {
-            let has = match place.at {
-                Location::Memory { array: true, .. } => plural(expected as usize, "word"),
-                Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => "one word".to_string(),
-            };
-            let what = format!("{}: an item is {}, `{name}` has {has}", items.path(), items.shape_text());
-            return Err(from.error(name, what));
-        }
-        let own = values::words_of(&place, &numbers, module.flags.format);
-        words.extend(own.map_err(|why| from.error(name, format!("{}: {why}", items.place(item))))?);
-    }
-    Ok(Feed { places: vec![place], words })
+    let place = store::find(&program.module, program.variables(), name);
+    let place = place.with_context(|| format!("--batch {}", from.items.path()))?;
+    Ok(Feed { name: name.to_string(), places: Arc::new([place]), from: from.clone(), kind: Kind::Words })
 }

@@ -1,9 +1,11 @@
 //! `run` and `grad` over many inputs, `--batch`: what they share.
 
+mod given;
 pub(crate) mod grad;
 pub(crate) mod inputs;
 pub(crate) mod run;
 mod save;
+mod tell;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -11,19 +13,30 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pendula::asm::diagnostic::Sources;
 use pendula::batch::Room;
-use pendula::isa::module::Module;
-use pendula::vm::{Carriage, Flags, Machine, Outcome};
+use pendula::isa::counts::Counts;
+use pendula::visible::visible_line;
+use pendula::vm::{Machine, Outcome, Ran};
 
-use crate::outcome::{Stopped, noticed};
-use crate::report::{Reporter, print};
+use crate::columns::{left, length, shortened};
+use crate::report::print_exact;
 
-/// How many kinds of failure are told in full.
-const FULL: usize = 8;
+/// What all items together have run.
+#[derive(Default)]
+pub(crate) struct Totals {
+    pub(crate) counts: Counts,
+    pub(crate) ran: Ran,
+}
 
-/// How many ranges of items a message lists.
-const RANGES: usize = 8;
+impl Totals {
+    pub(crate) fn add(&mut self, machine: &Machine<'_>) {
+        self.counts.add(&machine.counts());
+        let (sum, ran) = (&mut self.ran, machine.ran());
+        sum.whole += ran.whole;
+        sum.compiled += ran.compiled;
+        sum.interpreted += ran.interpreted;
+    }
+}
 
 /// How many instructions an item may still run.
 pub(crate) struct Steps {
@@ -91,176 +104,141 @@ pub(crate) fn plural(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// Items by number: `item 3`, `items 0-4, 7`.
-fn items_text(items: &[usize]) -> String {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for &n in items {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == n => *last = n,
-            _ => ranges.push((n, n)),
+/// How much room a column is given; a longer text takes what it needs.
+const COLUMN: usize = 100;
+
+/// How much of a text a table on a terminal shows.
+const SHOWN: usize = 60;
+
+/// A table that is printed part by part: a line of names, and one for each item. A part that has other columns than the one before has a line
+/// of names again.
+pub(crate) struct Table {
+    names: Vec<String>,
+    widths: Vec<usize>,
+    /// The width of the items' numbers.
+    first: usize,
+    terminal: bool,
+}
+
+impl Table {
+    /// Of so many items.
+    pub(crate) fn new(count: usize) -> Table {
+        let first = length("item").max(length(&count.saturating_sub(1).to_string()));
+        Table { names: Vec::new(), widths: Vec::new(), first, terminal: std::io::stdout().is_terminal() }
+    }
+
+    /// The lines of some items, beginning with number `begin`; `Err` is what stands in the place of all cells. Without names, they are those
+    /// of the part before.
+    pub(crate) fn part(
+        &mut self,
+        begin: usize,
+        names: Option<Vec<String>>,
+        rows: Vec<Result<Vec<String>, String>>,
+    ) -> String {
+        let mut out = String::new();
+        let heads = names.filter(|names| *names != self.names);
+        if let Some(names) = &heads {
+            self.names.clone_from(names);
+            self.widths = names.iter().map(|name| length(&visible_line(name)).min(COLUMN)).collect();
         }
-    }
-    let one = |(a, b): &(usize, usize)| if a == b { a.to_string() } else { format!("{a}-{b}") };
-    let mut text: Vec<String> = ranges.iter().take(RANGES).map(one).collect();
-    if ranges.len() > RANGES {
-        text.push(format!("… ({} in all)", items.len()));
-    }
-    format!("{} {}", if items.len() == 1 { "item" } else { "items" }, text.join(", "))
-}
-
-/// Things by what they have in common, in the order in which they come first.
-fn grouped<K: PartialEq, V>(all: impl Iterator<Item = (K, usize, V)>) -> Vec<(K, Vec<usize>, V)> {
-    let mut out: Vec<(K, Vec<usize>, V)> = Vec::new();
-    for (key, item, value) in all {
-        match out.iter_mut().find(|(k, ..)| *k == key) {
-            Some((_, items, _)) => items.push(item),
-            None => out.push((key, vec![item], value)),
-        }
-    }
-    out
-}
-
-/// A line for each thing that is told of items: `input: 1 of 2 words read (items 0-4, 7)`.
-fn notes_text(notes: Vec<(usize, String)>, count: usize) -> String {
-    let mut out = String::new();
-    for (text, items, ()) in grouped(notes.into_iter().map(|(item, text)| (text, item, ()))) {
-        let items = if items.len() == count { format!("all {count} items") } else { items_text(&items) };
-        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
-        let _ = writeln!(out, "{first} ({items})");
-        let rest = rest.trim_end();
-        if !rest.is_empty() {
-            let _ = writeln!(out, "{rest}");
-        }
-    }
-    out
-}
-
-/// Why an item failed.
-#[derive(Clone, Debug)]
-pub(crate) enum Failure {
-    /// Its run did not come to its end.
-    Stopped(Stopped),
-    /// It gives nothing, for this reason.
-    Refused(String),
-}
-
-impl Failure {
-    /// What is known at a glance: the code, if there is one, and the title.
-    pub(crate) fn title(&self) -> String {
-        match self {
-            Failure::Stopped(Stopped { trap: Some(trap), .. }) => {
-                format!("error[{}]: {}", trap.fault.code(), trap.fault.title())
-            }
-            Failure::Stopped(Stopped { trap: None, .. }) => "error[P0130]: stopped at the step limit".to_string(),
-            Failure::Refused(why) => format!("error: {why}"),
-        }
-    }
-
-    /// What failures have in common that are told together.
-    fn kind(&self) -> (Option<&'static str>, Option<u32>, &str) {
-        match self {
-            Failure::Stopped(Stopped { trap: Some(trap), .. }) => (Some(trap.fault.code()), Some(trap.at), ""),
-            Failure::Stopped(Stopped { trap: None, .. }) => (None, None, ""),
-            Failure::Refused(why) => (None, None, why),
-        }
-    }
-}
-
-/// What a program and its texts are told with.
-pub(crate) struct Telling<'a> {
-    pub(crate) module: &'a Module,
-    pub(crate) sources: &'a Sources,
-    pub(crate) reporter: &'a Reporter,
-    pub(crate) max_steps: Option<u64>,
-}
-
-impl Telling<'_> {
-    /// Tells why items failed: of each kind of failure the first in full.
-    pub(crate) fn failures<'f>(&self, failures: impl Iterator<Item = (usize, &'f Failure)>) {
-        let kinds = grouped(failures.map(|(item, failure)| (failure.kind(), item, failure)));
-        for (_, items, failure) in kinds.iter().take(FULL) {
-            let mut about = items_text(&items[..1]);
-            if items.len() > 1 {
-                let _ = write!(about, ", likewise {}", items_text(&items[1..]));
-            }
-            let about = self.reporter.about(&about);
-            match failure {
-                Failure::Stopped(stopped) => stopped.report(self.module, self.sources, &about, self.max_steps),
-                Failure::Refused(why) => about.failure(&anyhow::anyhow!("{why}")),
+        let cell = |text: String| {
+            let text = visible_line(&text).into_owned();
+            if self.terminal { shortened(text, SHOWN) } else { text }
+        };
+        let cells = |row: Result<Vec<String>, String>| row.map(|row| row.into_iter().map(cell).collect::<Vec<_>>());
+        let rows: Vec<Result<Vec<String>, String>> = rows.into_iter().map(cells).collect();
+        for row in rows.iter().flatten() {
+            for (width, cell) in self.widths.iter_mut().zip(row) {
+                *width = (*width).max(length(cell).min(COLUMN));
             }
         }
-        let more: usize = kinds.iter().skip(FULL).map(|(_, items, _)| items.len()).sum();
-        if more > 0 {
-            self.reporter.failure(&anyhow::anyhow!("{} failed at other places", plural(more, "more item")));
+        let mut line = |item: &str, cells: &[String]| {
+            out.push_str(&left(item, self.first));
+            for (n, cell) in cells.iter().enumerate() {
+                out.push_str("  ");
+                out.push_str(&left(cell, self.widths.get(n).copied().unwrap_or_default()));
+            }
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+        };
+        if heads.is_some() || begin == 0 {
+            let names: Vec<String> = self.names.iter().map(|name| visible_line(name).into_owned()).collect();
+            line("item", &names);
         }
-    }
-
-    /// Tells what runs noticed, of each place once.
-    pub(crate) fn noticed(&self, flags: impl Iterator<Item = (usize, Noticed)> + Clone) {
-        let overflows = flags.clone().filter_map(|(item, (overflow, _))| Some((overflow?, item, ())));
-        for (overflow, items, ()) in grouped(overflows).into_iter().take(FULL) {
-            let about = self.reporter.about(&items_text(&items));
-            noticed(self.module, self.sources, &about, (Some(overflow), None));
+        for (n, row) in rows.iter().enumerate() {
+            match row {
+                Ok(cells) => line(&(begin + n).to_string(), cells),
+                Err(why) => line(&(begin + n).to_string(), std::slice::from_ref(why)),
+            }
         }
-        let inexact = flags.filter_map(|(item, (_, inexact))| Some((inexact?, item, ())));
-        for (inexact, items, ()) in grouped(inexact).into_iter().take(FULL) {
-            let about = self.reporter.about(&items_text(&items));
-            noticed(self.module, self.sources, &about, (None, Some(inexact)));
-        }
+        out
     }
 }
 
-/// Where a fixed-point number overflowed first, with what words carried then, and where `zero.f` cleared one that was not zero.
-pub(crate) type Noticed = (Option<(u32, Carriage)>, Option<u32>);
-
-/// What a run of values alone noticed.
-pub(crate) fn of_values(flags: Flags) -> Noticed {
-    (flags.overflow.map(|at| (at, Carriage::Plain)), flags.inexact)
+/// One JSON object that is printed as its items come, a line for each.
+#[derive(Default)]
+pub(crate) struct JsonItems {
+    begun: bool,
 }
 
-/// A table: a line of names, and one for each item; `Err` is what stands in the place of all cells.
-pub(crate) fn table(names: &[String], rows: &[Result<Vec<String>, String>]) -> String {
-    let length = |text: &str| text.chars().count();
-    let mut widths: Vec<usize> = names.iter().map(|n| length(n)).collect();
-    for row in rows.iter().flatten() {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(length(cell));
+impl JsonItems {
+    /// Prints some items; before the first, what the object begins with.
+    pub(crate) fn part(
+        &mut self,
+        first: &[(&str, serde_json::Value)],
+        items: impl Iterator<Item = String>,
+    ) -> std::io::Result<()> {
+        let mut out = String::new();
+        for item in items {
+            if self.begun {
+                out.push_str(",\n");
+            } else {
+                out.push_str("{\n");
+                for (key, value) in first {
+                    let _ = writeln!(out, "  \"{key}\": {value},");
+                }
+                out.push_str("  \"items\": [\n");
+                self.begun = true;
+            }
+            out.push_str("    ");
+            out.push_str(&item);
+            if out.len() > 1 << 20 {
+                print_exact(&std::mem::take(&mut out))?;
+            }
         }
+        print_exact(&out)
     }
-    let first = length("item").max(length(&rows.len().saturating_sub(1).to_string()));
-    let mut out = String::new();
-    let mut line = |item: &str, cells: &[String]| {
-        let _ = write!(out, "{item:<first$}");
-        for (cell, width) in cells.iter().zip(&widths) {
-            let _ = write!(out, "  {cell:<width$}");
+
+    /// Ends the object with what is known when all items are done.
+    pub(crate) fn end(self, last: &[(&str, serde_json::Value)]) -> std::io::Result<()> {
+        let mut out = String::from("\n  ]");
+        for (key, value) in last {
+            let _ = write!(out, ",\n  \"{key}\": {value}");
         }
-        out.truncate(out.trim_end().len());
-        out.push('\n');
-    };
-    line("item", names);
-    for (n, row) in rows.iter().enumerate() {
-        match row {
-            Ok(cells) => line(&n.to_string(), cells),
-            Err(why) => line(&n.to_string(), std::slice::from_ref(why)),
-        }
+        print_exact(&(out + "\n}\n"))
     }
-    out
 }
 
-/// Prints one JSON object, a line for each item: of very many items a tree of values would fill the memory.
-pub(crate) fn print_items(object: &[(&str, serde_json::Value)], items: &[String]) -> std::io::Result<()> {
-    let mut out = String::from("{\n");
-    for (key, value) in object {
-        let _ = writeln!(out, "  \"{key}\": {value},");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_grow_part_by_part_and_may_be_of_any_length() {
+        let mut table = Table { terminal: false, ..Table::new(2000) };
+        let names = || Some(vec!["a".to_string(), "∂/∂x\u{1b}".to_string()]);
+        let row = |a: &str, b: &str| Ok(vec![a.to_string(), b.to_string()]);
+        let long = "1, ".repeat(30_000);
+        let first = table.part(0, names(), vec![row("1.5", "2"), Err("error: no".to_string()), row("3", &long)]);
+        let lines: Vec<&str> = first.lines().collect();
+        assert_eq!(lines[..3], ["item  a    ∂/∂x\\x1b", "0     1.5  2", "1     error: no"]);
+        assert_eq!(lines[3], format!("2     3    {}", long.trim_end()));
+        assert_eq!(table.part(3, names(), vec![row("3.25", "4")]), "3     3.25  4\n");
+        let more = Some(vec!["r1".to_string()]);
+        assert_eq!(table.part(4, more, vec![Ok(vec!["7".to_string()])]), "item  r1\n4     7\n");
+        assert_eq!(table.part(5, None, vec![Err("error".to_string())]), "5     error\n");
+        table.terminal = true;
+        let line = table.part(6, None, vec![Ok(vec![long])]);
+        assert!(line.ends_with("… (90000 characters)\n") && length(&line) < 70, "{line}");
     }
-    out.push_str("  \"items\": [\n");
-    for (n, item) in items.iter().enumerate() {
-        let comma = if n + 1 < items.len() { "," } else { "" };
-        let _ = writeln!(out, "    {item}{comma}");
-        if out.len() > 1 << 20 {
-            print(&std::mem::take(&mut out))?;
-        }
-    }
-    out.push_str("  ]\n}\n");
-    print(&out)
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use pendula::batch::{Batch, Room};
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
-use pendula::isa::counts::{Counts, Direction};
+use pendula::isa::counts::Direction;
 use pendula::isa::inst::Kind;
 use pendula::isa::module::Module;
 use pendula::isa::table::Row;
@@ -18,15 +18,17 @@ use pendula::vm::{Config, Flags, Machine, Outcome};
 use pendula::{pisa, store};
 use serde_json::{Map, Value, json};
 
-use super::inputs::{Inputs, load};
-use super::save::{Files, Saved, Words};
-use super::{Failure, Progress, Steps, Telling, notes_text, of_values, plural, print_items, table};
+use super::given::Given;
+use super::inputs::load;
+use super::save::{Files, Saved, Words, Writers};
+use super::tell::{Failure, Notes, Told, of_values};
+use super::{JsonItems, Progress, Steps, Table, Totals, plural};
 use crate::Status;
 use crate::cli::Run;
 use crate::cmd::Intended;
 use crate::cmd::run::{self, ELEMENTS, State, counts_json, counts_text, imports_or_exports};
 use crate::drift::drift;
-use crate::outcome::{Stopped, flags_json, outcome_json};
+use crate::outcome::{Stopped, flags_json, outcome_json, ran_by};
 use crate::report::{Reporter, print, to_json};
 use crate::session::{self, EVENTS, event_text};
 
@@ -52,12 +54,15 @@ struct Common<'a> {
     args: &'a Run,
     /// The variables of a program in Janus.
     store: Option<&'a [Variable]>,
-    inputs: &'a Inputs,
+    /// How many items there are.
+    count: usize,
     places: Vec<Place>,
+    /// Which of them are printed.
+    printed: Vec<usize>,
     files: Files,
     /// The module's texts, if the program shows anything on the way.
     texts: Option<Arc<[String]>>,
-    totals: Mutex<Counts>,
+    totals: Mutex<Totals>,
 }
 
 pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -102,49 +107,64 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         bail!("--save: `{}` is a stack, of another height in each item; name other results with --show", stack.name);
     }
     let saved = places.iter().map(|place| Saved::of(place, &loaded)).collect();
-    let files = Files::new(&args.many.save, saved, args.hex, module.flags.format, &inputs.files)?;
+    let dash = args.many.save.iter().any(|text| text == "-" || text.ends_with("=-"));
+    anyhow::ensure!(
+        !(dash && args.json),
+        "--json and `--save -` both write to standard output: name a file for the results"
+    );
+    let (files, writers) =
+        Files::new(&args.many.save, saved, args.hex, module.flags.format, &inputs.files, inputs.count)?;
+    // What is saved is not printed, too.
+    let printed = (0..places.len()).filter(|n| !files.has(*n)).collect();
     let texts = shows(module).then(|| module.texts.clone().into());
-    let common =
-        Common { args, store: loaded.variables(), inputs: &inputs, places, files, texts, totals: Mutex::default() };
-    let progress = Progress::new(inputs.count);
-    let items = batch.run(inputs.count, args.many.jobs, |machine, room, item| {
-        let out = common.item(machine, room, item);
-        if !room.is_short() {
-            progress.one();
-        }
-        out
-    })?;
+    let (store, count) = (loaded.variables(), inputs.count);
+    let common = Common { args, store, count, places, printed, files, texts, totals: Mutex::default() };
+    let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
+    let first = [("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
+    let mut output = Output {
+        common: &common,
+        start: batch.start().regs,
+        module,
+        table: Table::new(count),
+        json: JsonItems::default(),
+        notes: Notes::default(),
+        told: Told::default(),
+        writers,
+    };
+    let progress = Progress::new(count);
+    let results: usize = common.places.iter().map(|p| p.count() as usize).sum();
+    batch.stream(
+        (count, inputs.part_size(results)),
+        args.many.jobs,
+        |items| inputs.part(items),
+        |machine, room, given: &Given, item| {
+            let out = common.item(machine, room, given, item);
+            if !room.is_short() {
+                progress.one();
+            }
+            out
+        },
+        |items, given, found| output.part(items.start, given, found, &first),
+    )?;
     let elapsed = progress.finish();
 
-    let failed = items.iter().any(|item| item.failure.is_some() || item.wrong);
-    let saved: Vec<Result<&Words, String>> = items
-        .iter()
-        .map(|item| match &item.failure {
-            Some(failure) if !item.ended => Err(failure.title()),
-            _ => Ok(&item.words),
-        })
-        .collect();
-    common.files.write(&saved)?;
+    let Output { json, mut notes, told, writers, .. } = output;
+    writers.finish(&common.files)?;
     let technology = technology.unwrap_or_else(Technology::default_technology);
-    let counts = common.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Totals { counts, ran } = &*common.totals.lock().unwrap_or_else(PoisonError::into_inner);
     if args.json {
-        let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
-        let mut object = vec![("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
-        if args.stats {
-            object.push(("stats", counts_json(&counts, &module.code, &technology, elapsed)));
-        }
-        let items: Vec<String> = items.into_iter().map(|item| item.json).collect();
-        print_items(&object, &items)?;
+        let stats = args
+            .stats
+            .then(|| ("stats", counts_json(counts, &module.code, &technology, elapsed, (config.engine, *ran))));
+        json.end(stats.as_slice())?;
     } else {
-        print(&text(&items, &common.places, (&inputs, args.hex), &batch.start().regs, module))?;
+        print(&notes.take(count))?;
         if args.stats {
-            print(&counts_text(&counts, &module.code, &technology, elapsed))?;
+            print(&counts_text(counts, &module.code, &technology, elapsed, (config.engine, *ran)))?;
         }
-        let telling = Telling { module, sources: &loaded.sources, reporter, max_steps: given.max_steps };
-        telling.failures(items.iter().enumerate().filter_map(|(n, item)| Some((n, item.failure.as_ref()?))));
-        telling.noticed(items.iter().enumerate().map(|(n, item)| (n, of_values(item.flags))));
+        print(&told.tell(module, &loaded.sources, reporter, given.max_steps, args.drift))?;
     }
-    Ok(if failed { Status::Fault } else { Status::Done })
+    Ok(if told.failed { Status::Fault } else { Status::Done })
 }
 
 /// Whether a program may show anything on the way.
@@ -177,60 +197,104 @@ fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<
     heard
 }
 
-/// What was shown, the table of results, and what else there is to say of items.
-fn text(
-    items: &[Item],
-    places: &[Place],
-    (inputs, hex): (&Inputs, bool),
-    start: &[u64; Reg::COUNT],
-    module: &Module,
-) -> String {
-    let mut out = String::new();
-    for (n, item) in items.iter().enumerate() {
-        for event in &item.events {
-            let _ = writeln!(out, "item {n}: {event}");
+/// What becomes of items that have run.
+struct Output<'a> {
+    common: &'a Common<'a>,
+    /// What the registers of every run begin with.
+    start: [u64; Reg::COUNT],
+    module: &'a Module,
+    table: Table,
+    json: JsonItems,
+    notes: Notes,
+    told: Told,
+    writers: Writers,
+}
+
+impl Output<'_> {
+    /// Prints and saves what came of the items from number `begin` on; a JSON object begins with `first`.
+    fn part(&mut self, begin: usize, given: &Given, items: Vec<Item>, first: &[(&str, Value)]) -> anyhow::Result<()> {
+        let Common { args, files, count, .. } = self.common;
+        for (n, item) in items.iter().enumerate() {
+            self.told.failed |= item.wrong;
+            if let Some(failure) = &item.failure {
+                self.told.failure(begin + n, failure);
+            }
+            self.told.noticed(begin + n, of_values(item.flags));
         }
+        if !files.is_empty() {
+            let saved: Vec<Result<&Words, String>> = items
+                .iter()
+                .map(|item| match &item.failure {
+                    Some(failure) if !item.ended => Err(failure.title()),
+                    _ => Ok(&item.words),
+                })
+                .collect();
+            self.writers.part(files, begin, &saved)?;
+        }
+        if args.json {
+            return Ok(self.json.part(first, items.into_iter().map(|item| item.json))?);
+        }
+        print(&self.text(begin, given, items))?;
+        if self.notes.are_many() {
+            print(&self.notes.take(*count))?;
+        }
+        Ok(())
     }
-    let changed: BTreeSet<Reg> = items.iter().flat_map(|item| item.changed.iter().map(|(r, _)| *r)).collect();
-    let outputs = items.iter().any(|item| !item.output.is_empty());
-    let mut names: Vec<String> = places.iter().map(Place::head).collect();
-    names.extend(changed.iter().map(|reg| pisa::register_of(module, *reg)));
-    names.extend(outputs.then(|| "output".to_string()));
-    let row = |(n, item): (usize, &Item)| {
-        if let (Some(failure), false) = (&item.failure, item.ended) {
-            return Err(failure.title());
+
+    /// What was shown, and the table of results.
+    fn text(&mut self, begin: usize, given: &Given, items: Vec<Item>) -> String {
+        let Common { args, places, printed, files, .. } = self.common;
+        let mut out = String::new();
+        for (n, item) in items.iter().enumerate() {
+            for event in &item.events {
+                let _ = writeln!(out, "item {}: {event}", begin + n);
+            }
         }
-        let mut cells = item.cells.clone();
-        cells.extend(changed.iter().map(|reg| {
-            let new = item.changed.iter().find(|(r, _)| r == reg).map(|(_, word)| *word);
-            let word = new.or_else(|| inputs.register(n, *reg)).unwrap_or(start[reg.index()]);
-            if hex { format!("{word:#018x}") } else { word.cast_signed().to_string() }
-        }));
-        if outputs {
-            let words: Vec<String> = item.output.iter().map(|w| w.cast_signed().to_string()).collect();
-            cells.push(format!("[{}]", words.join(", ")));
+        let changed: BTreeSet<Reg> = items.iter().flat_map(|item| item.changed.iter().map(|(r, _)| *r)).collect();
+        let outputs = items.iter().any(|item| !item.output.is_empty());
+        let mut names: Vec<String> = printed.iter().map(|n| places[*n].head()).collect();
+        names.extend(changed.iter().map(|reg| pisa::register_of(self.module, *reg)));
+        names.extend(outputs.then(|| "output".to_string()));
+        let (hex, start) = (args.hex, &self.start);
+        let mut rows: Vec<Result<Vec<String>, String>> = Vec::with_capacity(items.len());
+        for (n, item) in items.into_iter().enumerate() {
+            for note in item.notes {
+                self.notes.add(begin + n, note);
+            }
+            if let (Some(failure), false) = (&item.failure, item.ended) {
+                rows.push(Err(failure.title()));
+                continue;
+            }
+            let mut cells = item.cells;
+            cells.extend(changed.iter().map(|reg| {
+                let new = item.changed.iter().find(|(r, _)| r == reg).map(|(_, word)| *word);
+                let word = new.or_else(|| given.register(begin + n, *reg)).unwrap_or(start[reg.index()]);
+                if hex { format!("{word:#018x}") } else { word.cast_signed().to_string() }
+            }));
+            if outputs {
+                let words: Vec<String> = item.output.iter().map(|w| w.cast_signed().to_string()).collect();
+                cells.push(format!("[{}]", words.join(", ")));
+            }
+            rows.push(Ok(cells));
         }
-        Ok(cells)
-    };
-    let rows: Vec<Result<Vec<String>, String>> = items.iter().enumerate().map(row).collect();
-    if !names.is_empty() || rows.iter().any(Result::is_err) {
-        out.push_str(&table(&names, &rows));
+        // Why items failed stands in the files, too.
+        if !names.is_empty() || (files.is_empty() && rows.iter().any(Result::is_err)) {
+            out.push_str(&self.table.part(begin, Some(names), rows));
+        }
+        out
     }
-    let notes = items.iter().enumerate().flat_map(|(n, item)| item.notes.iter().map(move |note| (n, note.clone())));
-    out.push_str(&notes_text(notes.collect(), items.len()));
-    out
 }
 
 impl Common<'_> {
     /// Runs an item as it would be run alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut Room, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut Room, given: &Given, item: usize) -> Item {
         let args = self.args;
-        self.inputs.set(machine, item);
-        session::allow_whole(machine, &args.given, args.stats || args.json || args.keep_dropped);
-        let heard = self.texts.as_ref().map(|texts| listen(machine, texts, (EVENTS / self.inputs.count).max(100)));
+        given.set(machine, item);
+        session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
+        let heard = self.texts.as_ref().map(|texts| listen(machine, texts, (EVENTS / self.count).max(100)));
         let before = *machine.registers();
         let start = args.round_trip.then(|| machine.digest());
-        let copy = (args.round_trip && args.drift).then(|| (before, machine.memory().to_vec()));
+        let copy = (args.round_trip && args.drift).then(|| machine.snapshot());
         if args.keep_dropped {
             machine.keep_dropped();
         }
@@ -254,19 +318,20 @@ impl Common<'_> {
         }
         let module = machine.program().module();
         let copy = copy.filter(|_| restored.is_some());
-        let drift = copy.map(|(regs, mem)| drift(module, (&regs, &mem), (machine.registers(), machine.memory())));
+        let drift = copy.map(|copy| drift(module, &copy, &machine.snapshot()));
         out.wrong = restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding);
         out.flags = machine.flags();
         out.failure = Stopped::of(&outcome, machine).map(Failure::Stopped);
         let heard = heard.and_then(|heard| heard.lock().ok().map(|mut heard| std::mem::take(&mut *heard)));
         let Heard { events, more } = heard.unwrap_or_default();
         if args.stats {
-            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(&machine.counts());
+            self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(machine);
         }
         if args.json {
             json.insert("item".into(), json!(item));
             json.insert("outcome".into(), outcome_json(&outcome, machine, args.given.max_steps));
             json.insert("flags".into(), flags_json(machine));
+            json.insert("ran_by".into(), json!(ran_by(machine)));
             json.insert("events".into(), json!(events));
             if let Some(restored) = restored {
                 json.insert("restored".into(), json!(restored));
@@ -314,8 +379,9 @@ impl Common<'_> {
             return;
         }
         let limit = if args.show.is_empty() { ELEMENTS } else { usize::MAX };
-        out.cells = self.places.iter().map(|place| values::text(machine, place, args.hex, limit)).collect();
-        if args.show.is_empty() {
+        let text = |n: &usize| values::text(machine, &self.places[*n], args.hex, limit);
+        out.cells = self.printed.iter().map(text).collect();
+        if args.show.is_empty() && self.files.is_empty() {
             let registers = (0..Reg::COUNT as u8).filter_map(Reg::new).zip(machine.registers().iter().zip(before));
             out.changed = registers.filter(|(_, (new, old))| new != old).map(|(r, (new, _))| (r, *new)).collect();
         }

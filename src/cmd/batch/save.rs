@@ -1,9 +1,10 @@
 //! Results of a batch in files: `--save`.
 
 use anyhow::{Context, bail, ensure};
-use pendula::arrays::{Column, row_by_row, write_npy};
+use pendula::arrays::{Column, NpyOutput, row_by_row};
 use pendula::compiler::lower::ArgumentKind;
 use pendula::compiler::nil::types::Type;
+use pendula::files::Output;
 use pendula::grad::names;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::num::{Env, Format};
@@ -110,13 +111,21 @@ fn elements(name: &str, dims: &[u64]) -> Vec<String> {
 /// A result of an item: the words of each of the results.
 pub(crate) type Words = Vec<Vec<u64>>;
 
-/// The files to write.
+/// What is saved, and where.
 pub(crate) struct Files {
     results: Vec<Saved>,
     /// Each with the results that it gets.
     files: Vec<(String, Vec<usize>)>,
     raw: bool,
     format: Format,
+}
+
+/// The files that are being written. They get their names in the end.
+pub(crate) struct Writers(Vec<Writer>);
+
+enum Writer {
+    Csv(Box<csv::Writer<Output>>),
+    Npy(NpyOutput),
 }
 
 impl Files {
@@ -127,8 +136,9 @@ impl Files {
         raw: bool,
         format: Format,
         read: &[String],
-    ) -> anyhow::Result<Files> {
-        let mut files = Vec::new();
+        items: usize,
+    ) -> anyhow::Result<(Files, Writers)> {
+        let mut files: Vec<(String, Vec<usize>)> = Vec::new();
         for text in save {
             let named = text.split_once('=').filter(|(name, _)| {
                 // Names of gradients have a slash, and so have paths.
@@ -150,6 +160,7 @@ impl Files {
             let extension = std::path::Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
             match extension.to_ascii_lowercase().as_str() {
                 "csv" => {}
+                _ if path == "-" => {}
                 "npy" => match which.len() {
                     1 => {}
                     0 => bail!("--save {text}: the program has no results; name some with --show"),
@@ -158,7 +169,9 @@ impl Files {
                         list()
                     ),
                 },
-                _ => bail!("--save {text}: files for results end in `.npy` or `.csv`"),
+                _ => bail!(
+                    "--save {text}: files for results end in `.npy` or `.csv`, and `-` stands for standard output"
+                ),
             }
             let same = |input: &String| {
                 std::fs::canonicalize(input).ok().is_some_and(|a| std::fs::canonicalize(path).ok() == Some(a))
@@ -168,11 +181,12 @@ impl Files {
                 "--save {text}: the file is read, too, and would be lost; give another one"
             );
             ensure!(files.iter().all(|(other, _)| other != path), "--save {text}: the file is written already");
-            let file = std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
-            file.with_context(|| format!("--save {text}: cannot write {path}"))?;
             files.push((path.to_string(), which));
         }
-        Ok(Files { results, files, raw, format })
+        let files = Files { results, files, raw, format };
+        let begun = files.files.iter().map(|(path, which)| files.begin(path, which, items));
+        let writers = begun.collect::<anyhow::Result<_>>()?;
+        Ok((files, Writers(writers)))
     }
 
     /// Whether there is anything to write.
@@ -180,65 +194,112 @@ impl Files {
         self.files.is_empty()
     }
 
-    /// Writes the results of all items, of each either its words or why it failed.
-    pub(crate) fn write(&self, items: &[Result<&Words, String>]) -> anyhow::Result<()> {
-        for (path, which) in &self.files {
-            if path.to_ascii_lowercase().ends_with("csv") {
-                self.write_csv(path, which, items).with_context(|| format!("cannot write {path}"))?;
-            } else {
-                for n in which {
-                    self.write_npy(path, *n, items)?;
-                }
-            }
-        }
-        Ok(())
+    /// Whether a result goes to a file.
+    pub(crate) fn has(&self, n: usize) -> bool {
+        self.files.iter().any(|(_, which)| which.contains(&n))
     }
 
-    fn write_csv(&self, path: &str, which: &[usize], items: &[Result<&Words, String>]) -> anyhow::Result<()> {
-        let mut file = csv::Writer::from_path(path)?;
-        let labels = which.iter().flat_map(|n| self.results[*n].labels.iter().map(String::as_str));
-        let header: Vec<&str> = std::iter::once("item").chain(labels).chain(["error"]).collect();
-        file.write_record(&header)?;
-        for (item, result) in items.iter().enumerate() {
-            let mut record = vec![item.to_string()];
-            match result {
-                Ok(words) => {
-                    for n in which {
-                        record.extend(words[*n].iter().map(|w| self.text(*w, self.results[*n].ty)));
-                    }
-                    record.push(String::new());
-                }
-                Err(why) => {
-                    record.resize(header.len() - 1, String::new());
-                    record.push(why.clone());
-                }
-            }
-            file.write_record(&record)?;
+    /// How many words the results of an item have.
+    pub(crate) fn words(&self) -> usize {
+        self.results.iter().map(|r| r.order.len()).sum()
+    }
+
+    fn begin(&self, path: &str, which: &[usize], items: usize) -> anyhow::Result<Writer> {
+        if is_csv(path) {
+            let file = if path == "-" { Ok(Output::stdout()) } else { Output::create(path) };
+            let file = file.with_context(|| format!("--save: cannot write {path}"))?;
+            let mut file = csv::Writer::from_writer(file);
+            let labels = which.iter().flat_map(|n| self.results[*n].labels.iter().map(String::as_str));
+            let header = std::iter::once("item").chain(labels).chain(["error"]);
+            file.write_record(header).with_context(|| format!("--save: cannot write {path}"))?;
+            return Ok(Writer::Csv(Box::new(file)));
         }
-        Ok(file.flush()?)
+        let Saved { shape, complex, .. } = &self.results[which[0]];
+        let mut lens = vec![items];
+        lens.extend(shape);
+        if self.raw && *complex {
+            lens.push(2);
+        }
+        let none = self.column(which[0], &[]);
+        Ok(Writer::Npy(NpyOutput::create(path, &lens, &none).context("--save")?))
     }
 
     fn text(&self, word: u64, ty: Ty) -> String {
         if self.raw { format!("{word:#018x}") } else { number(word, ty, self.format) }
     }
 
-    fn write_npy(&self, path: &str, n: usize, items: &[Result<&Words, String>]) -> anyhow::Result<()> {
-        let Saved { ty, shape, order, complex, .. } = &self.results[n];
+    /// The elements of a result of some items.
+    fn column(&self, n: usize, items: &[Result<&Words, String>]) -> Column {
+        let Saved { ty, order, complex, .. } = &self.results[n];
         let all = || items.iter().flat_map(|item| order.iter().map(|at| item.as_ref().ok().map(|words| words[n][*at])));
         let env = Env { format: self.format, ..Env::default() };
-        let column = if self.raw {
+        if self.raw {
             Column::Raw(all().map(|w| w.unwrap_or(MISSING)).collect())
         } else if *ty == Ty::Int {
             Column::Int(all().map(|w| w.unwrap_or(MISSING).cast_signed()).collect())
         } else {
             let numbers: Vec<f64> = all().map(|w| w.map_or(f64::NAN, |w| to_f64(env, *ty, w))).collect();
             if *complex { Column::Complex(numbers.as_chunks::<2>().0.to_vec()) } else { Column::Float(numbers) }
-        };
-        let mut lens = vec![items.len()];
-        lens.extend(shape);
-        if self.raw && *complex {
-            lens.push(2);
         }
-        Ok(write_npy(path, &lens, &column)?)
     }
+}
+
+impl Writers {
+    /// Writes the results of the items from number `begin` on, of each either its words or why it failed.
+    pub(crate) fn part(&mut self, files: &Files, begin: usize, items: &[Result<&Words, String>]) -> anyhow::Result<()> {
+        for (writer, (path, which)) in self.0.iter_mut().zip(&files.files) {
+            match writer {
+                Writer::Csv(file) => {
+                    rows(file, files, which, begin, items).with_context(|| format!("cannot write {path}"))?;
+                }
+                Writer::Npy(file) => file.push(&files.column(which[0], items))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the files, which have their names then.
+    pub(crate) fn finish(self, files: &Files) -> anyhow::Result<()> {
+        for (writer, (path, _)) in self.0.into_iter().zip(&files.files) {
+            match writer {
+                Writer::Csv(file) => {
+                    let file = file.into_inner().map_err(csv::IntoInnerError::into_error);
+                    file.and_then(Output::finish).with_context(|| format!("cannot write {path}"))?;
+                }
+                Writer::Npy(file) => file.finish()?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_csv(path: &str) -> bool {
+    path == "-" || path.to_ascii_lowercase().ends_with("csv")
+}
+
+fn rows(
+    file: &mut csv::Writer<Output>,
+    files: &Files,
+    which: &[usize],
+    begin: usize,
+    items: &[Result<&Words, String>],
+) -> anyhow::Result<()> {
+    let width: usize = which.iter().map(|n| files.results[*n].labels.len()).sum();
+    for (n, result) in items.iter().enumerate() {
+        let mut record = vec![(begin + n).to_string()];
+        match result {
+            Ok(words) => {
+                for n in which {
+                    record.extend(words[*n].iter().map(|w| files.text(*w, files.results[*n].ty)));
+                }
+                record.push(String::new());
+            }
+            Err(why) => {
+                record.resize(width + 1, String::new());
+                record.push(why.clone());
+            }
+        }
+        file.write_record(&record)?;
+    }
+    Ok(())
 }

@@ -56,6 +56,10 @@ impl Machine<'_> {
             // A snapshot with less memory was brought back; code takes it for granted that the data is there.
             return self.interpret(limit);
         }
+        if pendula_native::stack::room(usize::MAX).is_none() {
+            // The thread's stack is too small to make code on, or to run it.
+            return self.interpret(limit);
+        }
         let mut budget = limit.unwrap_or(u64::MAX);
         if let Some(outcome) = self.warm_up(&mut budget) {
             return outcome;
@@ -231,7 +235,9 @@ impl Machine<'_> {
                 unit.settle(counters, &mut counts);
             }
             let lens = self.program.decoded.code.iter().map(|c| u64::from(c.len));
-            self.executed += counts.iter().zip(lens).map(|(n, len)| n * len).sum::<u64>();
+            let compiled = counts.iter().zip(lens).map(|(n, len)| n * len).sum::<u64>();
+            self.executed += compiled;
+            self.ran.compiled += compiled;
             if !self.counting {
                 continue;
             }

@@ -6,6 +6,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicUsize;
 
+use pendula_native::stack::room;
+
 use crate::core::Core;
 use crate::decode::Op;
 
@@ -39,9 +41,9 @@ pub(crate) struct Frame {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// Bytes of the host's stack that compiled code may take for calls. Threads have at least 2 MiB; the test for it comes before a call,
-/// and a unit's own frame is at most a few thousand bytes.
-const STACK: u64 = 512 << 10;
+/// The most bytes of the host's stack that compiled code may take for calls, if there is [room](pendula_native::stack::room) for as many; the
+/// test for it comes before a call, and a unit's own frame is at most a few thousand bytes.
+const STACK: usize = 512 << 10;
 
 /// Where control is when compiled code comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +99,8 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
             lane_mem: [0, 1, 2].map(|n| (*core).lanes[n].mem.as_mut_ptr()),
             counters: s.counters.as_mut_ptr(),
             table: s.table.as_ptr(),
-            stack: ((&raw const here).addr() as u64).saturating_sub(STACK),
+            // Where nothing is known of the stack, nothing is called.
+            stack: (&raw const here).addr().saturating_sub(room(STACK).unwrap_or(0)) as u64,
             out: [0; 2],
             quiet: quiet(&*core),
             budget: *s.budget,
@@ -139,7 +142,7 @@ pub(crate) unsafe fn initialise(code: usize, kernels: &[usize], units: &mut [usi
 
 /// Whether a fixed-point number that wraps is nothing to stop for.
 fn quiet(core: &Core) -> u64 {
-    u64::from(!core.trap_overflow && (!core.checks || core.overflow_op != 0))
+    u64::from(core.is_quiet())
 }
 
 /// Has the interpreter run a straight-line instruction, by its number among the decoded ones: what compiled code calls. Not zero if it

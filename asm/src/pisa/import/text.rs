@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use pendula_isa::module::Module;
 use pendula_isa::table::Flow;
-use pendula_isa::text::{NoNames, display, in_names};
+use pendula_isa::text::{NoNames, display};
 use pendula_isa::types::Reg;
 
 use super::flow::{Test, Unit};
 use super::native::{Checks, Guard, Item, Op};
 use super::{Options, Translation};
+use crate::object::as_name;
 use crate::pisa::HEADER;
 
 /// Where mnemonics begin.
@@ -90,18 +91,7 @@ pub(super) fn write(module: &Module, translation: &Translation, source: &str, op
 impl Writer<'_> {
     /// A name that is not taken, as near as can be to one of PISA.
     fn name(&mut self, wanted: &str) -> String {
-        let fits = |c: char| in_names(c) || matches!(c, '_' | '.' | '$');
-        let mut name: String = wanted.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-        if name.starts_with(|c: char| !c.is_alphabetic() && c != '_') || Reg::parse(&name).is_some() {
-            name.insert(0, '_');
-        }
-        let base = name.clone();
-        let mut n = 2;
-        while !self.taken.insert(name.clone()) {
-            name = format!("{base}.{n}");
-            n += 1;
-        }
-        name
+        as_name(wanted, &mut self.taken)
     }
 
     fn wanted(&self, at: u32, letter: char) -> String {

@@ -20,6 +20,11 @@ pub struct Summary {
     pub inexact: bool,
     /// Whether it calls itself, be it through others.
     pub recursive: bool,
+    /// Of how many functions the longest chain of calls is that begins with it; calls of functions that call themselves end it.
+    pub height: u32,
+    /// Whether it is for it to look at how much is left of a stack: it is recursive, or one of the functions that every long chain of calls has
+    /// some of.
+    pub looks: bool,
     /// Roughly how many instructions its body makes.
     pub size: u32,
 }
@@ -27,6 +32,9 @@ pub struct Summary {
 /// What calls of a program's functions do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summaries(Vec<Summary>);
+
+/// How many calls there are at most between two functions of a chain that [look](Summary::looks).
+const CHAIN: u32 = 32;
 
 /// What is assumed of a function that does not exist.
 static UNKNOWN: Summary = Summary {
@@ -37,6 +45,8 @@ static UNKNOWN: Summary = Summary {
     shows: true,
     inexact: true,
     recursive: true,
+    height: 0,
+    looks: true,
     size: u32::MAX,
 };
 
@@ -52,6 +62,8 @@ impl Summaries {
             shows: false,
             inexact: false,
             recursive: false,
+            height: 0,
+            looks: false,
             size: 0,
         };
         let mut all = Summaries(program.functions.iter().map(start).collect());
@@ -63,6 +75,15 @@ impl Summaries {
             for &f in component {
                 all.0[f].recursive = recursive;
                 all.0[f].traps = recursive;
+                if recursive {
+                    all.0[f].looks = true;
+                } else {
+                    // Along a chain of calls heights fall: where they come to the next lower multiple, somebody looks.
+                    let heights = || calls(program, f).into_iter().map(|g| all.0[g].height);
+                    let height = heights().max().map_or(0, |h| h + 1);
+                    let looks = heights().any(|h| h / CHAIN < height / CHAIN);
+                    (all.0[f].height, all.0[f].looks) = (height, looks);
+                }
             }
             loop {
                 let mut changed = false;
@@ -99,6 +120,8 @@ impl Summaries {
             shows: effects.shows,
             inexact: effects.inexact,
             recursive: old.recursive,
+            height: old.height,
+            looks: old.looks,
             size: effects.size,
         }
     }

@@ -1,6 +1,8 @@
 //! Statements.
 
-use super::{Parsed, Parser, SOFT};
+use pendula_isa::diagnostic::{Diagnostic, Place};
+
+use super::{Parsed, Parser, SOFT, Stop};
 use crate::janus::ast::{AssignOp, Decl, DeclTy, Expr, IntTy, Stmt, StmtKind};
 use crate::janus::codes;
 use crate::janus::lexer::Tok;
@@ -158,18 +160,25 @@ impl Parser<'_> {
         self.word("delocal", "what begins with `local` ends with `delocal`")?;
         let end = self.decls()?;
         if begin.len() != end.len() {
-            let span = end.last().map_or(0..0, |d| d.span.clone());
             let message = format!("{} variables begin here, and {} end", begin.len(), end.len());
-            return self.fail(codes::DELOCAL, span, message, "`delocal` names what `local` does, in the same order");
+            return self.unlike(begin.last(), end.last(), message);
         }
         for (b, e) in begin.iter().zip(&end) {
             if (b.ty, &b.name.text, b.dims.len()) != (e.ty, &e.name.text, e.dims.len()) {
                 let message = format!("`{}` ends here, but `{}` began", describe(e), describe(b));
-                let help = "`delocal` names what `local` does, in the same order";
-                return self.fail(codes::DELOCAL, e.span.clone(), message, help);
+                return self.unlike(Some(b), Some(e), message);
             }
         }
         Ok(StmtKind::Local { begin, body, end })
+    }
+
+    /// What ends is not what began.
+    fn unlike<T>(&mut self, begun: Option<&Decl>, ends: Option<&Decl>, message: String) -> Parsed<T> {
+        let place = |d: Option<&Decl>| Place { file: self.file, span: d.map_or(0..0, |d| d.span.clone()) };
+        let (place, other) = (place(ends), place(begun));
+        let help = "`delocal` names what `local` does, in the same order";
+        self.found.push(Diagnostic::error(codes::DELOCAL, message).at(place, "").also(other, "").help(help));
+        Err(Stop)
     }
 
     fn iterate(&mut self) -> Parsed<StmtKind> {

@@ -67,7 +67,10 @@ impl Body<'_, '_> {
                 self.same(e, ty, IntTy::Int)?;
                 self.top(name)
             }
-            ExprKind::Cast(to, a) if *to == ty => self.cast(a, ty),
+            ExprKind::Cast(to, a) => {
+                self.same(e, ty, *to)?;
+                self.cast(a, ty)
+            }
             _ if self.is_truth(e) => {
                 let var = self.temporary("holds");
                 self.truth(Sink::Pre, Place::Var(var), (Acc::Add, true), e)?;

@@ -1,26 +1,22 @@
 //! `local` and `delocal`.
 
-use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
+use super::Done;
 use super::body::{Body, Sink};
 use super::scope::{Binding, Dim, Kind, Place as Home};
 use super::stmt::mentions;
-use super::{Done, constant};
 use crate::ir::{Care, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Mode, Name, Stmt};
 use crate::janus::codes;
 
-const CHECKED: Care = Care { check: true, drop: false };
+pub(super) const CHECKED: Care = Care { check: true, drop: false };
 const UNCHECKED: Care = Care { check: false, drop: false };
-
-/// The most words of an array whose sizes are computed: the product of two such numbers is one.
-const MOST: u64 = 1 << 31;
 
 impl Body<'_, '_> {
     pub(super) fn local(&mut self, begin: &[Decl], body: &[Stmt], end: &[Decl]) -> Done<()> {
         let outer = self.scope.len();
-        let begun = begin.iter().try_for_each(|d| self.begin(d));
+        let begun = begin.iter().zip(end).try_for_each(|(d, e)| self.begin(d, e));
         if begun.is_err() {
             // What does not begin is not looked for.
             self.scope.truncate(outer);
@@ -29,9 +25,9 @@ impl Body<'_, '_> {
         self.statements(body);
         let loc = self.loc;
         let mut done = Ok(());
-        for d in end.iter().rev() {
+        for (b, d) in begin.iter().zip(end).rev() {
             self.loc = self.s.loc(&d.span);
-            done = self.end(d).and(done);
+            done = self.end(b, d).and(done);
         }
         self.loc = loc;
         self.scope.truncate(outer);
@@ -46,7 +42,8 @@ impl Body<'_, '_> {
         self.s.fail_also([&name.span, &other], codes::TWICE, message, "give the local variable another name")
     }
 
-    fn begin(&mut self, d: &Decl) -> Done<()> {
+    /// A variable begins; where it ends, the other declaration stands.
+    fn begin(&mut self, d: &Decl, ends: &Decl) -> Done<()> {
         self.unused(&d.name)?;
         for e in d.init.iter().chain(d.dims.iter().flatten()) {
             if let Some(span) = mentions(e, &d.name.text) {
@@ -68,7 +65,7 @@ impl Body<'_, '_> {
                 (Kind::Scalar(ty), Home::Word(var))
             }
             (DeclTy::Int(ty), _) => {
-                let dims = self.sizes(d)?;
+                let dims = self.sizes(d, ends)?;
                 let (dims, home) = self.begin_words(d, dims)?;
                 (Kind::Array(ty, dims), home)
             }
@@ -93,104 +90,6 @@ impl Body<'_, '_> {
         let span = d.init.as_ref().map_or(d.span.clone(), |e| e.span.clone());
         let message = format!("`{}` is {}, and no value for `{}`", of.name.text, of.kind.describe(), d.name.text);
         self.fail(&span, codes::TYPE, message, "give a value of its kind")
-    }
-
-    /// The sizes of an array that begins.
-    fn sizes(&mut self, d: &Decl) -> Done<Vec<Dim>> {
-        let mut out = Vec::new();
-        let mut list = d.init.as_ref();
-        for (n, dim) in d.dims.iter().enumerate() {
-            let items = match list.map(|e| &e.kind) {
-                Some(ExprKind::List(items)) => Some(items),
-                _ => None,
-            };
-            list = items.and_then(|i| i.first());
-            out.push(match (dim, items) {
-                (None, Some(items)) => Dim::Known(items.len() as u64),
-                (None, None) => {
-                    let message = format!("`{}` has no size", d.name.text);
-                    return self.fail(&d.span, codes::SIZE, message, "give a size: `int a[10]`");
-                }
-                (Some(e), _) => match constant::known(e) {
-                    Some(k) => match u64::try_from(k).ok().filter(|k| (1..=super::main::MAX_WORDS).contains(k)) {
-                        Some(k) => Dim::Known(k),
-                        None => {
-                            let message = format!("{k} is no size of an array");
-                            return self.fail(
-                                &e.span,
-                                codes::SIZE,
-                                message,
-                                "a size is at least 1, and has room in memory",
-                            );
-                        }
-                    },
-                    None => {
-                        let var = self.f.fresh(format!("{}.len{}", d.name.text, n + 1), Ty::Int);
-                        self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
-                        self.size(Place::Var(var), e, false)?;
-                        Dim::Var(var)
-                    }
-                },
-            });
-        }
-        let known = out.iter().try_fold(1, |n: u64, d| n.checked_mul(d.known().unwrap_or(1)));
-        if known.is_none_or(|n| n > super::main::MAX_WORDS) {
-            let message = format!("`{}` has no room in memory", d.name.text);
-            return self.fail(&d.span, codes::SIZE, message, "give smaller sizes");
-        }
-        self.room(&d.name, &out);
-        Ok(out)
-    }
-
-    /// Makes sure that an array's sizes are sizes, and that their product is one, too.
-    fn room(&mut self, name: &Name, dims: &[Dim]) {
-        if dims.iter().all(|d| d.known().is_some()) {
-            return;
-        }
-        let none = format!("the size of `{}` is less than 1", name.text);
-        let large = format!("`{}` has no room in memory", name.text);
-        let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
-        let _: Done<()> = self.statement(|b| {
-            let most = b.compared(Operand::Const(MOST));
-            let vars: Vec<Operand> = dims.iter().filter(|d| d.known().is_none()).map(|d| d.operand()).collect();
-            for var in &vars {
-                b.assert(Sink::Out, test(Cond::Ge, *var, Operand::Const(1)), Why::Shape, &none);
-                b.assert(Sink::Out, test(Cond::Le, *var, most), Why::Shape, &large);
-            }
-            // Each is the product of one that is looked at and a size: where that is in order, it has not wrapped.
-            let mut total = Operand::Const(dims.iter().filter_map(|d| d.known()).product());
-            for var in vars {
-                if total == Operand::Const(1) {
-                    total = var;
-                    continue;
-                }
-                let product = b.temporary("words");
-                let args = vec![var, total];
-                b.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Mul), Place::Var(product), args);
-                total = Operand::Var(product);
-                b.assert(Sink::Out, test(Cond::Le, total, most), Why::Shape, &large);
-            }
-            Ok(())
-        });
-    }
-
-    /// `var += e`, a size.
-    fn size(&mut self, place: Place, e: &Expr, inverse: bool) -> Done<()> {
-        self.statement(|b| {
-            let ty = b.int_type(e)?.unwrap_or(IntTy::Int);
-            let word = b.operand(e, ty)?;
-            b.add(Sink::Out, place, word, inverse);
-            Ok(())
-        })
-    }
-
-    /// `var += ` the number of elements of an array.
-    fn words(&mut self, var: Var, dims: &[Dim], inverse: bool) {
-        let _: Done<()> = self.statement(|b| {
-            let total = b.total(dims);
-            b.add(Sink::Out, Place::Var(var), total, inverse);
-            Ok(())
-        });
     }
 
     /// An array's words begin.
@@ -370,18 +269,14 @@ impl Body<'_, '_> {
         }
     }
 
-    fn end(&mut self, d: &Decl) -> Done<()> {
+    /// A variable ends; it began as `begun` says.
+    fn end(&mut self, begun: &Decl, d: &Decl) -> Done<()> {
         let b = self.binding(&d.name)?;
         for e in d.init.iter().chain(d.dims.iter().flatten()) {
             if let Some(span) = mentions(e, &d.name.text) {
                 let message = format!("`{}` ends with a value that reads it", d.name.text);
                 return self.fail(&span, codes::ALIAS, message, "name the value that it has, without it");
             }
-        }
-        if let (Some(e), Kind::Array(_, dims)) = (&d.init, &b.kind)
-            && d.dims.iter().zip(dims).any(|(dim, of)| dim.is_none() && of.known().is_none())
-        {
-            return self.fail(&e.span, codes::SIZE, "the size of the array is not known here", "say it in `delocal`");
         }
         self.value(&b, d, true)?;
         match (&b.kind, b.home) {
@@ -404,28 +299,7 @@ impl Body<'_, '_> {
                     self.words(var, dims, true);
                     self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
                 }
-                for (dim, e) in dims.iter().zip(&d.dims).rev() {
-                    match (*dim, e) {
-                        (Dim::Var(var), Some(e)) => {
-                            self.size(Place::Var(var), e, true)?;
-                            self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
-                        }
-                        (Dim::Var(_), None) => {}
-                        (Dim::Known(n), Some(e)) => match constant::known(e) {
-                            Some(k) if k == i128::from(n) => {}
-                            _ => {
-                                let message = format!("`{}` began with the size {n}", d.name.text);
-                                return self.fail(
-                                    &e.span,
-                                    codes::DELOCAL,
-                                    message,
-                                    "an array ends with the size that it began with",
-                                );
-                            }
-                        },
-                        (Dim::Known(_), None) => {}
-                    }
-                }
+                self.end_sizes(begun, d, dims)?;
             }
             (_, Home::Word(_) | Home::Ref { .. } | Home::Memory { .. }) => {}
         }

@@ -17,6 +17,7 @@ mod narrow;
 mod place;
 mod scope;
 mod show;
+mod size;
 mod stack;
 mod stmt;
 mod truth;

@@ -502,7 +502,7 @@ impl Body<'_, '_> {
             let says = s.said(format!("the array `{}` is too large", s.source(span)));
             let check = |s: &mut Self, a: Operand| {
                 let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(MOST) };
-                s.emit(Sink::Out, Stmt::Assert { test, why: Why::Bounds, says });
+                s.emit(Sink::Out, Stmt::Assert { test, why: Why::Shape, says });
             };
             let mut size = Product::number(1);
             for (n, len) in lens.iter().enumerate() {

@@ -154,7 +154,7 @@ impl Body<'_, '_> {
                 Binary::Pow => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
                 Binary::Quot => a.checked_div(b),
                 Binary::Rem => a.checked_rem(b),
-                Binary::Div if b != 0 && a % b == 0 => Some(a / b),
+                Binary::Div if a.checked_rem(b) == Some(0) => a.checked_div(b),
                 Binary::And => Some(a & b),
                 Binary::Or => Some(a | b),
                 Binary::Xor => Some(a ^ b),

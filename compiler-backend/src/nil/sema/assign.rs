@@ -50,7 +50,7 @@ impl Body<'_, '_> {
             }
             let types: Option<Vec<Type>> = std::iter::once(&to).chain(&values).map(V::type_of).collect();
             if let Some(types) = types
-                && self.choose(&candidates, &types).is_some()
+                && self.choose(&candidates, &types).fits()
             {
                 let spans: Vec<Span> =
                     std::iter::once(&target.span).chain(args.iter().map(|a| &a.span)).cloned().collect();

@@ -1,17 +1,16 @@
 //! Calls of functions of the program: which definition, for which types, with which words, and what may be the same word.
 
-use std::collections::HashMap;
-
 use pendula_isa::diagnostic::plural;
 use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
+use super::overload::Choice;
 use super::value::{Literal, Product, V, View, X};
 use super::{ArgKey, ArgRecord, CallRecord, Done, Stop};
 use crate::ir::{self, Fun, Operand, Place, Stmt, Test, Why};
 use crate::nil::ast::{self, AssignOp, Span};
 use crate::nil::codes;
-use crate::nil::types::{Fit, Type};
+use crate::nil::types::Type;
 
 /// An argument, made ready.
 struct Ready {
@@ -30,37 +29,6 @@ impl<'a> Body<'_, 'a> {
     pub(super) fn instruction(&self, op: AssignOp, name: &str) -> Option<(Vec<usize>, bool)> {
         let of = |op| self.s.by_instruction.get(&(op, name)).cloned();
         of(op).map(|d| (d, false)).or_else(|| of(op.partner()).map(|d| (d, true)))
-    }
-
-    /// The definition that fits arguments of these types best, with its type variables; `None` if none fits.
-    pub(super) fn choose(&self, candidates: &[usize], types: &[Type]) -> Option<(usize, HashMap<String, Type>)> {
-        let mut best: Option<(u32, bool, usize, HashMap<String, Type>)> = None;
-        let library = self.s.inputs.get(self.file as usize).is_some_and(|i| i.library);
-        for &n in candidates {
-            let d = &self.s.definitions[n];
-            if d.ast.params.len() != types.len() {
-                continue;
-            }
-            let Some((fit, bound)) = self.fits(d.ast, types) else { continue };
-            // The program's own definitions go before the library's, and in the library its own.
-            let near = d.library == library;
-            let rank = (near, fit.0);
-            if best.as_ref().is_none_or(|(f, own, _, _)| rank > (*own, *f)) {
-                best = Some((fit.0, near, n, bound));
-            }
-        }
-        best.map(|(_, _, n, bound)| (n, bound))
-    }
-
-    fn fits(&self, f: &ast::Function, types: &[Type]) -> Option<(Fit, HashMap<String, Type>)> {
-        let mut names = super::names(&self.s.structs, &HashMap::new());
-        let mut total = 0;
-        for (param, t) in f.params.iter().zip(types) {
-            if let Some(e) = &param.ty {
-                total += names.accepts(e, t, &f.type_params)?.0;
-            }
-        }
-        Some((Fit(total), names.bound))
     }
 
     /// The definition by which `f(args…)` is a value, and the type of what it adds to.
@@ -88,7 +56,7 @@ impl<'a> Body<'_, 'a> {
         targets.push(Type::Num(Ty::F));
         targets.into_iter().filter(|t| t.words().is_some()).find_map(|t| {
             let all: Vec<Type> = std::iter::once(t.clone()).chain(types.iter().cloned()).collect();
-            self.choose(&candidates, &all).map(|_| ((candidates.clone(), inverse), t))
+            self.choose(&candidates, &all).fits().then(|| ((candidates.clone(), inverse), t))
         })
     }
 
@@ -130,30 +98,36 @@ impl<'a> Body<'_, 'a> {
         // A literal takes the type that the definition asks for.
         let literals: Vec<bool> = values.iter().map(|v| matches!(v, V::Num(X::Lit(_), None))).collect();
         let mut chosen = self.choose(candidates, &types);
-        if chosen.is_none() || literals.contains(&true) {
+        if !chosen.fits() || literals.contains(&true) {
             for ty in [Ty::Q, Ty::F, Ty::L, Ty::Int] {
                 let tried: Vec<Type> = types
                     .iter()
                     .zip(&values)
                     .zip(&literals)
                     .map(|((t, v), l)| match (l, v) {
-                        (true, V::Num(X::Lit(Literal::Int(_)), _)) if chosen.is_some() => t.clone(),
+                        (true, V::Num(X::Lit(Literal::Int(_)), _)) if chosen.fits() => t.clone(),
                         (true, V::Num(X::Lit(_), _)) if ty == Ty::Int => t.clone(),
                         (true, _) => Type::Num(ty),
                         (false, _) => t.clone(),
                     })
                     .collect();
                 let real = self.want.unwrap_or(Ty::F);
-                if (chosen.is_none() || (ty == real && tried != types))
-                    && let Some(found) = self.choose(candidates, &tried)
-                {
-                    chosen = Some(found);
-                    types = tried;
+                if !chosen.fits() || (ty == real && tried != types) {
+                    let found = self.choose(candidates, &tried);
+                    if found.fits() {
+                        chosen = found;
+                        types = tried;
+                    }
                 }
             }
         }
-        let Some((n, bound)) = chosen else {
-            return self.no_method(candidates, &types, span);
+        let (n, bound) = match chosen {
+            Choice::One(n, bound) => (n, bound),
+            Choice::None => return self.no_method(candidates, &types, span),
+            Choice::Several(several) => {
+                let (file, span) = (self.file, span.clone());
+                return Err(self.s.ambiguous(&several, &types, Some((file, &span))));
+            }
         };
         // Calls with ever larger types would not end.
         if types.iter().any(|t| t.words().is_some_and(|n| n > 4096)) {

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
-use pendula_isa::diagnostic::{Diagnostic, plural};
+use pendula_isa::diagnostic::{Diagnostic, Label, Place as Source, plural};
 use pendula_isa::num::decimal;
 use pendula_isa::{Env, Format, Ty, num::convert, num::log};
 
+use super::overload::{Choice, best};
 use super::reach::entry_key;
 use super::{Done, Sema, Stop};
 use crate::lower::{Argument as Data, ArgumentKind};
 use crate::nil::ast::{self, ExprKind};
 use crate::nil::codes;
-use crate::nil::types::{Type, TypeProblem};
+use crate::nil::types::{Type, TypeProblem, same_shape};
 
 /// A number as an argument.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,12 +36,15 @@ pub enum Argument {
     Tuple(Vec<Argument>),
 }
 
-/// Why a definition is not the entry point.
-enum Fits {
-    /// It is the one, and in error.
-    Yes,
-    /// The arguments are not for it.
-    No,
+/// A definition that the arguments are for.
+struct Suited {
+    definition: usize,
+    types: Vec<Type>,
+    bound: HashMap<String, Type>,
+    /// How far each type is from what the value looks like.
+    far: Vec<usize>,
+    /// Without a run there is none.
+    data: Option<Vec<Vec<Data>>>,
 }
 
 /// The entry point's arguments.
@@ -68,79 +72,146 @@ impl Sema<'_> {
     /// Compiles the entry point, and gives the data of its arguments.
     pub(super) fn entry(&mut self) -> Done<Entry> {
         let found = self.find_entry()?;
-        // Of several definitions the one is taken whose parameters fit; if none does, the first one says why.
-        let before = self.diagnostics.len();
-        let mut said = None;
-        for n in found {
-            match self.entry_of(n) {
-                Ok(entry) => return Ok(entry),
-                Err(Fits::No) => {
-                    let told = self.diagnostics.split_off(before);
-                    said.get_or_insert(told);
+        let given = self.settings.arguments.len().max(self.settings.types.len());
+        let takes = |n: &usize| self.definitions[*n].ast.params.len();
+        if given == 0 && !found.iter().any(|n| takes(n) == 0) {
+            return match found.first() {
+                Some(n) => self.library_entry(*n),
+                None => Err(Stop),
+            };
+        }
+        let (found, other): (Vec<usize>, Vec<usize>) = found.into_iter().partition(|n| takes(n) == given);
+        if let (true, Some(n)) = (found.is_empty(), other.first()) {
+            return Err(self.wrong_count(*n, given));
+        }
+        // The program's own definitions go before the library's, as in calls.
+        let (library, own): (Vec<usize>, Vec<usize>) = found.into_iter().partition(|n| self.definitions[*n].library);
+        let mut said = Vec::new();
+        for near in [own, library] {
+            let mut suited = Vec::new();
+            for &n in &near {
+                let before = self.diagnostics.len();
+                match self.suited(n) {
+                    Ok(s) => suited.push(s),
+                    Err(Stop) if said.is_empty() => said = self.diagnostics.split_off(before),
+                    Err(Stop) => self.diagnostics.truncate(before),
                 }
-                Err(Fits::Yes) => return Err(Stop),
+            }
+            if !suited.is_empty() {
+                let one = self.choose_entry(&near, suited)?;
+                return self.compile_entry(one);
             }
         }
-        self.diagnostics.extend(said.unwrap_or_default());
+        // If none fits, the first one says why.
+        self.diagnostics.extend(said);
         Err(Stop)
     }
 
-    fn entry_of(&mut self, n: usize) -> Result<Entry, Fits> {
+    /// Of the definitions that arguments are for, the one that a call means with arguments of the types that they look most like.
+    fn choose_entry(&mut self, candidates: &[usize], mut suited: Vec<Suited>) -> Done<Suited> {
+        let far: Vec<&[usize]> = suited.iter().map(|s| s.far.as_slice()).collect();
+        let likeliest = best(&far, |a, b| a <= b);
+        let first = likeliest.first().copied().ok_or(Stop)?;
+        if let Some(other) = likeliest.iter().find(|n| suited[**n].types != suited[first].types) {
+            let list = |s: &Suited| s.types.iter().map(Type::to_string).collect::<Vec<_>>().join(",");
+            let (one, other) = (&suited[first], &suited[*other]);
+            let (types, help) =
+                (list(one), format!("give the types: `--types {}` or `--types {}`", list(one), list(other)));
+            let f = &self.definitions[one.definition];
+            let (file, span, name) = (f.file, f.ast.name.span.clone(), f.ast.name.text.clone());
+            let g = &self.definitions[other.definition];
+            let place = Source { file: g.file, span: g.ast.name.span.clone() };
+            let message = format!("the arguments are for `{name}` of ({types}), and for another definition as well");
+            let d = self.error(file, &span, codes::AMBIGUOUS, message);
+            d.secondary.push(Label { place, text: "this fits".into() });
+            d.help = Some(help);
+            return Err(Stop);
+        }
+        let types = suited[first].types.clone();
+        match self.choose(candidates, &types, false) {
+            Choice::Several(several) => Err(self.ambiguous(&several, &types, None)),
+            Choice::One(n, _) => {
+                let at = suited.iter().position(|s| s.definition == n).ok_or(Stop)?;
+                Ok(suited.swap_remove(at))
+            }
+            // Where a type is given that is none of a parameter's, what fits was said by `entry_type`.
+            Choice::None => Ok(suited.swap_remove(first)),
+        }
+    }
+
+    fn wrong_count(&mut self, n: usize, given: usize) -> Stop {
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
-        if self.settings.arguments.is_empty() && self.settings.types.is_empty() && !f.params.is_empty() {
-            return self.library_entry(n).map_err(|_| Fits::Yes);
-        }
-        let given = self.settings.arguments.len().max(self.settings.types.len());
-        if given != f.params.len() {
-            let list: Vec<&str> = f.params.iter().map(|p| p.name.text.as_str()).collect();
-            let takes = plural(f.params.len(), "argument");
-            let message = format!("`{}` takes {takes}, found {given}", f.name.text);
-            self.error(file, &f.name.span, codes::ENTRY, message).help =
-                Some(format!("give `--args` for {}", list.join(", ")));
-            return Err(Fits::No);
-        }
-        let mut bound = HashMap::new();
-        let mut types = Vec::new();
+        let list: Vec<&str> = f.params.iter().map(|p| p.name.text.as_str()).collect();
+        let takes = plural(f.params.len(), "argument");
+        let message = format!("`{}` takes {takes}, found {given}", f.name.text);
+        self.error(file, &f.name.span, codes::ENTRY, message).help =
+            Some(format!("give `--args` for {}", list.join(", ")));
+        Stop
+    }
+
+    /// The types that the arguments have for a definition, and their words, if they are for it.
+    fn suited(&mut self, n: usize) -> Done<Suited> {
+        let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
+        let (mut bound, mut types, mut far) = (HashMap::new(), Vec::new(), Vec::new());
         for (k, param) in f.params.iter().enumerate() {
-            let ty = self.entry_type(file, f, param, k, &mut bound).map_err(|_| Fits::No)?;
+            let ty = self.entry_type(file, f, param, k, &mut bound)?;
+            far.push(self.far(k, &ty));
             types.push(ty);
         }
         // With types alone, arrays have no lengths: the function is compiled without a run.
         let open = self.settings.arguments.is_empty() && types.iter().any(has_arrays);
-        let (mut data, mut parameters) = (Vec::new(), Vec::new());
+        let mut data = Vec::new();
         for (k, (param, ty)) in f.params.iter().zip(&types).enumerate().filter(|_| !open) {
-            let value = self.settings.arguments.get(k).cloned();
-            let words =
-                argument_data(&param.name.text, ty, value.as_ref(), self.program.format).map_err(|message| {
-                    self.error(file, &param.name.span, codes::ENTRY, message).help = Some(
-                        "numbers are `1.5`, arrays `[1,2,3]` or `@file.npy`, complex numbers and structs `(1,2)`"
-                            .into(),
-                    );
-                    Fits::No
-                })?;
-            parameters.push(words.iter().map(|d| d.name.clone()).collect());
-            data.extend(words);
+            let value = self.settings.arguments.get(k);
+            let words = argument_data(&param.name.text, ty, value, self.program.format).map_err(|message| {
+                self.error(file, &param.name.span, codes::ENTRY, message).help = Some(
+                    "numbers are `1.5`, arrays `[1,2,3]` or `@file.npy`, complex numbers and structs `(1,2)`".into(),
+                );
+                Stop
+            })?;
+            data.push(words);
         }
+        Ok(Suited { definition: n, types, bound, far, data: (!open).then_some(data) })
+    }
+
+    /// How far a type is from what argument number `k` looks like: an integer is rather an integer than a floating-point number.
+    fn far(&self, k: usize, ty: &Type) -> usize {
+        let typed = self.settings.types.get(k).is_some_and(|t| !t.trim().is_empty());
+        match self.settings.arguments.get(k) {
+            Some(v @ (Argument::Number(_) | Argument::Array(..))) if !typed => {
+                let mut likely = Vec::new();
+                self.guess(v, &mut likely);
+                likely.iter().position(|t| same_shape(t, ty)).unwrap_or(likely.len())
+            }
+            Some(_) | None => 0,
+        }
+    }
+
+    fn compile_entry(&mut self, of: Suited) -> Done<Entry> {
+        let Suited { definition: n, types, bound, data, far: _ } = of;
+        let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
         let mut keywords = Vec::new();
         for k in &f.keywords {
             let Some(default) = &k.default else {
                 let message = format!("the keyword `{}` of the entry point has no default", k.name.text);
                 self.error(file, &k.name.span, codes::ENTRY, message).help =
                     Some("make it a positional parameter".into());
-                return Err(Fits::Yes);
+                return Err(Stop);
             };
             let Some(value) = literal(default) else {
                 let message = format!("the default of the keyword `{}` is no number", k.name.text);
                 self.error(file, &default.span, codes::ENTRY, message).help =
                     Some("make it a positional parameter".into());
-                return Err(Fits::Yes);
+                return Err(Stop);
             };
             keywords.push((k.name.text.clone(), value));
         }
         let key = entry_key(&types, &keywords);
         let fun = self.compile(n, key, types.clone(), keywords, (bound, Vec::new()));
-        self.program.entry = (!open).then_some(fun);
-        Ok(Entry { data, parameters, types })
+        self.program.entry = data.is_some().then_some(fun);
+        let data = data.unwrap_or_default();
+        let parameters = data.iter().map(|words| words.iter().map(|d| d.name.clone()).collect()).collect();
+        Ok(Entry { data: data.into_iter().flatten().collect(), parameters, types })
     }
 
     /// Without arguments, functions whose types are all given are compiled as a library.
@@ -179,17 +250,11 @@ impl Sema<'_> {
     fn find_entry(&mut self) -> Done<Vec<usize>> {
         let own: Vec<usize> = (0..self.definitions.len()).filter(|n| !self.definitions[*n].library).collect();
         if let Some(name) = &self.settings.entry {
-            let count = self.settings.arguments.len().max(self.settings.types.len());
             let named = |n: &usize| {
                 self.definitions[*n].ast.name.text == *name && self.definitions[*n].ast.instruction.is_none()
             };
-            let all = (0..self.definitions.len()).collect::<Vec<_>>();
-            let mut found: Vec<usize> = own.iter().copied().filter(named).collect();
-            if found.is_empty() {
-                found = all.iter().copied().filter(named).collect();
-            }
-            // Those with as many parameters first.
-            found.sort_by_key(|n| self.definitions[*n].ast.params.len() != count);
+            let library: Vec<usize> = (0..self.definitions.len()).filter(|n| self.definitions[*n].library).collect();
+            let found: Vec<usize> = own.iter().chain(&library).copied().filter(named).collect();
             return match found.first() {
                 Some(_) => Ok(found),
                 None => {
@@ -280,6 +345,9 @@ impl Sema<'_> {
             const SETS: &[&str] = &["Any", "Function", "typeof", "Tuple", "NTuple"];
             let free = |name: &str| f.type_params.iter().any(|p| p.name.text == name);
             let resolved = super::names(&self.structs, bound).resolve(e);
+            if let Err(problem @ (TypeProblem::Recursive(_) | TypeProblem::Exceeded(_))) = resolved {
+                return Err(self.type_problem(file, e, problem));
+            }
             if let Err(TypeProblem::Unknown(name)) = resolved
                 && !free(&name)
                 && !SETS.contains(&name.as_str())

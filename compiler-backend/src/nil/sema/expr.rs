@@ -203,11 +203,8 @@ impl Body<'_, '_> {
         if let Some(t) = self.types.get(name) {
             return Ok(V::Type(t.clone()));
         }
-        if let Some(&(file, value)) = self.s.constants.get(name) {
-            let own = std::mem::replace(&mut self.file, file);
-            let value = self.eval(value);
-            self.file = own;
-            return value;
+        if let Some((&name, _)) = self.s.constants.get_key_value(name) {
+            return self.constant(name, span);
         }
         if let Some(ty) = number(name) {
             return Ok(V::Type(Type::Num(ty)));
@@ -218,7 +215,7 @@ impl Body<'_, '_> {
         if self.s.by_name.contains_key(name) {
             return Ok(V::Function(name.to_string()));
         }
-        if self.s.structs.contains_key(name) {
+        if self.s.structs.get(name).is_some() {
             let e = ast::TypeExpr {
                 name: ast::Name { text: name.to_string(), span: span.clone() },
                 args: Vec::new(),

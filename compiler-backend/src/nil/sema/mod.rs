@@ -10,6 +10,8 @@ mod assign;
 mod body;
 mod builtin;
 mod call;
+mod constant;
+mod declare;
 mod emit;
 mod entry;
 mod expr;
@@ -17,6 +19,7 @@ mod functions;
 mod instance;
 mod instr;
 mod invert;
+mod overload;
 mod places;
 mod predict;
 mod reach;
@@ -28,6 +31,7 @@ mod views;
 
 use std::collections::{HashMap, HashSet};
 
+use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Place as Source, Severity};
 use pendula_isa::{Format, Ty};
 
@@ -35,7 +39,7 @@ use super::ast::{self, AssignOp};
 use super::codes;
 use super::lexer::Lexer;
 use super::token::Tok;
-use super::types::{Names, Type, TypeProblem};
+use super::types::{Names, Structs, Type, TypeProblem};
 use crate::ir::{self, Fun, Loc, Program};
 
 pub use entry::{Argument, Number, argument_data};
@@ -70,6 +74,8 @@ pub struct Settings {
     pub format: Option<Format>,
     /// Whether floating-point sums may be rounded in other places than they are written in.
     pub fast_float: bool,
+    /// What types and constants may take.
+    pub budget: Budget,
 }
 
 /// What comes of it.
@@ -149,8 +155,14 @@ struct Sema<'a> {
     definitions: Vec<Definition<'a>>,
     by_name: HashMap<&'a str, Vec<usize>>,
     by_instruction: HashMap<(AssignOp, &'a str), Vec<usize>>,
-    structs: HashMap<String, ast::Struct>,
+    structs: Structs,
+    /// What is wrong with structs that has been said where they are declared.
+    said: HashSet<TypeProblem>,
     constants: HashMap<&'a str, (u16, &'a ast::Expr)>,
+    /// Their values, by name and by what numbers without a type become.
+    values: HashMap<(&'a str, Option<Ty>), Done<value::V>>,
+    /// How many steps have been taken to compute them.
+    steps: u64,
     instances: HashMap<(usize, Vec<ArgKey>), Fun>,
     /// Definitions that have been compiled for some types.
     compiled: HashSet<usize>,
@@ -190,8 +202,11 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         definitions: Vec::new(),
         by_name: HashMap::new(),
         by_instruction: HashMap::new(),
-        structs: HashMap::new(),
+        structs: Structs::new(settings.budget),
+        said: HashSet::new(),
         constants: HashMap::new(),
+        values: HashMap::new(),
+        steps: 0,
         instances: HashMap::new(),
         compiled: HashSet::new(),
         facts: Vec::new(),
@@ -221,107 +236,6 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
 }
 
 impl<'a> Sema<'a> {
-    /// Collects what the files declare.
-    fn declare(&mut self) {
-        for name in ["SparseMatrixCSC", "AbstractSparseMatrix", "AbstractSparseMatrixCSC"] {
-            self.structs.insert(name.to_string(), sparse_matrix());
-        }
-        for input in self.inputs {
-            for item in &input.tree.items {
-                match item {
-                    ast::Item::Function(f) => self.define(input, f),
-                    ast::Item::Struct(s) => {
-                        for (n, (field, _)) in s.fields.iter().enumerate() {
-                            if s.fields.iter().take(n).any(|(other, _)| other.text == field.text) {
-                                let message = format!("two fields have the name `{}`", field.text);
-                                let at = Source { file: input.file, span: field.span.clone() };
-                                let d = Diagnostic::error(codes::TWICE, message).at(at, "");
-                                self.diagnostics.push(d.help("give them different names"));
-                            }
-                        }
-                        let name = s.name.text.clone();
-                        if self.structs.insert(name.clone(), s.clone()).is_some() && !input.library {
-                            let message = format!("the struct `{name}` is declared twice");
-                            self.diagnostics.push(
-                                Diagnostic::error(codes::TWICE, message)
-                                    .at(Source { file: input.file, span: s.name.span.clone() }, "again here")
-                                    .help("give it another name"),
-                            );
-                        }
-                    }
-                    ast::Item::Const(name, value) => {
-                        self.constants.insert(&name.text, (input.file, value));
-                    }
-                    ast::Item::Using(_) => {}
-                }
-            }
-        }
-        self.refuse_twins();
-    }
-
-    fn define(&mut self, input: &'a Input, f: &'a ast::Function) {
-        let all: Vec<&ast::Param> = f.params.iter().chain(&f.keywords).collect();
-        for (n, param) in all.iter().enumerate() {
-            if all.iter().take(n).any(|other| other.name.text == param.name.text) {
-                let message = format!("two parameters have the name `{}`", param.name.text);
-                let help = Some("give them different names".to_string());
-                self.error(input.file, &param.name.span, codes::TWICE, message).help = help;
-            }
-        }
-        let n = self.definitions.len();
-        self.definitions.push(Definition { file: input.file, ast: f, library: input.library });
-        let alike = match f.instruction {
-            Some(op) => self.by_instruction.entry((op, &f.name.text)).or_default(),
-            None => self.by_name.entry(&f.name.text).or_default(),
-        };
-        alike.push(n);
-    }
-
-    /// Refuses definitions for the same types: a call could mean either. Those of the library give way to the program's.
-    fn refuse_twins(&mut self) {
-        let mut seen: HashMap<(Option<AssignOp>, &str, String), usize> = HashMap::new();
-        for n in 0..self.definitions.len() {
-            let d = &self.definitions[n];
-            if d.library {
-                continue;
-            }
-            let (file, f) = (d.file, d.ast);
-            let key = (f.instruction, f.name.text.as_str(), self.signature(f));
-            let Some(first) = seen.get(&key).map(|m| &self.definitions[*m]) else {
-                seen.insert(key, n);
-                continue;
-            };
-            let before = Source { file: first.file, span: first.ast.name.span.clone() };
-            let message = format!("`{}` is defined twice for the same types", f.name.text);
-            let d = self.error(file, &f.name.span, codes::TWICE, message);
-            d.secondary.push(pendula_isa::diagnostic::Label { place: before, text: "first here".into() });
-            d.help = Some("remove one of them, or give the parameters other types".into());
-        }
-    }
-
-    /// The types of a definition's parameters, as far as they tell it apart from others of its name.
-    fn signature(&self, f: &ast::Function) -> String {
-        fn text(e: &ast::TypeExpr, f: &ast::Function, names: &Names<'_>) -> String {
-            if let Some(k) = f.type_params.iter().position(|p| p.name.text == e.name.text) {
-                let bound = f.type_params[k].bound.as_ref().map_or(String::new(), |b| text(b, f, names));
-                return format!("#{k}<:{bound}");
-            }
-            match names.resolve(e) {
-                Ok(t) => t.to_string(),
-                Err(_) => {
-                    let arg = |a: &ast::TypeArg| match a {
-                        ast::TypeArg::Type(t) => text(t, f, names),
-                        ast::TypeArg::Number(n, _) => n.to_string(),
-                    };
-                    format!("{}{{{}}}", e.name.text, e.args.iter().map(arg).collect::<Vec<_>>().join(","))
-                }
-            }
-        }
-        let names = names(&self.structs, &HashMap::new());
-        let one = |p: &ast::Param| p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
-        f.params.iter().map(one).collect::<Vec<_>>().join(",")
-    }
-
     /// The fixed-point format: the one that is asked for, else NiLang's if the program names it.
     fn choose_format(&mut self) {
         let written = self.inputs.iter().find_map(|i| Some((i.file, named(&i.text, "Fixed43")?)));
@@ -471,6 +385,26 @@ impl<'a> Sema<'a> {
             TypeProblem::Arguments(name) => {
                 (format!("`{name}` does not take these type arguments"), "its argument is a number type")
             }
+            // Said where the struct is declared.
+            problem if self.said.contains(&problem) => return Stop,
+            TypeProblem::Recursive(way) => {
+                let through = |(n, (of, field)): (usize, &(String, String))| match n {
+                    0 => format!("its field `{field}`"),
+                    _ => format!("`{field}` of `{of}`"),
+                };
+                let fields: Vec<String> = way.iter().enumerate().map(through).collect();
+                let name = way.first().map_or("", |(name, _)| name.as_str());
+                let message = format!("the struct `{name}` holds itself, through {}", fields.join(", then "));
+                self.error(file, &e.span, codes::RECURSIVE, message).help = Some(
+                    "a struct has as many words as its fields: keep the others in an array, and hold their indices"
+                        .into(),
+                );
+                return Stop;
+            }
+            TypeProblem::Exceeded(what) => {
+                self.diagnostics.push(what.diagnostic().at(Source { file, span: e.span.clone() }, ""));
+                return Stop;
+            }
         };
         self.error(file, &e.span, codes::TYPE_NAME, message).help = Some(help.into());
         Stop
@@ -512,7 +446,7 @@ fn sparse_matrix() -> ast::Struct {
 }
 
 /// The names that types are looked up by.
-fn names<'s>(structs: &'s HashMap<String, ast::Struct>, bound: &HashMap<String, Type>) -> Names<'s> {
+fn names<'s>(structs: &'s Structs, bound: &HashMap<String, Type>) -> Names<'s> {
     Names { structs, bound: bound.clone() }
 }
 

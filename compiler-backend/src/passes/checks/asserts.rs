@@ -8,7 +8,7 @@ use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Env, Ty};
 
 use crate::ir::effects::{Effects, Set, Summaries};
-use crate::ir::{At, Block, Condition, Function, Operand, Place, Step, Stmt, Test, Var};
+use crate::ir::{At, Block, Condition, Function, Operand, Place, Step, Stmt, Test, Var, Why};
 use crate::passes::table::{Bag, Map};
 
 /// A variable and the number of its value.
@@ -55,6 +55,8 @@ struct Facts<'a> {
     sums: Map<Value, Sum>,
     bounds: Map<Value, Bounds>,
     log: Vec<Log>,
+    /// Whether an array has just ended.
+    ended: bool,
 }
 
 pub(super) fn run(function: &mut Function, summaries: &Summaries) {
@@ -68,6 +70,7 @@ pub(super) fn run(function: &mut Function, summaries: &Summaries) {
         sums: Map::default(),
         bounds: Map::default(),
         log: Vec::new(),
+        ended: false,
     };
     facts.block(&mut function.body);
 }
@@ -177,9 +180,25 @@ impl Facts<'_> {
     /// Whether the statement stays.
     fn statement(&mut self, s: &mut At) -> bool {
         let summaries = self.summaries;
+        match &s.stmt {
+            Stmt::Array { free, .. } => self.ended = *free,
+            Stmt::Assert { .. } | Stmt::Ancilla { .. } | Stmt::Update { .. } | Stmt::With { .. } => {}
+            Stmt::Permute { .. }
+            | Stmt::Call { .. }
+            | Stmt::If { .. }
+            | Stmt::While { .. }
+            | Stmt::For { .. }
+            | Stmt::Span { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => self.ended = false,
+        }
         match &mut s.stmt {
-            Stmt::Assert { test, why: _, says: _ } => {
-                if self.holds(test) {
+            Stmt::Assert { test, why, says: _ } => {
+                // What is said of an array's size where it ends holds after what was said where it began. But run backward it comes first, and
+                // keeps memory from being taken for what is none.
+                let guards = self.ended && *why == Why::Shape;
+                let certain = if guards { is_true(test) } else { self.holds(test) };
+                if certain {
                     return false;
                 }
                 self.learn(test);
@@ -466,6 +485,12 @@ impl Facts<'_> {
             Cond::Always | Cond::Ne | Cond::Geu => {}
         }
     }
+}
+
+/// Whether a comparison is one of constants, and holds.
+fn is_true(test: &Test) -> bool {
+    let (Operand::Const(a), Operand::Const(b)) = (test.a, test.b) else { return false };
+    compare(Env::default(), test.cond, test.ty, a, b) == Ok(true)
 }
 
 /// A branch on a comparison that is asked again after it, with nothing computed for it.

@@ -6,7 +6,7 @@ use pendula_isa::{Acc, Env, Format, Ty};
 
 use super::constants::computed;
 use crate::ir::effects::{Effects, Summaries, turns};
-use crate::ir::{At, Block, Condition, Function, Operand, Stmt, Test, Var, Why};
+use crate::ir::{At, Block, Condition, Function, Operand, Stmt, Test, Var};
 use crate::passes::rewrite::{Substitution, each_block};
 
 /// Says whether it has changed anything.
@@ -68,19 +68,19 @@ fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) -> bool
         },
         Stmt::If { pre, post, then, otherwise } => {
             if let Some(holds) = decided(pre, env) {
-                let loc = s.loc;
-                let branch = if holds { then } else { otherwise };
-                match (decided(post, env), asserted(post, holds)) {
-                    (Some(after), _) if after == holds => {
+                let (branch, other) = if holds { (then, otherwise) } else { (otherwise, then) };
+                match decided(post, env) {
+                    Some(after) if after == holds => {
                         out.append(branch);
                         return true;
                     }
-                    (None, Some(test)) => {
+                    // The comparison stays a branch, so that what is wrong is told as what it is: the conditions disagree.
+                    None if is_simple(post) && !(branch.is_empty() && other.is_empty()) => {
                         out.append(branch);
-                        out.push(Stmt::Assert { test, why: Why::User, says: None }.at(loc));
-                        return true;
+                        other.clear();
+                        changed = true;
                     }
-                    (Some(_), _) | (None, None) => {}
+                    Some(_) | None => {}
                 }
             } else if then.is_empty() && otherwise.is_empty() {
                 let e = Effects::of_stmt(summaries, &s.stmt);
@@ -158,8 +158,7 @@ fn decided(c: &Condition, env: Env) -> Option<bool> {
     compare(env, cond, ty, a, b).ok()
 }
 
-/// What a condition comes to where it must hold, or must not.
-fn asserted(c: &Condition, holds: bool) -> Option<Test> {
-    let simple = c.compute.is_empty() && matches!(c.test.ty, Ty::Int | Ty::Q);
-    simple.then_some(if holds { c.test } else { c.test.negated() })
+/// Whether a condition computes nothing, and is certain to have a value.
+fn is_simple(c: &Condition) -> bool {
+    c.compute.is_empty() && matches!(c.test.ty, Ty::Int | Ty::Q)
 }

@@ -1,0 +1,146 @@
+//! Constants: arithmetic on numbers and constants before them. Each is computed once for what numbers without a type become, in an order in
+//! which what it is made of is known already: neither a long chain of them nor one that names another twice takes more than its length.
+
+use std::collections::HashSet;
+
+use pendula_isa::diagnostic::Place as Source;
+
+use super::body::Body;
+use super::value::{V, X};
+use super::{Done, Stop};
+use crate::nil::ast::{Expr, ExprKind, Span};
+use crate::nil::codes;
+
+impl<'a> Body<'_, 'a> {
+    /// The value of a constant.
+    pub(super) fn constant(&mut self, name: &'a str, span: &Span) -> Done<V> {
+        let want = self.want;
+        let mut todo: Vec<(&'a str, bool)> = vec![(name, false)];
+        // Those that wait for what they are made of, and those whose value hangs on what is computed here.
+        let (mut waiting, mut passing) = (HashSet::new(), Vec::new());
+        let mut done = Ok(());
+        while let Some((name, ready)) = todo.pop() {
+            let Some(&(file, value)) = self.s.constants.get(name) else { continue };
+            if ready {
+                waiting.remove(name);
+                let found = self.constant_value(name, file, value);
+                if found.as_ref().is_ok_and(reads) {
+                    passing.push(name);
+                }
+                self.s.values.insert((name, want), found);
+                continue;
+            }
+            if self.s.values.contains_key(&(name, want)) {
+                continue;
+            }
+            // Constants are made of those before them, unless there are two of one name.
+            if !waiting.insert(name) {
+                let message = format!("the constant `{name}` is made of itself");
+                let help = "it is defined twice: give one of them another name";
+                done = self.fail(span, codes::TWICE, message, help);
+                break;
+            }
+            todo.push((name, true));
+            constants_in(value, &mut |part| {
+                if let Some((&part, _)) = self.s.constants.get_key_value(part)
+                    && !self.s.values.contains_key(&(part, want))
+                {
+                    todo.push((part, false));
+                }
+            });
+        }
+        let found = self.s.values.get(&(name, want)).cloned().unwrap_or(Err(Stop));
+        for name in passing {
+            self.s.values.remove(&(name, want));
+        }
+        done.and(found)
+    }
+
+    /// Computes a constant, the constants in it being known. What the function around it calls by their names is nothing to it.
+    fn constant_value(&mut self, name: &str, file: u16, value: &Expr) -> Done<V> {
+        self.s.steps += 1;
+        let what = || format!("the constant `{name}`");
+        let budget = self.s.settings.budget;
+        let mut within = budget.long(self.s.steps, what);
+        let mut found = Err(Stop);
+        if within.is_ok() {
+            let own = (std::mem::replace(&mut self.file, file), std::mem::take(&mut self.scopes));
+            found = self.eval(value);
+            (self.file, self.scopes) = own;
+            if let Ok(V::Num(x, ty)) = found {
+                found = Ok(V::Num(self.fold(x), ty));
+            }
+            if let Ok(v) = &found {
+                let (nodes, depth) = extent(v);
+                within = budget.parts(nodes, what).and_then(|()| budget.nested(depth, what));
+            }
+        }
+        within.map_err(|exceeded| {
+            let place = Source { file, span: value.span.clone() };
+            self.s.diagnostics.push(exceeded.diagnostic().at(place, ""));
+            Stop
+        })?;
+        found
+    }
+}
+
+/// Whether a value reads something that was computed for the function around it.
+fn reads(v: &V) -> bool {
+    let mut any = false;
+    v.places(&mut |_| any = true);
+    any
+}
+
+/// Of how many parts a number is made, and how deep they are nested.
+fn extent(v: &V) -> (u64, u32) {
+    match v {
+        V::Num(x, _) | V::Bool(x) => extent_of(x),
+        V::Complex(a, b, _) => around([a, b]),
+        // Constants are numbers.
+        _ => (1, 1),
+    }
+}
+
+fn extent_of(x: &X) -> (u64, u32) {
+    match x {
+        X::Lit(_) | X::Const(_) | X::At(_) => (1, 1),
+        X::Neg(a) | X::Not(a) | X::Within(_, a) | X::Seen(_, a) => around([&**a]),
+        X::Fun(_, args) => around(args),
+        X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => around([&**a, b]),
+        X::Choice(a, b, c) => around([&**a, b, c]),
+    }
+}
+
+fn around<'x>(parts: impl IntoIterator<Item = &'x X>) -> (u64, u32) {
+    let all = parts.into_iter().map(extent_of);
+    all.fold((1, 1), |(nodes, depth), (n, d)| (n.saturating_add(nodes), depth.max(d + 1)))
+}
+
+/// The names in the value of a constant, which is arithmetic.
+fn constants_in<'a>(e: &'a Expr, f: &mut impl FnMut(&'a str)) {
+    match &e.kind {
+        ExprKind::Name(name) => f(name),
+        ExprKind::Unary(_, a) => constants_in(a, f),
+        ExprKind::Binary { left, right, .. } => {
+            constants_in(left, f);
+            constants_in(right, f);
+        }
+        ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Text(_)
+        | ExprKind::Call { .. }
+        | ExprKind::Type(_)
+        | ExprKind::Choice(..)
+        | ExprKind::Index(..)
+        | ExprKind::Field(..)
+        | ExprKind::Adjoint(_)
+        | ExprKind::Pipe(..)
+        | ExprKind::Range { .. }
+        | ExprKind::Colon
+        | ExprKind::Tuple(_)
+        | ExprKind::Array(_)
+        | ExprKind::Const(_)
+        | ExprKind::Skip(_) => {}
+    }
+}

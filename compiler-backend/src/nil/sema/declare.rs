@@ -1,0 +1,178 @@
+//! What the files declare: functions, structs, constants, and what is wrong with them before anything is compiled.
+
+use std::collections::{HashMap, HashSet};
+
+use pendula_isa::Ty;
+use pendula_isa::diagnostic::{Diagnostic, Place as Source};
+
+use super::{Definition, Input, Sema, names, sparse_matrix};
+use crate::nil::ast::{self, AssignOp};
+use crate::nil::codes;
+use crate::nil::types::{Names, Type, TypeProblem, mentions};
+
+impl<'a> Sema<'a> {
+    /// Collects what the files declare.
+    pub(super) fn declare(&mut self) {
+        for name in ["SparseMatrixCSC", "AbstractSparseMatrix", "AbstractSparseMatrixCSC"] {
+            let mut s = sparse_matrix();
+            s.name.text = name.to_string();
+            self.structs.insert(s);
+        }
+        for input in self.inputs {
+            for item in &input.tree.items {
+                match item {
+                    ast::Item::Function(f) => self.define(input, f),
+                    ast::Item::Struct(s) => {
+                        let mut names = HashSet::new();
+                        for (field, _) in &s.fields {
+                            if !names.insert(&field.text) {
+                                let message = format!("two fields have the name `{}`", field.text);
+                                let at = Source { file: input.file, span: field.span.clone() };
+                                let d = Diagnostic::error(codes::TWICE, message).at(at, "");
+                                self.diagnostics.push(d.help("give them different names"));
+                            }
+                        }
+                        let name = s.name.text.clone();
+                        if self.structs.insert(s.clone()).is_some() && !input.library {
+                            let message = format!("the struct `{name}` is declared twice");
+                            self.diagnostics.push(
+                                Diagnostic::error(codes::TWICE, message)
+                                    .at(Source { file: input.file, span: s.name.span.clone() }, "again here")
+                                    .help("give it another name"),
+                            );
+                        }
+                    }
+                    ast::Item::Const(name, value) => {
+                        self.constants.insert(&name.text, (input.file, value));
+                    }
+                    ast::Item::Using(_) => {}
+                }
+            }
+        }
+        self.check_structs();
+        self.refuse_twins();
+    }
+
+    /// Refuses structs that hold themselves, or are too large, whether they are used or not. What their type arguments are makes no difference
+    /// to the first.
+    fn check_structs(&mut self) {
+        for input in self.inputs.iter().filter(|i| !i.library) {
+            for item in &input.tree.items {
+                let ast::Item::Struct(s) = item else { continue };
+                let args = vec![Type::Num(Ty::F); s.type_params.len()];
+                // Another one of its name has taken its place.
+                let Some(s) = self.structs.get(&s.name.text).filter(|other| other.span == s.span).cloned() else {
+                    continue;
+                };
+                let Err(problem) = self.structs.instance(&s, args) else { continue };
+                if matches!(problem, TypeProblem::Recursive(_) | TypeProblem::Exceeded(_))
+                    && !self.said.contains(&problem)
+                {
+                    let field = match &problem {
+                        TypeProblem::Recursive(way) => {
+                            let first = way.iter().find(|(of, _)| *of == s.name.text);
+                            first.and_then(|(_, field)| s.fields.iter().find(|(f, _)| f.text == *field))
+                        }
+                        _ => None,
+                    };
+                    let at = field.map_or(&s.name.span, |(f, _)| &f.span).clone();
+                    let e = ast::TypeExpr { name: s.name.clone(), args: Vec::new(), span: at };
+                    let _ = self.type_problem(input.file, &e, problem.clone());
+                    // Of a ring of structs, each is first from its own point of view.
+                    self.said.insert(problem);
+                }
+            }
+        }
+    }
+
+    /// Refuses bounds of type variables that are variables: nothing would be known of either.
+    fn check_bounds(&mut self, file: u16, f: &ast::Function) {
+        for p in &f.type_params {
+            let Some(bound) = &p.bound else { continue };
+            if let Some(other) = f.type_params.iter().find(|other| mentions(bound, &other.name.text)) {
+                let (name, other) = (&p.name.text, &other.name.text);
+                let of = if name == other { "itself".to_string() } else { format!("the type variable `{other}`") };
+                let message = format!("the type variable `{name}` is bounded by {of}");
+                self.error(file, &bound.span, codes::TYPE_NAME, message).help =
+                    Some("bound it by a type, such as `Real`, or leave the bound out".into());
+            }
+        }
+    }
+
+    fn define(&mut self, input: &'a Input, f: &'a ast::Function) {
+        let all: Vec<&ast::Param> = f.params.iter().chain(&f.keywords).collect();
+        for (n, param) in all.iter().enumerate() {
+            if all.iter().take(n).any(|other| other.name.text == param.name.text) {
+                let message = format!("two parameters have the name `{}`", param.name.text);
+                let help = Some("give them different names".to_string());
+                self.error(input.file, &param.name.span, codes::TWICE, message).help = help;
+            }
+        }
+        self.check_bounds(input.file, f);
+        let n = self.definitions.len();
+        self.definitions.push(Definition { file: input.file, ast: f, library: input.library });
+        let alike = match f.instruction {
+            Some(op) => self.by_instruction.entry((op, &f.name.text)).or_default(),
+            None => self.by_name.entry(&f.name.text).or_default(),
+        };
+        alike.push(n);
+    }
+
+    /// Refuses definitions for the same types: a call could mean either. Those of the library give way to the program's.
+    fn refuse_twins(&mut self) {
+        let mut seen: HashMap<(Option<AssignOp>, &str, String), usize> = HashMap::new();
+        for n in 0..self.definitions.len() {
+            let d = &self.definitions[n];
+            if d.library {
+                continue;
+            }
+            let (file, f) = (d.file, d.ast);
+            let key = (f.instruction, f.name.text.as_str(), self.signature(f));
+            let Some(first) = seen.get(&key).map(|m| &self.definitions[*m]) else {
+                seen.insert(key, n);
+                continue;
+            };
+            // No call means it: of what is said twice, one thing is wrong.
+            let alike = match f.instruction {
+                Some(op) => self.by_instruction.get_mut(&(op, f.name.text.as_str())),
+                None => self.by_name.get_mut(f.name.text.as_str()),
+            };
+            if let Some(alike) = alike {
+                alike.retain(|m| *m != n);
+            }
+            let before = Source { file: first.file, span: first.ast.name.span.clone() };
+            let message = format!("`{}` is defined twice for the same types", f.name.text);
+            let d = self.error(file, &f.name.span, codes::TWICE, message);
+            d.secondary.push(pendula_isa::diagnostic::Label { place: before, text: "first here".into() });
+            d.help = Some("remove one of them, or give the parameters other types".into());
+        }
+    }
+
+    /// The types of a definition's parameters, as far as they tell it apart from others of its name.
+    fn signature(&self, f: &ast::Function) -> String {
+        fn text(e: &ast::TypeExpr, f: &ast::Function, names: &Names<'_>) -> String {
+            if let Some(k) = f.type_params.iter().position(|p| p.name.text == e.name.text) {
+                // Bounds that name a variable are refused.
+                let bound = f.type_params[k]
+                    .bound
+                    .as_ref()
+                    .filter(|b| !f.type_params.iter().any(|p| mentions(b, &p.name.text)));
+                let bound = bound.map_or(String::new(), |b| text(b, f, names));
+                return format!("#{k}<:{bound}");
+            }
+            match names.resolve(e) {
+                Ok(t) => t.to_string(),
+                Err(_) => {
+                    let arg = |a: &ast::TypeArg| match a {
+                        ast::TypeArg::Type(t) => text(t, f, names),
+                        ast::TypeArg::Number(n, _) => n.to_string(),
+                    };
+                    format!("{}{{{}}}", e.name.text, e.args.iter().map(arg).collect::<Vec<_>>().join(","))
+                }
+            }
+        }
+        let names = names(&self.structs, &HashMap::new());
+        let one = |p: &ast::Param| p.ty.as_ref().map_or("Any{}".to_string(), |t| text(t, f, &names));
+        f.params.iter().map(one).collect::<Vec<_>>().join(",")
+    }
+}

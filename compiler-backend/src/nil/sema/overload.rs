@@ -1,0 +1,132 @@
+//! Which of several definitions is meant: the one rule for calls, for statements that the program defines, and for the entry point.
+//!
+//! Of the definitions that accept the arguments, that one is meant which says at least as much of every argument as any other, and more
+//! of one. Where there is none, two of them say more of different arguments: nobody but the user can tell which is meant.
+
+use std::collections::HashMap;
+
+use pendula_isa::diagnostic::{Diagnostic, Label, Place as Source};
+
+use super::body::Body;
+use super::{Sema, Stop};
+use crate::nil::ast::{self, Span};
+use crate::nil::codes;
+use crate::nil::types::{Fit, Type};
+
+/// What a call means.
+#[derive(Debug)]
+pub(super) enum Choice {
+    /// No definition is for these types.
+    None,
+    /// This one, with its type variables.
+    One(usize, HashMap<String, Type>),
+    /// One of these as well as another.
+    Several(Vec<usize>),
+}
+
+impl Choice {
+    /// Whether there is a definition for the types, be there one or several.
+    pub(super) fn fits(&self) -> bool {
+        !matches!(self, Choice::None)
+    }
+}
+
+impl Body<'_, '_> {
+    /// The definition that fits arguments of these types best.
+    pub(super) fn choose(&self, candidates: &[usize], types: &[Type]) -> Choice {
+        let library = self.s.inputs.get(self.file as usize).is_some_and(|i| i.library);
+        self.s.choose(candidates, types, library)
+    }
+}
+
+impl Sema<'_> {
+    /// The definition that fits arguments of these types best. The program's own definitions go before the library's, and in the library
+    /// (`library`) its own.
+    pub(super) fn choose(&self, candidates: &[usize], types: &[Type], library: bool) -> Choice {
+        let fit = |n: usize| self.fits(self.definitions[n].ast, types).map(|(fit, bound)| (n, fit, bound));
+        for near in [true, false] {
+            let near = |n: &usize| (self.definitions[*n].library == library) == near;
+            let mut fitting: Vec<_> = candidates.iter().copied().filter(near).filter_map(fit).collect();
+            let ranks: Vec<&[Fit]> = fitting.iter().map(|(_, fit, _)| fit.as_slice()).collect();
+            match best(&ranks, |a, b| a >= b).as_slice() {
+                [] => {}
+                [one] => {
+                    let (n, _, bound) = fitting.swap_remove(*one);
+                    return Choice::One(n, bound);
+                }
+                several => return Choice::Several(several.iter().map(|k| fitting[*k].0).collect()),
+            }
+        }
+        Choice::None
+    }
+
+    /// How much a definition says of each of these types; `None` if it is not for them.
+    fn fits(&self, f: &ast::Function, types: &[Type]) -> Option<(Vec<Fit>, HashMap<String, Type>)> {
+        if f.params.len() != types.len() {
+            return None;
+        }
+        let mut names = super::names(&self.structs, &HashMap::new());
+        let mut all = Vec::with_capacity(types.len());
+        for (param, t) in f.params.iter().zip(types) {
+            all.push(match &param.ty {
+                Some(e) => names.accepts(e, t, &f.type_params)?,
+                None => Fit::ANY,
+            });
+        }
+        Some((all, names.bound))
+    }
+
+    /// Says that several definitions are for the same arguments; `call` is where they are called, unless it is from outside.
+    pub(super) fn ambiguous(&mut self, several: &[usize], types: &[Type], call: Option<(u16, &Span)>) -> Stop {
+        let places: Vec<Source> = several
+            .iter()
+            .map(|n| &self.definitions[*n])
+            .map(|d| Source { file: d.file, span: d.ast.name.span.clone() })
+            .collect();
+        let name = several.first().map_or(String::new(), |n| self.definitions[*n].ast.name.text.clone());
+        let types: Vec<String> = types.iter().map(Type::to_string).collect();
+        let types = types.join(", ");
+        let message = format!("`{name}` for ({types}) means one definition as well as another");
+        let help = format!("say more of the parameters of one of them, or define `{name}` for ({types})");
+        let (d, rest) = match (call, places.split_first()) {
+            (Some((file, span)), _) => (self.error(file, span, codes::AMBIGUOUS, message), places.as_slice()),
+            (None, Some((first, rest))) => (self.error(first.file, &first.span, codes::AMBIGUOUS, message), rest),
+            (None, None) => {
+                self.diagnostics.push(Diagnostic::error(codes::AMBIGUOUS, message).help(help));
+                return Stop;
+            }
+        };
+        d.help = Some(help);
+        let label = |place: &Source| Label { place: place.clone(), text: "this fits".into() };
+        d.secondary.extend(rest.iter().map(label));
+        Stop
+    }
+}
+
+/// Those that are at least as good as every other in every place: one, if one of them is better. Without one, those that no other is better than.
+pub(super) fn best<T>(ranks: &[&[T]], good: impl Fn(&T, &T) -> bool) -> Vec<usize> {
+    let over = |a: usize, b: usize| ranks[a].iter().zip(ranks[b]).all(|(a, b)| good(a, b));
+    let all = 0..ranks.len();
+    all.clone().filter(|a| all.clone().all(|b| over(*a, b) || !over(b, *a))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::best;
+
+    fn of(ranks: &[[u32; 2]]) -> Vec<usize> {
+        best(&ranks.iter().map(|r| r.as_slice()).collect::<Vec<_>>(), |a, b| a >= b)
+    }
+
+    #[test]
+    fn the_best_is_as_good_everywhere() {
+        assert_eq!(of(&[[3, 0], [8, 0]]), [1]);
+        assert_eq!(of(&[[8, 8], [3, 0], [8, 0]]), [0]);
+        assert_eq!(of(&[[8, 3], [3, 8]]), [0, 1]);
+        assert_eq!(of(&[[8, 3], [3, 8], [8, 8]]), [2]);
+        // What is worse than one of them is not named.
+        assert_eq!(of(&[[8, 3], [3, 8], [3, 3]]), [0, 1]);
+        assert_eq!(of(&[[1, 1], [1, 1]]), [0, 1]);
+        assert_eq!(of(&[]), [] as [usize; 0]);
+    }
+}

@@ -1,0 +1,8 @@
+//! Any bytes as a file of numbers.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    pendula_fuzz::text::array(bytes);
+});

@@ -1,0 +1,85 @@
+//! Comma-separated values, row by row: of a file of any length one row is kept.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, Seek};
+
+/// The rows of a text.
+#[derive(Debug)]
+pub(crate) struct Rows<R> {
+    reader: R,
+    /// How many lines have been read.
+    line: u64,
+    /// Rows of that line: some files end lines as the first Macintosh did.
+    pending: VecDeque<Vec<u8>>,
+}
+
+impl<R: BufRead + Seek> Rows<R> {
+    pub(crate) fn new(reader: R) -> Rows<R> {
+        Rows { reader, line: 0, pending: VecDeque::new() }
+    }
+
+    /// Goes back to the first row.
+    pub(crate) fn rewind(&mut self) -> Result<(), String> {
+        self.pending.clear();
+        self.line = 0;
+        self.reader.rewind().map_err(|e| format!("cannot be read: {e}"))
+    }
+
+    /// The cells of the next row, without the blanks around them, and the number of its line. Empty lines and those that begin with `#` are none.
+    pub(crate) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u64>, String> {
+        cells.clear();
+        loop {
+            let Some(row) = self.pending.pop_front() else {
+                if !self.read_line()? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            if row.is_empty() || row.first() == Some(&b'#') {
+                continue;
+            }
+            let line = self.line;
+            if row.contains(&b'"') {
+                quoted(&row, cells).map_err(|e| format!("line {line}: {e}"))?;
+            } else {
+                let text = std::str::from_utf8(&row).map_err(|_| format!("line {line}: no text in UTF-8"))?;
+                cells.extend(text.split(',').map(|cell| cell.trim().to_string()));
+            }
+            if let Some(n) = cells.iter().position(String::is_empty) {
+                return Err(format!("line {line}, cell {}: empty", n + 1));
+            }
+            return Ok(Some(line));
+        }
+    }
+
+    /// Reads a line; whether there was one.
+    fn read_line(&mut self) -> Result<bool, String> {
+        let mut bytes = Vec::new();
+        let read = self.reader.read_until(b'\n', &mut bytes).map_err(|e| format!("cannot be read: {e}"))?;
+        if read == 0 {
+            return Ok(false);
+        }
+        if self.line == 0 && bytes.starts_with(b"\xef\xbb\xbf") {
+            // The mark of UTF-8.
+            bytes.drain(..3);
+        }
+        self.line += 1;
+        bytes.pop_if(|b| *b == b'\n');
+        bytes.pop_if(|b| *b == b'\r');
+        if bytes.contains(&b'\r') {
+            self.pending.extend(bytes.split(|b| *b == b'\r').map(<[u8]>::to_vec));
+        } else {
+            self.pending.push_back(bytes);
+        }
+        Ok(true)
+    }
+}
+
+/// The cells of a row some of which stand in quotes.
+fn quoted(row: &[u8], cells: &mut Vec<String>) -> Result<(), csv::Error> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(row);
+    for record in reader.records() {
+        cells.extend(record?.iter().map(str::to_string));
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! What is told of many items: each thing once, with the items that it concerns. However many items there are, little is kept of them.
+
+use std::fmt::Write as _;
+
+use pendula::asm::diagnostic::Sources;
+use pendula::isa::module::Module;
+use pendula::visible::visible;
+use pendula::vm::{Carriage, Flags, Rests};
+
+use super::plural;
+use crate::outcome::{Stopped, noticed, overflow_of, rests_text, wrong};
+use crate::report::Reporter;
+
+/// How many kinds of failure are told in full.
+const FULL: usize = 8;
+
+/// How many ranges of items a message lists.
+const RANGES: usize = 8;
+
+/// How many different notes are kept until they are told.
+const NOTES: usize = 1000;
+
+/// Items by number, in their order: how many they are, and the first ranges of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers {
+    count: usize,
+    ranges: Vec<(usize, usize)>,
+    more: bool,
+}
+
+impl Numbers {
+    pub(crate) fn add(&mut self, item: usize) {
+        self.count += 1;
+        let room = self.ranges.len() < RANGES;
+        match self.ranges.last_mut() {
+            _ if self.more => {}
+            Some((_, last)) if *last + 1 == item => *last = item,
+            _ if room => self.ranges.push((item, item)),
+            _ => self.more = true,
+        }
+    }
+
+    fn one(item: usize) -> Numbers {
+        Numbers { count: 1, ranges: vec![(item, item)], more: false }
+    }
+
+    /// `item 3`, `items 0-4, 7`.
+    pub(crate) fn text(&self) -> String {
+        let one = |(a, b): &(usize, usize)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+        let mut text: Vec<String> = self.ranges.iter().map(one).collect();
+        if self.more {
+            text.push(format!("… ({} in all)", self.count));
+        }
+        format!("{} {}", if self.count == 1 { "item" } else { "items" }, text.join(", "))
+    }
+}
+
+/// A line for each thing that is told of items: `input: 1 of 2 words read (items 0-4, 7)`.
+#[derive(Default)]
+pub(crate) struct Notes(Vec<(String, Numbers)>);
+
+impl Notes {
+    pub(crate) fn add(&mut self, item: usize, note: String) {
+        match self.0.iter_mut().rev().find(|(text, _)| *text == note) {
+            Some((_, items)) => items.add(item),
+            None => self.0.push((note, Numbers::one(item))),
+        }
+    }
+
+    /// Whether there are so many that they had better be told before others come.
+    pub(crate) fn are_many(&self) -> bool {
+        self.0.len() > NOTES
+    }
+
+    /// The notes so far, of a batch of `count` items.
+    pub(crate) fn take(&mut self, count: usize) -> String {
+        let mut out = String::new();
+        for (text, items) in std::mem::take(&mut self.0) {
+            let items = if items.count == count { format!("all {count} items") } else { items.text() };
+            let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            let _ = writeln!(out, "{first} ({items})");
+            let rest = rest.trim_end();
+            if !rest.is_empty() {
+                let _ = writeln!(out, "{rest}");
+            }
+        }
+        out
+    }
+}
+
+/// Why an item failed.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// Its run did not come to its end.
+    Stopped(Stopped),
+    /// It gives nothing, for this reason.
+    Refused(String),
+    /// What it gives is wrong, since gradient words overflowed here.
+    Wrong((u32, Carriage)),
+}
+
+/// What failures have in common that are told together.
+type Kind = (Option<&'static str>, Option<u32>, String);
+
+impl Failure {
+    /// What is known at a glance: the code, if there is one, and the title.
+    pub(crate) fn title(&self) -> String {
+        match self {
+            Failure::Stopped(Stopped { told: Some((code, title)), .. }) => format!("error[{code}]: {title}"),
+            Failure::Stopped(Stopped { told: None, .. }) => "error[P0130]: stopped at the step limit".to_string(),
+            Failure::Refused(why) => format!("error: {why}"),
+            Failure::Wrong((_, carriage)) => format!("error[P0131]: overflow of a {}", overflow_of(*carriage)),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Failure::Stopped(Stopped { trap, told, .. }) => {
+                (told.map(|(code, _)| code), trap.as_ref().map(|t| t.at), String::new())
+            }
+            Failure::Refused(why) => (None, None, why.clone()),
+            Failure::Wrong((at, carriage)) => (Some("P0131"), Some(*at), overflow_of(*carriage).to_string()),
+        }
+    }
+}
+
+/// Where a fixed-point number overflowed first, with what words carried then, and where `zero.f` first cleared a rest of rounding, and all of these.
+pub(crate) type Noticed = (Option<(u32, Carriage)>, Option<(u32, Rests)>);
+
+/// What a run of values alone noticed.
+pub(crate) fn of_values(flags: Flags) -> Noticed {
+    (flags.overflow.map(|at| (at, Carriage::Plain)), rests_of(flags))
+}
+
+/// The rests of rounding that a run cleared.
+pub(crate) fn rests_of(flags: Flags) -> Option<(u32, Rests)> {
+    flags.inexact.map(|at| (at, flags.rests))
+}
+
+/// What is to be told of a batch when it is done.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// Of each kind of failure the first, with its item, and the items that fail likewise.
+    failures: Vec<(Kind, Failure, usize, Numbers)>,
+    /// How many items failed in other ways.
+    others: usize,
+    /// Whether anything is wrong with any item.
+    pub(crate) failed: bool,
+    overflows: Vec<((u32, Carriage), Numbers)>,
+    rests: Option<(u32, Rests)>,
+    rounded: Numbers,
+}
+
+impl Told {
+    pub(crate) fn failure(&mut self, item: usize, failure: &Failure) {
+        self.failed = true;
+        let (kind, room) = (failure.kind(), self.failures.len() < FULL);
+        match self.failures.iter_mut().find(|(k, ..)| *k == kind) {
+            Some((.., likewise)) => likewise.add(item),
+            None if room => {
+                self.failures.push((kind, failure.clone(), item, Numbers::default()));
+            }
+            None => self.others += 1,
+        }
+    }
+
+    pub(crate) fn noticed(&mut self, item: usize, (overflow, rests): Noticed) {
+        if let Some(overflow) = overflow {
+            let room = self.overflows.len() < FULL;
+            match self.overflows.iter_mut().find(|(o, _)| *o == overflow) {
+                Some((_, items)) => items.add(item),
+                None if room => self.overflows.push((overflow, Numbers::one(item))),
+                None => {}
+            }
+        }
+        if let Some((at, rests)) = rests {
+            self.rounded.add(item);
+            self.rests = Some(self.rests.map_or((at, rests), |(first, sum)| (first, sum.and(rests))));
+        }
+    }
+
+    /// Tells all of it. The rests of rounding, a line, are given if they are `asked` for, else logged.
+    pub(crate) fn tell(
+        &self,
+        module: &Module,
+        sources: &Sources,
+        reporter: &Reporter,
+        max_steps: Option<u64>,
+        asked: bool,
+    ) -> String {
+        for (_, failure, first, likewise) in &self.failures {
+            let mut about = Numbers::one(*first).text();
+            if likewise.count > 0 {
+                let _ = write!(about, ", likewise {}", likewise.text());
+            }
+            let about = reporter.about(&about);
+            match failure {
+                Failure::Stopped(stopped) => stopped.report(module, sources, &about, max_steps),
+                Failure::Refused(why) => about.failure(&anyhow::anyhow!("{why}")),
+                Failure::Wrong(at) => about.diagnostic(&wrong(module, sources, *at), sources),
+            }
+        }
+        if self.others > 0 {
+            reporter.failure(&anyhow::anyhow!("{} failed at other places", plural(self.others, "more item")));
+        }
+        for (overflow, items) in &self.overflows {
+            noticed(module, sources, &reporter.about(&items.text()), Some(*overflow));
+        }
+        let Some(text) = rests_text(module, self.rests, &format!(" in {}", self.rounded.text())) else {
+            return String::new();
+        };
+        if asked {
+            return text + "\n";
+        }
+        tracing::info!("{}", visible(&text));
+        String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_ranges() {
+        let text = |items: &[usize]| {
+            let mut all = Numbers::default();
+            items.iter().for_each(|n| all.add(*n));
+            all.text()
+        };
+        assert_eq!(text(&[3]), "item 3");
+        assert_eq!(text(&[0, 1, 2, 7]), "items 0-2, 7");
+        let odd: Vec<usize> = (0..20).map(|n| 2 * n).chain([39, 40]).collect();
+        assert_eq!(text(&odd), "items 0, 2, 4, 6, 8, 10, 12, 14, … (22 in all)");
+    }
+}

@@ -1,0 +1,47 @@
+//! Text in columns. The formatter of the standard library pads to 65,535 characters and panics beyond; names and values may be longer.
+
+/// The room that a text takes, in characters.
+pub(crate) fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// So many blanks.
+pub(crate) fn blanks(count: usize) -> String {
+    " ".repeat(count)
+}
+
+/// A text with blanks behind it, so that it takes so much room at least.
+pub(crate) fn left(text: &str, width: usize) -> String {
+    format!("{text}{}", blanks(width.saturating_sub(length(text))))
+}
+
+/// A text with blanks before it.
+pub(crate) fn right(text: &str, width: usize) -> String {
+    format!("{}{text}", blanks(width.saturating_sub(length(text))))
+}
+
+/// A text of at most so many characters: of a longer one the beginning, and how long it is.
+pub(crate) fn shortened(text: String, most: usize) -> String {
+    let all = length(&text);
+    if all <= most {
+        return text;
+    }
+    let tail = format!("… ({all} characters)");
+    let head: String = text.chars().take(most.saturating_sub(length(&tail))).collect();
+    head + &tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_width_can_be_padded_to() {
+        assert_eq!((left("∂x", 4), right("∂x", 4), left("long", 2)), ("∂x  ".into(), "  ∂x".into(), "long".into()));
+        assert_eq!(length(&left("x", 70_000)), 70_000);
+        assert_eq!(length(&right(&"y".repeat(66_000), 70_000)), 70_000);
+        assert_eq!(shortened("1, 2, 3".into(), 7), "1, 2, 3");
+        let short = shortened("1234567890".repeat(10), 40);
+        assert_eq!((short.as_str(), length(&short)), ("1234567890123456789012… (100 characters)", 40));
+    }
+}

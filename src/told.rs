@@ -1,0 +1,77 @@
+//! What a trap is told as: what is wrong with the program, whatever the shape of the code in which that was found out.
+//!
+//! Which instruction of compiled code comes upon a mistake first may depend on the optimisation level: that the conditions of a branch disagree is
+//! noticed by one of several instructions, and a word beyond the memory may be met, in a run backward, before the check of its index.
+
+use pendula_compiler::lower::{disagrees, reaches_frame};
+use pendula_isa::inst::Kind;
+use pendula_isa::module::Module;
+use pendula_isa::operand::Operand;
+use pendula_isa::{Fault, Reg};
+use pendula_vm::Trap;
+
+/// The code of conditions that disagree, of those that have words to say so: compiled ones.
+pub const DISAGREE: &str = "P0109";
+/// Its title.
+pub const DISAGREE_TITLE: &str = "conditions disagree";
+
+/// What a trap is told as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told<'m> {
+    /// What was wrong.
+    pub fault: Fault,
+    /// Its code.
+    pub code: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// What the program says of the check that failed, if anything.
+    pub reason: Option<&'m str>,
+}
+
+/// What a trap of a module is told as.
+pub fn told<'m>(trap: &Trap, module: &'m Module) -> Told<'m> {
+    let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
+    let reason = module.reason(trap.at).or_else(other);
+    let disagree = |fault| matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding);
+    match trap.fault {
+        fault if disagree(fault) && reason.is_some() || reason.is_some_and(disagrees) => {
+            Told { fault, code: DISAGREE, title: DISAGREE_TITLE, reason }
+        }
+        Fault::Memory if is_compiled(trap, module) && !is_stack(trap, module) => {
+            let fault = Fault::Assert;
+            Told { fault, code: fault.code(), title: fault.title(), reason: Some(index(trap, module)) }
+        }
+        fault => plain(fault, reason),
+    }
+}
+
+fn plain(fault: Fault, reason: Option<&str>) -> Told<'_> {
+    Told { fault, code: fault.code(), title: fault.title(), reason }
+}
+
+/// Whether a trap lies in code that was made of a program in Nil or Janus.
+fn is_compiled(trap: &Trap, module: &Module) -> bool {
+    let names = [".nil", ".jl", ".janus", ".ja"];
+    module.loc(trap.at as usize).is_some_and(|(file, _)| names.iter().any(|end| file.ends_with(end)))
+}
+
+/// Whether an instruction concerns the stack: calls, what lies in a frame, and arrays that begin or end.
+fn is_stack(trap: &Trap, module: &Module) -> bool {
+    let moves = |kind: Kind| matches!(kind, Kind::Row { row, .. } if row.info().moves_sp);
+    let frame = |o: Operand| matches!(o, Operand::Mem { base, .. } if reaches_frame(base));
+    let loc = module.loc(trap.at as usize);
+    let here = || (0..module.code.len()).filter(|at| module.loc(*at) == loc);
+    let allocates = |at: usize| module.code[at].operands().any(|(_, o)| o == Operand::Reg(Reg::SP));
+    moves(trap.inst.kind) || trap.inst.operands().any(|(_, o)| frame(o)) || here().any(allocates)
+}
+
+/// What is said of the index by which a word beyond the memory was met: what its check says, if that has been left in this line.
+fn index<'m>(trap: &Trap, module: &'m Module) -> &'m str {
+    let line = |at: u32| module.loc(at as usize).map(|(file, loc)| (file, loc.line));
+    let here = module.reasons.iter().filter(|r| r.text.contains(" lies outside ") && line(r.at) == line(trap.at));
+    let mut says = here.map(|r| &*r.text);
+    match says.next() {
+        Some(first) if says.all(|other| other == first) => first,
+        Some(_) | None => "an index lies outside its array",
+    }
+}

@@ -1,0 +1,70 @@
+//! Text for people that comes from input: what a terminal would obey is shown as an escape.
+//!
+//! Names of files, labels, texts and messages may hold anything. Characters that move the cursor, change colours or titles, ring, or turn the
+//! direction of writing would let a program's source show something other than what is there.
+
+use std::borrow::Cow;
+
+/// Whether a character is not shown but obeyed: control characters but line ends and tabs, and what turns the direction of writing.
+fn is_obeyed(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    }
+}
+
+/// A text as people may see it: `\x1b`, `\u{202e}` for what a terminal would obey. Lines and tabs stay.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    // The first byte of each tells most texts apart at once.
+    let plain = |b: u8| matches!(b, b'\n' | b'\t' | 0x20..=0x7e | 0xc3..=0xd7 | 0xd9..=0xe1 | 0xe3..);
+    match text.bytes().all(plain) {
+        true => Cow::Borrowed(text),
+        false => escaped(text, is_obeyed),
+    }
+}
+
+/// The same of what is one line, such as a file's name: line ends and tabs are shown, too.
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| is_obeyed(c) || matches!(c, '\n' | '\t'))
+}
+
+fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if !hidden(c) => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            c if u32::from(c) < 0x80 => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_shown() {
+        assert_eq!(visible("\x1b]0;title\x07\r"), "\\x1b]0;title\\x07\\r");
+        assert_eq!(
+            visible("a\u{202e}b\u{2066}\u{200f}\u{61c}\u{9b}\x7f\0"),
+            "a\\u{202e}b\\u{2066}\\u{200f}\\u{61c}\\u{9b}\\x7f\\x00"
+        );
+        let harmless = "∂/∂x = 1.5\n\tβ → naïve … 数 أ";
+        assert_eq!(visible(harmless), harmless);
+        assert_eq!(visible_line("a\nb\tc"), "a\\nb\\tc");
+        // Every character is told apart as its first byte is.
+        for c in (0..=0x10ffff).filter_map(char::from_u32) {
+            let text = c.to_string();
+            assert_eq!(visible(&text) != text, is_obeyed(c), "{c:?}");
+        }
+    }
+}

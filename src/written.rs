@@ -1,0 +1,370 @@
+//! What the routines of a program leave behind: which words each writes, and which of these it leaves neither zero nor as they were.
+//!
+//! Found by running the program once more, an instruction at a time, with a name for what each word holds. Two words
+//! have the same name only if they hold the same whatever the program was given, along the way that this run took. What a word holds by
+//! chance is not asked.
+
+mod names;
+
+use pendula_hw_model::breakeven::Leaves;
+use pendula_isa::counts::Direction;
+use pendula_isa::inst::{Inst, Kind};
+use pendula_isa::module::Module;
+use pendula_isa::operand::Operand;
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::types::{Cond, Reg, Ty};
+use pendula_vm::{ConfigError, Machine, Snapshot, Stepped};
+use rustc_hash::FxHashMap;
+
+use names::{Held, Name, Names};
+
+/// Instructions that are followed at most: what happens later is taken to be like what happened until then.
+const STEPS: u64 = 1 << 22;
+/// Names that are given at most within a routine, for the sake of memory.
+const NAMES: usize = 1 << 21;
+/// Names from which on they are given anew where no routine is open.
+const MANY: usize = 1 << 16;
+
+/// A word of a machine's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Word {
+    Reg(usize),
+    Mem(u64),
+}
+
+/// What every span of the module does, by a run forward with these values. The machine is left wherever that ends.
+///
+/// # Errors
+/// A memory that the host has not.
+pub fn leaves(machine: &mut Machine<'_>, start: &Snapshot) -> Result<Vec<Leaves>, ConfigError> {
+    let module = machine.program().module();
+    if !module.spans.iter().any(|s| s.undo) {
+        return Ok(Vec::new());
+    }
+    // As new: without what words carry, and nobody listening.
+    machine.reset(start, start.mem.len())?;
+    let mut follower = Follower::new(module);
+    for _ in 0..STEPS {
+        let forward = machine.direction() == Direction::Forward;
+        let before = *machine.registers();
+        match machine.step() {
+            Stepped::Ran(at) => {
+                if let Some(inst) = module.code.get(at as usize) {
+                    follower.ran(at, inst, forward, &before);
+                }
+            }
+            Stepped::Trap(_) | Stepped::Finished => break,
+        }
+        if follower.names.count() > NAMES {
+            break;
+        }
+    }
+    // What is still running has left what it has until now.
+    follower.close(0);
+    Ok(follower.out)
+}
+
+/// A span that has been entered and not left.
+struct Open {
+    span: u32,
+    /// What each word that was written held when the span was entered.
+    before: FxHashMap<Word, Name>,
+}
+
+/// A procedure that has been entered and not left.
+struct Frame {
+    /// How many spans were open before.
+    outer: usize,
+    /// The gradient level at which it runs.
+    level: u8,
+}
+
+struct Follower<'m> {
+    module: &'m Module,
+    /// The spans that each instruction is in, the outermost first.
+    within: Vec<Vec<u32>>,
+    names: Names,
+    regs: [Option<Name>; Reg::COUNT],
+    memory: FxHashMap<u64, Name>,
+    open: Vec<Open>,
+    frames: Vec<Frame>,
+    out: Vec<Leaves>,
+}
+
+impl<'m> Follower<'m> {
+    fn new(module: &'m Module) -> Follower<'m> {
+        let mut within = vec![Vec::new(); module.code.len()];
+        let mut order: Vec<u32> = (0..module.spans.len() as u32).collect();
+        // A span that holds another comes first.
+        order.sort_by_key(|n| {
+            let span = &module.spans[*n as usize];
+            (span.start, u32::MAX - span.end)
+        });
+        for n in order {
+            let span = &module.spans[n as usize];
+            within[span.start as usize..(span.end as usize).min(module.code.len())].iter_mut().for_each(|w| w.push(n));
+        }
+        Follower {
+            module,
+            within,
+            names: Names::default(),
+            regs: [None; Reg::COUNT],
+            memory: FxHashMap::default(),
+            open: Vec::new(),
+            frames: vec![Frame { outer: 0, level: 0 }],
+            out: vec![Leaves::default(); module.spans.len()],
+        }
+    }
+
+    fn name(&mut self, word: Word) -> Name {
+        if word == Word::Reg(0) {
+            return Name::ZERO;
+        }
+        match word {
+            Word::Reg(r) => *self.regs[r].get_or_insert_with(|| self.names.unknown()),
+            Word::Mem(at) => *self.memory.entry(at).or_insert_with(|| self.names.unknown()),
+        }
+    }
+
+    /// A word is known to hold this, or does from now on.
+    fn hold(&mut self, word: Word, name: Name) {
+        match word {
+            Word::Reg(r) => self.regs[r] = Some(name),
+            Word::Mem(at) => _ = self.memory.insert(at, name),
+        }
+    }
+
+    fn write(&mut self, word: Word, name: Name) {
+        if word == Word::Reg(0) {
+            return;
+        }
+        let old = self.name(word);
+        // The stack pointer tells where the words are; it is none of them.
+        if let Some(open) = self.open.last_mut().filter(|_| word != Word::Reg(Reg::SP.index())) {
+            open.before.entry(word).or_insert(old);
+        }
+        self.hold(word, name);
+    }
+
+    /// An instruction has run; `before` are the registers that it found.
+    fn ran(&mut self, at: u32, inst: &Inst, forward: bool, before: &[u64; Reg::COUNT]) {
+        self.enter(at, forward);
+        let inst = if forward { *inst } else { inst.inverse() };
+        match inst.kind {
+            Kind::Accumulate { acc, inverse, func, .. } => {
+                let (words, [old, x @ ..]) = self.operands(&inst, before);
+                if let Some(target) = words[0] {
+                    let new = self.names.accumulated(old, acc, inverse, func, x);
+                    self.write(target, new);
+                }
+            }
+            Kind::Row { row, inverse, ty, cond, .. } => self.row(&inst, row, inverse, (ty, cond), before),
+        }
+        match inst.kind.flow() {
+            Flow::Call | Flow::CallRegister => self.call(0),
+            Flow::GradientCall => self.call(1),
+            Flow::Procedure if matches!(inst.kind, Kind::Row { inverse: true, .. }) => {
+                if self.frames.len() > 1
+                    && let Some(frame) = self.frames.pop()
+                {
+                    self.close(frame.outer);
+                }
+            }
+            Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Run | Flow::Branch(_) | Flow::Cell => {}
+        }
+    }
+
+    fn call(&mut self, up: u8) {
+        let level = self.frames.last().map_or(0, |f| f.level).saturating_add(up);
+        self.frames.push(Frame { outer: self.open.len(), level });
+    }
+
+    /// Leaves spans that the next instruction is not in, and enters those that it is in.
+    fn enter(&mut self, at: u32, forward: bool) {
+        let Some(frame) = self.frames.last() else { return };
+        // What runs backward is undone by others, and gradients are not what is chosen by.
+        let (outer, counted) = (frame.outer, frame.level == 0 && forward);
+        let spans = std::mem::take(&mut self.within[at as usize]);
+        let wanted: &[u32] = if counted { &spans } else { &[] };
+        let same = self.open[outer..].iter().zip(wanted).take_while(|(open, span)| open.span == **span).count();
+        self.close(outer + same);
+        for &span in &wanted[same..] {
+            if self.open.is_empty() && self.names.count() > MANY {
+                // What was known of words before is not worth their names.
+                self.names = Names::default();
+                self.regs = [None; Reg::COUNT];
+                self.memory.clear();
+            }
+            self.open.push(Open { span, before: FxHashMap::default() });
+        }
+        for &span in wanted {
+            let Some(of) = self.module.spans.get(span as usize) else { continue };
+            let leaves = &mut self.out[span as usize];
+            leaves.first += u64::from(at == of.start);
+            leaves.last += u64::from(at + 1 == of.end);
+        }
+        self.within[at as usize] = spans;
+    }
+
+    /// Leaves all spans but the outermost `left`.
+    fn close(&mut self, left: usize) {
+        while self.open.len() > left {
+            let Some(Open { span, before }) = self.open.pop() else { return };
+            let leaves = &mut self.out[span as usize];
+            leaves.entries += 1;
+            for (word, was) in &before {
+                let is = match word {
+                    Word::Reg(r) => self.regs[*r],
+                    Word::Mem(at) => self.memory.get(at).copied(),
+                };
+                if is != Some(*was) && is != Some(Name::ZERO) {
+                    match word {
+                        Word::Reg(_) => leaves.registers += 1,
+                        Word::Mem(_) => leaves.memory += 1,
+                    }
+                }
+            }
+            let Some(outer) = self.open.last_mut() else { continue };
+            // What is larger takes what is smaller; what the outer one found is older.
+            if outer.before.is_empty() {
+                outer.before = before;
+            } else {
+                before.into_iter().for_each(|(word, was)| _ = outer.before.entry(word).or_insert(was));
+            }
+        }
+    }
+
+    /// The operands: where they are, if they are words of the state, and what they hold.
+    fn operands(&mut self, inst: &Inst, before: &[u64; Reg::COUNT]) -> ([Option<Word>; 4], Held) {
+        let (mut words, mut held) = ([None; 4], [Name::ZERO; 4]);
+        for (n, (_, operand)) in inst.operands().enumerate() {
+            match operand {
+                Operand::Reg(r) => words[n] = Some(Word::Reg(r.index())),
+                Operand::Mem { base, index, offset } => {
+                    let base = before[base.index()].wrapping_add(before[index.index()]);
+                    words[n] = Some(Word::Mem(base.wrapping_add(offset.cast_unsigned())));
+                }
+                Operand::Imm(word, _) => held[n] = self.names.constant(word),
+                Operand::Small(k) => held[n] = self.names.constant(i64::from(k).cast_unsigned()),
+                Operand::Factor(k) => held[n] = self.names.constant(k.into()),
+                Operand::Label(_) | Operand::Text(_) => {}
+            }
+            if let Some(word) = words[n] {
+                held[n] = self.name(word);
+            }
+        }
+        (words, held)
+    }
+
+    fn row(&mut self, inst: &Inst, row: Row, inverse: bool, (ty, cond): (Ty, Cond), before: &[u64; Reg::COUNT]) {
+        let (words, held) = self.operands(inst, before);
+        match row {
+            Row::Swap | Row::Exch => {
+                if let (Some(a), Some(b)) = (words[0], words[1]) {
+                    self.write(a, held[1]);
+                    self.write(b, held[0]);
+                }
+            }
+            // What they put a word on, or take it to, they have found to be zero.
+            Row::Push => {
+                let sp = before[Reg::SP.index()];
+                let slot = Word::Mem(if inverse { sp.wrapping_sub(1) } else { sp });
+                if let Some(reg) = words[0] {
+                    let top = self.name(slot);
+                    let (to_reg, to_slot) = if inverse { (top, Name::ZERO) } else { (Name::ZERO, held[0]) };
+                    self.write(slot, to_slot);
+                    self.write(reg, to_reg);
+                }
+            }
+            // Checked, not written.
+            Row::Zero => {
+                if let Some(word) = words[0] {
+                    self.hold(word, Name::ZERO);
+                }
+            }
+            Row::ZeroWithin | Row::Erase => words[0].into_iter().for_each(|word| self.write(word, Name::ZERO)),
+            Row::Emit if !inverse => words[0].into_iter().for_each(|word| self.write(word, Name::ZERO)),
+            // What comes from tapes and cells is not known.
+            Row::Emit | Row::Read | Row::Exch32 | Row::Swapbr => {
+                if let Some(word) = words[0] {
+                    let new = self.names.unknown();
+                    self.write(word, new);
+                }
+            }
+            Row::Assert | Row::Jmp | Row::Bra => self.compared(inst, (ty, cond), before),
+            Row::Neg
+            | Row::Not
+            | Row::Rol
+            | Row::Inc
+            | Row::Rmul
+            | Row::Rot
+            | Row::Add8
+            | Row::Add16
+            | Row::Add32
+            | Row::Addu8
+            | Row::Addu16
+            | Row::Addu32
+            | Row::Neg32
+            | Row::Rol32 => {
+                let mut written = [false; 4];
+                inst.operands().zip(&mut written).for_each(|((slot, _), w)| *w = slot.is_written());
+                let new = self.names.changed(inst.kind, held, written);
+                for (word, new) in words.into_iter().zip(new).zip(written).filter(|(_, w)| *w).map(|(x, _)| x) {
+                    word.into_iter().for_each(|word| self.write(word, new));
+                }
+            }
+            // Gradient words are not followed; a link is taken off the stack as it was put there.
+            Row::Gswap
+            | Row::Show
+            | Row::Print
+            | Row::Start
+            | Row::Proc
+            | Row::Call
+            | Row::Callr
+            | Row::Gcall
+            | Row::Rbra
+            | Row::Cell => {}
+        }
+    }
+
+    /// A comparison that told whether two words are the same, and control has gone the way for words that are.
+    fn compared(&mut self, inst: &Inst, (ty, cond): (Ty, Cond), before: &[u64; Reg::COUNT]) {
+        // Doubles may be equal without being the same word.
+        if !matches!(cond, Cond::Eq | Cond::Ne) || !matches!(ty, Ty::Int | Ty::Q) {
+            return;
+        }
+        let word = |operand: Operand| match operand {
+            Operand::Reg(r) => Some(before[r.index()]),
+            Operand::Imm(word, _) => Some(word),
+            Operand::Small(k) => Some(match ty {
+                Ty::Q => i64::from(k).cast_unsigned() << self.module.flags.format.frac(),
+                Ty::Int | Ty::L | Ty::F => i64::from(k).cast_unsigned(),
+            }),
+            Operand::Mem { .. } | Operand::Factor(_) | Operand::Label(_) | Operand::Text(_) => None,
+        };
+        let compared: Vec<Operand> = inst.operands().map(|(_, operand)| operand).take(2).collect();
+        let [a, b] = compared[..] else { return };
+        let (Some(first), Some(second)) = (word(a), word(b)) else { return };
+        if first != second {
+            return;
+        }
+        let mut known = |operand: Operand, word: u64| match operand {
+            Operand::Reg(r) => self.name(Word::Reg(r.index())),
+            Operand::Imm(..)
+            | Operand::Small(_)
+            | Operand::Mem { .. }
+            | Operand::Factor(_)
+            | Operand::Label(_)
+            | Operand::Text(_) => self.names.constant(word),
+        };
+        let (of_a, of_b) = (known(a, first), known(b, second));
+        let one = self.names.simpler(of_a, of_b);
+        for operand in [a, b] {
+            if let Operand::Reg(r) = operand
+                && r != Reg::ZERO
+            {
+                self.hold(Word::Reg(r.index()), one);
+            }
+        }
+    }
+}

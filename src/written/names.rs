@@ -1,0 +1,251 @@
+//! Names for what words hold: how it was computed from words of unknown contents. Undoing a computation leads back to the name before it.
+
+use pendula_isa::inst::Kind;
+use pendula_isa::table::{ARITY, Func};
+use pendula_isa::types::{Acc, Ty};
+use rustc_hash::FxHashMap;
+
+/// What a word holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Name(u32);
+
+impl Name {
+    /// Zero.
+    pub(super) const ZERO: Name = Name(0);
+}
+
+/// Of how many sums, the latest first, one that is taken back is looked for.
+const REACH: usize = 16;
+
+/// What the operands of an instruction hold, as many as it has.
+pub(super) type Held = [Name; 4];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Made {
+    Unknown,
+    Constant(u64),
+    /// By `old ⊕= f(arguments)`.
+    Accumulated {
+        old: Name,
+        acc: Acc,
+        inverse: bool,
+        func: Func,
+        arguments: [Name; ARITY],
+    },
+    /// What operand `n` became.
+    Changed {
+        kind: Kind,
+        operands: Held,
+        n: u8,
+    },
+}
+
+/// All names that have been given.
+pub(super) struct Names {
+    made: Vec<Made>,
+    known: FxHashMap<Made, Name>,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        let zero = Made::Constant(0);
+        Names { made: vec![zero], known: FxHashMap::from_iter([(zero, Name::ZERO)]) }
+    }
+}
+
+impl Names {
+    pub(super) fn count(&self) -> usize {
+        self.made.len()
+    }
+
+    /// A name for what nothing is known of.
+    pub(super) fn unknown(&mut self) -> Name {
+        self.made.push(Made::Unknown);
+        Name(self.made.len() as u32 - 1)
+    }
+
+    pub(super) fn constant(&mut self, word: u64) -> Name {
+        self.named(Made::Constant(word))
+    }
+
+    fn named(&mut self, made: Made) -> Name {
+        if let Some(name) = self.known.get(&made) {
+            return *name;
+        }
+        let name = Name(self.made.len() as u32);
+        self.made.push(made);
+        self.known.insert(made, name);
+        name
+    }
+
+    /// Of two names for the same the one of which more is known.
+    pub(super) fn simpler(&self, a: Name, b: Name) -> Name {
+        let rank = |name: Name| match self.made[name.0 as usize] {
+            Made::Constant(_) => 0,
+            Made::Unknown => 1,
+            Made::Accumulated { .. } | Made::Changed { .. } => 2,
+        };
+        if (rank(a), a) <= (rank(b), b) { a } else { b }
+    }
+
+    /// What a word holds after `old ⊕= f(arguments)`, or its inverse.
+    pub(super) fn accumulated(
+        &mut self,
+        old: Name,
+        acc: Acc,
+        inverse: bool,
+        func: Func,
+        arguments: [Name; ARITY],
+    ) -> Name {
+        let ty = func.info().ty;
+        // Words of these are added up to the last bit, in any order. Other sums are taken back in the opposite order only, and one of doubles
+        // only if it was the first.
+        let exact = acc == Acc::Xor || (acc == Acc::Add && matches!(ty, Ty::Int | Ty::Q));
+        if exact && func.info().name.is_empty() {
+            let [x, ..] = arguments;
+            if x == Name::ZERO {
+                return old;
+            }
+            if old == Name::ZERO && !inverse {
+                return x;
+            }
+            if old == x && (inverse || acc == Acc::Xor) {
+                return Name::ZERO;
+            }
+        }
+        let mut above = Vec::new();
+        let mut name = old;
+        while above.len() < if exact { REACH } else { 1 } {
+            let Made::Accumulated { old: below, acc: other, inverse: back, func: f, arguments: x } =
+                self.made[name.0 as usize]
+            else {
+                break;
+            };
+            if other != acc || f.info().ty != ty {
+                break;
+            }
+            let opposite = acc.self_inverse() || back != inverse;
+            let returns = acc == Acc::Xor || ty != Ty::F || below == Name::ZERO;
+            if opposite && returns && f == func && x == arguments {
+                // What was added since, on what was before.
+                let mut rest = below;
+                for made in above.into_iter().rev() {
+                    if let Made::Accumulated { acc, inverse, func, arguments, .. } = made {
+                        rest = self.named(Made::Accumulated { old: rest, acc, inverse, func, arguments });
+                    }
+                }
+                return rest;
+            }
+            above.push(self.made[name.0 as usize]);
+            name = below;
+        }
+        self.named(Made::Accumulated { old, acc, inverse, func, arguments })
+    }
+
+    /// What the operands of an instruction hold after it, of which it writes some. Its inverse leads back.
+    pub(super) fn changed(&mut self, kind: Kind, operands: Held, written: [bool; 4]) -> Held {
+        if let Some(back) = self.before(kind, operands, written) {
+            return back;
+        }
+        let mut out = operands;
+        for (n, new) in out.iter_mut().enumerate().filter(|(n, _)| written[*n]) {
+            *new = self.named(Made::Changed { kind, operands, n: n as u8 });
+        }
+        out
+    }
+
+    /// What the operands held before the inverse of the instruction, if that was what ran last on them.
+    fn before(&self, kind: Kind, operands: Held, written: [bool; 4]) -> Option<Held> {
+        // Doubles that are turned do not come back to the last bit; a sign does.
+        let Kind::Row { ty, .. } = kind else { return None };
+        if ty == Ty::F && kind.inverse() != kind {
+            return None;
+        }
+        let made = |n: usize| self.made[operands[n].0 as usize];
+        let Made::Changed { operands: old, .. } = made(written.iter().position(|w| *w)?) else { return None };
+        let led = (0..operands.len()).all(|n| match made(n) {
+            Made::Changed { kind: other, operands, n: m } if written[n] => {
+                other == kind.inverse() && operands == old && usize::from(m) == n
+            }
+            Made::Changed { .. } | Made::Accumulated { .. } | Made::Unknown | Made::Constant(_) => {
+                !written[n] && old[n] == operands[n]
+            }
+        });
+        led.then_some(old)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pendula_isa::mnemonic;
+
+    fn sum(text: &str) -> (Acc, bool, Func) {
+        match mnemonic::lookup(text) {
+            Some(Kind::Accumulate { acc, inverse, func, .. }) => (acc, inverse, func),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn after(names: &mut Names, old: Name, text: &str, arguments: &[Name]) -> Name {
+        let (acc, inverse, func) = sum(text);
+        let mut all = [Name::ZERO; ARITY];
+        all[..arguments.len()].copy_from_slice(arguments);
+        names.accumulated(old, acc, inverse, func, all)
+    }
+
+    #[test]
+    fn what_is_taken_back_leads_back() {
+        let mut names = Names::default();
+        let (y, a, b) = (names.unknown(), names.unknown(), names.unknown());
+        for (there, back) in
+            [("addmul", "submul"), ("addmul.q", "submul.q"), ("xormul.f", "xormul.f"), ("mul.l", "div.l")]
+        {
+            let arguments = if there == "mul.l" { vec![a] } else { vec![a, b] };
+            let new = after(&mut names, y, there, &arguments);
+            assert!(new != y && new != Name::ZERO);
+            assert_eq!(after(&mut names, new, back, &arguments), y, "{there}");
+        }
+        // In any order, where sums are exact.
+        let one = after(&mut names, y, "add", &[a]);
+        let two = after(&mut names, one, "add", &[b]);
+        let only_b = after(&mut names, two, "sub", &[a]);
+        assert_eq!(only_b, after(&mut names, y, "add", &[b]));
+        assert_eq!(after(&mut names, only_b, "sub", &[b]), y);
+        // A double comes back only from zero.
+        let new = after(&mut names, y, "add.f", &[a]);
+        assert_ne!(after(&mut names, new, "sub.f", &[a]), y);
+        let new = after(&mut names, Name::ZERO, "add.f", &[a]);
+        assert_eq!(after(&mut names, new, "sub.f", &[a]), Name::ZERO);
+        // A copy is what it is a copy of, and without it nothing.
+        let copy = after(&mut names, Name::ZERO, "add", &[a]);
+        assert_eq!((copy, after(&mut names, copy, "sub", &[a])), (a, Name::ZERO));
+        assert_ne!(after(&mut names, a, "sub", &[b]), Name::ZERO);
+    }
+
+    #[test]
+    fn other_instructions_lead_back_too() {
+        let mut names = Names::default();
+        let (y, n, buffer) = (names.unknown(), names.unknown(), names.unknown());
+        let kind = |text: &str| mnemonic::lookup(text).expect("a mnemonic");
+        for (there, back) in [("inc", "dec"), ("neg.f", "neg.f"), ("not", "not")] {
+            let one = [true, false, false, false];
+            let new = names.changed(kind(there), held(&[y]), one);
+            assert_ne!(new[0], y);
+            assert_eq!(names.changed(kind(back), new, one)[0], y, "{there}");
+        }
+        let both = [true, true, false, false];
+        let there = names.changed(kind("rmul"), [y, buffer, n, n], both);
+        assert_eq!(names.changed(kind("rdiv"), there, both), [y, buffer, n, n]);
+        let other = names.unknown();
+        assert_ne!(names.changed(kind("rdiv"), [there[0], there[1], n, other], both)[0], y);
+        let point = names.changed(kind("rot.f"), held(&[y, buffer, n]), both);
+        assert_ne!(names.changed(kind("irot.f"), point, both)[0], y);
+    }
+
+    fn held(names: &[Name]) -> Held {
+        let mut out = [Name::ZERO; 4];
+        out[..names.len()].copy_from_slice(names);
+        out
+    }
+}

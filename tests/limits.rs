@@ -1,0 +1,74 @@
+//! What holds a process within bounds, whatever it is given.
+
+#[path = "common/command.rs"]
+mod command;
+
+use command::run;
+
+/// Touches every word of a gibibyte.
+const TOUCHING: &str = " .data\na: .space 134217727\n .text\nmain: start\n add r2, 134217727\nl: from.ne r1, r0, b\n add [r1], 1\n inc r1\nb: jmp.ne r1, r2, l\n sub r2, 134217727\n finish\n";
+
+/// Has as many, and touches the first and the last.
+const SPARSE: &str = " .data\n .import x\nx: .double 2\na: .space 134217724\n .export y\ny: .double 0\n .text\nmain: start\n exch r1, [x]\n addmul.f [y], r1, r1\n exch r1, [x]\n finish\n";
+
+#[test]
+fn memory_that_a_program_touches_is_bounded() {
+    for engine in ["interp", "jit", "native"] {
+        let (code, out, err) = run(&["run", "-", "--engine", engine, "--memory-limit", "200M"], TOUCHING);
+        assert_eq!((code, out.as_str()), (1, ""), "{engine}: {err}");
+        assert!(err.contains("out of memory: more than 200 MiB") && err.contains("`--memory-limit`"), "{err}");
+    }
+}
+
+#[test]
+fn memory_that_nobody_touches_takes_none() {
+    let commands: [&[&str]; 13] = [
+        &["run", "-"],
+        &["run", "-", "--engine", "interp", "--stats"],
+        &["run", "-", "--reverse"],
+        &["run", "-", "--round-trip", "--drift"],
+        &["run", "-", "--json"],
+        &["grad", "-"],
+        &["grad", "-", "--hessian", "--check"],
+        &["energy", "-"],
+        &["energy", "-", "--grad", "--json"],
+        &["level", "-"],
+        &["check", "-"],
+        &["invert", "-"],
+        &["fmt", "-"],
+    ];
+    for args in commands {
+        let (code, _, err) = run(&[args, &["--memory-limit", "150M"]].concat(), SPARSE);
+        assert_eq!(code, 0, "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn macros_within_macros_are_bounded() {
+    let double = |n: i32| format!(" .macro m{n}\n m{}\n m{}\n .endm\n", n - 1, n - 1);
+    let source = |n: i32| {
+        let macros: String = (1..=n).map(double).collect();
+        format!(" .macro m0\n inc r1\n .endm\n{macros}main: start\n m{n}\n finish\n")
+    };
+    let (code, _, err) = run(&["check", "-", "--memory-limit", "400M"], &source(40));
+    assert_eq!(code, 1);
+    assert!(err.contains("error[P0044]: macros expand to more than 16777216 bytes"), "{err}");
+    let (code, _, err) = run(&["check", "-"], &source(12));
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (code, _, err) = run(&["check", "-", "--max-expansion", "1000"], &source(12));
+    assert_eq!(code, 1);
+    assert!(err.contains("allow more with `--max-expansion`"), "{err}");
+}
+
+#[test]
+fn a_technology_has_an_end() {
+    let (code, _, err) = run(&["energy", "examples/fib.rasm", "--tech", "/dev/zero"], "");
+    assert_eq!((code, err.as_str()), (2, "error: /dev/zero: larger than 1048576 bytes, which no technology is\n"));
+}
+
+#[test]
+fn a_limit_is_a_size() {
+    let (code, _, err) = run(&["run", "examples/fib.rasm", "--memory-limit", "4X"], "");
+    assert_eq!(code, 2);
+    assert!(err.contains("a number with a unit, such as 512M or 4G"), "{err}");
+}
