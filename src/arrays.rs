@@ -1,6 +1,6 @@
 //! Arrays from files: comma-separated values and NumPy's `.npy`.
 
-use std::io::{Read, Write as _};
+use std::io::{BufRead, Read, Write as _};
 use std::path::Path;
 
 mod rows;
@@ -9,8 +9,16 @@ pub(crate) use rows::Rows;
 
 use crate::files::Output;
 
-/// The largest array file that is read, in bytes: 2^27 words of eight bytes, and room for a header.
+/// The most bytes of an array file that are read at once: 2^27 words of eight bytes, and room for a header.
 pub(crate) const LIMIT: u64 = (1 << 30) + (1 << 16);
+
+/// The most numbers of a file that are read at once: as many words as a machine has at most.
+pub(crate) const MOST: usize = 1 << 27;
+
+/// The most bytes of a row of comma-separated values: so many, and so many for each number that is wanted. The longest number without
+/// needless digits, a subnormal double, has 1080 bytes.
+const ROW: usize = 1 << 16;
+const CELL: usize = 1 << 11;
 
 /// The largest `.npy` header: NumPy's are of some hundred bytes.
 const HEADER: usize = 1 << 14;
@@ -34,8 +42,6 @@ pub(crate) struct Table {
     pub(crate) elements: Elements,
     /// Whether elements stand column by column, not row by row.
     pub(crate) by_column: bool,
-    /// Of text: the line of each row.
-    pub(crate) lines: Vec<u64>,
     /// Whether rows have different lengths.
     pub(crate) ragged: bool,
 }
@@ -134,22 +140,26 @@ pub struct ArrayError {
     pub message: String,
 }
 
-/// Reads a `.csv` or `.npy` file, told by the extension; elements in row-major order.
+/// Reads a `.csv` or `.npy` file, told by the extension; elements in row-major order. Of a file that holds more than `most` numbers, one more
+/// than `most` of its numbers are read, and not the rest.
 ///
 /// Complex numbers are two numbers each.
 ///
 /// Errors: a file that cannot be read, an extension that is neither, a cell that is empty, an element type that is no number.
-pub fn read(path: &str) -> Result<Vec<Number>, ArrayError> {
-    Ok(table(path)?.numbers(false))
+pub fn read(path: &str, most: usize) -> Result<Vec<Number>, ArrayError> {
+    Ok(table(path, most)?.numbers(false))
 }
 
-/// Reads a file like [`read`]: the lengths of its dimensions, and the elements in column-major order. A file of several rows and columns of
+/// Reads a file like [`read`], but whole: the lengths of its dimensions, and the elements in column-major order. A file of several rows and columns of
 /// comma-separated values is a matrix, one of a single row or column a vector.
 ///
-/// Errors: those of [`read`], rows of different lengths, more than three dimensions.
+/// Errors: those of [`read`], more than 2^27 numbers, rows of different lengths, more than three dimensions.
 pub fn read_shaped(path: &str) -> Result<(Vec<usize>, Vec<Number>), ArrayError> {
-    let table = table(path)?;
+    let table = table(path, MOST)?;
     let fail = |message: &str| Err(ArrayError { path: path.to_string(), message: message.to_string() });
+    if table.elements.len() > MOST {
+        return fail("it holds more than 2^27 numbers, the words that a machine can have");
+    }
     if table.ragged {
         return fail("its rows have different lengths; a matrix has as many numbers in each");
     }
@@ -170,58 +180,57 @@ pub(crate) fn is_npy(path: &str) -> Result<bool, ArrayError> {
     }
 }
 
-/// Reads a file as it stands.
-pub(crate) fn table(path: &str) -> Result<Table, ArrayError> {
+/// Reads a file as it stands, or as much of it as is needed to see that it holds more than `most` numbers.
+fn table(path: &str, most: usize) -> Result<Table, ArrayError> {
     let fail = |message: String| ArrayError { path: path.to_string(), message };
-    let numbers = if is_npy(path)? { npy_numbers } else { csv_numbers };
-    let unreadable = |e: std::io::Error| fail(format!("cannot be read: {e}"));
+    let npy = is_npy(path)?;
+    let file = std::fs::File::open(path).map_err(|e| fail(unreadable(&e)))?;
+    let input = std::io::BufReader::new(file);
+    if npy { npy_numbers(input, most) } else { csv_numbers(input, most) }.map_err(fail)
+}
+
+fn unreadable(e: &std::io::Error) -> String {
+    format!("cannot be read: {e}")
+}
+
+fn csv_numbers(input: impl BufRead, most: usize) -> Result<Table, String> {
+    let mut rows = Rows::new(input).within(ROW.saturating_add(most.saturating_mul(CELL)), LIMIT);
+    let (mut out, mut row) = (Vec::new(), Vec::new());
+    let (mut columns, mut count, mut ragged) = (None, 0, false);
+    while out.len() <= most && rows.next(&mut row)?.is_some() {
+        count += 1;
+        ragged |= *columns.get_or_insert(row.len()) != row.len();
+        out.append(&mut row);
+    }
+    if out.len() > most {
+        // The shape is of no use any more.
+        (ragged, columns) = (true, None);
+        out.truncate(most + 1);
+    }
+    let matrix = !ragged && count > 1 && columns.is_some_and(|n| n > 1);
+    let shape = if matrix { vec![count, out.len() / count] } else { vec![out.len()] };
+    Ok(Table { shape, elements: Elements::Text(out), by_column: false, ragged })
+}
+
+fn npy_numbers(mut input: impl Read, most: usize) -> Result<Table, String> {
     let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(unreadable)?.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(fail(format!("larger than {LIMIT} bytes")));
+    (&mut input).take(NpyHead::BYTES as u64).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
+    // How long the file is shows when it has been read.
+    let mut head = NpyHead::read(&bytes, u64::MAX)?;
+    let count = head.shape.iter().product::<usize>();
+    if count.saturating_mul(head.parts()) > most {
+        (head.shape, head.by_column) = (vec![count.min(most + 1)], false);
     }
-    numbers(&bytes).map_err(fail)
-}
-
-/// The line of a record: comments before it are the reader's part of it.
-fn line_of(bytes: &[u8], at: &csv::Position) -> u64 {
-    let rest = usize::try_from(at.byte()).ok().and_then(|n| bytes.get(n..)).unwrap_or_default();
-    let passed = |line: &&[u8]| line.first() == Some(&b'#') || line.iter().all(u8::is_ascii_whitespace);
-    at.line() + rest.split(|b| *b == b'\n').take_while(passed).count() as u64
-}
-
-fn csv_numbers(bytes: &[u8]) -> Result<Table, String> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .trim(csv::Trim::All)
-        .comment(Some(b'#'))
-        .from_reader(bytes);
-    let (mut out, mut lines) = (Vec::new(), Vec::new());
-    let (mut columns, mut ragged) = (None, false);
-    for record in reader.records() {
-        let record = record.map_err(|e| e.to_string())?;
-        let line = record.position().map_or(0, |at| line_of(bytes, at));
-        for (column, cell) in record.iter().enumerate() {
-            if cell.is_empty() {
-                return Err(format!("line {line}, cell {}: empty", column + 1));
-            }
-            out.push(cell.to_string());
-        }
-        lines.push(line);
-        ragged |= *columns.get_or_insert(record.len()) != record.len();
+    let count: usize = head.shape.iter().product();
+    let mut data = bytes.split_off(usize::try_from(head.data).map_or(bytes.len(), |at| at.min(bytes.len())));
+    let wanted = count as u64 * head.size as u64;
+    let missing = wanted.saturating_sub(data.len() as u64);
+    input.take(missing).read_to_end(&mut data).map_err(|e| unreadable(&e))?;
+    if (data.len() as u64) < wanted {
+        return Err("the file is shorter than its shape says".to_string());
     }
-    let rows = lines.len();
-    let matrix = !ragged && rows > 1 && columns.is_some_and(|n| n > 1);
-    let shape = if matrix { vec![rows, out.len() / rows] } else { vec![out.len()] };
-    Ok(Table { shape, elements: Elements::Text(out), by_column: false, lines, ragged })
-}
-
-fn npy_numbers(bytes: &[u8]) -> Result<Table, String> {
-    let head = NpyHead::read(bytes, bytes.len() as u64)?;
-    let data = bytes.get(head.data as usize..).unwrap_or_default();
-    let elements = head.decode(data, head.shape.iter().product())?;
-    Ok(Table { shape: head.shape, elements, by_column: head.by_column, lines: Vec::new(), ragged: false })
+    let elements = head.decode(&data, count)?;
+    Ok(Table { shape: head.shape, elements, by_column: head.by_column, ragged: false })
 }
 
 /// What stands at the beginning of a `.npy` file.
@@ -274,6 +283,14 @@ impl NpyHead {
         // What cannot be read is said at once.
         head.decode(&[], 0)?;
         Ok(head)
+    }
+
+    /// How many numbers an element is: one, or the real and the imaginary part.
+    fn parts(&self) -> usize {
+        match self.header.0.dtype() {
+            npyz::DType::Plain(dtype) if dtype.type_char() == npyz::TypeChar::Complex => 2,
+            _ => 1,
+        }
     }
 
     /// The first elements of these bytes.
@@ -430,13 +447,25 @@ mod tests {
     #[test]
     fn csv_cells_are_read_row_by_row() {
         let text = |t: &str| Number::Text(t.to_string());
-        let table = csv_numbers(b"1, 2.5\n# no data\n-3\n").unwrap();
+        let table = csv_numbers(&b"1, 2.5\n# no data\n-3\n"[..], 9).unwrap();
         assert_eq!(table.numbers(false), [text("1"), text("2.5"), text("-3")]);
-        assert_eq!(table.lines, [1, 3]);
         assert!(table.ragged);
-        let (one, matrix) = (csv_numbers(b"1\n2\n").unwrap(), csv_numbers(b"1,2\n3,4\n").unwrap());
+        let (one, matrix) = (csv_numbers(&b"1\n2\n"[..], 9).unwrap(), csv_numbers(&b"1,2\n3,4\n"[..], 9).unwrap());
         assert_eq!((one.shape, one.ragged, matrix.shape, matrix.ragged), (vec![2], false, vec![2, 2], false));
-        assert!(csv_numbers(b"1,,2\n").unwrap_err().contains("line 1, cell 2"));
+        assert!(csv_numbers(&b"# none\n1,,2\n"[..], 9).unwrap_err().contains("line 2, cell 2"));
+    }
+
+    #[test]
+    fn no_more_is_read_than_is_wanted() {
+        // The second part is no text that could be read.
+        let input = |text: &'static [u8]| std::io::BufReader::new(text.chain(&b"\xff\n"[..]));
+        assert_eq!(csv_numbers(input(b"1\n2\n3\n4\n"), 3).unwrap().elements.len(), 4);
+        assert!(csv_numbers(input(b"1\n2\n3\n4\n"), 4).is_err());
+        // One row without end.
+        let row = std::io::BufReader::new(std::io::repeat(b'1'));
+        assert!(csv_numbers(row, 3).unwrap_err().contains("line 1: longer than"));
+        let row = std::io::BufReader::new(std::io::repeat(b'#'));
+        assert!(csv_numbers(row, 3).unwrap_err().contains("line 1: longer than"));
     }
 
     #[test]
@@ -447,7 +476,7 @@ mod tests {
         let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
         writer.extend([z(1.0, 2.5), z(-3.0, 0.0)]).unwrap();
         writer.finish().unwrap();
-        let table = npy_numbers(&bytes).unwrap();
+        let table = npy_numbers(&bytes[..], 9).unwrap();
         assert_eq!(table.shape, [2]);
         assert_eq!(table.numbers(false), [1.0, 2.5, -3.0, 0.0].map(Number::Float));
     }
@@ -462,15 +491,19 @@ mod tests {
             let stored: [i32; 6] = if order == npyz::Order::C { [0, 1, 2, 3, 4, 5] } else { [0, 3, 1, 4, 2, 5] };
             writer.extend(stored).unwrap();
             writer.finish().unwrap();
-            let table = npy_numbers(&bytes).unwrap();
+            let table = npy_numbers(&bytes[..], 9).unwrap();
             assert_eq!(table.shape, [2, 3]);
             assert_eq!(table.numbers(false), [0, 1, 2, 3, 4, 5].map(Number::Int));
             assert_eq!(table.numbers(true), [0, 3, 1, 4, 2, 5].map(Number::Int));
+            // What is too long is not read: the file may end after the numbers that are wanted and one more.
+            let cut = bytes.len() - 4 * 2;
+            assert_eq!(npy_numbers(&bytes[..cut], 3).unwrap().elements.len(), 4);
+            assert!(npy_numbers(&bytes[..cut], 6).unwrap_err().contains("shorter"));
         }
-        assert!(npy_numbers(b"not numpy").is_err());
+        assert!(npy_numbers(&b"not numpy"[..], 9).is_err());
         // A header that would be parsed for ever, and one that claims four gigabytes.
         let nested = [b"\x93NUMPY\x01\x00\x40\x00".as_slice(), &[b'{'; 64]].concat();
-        assert!(npy_numbers(&nested).unwrap_err().contains("too complicated"));
-        assert!(npy_numbers(b"\x93NUMPY\x02\x00\xff\xff\xff\xff").unwrap_err().contains("ends within its header"));
+        assert!(npy_numbers(&nested[..], 9).unwrap_err().contains("too complicated"));
+        assert!(npy_numbers(&b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..], 9).unwrap_err().contains("ends within its header"));
     }
 }

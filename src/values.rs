@@ -49,6 +49,16 @@ pub enum ValueError {
         /// How many values.
         found: usize,
     },
+    /// A file with more values than words.
+    #[error("`{name}` has {len} {}, {path} holds more values", if *.len == 1 { "word" } else { "words" })]
+    TooMany {
+        /// The symbol.
+        name: String,
+        /// Its length.
+        len: u64,
+        /// The file.
+        path: String,
+    },
     /// No number of the type.
     #[error("`{text}` is no value for `{name}`, which is read as {}{}", .ty.name(), .why)]
     Number {
@@ -227,7 +237,14 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
 
 /// Sets a place to what a value says.
 pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) -> Result<(), ValueError> {
-    let words = words_of(place, &numbers(value)?, machine.program().module().flags.format)?;
+    let most = place.count();
+    let numbers = numbers(value, usize::try_from(most).unwrap_or(usize::MAX))?;
+    if numbers.len() as u64 > most
+        && let Some(path) = value.strip_prefix('@')
+    {
+        return Err(ValueError::TooMany { name: place.name.clone(), len: most, path: path.to_string() });
+    }
+    let words = words_of(place, &numbers, machine.program().module().flags.format)?;
     put(machine, place, &words);
     Ok(())
 }
@@ -283,16 +300,21 @@ fn bad(name: &str, text: String, ty: Ty, why: String) -> ValueError {
 pub fn tape(module: &Module, value: &str) -> Result<Vec<u64>, ValueError> {
     let format = Format::default();
     let range = if pisa::is_pisa(module) { NARROW } else { WORDS };
-    numbers(value)?
+    let numbers = numbers(value, arrays::MOST)?;
+    if numbers.len() > arrays::MOST {
+        let (name, path) = ("the tape".to_string(), value.trim_start_matches('@').to_string());
+        return Err(ValueError::TooMany { name, len: arrays::MOST as u64, path });
+    }
+    numbers
         .iter()
         .map(|n| word(n, Ty::Int, format, range).map_err(|(text, why)| bad("the tape", text, Ty::Int, why)))
         .collect()
 }
 
-/// The numbers of a value: one, a list, or a file's.
-fn numbers(value: &str) -> Result<Vec<Number>, ValueError> {
+/// The numbers of a value: one, a list, or a file's, of which no more than one beyond `most` are read.
+fn numbers(value: &str, most: usize) -> Result<Vec<Number>, ValueError> {
     if let Some(path) = value.strip_prefix('@') {
-        return Ok(arrays::read(path)?);
+        return Ok(arrays::read(path, most)?);
     }
     let inner = value.strip_prefix('[').and_then(|v| v.strip_suffix(']')).unwrap_or(value);
     if inner.trim().is_empty() {

@@ -72,3 +72,25 @@ fn a_limit_is_a_size() {
     assert_eq!(code, 2);
     assert!(err.contains("a number with a unit, such as 512M or 4G"), "{err}");
 }
+
+#[test]
+fn of_a_file_no_more_is_read_than_fits() {
+    let path = |name: &str| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let text = path("limits-long.csv");
+    std::fs::write(&text, "0\n".repeat(20_000_000)).unwrap();
+    // 2^26 doubles, of which none takes room on the disk.
+    let array = path("limits-long.npy");
+    let header = format!("{:<117}\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (67108864,), }");
+    std::fs::write(&array, [&b"\x93NUMPY\x01\x00\x76\x00"[..], header.as_bytes()].concat()).unwrap();
+    let file = std::fs::File::options().write(true).open(&array).unwrap();
+    file.set_len(128 + (8 << 26)).unwrap();
+    let source = " .data\n .import x\nx: .word 0, 0, 0, 0\n .text\nmain: start\n finish\n";
+    for path in [&text, &array] {
+        let set = format!("x=@{}", path.display());
+        let (code, _, err) = run(&["run", "-", "--set", &set, "--memory-limit", "60M"], source);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("`x` has 4 words") && err.contains("limits-long") && err.contains("more values"), "{err}");
+    }
+    std::fs::remove_file(text).unwrap();
+    std::fs::remove_file(array).unwrap();
+}

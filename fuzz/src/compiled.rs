@@ -5,7 +5,7 @@ use pendula_asm::{check, disasm, object};
 use pendula_compiler::compile::{Compiled, Options, compile, compile_janus};
 use pendula_compiler::janus::{invert, print};
 use pendula_compiler::lower;
-use pendula_compiler::nil;
+use pendula_compiler::nil::{self, sema::Argument};
 use pendula_compiler::passes::{self, Switches};
 use pendula_compiler::{ir, janus};
 use pendula_isa::counts::Direction;
@@ -85,13 +85,23 @@ fn levels(compile: impl Fn(Switches) -> Compiled) {
     }
 }
 
+/// The arguments that the first line of a program in Nil gives, as in the file tests; nothing is read from files.
+fn given(text: &str) -> Option<Vec<Argument>> {
+    match text.lines().next().and_then(|l| l.strip_prefix("#args:")).map(str::trim) {
+        Some(given) if !given.contains('@') => arguments::parse(given).ok(),
+        _ => Some(Vec::new()),
+    }
+}
+
+/// The representation of a program in Nil, as text, after the passes of a level.
+pub fn represented(text: &str, level: u8) -> Option<String> {
+    let options = Options { arguments: given(text)?, switches: Switches::level(level), ..Options::default() };
+    compile("fuzz.nil", text.to_string(), &options).program.map(|program| ir::text::print(&program))
+}
+
 /// Text in Nil. Its first line may be `#args: …`, as in the file tests.
 pub fn nil(text: &str) {
-    let given = text.lines().next().and_then(|l| l.strip_prefix("#args:")).map(str::trim);
-    // Nothing is read from files.
-    let Some(Ok(arguments)) = given.filter(|a| !a.contains('@')).map(arguments::parse).or(Some(Ok(Vec::new()))) else {
-        return;
-    };
+    let Some(arguments) = given(text) else { return };
     let options = |switches| Options { arguments: arguments.clone(), switches, ..Options::default() };
     levels(|switches| compile("fuzz.nil", text.to_string(), &options(switches)));
     if let Ok(formatted) = nil::fmt::format_source(text) {

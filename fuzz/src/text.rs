@@ -65,7 +65,7 @@ pub fn array(bytes: &[u8]) {
     fs::write(&path, bytes).expect("a temporary file");
     let name = path.to_str().expect("a path in UTF-8");
     match how / 2 % 3 {
-        0 => drop(arrays::read(name)),
+        0 => drop(arrays::read(name, usize::from(how / 6))),
         1 => drop(arrays::read_shaped(name)),
         _ => drop(Items::read(name)),
     }

@@ -1,7 +1,9 @@
 //! Comma-separated values, row by row: of a file of any length one row is kept.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, Seek};
+use std::io::{BufRead, Read, Seek};
+
+use super::LIMIT;
 
 /// The rows of a text.
 #[derive(Debug)]
@@ -11,18 +13,29 @@ pub(crate) struct Rows<R> {
     line: u64,
     /// Rows of that line: some files end lines as the first Macintosh did.
     pending: VecDeque<Vec<u8>>,
+    /// The most bytes of a line.
+    longest: usize,
+    /// How many bytes are read yet, at most.
+    left: u64,
 }
 
 impl<R: BufRead + Seek> Rows<R> {
-    pub(crate) fn new(reader: R) -> Rows<R> {
-        Rows { reader, line: 0, pending: VecDeque::new() }
-    }
-
     /// Goes back to the first row.
     pub(crate) fn rewind(&mut self) -> Result<(), String> {
         self.pending.clear();
         self.line = 0;
-        self.reader.rewind().map_err(|e| format!("cannot be read: {e}"))
+        self.reader.rewind().map_err(|e| super::unreadable(&e))
+    }
+}
+
+impl<R: BufRead> Rows<R> {
+    pub(crate) fn new(reader: R) -> Rows<R> {
+        Rows { reader, line: 0, pending: VecDeque::new(), longest: LIMIT as usize, left: u64::MAX }
+    }
+
+    /// Refuses lines of more bytes, and files of more than so many.
+    pub(crate) fn within(self, longest: usize, file: u64) -> Rows<R> {
+        Rows { longest: longest.min(LIMIT as usize), left: file, ..self }
     }
 
     /// The cells of the next row, without the blanks around them, and the number of its line. Empty lines and those that begin with `#` are none.
@@ -55,14 +68,19 @@ impl<R: BufRead + Seek> Rows<R> {
     /// Reads a line; whether there was one.
     fn read_line(&mut self) -> Result<bool, String> {
         let mut bytes = Vec::new();
-        let read = self.reader.read_until(b'\n', &mut bytes).map_err(|e| format!("cannot be read: {e}"))?;
+        let mut line = (&mut self.reader).take(self.longest as u64 + 1);
+        let read = line.read_until(b'\n', &mut bytes).map_err(|e| super::unreadable(&e))?;
         if read == 0 {
             return Ok(false);
+        }
+        if read > self.longest {
+            return Err(format!("line {}: longer than {} bytes", self.line + 1, self.longest));
         }
         if self.line == 0 && bytes.starts_with(b"\xef\xbb\xbf") {
             // The mark of UTF-8.
             bytes.drain(..3);
         }
+        self.left = self.left.checked_sub(read as u64).ok_or("larger than the 2^30 bytes that are read at once")?;
         self.line += 1;
         bytes.pop_if(|b| *b == b'\n');
         bytes.pop_if(|b| *b == b'\r');
