@@ -1,8 +1,4 @@
 //! Any bytes as a file of numbers.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    pendula_fuzz::text::array(bytes);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pendula_fuzz::targets::arrays(bytes));

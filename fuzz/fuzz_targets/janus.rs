@@ -1,8 +1,4 @@
 //! Any bytes as a program in Janus.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| {
-    pendula_fuzz::compiled::janus(&String::from_utf8_lossy(bytes));
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pendula_fuzz::targets::janus(bytes));
