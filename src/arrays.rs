@@ -504,6 +504,8 @@ mod tests {
         // A header that would be parsed for ever, and one that claims four gigabytes.
         let nested = [b"\x93NUMPY\x01\x00\x40\x00".as_slice(), &[b'{'; 64]].concat();
         assert!(npy_numbers(&nested[..], 9).unwrap_err().contains("too complicated"));
-        assert!(npy_numbers(&b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..], 9).unwrap_err().contains("ends within its header"));
+        assert!(
+            npy_numbers(&b"\x93NUMPY\x02\x00\xff\xff\xff\xff"[..], 9).unwrap_err().contains("ends within its header")
+        );
     }
 }

@@ -44,6 +44,7 @@ pub mod items;
 pub mod load;
 pub mod native;
 pub mod pisa;
+pub mod stop;
 pub mod store;
 pub mod told;
 pub mod uncompute;

@@ -69,6 +69,8 @@ pub struct Nil {
     pub types: Vec<Type>,
     /// The program before it became instructions; `None` if there were errors.
     pub program: Option<ir::Program>,
+    /// The program before it was improved.
+    pub source: Option<ir::Program>,
     /// The same in the form that C is written of, where [`compile::Options::native`] asks for it.
     pub native: Option<ir::Program>,
     /// The passes that were asked for.
@@ -223,6 +225,7 @@ fn compiled(c: Compiled) -> Loaded {
         parameters: c.parameters,
         types: c.types,
         program: c.program,
+        source: c.source,
         native: c.native,
         switches: c.switches,
         inputs: c.inputs,

@@ -1,19 +1,32 @@
 //! How a run ended, and what it noticed, as text and JSON.
 
+use std::time::{Duration, Instant};
+
 use pendula::asm::diagnostic::{Diagnostic, Sources};
+use pendula::compiler::ir::eval;
+use pendula::compiler::replay::replay;
+use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
+use pendula::stop::{Language, Told, Under, tell};
 use pendula::told::told;
 use pendula::visible::visible;
 use pendula::vm::{Carriage, Engine, Flags, Machine, Outcome, Rests, Trap};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::cli::Conditions;
+use crate::cmd;
 use crate::report::Reporter;
+use crate::session;
 use crate::trapped::{self, line_of};
 
-/// The outcome as JSON.
-pub(crate) fn outcome_json(outcome: &Outcome, machine: &Machine<'_>, max_steps: Option<u64>) -> Value {
+/// The outcome as JSON; `told` is why the program stopped, in its own terms.
+pub(crate) fn outcome_json(
+    outcome: &Outcome,
+    machine: &Machine<'_>,
+    (max_steps, told): (Option<u64>, Option<&Told>),
+) -> Value {
     let module = machine.program().module();
-    match outcome {
+    let mut out = match outcome {
         Outcome::Finished => json!({ "kind": "finished" }),
         Outcome::Limit => json!({
             "kind": "limit",
@@ -23,7 +36,27 @@ pub(crate) fn outcome_json(outcome: &Outcome, machine: &Machine<'_>, max_steps: 
         }),
         Outcome::Trap(trap) => json!({ "kind": "trap", "trap": trapped::to_json(trap, module) }),
         Outcome::NoCode(message) => json!({ "kind": "no code", "message": message }),
+    };
+    if let Some(told) = told {
+        out["stop"] = stop_json(told);
     }
+    out
+}
+
+fn stop_json(told: &Told) -> Value {
+    let call = |call: &Under| {
+        let called = call.called.as_ref().map(|(file, line)| json!({ "file": file, "line": line }));
+        json!({ "name": call.name, "direction": if call.backward { "backward" } else { "forward" }, "called": called })
+    };
+    let variables: Map<String, Value> =
+        told.variables.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    json!({
+        "code": told.code,
+        "message": (!told.message.is_empty()).then_some(&told.message),
+        "variables": variables,
+        "same": told.same,
+        "calls": told.calls.iter().map(call).collect::<Vec<_>>(),
+    })
 }
 
 /// Where each flag was raised first; `null` where it was not.
@@ -66,9 +99,9 @@ pub(crate) fn explain(
     machine: &Machine<'_>,
     sources: &Sources,
     reporter: &Reporter,
-    max_steps: Option<u64>,
+    (max_steps, told): (Option<u64>, Option<&Told>),
 ) {
-    ended(outcome, machine, sources, reporter, max_steps);
+    ended(outcome, machine, sources, reporter, (max_steps, told));
     let overflow = machine.flags().overflow.map(|at| (at, Carriage::Plain));
     noticed(machine.program().module(), sources, reporter, overflow);
 }
@@ -99,11 +132,55 @@ pub(crate) fn ended(
     machine: &Machine<'_>,
     sources: &Sources,
     reporter: &Reporter,
-    max_steps: Option<u64>,
+    (max_steps, told): (Option<u64>, Option<&Told>),
 ) {
     if let Some(stopped) = Stopped::of(outcome, machine) {
-        stopped.report(machine.program().module(), sources, reporter, max_steps);
+        stopped.report(machine.program().module(), sources, reporter, (max_steps, told));
     }
+}
+
+/// How long a program is run once more to tell where it stopped, and how many statements.
+const AGAIN: (Duration, u64) = (Duration::from_secs(5), 200_000_000);
+
+/// Words of memory that such a run has beyond the data.
+const ROOM: usize = 1 << 22;
+
+/// The directions of a run so far that began forward.
+pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
+    match machine.direction() {
+        Direction::Forward => vec![Direction::Forward],
+        Direction::Backward => vec![Direction::Forward, Direction::Backward],
+    }
+}
+
+/// Why a program in Nil or Janus stopped, in its own terms: it is run once more in these directions, as it was before it became instructions. `None` if
+/// it did not trap, is in another language, or that would take too long.
+pub(crate) fn in_source(
+    outcome: &Outcome,
+    machine: &Machine<'_>,
+    loaded: &cmd::Program,
+    conditions: &Conditions,
+    ways: &[Direction],
+) -> Option<Told> {
+    let (Outcome::Trap(_), Some(nil)) = (outcome, &loaded.nil) else { return None };
+    let source = nil.source.as_ref()?;
+    let begun = session::machine(machine.program(), conditions, loaded.variables()).ok()?;
+    let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
+    let memory = machine.memory().len().min(data.len() + ROOM);
+    drop(begun);
+    let (time, max_steps) = AGAIN;
+    let until = Some(Instant::now() + time);
+    let config = eval::Config { memory, max_steps, until, ieee: conditions.ieee };
+    let ways: Vec<eval::Direction> = ways
+        .iter()
+        .map(|way| match way {
+            Direction::Forward => eval::Direction::Forward,
+            Direction::Backward => eval::Direction::Backward,
+        })
+        .collect();
+    let stop = replay(source, &nil.arguments, &ways, data, &config)?;
+    let language = if nil.janus.is_some() { Language::Janus } else { Language::Nil };
+    Some(tell(&stop, source, &loaded.sources, language))
 }
 
 /// Where and how a run stopped before its end.
@@ -137,9 +214,15 @@ impl Stopped {
     }
 
     /// Tells why.
-    pub(crate) fn report(&self, module: &Module, sources: &Sources, reporter: &Reporter, max_steps: Option<u64>) {
+    pub(crate) fn report(
+        &self,
+        module: &Module,
+        sources: &Sources,
+        reporter: &Reporter,
+        (max_steps, told): (Option<u64>, Option<&Told>),
+    ) {
         if let Some(trap) = &self.trap {
-            trapped::report(trap, module, sources, reporter, self.ieee);
+            trapped::report(trap, module, sources, reporter, (self.ieee, told));
             return;
         }
         if let Some(message) = &self.no_code {

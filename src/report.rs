@@ -42,7 +42,12 @@ impl Reporter {
 
     /// Writes one diagnostic.
     pub(crate) fn diagnostic(&self, d: &Diagnostic, sources: &Sources) {
-        let _ = writeln!(std::io::stderr().lock(), "{}", self.render(d, sources));
+        self.noted(d, sources, &[]);
+    }
+
+    /// Writes one diagnostic with more to say.
+    pub(crate) fn noted(&self, d: &Diagnostic, sources: &Sources, notes: &[String]) {
+        let _ = writeln!(std::io::stderr().lock(), "{}", self.render(d, sources, notes));
     }
 
     /// Writes why the command failed.
@@ -60,7 +65,7 @@ impl Reporter {
         let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
     }
 
-    fn render(&self, d: &Diagnostic, sources: &Sources) -> String {
+    fn render(&self, d: &Diagnostic, sources: &Sources, notes: &[String]) -> String {
         let level = match d.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -93,6 +98,9 @@ impl Reporter {
                 snippet = snippet.annotation((*kind).span(span).label(text));
             }
             group = group.element(snippet);
+        }
+        for note in notes {
+            group = group.element(Level::NOTE.message(visible(note)));
         }
         if let Some(help) = &d.help {
             group = group.element(Level::HELP.message(visible(help)));

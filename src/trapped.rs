@@ -10,6 +10,7 @@ use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
 use pendula::pisa;
+use pendula::stop;
 use pendula::told::{DISAGREE, DISAGREE_TITLE, Told, told};
 use pendula::vm::{Carriage, Trap, TrapValue};
 use serde_json::{Value, json};
@@ -232,7 +233,24 @@ fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'st
 }
 
 /// Writes a trap as a diagnostic.
-pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: &Reporter, ieee: bool) {
+pub(crate) fn report(
+    trap: &Trap,
+    module: &Module,
+    sources: &Sources,
+    reporter: &Reporter,
+    (ieee, stop): (bool, Option<&stop::Told>),
+) {
+    if let Some(stop) = stop
+        && let (Some(code), Some(place)) = (stop.code, stop.place.clone())
+    {
+        let mut d = Diagnostic::error(code, &stop.message).at(place, &stop.label).help(stop.help);
+        for (place, text) in &stop.others {
+            d = d.also(place.clone(), text);
+        }
+        reporter.noted(&d, sources, &stop.notes());
+        return;
+    }
+    let notes = stop.map(stop::Told::notes).unwrap_or_default();
     let Told { fault, code, title, reason } = told(trap, module);
     // What disagrees is told alike, whether a jump finds that out or a check.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };
@@ -256,6 +274,8 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
         .loc(trap.at as usize)
         .is_some_and(|(file, _)| compiled.iter().any(|extension| file.ends_with(extension)));
     let shows = if nil && (reason.is_some() || janus.is_some()) { Shows::Values } else { Shows::Operands };
+    // What the variables are says more than what the registers are.
+    let label = |text: String| if stop.is_some() && shows == Shows::Operands { String::new() } else { text };
     let derivative = match fault {
         Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {
             "; or it is the derivative that does not exist here, as that of a root at 0"
@@ -279,13 +299,13 @@ pub(crate) fn report(trap: &Trap, module: &Module, sources: &Sources, reporter: 
     }
     match place(module, sources, trap.at) {
         Some(at) => {
-            d = d.at(at, primary_text(trap, module, shows));
+            d = d.at(at, label(primary_text(trap, module, shows)));
             if let Some((other, _)) = &trap.other
                 && let Some(at) = place(module, sources, *other)
             {
-                d = d.also(at, other_text(trap, module, shows));
+                d = d.also(at, label(other_text(trap, module, shows)));
             }
-            reporter.diagnostic(&d, sources);
+            reporter.noted(&d, sources, &notes);
         }
         None => {
             let names = ModuleNames(module);

@@ -44,6 +44,8 @@ pub struct Compiled {
     pub module: Option<Module>,
     /// The program before it became instructions.
     pub program: Option<Program>,
+    /// The program before it was improved.
+    pub source: Option<Program>,
     /// The same in the form that C is written of, where that is asked for: without what only instructions gain by.
     pub native: Option<Program>,
     /// The passes that were asked for.
@@ -152,6 +154,7 @@ impl Compiled {
             passes::run(&mut native, &options.switches.without(Pass::Strength).without(Pass::Keep));
             self.native = Some(native);
         }
+        self.source = Some(program.clone());
         passes::run(&mut program, &options.switches);
         match lower::lower(&program, &self.arguments, &lower::Options { erase: options.erase.clone() }) {
             Ok(module) => self.module = Some(module),

@@ -19,7 +19,7 @@ use crate::Status;
 use crate::cli::{Breakdown, Energy, Source};
 use crate::cmd::{self, Intended, load, write_file};
 use crate::energy_text::Steps;
-use crate::outcome::{explain, outcome_json};
+use crate::outcome::{explain, in_source, outcome_json, there};
 use crate::report::{Reporter, print, print_exact, print_json};
 use crate::session::{self, Session};
 use crate::{energy_json, energy_text};
@@ -263,11 +263,12 @@ fn stopped(
     loaded: &cmd::Program,
     reporter: &Reporter,
 ) -> anyhow::Result<Status> {
+    let told = in_source(outcome, machine, loaded, &args.given, &there(machine));
     if args.json {
-        let outcome = outcome_json(outcome, machine, args.given.max_steps);
+        let outcome = outcome_json(outcome, machine, (args.given.max_steps, told.as_ref()));
         print_json(&json!({ "schema": 1, "outcome": outcome }))?;
     } else {
-        explain(outcome, machine, &loaded.sources, reporter, args.given.max_steps);
+        explain(outcome, machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
     }
     Ok(Status::Fault)
 }

@@ -23,7 +23,7 @@ use crate::cmd::run::{stats_json, stats_text};
 use crate::cmd::{Intended, Program, load, report};
 use crate::columns::{blanks, left, length, right};
 use crate::drift::{Drift, drift};
-use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of, ran_by, rests, wrong};
+use crate::outcome::{ended, flags_json, in_source, noticed, outcome_json, overflow_of, ran_by, rests, there, wrong};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 use crate::trapped;
@@ -227,11 +227,12 @@ pub(super) fn stopped(
     match error {
         GradError::Stopped(Stop::Trouble(error)) => Err(error),
         GradError::Stopped(Stop::Outcome(outcome)) => {
+            let told = in_source(&outcome, machine, loaded, &args.given, &there(machine));
             if args.json {
-                let outcome = outcome_json(&outcome, machine, args.given.max_steps);
+                let outcome = outcome_json(&outcome, machine, (args.given.max_steps, told.as_ref()));
                 print_json(&json!({ "schema": 1, "outcome": outcome, "flags": seen_flags(machine, seen.overflow) }))?;
             } else {
-                ended(&outcome, machine, &loaded.sources, reporter, args.given.max_steps);
+                ended(&outcome, machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
                 noticed(module, &loaded.sources, reporter, seen.overflow);
             }
             Ok(Status::Fault)

@@ -11,7 +11,7 @@ use crate::Status;
 use crate::cli::Level;
 use crate::cmd::{Intended, load};
 use crate::columns::{left, length};
-use crate::outcome::{explain, outcome_json};
+use crate::outcome::{explain, in_source, outcome_json, there};
 use crate::report::{Reporter, print, print_json};
 use crate::session::{self, Session};
 
@@ -35,11 +35,12 @@ pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
     machine.begin(Direction::Forward);
     let outcome = Session::new(&args.given, false).go(&mut machine)?;
     if outcome != Outcome::Finished {
+        let told = in_source(&outcome, &machine, &loaded, &args.given, &there(&machine));
         if args.json {
-            let outcome = outcome_json(&outcome, &machine, args.given.max_steps);
+            let outcome = outcome_json(&outcome, &machine, (args.given.max_steps, told.as_ref()));
             print_json(&json!({ "schema": 1, "outcome": outcome }))?;
         } else {
-            explain(&outcome, &machine, &loaded.sources, reporter, args.given.max_steps);
+            explain(&outcome, &machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
         }
         return Ok(Status::Fault);
     }

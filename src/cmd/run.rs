@@ -24,7 +24,7 @@ use crate::Status;
 use crate::cli::Run;
 use crate::cmd::{Intended, Program, load};
 use crate::drift::drift;
-use crate::outcome::{code_name, explain, flags_json, outcome_json, ran_by, rests};
+use crate::outcome::{code_name, explain, flags_json, in_source, outcome_json, ran_by, rests};
 use crate::report::{Reporter, print, print_json, to_json};
 use crate::session::{self, Session};
 use crate::trapped;
@@ -93,10 +93,13 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         outcome != Outcome::Finished || (restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding));
 
     let technology = technology.unwrap_or_else(Technology::default_technology);
+    let there = [direction, Direction::Backward];
+    let ways = if args.round_trip && finished { &there[..] } else { &there[..1] };
+    let told = in_source(&outcome, &machine, &loaded, given, ways);
     if args.json {
         let mut object = Map::new();
         object.insert("schema".into(), json!(1));
-        object.insert("outcome".into(), outcome_json(&outcome, &machine, given.max_steps));
+        object.insert("outcome".into(), outcome_json(&outcome, &machine, (given.max_steps, told.as_ref())));
         object.insert("flags".into(), flags_json(&machine));
         object.insert("ran_by".into(), json!(ran_by(&machine)));
         let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
@@ -130,7 +133,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         if args.stats {
             print(&stats_text(&machine, &technology, elapsed))?;
         }
-        explain(&outcome, &machine, &loaded.sources, reporter, given.max_steps);
+        explain(&outcome, &machine, &loaded.sources, reporter, (given.max_steps, told.as_ref()));
     }
     Ok(if failed { Status::Fault } else { Status::Done })
 }

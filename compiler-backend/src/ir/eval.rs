@@ -12,10 +12,14 @@
 mod bench;
 mod error;
 mod frame;
+mod stop;
+
+use std::time::Instant;
 
 use pendula_isa::{Env, Ty};
 
 pub use error::EvalError;
+pub use stop::{Call, Held, Stop, Value};
 
 use super::{Fun, Loc, Program};
 use bench::State;
@@ -28,13 +32,15 @@ pub struct Config {
     pub memory: usize,
     /// How many statements may run; each turn of a loop counts as one more.
     pub max_steps: u64,
+    /// When the run is given up, if it is.
+    pub until: Option<Instant>,
     /// Let infinities and NaN of floating-point numbers through.
     pub ieee: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { memory: 1 << 16, max_steps: 10_000_000, ieee: false }
+        Config { memory: 1 << 16, max_steps: 10_000_000, until: None, ieee: false }
     }
 }
 
@@ -101,12 +107,31 @@ pub fn run(
     gradients: Option<(Vec<u64>, Vec<u64>)>,
     config: &Config,
 ) -> Result<Evaluation, EvalError> {
+    run_to_stop(program, func, direction, params, memory, gradients, config).map_err(|stop| stop.error)
+}
+
+/// The same; where the program stops, with the calls under way and their variables.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_to_stop(
+    program: &Program,
+    func: Fun,
+    direction: Direction,
+    params: Vec<u64>,
+    memory: Vec<u64>,
+    gradients: Option<(Vec<u64>, Vec<u64>)>,
+    config: &Config,
+) -> Result<Evaluation, Stop> {
     // Statements are nested, and calls: the host's stack must be large enough for what the limits admit.
     std::thread::scope(|scope| {
         let run = || evaluate(program, func, direction, params, memory, gradients, config);
         match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
-            Ok(thread) => thread.join().unwrap_or(Err(EvalError::Malformed { loc: Loc::default(), what: "panic" })),
-            Err(_) => Err(EvalError::Depth { loc: Loc::default() }),
+            Ok(thread) => {
+                let panic = EvalError::Malformed { loc: Loc::default(), what: "panic" };
+                thread.join().unwrap_or_else(|_| Err(Stop { error: panic, calls: Vec::new() }))
+            }
+            Err(_) => Err(Stop { error: EvalError::Depth { loc: Loc::default() }, calls: Vec::new() }),
         }
     })
 }
@@ -119,12 +144,13 @@ fn evaluate(
     mut memory: Vec<u64>,
     gradients: Option<(Vec<u64>, Vec<u64>)>,
     config: &Config,
-) -> Result<Evaluation, EvalError> {
+) -> Result<Evaluation, Stop> {
     let stack = usize::try_from(program.stack).unwrap_or(usize::MAX);
     let given = memory.len().max(stack);
     let loc = program.functions.get(func.0 as usize).map_or(Loc::default(), |f| f.loc);
     if given > config.memory {
-        return Err(EvalError::Fault { loc, fault: pendula_isa::Fault::Memory });
+        let error = EvalError::Fault { loc, fault: pendula_isa::Fault::Memory };
+        return Err(Stop { error, calls: Vec::new() });
     }
     let mut state = State {
         env: Env { format: program.format, ieee: config.ieee },
@@ -141,8 +167,11 @@ fn evaluate(
     }
     state.slots.resize(count, state.level);
     state.memory.resize(config.memory, state.level);
-    let mut machine = Machine::new(program, state, given, config.max_steps);
-    machine.enter(func, direction == Direction::Backward, loc)?;
+    let mut machine = Machine::new(program, state, given, config);
+    if let Err(error) = machine.enter(func, direction == Direction::Backward, loc) {
+        let calls = stop::calls(program, &machine);
+        return Err(Stop { error, calls });
+    }
     let Machine { mut state, mut out, .. } = machine;
     state.memory.values.truncate(given);
     state.memory.gradients.truncate(given);

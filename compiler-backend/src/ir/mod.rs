@@ -14,6 +14,7 @@
 pub mod effects;
 pub mod eval;
 pub mod invert;
+pub mod source;
 pub mod text;
 
 use std::collections::HashMap;
@@ -49,11 +50,23 @@ pub struct Program {
     pub reasons: Vec<String>,
     /// What is said where a divisor is 0, by where that was written: indices into [`Program::reasons`]. Not in [`text`].
     pub divisors: HashMap<Loc, u32>,
+    /// Conditions as they are written, by the branch or loop whose they are. Not in [`text`].
+    pub clauses: HashMap<Loc, Option<source::Clauses>>,
     /// Source files, which [`Loc::file`] names.
     pub files: Vec<String>,
     /// Words of memory for the program's own stack, which lies at address 0; 0 if it uses none. The first word counts the words in use,
     /// which follow it.
     pub stack: u64,
+}
+
+impl Program {
+    /// Notes the conditions of a branch or loop as they are written. Of one that is there both ways around nothing can be said.
+    pub fn note(&mut self, loc: Loc, clauses: source::Clauses) {
+        let noted = self.clauses.entry(loc).or_insert_with(|| Some(clauses.clone()));
+        if noted.as_ref() != Some(&clauses) {
+            *noted = None;
+        }
+    }
 }
 
 /// A function.
@@ -73,6 +86,8 @@ pub struct Function {
     pub loc: Loc,
     /// Whether it asks to be inlined.
     pub inline: bool,
+    /// Its variables in the source, parameters first. Not in [`text`], and passes do not keep them true.
+    pub names: Vec<source::Named>,
 }
 
 /// A parameter: a word that the caller lends to the function, and takes back.

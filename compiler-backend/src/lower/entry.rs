@@ -96,6 +96,7 @@ impl Data {
             body: vec![call.at(callee.loc)],
             loc: callee.loc,
             inline: false,
+            names: Vec::new(),
         })
     }
 }

@@ -62,6 +62,7 @@ impl Builder {
                 body: vec![],
                 loc: Loc::default(),
                 inline: false,
+                names: Vec::new(),
             },
         }
     }

@@ -140,6 +140,7 @@ fn empty() -> Function {
         body: vec![],
         loc: Loc::default(),
         inline: false,
+        names: Vec::new(),
     }
 }
 

@@ -291,7 +291,7 @@ impl Common<'_> {
             // What is wrong with what is asked for is so for every item.
             Err(error) => return Item { error: Some(error), ..Item::default() },
         };
-        let outcome = outcome_json(&stop, machine, args.given.max_steps);
+        let outcome = outcome_json(&stop, machine, (args.given.max_steps, None));
         Item {
             failure: Stopped::of(&stop, machine).map(Failure::Stopped),
             noticed: (seen.overflow, rests_of(machine.flags())),

@@ -329,7 +329,7 @@ impl Common<'_> {
         }
         if args.json {
             json.insert("item".into(), json!(item));
-            json.insert("outcome".into(), outcome_json(&outcome, machine, args.given.max_steps));
+            json.insert("outcome".into(), outcome_json(&outcome, machine, (args.given.max_steps, None)));
             json.insert("flags".into(), flags_json(machine));
             json.insert("ran_by".into(), json!(ran_by(machine)));
             json.insert("events".into(), json!(events));

@@ -195,7 +195,7 @@ impl Told {
             }
             let about = reporter.about(&about);
             match failure {
-                Failure::Stopped(stopped) => stopped.report(module, sources, &about, max_steps),
+                Failure::Stopped(stopped) => stopped.report(module, sources, &about, (max_steps, None)),
                 Failure::Refused(why) => about.failure(&anyhow::anyhow!("{why}")),
                 Failure::Wrong(at) => about.diagnostic(&wrong(module, sources, *at), sources),
             }

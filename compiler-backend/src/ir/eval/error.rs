@@ -25,6 +25,8 @@ pub enum EvalError {
         name: String,
         /// The word.
         word: u64,
+        /// Of an array, which of its words.
+        index: Option<u64>,
     },
     /// An assertion does not hold.
     #[error("assertion failed ({why:?}): {a:#x} and {b:#x}")]
@@ -33,6 +35,8 @@ pub enum EvalError {
         loc: Loc,
         /// What it is there for.
         why: Why,
+        /// What it says: an index into [`Program::reasons`](crate::ir::Program::reasons).
+        says: Option<u32>,
         /// The left side.
         a: u64,
         /// The right side.
@@ -43,12 +47,16 @@ pub enum EvalError {
     Branch {
         /// Where.
         loc: Loc,
+        /// Whether the first branch was run.
+        first: bool,
     },
     /// The condition after a `while`'s turn holds before the first, or not after one.
     #[error("the condition after a loop's turn holds before the first one, or not after one")]
     Loop {
         /// Where.
         loc: Loc,
+        /// Whether the loop is only entered.
+        entered: bool,
     },
     /// The steps of a `for` do not meet its last value, or are zero.
     #[error("the steps from {first} to {last} by {step} do not meet the last value")]
@@ -127,8 +135,8 @@ impl EvalError {
             EvalError::Fault { loc, .. }
             | EvalError::NotZero { loc, .. }
             | EvalError::Assert { loc, .. }
-            | EvalError::Branch { loc }
-            | EvalError::Loop { loc }
+            | EvalError::Branch { loc, .. }
+            | EvalError::Loop { loc, .. }
             | EvalError::Range { loc, .. }
             | EvalError::Changed { loc, .. }
             | EvalError::Alias { loc }

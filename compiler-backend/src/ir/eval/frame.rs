@@ -1,5 +1,8 @@
 //! The evaluator's loop: frames, statements, lives of words.
 
+use std::cell::RefCell;
+use std::time::Instant;
+
 use pendula_isa::adjoint::{Carriage, run_accumulate, run_row};
 use pendula_isa::num::{compare, float};
 use pendula_isa::table::{
@@ -9,7 +12,7 @@ use pendula_isa::{Acc, Cond, Fault, Ty};
 
 use super::bench::{Bench, Location, State};
 use super::error::EvalError;
-use super::{Evaluation, MAX_CALLS, Shown};
+use super::{Config, Evaluation, MAX_CALLS, Shown};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{
     At, Care, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var, permutes,
@@ -27,6 +30,26 @@ struct Frame<'a> {
     places: Vec<Location>,
     /// Whether the machine runs backward: whether the function is being undone.
     back: bool,
+    /// Which variables live.
+    alive: RefCell<Vec<bool>>,
+}
+
+impl Frame<'_> {
+    fn lives(&self, var: Var, lives: bool) {
+        if let Some(alive) = self.alive.borrow_mut().get_mut(var.0 as usize) {
+            *alive = lives;
+        }
+    }
+}
+
+/// A call that a stop has ended.
+pub(super) struct Ended {
+    pub(super) func: Fun,
+    pub(super) back: bool,
+    /// Where it was called.
+    pub(super) called: Loc,
+    pub(super) places: Vec<Location>,
+    pub(super) alive: Vec<bool>,
 }
 
 /// A run under way.
@@ -39,9 +62,16 @@ pub(super) struct Machine<'a> {
     /// The address behind the last array.
     top: usize,
     max_steps: u64,
+    /// When the run is given up.
+    until: Option<Instant>,
     calls: usize,
     blocks: usize,
+    /// The calls that were under way where the run stopped, the innermost first.
+    pub(super) ended: Vec<Ended>,
 }
+
+/// How many statements run between looks at the clock.
+const LOOKS: u64 = 1 << 16;
 
 /// A life that begins or ends.
 struct Life<'a> {
@@ -57,9 +87,11 @@ fn fault(loc: Loc) -> impl Fn(Fault) -> EvalError {
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn new(program: &'a Program, state: State, top: usize, max_steps: u64) -> Machine<'a> {
+    pub(super) fn new(program: &'a Program, state: State, top: usize, config: &Config) -> Machine<'a> {
         let touched = program.functions.iter().map(|f| touched(program, f)).collect();
-        Machine { program, state, out: Evaluation::default(), touched, top, max_steps, calls: 0, blocks: 0 }
+        let (max_steps, until) = (config.max_steps, config.until);
+        let (out, ended) = (Evaluation::default(), Vec::new());
+        Machine { program, state, out, touched, top, max_steps, until, calls: 0, blocks: 0, ended }
     }
 
     /// Runs a function on the words of the frames so far, one for each parameter.
@@ -102,8 +134,14 @@ impl<'a> Machine<'a> {
             }
         }
         let kept: Vec<u64> = args.iter().map(|a| self.state.value(*a)).collect();
-        let frame = Frame { function, places, back };
-        self.block(&frame, &function.body, back)?;
+        let mut alive = vec![false; function.vars.len()];
+        function.params.iter().filter_map(|p| alive.get_mut(p.var.0 as usize).map(|a| *a = true)).count();
+        let frame = Frame { function, places, back, alive: RefCell::new(alive) };
+        if let Err(error) = self.block(&frame, &function.body, back) {
+            let Frame { places, alive, .. } = frame;
+            self.ended.push(Ended { func, back, called: loc, places, alive: alive.into_inner() });
+            return Err(error);
+        }
         for ((param, arg), kept) in function.params.iter().zip(args).zip(kept) {
             if !param.written {
                 self.give_back(&frame, func, param.var, *arg, kept, loc)?;
@@ -182,7 +220,8 @@ impl<'a> Machine<'a> {
 
     fn step(&mut self, loc: Loc) -> Done {
         self.out.steps += 1;
-        if self.out.steps > self.max_steps { Err(EvalError::Steps { loc }) } else { Ok(()) }
+        let late = || self.out.steps % LOOKS == 0 && self.until.is_some_and(|until| Instant::now() > until);
+        if self.out.steps > self.max_steps || late() { Err(EvalError::Steps { loc }) } else { Ok(()) }
     }
 
     fn block(&mut self, frame: &Frame, block: &[At], back: bool) -> Done {
@@ -193,10 +232,27 @@ impl<'a> Machine<'a> {
         for n in 0..block.len() {
             let s = &block[if back { block.len() - 1 - n } else { n }];
             self.step(s.loc)?;
-            self.statement(frame, s, back)?;
+            if let Err(error) = self.statement(frame, s, back) {
+                if let (true, EvalError::NotZero { .. }) = (self.ended.is_empty(), &error) {
+                    self.take_back(frame, block, n, back);
+                }
+                return Err(error);
+            }
         }
         self.blocks -= 1;
         Ok(())
+    }
+
+    /// Takes back what a statement of the source has done so far, of which the one at `n` failed: a variable then has the value that it was to be
+    /// deallocated with.
+    fn take_back(&mut self, frame: &Frame, block: &[At], n: usize, back: bool) {
+        let at = |n: usize| &block[if back { block.len() - 1 - n } else { n }];
+        let loc = at(n).loc;
+        for n in (0..n).rev().take_while(|n| at(*n).loc == loc) {
+            if self.statement(frame, at(n), !back).is_err() {
+                return;
+            }
+        }
     }
 
     fn statement(&mut self, frame: &Frame, s: &At, back: bool) -> Done {
@@ -209,13 +265,17 @@ impl<'a> Machine<'a> {
             Stmt::Ancilla { var, free, care } => {
                 let at = self.place(frame, *var, loc)?;
                 let (ty, name) = (frame.function.ty(*var), frame.function.vars[var.0 as usize].name.as_str());
-                self.life(&Life { at, ty, care: *care, loc, name }, *free != back)
+                self.life(&Life { at, ty, care: *care, loc, name }, *free != back)?;
+                frame.lives(*var, *free == back);
+                Ok(())
             }
             Stmt::Array { base, len, region, ty, free, care } => {
                 let name = frame.function.regions.get(region.0 as usize).map_or("", |r| r.name.as_str());
                 let at = self.place(frame, *base, loc)?;
                 let len = self.word(frame, *len, loc)?.cast_signed();
-                self.array(&Life { at, ty: *ty, care: *care, loc, name }, len, *free != back)
+                self.array(&Life { at, ty: *ty, care: *care, loc, name }, len, *free != back)?;
+                frame.lives(*base, *free == back);
+                Ok(())
             }
             Stmt::Call { func, inverse, args } => {
                 let args: Result<Vec<Location>, EvalError> =
@@ -226,19 +286,23 @@ impl<'a> Machine<'a> {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 let holds = self.condition(frame, pre, loc)?;
                 self.block(frame, if holds { then } else { otherwise }, back)?;
-                if self.condition(frame, post, loc)? == holds { Ok(()) } else { Err(EvalError::Branch { loc }) }
+                if self.condition(frame, post, loc)? == holds {
+                    Ok(())
+                } else {
+                    Err(EvalError::Branch { loc, first: holds })
+                }
             }
             Stmt::While { pre, post, first, body } => {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 if self.condition(frame, post, loc)? {
-                    return Err(EvalError::Loop { loc });
+                    return Err(EvalError::Loop { loc, entered: true });
                 }
                 self.block(frame, first, back)?;
                 while self.condition(frame, pre, loc)? {
                     self.step(loc)?;
                     self.block(frame, body, back)?;
                     if !self.condition(frame, post, loc)? {
-                        return Err(EvalError::Loop { loc });
+                        return Err(EvalError::Loop { loc, entered: false });
                     }
                     self.block(frame, first, back)?;
                 }
@@ -253,9 +317,13 @@ impl<'a> Machine<'a> {
                 self.block(frame, compute, true)
             }
             Stmt::Span { name: _, undo: _, body } => self.block(frame, body, back),
-            Stmt::Assert { test, why, says: _ } => {
+            Stmt::Assert { test, why, says } => {
                 let (a, b) = (self.word(frame, test.a, loc)?, self.word(frame, test.b, loc)?);
-                if self.holds(test, a, b, loc)? { Ok(()) } else { Err(EvalError::Assert { loc, why: *why, a, b }) }
+                if self.holds(test, a, b, loc)? {
+                    Ok(())
+                } else {
+                    Err(EvalError::Assert { loc, why: *why, says: *says, a, b })
+                }
             }
             Stmt::Show { ty, value } => {
                 let word = self.word(frame, *value, loc)?;
@@ -353,7 +421,7 @@ impl<'a> Machine<'a> {
                 return Err(EvalError::Leak { loc, name: name.to_owned() });
             }
             if care.check && !near {
-                return Err(EvalError::NotZero { loc, name: name.to_owned(), word });
+                return Err(EvalError::NotZero { loc, name: name.to_owned(), word, index: None });
             }
             if !care.check {
                 self.out.unchecked.get_or_insert(loc);
@@ -393,7 +461,12 @@ impl<'a> Machine<'a> {
         let start = self.top.checked_sub(words).filter(|start| self.state.value(base) == *start as u64);
         let start = start.ok_or(EvalError::Order { loc })?;
         for word in start..self.top {
-            self.life(&Life { at: Location::Word(word), ..*life }, true)?;
+            self.life(&Life { at: Location::Word(word), ..*life }, true).map_err(|error| match error {
+                EvalError::NotZero { loc, name, word: value, .. } => {
+                    EvalError::NotZero { loc, name, word: value, index: Some((word - start) as u64) }
+                }
+                error => error,
+            })?;
         }
         self.state.set_value(base, 0);
         self.top = start;
@@ -440,7 +513,9 @@ impl<'a> Machine<'a> {
             let turn = if back { turns - 1 - turn } else { turn };
             let value = (i128::from(first) + turn * by) as i64;
             self.state.set_value(at, value.cast_unsigned());
+            frame.lives(var, true);
             self.block(frame, body, back)?;
+            frame.lives(var, false);
             if self.state.value(at) != value.cast_unsigned() {
                 return Err(changed());
             }

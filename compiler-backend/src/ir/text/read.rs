@@ -294,7 +294,8 @@ impl Reader {
         let inline = self.is_word("inline");
         let loc = self.loc()?;
         self.sign("{")?;
-        let mut f = Function { name, params: vec![], vars: vec![], regions: vec![], body: vec![], loc, inline };
+        let mut f =
+            Function { name, params: vec![], vars: vec![], regions: vec![], body: vec![], loc, inline, names: vec![] };
         // The regions follow the variables that point into them.
         let mut pointers = Vec::new();
         loop {

@@ -72,6 +72,7 @@ impl Body<'_, '_> {
         };
         let binding = Binding { name: d.name.clone(), kind, home, constant: d.mode == Mode::Constant };
         self.value(&binding, d, false)?;
+        self.note(&binding);
         self.scope.push(binding);
         Ok(())
     }

@@ -14,6 +14,7 @@ mod expr;
 mod local;
 mod main;
 mod narrow;
+mod note;
 mod place;
 mod scope;
 mod show;
@@ -241,6 +242,7 @@ impl<'a> Sema<'a> {
             body: Vec::new(),
             loc,
             inline: false,
+            names: Vec::new(),
         });
         self.instances.insert(key.clone(), fun);
         self.waiting.push((key, fun));
@@ -341,6 +343,7 @@ impl<'a> Sema<'a> {
             let p = &self.tree.procedures[key.0];
             let (f, bindings) = self.frame(&key, fun);
             let mut body = Body::new(self, f, bindings);
+            body.note_parameters();
             body.procedure(p);
             let f = body.finish();
             self.program.functions[fun.0 as usize] = f;

@@ -78,6 +78,7 @@ impl Body<'_, '_> {
             StmtKind::Update { op, target, value } => self.update_stmt(*op, target, value),
             StmtKind::Swap(a, b) => self.swap(a, b, &s.span),
             StmtKind::If { pre, then, otherwise, post } => {
+                self.clauses([("if", pre), ("fi", post)], false);
                 let (pre, post) = (self.condition(pre), self.condition(post));
                 let (then, ()) = self.block(|b| b.statements(then));
                 let (otherwise, ()) = self.block(|b| b.statements(otherwise));
@@ -86,6 +87,7 @@ impl Body<'_, '_> {
                 Ok(())
             }
             StmtKind::From { pre, first, body, post } => {
+                self.clauses([("until", post), ("from", pre)], true);
                 let (from, until) = (self.condition(pre), self.condition(post));
                 let (first, ()) = self.block(|b| b.statements(first));
                 let (body, ()) = self.block(|b| b.statements(body));
@@ -469,6 +471,7 @@ impl Body<'_, '_> {
         self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: care(true) });
         let first = self.statement(|b| b.accumulate(Sink::Out, Place::Var(var), (Acc::Add, false), from, ty));
         let binding = Binding { name: name.clone(), kind: Kind::Scalar(ty), home: Home::Word(var), constant: true };
+        self.note(&binding);
         self.scope.push(binding);
         let (mut turn, ()) = self.block(|b| b.statements(body));
         let is = |b: &mut Self, e: &Expr| {

@@ -106,6 +106,7 @@ impl Body<'_, '_> {
         if let V::Array(view) = &value {
             self.arrays.push(view.base);
         }
+        self.note(&name.text, &value);
         self.scopes.add(&name.text, value, Kind::Local(Box::new(e.clone())), &name.span);
         Ok(())
     }

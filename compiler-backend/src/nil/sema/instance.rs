@@ -64,6 +64,7 @@ impl<'a> super::Sema<'a> {
             body: Vec::new(),
             loc,
             inline: definition.inline,
+            names: Vec::new(),
         };
         self.program.functions.push(f.clone());
         self.facts.push(Facts::default());
@@ -77,6 +78,7 @@ impl<'a> super::Sema<'a> {
         for (param, ty) in definition.params.iter().zip(types) {
             let (value, facts) = body.parameter(&param.name.text, &ty);
             params.push(facts);
+            body.note(&param.name.text, &value);
             body.scopes.add(&param.name.text, value, Kind::Param, &param.name.span);
         }
         for ((name, value), k) in keywords.into_iter().zip(&definition.keywords) {
@@ -89,6 +91,7 @@ impl<'a> super::Sema<'a> {
                     value
                 }
             };
+            body.note(&name, &value);
             body.scopes.add(&name, value, Kind::Param, &k.name.span);
         }
         let count = body.f.params.len();

@@ -19,6 +19,7 @@ mod functions;
 mod instance;
 mod instr;
 mod invert;
+mod note;
 mod overload;
 mod places;
 mod predict;

@@ -257,6 +257,7 @@ impl Body<'_, '_> {
             return Ok(());
         };
         let loc = self.loc;
+        self.clauses(loc, "if", condition);
         let pre = self.condition(&condition.pre);
         let (ended, arrays) = (self.scopes.ended(), self.arrays.clone());
         let then = self.scoped(then);
@@ -264,6 +265,9 @@ impl Body<'_, '_> {
         self.scopes.set_ended(&ended);
         self.arrays = arrays;
         let outer = std::mem::take(&mut self.out);
+        if let Some((condition, _)) = rest.first() {
+            self.loc = self.s.loc(self.file, &condition.pre.span);
+        }
         let done = self.if_stmt(rest, otherwise, span);
         let otherwise = std::mem::replace(&mut self.out, outer);
         done?;
@@ -324,6 +328,7 @@ impl Body<'_, '_> {
             return self.fail(&condition.pre.span, codes::NO_POST, "this loop has no postcondition", help);
         };
         let _ = span;
+        self.clauses(self.loc, "while", condition);
         let pre = self.condition(&condition.pre);
         let post = self.condition(post);
         self.loops.push(self.scopes.len());
@@ -365,7 +370,9 @@ impl Body<'_, '_> {
             s.fixed.insert(i);
             s.loops.push(s.scopes.len());
             s.scopes.open();
-            s.scopes.add(&var.text, V::Num(X::var(i), Some(Ty::Int)), Kind::Loop, &var.span);
+            let value = V::Num(X::var(i), Some(Ty::Int));
+            s.note(&var.text, &value);
+            s.scopes.add(&var.text, value, Kind::Loop, &var.span);
             let outer = std::mem::take(&mut s.out);
             let body = {
                 let loc = s.loc;

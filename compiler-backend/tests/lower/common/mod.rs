@@ -53,6 +53,7 @@ impl Build {
             body: Vec::new(),
             loc: Loc { file: 0, column: 1, line: 1 },
             inline: false,
+            names: Vec::new(),
         })
     }
 

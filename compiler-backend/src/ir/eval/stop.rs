@@ -1,0 +1,165 @@
+//! Where a run stopped: the calls under way, and the variables of the source.
+
+use super::bench::Location;
+use super::frame::{Ended, Machine};
+use super::{Direction, EvalError};
+use crate::ir::source::{Named, Number, Place, Shape};
+use crate::ir::{Loc, Mem, Operand, Program, Var};
+
+/// The most numbers of an array or a stack that are kept.
+const KEPT: u64 = 64;
+
+/// Why a run stopped, and with what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// Why.
+    pub error: EvalError,
+    /// The calls under way, the innermost first.
+    pub calls: Vec<Call>,
+}
+
+/// A call under way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The function's name.
+    pub name: String,
+    /// Where it was written.
+    pub written: Loc,
+    /// Which way it is run.
+    pub direction: Direction,
+    /// Where it was called.
+    pub called: Loc,
+    /// The variables in scope.
+    pub variables: Vec<Value>,
+}
+
+/// A variable of the source with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub held: Held,
+    /// The word or the first of the words: variables for which it is the same share them.
+    at: Option<Location>,
+}
+
+impl Value {
+    /// Whether two variables are the same words, or begin with one.
+    pub fn is(&self, other: &Value) -> bool {
+        self.at.is_some() && self.at == other.at
+    }
+}
+
+/// What a variable holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// A number.
+    Number(Number, u64),
+    /// An array's first elements, in the order of memory.
+    Array {
+        /// The words of one.
+        element: Vec<Number>,
+        /// How many there are along each dimension.
+        dims: Vec<u64>,
+        /// Whether the first index runs fastest.
+        by_column: bool,
+        /// At most 64 words of them.
+        words: Vec<u64>,
+    },
+    /// A stack.
+    Stack {
+        /// How many numbers are on it.
+        count: u64,
+        /// The uppermost, at most 64, the top first.
+        words: Vec<u64>,
+    },
+    /// Parts with names of their own.
+    Parts(Vec<Value>),
+}
+
+/// The calls under way where a run stopped.
+pub(super) fn calls(program: &Program, machine: &Machine<'_>) -> Vec<Call> {
+    let call = |ended: &Ended| {
+        let function = program.functions.get(ended.func.0 as usize)?;
+        let view = View { machine, ended };
+        let direction = if ended.back { Direction::Backward } else { Direction::Forward };
+        Some(Call {
+            name: function.name.clone(),
+            written: function.loc,
+            direction,
+            called: ended.called,
+            variables: function.names.iter().filter_map(|named| view.value(named)).collect(),
+        })
+    };
+    machine.ended.iter().filter_map(call).collect()
+}
+
+/// A frame and the words.
+struct View<'m, 'a> {
+    machine: &'m Machine<'a>,
+    ended: &'m Ended,
+}
+
+impl View<'_, '_> {
+    fn place(&self, v: Var) -> Option<Location> {
+        let lives = self.ended.alive.get(v.0 as usize).copied().unwrap_or(false);
+        self.ended.places.get(v.0 as usize).copied().filter(|_| lives)
+    }
+
+    fn operand(&self, operand: Operand) -> Option<u64> {
+        match operand {
+            Operand::Const(k) => Some(k),
+            Operand::Var(v) => Some(self.machine.state.value(self.place(v)?)),
+            Operand::Mem(m) => Some(self.machine.state.value(self.memory(m)?)),
+        }
+    }
+
+    fn memory(&self, mem: Mem) -> Option<Location> {
+        let mut address = mem.offset.cast_unsigned();
+        for var in mem.vars() {
+            address = address.wrapping_add(self.machine.state.value(self.place(var)?));
+        }
+        let address = usize::try_from(address).ok()?;
+        (address < self.machine.state.memory.values.len()).then_some(Location::Word(address))
+    }
+
+    /// So many words from this one on, but no more than are kept.
+    fn words(&self, start: Mem, from: u64, count: u64) -> Option<Vec<u64>> {
+        let Location::Word(start) = self.memory(start)? else { return None };
+        let start = start.checked_add(usize::try_from(from).ok()?)?;
+        let end = start.checked_add(usize::try_from(count.min(KEPT)).ok()?)?;
+        self.machine.state.memory.values.get(start..end).map(<[u64]>::to_vec)
+    }
+
+    /// A variable's value, if it lives.
+    fn value(&self, named: &Named) -> Option<Value> {
+        let (held, at) = match &named.shape {
+            Shape::Number(number, place) => {
+                let at = match place {
+                    Place::Var(v) => self.place(*v)?,
+                    Place::Mem(m) => self.memory(*m)?,
+                    Place::Const(k) => Location::Const(*k),
+                };
+                (Held::Number(*number, self.machine.state.value(at)), Some(at))
+            }
+            Shape::Array { element, start, dims, by_column } => {
+                let dims = dims.iter().map(|d| self.operand(*d)).collect::<Option<Vec<u64>>>()?;
+                let count = dims.iter().try_fold(element.len() as u64, |n, d| n.checked_mul(*d))?;
+                let words = if count == 0 { Vec::new() } else { self.words(*start, 0, count)? };
+                let at = if count == 0 { None } else { self.memory(*start) };
+                (Held::Array { element: element.clone(), dims, by_column: *by_column, words }, at)
+            }
+            Shape::Stack { start } => {
+                let count = *self.words(*start, 0, 1)?.first()?;
+                let kept = count.min(KEPT);
+                let mut words = self.words(*start, count.checked_sub(kept)?.checked_add(1)?, kept)?;
+                words.reverse();
+                (Held::Stack { count, words }, self.memory(*start))
+            }
+            Shape::Parts(parts) => (Held::Parts(parts.iter().filter_map(|p| self.value(p)).collect()), None),
+        };
+        let at = at.filter(|at| !matches!(at, Location::Const(_)));
+        Some(Value { name: named.name.clone(), held, at })
+    }
+}

@@ -1,0 +1,84 @@
+//! What the program's variables and conditions are called in the source, for messages about runs.
+
+use pendula_isa::Ty;
+
+use super::body::Body;
+use super::value::{V, X, mem};
+use crate::ir::source::{Clause, Clauses, Named, Number, Place, Shape};
+use crate::ir::{Loc, Place as Word};
+use crate::nil::ast;
+use crate::nil::types::Type;
+
+/// The words in a text that may be names: `x!= 3` has `x!` and `x`.
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '!'));
+    parts.flat_map(|w| [w, w.trim_end_matches('!')]).filter(|w| !w.is_empty()).map(str::to_string).collect()
+}
+
+/// The words of a value as numbers; none of what has no words.
+fn numbers(ty: &Type) -> Vec<Number> {
+    match ty {
+        Type::Bool => vec![Number::Truth],
+        ty => ty.word_types().into_iter().map(Number::Plain).collect(),
+    }
+}
+
+/// A number's place, where it has one.
+fn number(x: &X, how: Number) -> Option<Shape> {
+    let place = match x {
+        X::At(Word::Var(v)) => Place::Var(*v),
+        X::At(Word::Mem(m)) => Place::Mem(*m),
+        X::Const(word) => Place::Const(*word),
+        _ => return None,
+    };
+    Some(Shape::Number(how, place))
+}
+
+/// What a value is made of; nothing of what is none of a variable's.
+fn shape(value: &V) -> Option<Shape> {
+    let parts = |names: &mut dyn Iterator<Item = String>, values: &[V]| {
+        let parts = names.zip(values).filter_map(|(name, v)| Some(Named { name, shape: shape(v)? }));
+        Shape::Parts(parts.collect())
+    };
+    match value {
+        V::Num(x, ty) => number(x, Number::Plain(ty.unwrap_or(Ty::F))),
+        V::Bool(x) => number(x, Number::Truth),
+        V::Tropical(x, ty) => number(x, Number::Plain(*ty)),
+        V::Complex(re, im, ty) => {
+            let ty = Number::Plain(ty.unwrap_or(Ty::F));
+            let named = |name: &str, x| Some(Named { name: name.to_string(), shape: number(x, ty)? });
+            Some(Shape::Parts(vec![named("re", re)?, named("im", im)?]))
+        }
+        V::Array(view) if view.terms.is_empty() && view.is_contiguous() => Some(Shape::Array {
+            element: numbers(&view.element),
+            start: mem(Some(view.base), None, view.offset, view.region),
+            dims: view.dims.iter().map(|d| d.len).collect(),
+            by_column: true,
+        }),
+        V::Struct(s, values) => Some(parts(&mut s.fields.iter().map(|(name, _)| name.clone()), values)),
+        V::Tuple(values) => Some(parts(&mut (1..).map(|n: u32| n.to_string()), values)),
+        V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => None,
+    }
+}
+
+impl Body<'_, '_> {
+    /// Notes a variable.
+    pub(super) fn note(&mut self, name: &str, value: &V) {
+        if let Some(shape) = shape(value) {
+            self.f.names.push(Named { name: name.to_string(), shape });
+        }
+    }
+
+    /// Notes the conditions of the branch or loop at a place.
+    pub(super) fn clauses(&mut self, loc: Loc, keyword: &'static str, condition: &ast::Condition) {
+        let Some(post) = &condition.post else { return };
+        let input = self.s.inputs.get(self.file as usize);
+        let clause = |keyword, e: &ast::Expr| {
+            let text = input.and_then(|i| i.text.get(e.span.clone())).unwrap_or("");
+            let loc = self.s.loc(self.file, &e.span);
+            Clause { keyword, text: text.to_string(), loc, negated: false, names: words(text) }
+        };
+        let clauses = Clauses { pre: clause(keyword, &condition.pre), post: clause("", post) };
+        self.s.program.note(loc, clauses);
+    }
+}

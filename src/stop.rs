@@ -1,0 +1,387 @@
+//! Why a program in Nil or Janus stopped, in its own terms: the condition or the value that is wrong, the variables in scope, and the calls under way.
+
+use pendula_asm::diagnostic::{Place, Sources};
+use pendula_compiler::ir::eval::{Call, Direction, EvalError, Held, Stop, Value};
+use pendula_compiler::ir::source::{Clause, Number};
+use pendula_compiler::ir::{Loc, Program};
+use pendula_isa::num::Format;
+use pendula_isa::text::number;
+use pendula_isa::{Fault, Ty};
+
+use crate::told::DISAGREE;
+
+/// How many elements of an array are shown.
+const ELEMENTS: usize = 8;
+
+/// How many calls are shown from either end of a long chain.
+const CALLS: usize = 8;
+
+/// What language a program is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Nil.
+    Nil,
+    /// Janus.
+    Janus,
+}
+
+/// Why a program stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// The code; none where it is the machine's that tells best.
+    pub code: Option<&'static str>,
+    /// What is wrong; empty where the machine's message tells best.
+    pub message: String,
+    /// Where.
+    pub place: Option<Place>,
+    /// What there is to say of the place: the values of the variables named there.
+    pub label: String,
+    /// Other places, and what they have to do with it.
+    pub others: Vec<(Place, String)>,
+    /// The variables in scope, with their values.
+    pub variables: Vec<(String, String)>,
+    /// The calls under way, the innermost first.
+    pub calls: Vec<Under>,
+    /// Variables that are one.
+    pub same: Vec<[String; 2]>,
+    /// What to do about it.
+    pub help: &'static str,
+}
+
+/// A call under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Under {
+    /// The function or procedure.
+    pub name: String,
+    /// Whether it is undone.
+    pub backward: bool,
+    /// Where it was called: file and line; nowhere for the one that a run begins with.
+    pub called: Option<(String, u32)>,
+}
+
+/// A function's name as the program has it: without the number of an instance.
+fn name_of(name: &str) -> String {
+    let plain = name.rsplit_once('.').filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    plain.map_or(name, |(plain, _)| plain).to_string()
+}
+
+/// Tells why a program stopped.
+pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Language) -> Told {
+    let teller = Teller { program, sources, language, format: program.format };
+    let inner = stop.calls.first();
+    let variables: &[Value] = inner.map_or(&[], |call| &call.variables);
+    let back = inner.is_some_and(|call| call.direction == Direction::Backward);
+    let mut told = teller.error(&stop.error, variables, back);
+    told.variables = teller.variables(variables);
+    told.calls = teller.calls(&stop.calls);
+    for (n, v) in variables.iter().enumerate() {
+        let same = variables[..n].iter().filter(|other| v.is(other));
+        told.same.extend(same.map(|other| [other.name.clone(), v.name.clone()]));
+    }
+    told
+}
+
+/// Has words for what happened.
+struct Teller<'a> {
+    program: &'a Program,
+    sources: &'a Sources,
+    language: Language,
+    format: Format,
+}
+
+impl Teller<'_> {
+    fn error(&self, error: &EvalError, variables: &[Value], back: bool) -> Told {
+        let empty = Told {
+            code: None,
+            message: String::new(),
+            place: None,
+            label: String::new(),
+            others: Vec::new(),
+            variables: Vec::new(),
+            calls: Vec::new(),
+            same: Vec::new(),
+            help: "",
+        };
+        match error {
+            EvalError::Branch { loc, first } => self.branch(*loc, *first, back, variables, empty),
+            EvalError::Loop { loc, entered } => self.turn(*loc, *entered, back, variables, empty),
+            EvalError::NotZero { loc, name, word, index } => {
+                self.left((*loc, name, *word, *index), variables, back, empty)
+            }
+            _ => empty,
+        }
+    }
+
+    /// The conditions of a branch disagree.
+    fn branch(&self, loc: Loc, first: bool, back: bool, variables: &[Value], told: Told) -> Told {
+        let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
+        let (decides, fails) = if back { (&clauses.post, &clauses.pre) } else { (&clauses.pre, &clauses.post) };
+        let should = first != fails.negated;
+        let branch = match (self.language, first) {
+            (Language::Janus, true) => "the `then` branch",
+            (Language::Janus, false) => "the `else` branch",
+            (Language::Nil, true) => "the first branch",
+            (Language::Nil, false) => "the `else` branch",
+        };
+        let was = if back { "undone" } else { "taken" };
+        let message = format!("{} should be {should} here, because {branch} was {was}", written(fails));
+        let other = format!("{} was {}", written(decides), first != decides.negated);
+        let help = match self.language {
+            Language::Janus => "what stands after `fi` must hold just where what stands after `if` did",
+            Language::Nil => {
+                "give the condition that holds afterwards just where the first one held before: `(before, after)`"
+            }
+        };
+        self.disagree((fails, message), Some((decides, other)), variables, Told { help, ..told })
+    }
+
+    /// Those of a loop do.
+    fn turn(&self, loc: Loc, entered: bool, back: bool, variables: &[Value], told: Told) -> Told {
+        let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
+        let fails = if back { &clauses.pre } else { &clauses.post };
+        // In the representation it is false where the loop is entered, and true after each turn.
+        let should = entered == fails.negated;
+        let because = match (entered, back) {
+            (true, false) => "because the loop is entered",
+            (true, true) => "because the loop is entered backward",
+            (false, false) => "because the loop has made a turn",
+            (false, true) => "because a turn of the loop was undone",
+        };
+        let message = format!("{} should be {should} here, {because}", written(fails));
+        let help = match (self.language, back) {
+            (Language::Janus, false) => {
+                "what stands after `from` must be true when the loop is entered, and false after each turn"
+            }
+            (Language::Janus, true) => {
+                "run backward, what stands after `until` must be true where the loop begins, and false after each turn"
+            }
+            (Language::Nil, _) => {
+                "the second condition of a `while` is false before the first turn, and true after each: `(before, after)`"
+            }
+        };
+        self.disagree((fails, message), None, variables, Told { help, ..told })
+    }
+
+    fn disagree(
+        &self,
+        (fails, message): (&Clause, String),
+        other: Option<(&Clause, String)>,
+        variables: &[Value],
+        told: Told,
+    ) -> Told {
+        let place = |clause: &Clause| self.place(clause.loc, &clause.text);
+        let others = other.and_then(|(clause, text)| Some((place(clause)?, text)));
+        Told {
+            code: Some(DISAGREE),
+            message,
+            place: place(fails),
+            label: self.values(&fails.names, variables),
+            others: others.into_iter().collect(),
+            ..told
+        }
+    }
+
+    /// A variable ends with another value than it should.
+    fn left(
+        &self,
+        (loc, name, word, index): (Loc, &str, u64, Option<u64>),
+        variables: &[Value],
+        back: bool,
+        told: Told,
+    ) -> Told {
+        let Some(value) = variables.iter().find(|v| v.name == name) else { return told };
+        let (found, difference, what) = match (&value.held, index) {
+            (Held::Number(number, found), None) => (*found, (*number, word), format!("`{name}`")),
+            (Held::Array { element, dims, words, by_column }, Some(index)) => {
+                let size = element.len().max(1);
+                let (at, part) = (index / size as u64, index as usize % size);
+                let (Some(found), Some(number)) = (words.get(index as usize), element.get(part)) else { return told };
+                let first = i64::from(self.language == Language::Nil);
+                (*found, (*number, word), format!("`{name}{}`", indices(at, dims, *by_column, first)))
+            }
+            _ => return told,
+        };
+        let (number, difference) = difference;
+        let expected = match number {
+            Number::Plain(Ty::Int | Ty::Q) | Number::Unsigned | Number::Truth => found.wrapping_sub(difference),
+            // The difference has been rounded: it may be all that is exact.
+            Number::Plain(Ty::F) => (f64::from_bits(found) - f64::from_bits(difference)).to_bits(),
+            Number::Plain(Ty::L) => return told,
+        };
+        let [found, expected] = [found, expected].map(|w| self.number(number, w));
+        let ends = match (self.language, back) {
+            (Language::Janus, false) => "`delocal` gives",
+            (Language::Janus, true) => "run backward, it ends with what `local` gives,",
+            (Language::Nil, false) => "it is deallocated with",
+            (Language::Nil, true) => "run backward, it is deallocated with",
+        };
+        let message = format!("{what} is {found} where it ends, and {ends} {expected}");
+        Told {
+            code: Some(Fault::NotZero.code()),
+            message,
+            place: self.line(loc),
+            label: format!("{} = {found}", what.trim_matches('`')),
+            help: "uncompute what has changed it, or let it end with the value that it has",
+            ..told
+        }
+    }
+
+    /// A number as text.
+    fn number(&self, how: Number, word: u64) -> String {
+        match how {
+            Number::Plain(ty) => number(word, ty, self.format),
+            Number::Unsigned => word.to_string(),
+            Number::Truth => if word == 0 { "false" } else { "true" }.to_string(),
+        }
+    }
+
+    /// An element as text.
+    fn element(&self, numbers: &[Number], words: &[u64]) -> String {
+        let texts: Vec<String> = numbers.iter().zip(words).map(|(n, w)| self.number(*n, *w)).collect();
+        if let [text] = &texts[..] { text.clone() } else { format!("({})", texts.join(", ")) }
+    }
+
+    /// A variable's value as text.
+    fn text(&self, held: &Held) -> String {
+        let (open, close) = if self.language == Language::Janus { ('{', '}') } else { ('[', ']') };
+        match held {
+            Held::Number(how, word) => self.number(*how, *word),
+            Held::Array { element, dims, by_column, words } => {
+                let count = dims.iter().fold(1u64, |n, d| n.saturating_mul(*d));
+                let mut items: Vec<String> =
+                    words.chunks(element.len().max(1)).map(|w| self.element(element, w)).collect();
+                if count as usize > items.len().min(ELEMENTS) {
+                    items.truncate(ELEMENTS);
+                    let sizes = dims.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ");
+                    items.push(format!("… {sizes} elements"));
+                    return format!("{open}{}{close}", items.join(", "));
+                }
+                match (self.language, dims.as_slice()) {
+                    (Language::Nil, [rows, columns]) if *columns > 0 && *rows > 0 => {
+                        let at = |r: u64, c: u64| if *by_column { r + c * rows } else { r * columns + c };
+                        let cell = |r, c| items.get(at(r, c) as usize).map_or("", String::as_str);
+                        let row = |r| (0..*columns).map(|c| cell(r, c)).collect::<Vec<_>>().join(" ");
+                        format!("[{}]", (0..*rows).map(row).collect::<Vec<_>>().join("; "))
+                    }
+                    (Language::Janus, [_, rest @ ..]) if !rest.is_empty() => {
+                        let size = rest.iter().product::<u64>().max(1) as usize;
+                        let parts: Vec<String> =
+                            items.chunks(size).map(|part| format!("{{{}}}", part.join(", "))).collect();
+                        format!("{{{}}}", parts.join(", "))
+                    }
+                    _ => format!("{open}{}{close}", items.join(", ")),
+                }
+            }
+            Held::Stack { count: 0, .. } => "nil".to_string(),
+            Held::Stack { count, words } => {
+                let mut items: Vec<String> =
+                    words.iter().take(ELEMENTS).map(|w| self.number(Number::Plain(Ty::Int), *w)).collect();
+                if *count as usize > items.len() {
+                    items.push(format!("… {count} numbers"));
+                }
+                format!("<{}]", items.join(", "))
+            }
+            Held::Parts(parts) => {
+                let parts: Vec<String> = parts.iter().map(|p| format!("{} = {}", p.name, self.text(&p.held))).collect();
+                format!("({})", parts.join(", "))
+            }
+        }
+    }
+
+    fn variables(&self, variables: &[Value]) -> Vec<(String, String)> {
+        variables.iter().map(|v| (v.name.clone(), self.text(&v.held))).collect()
+    }
+
+    /// The values of these variables: `num = 1, acc = 5`.
+    fn values(&self, names: &[String], variables: &[Value]) -> String {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut out = Vec::new();
+        for name in names {
+            if let (false, Some(v)) = (seen.contains(&name.as_str()), variables.iter().find(|v| v.name == *name)) {
+                seen.push(name);
+                out.push(format!("{name} = {}", self.text(&v.held)));
+            }
+        }
+        out.join(", ")
+    }
+
+    fn calls(&self, calls: &[Call]) -> Vec<Under> {
+        let last = calls.len().saturating_sub(1);
+        let under = calls.iter().enumerate().map(|(n, call)| Under {
+            name: name_of(&call.name),
+            backward: call.direction == Direction::Backward,
+            called: (n < last).then(|| (self.sources.name(call.called.file).to_string(), call.called.line)),
+        });
+        under.collect()
+    }
+
+    /// A text in the source that begins there.
+    fn place(&self, loc: Loc, text: &str) -> Option<Place> {
+        let (start, line) = self.sources.line(loc.file, loc.line)?;
+        let column = usize::from(loc.column).checked_sub(1)?;
+        let start = start + line.char_indices().nth(column)?.0;
+        Some(Place { file: loc.file, span: start..start + text.len().max(1) })
+    }
+
+    /// The line from there on.
+    fn line(&self, loc: Loc) -> Option<Place> {
+        let (_, line) = self.sources.line(loc.file, loc.line)?;
+        let start = line.char_indices().nth(usize::from(loc.column).checked_sub(1)?)?.0;
+        self.place(loc, line.get(start..)?.trim_end())
+    }
+}
+
+/// A condition with the word before it, in quotes.
+fn written(clause: &Clause) -> String {
+    if clause.keyword.is_empty() {
+        format!("`{}`", clause.text)
+    } else {
+        format!("`{} {}`", clause.keyword, clause.text)
+    }
+}
+
+/// The indices of an element, the first of which is `first`: `[1][2]`, in Nil `[1, 2]`.
+fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> String {
+    let mut rest = at;
+    let mut out = vec![0; dims.len()];
+    let order: Vec<usize> = if by_column { (0..dims.len()).collect() } else { (0..dims.len()).rev().collect() };
+    for n in order {
+        out[n] = rest % dims[n].max(1);
+        rest /= dims[n].max(1);
+    }
+    let texts: Vec<String> = out.iter().map(|i| (i.cast_signed() + first).to_string()).collect();
+    if first == 0 { texts.iter().map(|i| format!("[{i}]")).collect() } else { format!("[{}]", texts.join(", ")) }
+}
+
+impl Told {
+    /// What there is to say beside the message, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let name = self.calls.first().map_or("", |call| call.name.as_str());
+        if !self.variables.is_empty() {
+            let values: Vec<String> = self.variables.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            out.push(format!("in `{name}`: {}", values.join(", ")));
+        }
+        for [a, b] in &self.same {
+            let since = self.calls.first().and_then(|call| call.called.as_ref());
+            let since = since.map_or(String::new(), |(file, line)| format!(", since {file}:{line}"));
+            out.push(format!("`{a}` and `{b}` are the same{since}"));
+        }
+        let chain = self.calls.iter().zip(self.calls.iter().skip(1)).filter_map(|(call, by)| {
+            let (file, line) = call.called.as_ref()?;
+            // Undone by one that is undone, it was called; and the other way round.
+            let how = if call.backward == by.backward { "called" } else { "uncalled" };
+            let running = if by.backward { ", which is undone" } else { "" };
+            Some(format!("`{}` {how} by `{}`{running}, at {file}:{line}", call.name, by.name))
+        });
+        let chain: Vec<String> = chain.collect();
+        if chain.len() > 2 * CALLS {
+            out.extend(chain[..CALLS].iter().cloned());
+            out.push(format!("… {} more calls", chain.len() - 2 * CALLS));
+            out.extend(chain[chain.len() - CALLS..].iter().cloned());
+        } else {
+            out.extend(chain);
+        }
+        out
+    }
+}
