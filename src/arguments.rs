@@ -2,6 +2,8 @@
 
 use pendula_compiler::nil::sema::{Argument, Number};
 
+use pendula_isa::budget::{Budget, Exceeded};
+
 use crate::arrays;
 
 /// Why a list of arguments cannot be read.
@@ -15,28 +17,44 @@ pub enum ArgumentError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// More than the budget allows.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
     /// A bad array file.
     #[error(transparent)]
     Array(#[from] arrays::ArrayError),
 }
-
-/// How deep tuples may nest.
-const DEPTH: usize = 50;
 
 /// Reads a list of arguments, in order.
 ///
 /// # Errors
 /// Text that is no list of numbers, arrays and tuples; array files that cannot be read.
 pub fn parse(text: &str) -> Result<Vec<Argument>, ArgumentError> {
-    list(text, 0)
+    parse_within(text, &Budget::default())
 }
+
+/// The same, as far as a budget goes.
+///
+/// # Errors
+/// Those of [`parse`]; text that is larger than the budget allows, or arguments that are nested deeper.
+pub fn parse_within(text: &str, budget: &Budget) -> Result<Vec<Argument>, ArgumentError> {
+    budget.large(text.len() as u64, || "the list of arguments".to_string()).map_err(|e| e.instead(FILE))?;
+    let budget = budget.at_most(MOST, u32::MAX);
+    list(text, 0, &budget)
+}
+
+/// How deep arguments are nested at most: each level is looked at for its commas anew.
+const MOST: u32 = 200;
+
+/// What to do with many numbers.
+const FILE: &str = "put the numbers into a file, `@file.npy`";
 
 /// Text at its commas, those in brackets aside.
 ///
 /// # Errors
 /// Brackets that do not match.
 pub fn split(text: &str, at: char) -> Result<Vec<&str>, ArgumentError> {
-    let fail = |why| ArgumentError::Text { text: text.to_string(), why };
+    let fail = |why| ArgumentError::Text { text: shown(text), why };
     let mut out = Vec::new();
     let mut depth = 0_usize;
     let mut start = 0;
@@ -60,18 +78,16 @@ pub fn split(text: &str, at: char) -> Result<Vec<&str>, ArgumentError> {
     Ok(out)
 }
 
-fn list(text: &str, depth: usize) -> Result<Vec<Argument>, ArgumentError> {
+fn list(text: &str, depth: u32, budget: &Budget) -> Result<Vec<Argument>, ArgumentError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    split(text, ',')?.into_iter().map(|part| one(part.trim(), depth)).collect()
+    split(text, ',')?.into_iter().map(|part| one(part.trim(), depth, budget)).collect()
 }
 
-fn one(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
-    let fail = |why| Err(ArgumentError::Text { text: text.to_string(), why });
-    if depth > DEPTH {
-        return fail("it is nested too deep");
-    }
+fn one(text: &str, depth: u32, budget: &Budget) -> Result<Argument, ArgumentError> {
+    let fail = |why| Err(ArgumentError::Text { text: shown(text), why });
+    budget.nested(depth, || "an argument".to_string())?;
     if let Some(path) = text.strip_prefix('@') {
         let (shape, numbers) = arrays::read_shaped(path)?;
         let numbers: Vec<Number> = numbers.into_iter().map(number).collect();
@@ -81,10 +97,10 @@ fn one(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
         return Ok(Argument::Array(shape, numbers));
     }
     if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-        return Ok(Argument::Tuple(list(inner, depth + 1)?));
+        return Ok(Argument::Tuple(list(inner, depth + 1, budget)?));
     }
     if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-        return array(inner, depth);
+        return array(inner, depth, budget);
     }
     if text.is_empty() || text.contains(char::is_whitespace) || text.contains(['[', ']', '(', ')']) {
         return fail("it is no number, array `[1,2]` or tuple `(1,2)`");
@@ -93,8 +109,8 @@ fn one(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
 }
 
 /// `1,2,3`; or rows of a matrix: `1 2; 3 4`.
-fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
-    let fail = |why| ArgumentError::Text { text: format!("[{text}]"), why };
+fn array(text: &str, depth: u32, budget: &Budget) -> Result<Argument, ArgumentError> {
+    let fail = |why| ArgumentError::Text { text: format!("[{}]", shown(text)), why };
     let mut rows = split(text, ';')?;
     // `[1.0;]` is a matrix of one row.
     let ended = rows.len() > 1 && rows.last().is_some_and(|row| row.trim().is_empty());
@@ -103,7 +119,7 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
     }
     if rows.len() == 1 && !ended && (split(text, ',')?.len() > 1 || split(text.trim(), ' ')?.len() == 1) {
         let mut numbers = Vec::new();
-        let items = list(text, depth + 1)?;
+        let items = list(text, depth + 1, budget)?;
         let count = items.len();
         for item in items {
             flatten(item, &mut numbers).ok_or_else(|| fail("its elements are numbers, or tuples of numbers"))?;
@@ -117,7 +133,7 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
         let items = items.into_iter().filter(|item| !item.trim().is_empty());
         let mut numbers = Vec::new();
         for item in items {
-            let item = one(item.trim(), depth + 1)?;
+            let item = one(item.trim(), depth + 1, budget)?;
             let mut parts = Vec::new();
             flatten(item, &mut parts).ok_or_else(|| fail("its elements are numbers, or tuples of numbers"))?;
             numbers.push(parts);
@@ -135,6 +151,15 @@ fn array(text: &str, depth: usize) -> Result<Argument, ArgumentError> {
     let by_column =
         (0..columns).flat_map(|c| matrix.iter().filter_map(move |row| row.get(c).cloned())).flatten().collect();
     Ok(Argument::Array(shape, by_column))
+}
+
+/// As much of a text as a message shows.
+fn shown(text: &str) -> String {
+    const SHOWN: usize = 400;
+    match text.char_indices().nth(SHOWN) {
+        Some((n, _)) => format!("{}…", text.get(..n).unwrap_or("")),
+        None => text.to_string(),
+    }
 }
 
 fn flatten(item: Argument, out: &mut Vec<Number>) -> Option<()> {

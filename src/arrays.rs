@@ -4,8 +4,12 @@ use std::io::{BufRead, Read, Write as _};
 use std::path::Path;
 
 mod rows;
+mod trouble;
 
 pub(crate) use rows::Rows;
+pub(crate) use trouble::Trouble;
+
+use pendula_isa::budget::{Exceeded, Resource};
 
 use crate::files::Output;
 
@@ -138,6 +142,8 @@ pub struct ArrayError {
     pub path: String,
     /// What is wrong.
     pub message: String,
+    /// What is more than is read, if that is what is wrong.
+    pub exceeded: Option<Box<Exceeded>>,
 }
 
 /// Reads a `.csv` or `.npy` file, told by the extension; elements in row-major order. Of a file that holds more than `most` numbers, one more
@@ -156,9 +162,10 @@ pub fn read(path: &str, most: usize) -> Result<Vec<Number>, ArrayError> {
 /// Errors: those of [`read`], more than 2^27 numbers, rows of different lengths, more than three dimensions.
 pub fn read_shaped(path: &str) -> Result<(Vec<usize>, Vec<Number>), ArrayError> {
     let table = table(path, MOST)?;
-    let fail = |message: &str| Err(ArrayError { path: path.to_string(), message: message.to_string() });
+    let fail = |message: &str| Err(ArrayError::new(path, message));
     if table.elements.len() > MOST {
-        return fail("it holds more than 2^27 numbers, the words that a machine can have");
+        let exceeded = Exceeded::new(Resource::Nodes, MOST as u64, "the array").of("numbers");
+        return Err(ArrayError::new(path, exceeded.instead("no machine has more words: give it in parts")));
     }
     if table.ragged {
         return fail("its rows have different lengths; a matrix has as many numbers in each");
@@ -176,24 +183,28 @@ pub(crate) fn is_npy(path: &str) -> Result<bool, ArrayError> {
     match extension.as_str() {
         "csv" | "txt" => Ok(false),
         "npy" => Ok(true),
-        _ => Err(ArrayError { path: path.to_string(), message: "array files end in `.csv` or `.npy`".to_string() }),
+        _ => Err(ArrayError::new(path, "array files end in `.csv` or `.npy`")),
     }
 }
 
 /// Reads a file as it stands, or as much of it as is needed to see that it holds more than `most` numbers.
 fn table(path: &str, most: usize) -> Result<Table, ArrayError> {
-    let fail = |message: String| ArrayError { path: path.to_string(), message };
+    let fail = |message: String| ArrayError::new(path, message);
     let npy = is_npy(path)?;
     let file = std::fs::File::open(path).map_err(|e| fail(unreadable(&e)))?;
     let input = std::io::BufReader::new(file);
-    if npy { npy_numbers(input, most) } else { csv_numbers(input, most) }.map_err(fail)
+    if npy {
+        npy_numbers(input, most).map_err(fail)
+    } else {
+        csv_numbers(input, most).map_err(|e| ArrayError::new(path, e))
+    }
 }
 
 fn unreadable(e: &std::io::Error) -> String {
     format!("cannot be read: {e}")
 }
 
-fn csv_numbers(input: impl BufRead, most: usize) -> Result<Table, String> {
+fn csv_numbers(input: impl BufRead, most: usize) -> Result<Table, Trouble> {
     let mut rows = Rows::new(input).within(ROW.saturating_add(most.saturating_mul(CELL)), LIMIT);
     let (mut out, mut row) = (Vec::new(), Vec::new());
     let (mut columns, mut count, mut ragged) = (None, 0, false);
@@ -427,7 +438,7 @@ impl NpyOutput {
 }
 
 fn unwritten(path: &str, why: &str) -> ArrayError {
-    ArrayError { path: path.to_string(), message: format!("cannot be written: {why}") }
+    ArrayError::new(path, format!("cannot be written: {why}"))
 }
 
 /// Writes a `.npy` file of an array in row-major order.

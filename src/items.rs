@@ -8,7 +8,8 @@ use std::ops::Range;
 use pendula_compiler::nil::sema::Argument;
 
 use crate::arguments;
-use crate::arrays::{self, ArrayError, Elements, LIMIT, NpyHead, Number, Rows, places, strides};
+use crate::arrays::{self, ArrayError, Elements, LIMIT, NpyHead, Number, Rows, Trouble, places, strides};
+use pendula_isa::budget::{Exceeded, Resource};
 
 /// An array file as a list of items. It is read part by part, however long it is.
 #[derive(Debug)]
@@ -35,32 +36,32 @@ impl Items {
     /// What [`arrays::read`] refuses but for elements that are no numbers, a file without items, rows of different lengths.
     pub fn read(path: &str) -> Result<Items, ArrayError> {
         let npy = arrays::is_npy(path)?;
-        let file = opened(path).map_err(|why| ArrayError { path: path.to_string(), message: why })?;
+        let file = opened(path).map_err(|why| ArrayError::new(path, why))?;
         let items = if npy { Items::of_npy(path, file) } else { Items::of_rows(path, file) };
-        items.map_err(|message| ArrayError { path: path.to_string(), message })
+        items.map_err(|why| ArrayError::new(path, why))
     }
 
-    fn of_npy(path: &str, mut file: File) -> Result<Items, String> {
+    fn of_npy(path: &str, mut file: File) -> Result<Items, Trouble> {
         let unreadable = |e: io::Error| format!("cannot be read: {e}");
         let length = file.metadata().map_err(unreadable)?.len();
         let mut bytes = Vec::new();
         (&mut file).take(NpyHead::BYTES as u64).read_to_end(&mut bytes).map_err(unreadable)?;
         let head = NpyHead::read(&bytes, length)?;
         let Some((&count, shape)) = head.shape.split_first() else {
-            return Err("it holds a single number: the first axis of a batch counts its items".to_string());
+            return Err("it holds a single number: the first axis of a batch counts its items".into());
         };
         let shape = shape.to_vec();
         Items::new(path, None, count, shape, Source::Npy { file, head })
     }
 
     /// Sees what the rows are: how many, and that they have as many cells each.
-    fn of_rows(path: &str, file: File) -> Result<Items, String> {
+    fn of_rows(path: &str, file: File) -> Result<Items, Trouble> {
         let mut rows = Rows::new(BufReader::new(file));
         let (mut names, mut width, mut count) = (None, None, 0);
         let mut cells = Vec::new();
         while rows.next(&mut cells)?.is_some() {
             if *width.get_or_insert(cells.len()) != cells.len() {
-                return Err("its rows have different lengths; an item has as many numbers as every other".to_string());
+                return Err("its rows have different lengths; an item has as many numbers as every other".into());
             }
             if count == 0 && names.is_none() && cells.iter().all(|cell| is_name(cell)) {
                 names = Some(std::mem::take(&mut cells));
@@ -80,9 +81,9 @@ impl Items {
         count: usize,
         shape: Vec<usize>,
         source: Source,
-    ) -> Result<Items, String> {
+    ) -> Result<Items, Trouble> {
         if count == 0 {
-            return Err("it holds no items".to_string());
+            return Err("it holds no items".into());
         }
         Ok(Items { path: path.to_string(), names, count, shape, source: RefCell::new(source) })
     }
@@ -129,7 +130,7 @@ impl Items {
             Source::Rows { rows, next } => self.part_of_rows(rows, next, items),
             Source::Npy { file, head } => self.part_of_npy(file, head, items),
         };
-        read.map_err(|message| ArrayError { path: self.path.clone(), message })
+        read.map_err(|why| ArrayError::new(&self.path, why))
     }
 
     fn part_of_rows(
@@ -137,7 +138,7 @@ impl Items {
         rows: &mut Rows<BufReader<File>>,
         next: &mut usize,
         items: Range<usize>,
-    ) -> Result<Part, String> {
+    ) -> Result<Part, Trouble> {
         let changed = || "it has changed while it was read".to_string();
         let mut cells = Vec::new();
         if items.start < *next || *next == 0 {
@@ -155,7 +156,7 @@ impl Items {
         for _ in items.clone() {
             lines.push(rows.next(&mut cells)?.ok_or_else(changed)?);
             if cells.len() != self.elements() {
-                return Err(changed());
+                return Err(changed().into());
             }
             all.append(&mut cells);
             *next += 1;
@@ -163,7 +164,7 @@ impl Items {
         Ok(self.of_elements(items, Elements::Text(all), lines, false))
     }
 
-    fn part_of_npy(&self, file: &mut File, head: &NpyHead, items: Range<usize>) -> Result<Part, String> {
+    fn part_of_npy(&self, file: &mut File, head: &NpyHead, items: Range<usize>) -> Result<Part, Trouble> {
         let (per, size) = (self.elements(), head.size);
         let unreadable = |e: io::Error| format!("cannot be read: {e}");
         let count = items.len().checked_mul(per).ok_or("the shape overflows")?;
@@ -299,7 +300,7 @@ impl Part {
 }
 
 /// A file that can be read more than once; what cannot is copied to one.
-fn opened(path: &str) -> Result<File, String> {
+fn opened(path: &str) -> Result<File, Trouble> {
     let unreadable = |e: io::Error| format!("cannot be read: {e}");
     let mut file = File::open(path).map_err(unreadable)?;
     let about = file.metadata().map_err(unreadable)?;
@@ -307,12 +308,13 @@ fn opened(path: &str) -> Result<File, String> {
         return Ok(file);
     }
     if about.is_dir() {
-        return Err("cannot be read: it is a folder".to_string());
+        return Err("cannot be read: it is a folder".into());
     }
     let mut copy = tempfile::tempfile().map_err(unreadable)?;
     let bytes = io::copy(&mut (&mut file).take(LIMIT + 1), &mut copy).map_err(unreadable)?;
     if bytes > LIMIT {
-        return Err(format!("larger than {LIMIT} bytes; of a file, unlike a pipe, any length is read"));
+        let exceeded = Exceeded::new(Resource::Bytes, LIMIT, "what is no file");
+        return Err(exceeded.instead("put it into a file, of which any length is read").into());
     }
     copy.rewind().map_err(unreadable)?;
     Ok(copy)

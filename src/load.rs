@@ -16,6 +16,7 @@ use pendula_compiler::nil::sema::Input;
 use pendula_compiler::nil::types::Type;
 use pendula_compiler::passes::Switches;
 use pendula_isa::Module;
+use pendula_isa::budget::{Budget, Exceeded};
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,13 +101,8 @@ pub enum LoadError {
         error: std::io::Error,
     },
     /// It is larger than allowed.
-    #[error("{path} is larger than {limit} bytes; allow it with `--max-source`")]
-    TooLarge {
-        /// The file.
-        path: String,
-        /// The limit in bytes.
-        limit: usize,
-    },
+    #[error(transparent)]
+    TooLarge(Exceeded),
     /// It is neither an object nor UTF-8 text.
     #[error("{path} is neither an object nor UTF-8 text (byte {offset})")]
     NotText {
@@ -125,20 +121,27 @@ pub enum LoadError {
     },
 }
 
-/// Reads a file's bytes, at most `limit`; `-` is standard input.
-pub fn read_bytes(path: &str, limit: usize) -> Result<Vec<u8>, LoadError> {
+/// Reads a file's bytes, as many as the budget allows at most; `-` is standard input.
+pub fn read_bytes(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
     let fail = |error| LoadError::Read { path: path.to_string(), error };
     let mut bytes = Vec::new();
-    let most = (limit as u64).saturating_add(1);
+    let most = budget.bytes.saturating_add(1);
     if path == "-" {
         std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(fail)?;
     } else {
         std::fs::File::open(path).map_err(fail)?.take(most).read_to_end(&mut bytes).map_err(fail)?;
     }
-    if bytes.len() > limit {
-        return Err(LoadError::TooLarge { path: path.to_string(), limit });
-    }
+    let what = || format!("`{}`", display_name(path));
+    budget.large(bytes.len() as u64, what).map_err(LoadError::TooLarge)?;
     Ok(bytes)
+}
+
+/// The same of a program, for which the command line has an option.
+pub fn read_source(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
+    read_bytes(path, budget).map_err(|e| match e {
+        LoadError::TooLarge(e) => LoadError::TooLarge(e.instead("divide the program").raised_by("--max-source")),
+        e => e,
+    })
 }
 
 /// What a file holds, by its name, else by what is in it.
@@ -198,10 +201,11 @@ pub fn display_name(path: &str) -> &str {
 
 /// Loads a file: assembles it, reads it as an object, or compiles it.
 pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loaded, LoadError> {
-    let bytes = read_bytes(path, options.max_source)?;
+    let bytes = read_source(path, &options.budget)?;
     match kind_of(path, &bytes) {
         FileKind::Object => {
-            let module = object::read(&bytes).map_err(|error| LoadError::Object { path: path.to_string(), error })?;
+            let module = object::read_within(&bytes, &options.budget)
+                .map_err(|error| LoadError::Object { path: path.to_string(), error })?;
             Ok(Loaded { module: Some(module), diagnostics: Vec::new(), sources: Sources::default(), nil: None })
         }
         FileKind::Assembly => {

@@ -1,14 +1,34 @@
 //! Diagnostics as text, in the manner of rustc, and as JSON.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use pendula::arguments::ArgumentError;
+use pendula::arrays::ArrayError;
 use pendula::asm::diagnostic::{Diagnostic, Label, Severity, Sources};
+use pendula::isa::budget::Exceeded;
+use pendula::load::LoadError;
+use pendula::values::ValueError;
 use pendula::visible::{visible, visible_line};
 use serde_json::{Value, json};
 
 use crate::cli::Colour;
+
+/// The most bytes of source that are shown with a message. Of longer lines only the place is told: to lay them out takes long, for each message anew.
+const LONGEST: usize = 1 << 16;
+
+/// The most characters of a message: names and numbers in it may have any length.
+const MESSAGE: usize = 4000;
+
+/// As much of a message as is shown.
+fn shown(message: &str) -> Cow<'_, str> {
+    match message.char_indices().nth(MESSAGE) {
+        Some((n, _)) => Cow::Owned(format!("{}…", visible(message.get(..n).unwrap_or("")))),
+        None => visible(message),
+    }
+}
 
 /// Writes diagnostics to standard error.
 #[derive(Clone)]
@@ -54,14 +74,20 @@ impl Reporter {
     pub(crate) fn failure(&self, error: &anyhow::Error) {
         let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
         let message = format!("{}{message}", self.subject);
-        let report = [Group::with_title(Level::ERROR.primary_title(visible(&message)))];
-        let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
+        let title = Level::ERROR.primary_title(shown(&message));
+        let group = match error.chain().find_map(exceeded) {
+            Some(exceeded) => {
+                Group::with_title(title.id(exceeded.code())).element(Level::HELP.message(exceeded.help()))
+            }
+            None => Group::with_title(title),
+        };
+        let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&[group]));
     }
 
     /// Writes what is not as it might be, and goes on.
     pub(crate) fn warning(&self, error: &anyhow::Error) {
         let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
-        let report = [Group::with_title(Level::WARNING.primary_title(visible(&message)))];
+        let report = [Group::with_title(Level::WARNING.primary_title(shown(&message)))];
         let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
     }
 
@@ -72,7 +98,7 @@ impl Reporter {
             Severity::Note => Level::NOTE,
         };
         let title = format!("{}{}", self.subject, d.message);
-        let mut group = Group::with_title(level.primary_title(visible(&title)).id(d.code));
+        let mut group = Group::with_title(level.primary_title(shown(&title)).id(d.code));
         let labels: Vec<(AnnotationKind, &Label)> = d
             .primary
             .iter()
@@ -90,11 +116,18 @@ impl Reporter {
             let spans: Vec<Range<usize>> =
                 labels.iter().filter(|(_, l)| l.place.file == file).map(|(_, l)| l.place.span.clone()).collect();
             let window = Window::around(sources.text(file), &spans);
+            if window.text.len() > LONGEST {
+                let start = spans.first().map_or(0, |s| s.start);
+                let (line, column) = line_and_column(sources.text(file), start);
+                let origin = Origin::path(visible_line(sources.name(file)));
+                group = group.element(origin.line(line).char_column(column));
+                continue;
+            }
             let mut snippet =
                 Snippet::source(window.text).line_start(window.line).path(visible_line(sources.name(file)));
             for (kind, label) in labels.iter().filter(|(_, l)| l.place.file == file) {
                 let span = window.relative(&label.place.span);
-                let text = (!label.text.is_empty()).then(|| visible(&label.text));
+                let text = (!label.text.is_empty()).then(|| shown(&label.text));
                 snippet = snippet.annotation((*kind).span(span).label(text));
             }
             group = group.element(snippet);
@@ -103,7 +136,7 @@ impl Reporter {
             group = group.element(Level::NOTE.message(visible(note)));
         }
         if let Some(help) = &d.help {
-            group = group.element(Level::HELP.message(visible(help)));
+            group = group.element(Level::HELP.message(shown(help)));
         }
         self.renderer.render(&[group])
     }
@@ -111,7 +144,7 @@ impl Reporter {
     /// Writes a diagnostic about a place whose source is not at hand.
     pub(crate) fn without_source(&self, d: &Diagnostic, path: &str, line: u32, column: u32, notes: &[String]) {
         let title = format!("{}{}", self.subject, d.message);
-        let mut group = Group::with_title(Level::ERROR.primary_title(visible(&title)).id(d.code));
+        let mut group = Group::with_title(Level::ERROR.primary_title(shown(&title)).id(d.code));
         if !path.is_empty() {
             group = group.element(Origin::path(visible_line(path)).line(line as usize).char_column(column as usize));
         }
@@ -119,7 +152,7 @@ impl Reporter {
             group = group.element(Level::NOTE.message(visible(note)));
         }
         if let Some(help) = &d.help {
-            group = group.element(Level::HELP.message(visible(help)));
+            group = group.element(Level::HELP.message(shown(help)));
         }
         let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&[group]));
     }
@@ -213,4 +246,24 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> std::io::Result<()> {
 /// Writes one JSON object to standard output.
 pub(crate) fn print_json(value: &Value) -> std::io::Result<()> {
     print_exact(&format!("{value:#}\n"))
+}
+
+/// What an error says of a budget that is spent.
+fn exceeded<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e Exceeded> {
+    if let Some(LoadError::TooLarge(exceeded)) = error.downcast_ref() {
+        return Some(exceeded);
+    }
+    if let Some(ArgumentError::Exceeded(exceeded)) = error.downcast_ref() {
+        return Some(exceeded);
+    }
+    if let Some(ArrayError { exceeded: Some(exceeded), .. }) = error.downcast_ref() {
+        return Some(exceeded);
+    }
+    if let Some(ArgumentError::Array(ArrayError { exceeded: Some(exceeded), .. })) = error.downcast_ref() {
+        return Some(exceeded);
+    }
+    if let Some(ValueError::Array(ArrayError { exceeded: Some(exceeded), .. })) = error.downcast_ref() {
+        return Some(exceeded);
+    }
+    error.downcast_ref()
 }

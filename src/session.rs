@@ -13,6 +13,7 @@ use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
 use pendula::isa::Format;
+use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
 use pendula::isa::table::Row;
 use pendula::isa::text::{ModuleNames, display, number};
@@ -37,9 +38,6 @@ pub(crate) const EVENTS: usize = 1_000_000;
 
 /// Instructions between looks at the clock.
 const CHUNK: u64 = 20_000_000;
-
-/// The largest technology file in bytes.
-const TECHNOLOGY_BYTES: usize = 1 << 20;
 
 /// Makes a program ready to run; `backward` if it is to run backward at all. What is wrong with it is reported here; then the result is the
 /// status to end with.
@@ -139,16 +137,19 @@ pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>,
 
 /// The technology of `--tech`.
 pub(crate) fn technology(path: &str) -> anyhow::Result<Technology> {
-    let bytes = load::read_bytes(path, TECHNOLOGY_BYTES).map_err(|e| match e {
-        LoadError::TooLarge { limit, .. } => {
-            anyhow::anyhow!("{path}: larger than {limit} bytes, which no technology is")
-        }
-        e => e.into(),
+    let budget = Budget { bytes: Technology::BYTES, ..Budget::default() };
+    let bytes = load::read_bytes(path, &budget).map_err(|e| match e {
+        LoadError::TooLarge(e) => LoadError::TooLarge(e.instead("no technology is that large: name one that is")),
+        e => e,
     })?;
     let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{path} is not UTF-8 text"))?;
-    Technology::parse(&text).map_err(|e| {
-        let line = e.span.map_or(String::new(), |s| format!(":{}", crate::report::line_and_column(&text, s.start).0));
-        anyhow::anyhow!("{path}{line}: {}", e.message)
+    Technology::parse_within(&text, &budget).map_err(|e| {
+        let at = e.span.as_ref();
+        let line = at.map_or(String::new(), |s| format!(":{}", crate::report::line_and_column(&text, s.start).0));
+        match e.exceeded {
+            Some(exceeded) => anyhow::Error::new(*exceeded).context(format!("{path}{line}")),
+            None => anyhow::anyhow!("{path}{line}: {}", e.message),
+        }
     })
 }
 

@@ -128,7 +128,6 @@ const RUNNING: &[(&str, &str, &str)] = &[
 /// Help for errors of the assembler whose example is too long for the page, or names a folder.
 const LONG: &[(&str, &str)] = &[
     ("P0028", "move the file into the folder, or allow includes from outside with `--include-outside`"),
-    ("P0043", "name a part of the expression with `.equ`"),
     ("P0045", "mend those that are shown, and assemble again"),
 ];
 
@@ -178,15 +177,16 @@ fn errors() -> String {
     }
 
     out.push_str(
-        "\n## Budgets\n\nWhat is read may take so much and no more. Types and constants of Nil, and sources in Nil and Janus, are held to one budget; \
-         the assembler and the parsers have limits of their own, whose codes stand with theirs. Nothing is measured by the clock, so that \
-         what is refused here is refused everywhere.\n",
+        "\n## Budgets\n\nWhat is read may take so much and no more. One budget holds for every front end and reader: how deep things are nested, of how many \
+         parts they are made, how large they are, and in how many steps what is constant is computed. Each message says what reached which limit, \
+         and which option raises it, if one does. Nothing is measured by the clock, so that what is refused here is refused everywhere. \
+         These codes have taken the place of P0026, P0043, P0044, P0305, P0341, P0407 and P0505, which are not given any more.\n",
     );
     for (code, title) in budget::codes() {
         let resource =
             [Resource::Depth, Resource::Nodes, Resource::Bytes, Resource::Steps].into_iter().find(|r| r.code() == code);
         let resource = resource.unwrap_or_else(|| panic!("{code} is of no resource"));
-        let exceeded = Exceeded { resource, limit: 0, what: String::new() };
+        let exceeded = Exceeded::new(resource, 0, "");
         full_entry(&mut out, code, title, exceeded.help());
     }
 
@@ -258,10 +258,8 @@ fn errors() -> String {
 }
 
 /// Codes of Janus that no example shows.
-const JANUS: &[(&str, &str)] = &[
-    ("P0505", "take a part of it into a procedure or a local variable"),
-    ("P0522", "take a part of it into a procedure, or call procedures with arrays of fewer sizes"),
-];
+const JANUS: &[(&str, &str)] =
+    &[("P0522", "take a part of it into a procedure, or call procedures with arrays of fewer sizes")];
 
 fn entry(out: &mut String, code: &str, title: &str) {
     let mut letters = title.chars();

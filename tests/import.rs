@@ -56,7 +56,12 @@ fn options(text: &str) -> import::Options {
     let alias = if given.contains("--alias=noop") { Alias::Nothing } else { Alias::Refuse };
     let number = |key: &str| given.iter().find_map(|o| o.strip_prefix(key)?.parse().ok());
     import::Options {
-        read: pisa::Options { pendvm_bugs: given.contains("--pendvm-bugs"), strict: given.contains("--strict"), alias },
+        read: pisa::Options {
+            pendvm_bugs: given.contains("--pendvm-bugs"),
+            strict: given.contains("--strict"),
+            alias,
+            ..Default::default()
+        },
         cells: number("--cells=").unwrap_or(1 << 21),
         below: number("--below=").unwrap_or(1 << 12),
     }

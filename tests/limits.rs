@@ -52,7 +52,7 @@ fn macros_within_macros_are_bounded() {
     };
     let (code, _, err) = run(&["check", "-", "--memory-limit", "400M"], &source(40));
     assert_eq!(code, 1);
-    assert!(err.contains("error[P0044]: macros expand to more than 16777216 bytes"), "{err}");
+    assert!(err.contains("error[P0092]: what macros expand to is larger than 16777216 bytes"), "{err}");
     let (code, _, err) = run(&["check", "-"], &source(12));
     assert_eq!((code, err.as_str()), (0, ""));
     let (code, _, err) = run(&["check", "-", "--max-expansion", "1000"], &source(12));
@@ -63,7 +63,8 @@ fn macros_within_macros_are_bounded() {
 #[test]
 fn a_technology_has_an_end() {
     let (code, _, err) = run(&["energy", "examples/fib.rasm", "--tech", "/dev/zero"], "");
-    assert_eq!((code, err.as_str()), (2, "error: /dev/zero: larger than 1048576 bytes, which no technology is\n"));
+    let said = "error[P0092]: `/dev/zero` is larger than 1048576 bytes\n  |\n  = help: no technology is that large: name one that is\n";
+    assert_eq!((code, err.as_str()), (2, said));
 }
 
 #[test]

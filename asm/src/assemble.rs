@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 
+use pendula_isa::budget::{Budget, Exceeded, Resource};
 use pendula_isa::module::{Flags, Reason, Span as RoutineSpan, Symbol, SymbolKind};
 use pendula_isa::table::Row;
 use pendula_isa::{Format, Kind, Module, Profile, Ty};
@@ -27,18 +28,12 @@ use crate::{pairs, resolve, routine};
 /// Reads a file for `.include`.
 pub type Loader = Box<dyn Fn(&Path) -> io::Result<String>>;
 
-/// Limits, and how files are found.
+/// What a program may take, and how its files are found.
 pub struct Options {
     /// Whether `.include` may reach outside the folder of the root file.
     pub include_outside: bool,
-    /// Bytes that are read at most, over all files, with what macros expand to. At most 2 GiB, whatever stands here.
-    pub max_source: usize,
-    /// Bytes that macros expand to at most. A few lines of macros within macros can ask for any number.
-    pub max_expansion: usize,
-    /// Words of data at most.
-    pub max_data: u64,
-    /// Statements at most, after expansion.
-    pub max_statements: usize,
+    /// What reading may take: also bytes over all files, with what macros expand to, of which 2 GiB are read at most, whatever stands here.
+    pub budget: Budget,
     /// How files are read; `None` for the file system.
     pub loader: Option<Loader>,
     /// How PISA is read.
@@ -49,10 +44,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             include_outside: false,
-            max_source: 256 << 20,
-            max_expansion: 16 << 20,
-            max_data: 1 << 27,
-            max_statements: 1 << 24,
+            budget: Budget::default(),
             loader: None,
             pisa: crate::pisa::Options::default(),
         }
@@ -291,15 +283,10 @@ impl Program {
             s.fail(codes::SECTION, message, stmt.span, stmt.via, "write `cell` among the instructions for each word");
             return;
         }
-        if words > options.max_data.saturating_sub(self.data_len) {
-            let message = format!("the program has more than {} words of data", options.max_data);
-            s.fail(
-                codes::TOO_LARGE,
-                message,
-                stmt.span,
-                stmt.via,
-                "allow more with `pendula run --mem WORDS`, or bring the data from outside",
-            );
+        if words > options.budget.words.saturating_sub(self.data_len) {
+            let exceeded = Exceeded::new(Resource::Nodes, options.budget.words, "the program");
+            let exceeded = exceeded.of("words of data").instead("bring the data from outside").raised_by("--mem");
+            s.exceeded(&exceeded, stmt.span, stmt.via);
             return;
         }
         self.data_len += words;

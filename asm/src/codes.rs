@@ -32,15 +32,12 @@ pendula_isa::diagnostic_codes! {
     ARGUMENT "P0023" "a directive's argument out of range";
     MACRO "P0024" "a macro's definition is faulty";
     MACRO_USE "P0025" "a macro's use does not fit its definition";
-    EXPANSION "P0026" "macros expand too deep";
     INCLUDE "P0027" "a file that cannot be included";
     INCLUDE_OUTSIDE "P0028" "a file outside the program's folder";
     INCLUDE_CYCLE "P0029" "files that include each other";
     MARKS "P0040" "routine marks that do not match";
     NO_INVERSE "P0041" "a routine that cannot be inverted";
     SECOND_RET "P0042" "a procedure with two ends";
-    NESTING "P0043" "an expression nested too deep";
-    TOO_LARGE "P0044" "a program beyond the limits";
     TOO_MANY "P0045" "more errors than are shown";
     TWICE "P0046" "a directive given twice";
     UNUSED_DOC "P0201" "documentation or a reason of nothing";

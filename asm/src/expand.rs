@@ -9,6 +9,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use pendula_isa::budget::{Exceeded, Resource};
+
 use crate::assemble::Options;
 use crate::ast::{Directive, Head, Span, Via};
 use crate::codes;
@@ -22,12 +24,8 @@ use crate::origin::{Piece, add_other};
 use crate::parser::{Parser, duplicate, head_of};
 use crate::session::{Parsed, Reported, Session};
 
-/// How deep uses of macros nest.
-const MAX_MACROS: usize = 64;
 /// How many parameters a macro has.
 const MAX_PARAMS: usize = 64;
-/// How deep includes nest.
-const MAX_INCLUDES: usize = 32;
 /// How many files a place can name.
 const MAX_FILES: usize = 1 << 16;
 
@@ -65,7 +63,7 @@ struct Input<'t> {
     text: &'t str,
     origin: &'t Origin,
     via: Via,
-    depth: usize,
+    depth: u32,
 }
 
 /// The reader.
@@ -117,19 +115,29 @@ impl<'o> Expander<'o> {
 
     /// The bytes that may be read, expansions included.
     fn limit(&self) -> usize {
-        self.options.max_source.min(u32::MAX as usize / 2)
+        usize::try_from(self.options.budget.bytes).unwrap_or(usize::MAX).min(u32::MAX as usize / 2)
+    }
+
+    /// The bytes that macros may expand to.
+    fn expansion(&self) -> usize {
+        usize::try_from(self.options.budget.expansion).unwrap_or(usize::MAX)
     }
 
     fn too_large(&mut self, span: Span, via: Via) {
-        let message = format!("the source is larger than {} bytes, with what macros expand to", self.limit());
-        self.s.fail(codes::TOO_LARGE, message, span, via, "allow more with `--max-source`, or divide the program");
-        self.stopped = true;
+        let what = "the source, with what it includes and what macros expand to,";
+        let exceeded = Exceeded::new(Resource::Bytes, self.limit() as u64, what).instead("divide the program");
+        self.stop(&exceeded.raised_by("--max-source"), span, via);
     }
 
     fn expands_too_far(&mut self, span: Span, via: Via) {
-        let message = format!("macros expand to more than {} bytes", self.options.max_expansion);
-        let help = "a loop or a procedure takes less room; allow more with `--max-expansion`";
-        self.s.fail(codes::TOO_LARGE, message, span, via, help);
+        let exceeded = Exceeded::new(Resource::Bytes, self.options.budget.expansion, "what macros expand to");
+        let exceeded = exceeded.instead("a loop or a procedure takes less room").raised_by("--max-expansion");
+        self.stop(&exceeded, span, via);
+    }
+
+    /// Reports that the budget is spent, and reads no more.
+    fn stop(&mut self, exceeded: &Exceeded, span: Span, via: Via) {
+        self.s.exceeded(exceeded, span, via);
         self.stopped = true;
     }
 
@@ -171,7 +179,7 @@ impl<'o> Expander<'o> {
             if tokens.len() <= 1 {
                 continue;
             }
-            let mut p = Parser::new(&mut self.s, &tokens, input.origin, input.via);
+            let mut p = Parser::new(&mut self.s, &tokens, input.origin, input.via, &self.options.budget);
             if let Some((head, name, span)) = p.head() {
                 match head {
                     Head::Inst(kind) => p.instruction(kind, span),
@@ -198,17 +206,11 @@ impl<'o> Expander<'o> {
     }
 
     fn check_limits(&mut self, input: &Input<'_>, tokens: &[Token]) {
-        if self.s.ast.stmts.len() > self.options.max_statements && !self.stopped {
+        let within = self.options.budget.program(self.s.ast.stmts.len() as u64, || "the program".to_string());
+        if let (Err(exceeded), false) = (within, self.stopped) {
             let span = tokens.first().map_or(Span::default(), |t| input.origin.span(t.start, t.len));
-            let message = format!("the program has more than {} statements", self.options.max_statements);
-            self.s.fail(
-                codes::TOO_LARGE,
-                message,
-                span,
-                input.via,
-                "use loops and procedures instead of so many copies",
-            );
-            self.stopped = true;
+            let help = "use loops and procedures instead of so many copies";
+            self.stop(&exceeded.instead(help), span, input.via);
         }
         self.stopped |= self.s.overwhelmed();
     }
@@ -254,10 +256,10 @@ impl<'o> Expander<'o> {
         if tokens.iter().any(|t| t.tok == Tok::Error) {
             return;
         }
-        if input.depth >= MAX_MACROS {
-            let message = format!("uses of macros nest deeper than {MAX_MACROS}");
+        let what = || format!("this use of the macro `{}`", self.s.names.text(name));
+        if let Err(exceeded) = self.options.budget.nested(input.depth + 1, what) {
             let help = "a macro cannot use itself: nothing would end it; use a loop";
-            self.s.fail(codes::EXPANSION, message, span, input.via, help);
+            self.s.exceeded(&exceeded.instead(help), span, input.via);
             self.runaway = true;
             return;
         }
@@ -286,7 +288,7 @@ impl<'o> Expander<'o> {
         }
         self.uses += 1;
         let left = self.limit().saturating_sub(self.spent);
-        let most = self.options.max_expansion.saturating_sub(self.expanded);
+        let most = self.expansion().saturating_sub(self.expanded);
         let Some(expansion) = substitute(&definition, input, &args, self.uses, left.min(most)) else {
             if most < left {
                 self.expands_too_far(span, input.via);
@@ -309,17 +311,21 @@ impl<'o> Expander<'o> {
     fn include(&mut self, wanted: Sym, span: Span, via: Via) {
         let from = self.open.last().copied().unwrap_or(0);
         let wanted = self.s.names.text(wanted).to_string();
-        if self.open.len() > MAX_INCLUDES {
-            let message = format!("includes nest deeper than {MAX_INCLUDES}");
-            self.s.fail(codes::INCLUDE_CYCLE, message, span, via, "include the file from one that is included earlier");
+        let deep = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        if let Err(exceeded) = self.options.budget.nested(deep, || format!("the inclusion of `{wanted}`")) {
+            let help = "include the file from one that is included earlier";
+            self.s.exceeded(&exceeded.instead(help), span, via);
             return;
         }
         let room = self.limit().saturating_sub(self.spent);
         let file = match self.files.find(from, &wanted, room, self.options) {
             Ok(Found::Known(file)) => file,
             Ok(Found::New { name, text, path }) => {
-                let base = if self.files.list.len() < MAX_FILES { self.s.add_file(text.len()) } else { None };
-                let Some(base) = base else { return self.too_large(span, via) };
+                if self.files.list.len() >= MAX_FILES {
+                    let exceeded = Exceeded::new(Resource::Nodes, MAX_FILES as u64, "the program").of("files");
+                    return self.stop(&exceeded.instead("put several of them into one"), span, via);
+                }
+                let Some(base) = self.s.add_file(text.len()) else { return self.too_large(span, via) };
                 self.files.add(name, text, path, base)
             }
             Err(Refusal::TooLarge) => return self.too_large(span, via),

@@ -11,9 +11,6 @@ use crate::lexer::Tok;
 use crate::parser::Parser;
 use crate::session::Parsed;
 
-/// How deep parentheses and signs nest.
-const MAX_DEPTH: u32 = 64;
-
 impl Parser<'_> {
     /// Reads an expression and returns its steps and place.
     pub(crate) fn expression(&mut self) -> Parsed<(ExprRef, Span)> {
@@ -48,9 +45,9 @@ impl Parser<'_> {
 
     fn unary(&mut self, depth: u32) -> Parsed<()> {
         let span = self.span();
-        if depth > MAX_DEPTH {
-            let message = format!("parentheses and signs nest deeper than {MAX_DEPTH}");
-            return Err(self.fail(codes::NESTING, message, span, "name a part of the expression with `.equ`"));
+        if let Err(exceeded) = self.budget.nested(depth, || "this expression".to_string()) {
+            let exceeded = exceeded.instead("name a part of the expression with `.equ`");
+            return Err(self.s.exceeded(&exceeded, span, self.via));
         }
         match self.tok() {
             Tok::Operator(Binary::Sub) => {

@@ -29,6 +29,7 @@ use object::pod::bytes_of_slice;
 use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Sym as _, SymbolTable};
 use object::write::elf::{FileHeader, SectionHeader, SectionIndex, Sym, Writer};
 use object::{Endianness, SectionIndex as ReadIndex};
+use pendula_isa::budget::Budget;
 use pendula_isa::encode::{Pool, decode, encode, from_bytes, to_bytes};
 use pendula_isa::inst::Inst;
 use pendula_isa::module::{Module, Symbol, SymbolKind};
@@ -244,12 +245,23 @@ fn elf_symbol(module: &Module, cut: usize, symbol: &Symbol, st_name: u32, sectio
 ///
 /// Errors: bytes that [`write()`] cannot have written; see [`ObjectError`].
 pub fn read(bytes: &[u8]) -> Result<Module, ObjectError> {
+    read_within(bytes, &Budget::default())
+}
+
+/// The same, as far as a budget goes: for the bytes of the file, the words of its data and of its code.
+///
+/// Errors: those of [`read`].
+pub fn read_within(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
+    budget.large(bytes.len() as u64, || "the object".to_string()).map_err(|e| {
+        let exceeded = e.instead("divide the program").raised_by("--max-source");
+        ObjectError::TooLarge(exceeded)
+    })?;
     if !is_object(bytes) {
         return Err(ObjectError::NotObject("it is not an ELF file"));
     }
     // The crate `object` looks at headers in place, and they must be aligned.
     if bytes.as_ptr().align_offset(8) == 0 {
-        return read_aligned(bytes);
+        return read_aligned(bytes, budget);
     }
     let words: Vec<u64> = bytes
         .chunks(8)
@@ -259,10 +271,10 @@ pub fn read(bytes: &[u8]) -> Result<Module, ObjectError> {
             u64::from_ne_bytes(word)
         })
         .collect();
-    read_aligned(&bytes_of_slice(&words)[..bytes.len()])
+    read_aligned(&bytes_of_slice(&words)[..bytes.len()], budget)
 }
 
-fn read_aligned(bytes: &[u8]) -> Result<Module, ObjectError> {
+fn read_aligned(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
     let class = (bytes.get(4).copied(), bytes.get(5).copied());
     if class != (Some(elf::ELFCLASS64.0), Some(elf::ELFDATA2LSB.0)) {
         return Err(ObjectError::NotObject("it is not a 64-bit little-endian ELF file"));
@@ -282,8 +294,8 @@ fn read_aligned(bytes: &[u8]) -> Result<Module, ObjectError> {
 
     let flags = side::read_flags(file.required(side::FLAGS)?)?;
     let pool = words(RODATA, file.optional(RODATA)?)?;
-    let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool, flags.profile)?;
-    let (data, cut) = file.data()?;
+    let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool, flags.profile, budget)?;
+    let (data, cut) = file.data(budget)?;
     let (files, locs) = side::read_lines(file.optional(side::LINES)?)?;
     let mut module = Module {
         code,
@@ -305,11 +317,11 @@ fn words(section: &'static str, bytes: &[u8]) -> Result<Vec<u64>, ObjectError> {
     from_bytes(bytes).ok_or(ObjectError::Section { section, problem: "does not hold whole words" })
 }
 
-fn read_code(words: &[u64], pool: &[u64], profile: Profile) -> Result<Vec<Inst>, ObjectError> {
+fn read_code(words: &[u64], pool: &[u64], profile: Profile, budget: &Budget) -> Result<Vec<Inst>, ObjectError> {
     // Addresses have 32 bits.
-    if u32::try_from(words.len()).is_err() {
-        let (size, limit) = (words.len() as u64, u64::from(u32::MAX));
-        return Err(ObjectError::TooLarge { section: TEXT, size, unit: "instructions", limit });
+    let limit = budget.words.min(u32::MAX.into());
+    if words.len() as u64 > limit {
+        return Err(ObjectError::too_large(TEXT, limit, "instructions"));
     }
     let mut code = Vec::with_capacity(words.len());
     for (address, &word) in words.iter().enumerate() {
@@ -375,9 +387,13 @@ impl<'a> File<'a> {
     }
 
     /// The data segment, and how much of it `.data` holds.
-    fn data(&self) -> Result<(SparseWords, u64), ObjectError> {
+    fn data(&self, budget: &Budget) -> Result<(SparseWords, u64), ObjectError> {
         let mut data = SparseWords::from(&words(DATA, self.optional(DATA)?)?[..]);
         let cut = data.len() as u64;
+        let limit = budget.words.min(DATA_LIMIT);
+        if cut > limit {
+            return Err(ObjectError::too_large(DATA, limit, "words"));
+        }
         if let Some((_, section)) = self.find(BSS)? {
             if section.sh_type(LE) != elf::SHT_NOBITS {
                 return Err(ObjectError::Section { section: BSS, problem: "has the wrong type" });
@@ -387,8 +403,8 @@ impl<'a> File<'a> {
                 return Err(ObjectError::Section { section: BSS, problem: "does not hold whole words" });
             }
             let size = (bytes / 8).saturating_add(cut);
-            if size > DATA_LIMIT {
-                return Err(ObjectError::TooLarge { section: BSS, size, unit: "words", limit: DATA_LIMIT });
+            if size > limit {
+                return Err(ObjectError::too_large(BSS, limit, "words"));
             }
             data.push_zeros(size as usize - data.len());
         }

@@ -5,6 +5,7 @@
 //! [`expand`](crate::expand)'s. Expressions are in [`expr`](crate::expr).
 //! An error is reported where it is found and ends its line.
 
+use pendula_isa::budget::Budget;
 use pendula_isa::{Acc, Kind, Reg, Ty, mnemonic};
 
 use crate::ast::{Arg, ArgKind, Binary, DIRECTIVES, Directive, Head, Mark, Op, Span, Via};
@@ -21,12 +22,19 @@ pub(crate) struct Parser<'a> {
     pub(crate) tokens: &'a [Token],
     pub(crate) origin: &'a Origin,
     pub(crate) via: Via,
+    pub(crate) budget: &'a Budget,
     at: usize,
 }
 
 impl<'a> Parser<'a> {
-    pub(crate) fn new(s: &'a mut Session, tokens: &'a [Token], origin: &'a Origin, via: Via) -> Parser<'a> {
-        Parser { s, tokens, origin, via, at: 0 }
+    pub(crate) fn new(
+        s: &'a mut Session,
+        tokens: &'a [Token],
+        origin: &'a Origin,
+        via: Via,
+        budget: &'a Budget,
+    ) -> Parser<'a> {
+        Parser { s, tokens, origin, via, budget, at: 0 }
     }
 
     /// The token here; the last one is [`Tok::End`].

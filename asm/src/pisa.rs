@@ -11,6 +11,7 @@ mod write;
 
 use std::collections::HashMap;
 
+use pendula_isa::budget::{Budget, Resource};
 use pendula_isa::module::{Flags, Loc, Symbol, SymbolKind};
 use pendula_isa::types::Profile;
 use pendula_isa::{Inst, Module};
@@ -41,7 +42,6 @@ pendula_isa::diagnostic_codes! {
     ALIAS "P0338" "a PISA register that is written and used again in the same instruction";
     STRICT "P0339" "an immediate or a distance beyond the bits of an instruction word";
     SECOND_START "P0340" "a second `.start`";
-    TOO_LONG "P0341" "a PISA file beyond the limits";
     EMPTY "P0342" "a PISA file without an instruction";
 }
 
@@ -71,11 +71,17 @@ pub struct Options {
     pub alias: Alias,
     /// Whether immediates must fit 16 bits, and distances of branches 16 or 26, as in an instruction word.
     pub strict: bool,
+    /// What reading may take.
+    pub budget: Budget,
 }
 
 /// Reads a program. `name` is the file's.
 pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
     let mut sources = Sources::default();
+    if let Err(exceeded) = options.budget.large(text.len() as u64, || format!("`{name}`")) {
+        let exceeded = exceeded.instead("divide the program").raised_by("--max-source");
+        return Assembly { module: None, diagnostics: vec![exceeded.diagnostic()], sources };
+    }
     let file = sources.add(name, text).unwrap_or_default();
     let mut reader = Reader {
         file,
@@ -137,7 +143,14 @@ impl<'a> Reader<'a> {
         let mut pending = Vec::new();
         let mut start: Option<Word<'a>> = None;
         let mut offset = mark;
+        let budget = self.options.budget;
         for (n, raw) in text.split_inclusive('\n').enumerate() {
+            let what = || "the program".to_string();
+            if let Err(exceeded) = Resource::Nodes.within(budget.words, pending.len() as u64, what) {
+                let place = Place { file: self.file, span: offset..offset };
+                self.diagnostics.push(exceeded.of("instructions").instead("divide it").diagnostic().at(place, ""));
+                return;
+            }
             let (number, begin) = (n as u32 + 1, offset);
             offset += raw.len();
             let line = Line::of(raw.trim_end_matches(['\n', '\r']), begin);
@@ -150,10 +163,6 @@ impl<'a> Reader<'a> {
             let d = Diagnostic::error(EMPTY, "the file has no instruction");
             let place = Place { file: self.file, span: mark..mark + first.len() };
             self.diagnostics.push(d.at(place, "").help("a program begins with `START` and ends with `FINISH`"));
-        }
-        if pending.len() >= 1 << 28 {
-            self.diagnostics.push(Diagnostic::error(TOO_LONG, "the program has more than 2^28 instructions"));
-            return;
         }
         for (at, one) in pending.iter().enumerate() {
             let inst = self.instruction(one, at as u32);

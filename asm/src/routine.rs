@@ -71,16 +71,12 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
                 };
                 inverses += 1;
                 // Names count too: those of labels are made anew each time.
-                if s.ast.stmts.len() + span.len() > options.max_statements || s.names.bytes() > options.max_source {
-                    let message =
-                        format!("with its inverses the program has more than {} statements", options.max_statements);
-                    s.fail(
-                        codes::TOO_LARGE,
-                        message,
-                        stmt.span,
-                        stmt.via,
-                        "make the routine a procedure and `uncall` it, instead of so many copies",
-                    );
+                let what = || "the program, with its inverses,".to_string();
+                let within = options.budget.program((s.ast.stmts.len() + span.len()) as u64, what);
+                let within = within.and_then(|()| options.budget.large(s.names.bytes() as u64, what));
+                if let Err(exceeded) = within {
+                    let help = "make the routine a procedure and `uncall` it, instead of so many copies";
+                    s.exceeded(&exceeded.instead(help), stmt.span, stmt.via);
                     open.clear();
                     break;
                 }

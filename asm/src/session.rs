@@ -4,6 +4,8 @@
 //! No stage's own state is here, nor are the texts of the files
 //! ([`expand`](crate::expand) keeps them until the end).
 
+use pendula_isa::budget::Exceeded;
+
 use crate::ast::{Ast, Span, Via};
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Label, Place, Severity};
@@ -142,6 +144,12 @@ impl Session {
         help: impl Into<String>,
     ) -> Reported {
         let diagnostic = self.error(code, message, span).help(help);
+        self.report(diagnostic, via)
+    }
+
+    /// Reports that the budget is spent.
+    pub(crate) fn exceeded(&mut self, exceeded: &Exceeded, span: Span, via: Via) -> Reported {
+        let diagnostic = exceeded.diagnostic().at(self.place(span), "");
         self.report(diagnostic, via)
     }
 

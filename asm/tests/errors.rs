@@ -5,6 +5,7 @@ mod common;
 use common::{errors, fails, run};
 use pendula_asm::assemble::{Options, assemble};
 use pendula_asm::codes::codes;
+use pendula_isa::budget::Budget;
 
 #[test]
 fn what_is_no_token() {
@@ -156,35 +157,42 @@ fn macro_uses() {
     assert_eq!(uses[1].1.start, text.len() - 2);
 }
 
+fn with(budget: Budget) -> Options {
+    Options { budget, ..Options::default() }
+}
+
 #[test]
 fn macros_without_end() {
-    fails(" .macro f\n f\n .endm\n f\n", &[("P0026", "f")]);
+    fails(" .macro f\n f\n .endm\n f\n", &[("P0090", "f")]);
     let bomb: String = (0..60).map(|n| format!(" .macro m{n}\n m{}\n m{}\n .endm\n", n + 1, n + 1)).collect();
-    let options = Options { max_source: 1 << 20, ..Options::default() };
+    let options = with(Budget { bytes: 1 << 20, ..Budget::default() });
     let a = assemble("x", format!(" .macro m60\n .endm\n{bomb} m0\n"), &options);
-    assert_eq!(errors(&a)[0].0, "P0044");
-    let options = Options { max_statements: 1000, ..Options::default() };
+    assert_eq!(errors(&a)[0].0, "P0092");
+    let options = with(Budget { statements: 1000, ..Budget::default() });
     let lines: String = (0..40).map(|n| format!(" .macro m{n}\n m{}\n m{}\n .endm\n", n + 1, n + 1)).collect();
     let a = assemble("x", format!(" .macro m40\n inc r1\n .endm\n{lines} m0\n"), &options);
-    assert_eq!(errors(&a)[0].0, "P0044");
+    assert_eq!(errors(&a)[0].0, "P0091");
     let a = assemble("x", format!(" .macro m60\n .endm\n{bomb} m0\n"), &Options::default());
     let found = errors(&a);
-    assert_eq!((found[0].0, a.diagnostics[0].message.as_str()), ("P0044", "macros expand to more than 16777216 bytes"));
+    assert_eq!(
+        (found[0].0, a.diagnostics[0].message.as_str()),
+        ("P0092", "what macros expand to is larger than 16777216 bytes")
+    );
     // An argument that doubles with every use.
-    fails(" .macro f a\n f \\a\\a\n .endm\n f x\n", &[("P0044", "f")]);
+    fails(" .macro f a\n f \\a\\a\n .endm\n f x\n", &[("P0092", "f")]);
 }
 
 #[test]
 fn limits() {
-    let data = Options { max_data: 10, ..Options::default() };
+    let data = with(Budget { words: 10, ..Budget::default() });
     let a = assemble("x", " .data\n .space 8\n .word 1, 2, 3\n .space 1<<62\n .word 1\n".into(), &data);
-    assert_eq!(errors(&a).iter().map(|e| e.0).collect::<Vec<_>>(), ["P0044", "P0044"]);
-    let a = assemble("x", " inc r1\n".repeat(100), &Options { max_source: 100, ..Options::default() });
-    assert_eq!(errors(&a)[0].0, "P0044");
+    assert_eq!(errors(&a).iter().map(|e| e.0).collect::<Vec<_>>(), ["P0091", "P0091"]);
+    let a = assemble("x", " inc r1\n".repeat(100), &with(Budget { bytes: 100, ..Budget::default() }));
+    assert_eq!(errors(&a)[0].0, "P0092");
     let deep = format!(" add r1, {}1{}", "(".repeat(100_000), ")".repeat(100_000));
-    assert_eq!(errors(&run(&deep))[0].0, "P0043");
+    assert_eq!(errors(&run(&deep))[0].0, "P0090");
     let deep = format!(" add r1, {}1", "-".repeat(100_000));
-    assert_eq!(errors(&run(&deep))[0].0, "P0043");
+    assert_eq!(errors(&run(&deep))[0].0, "P0090");
     // What only is long is not deep.
     let long = format!(" add r1, 0{}", "+1".repeat(100_000));
     assert_eq!(common::module(&long).code[0].imm, 100_000);

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use common::errors;
 use pendula_asm::assemble::{Assembly, Options, assemble};
+use pendula_isa::budget::Budget;
 
 /// Files that are only in memory.
 fn with_files(root: &str, text: &str, files: &'static [(&str, &str)], include_outside: bool) -> Assembly {
@@ -85,8 +86,8 @@ fn cycles_and_towers() {
     };
     let options = Options { loader: Some(Box::new(loader)), ..Options::default() };
     let tower = assemble("main.rasm", " .include \"f0\"\n".into(), &options);
-    assert_eq!(codes(&tower)[0].0, "P0029");
-    assert_eq!(tower.sources.len(), 33);
+    assert_eq!(codes(&tower)[0].0, "P0090");
+    assert_eq!(tower.sources.len(), 201);
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn the_file_system() {
     assert_eq!(first(" .include \"sub\"\n"), Some("P0027"));
     assert_eq!(first(" .include \"none\"\n"), Some("P0027"));
     assert_eq!(first(" .include \"bytes.rasm\"\n"), Some("P0027"));
-    let small = Options { max_source: 30, ..Options::default() };
-    assert_eq!(codes(&run(" .include \"sub/ok.rasm\"\n", small))[0].0, "P0044");
+    let small = Options { budget: Budget { bytes: 30, ..Budget::default() }, ..Options::default() };
+    assert_eq!(codes(&run(" .include \"sub/ok.rasm\"\n", small))[0].0, "P0092");
     fs::remove_dir_all(&folder).unwrap();
 }

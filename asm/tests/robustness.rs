@@ -6,6 +6,7 @@ use common::run;
 use pendula_asm::assemble::{Options, assemble};
 use pendula_asm::fmt::format_source;
 use pendula_isa::Module;
+use pendula_isa::budget::Budget;
 use pendula_isa::mnemonic::families;
 use proptest::prelude::*;
 
@@ -162,7 +163,7 @@ proptest! {
 
     #[test]
     fn pieces_of_programs(text in soup()) {
-        let options = Options { max_statements: 10_000, max_source: 1 << 20, ..Options::default() };
+        let options = Options { budget: Budget { statements: 10_000, bytes: 1 << 20, ..Budget::default() }, ..Options::default() };
         let a = assemble("x", text.clone(), &options);
         prop_assert_eq!(a.module.is_none(), a.diagnostics.iter().any(|d| d.code < "P0200"));
         for d in &a.diagnostics {

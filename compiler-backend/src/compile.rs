@@ -78,6 +78,7 @@ pub struct Janus {
 /// What comes of a program whose text is beyond the budget.
 fn too_large(name: &str, text: &str, options: &Options) -> Option<Compiled> {
     let exceeded = options.budget.large(text.len() as u64, || format!("`{name}`")).err()?;
+    let exceeded = exceeded.instead("divide the program").raised_by("--max-source");
     Some(Compiled { diagnostics: vec![exceeded.diagnostic()], ..Compiled::default() })
 }
 
@@ -87,7 +88,7 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
         return refused;
     }
     let mut sources = Sources::default();
-    let (inputs, mut diagnostics) = read(&mut sources, name, text);
+    let (inputs, mut diagnostics) = read(&mut sources, name, text, &options.budget);
     let failed = |d: &[Diagnostic]| d.iter().any(|d| d.severity == Severity::Error);
     let settings = Settings {
         entry: options.entry.clone(),
@@ -126,7 +127,7 @@ pub fn compile_janus(name: &str, text: &str, options: &Options) -> Compiled {
         return refused;
     }
     let mut sources = Sources::default();
-    let read = janus::read(&mut sources, name, text, &options.janus);
+    let read = janus::read(&mut sources, name, text, &options.janus, &options.budget);
     let mut out = Compiled {
         arguments: read.arguments,
         diagnostics: read.diagnostics,

@@ -234,9 +234,14 @@ fn nothing_makes_it_panic() {
             round(&program);
         }
     }
-    let deep = |n: usize| format!("program Q32.32 fun f {{ {} {} }}", "span \"\" {".repeat(n), "}".repeat(n));
+    let deep = |n: u32| {
+        let n = n as usize;
+        format!("program Q32.32 fun f {{ {} {} }}", "span \"\" {".repeat(n), "}".repeat(n))
+    };
     assert!(parse(&deep(MAX_NESTING)).is_ok());
-    assert!(parse(&deep(MAX_NESTING + 1)).unwrap_err().message.contains("nested"));
+    let found = parse(&deep(MAX_NESTING + 1)).unwrap_err();
+    assert_eq!(found.exceeded.map(|e| e.code()), Some("P0090"));
+    assert_eq!(found.message, "this block is nested more than 200 deep");
     assert!(parse(&deep(100_000)).is_err());
     assert!(parse("program Q32.32 fun f { if given { print 0").is_err());
 }

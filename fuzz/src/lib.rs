@@ -7,6 +7,7 @@ pub mod text;
 use pendula_asm::assemble::{Assembly, Options, assemble};
 use pendula_asm::pisa::{self, import};
 use pendula_asm::{check, disasm, fmt, invert, object};
+use pendula_isa::budget::Budget;
 use pendula_isa::counts::{Counts, Direction, Mode};
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
@@ -24,9 +25,7 @@ const SIZE: u64 = 1 << 16;
 /// Assembles with small limits and without files.
 pub fn assembly(text: &str) -> Assembly {
     let options = Options {
-        max_source: 1 << 20,
-        max_data: SIZE,
-        max_statements: SIZE as usize,
+        budget: Budget { bytes: 1 << 20, words: SIZE, statements: SIZE, ..Budget::default() },
         loader: Some(Box::new(|_| Err(std::io::ErrorKind::NotFound.into()))),
         ..Options::default()
     };

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Seek};
 
-use super::LIMIT;
+use pendula_isa::budget::{Exceeded, Resource};
+
+use super::{LIMIT, Trouble};
 
 /// The rows of a text.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ impl<R: BufRead> Rows<R> {
     }
 
     /// The cells of the next row, without the blanks around them, and the number of its line. Empty lines and those that begin with `#` are none.
-    pub(crate) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u64>, String> {
+    pub(crate) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u64>, Trouble> {
         cells.clear();
         loop {
             let Some(row) = self.pending.pop_front() else {
@@ -59,14 +61,14 @@ impl<R: BufRead> Rows<R> {
                 cells.extend(text.split(',').map(|cell| cell.trim().to_string()));
             }
             if let Some(n) = cells.iter().position(String::is_empty) {
-                return Err(format!("line {line}, cell {}: empty", n + 1));
+                return Err(format!("line {line}, cell {}: empty", n + 1).into());
             }
             return Ok(Some(line));
         }
     }
 
     /// Reads a line; whether there was one.
-    fn read_line(&mut self) -> Result<bool, String> {
+    fn read_line(&mut self) -> Result<bool, Trouble> {
         let mut bytes = Vec::new();
         let mut line = (&mut self.reader).take(self.longest as u64 + 1);
         let read = line.read_until(b'\n', &mut bytes).map_err(|e| super::unreadable(&e))?;
@@ -74,13 +76,18 @@ impl<R: BufRead> Rows<R> {
             return Ok(false);
         }
         if read > self.longest {
-            return Err(format!("line {}: longer than {} bytes", self.line + 1, self.longest));
+            let exceeded = Exceeded::new(Resource::Bytes, self.longest as u64, format!("line {}", self.line + 1));
+            return Err(exceeded.instead("put fewer numbers in a row, or more into a `.npy` file").into());
         }
         if self.line == 0 && bytes.starts_with(b"\xef\xbb\xbf") {
             // The mark of UTF-8.
             bytes.drain(..3);
         }
-        self.left = self.left.checked_sub(read as u64).ok_or("larger than the 2^30 bytes that are read at once")?;
+        let Some(left) = self.left.checked_sub(read as u64) else {
+            let exceeded = Exceeded::new(Resource::Bytes, LIMIT, "what is read of the file at once");
+            return Err(exceeded.instead("put the numbers into a `.npy` file, or into several").into());
+        };
+        self.left = left;
         self.line += 1;
         bytes.pop_if(|b| *b == b'\n');
         bytes.pop_if(|b| *b == b'\r');

@@ -11,6 +11,7 @@ use pendula::compiler::lower::Erase;
 use pendula::compiler::passes::{Pass, Switches};
 use pendula::isa::Format;
 use pendula::isa::adjoint::Carriage;
+use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
 
 use crate::Status;
@@ -18,10 +19,10 @@ use crate::cli::{Compile, Emit, Nil, Uncompute};
 use crate::cmd::{is_stdout, load_for, report, write, write_object};
 use crate::report::Reporter;
 
-/// The compiler's options from the command line's.
-pub(crate) fn options(nil: &Nil) -> anyhow::Result<Options> {
+/// The compiler's options from the command line's, and what reading may take.
+pub(crate) fn options(nil: &Nil, budget: Budget) -> anyhow::Result<Options> {
     let arguments = match &nil.args {
-        Some(text) => arguments::parse(text).context("--args")?,
+        Some(text) => arguments::parse_within(text, &budget).context("--args")?,
         None => Vec::new(),
     };
     let types = match &nil.types {
@@ -55,7 +56,7 @@ pub(crate) fn options(nil: &Nil) -> anyhow::Result<Options> {
         types,
         format,
         fast_float: nil.fast_float,
-        budget: pendula::isa::budget::Budget::default(),
+        budget,
         switches,
         erase,
         native: false,

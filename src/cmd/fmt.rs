@@ -3,6 +3,7 @@
 use pendula::asm::diagnostic::Sources;
 use pendula::asm::fmt::format_source;
 use pendula::compiler::nil::fmt as nil;
+use pendula::isa::budget::Budget;
 use pendula::load::{self, FileKind};
 
 use crate::Status;
@@ -13,7 +14,7 @@ use crate::report::{Reporter, print, print_source};
 pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     for file in &args.files {
-        let bytes = load::read_bytes(file, 1 << 28)?;
+        let bytes = load::read_bytes(file, &Budget { bytes: 1 << 28, ..Budget::default() })?;
         let kind = load::kind_of(file, &bytes);
         let text = load::text_of(file, bytes)?;
         let name = load::display_name(file);

@@ -1,7 +1,9 @@
 //! `pendula import`.
 
 use anyhow::bail;
+use pendula::asm::pisa;
 use pendula::asm::pisa::import::{Options, import};
+use pendula::isa::budget::Budget;
 use pendula::load::{self, FileKind};
 
 use crate::Status;
@@ -11,12 +13,14 @@ use crate::report::Reporter;
 
 pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> {
     let file = &args.file;
-    let bytes = load::read_bytes(file, args.max_source)?;
+    let budget = Budget { bytes: args.max_source as u64, ..Budget::default() };
+    let bytes = load::read_source(file, &budget)?;
     if load::kind_of(file, &bytes) != FileKind::Pisa {
         bail!("{} is no program in PISA", load::display_name(file));
     }
     let text = load::text_of(file, bytes)?;
-    let options = Options { read: reading(&args.pisa), cells: args.cells, below: args.below };
+    let options =
+        Options { read: pisa::Options { budget, ..reading(&args.pisa) }, cells: args.cells, below: args.below };
     let imported = import(load::display_name(file), &text, &options);
     let Some(translation) = imported.text else {
         report(&imported.diagnostics, &imported.sources, args.json, reporter)?;

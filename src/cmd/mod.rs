@@ -28,13 +28,16 @@ use pendula::compiler::janus::store::Variable;
 use pendula::compiler::{self, lower::Erase};
 use pendula::files;
 use pendula::isa::Module;
+use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
 use pendula::load::{self, LoadError, Loaded};
 use pendula::vm::{self, Machine, Outcome, Snapshot};
 use pendula::{uncompute, written};
 
 use crate::Status;
-use crate::cli::{Alias, Conditions, Engine, Nil as NilOptions, Reading, Source, Switch, Uncompute};
+use crate::cli::{
+    Alias, Conditions, Engine, Nil as NilOptions, Options as SourceOptions, Reading, Source, Switch, Uncompute,
+};
 use crate::report::{Reporter, print_bytes, print_json, print_source, to_json};
 use crate::session::{self, Session};
 
@@ -55,18 +58,16 @@ impl Program {
 }
 
 /// The assembler's options from the command line's.
-pub(crate) fn options(source: &Source, max_data: Option<u64>) -> Options {
-    let mut options = Options {
-        include_outside: source.options.include_outside,
-        max_source: source.options.max_source,
-        max_expansion: source.options.max_expansion,
-        ..Options::default()
-    };
-    options.pisa = reading(&source.options.pisa.reading);
-    if let Some(words) = max_data {
-        options.max_data = words;
-    }
-    options
+pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
+    let mut budget = budget(&source.options);
+    budget.words = mem.unwrap_or(budget.words);
+    let pisa = pisa::Options { budget, ..reading(&source.options.pisa.reading) };
+    Options { include_outside: source.options.include_outside, budget, loader: None, pisa }
+}
+
+/// What reading a program may take.
+pub(crate) fn budget(given: &SourceOptions) -> Budget {
+    Budget { bytes: given.max_source as u64, expansion: given.max_expansion as u64, ..Budget::default() }
 }
 
 /// How programs in PISA are read, from the command line's options.
@@ -78,6 +79,7 @@ fn reading(given: &Reading) -> pisa::Options {
             Alias::Error => pisa::Alias::Refuse,
             Alias::Noop => pisa::Alias::Nothing,
         },
+        budget: Budget::default(),
     }
 }
 
@@ -113,15 +115,19 @@ pub(crate) fn load_for(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let nil_options = compiler_options(&source.options.nil, native)?;
+    let nil_options = compiler_options(&source.options.nil, budget(&source.options), native)?;
     settle(load_with(source, &nil_options, run)?, json, reporter)
 }
 
 /// The compiler's options from the command line's; `native` asks for the form that C is written of, too.
-pub(crate) fn compiler_options(nil: &NilOptions, native: bool) -> anyhow::Result<compiler::compile::Options> {
+pub(crate) fn compiler_options(
+    nil: &NilOptions,
+    budget: Budget,
+    native: bool,
+) -> anyhow::Result<compiler::compile::Options> {
     // C undoes what instructions undo.
     let native = native && nil.uncompute == Uncompute::Always;
-    Ok(compiler::compile::Options { native, ..compile::options(nil)? })
+    Ok(compiler::compile::Options { native, ..compile::options(nil, budget)? })
 }
 
 /// Loads a program with these options of the compiler, which are not taken from the command line.
@@ -131,9 +137,8 @@ fn load_with(
     run: Option<Intended<'_>>,
 ) -> anyhow::Result<Result<Loaded, LoadError>> {
     source.check()?;
-    let max_data = run.and_then(|r| r.given.mem);
-    let load =
-        |options: &compiler::compile::Options| load::load(&source.file, &self::options(source, max_data), options);
+    let mem = run.and_then(|r| r.given.mem);
+    let load = |options: &compiler::compile::Options| load::load(&source.file, &self::options(source, mem), options);
     match (load(nil_options), source.options.nil.uncompute) {
         (Ok(loaded), Uncompute::Auto) => {
             let with = |erase| load(&compiler::compile::Options { erase, ..nil_options.clone() });

@@ -3,6 +3,7 @@
 //! [`Diagnostic`](crate::diagnostic::Diagnostic): an object has no source text
 //! to point at, only sections and addresses.
 
+use pendula_isa::budget::{Exceeded, Resource};
 use pendula_isa::encode::DecodeError;
 use pendula_isa::verify::Problem;
 
@@ -32,17 +33,8 @@ pub enum ObjectError {
         problem: &'static str,
     },
     /// A section or the whole is larger than this program takes.
-    #[error("section `{section}` has {size} {unit}, more than {limit}")]
-    TooLarge {
-        /// The section.
-        section: &'static str,
-        /// Its size.
-        size: u64,
-        /// What is counted.
-        unit: &'static str,
-        /// The most that is accepted.
-        limit: u64,
-    },
+    #[error(transparent)]
+    TooLarge(Exceeded),
     /// Bytes of a section of ours that mean nothing.
     #[error("section `{section}`, byte {offset}: {problem}")]
     Malformed {
@@ -127,7 +119,7 @@ pub enum ObjectError {
 }
 
 /// Code, title and help of each variant, in the order of the codes.
-pub const CODES: [(&str, &str, &str); 15] = [
+pub const CODES: [(&str, &str, &str); 14] = [
     ("P0301", "not a Pendula object", "give an object that `pendula asm` wrote, or a source file ending in `.rasm`"),
     ("P0302", "damaged ELF file", "assemble the source again; `readelf -a` shows what is left of the file"),
     ("P0303", "unknown version of the object format", "assemble the source again with this program"),
@@ -136,7 +128,6 @@ pub const CODES: [(&str, &str, &str); 15] = [
         "a section is missing, doubled or of the wrong kind",
         "assemble the source again; `readelf -S` lists the sections",
     ),
-    ("P0305", "a section is too large", "use less `.space`, or let the program compute what it keeps"),
     ("P0306", "damaged section", "assemble the source again"),
     (
         "P0307",
@@ -175,36 +166,48 @@ pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 impl ObjectError {
+    /// A section of more parts than the limit.
+    pub(super) fn too_large(section: &'static str, limit: u64, unit: &'static str) -> ObjectError {
+        let help = "use less `.space`, or let the program compute what it keeps";
+        ObjectError::TooLarge(
+            Exceeded::new(Resource::Nodes, limit, format!("section `{section}`")).of(unit).instead(help),
+        )
+    }
+
     fn row(&self) -> (&'static str, &'static str, &'static str) {
         CODES[match self {
             ObjectError::NotObject(_) => 0,
             ObjectError::Elf(_) => 1,
             ObjectError::Version { .. } => 2,
-            ObjectError::Section { .. } => 3,
-            ObjectError::TooLarge { .. } => 4,
-            ObjectError::Malformed { .. } => 5,
-            ObjectError::Word { .. } => 6,
-            ObjectError::Pool { .. } => 7,
-            ObjectError::Structure { .. } => 8,
-            ObjectError::Text { .. } => 9,
-            ObjectError::Symbol { .. } => 10,
-            ObjectError::Span { .. } => 11,
-            ObjectError::Lines { .. } => 12,
-            ObjectError::Inst { .. } => 13,
-            ObjectError::Write(_) => 14,
+            // What goes beyond a budget has that one's code.
+            ObjectError::Section { .. } | ObjectError::TooLarge(_) => 3,
+            ObjectError::Malformed { .. } => 4,
+            ObjectError::Word { .. } => 5,
+            ObjectError::Pool { .. } => 6,
+            ObjectError::Structure { .. } => 7,
+            ObjectError::Text { .. } => 8,
+            ObjectError::Symbol { .. } => 9,
+            ObjectError::Span { .. } => 10,
+            ObjectError::Lines { .. } => 11,
+            ObjectError::Inst { .. } => 12,
+            ObjectError::Write(_) => 13,
         }]
     }
 
     /// The code that messages and test files name.
     pub fn code(&self) -> &'static str {
-        self.row().0
+        match self {
+            ObjectError::TooLarge(exceeded) => exceeded.code(),
+            _ => self.row().0,
+        }
     }
 
     /// What to do about it.
-    pub fn help(&self) -> &'static str {
+    pub fn help(&self) -> String {
         match self {
-            ObjectError::Structure { problem, .. } => problem.help(),
-            _ => self.row().2,
+            ObjectError::TooLarge(exceeded) => exceeded.help(),
+            ObjectError::Structure { problem, .. } => problem.help().to_string(),
+            _ => self.row().2.to_string(),
         }
     }
 }

@@ -50,9 +50,8 @@ pub(super) fn is_symbol(profile: Profile, text: &str) -> bool {
 
 /// Checks everything but the encoding of single instructions.
 pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
-    let size = module.data.len() as u64;
-    if size > DATA_LIMIT {
-        return Err(ObjectError::TooLarge { section: ".data", size, unit: "words", limit: DATA_LIMIT });
+    if module.data.len() as u64 > DATA_LIMIT {
+        return Err(ObjectError::too_large(".data", DATA_LIMIT, "words"));
     }
     if let Some(v) = verify(module).1.first() {
         return Err(ObjectError::Structure { address: v.at, problem: v.problem, other: v.other });

@@ -18,6 +18,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pendula_isa::Module;
+use pendula_isa::budget::Resource;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::Reg;
 use pendula_isa::verify::is_row;
@@ -180,10 +181,11 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
         if units.contains_key(&entry) {
             continue;
         }
-        if size > MOST_INSTRUCTIONS {
-            let message =
-                "the translation has more than 2^22 instructions, procedures that share code having each their own";
-            refused.push(Refusal::new(super::TOO_LONG, message, "enclose each procedure in a pair of `BRA`s"));
+        let what = || "the translation, in which procedures that share code have each their own,".to_string();
+        let most = (MOST_INSTRUCTIONS as u64).min(options.read.budget.statements);
+        if let Err(exceeded) = Resource::Nodes.within(most, size as u64, what) {
+            let exceeded = exceeded.of("instructions").instead("enclose each procedure in a pair of `BRA`s");
+            refused.push(Refusal::new(exceeded.code(), exceeded.to_string(), exceeded.help()));
             return Err(refused);
         }
         let unit = walk(&code, entry.unwrap_or(module.flags.entry), entry.is_none());

@@ -41,6 +41,7 @@ mod lex;
 mod print;
 mod read;
 
+use pendula_isa::budget::{Budget, Exceeded};
 use thiserror::Error;
 
 use super::Program;
@@ -55,10 +56,12 @@ pub struct TextError {
     pub column: u32,
     /// What is wrong.
     pub message: String,
+    /// The budget that is spent, if that is what is wrong.
+    pub exceeded: Option<Box<Exceeded>>,
 }
 
-/// How deep blocks may be nested in a text.
-pub const MAX_NESTING: usize = 200;
+/// How deep blocks may be nested in a text at most: what a thread's stack lasts for.
+pub const MAX_NESTING: u32 = 200;
 
 /// The program as text.
 pub fn print(program: &Program) -> String {
@@ -70,7 +73,15 @@ pub fn print(program: &Program) -> String {
 /// # Errors
 /// The first place where it does not follow the grammar, or names something that is not there.
 pub fn parse(text: &str) -> Result<Program, TextError> {
-    read::program(text)
+    parse_within(text, &Budget::default())
+}
+
+/// The same, as far as a budget goes.
+///
+/// # Errors
+/// Those of [`parse`]; a text that is larger than the budget allows, of more statements, or with blocks that are nested deeper.
+pub fn parse_within(text: &str, budget: &Budget) -> Result<Program, TextError> {
+    read::program(text, &budget.at_most(MAX_NESTING, u32::MAX))
 }
 
 /// The words that are no names.

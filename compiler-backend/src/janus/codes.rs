@@ -7,7 +7,6 @@ pendula_isa::diagnostic_codes! {
     NUMBER "P0502" "a number that cannot be read";
     TEXT "P0503" "a text or comment that does not end, or an unknown escape in it";
     SYNTAX "P0504" "something else was expected here";
-    NESTING "P0505" "nested too deep";
     MAIN "P0510" "not exactly one main procedure";
     TWICE "P0511" "a name that is in use already";
     UNKNOWN "P0512" "no such name";

@@ -36,10 +36,14 @@ const SIGNS: &[&str] = &[
 /// The larger set of classic programs.
 const CLASSIC: &[&str] = &["*/", "!=", "#", ":", "\\"];
 
+/// How many errors are told.
+const MAX_ERRORS: usize = 100;
+
 /// The tokens of a text, an end last, and what is wrong with it. In classic programs `;` begins a comment.
+/// No more is read after [`MAX_ERRORS`].
 pub(super) fn tokens(file: u16, text: &str, classic: bool) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer { file, text, at: 0, classic, out: Vec::new(), found: Vec::new() };
-    while lexer.next() {}
+    while lexer.found.len() < MAX_ERRORS && lexer.next() {}
     let end = text.trim_end().len();
     lexer.out.push(Token { tok: Tok::End, span: end..end });
     (lexer.out, lexer.found)
@@ -60,6 +64,17 @@ fn control(text: &str) -> Option<(usize, char)> {
     let found = names.filter(|(name, _)| text.starts_with(**name)).max_by_key(|(name, _)| name.len())?;
     Some((found.0.len(), char::from(found.1)))
 }
+
+/// As much of a text as a message shows.
+pub(super) fn visible_part(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((n, _)) => format!("{}…", text.get(..n).unwrap_or("")),
+        None => text.to_string(),
+    }
+}
+
+/// How many characters of a word messages show.
+const SHOWN: usize = 60;
 
 struct Lexer<'a> {
     file: u16,
@@ -143,6 +158,7 @@ impl Lexer<'_> {
             .unwrap_or((10, lower.as_str()));
         let number = i128::from_str_radix(digits, radix).ok().filter(|n| *n < 1 << 64);
         let well = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+        let text = visible_part(text);
         let message = if well { format!("{text} has no room in 64 bits") } else { format!("`{text}` is no number") };
         self.at += len;
         match number {

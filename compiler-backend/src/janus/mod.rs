@@ -12,6 +12,7 @@ pub mod print;
 mod sema;
 pub mod store;
 
+use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Severity, Sources};
 
 use crate::ir::Program;
@@ -67,13 +68,13 @@ pub fn is_range(says: &str) -> bool {
     says.starts_with(sema::OUTSIDE) || says.starts_with(sema::TOO_FAR)
 }
 
-/// Reads a program.
-pub fn read(sources: &mut Sources, name: &str, text: &str, settings: &Settings) -> Read {
+/// Reads a program, as far as a budget goes.
+pub fn read(sources: &mut Sources, name: &str, text: &str, settings: &Settings, budget: &Budget) -> Read {
     let Some(file) = sources.add(name, text) else { return Read::default() };
     let (tree, diagnostics) = if settings.classic {
-        parser::classic::parse(file, text, settings.entry.as_deref())
+        parser::classic::parse(file, text, settings.entry.as_deref(), budget)
     } else {
-        parser::parse(file, text)
+        parser::parse_within(file, text, budget)
     };
     if let (Some(entry), false) = (&settings.entry, settings.classic) {
         let message = format!("a run of a program in Janus begins with `main`, not with `{entry}`");

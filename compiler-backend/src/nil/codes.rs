@@ -9,7 +9,6 @@ pendula_isa::diagnostic_codes! {
     SYNTAX "P0404" "something else was expected here";
     NO_END "P0405" "a block without its end";
     STATEMENT "P0406" "not a statement";
-    NESTING "P0407" "nested too deep";
     TOO_MANY "P0408" "more errors than are shown";
     STRAY "P0409" "an end or else without its block";
     IRREVERSIBLE "P0410" "an assignment that cannot be undone";

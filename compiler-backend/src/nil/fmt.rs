@@ -7,6 +7,7 @@
 //! of ranges), one after commas, at most one blank line in a row. `<-`, `->`
 //! and `xor=` become `←`, `→` and `⊻=`. Skipped host code is left alone.
 
+use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::Diagnostic;
 
 use super::ast::{AssignOp, Binary, Span};
@@ -16,7 +17,7 @@ use super::token::{Kw, Tok, Token};
 
 /// Lays a program out. A program with errors is not laid out; they are given back.
 pub fn format_source(text: &str) -> Result<String, Vec<Diagnostic>> {
-    let (_, diagnostics, notes) = parse_with_notes(0, text);
+    let (_, diagnostics, notes) = parse_with_notes(0, text, &Budget::default());
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }

@@ -13,16 +13,17 @@ pub mod sema;
 mod token;
 pub mod types;
 
+use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Place, Severity, Sources};
 
 use sema::Input;
 
 /// Reads a program and the library modules that it uses. The program comes first.
-pub fn read(sources: &mut Sources, name: &str, text: String) -> (Vec<Input>, Vec<Diagnostic>) {
+pub fn read(sources: &mut Sources, name: &str, text: String, budget: &Budget) -> (Vec<Input>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let mut inputs = Vec::new();
     let mut wanted: Vec<(ast::Name, u16)> = Vec::new();
-    add(sources, name, text, false, &mut inputs, &mut wanted, &mut diagnostics);
+    add(sources, name, text, Some(budget), &mut inputs, &mut wanted, &mut diagnostics);
     let mut done: Vec<&'static str> = Vec::new();
     while let Some((module, file)) = wanted.pop() {
         let Some(files) = library::find(&module.text) else {
@@ -43,7 +44,7 @@ pub fn read(sources: &mut Sources, name: &str, text: String) -> (Vec<Input>, Vec
                     sources,
                     &format!("<library>/{name}.nil"),
                     text.to_string(),
-                    true,
+                    None,
                     &mut inputs,
                     &mut wanted,
                     &mut diagnostics,
@@ -58,13 +59,15 @@ fn add(
     sources: &mut Sources,
     name: &str,
     text: String,
-    library: bool,
+    given: Option<&Budget>,
     inputs: &mut Vec<Input>,
     wanted: &mut Vec<(ast::Name, u16)>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let Some(file) = sources.add(name, text.clone()) else { return };
-    let (tree, found) = parser::parse(file, &text);
+    // The library is our own: it is within every budget.
+    let library = given.is_none();
+    let (tree, found) = parser::parse_within(file, &text, given.unwrap_or(&Budget::default()));
     diagnostics.extend(found);
     for (what, span) in &tree.skipped {
         let mut d = Diagnostic::warning(codes::SKIPPED, format!("host code is skipped: {what}"));

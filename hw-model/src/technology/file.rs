@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use pendula_isa::GateClass;
+use pendula_isa::budget::{Budget, Exceeded, Resource};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -19,7 +20,12 @@ pub struct TechnologyError {
     pub message: String,
     /// Where in the file, in bytes.
     pub span: Option<Range<usize>>,
+    /// The budget that is spent, if that is what is wrong.
+    pub exceeded: Option<Box<Exceeded>>,
 }
+
+/// How deep tables and lists may be nested: the TOML reader calls itself for each level, and counts some levels twice.
+const MOST: u32 = 30;
 
 type Number = Spanned<f64>;
 type Text = Spanned<String>;
@@ -86,7 +92,7 @@ tables! {
 }
 
 fn error<T>(message: impl Into<String>, span: Range<usize>) -> Result<T, TechnologyError> {
-    Err(TechnologyError { message: message.into(), span: Some(span) })
+    Err(TechnologyError { message: message.into(), span: Some(span), exceeded: None })
 }
 
 /// A number that is finite and above zero.
@@ -145,6 +151,23 @@ impl Technology {
     /// # Errors
     /// Bad TOML; unknown and missing keys; figures out of range; a table without a source; parts that do not fit together.
     pub fn parse(text: &str) -> Result<Technology, TechnologyError> {
+        Technology::parse_within(text, &Budget::default())
+    }
+
+    /// The most bytes that a technology has.
+    pub const BYTES: u64 = 1 << 20;
+
+    /// The same, as far as a budget goes.
+    ///
+    /// # Errors
+    /// Those of [`Technology::parse`]; text that is larger than the budget allows or than [`Technology::BYTES`], and tables and lists that are
+    /// nested deeper.
+    pub fn parse_within(text: &str, budget: &Budget) -> Result<Technology, TechnologyError> {
+        let bytes = budget.bytes.min(Technology::BYTES);
+        Resource::Bytes
+            .within(bytes, text.len() as u64, || "the technology".to_string())
+            .map_err(|e| spent(e, 0..0))?;
+        nested(text, &budget.at_most(MOST, u32::MAX))?;
         let file: File = toml::from_str(text).map_err(|e| explain(&e))?;
         if file.name.get_ref().trim().is_empty() {
             return error("`name` is empty", file.name.span());
@@ -163,6 +186,57 @@ impl Technology {
         }
         Ok(Technology { name: file.name.into_inner(), title: file.title, sources, latency, energy })
     }
+}
+
+fn spent(exceeded: Exceeded, span: Range<usize>) -> TechnologyError {
+    let exceeded = exceeded.instead("a technology has tables of numbers, and lists of numbers in them");
+    TechnologyError { message: exceeded.to_string(), span: Some(span), exceeded: Some(Box::new(exceeded)) }
+}
+
+/// Looks how deep tables and lists are nested: by brackets, and by the points in the names of keys. Texts and comments are passed over.
+fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError> {
+    let what = || "this table or list".to_string();
+    let (mut open, mut points) = (0u32, 0u32);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let at = text.len() - rest.len();
+        let len = match c {
+            '"' | '\'' => text_end(rest, c),
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            _ => c.len_utf8(),
+        };
+        match c {
+            '[' | '{' => (open, points) = (open + 1, 0),
+            ']' | '}' => (open, points) = (open.saturating_sub(1), 0),
+            '.' => points += 1,
+            '=' | ',' | '\n' => points = 0,
+            _ => {}
+        }
+        budget.nested(open.saturating_add(points), what).map_err(|e| spent(e, at..at + c.len_utf8()))?;
+        rest = rest.get(len..).unwrap_or("");
+    }
+    Ok(())
+}
+
+/// How long the text is that begins here with such quotes; of one that does not end, its line.
+fn text_end(rest: &str, quote: char) -> usize {
+    let three = match quote {
+        '"' => "\"\"\"",
+        _ => "\'\'\'",
+    };
+    if let Some(inner) = rest.strip_prefix(three) {
+        return inner.find(three).map_or(rest.len(), |n| n + 6);
+    }
+    let mut escaped = false;
+    for (n, c) in rest.char_indices().skip(1) {
+        match c {
+            '\n' => return n,
+            '\\' if quote == '"' && !escaped => escaped = true,
+            c if c == quote && !escaped => return n + 1,
+            _ => escaped = false,
+        }
+    }
+    rest.len()
 }
 
 /// A mistake that the TOML reader found, in our words where a unit may be meant.
@@ -192,7 +266,7 @@ fn explain(e: &toml::de::Error) -> TechnologyError {
             _ => format!("a table is wanted, and not the {found}"),
         };
     }
-    TechnologyError { message, span: e.span() }
+    TechnologyError { message, span: e.span(), exceeded: None }
 }
 
 /// One whole number of cycles for every gate class.

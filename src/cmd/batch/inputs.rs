@@ -172,13 +172,14 @@ type Compiled = (Result<Loaded, load::LoadError>, Plan, bool);
 fn compiled(files: &[File], source: &Source, run: Intended<'_>) -> anyhow::Result<Compiled> {
     let mut nil = source.options.nil.clone();
     let text = nil.args.take();
-    let options = cmd::compiler_options(&nil, cmd::wants_c(Some(run)))?;
+    let budget = cmd::budget(&source.options);
+    let options = cmd::compiler_options(&nil, budget, cmd::wants_c(Some(run)))?;
     // Without arguments, every parameter is to be given by a file.
-    let arguments = text.map(|text| arguments::parse(&text)).transpose().context("--args")?;
+    let arguments = text.map(|text| arguments::parse_within(&text, &budget)).transpose().context("--args")?;
     let arguments = arguments.map(|list| list.into_iter().map(|a| (!is_open(&a)).then_some(a)).collect::<Vec<_>>());
-    let bytes = load::read_bytes(&source.file, source.options.max_source)?;
+    let bytes = load::read_source(&source.file, &budget)?;
     let program = load::text_of(&source.file, bytes)?;
-    let (inputs, _) = read(&mut Sources::default(), display_name(&source.file), program);
+    let (inputs, _) = read(&mut Sources::default(), display_name(&source.file), program, &budget);
     let entries = entries(&inputs, nil.entry.as_deref());
     let Some(parameters) = chosen(&entries, arguments.as_deref(), files) else {
         // There is nothing to run, and the compiler says why.

@@ -71,7 +71,7 @@ impl Lexer<'_> {
     }
 
     fn error(&self, message: &str) -> TextError {
-        TextError { line: self.line, column: self.column, message: message.to_owned() }
+        TextError { line: self.line, column: self.column, message: message.to_owned(), exceeded: None }
     }
 
     fn skip(&mut self) {

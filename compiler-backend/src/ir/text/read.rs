@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use pendula_isa::budget::{Budget, Exceeded};
 use pendula_isa::num::decimal::{parse_f, parse_l, parse_q};
 use pendula_isa::table::{Func, Row};
 use pendula_isa::{Acc, Cond, Format, Ty};
 
 use super::lex::{Placed, Token, words};
 use super::print::{self, REASONS, param_type, row_type};
-use super::{MAX_NESTING, TextError, WORDS};
+use super::{TextError, WORDS};
 use crate::ir::{
     At, Block, Care, Condition, Fun, Function, Loc, Mem, Operand, Param, Place, Program, Region, RegionInfo, Step,
     Stmt, Test, Var, VarInfo, Why,
@@ -30,7 +31,9 @@ fn table<'a>(names: impl Iterator<Item = &'a str>) -> Table {
 struct Reader {
     words: Vec<Placed>,
     at: usize,
-    nesting: usize,
+    budget: Budget,
+    nesting: u32,
+    statements: u64,
     format: Format,
     program: Program,
     functions: Table,
@@ -54,11 +57,19 @@ pub(super) fn constant(text: &str, ty: Ty, format: Format) -> Option<u64> {
     }
 }
 
-pub(super) fn program(text: &str) -> Read<Program> {
+/// The error that the budget is spent.
+fn spent(exceeded: Exceeded, line: u32, column: u32) -> TextError {
+    TextError { line, column, message: exceeded.to_string(), exceeded: Some(Box::new(exceeded)) }
+}
+
+pub(super) fn program(text: &str, budget: &Budget) -> Read<Program> {
+    budget.large(text.len() as u64, || "the text".to_string()).map_err(|e| spent(e, 1, 1))?;
     let mut r = Reader {
         words: words(text)?,
         at: 0,
+        budget: *budget,
         nesting: 0,
+        statements: 0,
         format: Format::default(),
         program: Program::default(),
         functions: Table::new(),
@@ -128,7 +139,12 @@ impl Reader {
 
     fn error(&self, message: impl Into<String>) -> TextError {
         let (line, column) = self.words.get(self.at).or(self.words.last()).map_or((1, 1), |w| (w.line, w.column));
-        TextError { line, column, message: message.into() }
+        TextError { line, column, message: message.into(), exceeded: None }
+    }
+
+    fn spent(&self, exceeded: Exceeded) -> TextError {
+        let at = self.error("");
+        spent(exceeded, at.line, at.column)
     }
 
     fn next(&mut self) -> Token {
@@ -359,9 +375,8 @@ impl Reader {
 
     fn block(&mut self) -> Read<Block> {
         self.sign("{")?;
-        if self.nesting >= MAX_NESTING {
-            return Err(self.error("blocks are nested too deep"));
-        }
+        let within = self.budget.nested(self.nesting + 1, || "this block".to_string());
+        within.map_err(|e| self.spent(e.instead("take a part of it into a function")))?;
         self.nesting += 1;
         let block = self.statements();
         self.nesting -= 1;
@@ -372,6 +387,9 @@ impl Reader {
     fn statements(&mut self) -> Read<Block> {
         let mut block = Block::new();
         while !self.is_sign("}") {
+            self.statements += 1;
+            let within = self.budget.program(self.statements, || "the program".to_string());
+            within.map_err(|e| self.spent(e.instead("use loops and functions")))?;
             block.push(self.statement()?);
         }
         Ok(block)

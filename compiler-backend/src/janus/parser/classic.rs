@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::Diagnostic;
 
 use super::{Parsed, Parser, Stop};
@@ -11,7 +12,7 @@ use crate::janus::ast::{
     AssignOp, BinOp, Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Procedure, Span, Stmt, StmtKind, Tree, UnOp,
 };
 use crate::janus::codes;
-use crate::janus::lexer::{Tok, tokens};
+use crate::janus::lexer::Tok;
 
 /// Words that are no names.
 const RESERVED: &[&str] = &[
@@ -56,10 +57,9 @@ const STATEMENTS: &str = "statements are `x += e`, `x -= e`, `x ^= e`, `x <=> y`
 const ENTRY: &str = "main.entry";
 
 /// The tree of a text. A run begins with the procedure `entry`; without one with `main`, or else the last.
-pub fn parse(file: u16, text: &str, entry: Option<&str>) -> (Tree, Vec<Diagnostic>) {
-    let (tokens, found) = tokens(file, text, true);
-    let failed = !found.is_empty();
-    let mut p = Parser { file, text, tokens, at: 0, found, depth: 0 };
+pub fn parse(file: u16, text: &str, entry: Option<&str>, budget: &Budget) -> (Tree, Vec<Diagnostic>) {
+    let mut p = Parser::new(file, text, true, budget);
+    let failed = !p.found.is_empty();
     let tree = if failed { Err(Stop) } else { p.classic(entry) };
     (tree.unwrap_or_default(), p.found)
 }
@@ -142,6 +142,7 @@ impl Parser<'_> {
         const ENDS: &[&str] = &["then", "else", "fi", "do", "loop", "until", "procedure"];
         let mut out = Vec::new();
         while !self.is_end() && !ENDS.contains(&self.lower().as_str()) {
+            self.counted()?;
             out.push(self.nested(Self::plain_statement)?);
         }
         Ok(out)
@@ -219,10 +220,12 @@ impl Parser<'_> {
         let start = self.start();
         let name = self.plain_name("a variable")?;
         let mut indices = Vec::new();
+        self.height = 0;
         if self.eat_sign("[") {
             indices.push(self.plain_expr(0)?);
             self.sign("]", "an index stands in brackets: `a[i]`")?;
         }
+        self.high(self.height + 1)?;
         Ok(Lval { name, indices, span: self.since(start) })
     }
 
@@ -230,14 +233,13 @@ impl Parser<'_> {
         let Some(signs) = LEVELS.get(level) else { return self.nested(Self::plain_term) };
         let start = self.start();
         let mut left = self.plain_expr(level + 1)?;
-        let mut count = 0;
         while let Tok::Sign(sign) = self.token().tok
             && let Some((_, op)) = signs.iter().find(|(s, _)| *s == sign)
         {
-            count += 1;
-            self.long(count)?;
+            let height = self.height;
             self.at += 1;
             let right = self.plain_expr(level + 1)?;
+            self.high(height.max(self.height) + 1)?;
             let kind = ExprKind::Binary(*op, Box::new(left), Box::new(right));
             left = Expr { kind, span: self.since(start), closed: false };
         }
@@ -261,10 +263,13 @@ impl Parser<'_> {
                     "!" => UnOp::Not,
                     _ => UnOp::Complement,
                 };
-                ExprKind::Unary(op, Box::new(self.nested(Self::plain_term)?))
+                let of = self.nested(Self::plain_term)?;
+                self.high(self.height + 1)?;
+                ExprKind::Unary(op, Box::new(of))
             }
             Tok::Number(n) => {
                 self.at += 1;
+                self.height = 1;
                 ExprKind::Num(n)
             }
             _ if self.is_plain_name() => ExprKind::Place(self.plain_lval()?),

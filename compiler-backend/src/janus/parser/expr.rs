@@ -43,12 +43,11 @@ impl Parser<'_> {
         }
         let start = self.start();
         let mut left = self.level(level - 1)?;
-        let mut count = 0;
         while let Some(op) = self.operator(level) {
-            count += 1;
-            self.long(count)?;
+            let height = self.height;
             self.at += 1;
             let right = self.level(level - 1)?;
+            self.high(height.max(self.height) + 1)?;
             let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));
             left = Expr { kind, span: self.since(start), closed: false };
         }
@@ -70,12 +69,14 @@ impl Parser<'_> {
         if let Some(op) = op {
             self.at += 1;
             let of = self.nested(Self::unary)?;
+            self.high(self.height + 1)?;
             return Ok(Expr { kind: ExprKind::Unary(op, Box::new(of)), span: self.since(start), closed: false });
         }
         let cast = IntTy::named(self.word_of(self.ahead(1)));
         if let (true, Some(ty), Tok::Sign(")")) = (self.is_sign("("), cast, &self.ahead(2).tok) {
             self.at += 3;
             let of = self.nested(Self::unary)?;
+            self.high(self.height + 1)?;
             return Ok(Expr { kind: ExprKind::Cast(ty, Box::new(of)), span: self.since(start), closed: false });
         }
         self.term()
@@ -85,6 +86,7 @@ impl Parser<'_> {
         const HELP: &str =
             "an expression is made of numbers, variables, `(…)`, `empty(s)`, `top(s)`, `size(s)` and operators";
         let start = self.start();
+        self.height = 1;
         let kind = match self.token().tok.clone() {
             Tok::Sign("(") => {
                 self.at += 1;
@@ -145,10 +147,13 @@ impl Parser<'_> {
         let start = self.start();
         let name = self.name("a variable")?;
         let mut indices = Vec::new();
+        let mut height = 0;
         while self.eat_sign("[") {
             indices.push(self.expr()?);
+            height = height.max(self.height);
             self.sign("]", "an index stands in brackets: `a[i]`")?;
         }
+        self.high(height + 1)?;
         Ok(Lval { name, indices, span: self.since(start) })
     }
 }

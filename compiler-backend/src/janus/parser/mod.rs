@@ -4,14 +4,15 @@ pub mod classic;
 mod expr;
 mod stmt;
 
+use pendula_isa::budget::{Budget, Exceeded, Resource};
 use pendula_isa::diagnostic::{Diagnostic, Place};
 
 use super::ast::{Decl, DeclTy, Expr, IntTy, Mode, Name, Procedure, Span, Tree};
 use super::codes;
-use super::lexer::{Tok, Token, tokens};
+use super::lexer::{Tok, Token, tokens, visible_part};
 
-/// How deep statements and expressions may be nested.
-const MAX_NESTING: usize = 120;
+/// How deep statements and expressions may be nested at most, and how high the tree of an expression may be: what a thread's stack lasts for.
+const MOST: (u32, u32) = (200, 10_000);
 
 /// Words that are no names.
 const RESERVED: &[&str] = &[
@@ -51,9 +52,6 @@ const SOFT: &[&str] = &[
     "assert", "iterate", "by", "to", "end", "ancilla", "constant", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
 ];
 
-/// How many operators of one level may stand side by side.
-const MAX_CHAIN: usize = 1000;
-
 /// A fault was reported.
 pub(super) struct Stop;
 
@@ -61,9 +59,13 @@ type Parsed<T> = Result<T, Stop>;
 
 /// The tree of a text, as far as it could be read, and what there is to say.
 pub fn parse(file: u16, text: &str) -> (Tree, Vec<Diagnostic>) {
-    let (tokens, found) = tokens(file, text, false);
-    let failed = !found.is_empty();
-    let mut parser = Parser { file, text, tokens, at: 0, found, depth: 0 };
+    parse_within(file, text, &Budget::default())
+}
+
+/// The same, as far as a budget goes.
+pub fn parse_within(file: u16, text: &str, budget: &Budget) -> (Tree, Vec<Diagnostic>) {
+    let mut parser = Parser::new(file, text, false, budget);
+    let failed = !parser.found.is_empty();
     let mut tree = Tree::default();
     if !failed {
         while !parser.is_end() {
@@ -82,10 +84,20 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     found: Vec<Diagnostic>,
-    depth: usize,
+    budget: Budget,
+    depth: u32,
+    /// The height of the expression read last.
+    height: u32,
+    statements: u64,
 }
 
 impl<'a> Parser<'a> {
+    fn new(file: u16, text: &'a str, classic: bool, budget: &Budget) -> Parser<'a> {
+        let (tokens, found) = tokens(file, text, classic);
+        let budget = budget.at_most(MOST.0, MOST.1);
+        Parser { file, text, tokens, at: 0, found, budget, depth: 0, height: 0, statements: 0 }
+    }
+
     fn token(&self) -> &Token {
         &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
@@ -144,7 +156,7 @@ impl<'a> Parser<'a> {
         let found = match &token.tok {
             Tok::End => "the end of the text".to_string(),
             Tok::Text(_) => "a text".to_string(),
-            _ => format!("`{}`", self.text.get(token.span.clone()).unwrap_or("")),
+            _ => format!("`{}`", visible_part(self.text.get(token.span.clone()).unwrap_or(""))),
         };
         let span = token.span.clone();
         self.fail(codes::SYNTAX, span, format!("{what} was expected here, found {found}"), help)
@@ -180,10 +192,8 @@ impl<'a> Parser<'a> {
 
     /// Something nested.
     fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= MAX_NESTING {
-            let span = self.token().span.clone();
-            let message = format!("this is nested more than {MAX_NESTING} deep");
-            return self.fail(codes::NESTING, span, message, "take a part of it into a procedure or a local variable");
+        if let Err(exceeded) = self.budget.nested(self.depth + 1, || "this".to_string()) {
+            return self.exceeded(&exceeded.instead("take a part of it into a procedure or a local variable"));
         }
         self.depth += 1;
         let out = part(self);
@@ -191,14 +201,30 @@ impl<'a> Parser<'a> {
         out
     }
 
-    /// So many operators of one level stand side by side.
-    fn long(&mut self, count: usize) -> Parsed<()> {
-        if count <= MAX_CHAIN {
-            return Ok(());
+    /// The expression read last is so high: of operators that stand side by side, each takes what the ones before it give.
+    fn high(&mut self, height: u32) -> Parsed<()> {
+        self.height = height;
+        let limit = u64::from(self.budget.height);
+        match Resource::Depth.within(limit, height.into(), || "this expression, operator upon operator,".to_string()) {
+            Ok(()) => Ok(()),
+            Err(exceeded) => self.exceeded(&exceeded.instead("take a part of it into a local variable")),
         }
-        let span = self.token().span.clone();
-        let message = format!("more than {MAX_CHAIN} operators stand side by side here");
-        self.fail(codes::NESTING, span, message, "take a part of it into a local variable")
+    }
+
+    /// One more statement.
+    fn counted(&mut self) -> Parsed<()> {
+        self.statements += 1;
+        match self.budget.program(self.statements, || "the program".to_string()) {
+            Ok(()) => Ok(()),
+            Err(exceeded) => self.exceeded(&exceeded.instead("use loops and procedures instead of so many copies")),
+        }
+    }
+
+    /// The budget is spent here.
+    fn exceeded<T>(&mut self, exceeded: &Exceeded) -> Parsed<T> {
+        let place = Place { file: self.file, span: self.token().span.clone() };
+        self.found.push(exceeded.diagnostic().at(place, ""));
+        Err(Stop)
     }
 
     /// A list in parentheses.

@@ -16,6 +16,7 @@ impl Parser<'_> {
         let mut out = Vec::new();
         let ends = |p: &Self| p.is_end() || (until.iter().any(|w| p.is_word(w)) && !p.is_target());
         while !ends(self) {
+            self.counted()?;
             out.push(self.nested(Self::statement)?);
         }
         if out.is_empty() {

@@ -116,7 +116,7 @@ impl Parser<'_> {
                 Ok(head) => loops.push(head),
                 Err(failed) => break Err(failed),
             }
-            if self.depth + loops.len() >= super::MAX_DEPTH {
+            if self.is_deepest(loops.len()) {
                 break Err(self.too_deep());
             }
             if !self.goes_on(Tok::Comma) {

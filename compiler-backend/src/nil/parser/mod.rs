@@ -13,6 +13,7 @@ mod stmt;
 mod text;
 mod types;
 
+use pendula_isa::budget::{Budget, Exceeded, Resource};
 use pendula_isa::diagnostic::{Diagnostic, Place};
 
 use super::ast::{Expr, ExprKind, File, Name, Span};
@@ -20,11 +21,9 @@ use super::codes;
 use super::lexer::Lexer;
 use super::token::{Kw, Tok, Token};
 
-/// How deep statements and expressions may stand inside each other.
-const MAX_DEPTH: usize = 200;
-
-/// How high the tree of one expression may be: also `1 + 1 + 1 + …` makes a high tree.
-const MAX_HEIGHT: usize = 500;
+/// How deep statements and expressions may stand inside each other at most, and how high the tree of one expression may be, of which also
+/// `1 + 1 + 1 + …` makes a high one: what a thread's stack lasts for.
+const MOST: (u32, u32) = (200, 500);
 
 /// How many errors are shown.
 const MAX_ERRORS: usize = 100;
@@ -104,6 +103,8 @@ struct Parser<'a> {
     lost: usize,
     /// Whether there have been too many errors.
     stopped: bool,
+    budget: Budget,
+    statements: u64,
     depth: usize,
     /// The height of the expression read last.
     height: usize,
@@ -137,12 +138,17 @@ struct Parser<'a> {
 
 /// Reads a file. Never fails: gives what could be read, and all errors, at most a hundred.
 pub fn parse(file: u16, text: &str) -> (File, Vec<Diagnostic>) {
-    let (tree, diagnostics, _) = parse_with_notes(file, text);
+    parse_within(file, text, &Budget::default())
+}
+
+/// The same, as far as a budget goes.
+pub fn parse_within(file: u16, text: &str, budget: &Budget) -> (File, Vec<Diagnostic>) {
+    let (tree, diagnostics, _) = parse_with_notes(file, text, budget);
     (tree, diagnostics)
 }
 
 /// Reads a file, and notes what the formatter needs.
-pub(crate) fn parse_with_notes(file: u16, text: &str) -> (File, Vec<Diagnostic>, Notes) {
+pub(crate) fn parse_with_notes(file: u16, text: &str, budget: &Budget) -> (File, Vec<Diagnostic>, Notes) {
     let mut parser = Parser {
         file,
         cursor: Cursor::new(Lexer::new(text, 0, text.len())),
@@ -158,6 +164,8 @@ pub(crate) fn parse_with_notes(file: u16, text: &str) -> (File, Vec<Diagnostic>,
         muted: 0,
         lost: 0,
         stopped: false,
+        budget: budget.at_most(MOST.0, MOST.1),
+        statements: 0,
         depth: 0,
         height: 0,
         lines: true,
@@ -266,14 +274,13 @@ impl<'a> Parser<'a> {
 
     /// Says that there are too many errors, and goes to the end of the file.
     fn stop(&mut self) {
-        let end = self.cursor.lexer.text().len();
         let place = self.place(self.cursor.token.start..self.cursor.token.end);
         let more = Diagnostic::error(codes::TOO_MANY, format!("there may be more than these {MAX_ERRORS} errors"))
             .at(place, "reading stopped here")
             .help("correct the first ones and try again; later ones often follow from them");
         self.diagnostics.push(more);
         self.stopped = true;
-        self.cursor = Cursor::new(Lexer::new(self.cursor.lexer.text(), end, end));
+        self.leave();
     }
 
     /// Reports that the next token is not what should stand here.
@@ -349,7 +356,7 @@ impl<'a> Parser<'a> {
 
     /// Runs `inner` one level deeper.
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= MAX_DEPTH {
+        if self.is_deepest(0) {
             return Err(self.too_deep());
         }
         self.depth += 1;
@@ -361,18 +368,45 @@ impl<'a> Parser<'a> {
     fn too_deep(&mut self) -> Failed {
         let token = self.token();
         let help = "compute a part into an ancilla, or move a part into a function of its own";
-        self.error(codes::NESTING, token.start..token.end, "this is nested too deep", help)
+        let exceeded = Exceeded::new(Resource::Depth, self.budget.depth.into(), "this").instead(help);
+        let place = self.place(token.start..token.end);
+        self.report(exceeded.diagnostic().at(place, ""))
+    }
+
+    /// One more statement. When there are too many, no more is read.
+    fn counted(&mut self) {
+        self.statements += 1;
+        let Err(exceeded) = self.budget.program(self.statements, || "the program".to_string()) else { return };
+        let place = self.place(self.stmt_start..self.last_end.max(self.stmt_start));
+        let exceeded = exceeded.instead("use loops and functions instead of so many copies");
+        self.report(exceeded.diagnostic().at(place, ""));
+        self.stopped = true;
+        self.leave();
+    }
+
+    /// Goes to the end of the file.
+    fn leave(&mut self) {
+        let end = self.cursor.lexer.text().len();
+        self.cursor = Cursor::new(Lexer::new(self.cursor.lexer.text(), end, end));
+    }
+
+    /// Whether nothing more may be nested in what is here, with so many levels more.
+    fn is_deepest(&self, more: usize) -> bool {
+        (self.depth + more) as u64 >= u64::from(self.budget.depth)
     }
 
     /// Makes an expression of a part, or two parts, the higher of which is `height` high.
     fn build(&mut self, kind: ExprKind, span: Span, height: usize) -> Parsed<Expr> {
         self.height = height + 1;
-        if self.height > MAX_HEIGHT {
+        let limit = u64::from(self.budget.height);
+        let what = || "this expression, operator upon operator,".to_string();
+        if let Err(exceeded) = Resource::Depth.within(limit, self.height as u64, what) {
             let help = "compute a part into an ancilla: `a ← 0.0`, `a += …`";
             let end = span.end;
             let start = span.start.max(end.saturating_sub(1));
             self.too_long = true;
-            return Err(self.error(codes::NESTING, start..end, "this expression is too long", help));
+            let place = self.place(start..end);
+            return Err(self.report(exceeded.instead(help).diagnostic().at(place, "")));
         }
         Ok(Expr { kind, span })
     }

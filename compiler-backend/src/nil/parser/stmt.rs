@@ -34,6 +34,7 @@ impl Parser<'_> {
                 // What goes on where it should end may mean something else.
                 if self.statement_end().is_ok() {
                     stmts.push(stmt);
+                    self.counted();
                     continue;
                 }
             }
