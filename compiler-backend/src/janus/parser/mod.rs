@@ -12,7 +12,7 @@ use super::codes;
 use super::lexer::{Tok, Token, tokens, visible_part};
 
 /// How deep statements and expressions may be nested at most, and how high the tree of an expression may be: what a thread's stack lasts for.
-const MOST: (u32, u32) = (200, 10_000);
+const MOST: (u32, u32) = (200, 2000);
 
 /// Words that are no names.
 const RESERVED: &[&str] = &[
