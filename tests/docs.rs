@@ -187,7 +187,7 @@ fn errors() -> String {
             [Resource::Depth, Resource::Nodes, Resource::Bytes, Resource::Steps].into_iter().find(|r| r.code() == code);
         let resource = resource.unwrap_or_else(|| panic!("{code} is of no resource"));
         let exceeded = Exceeded::new(resource, 0, "");
-        full_entry(&mut out, code, title, exceeded.help());
+        full_entry(&mut out, code, title, &exceeded.help());
     }
 
     out.push_str(

@@ -63,7 +63,7 @@ fn macros_within_macros_are_bounded() {
 #[test]
 fn a_technology_has_an_end() {
     let (code, _, err) = run(&["energy", "examples/fib.rasm", "--tech", "/dev/zero"], "");
-    let said = "error[P0092]: `/dev/zero` is larger than 1048576 bytes\n  |\n  = help: no technology is that large: name one that is\n";
+    let said = "error[P0092]: `/dev/zero` is larger than 1048576 bytes\n |\n = help: no technology is that large: name one that is\n";
     assert_eq!((code, err.as_str()), (2, said));
 }
 
