@@ -102,7 +102,7 @@ pub enum LoadError {
     },
     /// It is larger than allowed.
     #[error(transparent)]
-    TooLarge(Exceeded),
+    TooLarge(Box<Exceeded>),
     /// It is neither an object nor UTF-8 text.
     #[error("{path} is neither an object nor UTF-8 text (byte {offset})")]
     NotText {
@@ -132,14 +132,16 @@ pub fn read_bytes(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
         std::fs::File::open(path).map_err(fail)?.take(most).read_to_end(&mut bytes).map_err(fail)?;
     }
     let what = || format!("`{}`", display_name(path));
-    budget.large(bytes.len() as u64, what).map_err(LoadError::TooLarge)?;
+    budget.large(bytes.len() as u64, what).map_err(|e| LoadError::TooLarge(Box::new(e)))?;
     Ok(bytes)
 }
 
 /// The same of a program, for which the command line has an option.
 pub fn read_source(path: &str, budget: &Budget) -> Result<Vec<u8>, LoadError> {
     read_bytes(path, budget).map_err(|e| match e {
-        LoadError::TooLarge(e) => LoadError::TooLarge(e.instead("divide the program").raised_by("--max-source")),
+        LoadError::TooLarge(e) => {
+            LoadError::TooLarge(Box::new(e.instead("divide the program").raised_by("--max-source")))
+        }
         e => e,
     })
 }

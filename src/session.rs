@@ -139,7 +139,9 @@ pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>,
 pub(crate) fn technology(path: &str) -> anyhow::Result<Technology> {
     let budget = Budget { bytes: Technology::BYTES, ..Budget::default() };
     let bytes = load::read_bytes(path, &budget).map_err(|e| match e {
-        LoadError::TooLarge(e) => LoadError::TooLarge(e.instead("no technology is that large: name one that is")),
+        LoadError::TooLarge(e) => {
+            LoadError::TooLarge(Box::new(e.instead("no technology is that large: name one that is")))
+        }
         e => e,
     })?;
     let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("{path} is not UTF-8 text"))?;

@@ -116,7 +116,7 @@ impl Expected {
         let known = ["--pendvm-bugs", "--alias=noop", "--show-raw", "--strict", "--reverse"];
         assert!(self.options.iter().all(|o| known.contains(&o.as_str())), "{:?}", self.options);
         let alias = if self.has("--alias=noop") { Alias::Nothing } else { Alias::Refuse };
-        Options { pendvm_bugs: self.has("--pendvm-bugs"), strict: self.has("--strict"), alias }
+        Options { pendvm_bugs: self.has("--pendvm-bugs"), strict: self.has("--strict"), alias, ..Options::default() }
     }
 }
 

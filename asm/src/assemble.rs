@@ -29,6 +29,7 @@ use crate::{pairs, resolve, routine};
 pub type Loader = Box<dyn Fn(&Path) -> io::Result<String>>;
 
 /// What a program may take, and how its files are found.
+#[derive(Default)]
 pub struct Options {
     /// Whether `.include` may reach outside the folder of the root file.
     pub include_outside: bool,
@@ -38,17 +39,6 @@ pub struct Options {
     pub loader: Option<Loader>,
     /// How PISA is read.
     pub pisa: crate::pisa::Options,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            include_outside: false,
-            budget: Budget::default(),
-            loader: None,
-            pisa: crate::pisa::Options::default(),
-        }
-    }
 }
 
 /// What comes of a source file.

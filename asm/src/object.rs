@@ -254,7 +254,7 @@ pub fn read(bytes: &[u8]) -> Result<Module, ObjectError> {
 pub fn read_within(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
     budget.large(bytes.len() as u64, || "the object".to_string()).map_err(|e| {
         let exceeded = e.instead("divide the program").raised_by("--max-source");
-        ObjectError::TooLarge(exceeded)
+        ObjectError::TooLarge(Box::new(exceeded))
     })?;
     if !is_object(bytes) {
         return Err(ObjectError::NotObject("it is not an ELF file"));

@@ -13,6 +13,15 @@ pub(crate) enum Trouble {
     Exceeded(Exceeded),
 }
 
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Trouble::Said(message) => f.write_str(message),
+            Trouble::Exceeded(exceeded) => exceeded.fmt(f),
+        }
+    }
+}
+
 impl From<String> for Trouble {
     fn from(said: String) -> Trouble {
         Trouble::Said(said)

@@ -34,7 +34,7 @@ pub enum ObjectError {
     },
     /// A section or the whole is larger than this program takes.
     #[error(transparent)]
-    TooLarge(Exceeded),
+    TooLarge(Box<Exceeded>),
     /// Bytes of a section of ours that mean nothing.
     #[error("section `{section}`, byte {offset}: {problem}")]
     Malformed {
@@ -169,9 +169,8 @@ impl ObjectError {
     /// A section of more parts than the limit.
     pub(super) fn too_large(section: &'static str, limit: u64, unit: &'static str) -> ObjectError {
         let help = "use less `.space`, or let the program compute what it keeps";
-        ObjectError::TooLarge(
-            Exceeded::new(Resource::Nodes, limit, format!("section `{section}`")).of(unit).instead(help),
-        )
+        let exceeded = Exceeded::new(Resource::Nodes, limit, format!("section `{section}`"));
+        ObjectError::TooLarge(Box::new(exceeded.of(unit).instead(help)))
     }
 
     fn row(&self) -> (&'static str, &'static str, &'static str) {
