@@ -1,4 +1,4 @@
-//! Arguments of Nil programs as the command line gives them: `2,3.5,[1,2,3],[1 2; 3 4],(1,2),@file.npy`.
+//! Arguments of Nil programs as the command line gives them: `2,3.5,[1,2,3],[1 2; 3 4],(1,2),exp(2.5),@file.npy`.
 
 use pendula_compiler::nil::sema::{Argument, Number};
 
@@ -102,7 +102,10 @@ fn one(text: &str, depth: u32, budget: &Budget) -> Result<Argument, ArgumentErro
     if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
         return array(inner, depth, budget);
     }
-    if text.is_empty() || text.contains(char::is_whitespace) || text.contains(['[', ']', '(', ')']) {
+    // A number by its logarithm.
+    let log = text.strip_prefix('-').unwrap_or(text).strip_prefix("exp(").and_then(|t| t.strip_suffix(')'));
+    let plain = log.unwrap_or(text);
+    if plain.is_empty() || plain.contains(char::is_whitespace) || plain.contains(['[', ']', '(', ')']) {
         return fail("it is no number, array `[1,2]` or tuple `(1,2)`");
     }
     Ok(Argument::Number(Number::Text(text.to_string())))

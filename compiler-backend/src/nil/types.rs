@@ -24,6 +24,11 @@ pub enum Type {
     Complex(Ty),
     /// A number under (max, +): one word, the number.
     Tropical(Ty),
+    /// A number by the natural logarithm of its magnitude, a double; and, if it is `signed`, a truth value: whether it is negative.
+    Log {
+        /// Whether it may be negative.
+        signed: bool,
+    },
     /// An array of one to three dimensions.
     Array {
         /// The elements' type.
@@ -77,8 +82,8 @@ impl Type {
     /// How many words a value takes where it is stored; `None` for arrays and what has no words.
     pub fn words(&self) -> Option<i64> {
         match self {
-            Type::Num(_) | Type::Bool | Type::Tropical(_) => Some(1),
-            Type::Complex(_) => Some(2),
+            Type::Num(_) | Type::Bool | Type::Tropical(_) | Type::Log { signed: false } => Some(1),
+            Type::Complex(_) | Type::Log { signed: true } => Some(2),
             Type::Array { .. } | Type::Function(_) => None,
             Type::Struct(s) => s.fields.iter().map(|(_, t)| t.words()).sum(),
             Type::Tuple(parts) => parts.iter().map(Type::words).sum(),
@@ -88,7 +93,9 @@ impl Type {
     /// Of how many types it is made, and how deep they are nested.
     fn extent(&self) -> (u64, u32) {
         match self {
-            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Function(_) => (1, 1),
+            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } | Type::Function(_) => {
+                (1, 1)
+            }
             Type::Array { element, .. } => around(std::iter::once(&**element)),
             Type::Struct(s) => (s.nodes, s.depth),
             Type::Tuple(parts) => around(parts.iter()),
@@ -101,6 +108,8 @@ impl Type {
             Type::Num(ty) | Type::Tropical(ty) => vec![*ty],
             Type::Bool => vec![Ty::Int],
             Type::Complex(ty) => vec![*ty, *ty],
+            Type::Log { signed: false } => vec![Ty::F],
+            Type::Log { signed: true } => vec![Ty::F, Ty::Int],
             Type::Array { .. } | Type::Function(_) => Vec::new(),
             Type::Struct(s) => s.fields.iter().flat_map(|(_, t)| t.word_types()).collect(),
             Type::Tuple(parts) => parts.iter().flat_map(Type::word_types).collect(),
@@ -125,6 +134,8 @@ impl fmt::Display for Type {
             Type::Bool => f.write_str("Bool"),
             Type::Complex(ty) => write!(f, "Complex{{{}}}", number_name(*ty)),
             Type::Tropical(ty) => write!(f, "Tropical{{{}}}", number_name(*ty)),
+            Type::Log { signed: false } => f.write_str("ULogarithmic{Float64}"),
+            Type::Log { signed: true } => f.write_str("Logarithmic{Float64}"),
             Type::Array { element, dims, .. } => match dims {
                 1 => write!(f, "Vector{{{element}}}"),
                 2 => write!(f, "Matrix{{{element}}}"),
@@ -200,7 +211,16 @@ pub fn number(name: &str) -> Option<Ty> {
         "Int" | "Int64" => Ty::Int,
         "Float64" => Ty::F,
         "Fixed" | "Fixed43" => Ty::Q,
-        "ULogarithmic" | "Logarithmic" | "ULogFloat64" | "LogFloat64" => Ty::L,
+        "ULogarithmic" | "Logarithmic" => Ty::L,
+        _ => return None,
+    })
+}
+
+/// The logarithmic number in doubles that a name means by itself.
+pub fn log_number(name: &str) -> Option<Type> {
+    Some(match name {
+        "ULogFloat64" => Type::Log { signed: false },
+        "LogFloat64" => Type::Log { signed: true },
         _ => return None,
     })
 }
@@ -247,8 +267,23 @@ impl Names<'_> {
         if let Some(t) = self.bound.get(name) {
             return Ok(t.clone());
         }
-        if let Some(ty) = number(name) {
-            return Ok(Type::Num(ty));
+        if let Some(t) = log_number(name) {
+            return Ok(t);
+        }
+        match number(name) {
+            // Logarithms are doubles where they are those of doubles, else the words that are made for them.
+            Some(Ty::L) if !e.args.is_empty() => {
+                let [ast::TypeArg::Type(of)] = e.args.as_slice() else {
+                    return Err(TypeProblem::Arguments(name.to_string()));
+                };
+                return match self.resolve(of)? {
+                    Type::Num(Ty::F) => Ok(Type::Log { signed: name == "Logarithmic" }),
+                    Type::Num(_) => Ok(Type::Num(Ty::L)),
+                    _ => Err(TypeProblem::Arguments(name.to_string())),
+                };
+            }
+            Some(ty) => return Ok(Type::Num(ty)),
+            None => {}
         }
         let scalar = |default: Option<Ty>| match e.args.as_slice() {
             [] => default.ok_or_else(|| TypeProblem::Abstract(name.to_string())),
@@ -341,6 +376,7 @@ impl Names<'_> {
             return match t {
                 Type::Num(ty) if set.contains(ty) => Some(fit),
                 Type::Complex(_) | Type::Tropical(_) if name == "Number" => Some(fit),
+                Type::Log { .. } if matches!(name, "Number" | "Real") => Some(fit),
                 Type::Bool if set.contains(&Ty::Int) => Some(fit),
                 _ => None,
             };
@@ -370,6 +406,9 @@ impl Names<'_> {
             ("ULogarithmic" | "Logarithmic", Type::Num(Ty::L)) => {
                 // The type that it is a logarithm of says nothing here; a variable for it is a fixed-point number.
                 return self.inside(e.args.first(), &Type::Num(Ty::Q), free, Fit::NARROW);
+            }
+            ("ULogarithmic", Type::Log { signed: false }) | ("Logarithmic", Type::Log { signed: true }) => {
+                return self.inside(e.args.first(), &Type::Num(Ty::F), free, Fit::NARROW);
             }
             _ => {}
         }

@@ -284,6 +284,13 @@ impl Body<'_, '_> {
                 self.accumulate(Sink::Out, *re, *ty, acc, false, a)?;
                 self.accumulate(Sink::Out, *im, *ty, acc, false, b)
             }
+            (V::Log(X::At(to), sign), V::Log(log, from)) if sign.is_some() == from.is_some() => {
+                self.accumulate(Sink::Out, *to, Ty::F, Acc::Add, false, log)?;
+                match (sign.as_deref(), from) {
+                    (Some(X::At(to)), Some(from)) => self.accumulate(Sink::Out, *to, Ty::Int, Acc::Xor, false, *from),
+                    _ => Ok(()),
+                }
+            }
             (V::Struct(_, to), V::Struct(_, from)) | (V::Tuple(to), V::Tuple(from)) => {
                 for (to, from) in to.iter().zip(from) {
                     self.fill_value(to, from, span)?;
@@ -374,12 +381,11 @@ impl Body<'_, '_> {
         }
         let Some(unit) = self.unit(&element, ones) else {
             let message = format!("arrays of {element} are not supported");
-            return self.fail(
-                span,
-                codes::TYPE,
-                message,
-                "arrays hold numbers, complex numbers, and structs of numbers",
-            );
+            let help = match element {
+                Type::Log { .. } if !ones => "a logarithmic number in doubles is never 0: begin with `ones`",
+                _ => "arrays hold numbers, complex numbers, and structs of numbers",
+            };
+            return self.fail(span, codes::TYPE, message, help);
         };
         let fill = self.fill_of(unit);
         Ok(Wanted::Array { element, lens: dims, fill })
@@ -392,6 +398,9 @@ impl Body<'_, '_> {
             match v {
                 V::Num(x, _) | V::Bool(x) | V::Tropical(x, _) => *zero &= *x == X::Const(0),
                 V::Complex(a, b, _) => *zero &= *a == X::Const(0) && *b == X::Const(0),
+                V::Log(log, sign) => {
+                    *zero &= *log == X::Const(0) && sign.as_deref().is_none_or(|s| *s == X::Const(0));
+                }
                 V::Struct(_, parts) | V::Tuple(parts) => parts.iter().for_each(|p| all_zero(p, zero)),
                 V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => *zero = false,
             }
@@ -638,6 +647,8 @@ pub(super) fn part_names(name: &str, ty: &Type) -> Vec<String> {
     match ty {
         Type::Num(_) | Type::Bool | Type::Tropical(_) => vec![name.to_string()],
         Type::Complex(_) => vec![format!("{name}.re"), format!("{name}.im")],
+        Type::Log { signed: false } => vec![format!("{name}.log")],
+        Type::Log { signed: true } => vec![format!("{name}.log"), format!("{name}.signbit")],
         Type::Struct(s) => s.fields.iter().flat_map(|(f, t)| part_names(&format!("{name}.{f}"), t)).collect(),
         Type::Tuple(parts) => {
             parts.iter().enumerate().flat_map(|(n, t)| part_names(&format!("{name}.{}", n + 1), t)).collect()

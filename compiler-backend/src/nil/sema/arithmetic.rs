@@ -22,6 +22,7 @@ impl Body<'_, '_> {
                 let parts = parts.into_iter().map(|p| self.negate(p, span)).collect::<Done<_>>()?;
                 V::Struct(s, parts)
             }
+            V::Log(log, sign) => V::Log(log, Some(Box::new(sign.map_or(X::Const(1), |sign| not(*sign))))),
             other => {
                 let message = format!("{} has no negative", other.describe());
                 return self.fail(span, codes::TYPE, message, "numbers have one, and structs of numbers");
@@ -74,6 +75,7 @@ impl Body<'_, '_> {
                 Ok(V::Bool(if cond == Cond::Eq { both } else { not(both) }))
             }
             (V::Tropical(a, s), V::Tropical(b, t)) if s == t => Ok(V::Bool(X::Cmp(cond, s, Box::new(a), Box::new(b)))),
+            (a @ V::Log(..), b) | (a, b @ V::Log(..)) => self.log_compare(cond, a, b, span),
             (a, b) => {
                 let want = self.want.take();
                 let (a, b, ty) = self.numbers(a, b, span)?;
@@ -93,6 +95,7 @@ impl Body<'_, '_> {
                 _ => X::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
             })),
             (V::Tropical(a, s), V::Tropical(b, t)) if s == t => self.tropical(op, a, b, s, span),
+            (a @ V::Log(..), b) | (a, b @ V::Log(..)) => self.log_arithmetic(op, a, b, span),
             (a @ V::Complex(..), b) | (a, b @ V::Complex(..)) => self.complex(op, a, b, span),
             (V::Struct(s, a), V::Struct(t, b)) if s == t && matches!(op, Binary::Add | Binary::Sub) => {
                 let parts = a.into_iter().zip(b).map(|(a, b)| self.arithmetic(op, a, b, span)).collect::<Done<_>>()?;

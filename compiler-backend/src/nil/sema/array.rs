@@ -365,6 +365,11 @@ pub(super) fn value_of(ty: &Type, places: &mut impl Iterator<Item = Place>) -> O
             let re = word()?;
             V::Complex(re, word()?, Some(*ty))
         }
+        Type::Log { signed: false } => V::Log(word()?, None),
+        Type::Log { signed: true } => {
+            let log = word()?;
+            V::Log(log, Some(Box::new(word()?)))
+        }
         Type::Struct(s) => {
             let fields: Option<Vec<V>> = s.fields.iter().map(|(_, t)| value_of(t, places)).collect();
             V::Struct(std::rc::Rc::clone(s), fields?)

@@ -28,9 +28,9 @@ impl Body<'_, '_> {
         let before = self.s.diagnostics.len();
         let done = self.statement(|s| {
             let to = s.eval(target)?;
-            s.want = scalar_type(&to);
+            (s.want, s.want_log) = (scalar_type(&to), log_type(&to));
             let done = s.assign_one(op, to, target, value, span);
-            s.want = None;
+            (s.want, s.want_log) = (None, None);
             done
         });
         if done.is_err() {
@@ -77,11 +77,11 @@ impl Body<'_, '_> {
             s.for_each(&lens, &mut |s, indices| {
                 s.statement(|s| {
                     let to = s.at(&view, indices, &target.span)?;
-                    s.want = scalar_type(&to);
+                    (s.want, s.want_log) = (scalar_type(&to), log_type(&to));
                     s.points = Some(indices.to_vec());
                     s.shape.clone_from(&lens);
                     let from = s.eval_point(value, true);
-                    (s.points, s.want) = (None, None);
+                    (s.points, s.want, s.want_log) = (None, None, None);
                     s.shape.clear();
                     s.assign(op, to, from?, [&target.span, &value.span], span)
                 })
@@ -180,6 +180,7 @@ impl Body<'_, '_> {
                     self.fail(span, codes::FORGETS, message, "use `*=` and `/=`")
                 }
             },
+            (V::Log(log, sign), from) => self.assign_log(op, log, sign, from, (value, span)),
             (V::Complex(a, b, ty), from) => {
                 if !matches!(op, AssignOp::Add | AssignOp::Sub) {
                     let message = format!("`{}` forgets on complex numbers", op.text());
@@ -219,7 +220,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn assign_number(&mut self, op: AssignOp, x: X, ty: Ty, y: X, span: &Span) -> Done<()> {
+    pub(super) fn assign_number(&mut self, op: AssignOp, x: X, ty: Ty, y: X, span: &Span) -> Done<()> {
         let place = match x {
             X::At(place) => place,
             // −x += y is x −= y.
@@ -314,9 +315,14 @@ pub(super) fn unchangeable(v: &V) -> String {
         V::Struct(_, parts) | V::Tuple(parts) if parts.iter().any(|p| matches!(p, V::Array(_))) => {
             format!("{} is not changed as a whole", v.describe())
         }
-        V::Num(..) | V::Bool(_) | V::Complex(..) | V::Tropical(..) | V::Struct(..) | V::Tuple(_) | V::Elements(_) => {
-            "a value that is computed cannot be changed".into()
-        }
+        V::Num(..)
+        | V::Bool(_)
+        | V::Complex(..)
+        | V::Tropical(..)
+        | V::Log(..)
+        | V::Struct(..)
+        | V::Tuple(_)
+        | V::Elements(_) => "a value that is computed cannot be changed".into(),
         V::Array(_) => "an array is not changed as a whole".into(),
         V::Function(_) | V::Type(_) | V::Range(..) => format!("{} cannot be changed", v.describe()),
     }
@@ -327,12 +333,18 @@ fn log_view() -> pendula_isa::table::Func {
     pendula_isa::table::Func::Q(pendula_isa::table::q_fn::Fn::LogL)
 }
 
+/// Whether a target is a logarithmic number in doubles: and then, whether it has a sign.
+fn log_type(v: &V) -> Option<bool> {
+    if let V::Log(_, sign) = v { Some(sign.is_some()) } else { None }
+}
+
 /// The number type of a target, by which literals and integers in its value go.
 pub(super) fn scalar_type(v: &V) -> Option<Ty> {
     match v {
         V::Num(_, ty) | V::Complex(_, _, ty) => *ty,
         V::Bool(_) => Some(Ty::Int),
         V::Tropical(_, ty) => Some(*ty),
+        V::Log(..) => Some(Ty::F),
         V::Struct(_, parts) | V::Tuple(parts) => parts.first().and_then(scalar_type),
         V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => None,
     }

@@ -54,6 +54,8 @@ pub(super) struct Body<'s, 'a> {
     pub(super) bounds: bool,
     /// What numbers without a type become.
     pub(super) want: Option<Ty>,
+    /// Whether what is changed is a logarithmic number in doubles: and then, whether it has a sign.
+    pub(super) want_log: Option<bool>,
     /// Arrays that are live, the last one on top.
     pub(super) arrays: Vec<Var>,
     /// Arrays that have ended while others lay on top of them, and what is left to do.

@@ -167,6 +167,7 @@ impl Body<'_, '_> {
                         let message = format!("{ty} has no {name}");
                         let help = match ty {
                             Type::Tropical(_) => "its zero would be minus infinity; begin with its one, the number 0",
+                            Type::Log { .. } => "a logarithmic number in doubles is never 0; begin with its one",
                             Type::Array { .. } => "allocate an array: `x ← zero(y)`",
                             _ => "numbers have one, and structs and tuples of numbers",
                         };
@@ -179,6 +180,11 @@ impl Body<'_, '_> {
                 Some(t) => V::Type(t),
                 None => return Err(Stop),
             },
+            ("convert", [t, a]) if matches!(&t.kind, ExprKind::Name(n) if number(n) == Some(Ty::L)) => {
+                let ExprKind::Name(t) = &t.kind else { return Err(Stop) };
+                let value = self.eval(a)?;
+                return self.apply(t, vec![value], span).map(Some);
+            }
             ("convert", [t, a]) | ("oftype", [t, a]) => {
                 let ty = match self.eval(t)? {
                     V::Type(t) => t,
@@ -234,7 +240,8 @@ impl Body<'_, '_> {
                 V::Struct(std::rc::Rc::clone(s), fields?)
             }
             Type::Tuple(parts) => V::Tuple(parts.iter().map(|t| self.unit(t, one)).collect::<Option<_>>()?),
-            Type::Tropical(_) | Type::Array { .. } | Type::Function(_) => return None,
+            Type::Log { signed } if one => V::Log(X::Const(0), signed.then(|| Box::new(X::Const(0)))),
+            Type::Tropical(_) | Type::Log { .. } | Type::Array { .. } | Type::Function(_) => return None,
         })
     }
 
@@ -259,7 +266,9 @@ impl Body<'_, '_> {
             return self.fail(span, codes::ARGUMENTS, message, "give one for each part");
         }
         match ty {
+            Type::Log { signed } => self.log_of(values.remove(0), signed, span),
             Type::Num(to) => match values.remove(0) {
+                V::Log(log, sign) => Ok(V::Num(self.log_to(log, sign, to, span)?, Some(to))),
                 V::Num(x, Some(from)) => Ok(V::Num(self.convert(x, from, to, span)?, Some(to))),
                 V::Tropical(x, from) => Ok(V::Num(self.convert(x, from, to, span)?, Some(to))),
                 other => Ok(V::Num(self.number_as(other, to, span)?, Some(to))),
@@ -322,6 +331,7 @@ impl Body<'_, '_> {
                 Ok(V::Complex(re, im, Some(*to)))
             }
             (Type::Bool, v @ V::Bool(_)) => Ok(v),
+            (Type::Log { signed }, v @ (V::Log(..) | V::Num(X::Lit(_), None))) => self.log_beside(v, *signed, span),
             (Type::Struct(s), V::Struct(t, fields)) if *s == t => Ok(V::Struct(t, fields)),
             (Type::Tropical(s), V::Tropical(x, t)) if *s == t => Ok(V::Tropical(x, t)),
             (Type::Tuple(wanted), V::Tuple(parts)) if wanted.len() == parts.len() => {
@@ -344,6 +354,14 @@ impl Body<'_, '_> {
         };
         match (name, args.as_slice()) {
             ("identity" | "value" | "unwrap", [_]) => return Ok(args.remove(0)),
+            ("convert", [V::Num(..) | V::Bool(_) | V::Log(..)]) if self.log_wanted().is_some() => {
+                let signed = self.log_wanted() == Some(true);
+                return self.log_of(args.remove(0), signed, span);
+            }
+            ("convert", [V::Log(log, sign)]) => {
+                let to = self.want.unwrap_or(Ty::F);
+                return Ok(V::Num(self.log_to(log.clone(), sign.clone(), to, span)?, Some(to)));
+            }
             ("convert", [V::Num(x, from)]) => {
                 let to = match (self.want, from) {
                     (Some(to), _) => to,
@@ -381,6 +399,9 @@ impl Body<'_, '_> {
         if let Some(V::Complex(re, im, ty)) = args.first().cloned() {
             return self.complex_function(name, re, im, ty, args.len(), span);
         }
+        if let Some(t) = self.log_named(name, &args) {
+            return self.construct_of(t, args, span);
+        }
         if let Some(ty) = number(name) {
             return self.construct_of(Type::Num(ty), args, span);
         }
@@ -388,6 +409,9 @@ impl Body<'_, '_> {
             && s.type_params.len() <= 1
         {
             return self.struct_of(&s, args, span);
+        }
+        if args.iter().any(|v| matches!(v, V::Log(..) | V::Type(Type::Log { .. }))) {
+            return self.log_function(name, args, span);
         }
         match (name, args.as_slice()) {
             ("real", [V::Num(..)]) | ("conj", [V::Num(..)]) => Ok(args.remove(0)),
@@ -579,7 +603,7 @@ impl Body<'_, '_> {
     ) -> Done<Option<V>> {
         let Some(target) = self.value_function(name, values) else { return Ok(None) };
         let (_, ty) = &target;
-        let Some(zero) = self.unit(ty, *ty == Type::Num(Ty::L)) else { return Ok(None) };
+        let Some(zero) = self.unit(ty, matches!(ty, Type::Num(Ty::L) | Type::Log { .. })) else { return Ok(None) };
         // The ancilla begins among what is computed, and so does the call.
         let words = ty.word_types();
         let mut vars = Vec::new();

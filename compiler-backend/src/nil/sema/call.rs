@@ -46,11 +46,16 @@ impl<'a> Body<'_, 'a> {
         let element = |t: &Type| match t {
             Type::Array { element, .. } => (**element).clone(),
             Type::Struct(s) => s.fields.first().map_or(t.clone(), |(_, t)| t.clone()),
-            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Tuple(_) | Type::Function(_) => {
-                t.clone()
-            }
+            Type::Num(_)
+            | Type::Bool
+            | Type::Complex(_)
+            | Type::Tropical(_)
+            | Type::Log { .. }
+            | Type::Tuple(_)
+            | Type::Function(_) => t.clone(),
         };
-        let mut targets: Vec<Type> = self.want.map(Type::Num).into_iter().collect();
+        let wanted = self.log_wanted().map(|signed| Type::Log { signed }).or(self.want.map(Type::Num));
+        let mut targets: Vec<Type> = wanted.into_iter().collect();
         targets.extend(types.iter().map(element));
         targets.extend(types.iter().cloned());
         targets.push(Type::Num(Ty::F));
@@ -262,6 +267,10 @@ impl<'a> Body<'_, 'a> {
         match v {
             V::Num(x, ty) => self.ready_word(x, ty.unwrap_or(Ty::F), r),
             V::Tropical(x, ty) => self.ready_word(x, ty, r),
+            V::Log(log, sign) => {
+                self.ready_word(log, Ty::F, r)?;
+                sign.map_or(Ok(()), |sign| self.ready_word(*sign, Ty::Int, r))
+            }
             V::Bool(x) => self.ready_word(x, Ty::Int, r),
             V::Complex(a, b, ty) => {
                 let ty = ty.unwrap_or(Ty::F);
@@ -418,6 +427,7 @@ fn regions_of(v: &V, out: &mut Vec<ir::Region>) {
         | V::Bool(_)
         | V::Complex(..)
         | V::Tropical(..)
+        | V::Log(..)
         | V::Elements(_)
         | V::Function(_)
         | V::Type(_)

@@ -96,6 +96,8 @@ fn extent(v: &V) -> (u64, u32) {
     match v {
         V::Num(x, _) | V::Bool(x) => extent_of(x),
         V::Complex(a, b, _) => around([a, b]),
+        V::Log(log, None) => extent_of(log),
+        V::Log(log, Some(sign)) => around([log, &**sign]),
         // Constants are numbers.
         _ => (1, 1),
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use pendula_isa::diagnostic::{Diagnostic, Label, Place as Source, plural};
 use pendula_isa::num::decimal;
+use pendula_isa::table::{Func, f_fn};
 use pendula_isa::{Env, Format, Ty, num::convert, num::log};
 
 use super::overload::{Choice, best};
@@ -375,6 +376,7 @@ impl Sema<'_> {
             Argument::Number(n) => {
                 out.extend(numbers(n.is_whole()).into_iter().map(Type::Num));
                 out.extend([Type::Complex(Ty::F), Type::Tropical(Ty::F), Type::Bool]);
+                out.extend([Type::Log { signed: false }, Type::Log { signed: true }]);
             }
             Argument::Array(lens, items) => {
                 let whole = items.iter().all(Number::is_whole);
@@ -389,7 +391,7 @@ impl Sema<'_> {
                     out.push(Type::Array { element: Box::new(Type::Complex(Ty::F)), dims, strided: false });
                 }
                 let mut elements: Vec<Type> = numbers(whole).into_iter().map(Type::Num).collect();
-                elements.extend([Type::Bool, Type::Complex(Ty::F), Type::Tropical(Ty::F)]);
+                elements.extend([Type::Bool, Type::Complex(Ty::F), Type::Tropical(Ty::F), Type::Log { signed: false }]);
                 out.extend(elements.into_iter().map(|t| Type::Array { element: Box::new(t), dims, strided: false }));
             }
             Argument::Tuple(parts) => {
@@ -473,6 +475,16 @@ fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &m
             let kind = ArgumentKind::Word { ty: Ty::Int, value: n.cast_unsigned() };
             out.push(Data { name: data_name(name), kind });
         }
+        (t @ Type::Log { signed }, Some(Argument::Number(n))) => {
+            let (log, negative) = log_words(n, format).map_err(|why| wrong(&why))?;
+            if negative && !signed {
+                return Err(wrong("it is negative; `Logarithmic{Float64}` has a sign"));
+            }
+            let names = super::allocate::part_names(name, t);
+            for (name, (ty, value)) in names.iter().zip([(Ty::F, log), (Ty::Int, u64::from(negative))]) {
+                out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty, value } });
+            }
+        }
         (Type::Complex(t), Some(v)) => {
             let values = match (v, parts(v)) {
                 (Argument::Number(n), _) => vec![n.clone(), Number::Int(0)],
@@ -504,7 +516,16 @@ fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &m
                 return Err(wrong(&format!("{numbers} for {elements}")));
             }
             let mut words = Vec::with_capacity(count * per);
+            let in_doubles = matches!(**element, Type::Log { .. });
             for n in items {
+                if in_doubles {
+                    let (log, negative) = log_words(n, format).map_err(|why| wrong(&why))?;
+                    if negative {
+                        return Err(wrong("an element is negative"));
+                    }
+                    words.push(log);
+                    continue;
+                }
                 words.push(word_of(n, t)?);
                 // Real numbers for complex elements.
                 if items.len() == count {
@@ -512,7 +533,8 @@ fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &m
                 }
             }
             let lens = lens.iter().map(|n| *n as i64).collect();
-            out.push(Data { name: data_name(name), kind: ArgumentKind::Array { ty: t, words, lens } });
+            let own = if in_doubles { format!("{name}.log") } else { data_name(name) };
+            out.push(Data { name: own, kind: ArgumentKind::Array { ty: t, words, lens } });
         }
         (Type::Struct(s), Some(v)) => {
             let p = parts(v).unwrap_or_default();
@@ -531,7 +553,7 @@ fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &m
             }
         }
         // Types alone: words that the user may set later.
-        (t @ (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_)), None) => {
+        (t @ (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. }), None) => {
             for (n, ty) in super::allocate::part_names(name, t).iter().zip(t.word_types()) {
                 let value = if ty == Ty::L { log::ONE } else { 0 };
                 out.push(Data { name: data_name(n), kind: ArgumentKind::Word { ty, value } });
@@ -543,6 +565,25 @@ fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &m
         (_, None) => return Err(wrong("it has no value")),
     }
     Ok(())
+}
+
+/// The logarithm of a number's magnitude as a double, and whether it is negative. `exp(…)` gives the logarithm itself.
+fn log_words(n: &Number, format: Format) -> Result<(u64, bool), String> {
+    if let Number::Text(t) = n {
+        let (negative, rest) = t.strip_prefix('-').map_or((false, t.as_str()), |rest| (true, rest));
+        if let Some(log) = rest.strip_prefix("exp(").and_then(|t| t.strip_suffix(')')) {
+            let log = decimal::parse_f(log).map_err(|e| format!("`{t}`: {e}"))?;
+            return Ok((log, negative));
+        }
+    }
+    let word = argument_word(n, Ty::F, format)?;
+    let x = f64::from_bits(word);
+    let log = Func::F(f_fn::Fn::Log);
+    let env = Env { format, ..Env::default() };
+    match pendula_isa::desk::value(env, log, [x.abs().to_bits(), 0, 0]) {
+        Ok(log) => Ok((log, x < 0.0)),
+        Err(_) => Err(format!("the logarithm of {x} is no number")),
+    }
 }
 
 fn argument_word(n: &Number, ty: Ty, format: Format) -> Result<u64, String> {
@@ -593,7 +634,9 @@ fn has_arrays(t: &Type) -> bool {
         Type::Array { .. } => true,
         Type::Struct(s) => s.fields.iter().any(|(_, t)| has_arrays(t)),
         Type::Tuple(parts) => parts.iter().any(has_arrays),
-        Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Function(_) => false,
+        Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } | Type::Function(_) => {
+            false
+        }
     }
 }
 

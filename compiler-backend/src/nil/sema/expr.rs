@@ -10,7 +10,7 @@ use super::value::{Literal, V, X};
 use super::{Done, Stop};
 use crate::nil::ast::{self, Binary, ExprKind, Span, Unary};
 use crate::nil::codes;
-use crate::nil::types::{Type, number, number_name};
+use crate::nil::types::{Type, log_number, number, number_name};
 
 /// Names of numbers.
 fn named_number(name: &str) -> Option<Literal> {
@@ -120,6 +120,7 @@ impl Body<'_, '_> {
     pub(super) fn choice(&mut self, c: X, a: V, b: V, span: &Span) -> Done<V> {
         match (a, b) {
             (V::Bool(a), V::Bool(b)) => Ok(V::Bool(X::Choice(Box::new(c), Box::new(a), Box::new(b)))),
+            (a @ V::Log(..), b) | (a, b @ V::Log(..)) => self.log_choice(c, a, b, span),
             (a, b) => {
                 let whole = |v: &V| matches!(v, V::Num(X::Lit(Literal::Int(_)), None));
                 // Whole numbers are integers wherever they stand.
@@ -146,6 +147,7 @@ impl Body<'_, '_> {
         Ok(match value {
             V::Num(x, ty) => V::Num(X::Within(compute, Box::new(x)), ty),
             V::Bool(x) => V::Bool(X::Within(compute, Box::new(x))),
+            V::Log(log, None) => V::Log(X::Within(compute, Box::new(log)), None),
             // What has several parts is computed in any case.
             other => {
                 self.pre.extend(compute);
@@ -206,6 +208,9 @@ impl Body<'_, '_> {
         if let Some((&name, _)) = self.s.constants.get_key_value(name) {
             return self.constant(name, span);
         }
+        if let Some(t) = log_number(name) {
+            return Ok(V::Type(t));
+        }
         if let Some(ty) = number(name) {
             return Ok(V::Type(Type::Num(ty)));
         }
@@ -260,6 +265,8 @@ impl Body<'_, '_> {
             (V::Complex(re, _, ty), "re") => Ok(V::Num(re, ty)),
             (V::Complex(_, im, ty), "im") => Ok(V::Num(im, ty)),
             (V::Tropical(x, ty), "n") => Ok(V::Num(x, Some(ty))),
+            (V::Log(log, _), "log") => Ok(V::Num(log, Some(Ty::F))),
+            (V::Log(_, Some(sign)), "signbit") => Ok(V::Bool(*sign)),
             (V::Num(x, Some(Ty::L)), "log") => {
                 Ok(V::Num(X::Fun(Func::Q(pendula_isa::table::q_fn::Fn::LogL), vec![x]), Some(Ty::Q)))
             }
@@ -357,7 +364,7 @@ impl Body<'_, '_> {
                     V::Tropical(..) => "use the number itself: `x.n`".into(),
                     V::Struct(..) => "use its fields".into(),
                     V::Tuple(_) => "use its parts: `x[1]`".into(),
-                    V::Num(..) | V::Bool(_) => format!("convert it: `{}(x)`", number_name(ty)),
+                    V::Num(..) | V::Bool(_) | V::Log(..) => format!("convert it: `{}(x)`", number_name(ty)),
                     V::Function(_) | V::Type(_) | V::Range(..) => "give a number".to_string(),
                 };
                 self.fail(span, codes::TYPE, message, help)

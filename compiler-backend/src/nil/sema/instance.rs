@@ -208,7 +208,7 @@ impl Body<'_, '_> {
                     .collect(),
             ),
             Type::Function(f) => V::Function(f.clone()),
-            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) => {
+            Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } => {
                 let names = super::allocate::part_names(name, ty);
                 let words: Vec<Var> =
                     names.iter().zip(ty.word_types()).map(|(n, t)| self.parameter_word(n, t)).collect();
@@ -253,6 +253,7 @@ impl Body<'_, '_> {
             checks: true,
             bounds: true,
             want: None,
+            want_log: None,
             arrays: Vec::new(),
             deferred: Vec::new(),
             points: None,

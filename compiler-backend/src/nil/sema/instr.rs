@@ -273,6 +273,10 @@ impl Body<'_, '_> {
                 self.neg_stmt(&V::Num(a.clone(), *ty), span)?;
                 self.neg_stmt(&V::Num(b.clone(), *ty), span)
             }
+            V::Log(_, Some(sign)) if matches!(**sign, X::At(_)) => {
+                let X::At(p) = **sign else { return Err(Stop) };
+                self.accumulate(Sink::Out, p, Ty::Int, Acc::Xor, false, X::Const(1))
+            }
             V::Struct(_, parts) | V::Tuple(parts) => parts.iter().try_for_each(|p| self.neg_stmt(p, span)),
             other => {
                 let message = format!("`NEG` is for numbers, found {}", other.describe());
@@ -303,6 +307,10 @@ impl Body<'_, '_> {
 
     /// x := 1/x.
     fn inv(&mut self, v: &V, span: &Span) -> Done<()> {
+        if let V::Log(X::At(p), _) = v {
+            self.permute(Row::Neg, Ty::F, vec![(*p).into()]);
+            return Ok(());
+        }
         let V::Num(X::At(p), Some(ty @ (Ty::L | Ty::F))) = v else {
             let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
             return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");

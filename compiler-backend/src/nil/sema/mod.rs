@@ -19,6 +19,7 @@ mod functions;
 mod instance;
 mod instr;
 mod invert;
+mod logarithm;
 mod note;
 mod overload;
 mod places;

@@ -36,6 +36,8 @@ impl Body<'_, '_> {
         match v {
             V::Num(x, _) | V::Bool(x) | V::Tropical(x, _) => Some(vec![one(x)?]),
             V::Complex(a, b, _) => Some(vec![one(a)?, one(b)?]),
+            V::Log(log, None) => Some(vec![one(log)?]),
+            V::Log(log, Some(sign)) => Some(vec![one(log)?, one(sign)?]),
             V::Struct(_, parts) | V::Tuple(parts) => {
                 let mut all = Vec::new();
                 for part in parts {

@@ -508,6 +508,12 @@ impl Body<'_, '_> {
             V::Num(x, ty) => one(self, x, ty.unwrap_or(Ty::F)),
             V::Bool(x) => one(self, x, Ty::Int),
             V::Tropical(x, ty) => one(self, x, ty),
+            // The number itself may be greater than any double.
+            V::Log(log, sign) => {
+                self.print(if sign.is_some() { "logarithm and sign" } else { "logarithm" });
+                one(self, log, Ty::F)?;
+                sign.map_or(Ok(()), |sign| one(self, *sign, Ty::Int))
+            }
             V::Complex(a, b, ty) => {
                 let ty = ty.unwrap_or(Ty::F);
                 one(self, a, ty)?;

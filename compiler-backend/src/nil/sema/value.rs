@@ -194,6 +194,8 @@ pub(super) enum V {
     Complex(X, X, Option<Ty>),
     /// A number under (max, +): the number.
     Tropical(X, Ty),
+    /// A number by its logarithm, a double: the logarithm, and whether it is negative, if it can be.
+    Log(X, Option<Box<X>>),
     /// An array in memory.
     Array(View),
     /// Elements, each computed: what an operation with points means, and array literals.
@@ -219,6 +221,7 @@ impl V {
             V::Bool(_) => Type::Bool,
             V::Complex(_, _, ty) => Type::Complex(ty.unwrap_or(Ty::F)),
             V::Tropical(_, ty) => Type::Tropical(*ty),
+            V::Log(_, sign) => Type::Log { signed: sign.is_some() },
             V::Array(view) => view.type_of(),
             V::Struct(s, _) => Type::Struct(Rc::clone(s)),
             V::Tuple(parts) => Type::Tuple(parts.iter().map(V::type_of).collect::<Option<_>>()?),
@@ -245,6 +248,12 @@ impl V {
             V::Complex(a, b, _) => {
                 a.places(f);
                 b.places(f);
+            }
+            V::Log(log, sign) => {
+                log.places(f);
+                if let Some(sign) = sign {
+                    sign.places(f);
+                }
             }
             V::Struct(_, parts) | V::Tuple(parts) | V::Elements(parts) => {
                 for part in parts {

@@ -69,6 +69,7 @@ impl Body<'_, '_> {
             }
             ExprKind::Name(name) if name == "INV" => match self.eval(a)? {
                 V::Num(x, Some(ty @ (Ty::L | Ty::F))) => Ok(V::Num(X::Seen(Lens::Inverse(ty), Box::new(x)), Some(ty))),
+                V::Log(log, sign) => Ok(V::Log(super::expr::neg(log), sign)),
                 other => {
                     let message = format!("`INV` is for ULogarithmic and Float64, found {}", other.describe());
                     self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable")
@@ -207,6 +208,7 @@ impl Body<'_, '_> {
                 let re = one(re, ty)?;
                 V::Complex(re, one(im, ty)?, Some(ty))
             }
+            V::Log(log, sign) => V::Log(one(log, Ty::F)?, sign),
             V::Struct(s, parts) => {
                 V::Struct(s, parts.into_iter().map(|p| self.plain(p, name, span)).collect::<Done<_>>()?)
             }
