@@ -189,8 +189,43 @@ impl Body<'_, '_> {
         self.convert(x, Ty::F, to, span)
     }
 
+    /// A conversion that is written beside a `.l` number is one to its type.
+    fn beside_words(&mut self, a: V, b: V, span: &Span) -> Done<[V; 2]> {
+        let words = |v: &V| matches!(v, V::Num(_, Some(Ty::L)));
+        let mut one = |v: V| match v {
+            V::Log(log, sign) => Ok(match self.converted(&log, sign.as_deref(), span)? {
+                Some(x) => V::Num(x, Some(Ty::L)),
+                None => V::Log(log, sign),
+            }),
+            other => Ok(other),
+        };
+        Ok(if words(&a) || words(&b) { [one(a)?, one(b)?] } else { [a, b] })
+    }
+
+    /// The `.l` number that is meant by a logarithm which was taken of doubles here.
+    fn converted(&mut self, log: &X, sign: Option<&X>, span: &Span) -> Done<Option<X>> {
+        match (log, sign) {
+            (X::Fun(f, args), None) if *f == Func::F(f_fn::Fn::Log) => {
+                let of = args.first().cloned().ok_or(Stop)?;
+                self.logarithmic(of, Ty::F, span).map(Some)
+            }
+            (X::Fun(f, args), Some(X::Cmp(Cond::Lt, Ty::F, x, zero))) if *f == Func::F(f_fn::Fn::Log) => {
+                let size = X::Fun(Func::F(f_fn::Fn::Abs), vec![(**x).clone()]);
+                if **zero == X::Const(0) && args.first() == Some(&size) {
+                    return self.convert((**x).clone(), Ty::F, Ty::L, span).map(Some);
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// `a op b`, of which one is such a number at least.
     pub(super) fn log_arithmetic(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+        let [a, b] = self.beside_words(a, b, span)?;
+        if ![&a, &b].into_iter().any(|v| matches!(v, V::Log(..))) {
+            return self.arithmetic(op, a, b, span);
+        }
         if op == Binary::Pow {
             return self.log_power(a, b, span);
         }
@@ -268,7 +303,11 @@ impl Body<'_, '_> {
 
     /// `a cond b`, of which one is such a number at least.
     pub(super) fn log_compare(&mut self, cond: Cond, a: V, b: V, span: &Span) -> Done<V> {
+        let [a, b] = self.beside_words(a, b, span)?;
         let (log, sign, other, cond) = match (a, b) {
+            (V::Num(a, Some(Ty::L)), V::Num(b, Some(Ty::L))) => {
+                return Ok(V::Bool(X::Cmp(cond, Ty::L, Box::new(a), Box::new(b))));
+            }
             (V::Log(a, s), b) => (a, s, b, cond),
             (b, V::Log(a, s)) => (a, s, b, exchanged(cond)),
             _ => return Err(Stop),
@@ -327,6 +366,10 @@ impl Body<'_, '_> {
 
     /// `c ? a : b`.
     pub(super) fn log_choice(&mut self, c: X, a: V, b: V, span: &Span) -> Done<V> {
+        let [a, b] = self.beside_words(a, b, span)?;
+        if ![&a, &b].into_iter().any(|v| matches!(v, V::Log(..))) {
+            return self.choice(c, a, b, span);
+        }
         let signed = [&a, &b].into_iter().any(|v| matches!(v, V::Log(_, Some(_))));
         let (a, b) = (self.log_beside(a, signed, span)?, self.log_beside(b, signed, span)?);
         let (V::Log(a, s), V::Log(b, t)) = (a, b) else { return Err(Stop) };
