@@ -243,10 +243,8 @@ fn many() -> Vec<(Reader, &'static str, String, Budget)> {
     let few = Budget { statements: 1000, words: 1000, ..Budget::default() };
     let whole = Budget::default();
     let double = |n: usize| {
-        format!(
-            " .routine turn{n}\n{} inc r1\n .endroutine turn{n}\n .unroutine turn{n}\n",
-            format!(" .unroutine turn{}\n", n - 1)
-        )
+        let last = n - 1;
+        format!(" .routine turn{n}\n .unroutine turn{last}\n inc r1\n .endroutine turn{n}\n .unroutine turn{n}\n")
     };
     let doubling: String = (1..40).map(double).collect();
     let structs =

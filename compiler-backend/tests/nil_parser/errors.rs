@@ -8,7 +8,8 @@ use crate::shape::stmts;
 /// The errors of a text: line (from 1), code, text at the caret.
 fn errors(text: &str) -> Vec<(usize, &'static str, String)> {
     let (_, diagnostics) = parse(0, text);
-    let known: Vec<_> = pendula_compiler::nil::codes::codes().map(|(code, _)| code).collect();
+    let codes = pendula_compiler::nil::codes::codes().chain(pendula_isa::budget::codes());
+    let known: Vec<_> = codes.map(|(code, _)| code).collect();
     let each = |d: &pendula_isa::diagnostic::Diagnostic| {
         assert!(known.contains(&d.code) && d.help.is_some() && !d.message.contains('\n'), "{d:?}");
         let span = d.primary.as_ref().expect("a place").place.span.clone();
