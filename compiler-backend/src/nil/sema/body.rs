@@ -56,6 +56,10 @@ pub(super) struct Body<'s, 'a> {
     pub(super) want: Option<Ty>,
     /// Whether what is changed is a logarithmic number in doubles: and then, whether it has a sign.
     pub(super) want_log: Option<bool>,
+    /// Whether a logarithmic number in doubles met one of `.l`.
+    pub(super) mixed: bool,
+    /// Whether `ULogarithmic(x)` of a double is of `.l`.
+    pub(super) words: bool,
     /// Arrays that are live, the last one on top.
     pub(super) arrays: Vec<Var>,
     /// Arrays that have ended while others lay on top of them, and what is left to do.

@@ -27,6 +27,14 @@ impl Body<'_, '_> {
     /// What an expression means.
     pub(super) fn eval(&mut self, e: &ast::Expr) -> Done<V> {
         match &e.kind {
+            ExprKind::Call { .. } | ExprKind::Binary { .. } | ExprKind::Choice(..) => self.eval_converting(e),
+            _ => self.eval_plain(e),
+        }
+    }
+
+    /// The same, where `ULogarithmic(x)` has its meaning.
+    pub(super) fn eval_plain(&mut self, e: &ast::Expr) -> Done<V> {
+        match &e.kind {
             ExprKind::Int(text) => {
                 let digits = text.replace('_', "");
                 let parsed = match digits.strip_prefix("0x") {

@@ -254,6 +254,8 @@ impl Body<'_, '_> {
             bounds: true,
             want: None,
             want_log: None,
+            mixed: false,
+            words: false,
             arrays: Vec::new(),
             deferred: Vec::new(),
             points: None,

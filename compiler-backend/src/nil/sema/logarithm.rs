@@ -9,7 +9,7 @@ use super::emit::{product, sum};
 use super::expr::{neg, not};
 use super::value::{Literal, V, X};
 use super::{Done, Stop};
-use crate::nil::ast::{AssignOp, Binary, Span};
+use crate::nil::ast::{self, AssignOp, Binary, Span};
 use crate::nil::codes;
 use crate::nil::types::{Type, log_number, number_name};
 
@@ -36,7 +36,7 @@ impl Body<'_, '_> {
             _ => return None,
         };
         let in_doubles = match args {
-            [V::Num(_, Some(Ty::F)) | V::Log(..)] => self.want != Some(Ty::L),
+            [V::Num(_, Some(Ty::F)) | V::Log(..)] => self.want != Some(Ty::L) && !self.words,
             _ => self.log_wanted().is_some(),
         };
         in_doubles.then_some(Type::Log { signed })
@@ -102,6 +102,7 @@ impl Body<'_, '_> {
                 self.log_of_double(x, signed)?
             }
             other => {
+                self.mixed |= is_words(&other);
                 let ty = Type::Log { signed };
                 let message = format!("{ty} and {} cannot go together", other.describe());
                 return self.fail(span, codes::TYPE, message, format!("convert one of them: `{ty}(x)`"));
@@ -189,43 +190,34 @@ impl Body<'_, '_> {
         self.convert(x, Ty::F, to, span)
     }
 
-    /// A conversion that is written beside a `.l` number is one to its type.
-    fn beside_words(&mut self, a: V, b: V, span: &Span) -> Done<[V; 2]> {
-        let words = |v: &V| matches!(v, V::Num(_, Some(Ty::L)));
-        let mut one = |v: V| match v {
-            V::Log(log, sign) => Ok(match self.converted(&log, sign.as_deref(), span)? {
-                Some(x) => V::Num(x, Some(Ty::L)),
-                None => V::Log(log, sign),
-            }),
-            other => Ok(other),
-        };
-        Ok(if words(&a) || words(&b) { [one(a)?, one(b)?] } else { [a, b] })
-    }
-
-    /// The `.l` number that is meant by a logarithm which was taken of doubles here.
-    fn converted(&mut self, log: &X, sign: Option<&X>, span: &Span) -> Done<Option<X>> {
-        match (log, sign) {
-            (X::Fun(f, args), None) if *f == Func::F(f_fn::Fn::Log) => {
-                let of = args.first().cloned().ok_or(Stop)?;
-                self.logarithmic(of, Ty::F, span).map(Some)
-            }
-            (X::Fun(f, args), Some(X::Cmp(Cond::Lt, Ty::F, x, zero))) if *f == Func::F(f_fn::Fn::Log) => {
-                let size = X::Fun(Func::F(f_fn::Fn::Abs), vec![(**x).clone()]);
-                if **zero == X::Const(0) && args.first() == Some(&size) {
-                    return self.convert((**x).clone(), Ty::F, Ty::L, span).map(Some);
-                }
-                Ok(None)
-            }
-            _ => Ok(None),
+    /// What an expression means in which doubles are converted by `ULogarithmic(x)`. Where such a number meets one of `.l`, all that are
+    /// converted in the expression are meant as `.l`.
+    pub(super) fn eval_converting(&mut self, e: &ast::Expr) -> Done<V> {
+        let text = self.s.inputs.get(self.file as usize).and_then(|i| i.text.get(e.span.clone()));
+        if self.words || !text.is_some_and(|t| t.contains("Logarithmic(")) {
+            return self.eval_plain(e);
         }
+        let said = self.s.diagnostics.len();
+        let (pre, asserts) = (self.pre.len(), self.asserts.clone());
+        let (reads, regions, addresses) = (self.reads.len(), self.regions_read.len(), self.addresses.clone());
+        let outer = std::mem::replace(&mut self.mixed, false);
+        let mut value = self.eval_plain(e);
+        if value.is_err() && self.mixed {
+            // As if nothing had been computed.
+            self.s.diagnostics.truncate(said);
+            self.pre.truncate(pre);
+            self.reads.truncate(reads);
+            self.regions_read.truncate(regions);
+            (self.asserts, self.addresses, self.words) = (asserts, addresses, true);
+            value = self.eval_plain(e);
+            self.words = false;
+        }
+        self.mixed = outer;
+        value
     }
 
     /// `a op b`, of which one is such a number at least.
     pub(super) fn log_arithmetic(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
-        let [a, b] = self.beside_words(a, b, span)?;
-        if ![&a, &b].into_iter().any(|v| matches!(v, V::Log(..))) {
-            return self.arithmetic(op, a, b, span);
-        }
         if op == Binary::Pow {
             return self.log_power(a, b, span);
         }
@@ -303,11 +295,7 @@ impl Body<'_, '_> {
 
     /// `a cond b`, of which one is such a number at least.
     pub(super) fn log_compare(&mut self, cond: Cond, a: V, b: V, span: &Span) -> Done<V> {
-        let [a, b] = self.beside_words(a, b, span)?;
         let (log, sign, other, cond) = match (a, b) {
-            (V::Num(a, Some(Ty::L)), V::Num(b, Some(Ty::L))) => {
-                return Ok(V::Bool(X::Cmp(cond, Ty::L, Box::new(a), Box::new(b))));
-            }
             (V::Log(a, s), b) => (a, s, b, cond),
             (b, V::Log(a, s)) => (a, s, b, exchanged(cond)),
             _ => return Err(Stop),
@@ -335,6 +323,7 @@ impl Body<'_, '_> {
                 (x, none)
             }
             other => {
+                self.mixed |= is_words(&other);
                 let ty = Type::Log { signed: own.1.is_some() };
                 let message = format!("{ty} and {} cannot be compared", other.describe());
                 return self.fail(span, codes::TYPE, message, format!("convert one of them: `{ty}(x)`"));
@@ -366,10 +355,6 @@ impl Body<'_, '_> {
 
     /// `c ? a : b`.
     pub(super) fn log_choice(&mut self, c: X, a: V, b: V, span: &Span) -> Done<V> {
-        let [a, b] = self.beside_words(a, b, span)?;
-        if ![&a, &b].into_iter().any(|v| matches!(v, V::Log(..))) {
-            return self.choice(c, a, b, span);
-        }
         let signed = [&a, &b].into_iter().any(|v| matches!(v, V::Log(_, Some(_))));
         let (a, b) = (self.log_beside(a, signed, span)?, self.log_beside(b, signed, span)?);
         let (V::Log(a, s), V::Log(b, t)) = (a, b) else { return Err(Stop) };
@@ -402,6 +387,7 @@ impl Body<'_, '_> {
                 Ok(V::Log(self.named(name, Ty::F, logs, span)?.0, None))
             }
             _ => {
+                self.mixed |= args.iter().any(is_words);
                 let what = args.iter().find(|v| matches!(v, V::Log(..) | V::Type(_))).map_or("it".into(), V::describe);
                 let message = format!("`{name}` is not for {what}");
                 let help = "convert the number, `Float64(x)`, or take its logarithm, `x.log`";
@@ -409,6 +395,10 @@ impl Body<'_, '_> {
             }
         }
     }
+}
+
+fn is_words(v: &V) -> bool {
+    matches!(v, V::Num(_, Some(Ty::L)))
 }
 
 /// Whether a double is greater than 0, by what it is made of.
