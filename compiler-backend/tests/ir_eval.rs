@@ -10,7 +10,7 @@ use pendula_compiler::ir::*;
 use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Cond, Fault, Ty};
 
-const CONFIG: Config = Config { memory: 1 << 10, max_steps: 200_000, ieee: false };
+const CONFIG: Config = Config { memory: 1 << 10, max_steps: 200_000, until: None, ieee: false };
 
 fn go(case: &Case, direction: Direction) -> Result<Evaluation, EvalError> {
     let entry = case.program.entry.unwrap();
@@ -236,7 +236,7 @@ fn errors() {
         let t = b.var("t", Ty::Int);
         vec![alloc(t), update(id(Ty::Int), to(t), &[int(1)]), free(t)]
     });
-    assert_eq!(left, EvalError::NotZero { loc: Loc::default(), name: "t".into(), word: 1 });
+    assert_eq!(left, EvalError::NotZero { loc: Loc::default(), name: "t".into(), word: 1, index: None });
     let branch = ints(|x, _, _| {
         let t = test(Cond::Eq, Ty::Int, var(x), int(3));
         vec![branch(t, vec![update(id(Ty::Int), to(x), &[int(1)])], vec![])]
@@ -280,7 +280,7 @@ fn errors() {
     let assert = ints(|x, y, _| {
         vec![at(Stmt::Assert { test: test(Cond::Gt, Ty::Int, var(x), var(y)), why: Why::User, says: None })]
     });
-    assert_eq!(assert, EvalError::Assert { loc: Loc::default(), why: Why::User, a: 3, b: 5 });
+    assert_eq!(assert, EvalError::Assert { loc: Loc::default(), why: Why::User, says: None, a: 3, b: 5 });
     let leak = ints(|_, _, b| {
         let t = b.var("t", Ty::Int);
         vec![alloc(t), update(id(Ty::Int), to(t), &[int(1)])]

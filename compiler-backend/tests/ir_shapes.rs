@@ -516,7 +516,7 @@ fn a_product_of_matrices() {
     innermost = deepest.unwrap();
     assert_eq!(innermost.len(), 2, "{text}");
     let n = 5u64;
-    let config = Config { memory: 1 << 12, max_steps: 1_000_000, ieee: false };
+    let config = Config { memory: 1 << 12, max_steps: 1_000_000, ..Config::default() };
     let memory: Vec<u64> = (0..3 * n * n).map(|k| (1.0 + k as f64 / 8.0).to_bits()).collect();
     let go = |p: &Program| {
         run(p, p.entry.unwrap(), Direction::Forward, vec![0, n * n, 2 * n * n, n], memory.clone(), None, &config)

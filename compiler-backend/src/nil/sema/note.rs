@@ -49,6 +49,12 @@ fn shape(value: &V) -> Option<Shape> {
             let named = |name: &str, x| Some(Named { name: name.to_string(), shape: number(x, ty)? });
             Some(Shape::Parts(vec![named("re", re)?, named("im", im)?]))
         }
+        V::Log(log, sign) => {
+            let named = |name: &str, x, how| Some(Named { name: name.to_string(), shape: number(x, how)? });
+            let log = named("log", log, Number::Plain(Ty::F))?;
+            let sign = sign.as_ref().and_then(|sign| named("sign", sign, Number::Plain(Ty::Int)));
+            Some(Shape::Parts(std::iter::once(log).chain(sign).collect()))
+        }
         V::Array(view) if view.terms.is_empty() && view.is_contiguous() => Some(Shape::Array {
             element: numbers(&view.element),
             start: mem(Some(view.base), None, view.offset, view.region),
