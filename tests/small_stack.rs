@@ -61,9 +61,10 @@ fn directory() -> PathBuf {
     path
 }
 
-/// A program in a file, and the arguments of its run.
-fn programs() -> Vec<Vec<String>> {
-    let directory = directory();
+/// A program in a file, and the arguments of its run; the files of each test are its own.
+fn programs(test: &str) -> Vec<Vec<String>> {
+    let directory = directory().join(test);
+    std::fs::create_dir_all(&directory).expect("a directory");
     let nil_args = format!("0,{DEPTH}");
     let all = [
         ("down.nil", NIL, &["--args", &nil_args][..]),
@@ -100,7 +101,7 @@ fn run(stack: Option<&str>, args: &[String]) -> String {
 
 #[test]
 fn the_program_with_a_small_stack() {
-    for args in programs() {
+    for args in programs("program") {
         let with =
             |more: &[&str]| args.iter().cloned().chain(more.iter().map(|a| (*a).to_string())).collect::<Vec<_>>();
         let expected = run(None, &with(&["--engine", "interp"]));
@@ -118,7 +119,7 @@ fn the_program_with_a_small_stack() {
 #[test]
 fn machines_on_threads_with_small_stacks() {
     cc::set(Settings { directory: Some(directory().join("kept")), options: vec!["-O1".into()] });
-    for args in programs() {
+    for args in programs("threads") {
         let mut options = Options { native: true, ..Options::default() };
         if let [_, _, list] = &args[..] {
             options.arguments = pendula::arguments::parse(list).expect("arguments");

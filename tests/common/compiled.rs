@@ -174,7 +174,7 @@ pub(crate) fn evaluator_stops(
     Ok(())
 }
 
-/// What `pendula run` tells of a program that traps; it must name the line and say the message.
+/// What `pendula run` tells of a program that traps; it must name the line, or show it beside another of the same statement, and say the message.
 pub(crate) fn told_by_run(
     path: &Path,
     options: Vec<String>,
@@ -186,7 +186,9 @@ pub(crate) fn told_by_run(
     let output = command.output().map_err(|e| e.to_string())?;
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
-    if !told.contains(&format!("{name}:{line}:")) || !told.contains(message) {
+    let shown =
+        |told: &str| told.lines().any(|l| l.split_once(" |").is_some_and(|(n, _)| n.trim() == line.to_string()));
+    if !(told.contains(&format!("{name}:{line}:")) || shown(&told)) || !told.contains(message) {
         let _ = writeln!(complaints, "the command line does not say so at line {line}:\n{told}");
     }
     Ok(told)

@@ -1,4 +1,4 @@
-//! Writes seeds for the corpora, and dictionaries of the languages' words: `cargo run --bin seeds` in `fuzz/`.
+//! Writes seeds for the corpora, and dictionaries of the languages' words: `cargo run --example seeds` in `fuzz/`.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Runs every target on its seeds in `seeds/`, or on those of a folder that is given, without a fuzzer: `cargo run --release --bin replay`.
+//! Runs every target on its seeds in `seeds/`, or on those of a folder that is given, without a fuzzer: `cargo run --release --example replay`.
 
 use std::fs;
 use std::io;
