@@ -7,12 +7,14 @@ pub mod text;
 use pendula_asm::assemble::{Assembly, Options, assemble};
 use pendula_asm::pisa::{self, import};
 use pendula_asm::{check, disasm, fmt, invert, object};
+use pendula_isa::Profile;
 use pendula_isa::budget::Budget;
 use pendula_isa::counts::{Counts, Direction, Mode};
-use pendula_isa::inst::Kind;
+use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Ty};
+use pendula_isa::verify::is_row;
 use pendula_vm::{Carriage, Config, Engine, Machine, Outcome, Program, Stepped};
 
 /// Instructions that a run may execute.
@@ -173,9 +175,13 @@ pub fn run(module: &Module) {
             }
         }
     }
-    if is_exact(module) {
+    // In the profile `pisa` a run may begin elsewhere than at a `start`; a run back ends at that, or, where there is none, has no instruction for it.
+    let begins = |inst: &Inst| is_row(inst, Row::Start, false);
+    let at_start =
+        module.flags.profile == Profile::Native || module.code.get(module.flags.entry as usize).is_some_and(begins);
+    if is_exact(module) && (at_start || !module.code.iter().any(begins)) {
         assert_eq!(blocks.digest(), start);
-        assert_eq!(blocks.executed(), 2 * executed);
+        assert!(!at_start || blocks.executed() == 2 * executed);
     }
 }
 
