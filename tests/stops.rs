@@ -38,6 +38,12 @@ fn check(name: &str, text: &str, options: &[&str], title: &str, place: &str, say
     }
 }
 
+/// A broken body in Janus: its name, itself, the title of the report, line and column, and what else is said.
+type Janus = (&'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
+
+/// A broken program in Nil: its name, itself, its arguments, and the same.
+type Nil = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
+
 /// A program in Janus with a procedure `p` of this body, called with x = 3, y = 5, an array {4, 2, 0} and a stack.
 fn janus(body: &str) -> String {
     format!(
@@ -49,7 +55,7 @@ const SCOPE: &str = "in `p`: x = 3, y = 5, a = {4, 2, 0}, s = nil";
 
 #[test]
 fn janus_programs() {
-    let cases: &[(&str, &str, &str, &str, &[&str])] = &[
+    let cases: &[Janus] = &[
         (
             "fi_then",
             "    if x = 3 then\n        x += 1\n    fi x = 3",
@@ -187,7 +193,7 @@ fn janus_programs_backward() {
 
 #[test]
 fn nil_programs() {
-    let cases: &[(&str, &str, &str, &str, &str, &[&str])] = &[
+    let cases: &[Nil] = &[
         (
             "branch",
             "@i function f(x::Int, y::Float64)\n    if (x > 2, x < 2)\n        y += 1.5\n    end\nend\n",

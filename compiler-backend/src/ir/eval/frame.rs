@@ -220,7 +220,7 @@ impl<'a> Machine<'a> {
 
     fn step(&mut self, loc: Loc) -> Done {
         self.out.steps += 1;
-        let late = || self.out.steps % LOOKS == 0 && self.until.is_some_and(|until| Instant::now() > until);
+        let late = || self.out.steps.is_multiple_of(LOOKS) && self.until.is_some_and(|until| Instant::now() > until);
         if self.out.steps > self.max_steps || late() { Err(EvalError::Steps { loc }) } else { Ok(()) }
     }
 
