@@ -258,16 +258,44 @@ pub(crate) struct Session {
     left: Option<u64>,
     pub(crate) started: Instant,
     bar: Option<indicatif::ProgressBar>,
+    /// Where a run back began, and how many instructions it takes.
+    back: Option<(u64, u64)>,
+    /// Whether there is C for whole runs.
+    whole: bool,
 }
 
 impl Session {
     pub(crate) fn new(conditions: &Conditions, trace: bool) -> Session {
-        Session { trace, left: conditions.max_steps, started: Instant::now(), bar: None }
+        Session { trace, left: conditions.max_steps, started: Instant::now(), bar: None, back: None, whole: false }
     }
 
     /// One that only counts steps.
     pub(crate) fn limited(max_steps: Option<u64>) -> Session {
-        Session { trace: false, left: max_steps, started: Instant::now(), bar: None }
+        Session { trace: false, left: max_steps, started: Instant::now(), bar: None, back: None, whole: false }
+    }
+
+    /// One of a program that may be run as a whole, without progress.
+    pub(crate) fn of(self, loaded: &cmd::Program) -> Session {
+        Session { whole: loaded.nil.as_ref().is_some_and(|nil| nil.native.is_some()), ..self }
+    }
+
+    /// A run back begins, which takes as many instructions as all so far.
+    pub(crate) fn turned(&mut self, machine: &Machine<'_>) {
+        self.back = Some((machine.executed(), machine.executed()));
+    }
+
+    /// What there is to say of a run under way.
+    fn progress(&self, executed: u64) -> String {
+        let rate = executed as f64 / self.started.elapsed().as_secs_f64();
+        let done = format!("{} million instructions, {:.0} million a second", executed / 1_000_000, rate / 1e6);
+        match self.back {
+            Some((from, count)) if count > 0 => {
+                let left = (from + count).saturating_sub(executed);
+                let (percent, seconds) = (100 * (count - left.min(count)) / count, left as f64 / rate.max(1.0));
+                format!("{done}; the way back is {percent} % done, {seconds:.0} s left")
+            }
+            _ => done,
+        }
     }
 
     /// Runs until the end, a trap or the step limit.
@@ -278,8 +306,8 @@ impl Session {
         let terminal = std::io::stderr().is_terminal();
         let outcome = loop {
             // Without a limit and a progress bar nothing is to be counted on the way.
-            let chunk = (self.left.is_some() || (terminal && !machine.allows_whole()))
-                .then(|| self.left.unwrap_or(CHUNK).min(CHUNK));
+            let whole = self.whole && machine.allows_whole();
+            let chunk = (self.left.is_some() || (terminal && !whole)).then(|| self.left.unwrap_or(CHUNK).min(CHUNK));
             let before = machine.executed();
             let outcome = machine.run(chunk);
             if let Outcome::NoCode(message) = outcome {
@@ -292,10 +320,9 @@ impl Session {
                 break outcome;
             }
             if terminal && self.started.elapsed() > Duration::from_secs(1) {
+                let text = self.progress(machine.executed());
                 let bar = self.bar.get_or_insert_with(indicatif::ProgressBar::new_spinner);
-                let n = machine.executed();
-                let rate = n as f64 / self.started.elapsed().as_secs_f64() / 1e6;
-                bar.set_message(format!("{} million instructions, {rate:.0} million a second", n / 1_000_000));
+                bar.set_message(text);
                 bar.tick();
             }
         };

@@ -5,6 +5,7 @@ use pendula::asm::check::{At, Rule, check};
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::grad::{Check, GradError, Gradient, Options, Report, grad, names};
 use pendula::hw_model::Technology;
+use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::isa::num::convert::f_to_q;
 use pendula::isa::num::{Env, Format};
@@ -105,10 +106,13 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let options = options(args, &loaded)?;
     session::allow_whole(&mut machine, given, args.stats || args.keep_dropped);
-    let mut session = Session::new(given, false);
+    let mut session = Session::new(given, false).of(&loaded);
     let mut seen = Seen::default();
     let outcome = grad(&mut machine, &options, |m| {
         let carriage = m.carriage();
+        if m.direction() == Direction::Backward {
+            session.turned(m);
+        }
         session.go(m).map_err(Stop::Trouble).and_then(|outcome| seen.ended(outcome, carriage, m))
     });
     let found = match outcome {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::Context;
-use pendula::asm::diagnostic::Diagnostic;
+use pendula::asm::diagnostic::{Diagnostic, plural};
 use pendula::compiler::janus::store::{Shape, Variable};
 use pendula::hw_model::Technology;
 use pendula::isa::Inst;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let events = session::listen(&mut machine, &args.source, args.json, store.is_some());
 
     session::allow_whole(&mut machine, given, args.stats || args.trace || args.keep_dropped);
-    let mut session = Session::new(given, args.trace);
+    let mut session = Session::new(given, args.trace).of(&loaded);
     let before = *machine.registers();
     let direction = if args.reverse { Direction::Backward } else { Direction::Forward };
     let start = args.round_trip.then(|| machine.digest());
@@ -77,9 +77,12 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let mut outcome = session.go(&mut machine)?;
     let finished = outcome == Outcome::Finished;
     let state = State::of(&machine, &before, &shown, store, args);
+    // Compiled code may hold words elsewhere meanwhile than where they are at the end.
+    let at_stop = !finished && loaded.nil.is_none();
     let mut restored = None;
     if let (Some(start), true) = (start, finished) {
         machine.turn_dropped();
+        session.turned(&machine);
         machine.begin(Direction::Backward);
         outcome = session.go(&mut machine)?;
         if outcome == Outcome::Finished {
@@ -104,7 +107,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         object.insert("ran_by".into(), json!(ran_by(&machine)));
         let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
         object.insert("diagnostics".into(), Value::Array(warnings));
-        if finished {
+        if finished || at_stop {
             object.extend(state.json);
         }
         object.insert("events".into(), events.lock().map(|e| Value::Array(e.clone())).unwrap_or_default());
@@ -134,8 +137,18 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
             print(&stats_text(&machine, &technology, elapsed))?;
         }
         explain(&outcome, &machine, &loaded.sources, reporter, (given.max_steps, told.as_ref()));
+        if at_stop && !state.text.is_empty() {
+            print(&format!("{}\n{}", stopped_text(&machine), state.text))?;
+        }
     }
     Ok(if failed { Status::Fault } else { Status::Done })
+}
+
+/// What the values at a stop are headed by.
+fn stopped_text(machine: &Machine<'_>) -> String {
+    let way = if machine.direction() == Direction::Forward { "forward" } else { "backward" };
+    let count = plural(machine.executed(), "instruction");
+    format!("stopped on the way {way}, after {count}; there these are")
 }
 
 /// What there is to say of a program before it runs.
