@@ -399,3 +399,21 @@ fn a_procedure_may_not_be_called_in_too_many_ways() {
     // One complaint, not one for each call.
     assert_eq!(said(&program(1010)), ["P0522 `f` is called in more than 1000 ways"]);
 }
+
+#[test]
+fn what_lacks_its_end_is_shown_where_it_began() {
+    let text = "procedure main()\n    int x\n    if x = 0 then\n        x += 1\n\nprocedure p(int y)\n    y += 1\n";
+    let compiled = compile_janus("open.ja", text, &Options::default());
+    let [d] = compiled.diagnostics.as_slice() else { panic!("{:?}", compiled.diagnostics) };
+    let at = |l: &pendula::isa::diagnostic::Label| (text[l.place.span.clone()].to_string(), l.text.clone());
+    let here = d.primary.as_ref().map(at);
+    assert_eq!(here, Some(("procedure".to_string(), "`fi` was expected here, found `procedure`".to_string())));
+    let began: Vec<_> = d.secondary.iter().map(at).collect();
+    assert_eq!(began, [("if".to_string(), "this `if` is open".to_string())]);
+
+    let text = "procedure main()\n    local int a = 1\n        skip\n    delocal int b = 1\n";
+    let compiled = compile_janus("delocal.ja", text, &Options::default());
+    let [d] = compiled.diagnostics.as_slice() else { panic!("{:?}", compiled.diagnostics) };
+    let began: Vec<_> = d.secondary.iter().map(|l| text[l.place.span.clone()].to_string()).collect();
+    assert_eq!((d.code, began), ("P0517", vec!["local int a = 1".to_string()]));
+}

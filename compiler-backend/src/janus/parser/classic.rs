@@ -139,9 +139,13 @@ impl Parser<'_> {
 
     /// Statements up to a word that ends them; there may be none.
     fn plain_statements(&mut self) -> Parsed<Vec<Stmt>> {
-        const ENDS: &[&str] = &["then", "else", "fi", "do", "loop", "until", "procedure"];
         let mut out = Vec::new();
-        while !self.is_end() && !ENDS.contains(&self.lower().as_str()) {
+        while !self.is_end() && !self.is_plain("procedure") {
+            match Self::belongs(&self.lower()).filter(|_| !self.is_plain_name()) {
+                Some(opener) if self.is_open(opener) => break,
+                Some(opener) => return self.stray(opener),
+                None => {}
+            }
             self.counted()?;
             out.push(self.nested(Self::plain_statement)?);
         }
@@ -152,28 +156,8 @@ impl Parser<'_> {
         let start = self.start();
         let word = self.lower();
         let kind = match word.as_str() {
-            "if" => {
-                self.at += 1;
-                let pre = self.plain_expr(0)?;
-                self.eat_plain("then");
-                let then = self.plain_statements()?;
-                let otherwise = if self.eat_plain("else") { self.plain_statements()? } else { Vec::new() };
-                if !self.eat_plain("fi") {
-                    return self.expected("`fi`", "a branch is `if e then … else … fi e`");
-                }
-                StmtKind::If { pre, then, otherwise, post: self.plain_expr(0)? }
-            }
-            "from" => {
-                self.at += 1;
-                let pre = self.plain_expr(0)?;
-                self.eat_plain("do");
-                let first = self.plain_statements()?;
-                let body = if self.eat_plain("loop") { self.plain_statements()? } else { Vec::new() };
-                if !self.eat_plain("until") {
-                    return self.expected("`until`", "a loop is `from e do … loop … until e`");
-                }
-                StmtKind::From { pre, first, body, post: self.plain_expr(0)? }
-            }
+            "if" => self.construct("if", Self::plain_branch)?,
+            "from" => self.construct("from", Self::plain_loop)?,
             "call" | "uncall" => {
                 self.at += 1;
                 let name = self.plain_name("the name of a procedure")?;
@@ -201,6 +185,28 @@ impl Parser<'_> {
             _ => return self.expected("a statement", STATEMENTS),
         };
         Ok(Stmt { kind, span: self.since(start) })
+    }
+
+    fn plain_branch(&mut self) -> Parsed<StmtKind> {
+        let pre = self.plain_expr(0)?;
+        self.eat_plain("then");
+        let then = self.plain_statements()?;
+        let otherwise = if self.eat_plain("else") { self.plain_statements()? } else { Vec::new() };
+        if !self.eat_plain("fi") {
+            return self.lacks("`fi`", "a branch is `if e then … else … fi e`");
+        }
+        Ok(StmtKind::If { pre, then, otherwise, post: self.plain_expr(0)? })
+    }
+
+    fn plain_loop(&mut self) -> Parsed<StmtKind> {
+        let pre = self.plain_expr(0)?;
+        self.eat_plain("do");
+        let first = self.plain_statements()?;
+        let body = if self.eat_plain("loop") { self.plain_statements()? } else { Vec::new() };
+        if !self.eat_plain("until") {
+            return self.lacks("`until`", "a loop is `from e do … loop … until e`");
+        }
+        Ok(StmtKind::From { pre, first, body, post: self.plain_expr(0)? })
     }
 
     fn plain_change(&mut self) -> Parsed<StmtKind> {

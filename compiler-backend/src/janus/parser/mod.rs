@@ -2,6 +2,7 @@
 
 pub mod classic;
 mod expr;
+mod open;
 mod stmt;
 
 use pendula_isa::budget::{Budget, Exceeded, Resource};
@@ -9,7 +10,8 @@ use pendula_isa::diagnostic::{Diagnostic, Place};
 
 use super::ast::{Decl, DeclTy, Expr, IntTy, Mode, Name, Procedure, Span, Tree};
 use super::codes;
-use super::lexer::{Tok, Token, tokens, visible_part};
+use super::lexer::{Tok, Token, tokens};
+use open::Open;
 
 /// How deep statements and expressions may be nested at most, and how high the tree of an expression may be: what a thread's stack lasts for.
 const MOST: (u32, u32) = (200, 2000);
@@ -89,13 +91,15 @@ struct Parser<'a> {
     /// The height of the expression read last.
     height: u32,
     statements: u64,
+    /// The constructs that have begun and not ended, the innermost last.
+    open: Vec<Open>,
 }
 
 impl<'a> Parser<'a> {
     fn new(file: u16, text: &'a str, classic: bool, budget: &Budget) -> Parser<'a> {
         let (tokens, found) = tokens(file, text, classic);
         let budget = budget.at_most(MOST.0, MOST.1);
-        Parser { file, text, tokens, at: 0, found, budget, depth: 0, height: 0, statements: 0 }
+        Parser { file, text, tokens, at: 0, found, budget, depth: 0, height: 0, statements: 0, open: Vec::new() }
     }
 
     fn token(&self) -> &Token {
@@ -152,13 +156,7 @@ impl<'a> Parser<'a> {
 
     /// Something else stands here than was expected.
     fn expected<T>(&mut self, what: &str, help: &str) -> Parsed<T> {
-        let token = self.token();
-        let found = match &token.tok {
-            Tok::End => "the end of the text".to_string(),
-            Tok::Text(_) => "a text".to_string(),
-            _ => format!("`{}`", visible_part(self.text.get(token.span.clone()).unwrap_or(""))),
-        };
-        let span = token.span.clone();
+        let (span, found) = (self.token().span.clone(), self.found_here());
         self.fail(codes::SYNTAX, span, format!("{what} was expected here, found {found}"), help)
     }
 

@@ -14,15 +14,28 @@ impl Parser<'_> {
     /// One statement at least, up to one of these words.
     pub(super) fn statements(&mut self, what: &str, until: &[&str]) -> Parsed<Vec<Stmt>> {
         let mut out = Vec::new();
-        let ends = |p: &Self| p.is_end() || (until.iter().any(|w| p.is_word(w)) && !p.is_target());
-        while !ends(self) {
+        while !self.is_end() && !self.is_procedure() {
+            let word = if self.is_target() { "" } else { self.word_of(self.token()) };
+            if until.contains(&word) {
+                break;
+            }
+            match Self::belongs(word) {
+                // The construct that is open here ends without a word of its own.
+                Some(opener) if self.is_open(opener) => return Ok(out),
+                Some(opener) => return self.stray(opener),
+                None => {}
+            }
             self.counted()?;
             out.push(self.nested(Self::statement)?);
         }
-        if out.is_empty() {
+        if out.is_empty() && (self.open.is_empty() || !(self.is_end() || self.is_procedure())) {
             return self.expected(what, "a part without statements says `skip`");
         }
         Ok(out)
+    }
+
+    fn is_procedure(&self) -> bool {
+        self.is_word("procedure")
     }
 
     /// Whether a word that may be a name stands for something that is changed here.
@@ -36,8 +49,8 @@ impl Parser<'_> {
         let start = self.start();
         let word = if self.is_target() { "" } else { self.word_of(self.token()) };
         let kind = match word {
-            "if" => self.branch()?,
-            "from" => self.loop_stmt()?,
+            "if" => self.construct("if", Self::branch)?,
+            "from" => self.construct("from", Self::loop_stmt)?,
             "push" | "pop" => {
                 self.at += 1;
                 self.sign("(", "what is pushed and the stack stand in parentheses: `push(x, s)`")?;
@@ -47,14 +60,14 @@ impl Parser<'_> {
                 self.sign(")", "what is pushed and the stack stand in parentheses: `push(x, s)`")?;
                 StmtKind::Push { pop: word == "pop", value, stack }
             }
-            "local" => self.local()?,
+            "local" => self.construct("local", |p| p.local(start))?,
             "call" | "uncall" => {
                 self.at += 1;
                 let name = self.name("the name of a procedure")?;
                 let args = self.list(Self::expr)?;
                 StmtKind::Call { inverse: word == "uncall", name, args }
             }
-            "iterate" => self.iterate()?,
+            "iterate" => self.construct("iterate", Self::iterate)?,
             "assert" => {
                 self.at += 1;
                 StmtKind::Assert(self.expr()?)
@@ -126,22 +139,23 @@ impl Parser<'_> {
 
     fn branch(&mut self) -> Parsed<StmtKind> {
         const HELP: &str = "a branch is `if e then … else … fi e`";
-        self.at += 1;
         let pre = self.expr()?;
-        self.word("then", HELP)?;
+        self.part_word("then", HELP)?;
         let then = self.statements("a statement", &["else", "fi"])?;
         let otherwise = if self.eat_word("else") { self.statements("a statement", &["fi"])? } else { Vec::new() };
-        self.word("fi", HELP)?;
+        self.part_word("fi", HELP)?;
         Ok(StmtKind::If { pre, then, otherwise, post: self.expr()? })
     }
 
     fn loop_stmt(&mut self) -> Parsed<StmtKind> {
         const HELP: &str = "a loop is `from e do … loop … until e`, of which `do` or `loop` may be left out";
-        self.at += 1;
         let pre = self.expr()?;
+        if !["do", "loop", "until"].iter().any(|w| self.is_word(w)) {
+            return self.lacks("`do` or `loop`", HELP);
+        }
         let first = if self.eat_word("do") { self.statements("a statement", &["loop", "until"])? } else { Vec::new() };
         let body = if self.eat_word("loop") { self.statements("a statement", &["until"])? } else { Vec::new() };
-        self.word("until", HELP)?;
+        self.part_word("until", HELP)?;
         Ok(StmtKind::From { pre, first, body, post: self.expr()? })
     }
 
@@ -154,47 +168,50 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    fn local(&mut self) -> Parsed<StmtKind> {
-        self.at += 1;
+    /// What begins with the word `local` there.
+    fn local(&mut self, start: usize) -> Parsed<StmtKind> {
         let begin = self.decls()?;
         let body = self.statements("a statement", &["delocal"])?;
-        self.word("delocal", "what begins with `local` ends with `delocal`")?;
+        self.part_word("delocal", "what begins with `local` ends with `delocal`")?;
         let end = self.decls()?;
+        let line = self.line(&(start..start));
         if begin.len() != end.len() {
-            let message = format!("{} variables begin here, and {} end", begin.len(), end.len());
-            return self.unlike(begin.last(), end.last(), message);
+            let message = format!("{} variables begin in line {line}, and {} end here", begin.len(), end.len());
+            return self.unlike(start, begin.last(), end.last(), message);
         }
         for (b, e) in begin.iter().zip(&end) {
             if (b.ty, &b.name.text, b.dims.len()) != (e.ty, &e.name.text, e.dims.len()) {
-                let message = format!("`{}` ends here, but `{}` began", describe(e), describe(b));
-                return self.unlike(Some(b), Some(e), message);
+                let message = format!("`{}` ends here, but `{}` began in line {line}", describe(e), describe(b));
+                return self.unlike(start, Some(b), Some(e), message);
             }
         }
         Ok(StmtKind::Local { begin, body, end })
     }
 
-    /// What ends is not what began.
-    fn unlike<T>(&mut self, begun: Option<&Decl>, ends: Option<&Decl>, message: String) -> Parsed<T> {
-        let place = |d: Option<&Decl>| Place { file: self.file, span: d.map_or(0..0, |d| d.span.clone()) };
-        let (place, other) = (place(ends), place(begun));
-        let help = "`delocal` names what `local` does, in the same order";
-        self.found.push(Diagnostic::error(codes::DELOCAL, message).at(place, "").also(other, "").help(help));
+    /// What ends is not what began with the word `local` at `start`.
+    fn unlike<T>(&mut self, start: usize, begun: Option<&Decl>, ends: Option<&Decl>, message: String) -> Parsed<T> {
+        let file = self.file;
+        let place = Place { file, span: ends.map_or(0..0, |d| d.span.clone()) };
+        let other = Place { file, span: start..begun.map_or(start, |d| d.span.end) };
+        let help =
+            "`delocal` names what the last `local` before it does, in the same order: what begins last ends first";
+        let d = Diagnostic::error(codes::DELOCAL, message).at(place, "ends here");
+        self.found.push(d.also(other, "this `local` ends there").help(help));
         Err(Stop)
     }
 
     fn iterate(&mut self) -> Parsed<StmtKind> {
         const HELP: &str = "an iteration is `iterate int i = a by c to b … end`, of which `by c` may be left out";
-        self.at += 1;
         let Some(ty) = IntTy::named(self.word_of(self.token())) else { return self.expected("a type", HELP) };
         self.at += 1;
         let name = self.name("the name of a variable")?;
         self.sign("=", HELP)?;
         let from = self.expr()?;
         let by: Option<Expr> = if self.eat_word("by") { Some(self.expr()?) } else { None };
-        self.word("to", HELP)?;
+        self.part_word("to", HELP)?;
         let to = self.expr()?;
         let body = self.statements("a statement", &["end"])?;
-        self.word("end", HELP)?;
+        self.part_word("end", HELP)?;
         Ok(StmtKind::Iterate { ty, name, from, by, to, body })
     }
 }

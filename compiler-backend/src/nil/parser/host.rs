@@ -130,9 +130,15 @@ impl Parser<'_> {
     /// Reports a block that does not end.
     pub(super) fn block_without_end(&mut self, opener: Span) {
         let here = self.token();
-        let what = self.slice(opener.clone()).to_owned();
+        let text = self.slice(0..opener.start);
+        let line = 1 + text.matches('\n').count();
+        let word = self.slice(opener.clone());
+        // `@routine begin`, `@routine name begin`
+        let before = text.rsplit('\n').next().unwrap_or("").trim_start();
+        let routine = word == "begin" && before.starts_with("@routine");
+        let what = if routine { format!("{before}{word}") } else { word.to_owned() };
         let (place, until) = (self.place(opener), self.place(here.start..here.end));
-        let diagnostic = Diagnostic::error(codes::NO_END, format!("this `{what}` has no `end`"))
+        let diagnostic = Diagnostic::error(codes::NO_END, format!("`{what}` in line {line} has no `end`"))
             .at(place, "")
             .also(until, "it is still open here");
         let diagnostic = match self.else_if.take() {
