@@ -86,6 +86,23 @@ pub struct Tree {
     pub procedures: Vec<Procedure>,
 }
 
+/// The procedures that statements call or uncall.
+pub(super) fn called(list: &[Stmt]) -> Vec<&Name> {
+    let mut out = Vec::new();
+    for s in list {
+        match &s.kind {
+            StmtKind::Call { name, .. } => out.push(name),
+            StmtKind::If { then: one, otherwise: other, .. } | StmtKind::From { first: one, body: other, .. } => {
+                out.extend(called(one));
+                out.extend(called(other));
+            }
+            StmtKind::Local { body, .. } | StmtKind::Iterate { body, .. } => out.extend(called(body)),
+            _ => {}
+        }
+    }
+    out
+}
+
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
@@ -224,6 +241,13 @@ pub enum StmtKind {
     Show(Vec<Lval>),
     /// `skip`
     Skip,
+    /// `read x` or `write x`, as the first language has it. There is no terminal, so that it is refused where a run reaches it.
+    Terminal {
+        /// `read` or `write`.
+        word: Name,
+        /// The variable.
+        name: Name,
+    },
 }
 
 /// Something that can be changed: a variable or a part of an array.
@@ -282,7 +306,7 @@ pub enum UnOp {
     Not,
     /// `~`
     Complement,
-    /// `-`, in classic programs.
+    /// `-`
     Minus,
 }
 

@@ -1,6 +1,6 @@
 //! Programs turned around.
 
-use super::ast::{BinOp, Decl, Expr, ExprKind, IntTy, Procedure, Span, Stmt, StmtKind, Tree};
+use super::ast::{BinOp, Decl, Expr, ExprKind, IntTy, Name, Procedure, Span, Stmt, StmtKind, Tree, UnOp};
 
 /// The inverse program: each procedure does what it undid before, so that calls stay as they are. Values with which the variables of `main`
 /// begin stay, too.
@@ -40,6 +40,11 @@ fn stmt(s: &Stmt) -> Stmt {
             to: from.clone(),
             body: block(body),
         },
+        StmtKind::Terminal { word, name } => {
+            let other = if word.text == "read" { "write" } else { "read" };
+            let word = Name { text: other.to_string(), span: word.span.clone() };
+            StmtKind::Terminal { word, name: name.clone() }
+        }
         StmtKind::Swap(..)
         | StmtKind::Call { .. }
         | StmtKind::Assert(_)
@@ -90,6 +95,7 @@ fn minus(ty: IntTy, by: Option<&Expr>, beside: &Expr) -> Expr {
             None => from_zero(by),
         },
         ExprKind::Binary(BinOp::Sub, zero, by) if zero.kind == ExprKind::Num(0) => (**by).clone(),
+        ExprKind::Unary(UnOp::Minus, by) => (**by).clone(),
         _ => from_zero(by),
     }
 }

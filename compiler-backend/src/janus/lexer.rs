@@ -29,8 +29,8 @@ pub(super) struct Token {
 
 /// Operators and brackets, longer ones before those that they begin with.
 const SIGNS: &[&str] = &[
-    "<=>", "**", "<<", ">>", "<=", ">=", "!=", "+=", "-=", "^=", "*=", "/=", "&&", "||", "+", "-", "*", "/", "%", "&",
-    "|", "^", "!", "~", "=", "<", ">", "(", ")", "[", "]", "{", "}", ",",
+    "<=>", "==", "**", "<<", ">>", "<=", ">=", "!=", "+=", "-=", "^=", "*=", "/=", "&&", "||", "+", "-", "*", "/", "%",
+    "&", "|", "^", "!", "~", "=", "<", ">", "(", ")", "[", "]", "{", "}", ",",
 ];
 
 /// The larger set of classic programs.
@@ -136,6 +136,9 @@ impl Lexer<'_> {
                     self.at += c.len_utf8();
                     let help = match c {
                         ';' => "statements need nothing between them",
+                        ':' => {
+                            "a variable is changed by `x += e`, `x -= e` or `x ^= e`: an assignment would forget what was there before"
+                        }
                         '\'' | '_' => "a name begins with a letter",
                         _ => "names, numbers, operators and comments `// …`, `/* … */` are what a program is made of",
                     };

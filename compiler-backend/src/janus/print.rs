@@ -41,7 +41,11 @@ fn stmt(out: &mut String, s: &Stmt, depth: usize) {
         let _ = writeln!(out, "{indent}{text}");
     };
     match &s.kind {
-        StmtKind::Update { op, target, value } => line(format!("{} {} {}", lval(target), op.text(), expr(value))),
+        StmtKind::Update { op, target, value } => {
+            // A truth value that is computed with is easier to read in parentheses.
+            let text = if level(value) >= COMPARISON { format!("({})", expr(value)) } else { expr(value) };
+            line(format!("{} {} {text}", lval(target), op.text()));
+        }
         StmtKind::Swap(a, b) => line(format!("{} <=> {}", lval(a), lval(b))),
         StmtKind::If { pre, then, otherwise, post } => {
             line(format!("if {} then", expr(pre)));
@@ -90,6 +94,7 @@ fn stmt(out: &mut String, s: &Stmt, depth: usize) {
         }
         StmtKind::Show(args) => line(format!("show({})", args.iter().map(lval).collect::<Vec<_>>().join(", "))),
         StmtKind::Skip => line("skip".to_string()),
+        StmtKind::Terminal { word, name } => line(format!("{} {}", word.text, name.text)),
     }
 }
 
@@ -130,6 +135,9 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
+/// How loose comparisons bind.
+const COMPARISON: u8 = 5;
+
 /// How loose an expression's operator binds.
 fn level(e: &Expr) -> u8 {
     match &e.kind {
@@ -151,7 +159,9 @@ fn expr(e: &Expr) -> String {
                 UnOp::Complement => "~",
                 UnOp::Minus => "-",
             };
-            format!("{sign}{}", side(a, 0))
+            // Without parentheses, the sign would be a part of the number.
+            let number = *op == UnOp::Minus && matches!(a.kind, ExprKind::Num(n) if n >= 0);
+            if number { format!("-({})", expr(a)) } else { format!("{sign}{}", side(a, 0)) }
         }
         ExprKind::Cast(ty, a) => format!("({}) {}", ty.name(), side(a, 0)),
         ExprKind::Binary(op, a, b) => {
@@ -161,7 +171,9 @@ fn expr(e: &Expr) -> String {
                 let is = |op: &BinOp| matches!(op, BinOp::Both | BinOp::Either);
                 matches!(&e.kind, ExprKind::Binary(other, ..) if is(op) && is(other) && other != op)
             };
-            let left = if mixed(a) { format!("({})", expr(a)) } else { side(a, own) };
+            // A comparison of what a comparison gives says so.
+            let compares = |e: &Expr| own == COMPARISON && level(e) == COMPARISON;
+            let left = if mixed(a) || compares(a) { format!("({})", expr(a)) } else { side(a, own) };
             format!("{left} {sign} {}", side(b, own - 1))
         }
         ExprKind::Empty(n) => format!("empty({})", n.text),

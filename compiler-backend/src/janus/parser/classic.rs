@@ -73,6 +73,7 @@ struct Plain {
 
 impl Parser<'_> {
     fn classic(&mut self, entry: Option<&str>) -> Parsed<Tree> {
+        self.note_procedures();
         let mut globals: Vec<Decl> = Vec::new();
         while self.is_plain_name() {
             let start = self.start();
@@ -92,13 +93,16 @@ impl Parser<'_> {
             if !self.eat_plain("procedure") {
                 return self.expected("`procedure`", "a program is a list of variables, and then one of procedures");
             }
-            let name = self.plain_name("the name of a procedure")?;
+            let name = self.plain_procedure()?;
             let body = self.plain_statements()?;
             procedures.push(Plain { name, body, span: self.since(start) });
         }
         let chosen = match entry {
-            Some(name) => procedures.iter().position(|p| p.name.text == name.to_lowercase()),
-            None => procedures.iter().position(|p| p.name.text == "main").or(procedures.len().checked_sub(1)),
+            Some(name) => procedures.iter().position(|p| p.name.text.to_lowercase() == name.to_lowercase()),
+            None => procedures
+                .iter()
+                .position(|p| p.name.text.eq_ignore_ascii_case("main"))
+                .or(procedures.len().checked_sub(1)),
         };
         let Some(chosen) = chosen else {
             let what = entry.map_or("a procedure".to_string(), |name| format!("the procedure `{name}`"));
@@ -127,14 +131,40 @@ impl Parser<'_> {
         self.token().tok == Tok::Word && !RESERVED.contains(&self.lower().as_str())
     }
 
-    /// A name: upper and lower case are one.
+    /// A name: upper and lower case are one, and it is spelled as where it stood first, which is where a variable is declared.
     fn plain_name(&mut self, what: &str) -> Parsed<Name> {
         if !self.is_plain_name() {
             return self.expected(what, "a name begins with a letter, and is no reserved word");
         }
-        let name = Name { text: self.lower(), span: self.token().span.clone() };
+        let lower = self.lower();
+        let written = self.word_of(self.token()).to_string();
+        let text = self.spelling.entry(lower).or_insert(written).clone();
+        let name = Name { text, span: self.token().span.clone() };
         self.at += 1;
         Ok(name)
+    }
+
+    /// The name of a procedure, as it is spelled where the procedure is declared.
+    fn plain_procedure(&mut self) -> Parsed<Name> {
+        let variables = std::mem::take(&mut self.spelling);
+        if let Some(spelled) = self.procedures.get(&self.lower()) {
+            let spelled = spelled.clone();
+            self.spelling.insert(self.lower(), spelled);
+        }
+        let name = self.plain_name("the name of a procedure");
+        self.spelling = variables;
+        name
+    }
+
+    /// Notes how procedures are spelled where they are declared.
+    fn note_procedures(&mut self) {
+        for pair in self.tokens.windows(2) {
+            let [word, name] = pair else { continue };
+            if self.word_of(word).eq_ignore_ascii_case("procedure") {
+                let name = self.word_of(name).to_string();
+                self.procedures.entry(name.to_lowercase()).or_insert(name);
+            }
+        }
     }
 
     /// Statements up to a word that ends them; there may be none.
@@ -160,7 +190,7 @@ impl Parser<'_> {
             "from" => self.construct("from", Self::plain_loop)?,
             "call" | "uncall" => {
                 self.at += 1;
-                let name = self.plain_name("the name of a procedure")?;
+                let name = self.plain_procedure()?;
                 StmtKind::Call { inverse: word == "uncall", name, args: Vec::new() }
             }
             "error" => {
@@ -172,14 +202,9 @@ impl Parser<'_> {
                 StmtKind::Skip
             }
             "read" | "write" => {
-                let span = self.token().span.clone();
-                let help = "variables are set with `--set x=5`, and printed after the run";
-                return self.fail(
-                    codes::SYNTAX,
-                    span,
-                    format!("`{word}` talks to a terminal, and there is none"),
-                    help,
-                );
+                let word = Name { text: word, span: self.token().span.clone() };
+                self.at += 1;
+                StmtKind::Terminal { word, name: self.plain_name("a variable")? }
             }
             _ if self.is_plain_name() => self.plain_change()?,
             _ => return self.expected("a statement", STATEMENTS),
@@ -248,6 +273,9 @@ impl Parser<'_> {
             self.high(height.max(self.height) + 1)?;
             let kind = ExprKind::Binary(*op, Box::new(left), Box::new(right));
             left = Expr { kind, span: self.since(start), closed: false };
+        }
+        if level == 0 {
+            self.double_equals()?;
         }
         Ok(left)
     }
@@ -322,7 +350,7 @@ fn tree(globals: Vec<Decl>, procedures: Vec<Plain>, entry: usize) -> Tree {
         };
         parameters(n).map(&lent).collect()
     };
-    let renamed = |name: &str| if name == "main" { ENTRY.to_string() } else { name.to_string() };
+    let renamed = |name: &str| if name.eq_ignore_ascii_case("main") { ENTRY.to_string() } else { name.to_string() };
     let give = |name: &mut Name, args: &mut Vec<Expr>| {
         if let Some(n) = number.get(name.text.as_str()) {
             *args = arguments(*n, &name.span);
@@ -378,6 +406,7 @@ fn statements(list: &[Stmt], names: &mut BTreeSet<String>, calls: &mut Vec<Strin
                 [pre, post].into_iter().for_each(|e| expression(e, names));
                 [first, body].into_iter().for_each(|b| statements(b, names, calls));
             }
+            StmtKind::Terminal { name, .. } => drop(names.insert(name.text.clone())),
             StmtKind::Call { name, .. } => calls.push(name.text.clone()),
             _ => {}
         }

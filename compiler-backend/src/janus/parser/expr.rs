@@ -33,7 +33,18 @@ const LOOSEST: u8 = 7;
 
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
-        self.nested(|p| p.level(LOOSEST))
+        let e = self.nested(|p| p.level(LOOSEST))?;
+        self.double_equals()?;
+        Ok(e)
+    }
+
+    /// `==` does not go on with an expression.
+    pub(super) fn double_equals(&mut self) -> Parsed<()> {
+        if !self.is_sign("==") {
+            return Ok(());
+        }
+        let span = self.token().span.clone();
+        self.fail(codes::SYNTAX, span, "`==` is no operator of Janus".to_string(), "compare with `=`: `x = 0`")
     }
 
     /// Operators of a level, which associate to the left.
@@ -64,6 +75,8 @@ impl Parser<'_> {
         let op = match self.token().tok {
             Tok::Sign("!") => Some(UnOp::Not),
             Tok::Sign("~") => Some(UnOp::Complement),
+            // Before a number, the sign is a part of it.
+            Tok::Sign("-") if !matches!(self.ahead(1).tok, Tok::Number(_)) => Some(UnOp::Minus),
             _ => None,
         };
         if let Some(op) = op {
@@ -111,7 +124,7 @@ impl Parser<'_> {
                     }
                     ExprKind::Num(if sign == "-" { -n } else { n })
                 }
-                _ => return self.expected("an expression", "there is no sign before an expression: `0 - x`"),
+                _ => return self.expected("an expression", "leave the `+` out"),
             },
             Tok::Word => match self.word_of(self.token()) {
                 "true" | "false" => {

@@ -5,6 +5,8 @@ mod expr;
 mod open;
 mod stmt;
 
+use std::collections::HashMap;
+
 use pendula_isa::budget::{Budget, Exceeded, Resource};
 use pendula_isa::diagnostic::{Diagnostic, Place};
 
@@ -93,13 +95,34 @@ struct Parser<'a> {
     statements: u64,
     /// The constructs that have begun and not ended, the innermost last.
     open: Vec<Open>,
+    /// Whether the statements are those of `main`.
+    in_main: bool,
+    /// How names are spelled in classic programs, by their lower case; and those of procedures.
+    spelling: HashMap<String, String>,
+    procedures: HashMap<String, String>,
 }
 
 impl<'a> Parser<'a> {
     fn new(file: u16, text: &'a str, classic: bool, budget: &Budget) -> Parser<'a> {
         let (tokens, found) = tokens(file, text, classic);
         let budget = budget.at_most(MOST.0, MOST.1);
-        Parser { file, text, tokens, at: 0, found, budget, depth: 0, height: 0, statements: 0, open: Vec::new() }
+        let (spelling, procedures) = (HashMap::new(), HashMap::new());
+        let (depth, height, statements, open) = (0, 0, 0, Vec::new());
+        Parser {
+            file,
+            text,
+            tokens,
+            at: 0,
+            found,
+            budget,
+            depth,
+            height,
+            statements,
+            open,
+            in_main: false,
+            spelling,
+            procedures,
+        }
     }
 
     fn token(&self) -> &Token {
@@ -256,6 +279,7 @@ impl<'a> Parser<'a> {
                 decls.push(self.decl()?);
             }
         }
+        self.in_main = name.text == "main";
         let body = self.statements("a statement", &["procedure"])?;
         Ok(Procedure { name, decls, body, span: self.since(start) })
     }

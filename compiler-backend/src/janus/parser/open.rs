@@ -57,6 +57,8 @@ impl Parser<'_> {
     pub(super) fn lacks<T>(&mut self, what: &str, help: &str) -> Parsed<T> {
         let Some(Open { word, span }) = self.open.last().cloned() else { return self.expected(what, help) };
         let message = format!("`{word}` in line {} has no {what}", self.line(&span));
+        let braces = "; words stand where other languages have braces";
+        let help = if self.is_sign("{") || self.is_sign("}") { format!("{help}{braces}") } else { help.to_string() };
         let label = format!("{what} was expected here, found {}", self.found_here());
         let here = Place { file: self.file, span: self.token().span.clone() };
         let opened = Place { file: self.file, span };

@@ -10,6 +10,24 @@ use crate::janus::lexer::Tok;
 const STATEMENTS: &str = "statements are `x += e`, `x <=> y`, `if … fi`, `from … until`, `push`, `pop`, `local … delocal`, `call`, \
      `uncall`, `iterate … end`, `assert`, `print`, `printf`, `show`, `error`, `skip`";
 
+/// Words that other languages begin statements with, and what is written here.
+const FOREIGN: &[(&str, &str)] = &[
+    ("while", "a loop is `from x = 0 loop … until x = 10`: the first condition holds at the beginning only"),
+    ("for", "a loop is `iterate int i = 0 to 9 … end`, or `from x = 0 loop … until x = 10`"),
+    ("repeat", "a loop is `from x = 0 do … until x = 10`: the first condition holds at the beginning only"),
+    ("return", "a procedure gives back what it did to its parameters: change one of them"),
+    ("break", "a loop ends where what stands after `until` holds"),
+    ("continue", "put the rest of the turn into `if … then … fi …`"),
+    ("let", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
+    ("var", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
+    ("const", "a variable is declared by `local int x = 0 … delocal int x = 0`"),
+    ("swap", "two variables are exchanged by `x <=> y`"),
+    ("elif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
+    ("elsif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
+    ("elseif", "write `else if … then … fi …`, and the `fi` of the branch around it"),
+    ("endif", "a branch ends with `fi` and a condition, which holds just if the first branch was taken"),
+];
+
 impl Parser<'_> {
     /// One statement at least, up to one of these words.
     pub(super) fn statements(&mut self, what: &str, until: &[&str]) -> Parsed<Vec<Stmt>> {
@@ -43,6 +61,13 @@ impl Parser<'_> {
         let soft = SOFT.contains(&self.word_of(self.token()));
         let changes = ["+=", "-=", "^=", "*=", "/=", "<=>", "["];
         soft && matches!(self.ahead(1).tok, Tok::Sign(s) if changes.contains(&s))
+    }
+
+    /// What to write instead of a statement of other languages that begins with this word, unless it is a variable here.
+    fn foreign(&self, word: &str) -> Option<&'static str> {
+        let (_, help) = FOREIGN.iter().find(|(w, _)| *w == word)?;
+        let changes = ["+=", "-=", "^=", "*=", "/=", "<=>", "[", "="];
+        (!matches!(self.ahead(1).tok, Tok::Sign(s) if changes.contains(&s))).then_some(help)
     }
 
     fn statement(&mut self) -> Parsed<Stmt> {
@@ -103,7 +128,28 @@ impl Parser<'_> {
                 self.at += 1;
                 StmtKind::Skip
             }
-            _ if self.is_name(self.token()) => self.change()?,
+            "read" | "write" if self.is_name(self.ahead(1)) => {
+                let word = self.name("`read` or `write`")?;
+                StmtKind::Terminal { word, name: self.name("a variable")? }
+            }
+            _ if let Some(help) = self.foreign(word) => {
+                let span = self.token().span.clone();
+                return self.fail(codes::SYNTAX, span, format!("Janus has no `{word}`"), help);
+            }
+            _ if self.is_name(self.token()) && self.declares().is_none() => self.change()?,
+            _ if self.declares().is_some() => {
+                let help = if self.open.is_empty() && self.in_main {
+                    "write it before the first statement of `main`; or `local int x = 0 … delocal int x = 0` around the statements that use it"
+                } else {
+                    "write `local int x = 0 … delocal int x = 0` around the statements that use it"
+                };
+                let span = self.token().span.clone();
+                return self.fail(codes::SYNTAX, span, "a declaration stands among the statements".to_string(), help);
+            }
+            _ if self.is_sign("{") || self.is_sign("}") => {
+                let help = "there are no braces around statements: a part begins and ends with words, `if … then … else … fi …`, `from … loop … until …`";
+                return self.expected("a statement", help);
+            }
             _ => return self.expected("a statement", STATEMENTS),
         };
         Ok(Stmt { kind, span: self.since(start) })
@@ -132,7 +178,8 @@ impl Parser<'_> {
             return Ok(StmtKind::Swap(target, self.lval()?));
         }
         if self.is_sign("=") {
-            return self.expected("`+=`, `-=`, `^=` or `<=>`", "an assignment would forget what was there before");
+            let help = "an assignment would forget what was there before: write `x += e`, `x -= e` or `x ^= e`";
+            return self.expected("`+=`, `-=`, `^=` or `<=>`", help);
         }
         self.expected("`+=`, `-=`, `^=` or `<=>`", STATEMENTS)
     }

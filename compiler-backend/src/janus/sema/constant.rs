@@ -8,6 +8,10 @@ use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Lval, Name, UnOp};
 pub(super) trait Store {
     /// The number that a variable or an element has.
     fn number(&self, l: &Lval) -> Option<i128>;
+    /// Whether truth values are computed here, too, as 1 and 0.
+    fn computes_truth(&self) -> bool {
+        false
+    }
     /// An array's first size.
     fn size(&self, name: &Name) -> Option<i128>;
 }
@@ -109,6 +113,32 @@ impl Folder<'_> {
         u32::try_from(by).ok().filter(|by| *by < bits)
     }
 
+    /// A truth value, where these are computed.
+    fn truth(&self, e: &Expr) -> Option<bool> {
+        if !self.store.computes_truth() {
+            return None;
+        }
+        match &e.kind {
+            ExprKind::Bool(is) => Some(*is),
+            ExprKind::Unary(UnOp::Not, a) => self.truth(a).map(|is| !is),
+            ExprKind::Binary(BinOp::Both, a, b) => Some(self.truth(a)? && self.truth(b)?),
+            ExprKind::Binary(BinOp::Either, a, b) => Some(self.truth(a)? || self.truth(b)?),
+            ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.value(a)?, self.value(b)?);
+                match op {
+                    BinOp::Le => Some(a <= b),
+                    BinOp::Lt => Some(a < b),
+                    BinOp::Ge => Some(a >= b),
+                    BinOp::Gt => Some(a > b),
+                    BinOp::Eq => Some(a == b),
+                    BinOp::Ne => Some(a != b),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
     fn value(&self, e: &Expr) -> Option<i128> {
         match &e.kind {
             ExprKind::Num(n) => self.fits(*n),
@@ -126,6 +156,8 @@ impl Folder<'_> {
                     }
                 })
             }
+            ExprKind::Binary(op, ..) if super::truth::cond(*op, false).is_some() => self.truth(e).map(i128::from),
+            ExprKind::Binary(BinOp::Both | BinOp::Either, ..) => self.truth(e).map(i128::from),
             ExprKind::Binary(op, a, b) => {
                 if let BinOp::Shl | BinOp::Shr = op {
                     let (a, by) = (self.value(a)?, self.shift(b)?);
@@ -155,12 +187,8 @@ impl Folder<'_> {
                     | BinOp::Either => return None,
                 })
             }
-            ExprKind::Bool(_)
-            | ExprKind::Nil
-            | ExprKind::Unary(UnOp::Not, _)
-            | ExprKind::Empty(_)
-            | ExprKind::Top(_)
-            | ExprKind::List(_) => None,
+            ExprKind::Bool(_) | ExprKind::Unary(UnOp::Not, _) => self.truth(e).map(i128::from),
+            ExprKind::Nil | ExprKind::Empty(_) | ExprKind::Top(_) | ExprKind::List(_) => None,
         }
     }
 }

@@ -15,6 +15,8 @@ impl Body<'_, '_> {
     pub(super) fn int_type(&mut self, e: &Expr) -> Done<Option<IntTy>> {
         match &e.kind {
             ExprKind::Num(_) => Ok(None),
+            // 1 and 0 are of any type.
+            _ if self.is_truth(e) => Ok(None),
             ExprKind::Place(l) => match self.binding(&l.name)?.kind {
                 Kind::Scalar(ty) | Kind::Array(ty, _) => Ok(Some(ty)),
                 Kind::Stack => Ok(None),
@@ -71,9 +73,12 @@ impl Body<'_, '_> {
                 self.same(e, ty, *to)?;
                 self.cast(a, ty)
             }
+            ExprKind::Bool(is) => Ok(Operand::Const(u64::from(*is))),
             _ if self.is_truth(e) => {
                 let var = self.temporary("holds");
-                self.truth(Sink::Pre, Place::Var(var), (Acc::Add, true), e)?;
+                // True is all ones in the first language.
+                let minus = self.s.settings.classic;
+                self.truth(Sink::Pre, Place::Var(var), (Acc::Add, minus), e)?;
                 Ok(Operand::Var(var))
             }
             ExprKind::Binary(BinOp::Fraction, a, b) => self.fraction(a, b, ty),
@@ -270,13 +275,9 @@ impl Body<'_, '_> {
             | ExprKind::List(_)
             | ExprKind::Unary(..)
             | ExprKind::Binary(..) => {
-                let found = match &e.kind {
-                    ExprKind::Nil => "a stack",
-                    ExprKind::List(_) => "an array",
-                    _ => "a truth value",
-                };
+                let found = if e.kind == ExprKind::Nil { "a stack" } else { "an array" };
                 let message = format!("an integer is wanted here, found {found}");
-                return self.fail(&e.span, codes::TYPE, message, "truth values cannot be computed with: use `if`");
+                return self.fail(&e.span, codes::TYPE, message, "name an element or a number");
             }
         }
         Ok(())

@@ -172,7 +172,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `{1, 2, 3}`, element by element; those that are left out are 0.
+    /// `{1, 2, 3}`, element by element; those that are left out are 0. A number alone is that of each element.
     fn elements(
         &mut self,
         b: &Binding,
@@ -190,6 +190,9 @@ impl Body<'_, '_> {
             });
         };
         let ExprKind::List(items) = &e.kind else {
+            if path.is_empty() {
+                return self.statement(|s| s.fill(at, dims, (e, ty), ends));
+            }
             let help = "its elements stand in braces: `{1, 2, 3}`";
             return self.fail(&e.span, codes::TYPE, "an array is wanted here", help);
         };
@@ -204,6 +207,21 @@ impl Body<'_, '_> {
             path.pop();
             done?;
         }
+        Ok(())
+    }
+
+    /// The same number is added to each element, or taken away.
+    fn fill(&mut self, (base, region): (Var, Region), dims: &[Dim], (e, ty): (&Expr, IntTy), ends: bool) -> Done<()> {
+        let value = self.operand(e, ty)?;
+        if value == Operand::Const(0) {
+            return Ok(());
+        }
+        let total = self.total(dims);
+        let last = self.sum(&[total, Operand::Const(u64::MAX)]);
+        let k = self.f.fresh("k", Ty::Int);
+        let to = Place::Mem(Mem { base: Some(base), index: Some(k), offset: 0, region });
+        let (body, ()) = self.block(|b| b.update(Sink::Out, (Acc::Add, ends), super::body::ID, to, vec![value]));
+        self.emit(Sink::Out, Ir::For { var: k, first: Operand::Const(0), last, step: Step::Const(1), body });
         Ok(())
     }
 

@@ -48,6 +48,10 @@ impl Store for Data {
         if l.indices.len() == of.dims.len() { Some(of.numbers.get(part.start).copied().unwrap_or(0)) } else { None }
     }
 
+    fn computes_truth(&self) -> bool {
+        true
+    }
+
     fn size(&self, name: &Name) -> Option<i128> {
         self.0.get(&name.text)?.dims.first().map(|n| i128::from(*n))
     }
@@ -76,7 +80,11 @@ impl Sema<'_> {
             store.push(Variable { name: d.name.text.clone(), symbol: name.clone(), shape, int_bits, any_case });
             arguments.push(Argument { name, kind });
         }
-        store.sort_by(|a, b| a.name.cmp(&b.name));
+        if self.settings.classic {
+            store.sort_by_cached_key(|v| v.name.to_lowercase());
+        } else {
+            store.sort_by(|a, b| a.name.cmp(&b.name));
+        }
         let fun = self.instance((n, ways), &p.name.span)?;
         self.program.entry = Some(fun);
         Ok((arguments, store))
@@ -166,7 +174,7 @@ impl Sema<'_> {
             (_, Some((_, from))) => numbers = from,
             (Some(e), None) => {
                 numbers.resize(total as usize, 0);
-                self.values(e, ty, &dims, known, &mut numbers)?;
+                self.values(e, ty, (&dims, true), known, &mut numbers)?;
             }
             (None, None) => {}
         }
@@ -179,7 +187,14 @@ impl Sema<'_> {
     }
 
     /// An array's elements; those that are left out are 0.
-    fn values(&mut self, e: &Expr, ty: IntTy, dims: &[u64], known: &Data, numbers: &mut [i128]) -> Done<()> {
+    fn values(
+        &mut self,
+        e: &Expr,
+        ty: IntTy,
+        (dims, whole): (&[u64], bool),
+        known: &Data,
+        numbers: &mut [i128],
+    ) -> Done<()> {
         let Some((dim, rest)) = dims.split_first() else {
             let value = self.initial(e, ty, known)?;
             if let [number] = numbers {
@@ -188,6 +203,12 @@ impl Sema<'_> {
             return Ok(());
         };
         let ExprKind::List(items) = &e.kind else {
+            // A number alone is that of each element of the whole array.
+            if whole {
+                let value = self.initial(e, ty, known)?;
+                numbers.fill(value);
+                return Ok(());
+            }
             return self.fail(
                 &e.span,
                 codes::TYPE,
@@ -201,7 +222,7 @@ impl Sema<'_> {
         }
         let size = numbers.len() / *dim as usize;
         for (item, part) in items.iter().zip(numbers.chunks_mut(size.max(1))) {
-            self.values(item, ty, rest, known, part)?;
+            self.values(item, ty, (rest, false), known, part)?;
         }
         Ok(())
     }
@@ -212,6 +233,9 @@ impl Sema<'_> {
         let ExprKind::Place(l) = &e.kind else { return Ok(None) };
         let Some((of, range)) = known.part(l) else { return self.unknown(e, ty, known) };
         let dims = of.dims[l.indices.len()..].to_vec();
+        if dims.is_empty() && !d.dims.is_empty() {
+            return Ok(None);
+        }
         if of.ty != ty || dims.len() != d.dims.len() {
             let kind = format!("{}{}", of.ty.name(), "[]".repeat(dims.len()));
             let message = format!("`{}` is an `{kind}`, and no value for `{}`", l.name.text, d.name.text);

@@ -25,9 +25,9 @@ mod truth;
 
 use std::collections::HashMap;
 
-use pendula_isa::diagnostic::{Diagnostic, Place};
+use pendula_isa::diagnostic::{Diagnostic, Place, Severity};
 
-use super::ast::{DeclTy, IntTy, Mode, Procedure, Span, Tree};
+use super::ast::{DeclTy, IntTy, Mode, Procedure, Span, Tree, called};
 use super::store::Variable;
 use super::{Settings, codes};
 use crate::ir::{Fun, Function, Loc, Param, Program, RegionInfo};
@@ -105,6 +105,17 @@ pub(super) struct Sema<'a> {
     texts: HashMap<String, u32>,
     reasons: HashMap<String, u32>,
     found: Vec<Diagnostic>,
+}
+
+/// What is said of a part that no run reaches.
+fn warned(mut d: Diagnostic) -> Diagnostic {
+    if d.severity == Severity::Error {
+        d.severity = Severity::Warning;
+        if let Some(label) = d.primary.as_mut().filter(|label| label.text.is_empty()) {
+            label.text = "no run reaches this".to_string();
+        }
+    }
+    d
 }
 
 /// Analyses a program.
@@ -313,26 +324,64 @@ impl<'a> Sema<'a> {
         (f, bindings)
     }
 
-    /// Compiles what waits to be, and then the procedures that nothing calls, for what is wrong with them.
+    /// Compiles what waits to be, and then the procedures that nothing calls, for what is wrong with them. What no run reaches refuses no
+    /// program: it is warned of, and if there is something wrong with it, it is left out.
     fn rest(&mut self) {
         self.work();
+        let reached = self.reached();
         for n in 0..self.tree.procedures.len() {
-            let p = &self.tree.procedures[n];
-            if p.name.text == "main" || self.counts[n] > 0 {
+            // Its caller has an error: what is wrong with it is one, too.
+            if reached.get(n) == Some(&true) {
+                self.alone(n);
+            }
+        }
+        let (functions, errors) = (self.program.functions.len(), self.found.len());
+        for n in 0..self.tree.procedures.len() {
+            self.alone(n);
+        }
+        let unreached = self.found.split_off(errors.min(self.found.len()));
+        if unreached.iter().any(|d| d.severity == Severity::Error) {
+            self.program.functions.truncate(functions);
+        }
+        for d in unreached {
+            // What has been found where it is reached is an error.
+            if !self.found.contains(&d) {
+                self.found.push(warned(d));
+            }
+        }
+    }
+
+    /// Compiles a procedure that nothing has called, as if each of its parameters were a variable of its own.
+    fn alone(&mut self, n: usize) {
+        let p = &self.tree.procedures[n];
+        if self.full || p.name.text == "main" || self.counts[n] > 0 {
+            return;
+        }
+        let ways = p.decls.iter().enumerate().map(|(shared, d)| match d.ty {
+            DeclTy::Stack => ParamKey::Stack { shared },
+            DeclTy::Int(_) if d.dims.is_empty() => ParamKey::Word { shared },
+            DeclTy::Int(_) => ParamKey::Array { dims: vec![None; d.dims.len()], shared },
+        });
+        let key = (n, ways.collect());
+        let _ = self.instance(key, &p.name.span);
+        self.work();
+    }
+
+    /// Which procedures `main` calls or uncalls, be it through others.
+    fn reached(&self) -> Vec<bool> {
+        let count = self.tree.procedures.len();
+        // Without `main`, nothing says what is left out.
+        let Some(main) = self.procedures.get("main").copied() else { return vec![true; count] };
+        let (mut reached, mut next) = (vec![false; count], vec![main]);
+        while let Some(n) = next.pop() {
+            let Some(seen) = reached.get_mut(n) else { continue };
+            if std::mem::replace(seen, true) {
                 continue;
             }
-            if self.full {
-                return;
-            }
-            let ways = p.decls.iter().enumerate().map(|(shared, d)| match d.ty {
-                DeclTy::Stack => ParamKey::Stack { shared },
-                DeclTy::Int(_) if d.dims.is_empty() => ParamKey::Word { shared },
-                DeclTy::Int(_) => ParamKey::Array { dims: vec![None; d.dims.len()], shared },
-            });
-            let key = (n, ways.collect());
-            let _ = self.instance(key, &p.name.span);
-            self.work();
+            let calls = self.tree.procedures.get(n).map(|p| called(&p.body)).unwrap_or_default();
+            next.extend(calls.iter().filter_map(|name| self.procedures.get(name.text.as_str())));
         }
+        reached
     }
 
     fn work(&mut self) {

@@ -118,6 +118,11 @@ impl Body<'_, '_> {
             StmtKind::Printf(text, args) => self.printf(text, args, &s.span),
             StmtKind::Show(args) => self.show(args),
             StmtKind::Skip => Ok(()),
+            StmtKind::Terminal { word, .. } => {
+                let message = format!("`{}` talks to a terminal, and there is none", word.text);
+                let help = "variables are set with `--set x=5`, and printed after the run";
+                self.fail(&word.span, codes::SYNTAX, message, help)
+            }
         }
     }
 

@@ -37,6 +37,13 @@ impl Body<'_, '_> {
 
     /// A comparison's sides.
     fn sides(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Done<(Cond, Operand, Operand)> {
+        for side in [a, b] {
+            let compares = matches!(side.kind, ExprKind::Binary(op, ..) if cond(op, false).is_some());
+            if compares && !side.closed && !self.s.settings.classic {
+                let help = "say both: `a < b && b < c`; or put the comparison in parentheses, to compare the 1 or 0 that it is";
+                return self.fail(&side.span, codes::TYPE, "what a comparison gives is compared here", help);
+            }
+        }
         let ty = match self.int_type(a)? {
             Some(ty) => ty,
             None => self.int_type(b)?.unwrap_or(IntTy::Int),
@@ -82,7 +89,17 @@ impl Body<'_, '_> {
             }
             _ => {
                 let message = "a condition is wanted here, found an integer";
-                self.fail(&e.span, codes::TYPE, message, "compare it: `x != 0`")
+                let help = match &e.kind {
+                    // Comparisons bind tighter: `x & 1 = 1` is `x & (1 = 1)`.
+                    ExprKind::Binary(BinOp::And, a, b) if self.is_truth(a) || self.is_truth(b) => {
+                        "`&` is of bits, and looser than a comparison: write `a && b`, or `(x & 1) = 1`"
+                    }
+                    ExprKind::Binary(BinOp::Or, a, b) if self.is_truth(a) || self.is_truth(b) => {
+                        "`|` is of bits, and looser than a comparison: write `a || b`, or `(x | 1) = 1`"
+                    }
+                    _ => "compare it: `x != 0`",
+                };
+                self.fail(&e.span, codes::TYPE, message, help)
             }
         }
     }
@@ -156,14 +173,13 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether an expression is a truth value that the first language computes with: all ones, or zero.
+    /// Whether an expression is a truth value, which may stand for a number: 1 or 0; in the first language, all ones or 0.
     pub(super) fn is_truth(&self, e: &Expr) -> bool {
-        let holds = match &e.kind {
-            ExprKind::Unary(UnOp::Not, _) => true,
+        match &e.kind {
+            ExprKind::Unary(UnOp::Not, _) | ExprKind::Bool(_) | ExprKind::Empty(_) => true,
             ExprKind::Binary(op, ..) => cond(*op, false).is_some() || matches!(op, BinOp::Both | BinOp::Either),
             _ => false,
-        };
-        holds && self.s.settings.classic
+        }
     }
 
     /// A truth value as a word.

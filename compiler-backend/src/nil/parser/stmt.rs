@@ -92,7 +92,9 @@ impl Parser<'_> {
         let span = opener.start..opener.end;
         match token.kind {
             Tok::Kw(Kw::End) => {
-                if token.line_before && token.column < opener.column && opener.line_before && start == opener.start {
+                let begins_line = opener.line_before && start == opener.start;
+                let column = if begins_line { Some(opener.column) } else { self.routine_column(&span) };
+                if token.line_before && column.is_some_and(|column| token.column < column) {
                     self.suspect.get_or_insert(span);
                 }
                 self.bump();
@@ -114,6 +116,14 @@ impl Parser<'_> {
                 self.end_missing = true;
             }
         }
+    }
+
+    /// Where the line of a `@routine begin` begins.
+    fn routine_column(&self, opener: &Span) -> Option<usize> {
+        let line = self.slice(0..opener.start).rsplit('\n').next()?;
+        let rest = line.trim_start();
+        let is = rest.starts_with("@routine") && self.slice(opener.clone()) == "begin";
+        is.then(|| line.chars().count() - rest.chars().count())
     }
 
     /// A statement.
