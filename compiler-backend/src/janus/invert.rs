@@ -1,6 +1,6 @@
 //! Programs turned around.
 
-use super::ast::{BinOp, Decl, Expr, ExprKind, IntTy, Name, Procedure, Span, Stmt, StmtKind, Tree, UnOp};
+use super::ast::{Decl, Expr, ExprKind, IntTy, Name, Procedure, Span, Stmt, StmtKind, Tree, UnOp};
 
 /// The inverse program: each procedure does what it undid before, so that calls stay as they are. Values with which the variables of `main`
 /// begin stay, too.
@@ -92,11 +92,11 @@ fn minus(ty: IntTy, by: Option<&Expr>, beside: &Expr) -> Expr {
     match &by.kind {
         ExprKind::Num(n) => match opposite(ty, *n) {
             Some(k) => number(k, &by.span),
-            None => from_zero(by),
+            None => opposite_of(by),
         },
-        ExprKind::Binary(BinOp::Sub, zero, by) if zero.kind == ExprKind::Num(0) => (**by).clone(),
+        // Turned around twice, a step is the one that it was.
         ExprKind::Unary(UnOp::Minus, by) => (**by).clone(),
-        _ => from_zero(by),
+        _ => opposite_of(by),
     }
 }
 
@@ -112,8 +112,7 @@ fn opposite(ty: IntTy, n: i128) -> Option<i128> {
     }
 }
 
-/// 0 − e.
-fn from_zero(e: &Expr) -> Expr {
-    let kind = ExprKind::Binary(BinOp::Sub, Box::new(number(0, &e.span)), Box::new(e.clone()));
-    Expr { kind, span: e.span.clone(), closed: false }
+/// −e.
+fn opposite_of(e: &Expr) -> Expr {
+    Expr { kind: ExprKind::Unary(UnOp::Minus, Box::new(e.clone())), span: e.span.clone(), closed: false }
 }
