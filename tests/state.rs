@@ -183,8 +183,8 @@ fn what_variables_of_janus_cannot_hold_is_refused() {
     refused(&narrow, &["--int", "32", "--set", "x=2147483648"], "integers lie between -2147483648 and 2147483647");
     // In the first dialect, the case of letters does not count.
     let classic = file("classic.ja", "S\nprocedure main\n    S += 1\n");
-    assert_eq!(shown(&classic, &["--classic", "--set", "S=4"]), "s = 5\n");
-    assert_eq!(shown(&classic, &["--classic", "--set", "s=4", "--show", "S"]), "s = 5\n");
+    assert_eq!(shown(&classic, &["--classic", "--set", "S=4"]), "S = 5\n");
+    assert_eq!(shown(&classic, &["--classic", "--set", "s=4", "--show", "S"]), "S = 5\n");
 }
 
 #[test]

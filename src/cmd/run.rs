@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
 fn stopped_text(machine: &Machine<'_>) -> String {
     let way = if machine.direction() == Direction::Forward { "forward" } else { "backward" };
     let count = plural(machine.executed(), "instruction");
-    format!("stopped on the way {way}, after {count}; there these are")
+    format!("stopped after {count}, on the way {way}, with:")
 }
 
 /// What there is to say of a program before it runs.

@@ -54,6 +54,8 @@ struct Common<'a> {
     args: &'a Run,
     /// The variables of a program in Janus.
     store: Option<&'a [Variable]>,
+    /// Whether the program was compiled from Nil or Janus.
+    compiled: bool,
     /// How many items there are.
     count: usize,
     places: Vec<Place>,
@@ -118,7 +120,8 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let printed = (0..places.len()).filter(|n| !files.has(*n)).collect();
     let texts = shows(module).then(|| module.texts.clone().into());
     let (store, count) = (loaded.variables(), inputs.count);
-    let common = Common { args, store, count, places, printed, files, texts, totals: Mutex::default() };
+    let compiled = loaded.nil.is_some();
+    let common = Common { args, store, compiled, count, places, printed, files, texts, totals: Mutex::default() };
     let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
     let first = [("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
     let mut output = Output {
@@ -305,6 +308,9 @@ impl Common<'_> {
         let mut json = Map::new();
         if out.ended && !room.is_short() {
             self.results(machine, &before, &mut out, &mut json);
+        } else if !room.is_short() && args.json && !self.compiled {
+            // Compiled code may hold words elsewhere meanwhile than where they are at the end.
+            json.extend(self.state(machine, &before).json);
         }
         let mut restored = None;
         if let (Some(start), true) = (start, out.ended) {
@@ -361,6 +367,12 @@ impl Common<'_> {
         out
     }
 
+    /// The results as they are now.
+    fn state(&self, machine: &Machine<'_>, before: &[u64; Reg::COUNT]) -> State {
+        let shown: &[Place] = if self.args.show.is_empty() { &[] } else { &self.places };
+        State::of(machine, before, shown, self.store, self.args)
+    }
+
     /// Notes what a run has come to.
     fn results(
         &self,
@@ -374,8 +386,7 @@ impl Common<'_> {
             out.words = self.places.iter().map(|place| values::words(machine, place).into_owned()).collect();
         }
         if args.json {
-            let shown: &[Place] = if args.show.is_empty() { &[] } else { &self.places };
-            json.extend(State::of(machine, before, shown, self.store, args).json);
+            json.extend(self.state(machine, before).json);
             return;
         }
         let limit = if args.show.is_empty() { ELEMENTS } else { usize::MAX };
