@@ -292,7 +292,7 @@ impl Session {
             Some((from, count)) if count > 0 => {
                 let left = (from + count).saturating_sub(executed);
                 let (percent, seconds) = (100 * (count - left.min(count)) / count, left as f64 / rate.max(1.0));
-                format!("{done}; the way back is {percent} % done, {seconds:.0} s left")
+                format!("{done}; {percent} % back, {seconds:.0} s left")
             }
             _ => done,
         }

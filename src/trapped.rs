@@ -295,6 +295,8 @@ pub(crate) fn report(
     };
     let mut d = Diagnostic::error(code, title);
     if !help.is_empty() {
+        // Who wrote Nil or Janus guards by branches of another name.
+        let help = if nil { help.replace("a `jmp`", "an `if`") } else { help.to_string() };
         d = d.help(format!("{help}{derivative}"));
     }
     match place(module, sources, trap.at) {

@@ -257,6 +257,20 @@ fn nil_programs() {
 }
 
 #[test]
+fn a_function_without_value_is_told_without_registers() {
+    let text = "@i function f(y::Float64, x::Float64)\n    y += log(x)\nend\n";
+    let title = "error[P0114]: the function has no value at this argument";
+    check(
+        "log.nil",
+        text,
+        &["--args", "0.5,-1.0"],
+        title,
+        "2:5",
+        &["in `f`: y = 0.5, x = -1.0", "guard it with an `if`"],
+    );
+}
+
+#[test]
 fn json_says_the_same() {
     let text = janus("    if x = 3 then\n        x += 1\n    fi x = 3");
     let (code, out, err) = run(&["run", "-", "--json"], &text);
