@@ -200,7 +200,9 @@ pub fn pisa(text: &str) {
     let imported = import::import("fuzz.pisa", text, &import::Options { read, ..import::Options::default() });
     if let Some(text) = imported.text {
         let assembly = assembly(&text);
-        assert!(assembly.module.is_some(), "{:#?}\n{text}", assembly.diagnostics);
+        // Cells that PISA has beyond the data may be more than is taken here.
+        let too_large = assembly.diagnostics.iter().any(|d| d.code == "P0091");
+        assert!(assembly.module.is_some() || too_large, "{:#?}\n{text}", assembly.diagnostics);
     }
 }
 
