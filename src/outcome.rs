@@ -8,7 +8,7 @@ use pendula::compiler::replay::replay;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::stop::{Language, Told, Under, tell};
-use pendula::told::told;
+use pendula::told::{is_janus, told};
 use pendula::visible::visible;
 use pendula::vm::{Carriage, Engine, Flags, Machine, Outcome, Rests, Trap};
 use serde_json::{Map, Value, json};
@@ -244,7 +244,7 @@ impl Stopped {
 pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, overflow: Option<(u32, Carriage)>) {
     if let Some((at, carriage)) = overflow {
         let (message, help) = match carriage {
-            Carriage::Plain if trapped::is_janus(module, at) => (
+            Carriage::Plain if is_janus(module, at) => (
                 "an integer overflowed and wrapped",
                 "what is computed from it differs from what unbounded integers give; `--int 32` wraps without notice".to_string(),
             ),

@@ -37,7 +37,7 @@ pub fn told<'m>(trap: &Trap, module: &'m Module) -> Told<'m> {
         fault if disagree(fault) && reason.is_some() || reason.is_some_and(disagrees) => {
             Told { fault, code: DISAGREE, title: DISAGREE_TITLE, reason }
         }
-        Fault::Memory if is_compiled(trap, module) && !is_stack(trap, module) => {
+        Fault::Memory if is_compiled(module, trap.at) && !is_stack(trap, module) => {
             let fault = Fault::Assert;
             Told { fault, code: fault.code(), title: fault.title(), reason: Some(index(trap, module)) }
         }
@@ -49,10 +49,18 @@ fn plain(fault: Fault, reason: Option<&str>) -> Told<'_> {
     Told { fault, code: fault.code(), title: fault.title(), reason }
 }
 
-/// Whether a trap lies in code that was made of a program in Nil or Janus.
-fn is_compiled(trap: &Trap, module: &Module) -> bool {
-    let names = [".nil", ".jl", ".janus", ".ja"];
-    module.loc(trap.at as usize).is_some_and(|(file, _)| names.iter().any(|end| file.ends_with(end)))
+/// Whether an instruction was made of a program in Nil or Janus.
+pub fn is_compiled(module: &Module, at: u32) -> bool {
+    is_janus(module, at) || is_of(module, at, &[".nil", ".jl"])
+}
+
+/// Whether it was made of one in Janus.
+pub fn is_janus(module: &Module, at: u32) -> bool {
+    is_of(module, at, &[".janus", ".ja"])
+}
+
+fn is_of(module: &Module, at: u32, extensions: &[&str]) -> bool {
+    module.loc(at as usize).is_some_and(|(file, _)| extensions.iter().any(|end| file.ends_with(end)))
 }
 
 /// Whether an instruction concerns the stack: calls, what lies in a frame, and arrays that begin or end.

@@ -11,16 +11,11 @@ use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
 use pendula::pisa;
 use pendula::stop;
-use pendula::told::{DISAGREE, DISAGREE_TITLE, Told, told};
+use pendula::told::{DISAGREE, DISAGREE_TITLE, Told, is_compiled, is_janus, told};
 use pendula::vm::{Carriage, Trap, TrapValue};
 use serde_json::{Value, json};
 
 use crate::report::Reporter;
-
-/// Whether an instruction comes from a program in Janus.
-pub(crate) fn is_janus(module: &Module, at: u32) -> bool {
-    module.loc(at as usize).is_some_and(|(file, _)| [".janus", ".ja"].iter().any(|e| file.ends_with(e)))
-}
 
 /// How an instruction reads each operand that a trap tells the value of, in their order.
 fn types(inst: &Inst) -> Vec<Ty> {
@@ -269,10 +264,7 @@ pub(crate) fn report(
         fault => fault.help(),
     };
     // Who wrote Nil or Janus knows no registers.
-    let compiled = [".nil", ".jl", ".janus", ".ja"];
-    let nil = module
-        .loc(trap.at as usize)
-        .is_some_and(|(file, _)| compiled.iter().any(|extension| file.ends_with(extension)));
+    let nil = is_compiled(module, trap.at);
     let shows = if nil && (reason.is_some() || janus.is_some()) { Shows::Values } else { Shows::Operands };
     // What the variables are says more than what the registers are.
     let label = |text: String| if stop.is_some() && shows == Shows::Operands { String::new() } else { text };
