@@ -75,10 +75,11 @@ impl Compiled {
         });
         let places: Vec<Option<usize>> = places.collect();
         let modes = RUNS.map(|(direction, carriage)| Mode::Run(direction, carriage));
-        let codes = modes.into_iter().chain([Mode::ThereAndBack]).map(|mode| {
-            let source = c::write(&case.program, &arguments, &[mode], settings).expect("it can be written");
-            let names = (KERNELS, mode.name());
-            let code = Code::new(&source.text, &source.kernels, (names.0, &names.1), Rounding::Strict);
+        let modes: Vec<Mode> = modes.into_iter().chain([Mode::ThereAndBack]).collect();
+        // One text for all modes: it is compiled once, and found again for each.
+        let source = c::write(&case.program, &arguments, &modes, settings).expect("it can be written");
+        let codes = modes.into_iter().map(|mode| {
+            let code = Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), Rounding::Strict);
             (mode, code.unwrap_or_else(|e| panic!("{e}\n{}", source.text)))
         });
         let codes = codes.collect();

@@ -1,11 +1,12 @@
 //! Peak memory of a run forward and of a gradient, each in a process of its own.
 //!
-//! The process reads the compiled program, runs once so that all code is there, lets the kernel begin the peak anew, and runs again. What counts is that peak less
+//! The process reads the compiled program, runs until all code is there, lets the kernel begin the peak anew, and runs again. What counts is that peak less
 //! that of a process that does nothing. Linux only: elsewhere there are no figures.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum as _;
@@ -36,6 +37,9 @@ impl Peaks {
     }
 }
 
+/// For how long a program is run before its peak counts, once at least.
+const WARM: Duration = Duration::from_millis(200);
+
 /// What the child does.
 pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyhow::Result<u64> {
     // Begins the peak anew; where that is not allowed it includes the reading of the program.
@@ -52,16 +56,18 @@ pub(crate) fn child(what: BenchChild, names: &[String], engine: Engine) -> anyho
     let prepared = Prepared::of(module, workload.results, workload.inputs)?;
     let mut runner = prepared.runner(engine.into())?;
     let weights = [Seed::Wave.weights(runner.results().len())];
-    for round in 0..2 {
-        if round == 1 {
-            begin();
-        }
-        match what {
-            BenchChild::Forward => runner.forward(1)?,
-            BenchChild::Gradient => runner.gradient(1, &weights)?,
-            BenchChild::Empty => {}
-        }
+    let mut once = || match what {
+        BenchChild::Forward => runner.forward(1),
+        BenchChild::Gradient => runner.gradient(1, &weights),
+        BenchChild::Empty => Ok(()),
+    };
+    // A loop is compiled with care only after some turns, which takes memory, too: of a short run that may be the tenth.
+    let started = Instant::now();
+    while started.elapsed() < WARM {
+        once()?;
     }
+    begin();
+    once()?;
     own("VmHWM").context("no peak is told")
 }
 

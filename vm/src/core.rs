@@ -283,6 +283,16 @@ impl Core {
         }
     }
 
+    /// `zero.f` clears this number at `op`. A call, so that the handlers save no registers for it.
+    #[inline(never)]
+    fn lose_rest(&mut self, op: &Op, v: u64) {
+        self.lose(op);
+        self.rests.add(v);
+        if self.inexact_op == 0 {
+            self.inexact_op = self.note(op);
+        }
+    }
+
     /// A fixed-point number wrapped at `op`, one that words carry if `carried`. No call from here: handlers would have to save registers
     /// for it.
     #[inline(always)]
@@ -542,11 +552,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
 
     fn lose_inexact(&mut self, v: u64) {
         if v != 0 {
-            self.core.lose(self.op);
-            self.core.rests.add(v);
-            if self.core.inexact_op == 0 {
-                self.core.inexact_op = self.core.note(self.op);
-            }
+            self.core.lose_rest(self.op, v);
         }
     }
 

@@ -27,7 +27,7 @@ pub use config::{Config, ConfigError, Engine};
 pub use core::{Event, Flags, Rests};
 pub use machine::{DEFAULT_STACK, Machine, Outcome, Ran, Stepped};
 pub use pendula_isa::adjoint::Carriage;
-pub use program::{LoadError, Program};
+pub use program::{CompiledUnits, LoadError, Program};
 pub use snapshot::Snapshot;
 pub use trap::{Trap, TrapValue};
 pub use whole::{Course, Whole};

@@ -19,6 +19,15 @@ pub struct Program {
     pub(crate) native: crate::engine::Native,
 }
 
+/// How many units of a program the engines that make code have compiled so far, each setting of a run counted by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompiledUnits {
+    /// Units that have a draft: code made in one pass, for what is not run long.
+    pub drafts: usize,
+    /// Units that have more than a draft.
+    pub finished: usize,
+}
+
 /// Why a module cannot be run at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
@@ -110,6 +119,14 @@ impl Program {
 
     pub(crate) fn whole(&self) -> Option<&dyn Whole> {
         self.whole.as_deref()
+    }
+
+    /// How many units have been compiled so far; none by the interpreter.
+    pub fn compiled_units(&self) -> CompiledUnits {
+        #[cfg(any(feature = "jit", feature = "native"))]
+        return self.native.made();
+        #[cfg(not(any(feature = "jit", feature = "native")))]
+        CompiledUnits::default()
     }
 
     /// The module.

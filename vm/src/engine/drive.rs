@@ -4,7 +4,7 @@
 use pendula_isa::adjoint::Carriage;
 
 use super::frame::{Left, Surroundings, enter};
-use super::plan::{NONE, Plan, Unit};
+use super::plan::{NONE, Plan, Tally, Unit};
 use super::{Mode, Table};
 use crate::config::Config;
 use crate::machine::{Machine, Outcome, Position, Stepped};
@@ -23,6 +23,8 @@ pub(crate) struct Local {
     tier_up: u64,
     /// How many instructions the interpreter is still to run before anything is compiled.
     cold: u64,
+    /// Room for adding up what was counted: short runs spend more on fresh memory than on the sums.
+    tally: Tally,
 }
 
 impl Local {
@@ -34,6 +36,7 @@ impl Local {
             heat: Vec::new(),
             tier_up: config.tier_up,
             cold: config.warm_up,
+            tally: Tally::default(),
         }
     }
 }
@@ -230,10 +233,13 @@ impl Machine<'_> {
             if counters.is_empty() {
                 continue;
             }
-            let mut counts = vec![0; self.program.decoded.code.len()];
+            let tally = &mut self.local.tally;
+            tally.executions.clear();
+            tally.executions.resize(self.program.decoded.code.len(), 0);
             for unit in &plan.units {
-                unit.settle(counters, &mut counts);
+                unit.settle(counters, tally);
             }
+            let counts = &tally.executions;
             let lens = self.program.decoded.code.iter().map(|c| u64::from(c.len));
             let compiled = counts.iter().zip(lens).map(|(n, len)| n * len).sum::<u64>();
             self.executed += compiled;
@@ -243,7 +249,7 @@ impl Machine<'_> {
             }
             let kept = &mut self.counts[carriage];
             kept.resize(counts.len(), 0);
-            for (kept, n) in kept.iter_mut().zip(counts) {
+            for (kept, n) in kept.iter_mut().zip(&tally.executions) {
                 *kept += n;
             }
         }

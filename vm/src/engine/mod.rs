@@ -64,8 +64,6 @@ mod drive;
 mod frame;
 mod job;
 mod plan;
-#[cfg(all(test, feature = "jit"))]
-mod tests;
 #[cfg(all(feature = "jit", target_arch = "x86_64", unix))]
 mod x64;
 
@@ -78,7 +76,7 @@ use pendula_native::record::Setting;
 use plan::Plan;
 
 use crate::config::Engine;
-use crate::program::Program;
+use crate::program::{CompiledUnits, Program};
 
 /// The units' code in one setting.
 type Table = Arc<Codes>;
@@ -153,6 +151,19 @@ pub(crate) fn is_supported(engine: Engine) -> Result<(), String> {
 impl Native {
     fn plan(&self, program: &Program) -> &Plan {
         self.plan.get_or_init(|| Plan::new(&program.module, &program.decoded))
+    }
+
+    /// How many units have code, over all settings.
+    pub(crate) fn made(&self) -> CompiledUnits {
+        let mut made = CompiledUnits::default();
+        for table in self.tables.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            for unit in 0..table.code.len() as u32 {
+                let finished = table.made(unit, true).is_some();
+                made.finished += usize::from(finished);
+                made.drafts += usize::from(!finished && table.made(unit, false).is_some());
+            }
+        }
+        made
     }
 
     fn table(&self, mode: Mode, units: usize) -> Table {

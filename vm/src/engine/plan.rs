@@ -99,36 +99,49 @@ impl Unit {
     }
 
     /// Adds what the counters say to the executions of blocks, and clears them.
-    pub(crate) fn settle(&self, counters: &mut [u64], counts: &mut [u64]) {
+    pub(crate) fn settle(&self, counters: &mut [u64], tally: &mut Tally) {
         if self.edges.iter().all(|e| e.counter == NONE || counters[e.counter as usize] == 0) {
             return;
         }
-        let mut flow = vec![0u64; self.edges.len()];
-        // What flows into each node more than out of it.
-        let mut excess = vec![0u64; self.blocks.len() + 1];
+        let Tally { executions, flow, excess } = tally;
+        flow.clear();
+        flow.resize(self.edges.len(), 0);
+        excess.clear();
+        excess.resize(self.blocks.len() + 1, 0);
         let take = |e: &Edge, n: u64, excess: &mut [u64]| {
             excess[e.to as usize] = excess[e.to as usize].wrapping_add(n);
             excess[e.from as usize] = excess[e.from as usize].wrapping_sub(n);
         };
-        for (edge, flow) in self.edges.iter().zip(&mut flow) {
+        for (edge, flow) in self.edges.iter().zip(&mut *flow) {
             if edge.counter != NONE {
                 *flow = std::mem::take(&mut counters[edge.counter as usize]);
-                take(edge, *flow, &mut excess);
+                take(edge, *flow, excess);
             }
         }
         for &(node, n) in &self.tree {
             let edge = &self.edges[n as usize];
             let missing = excess[node as usize];
             flow[n as usize] = if edge.from == node { missing } else { missing.wrapping_neg() };
-            take(edge, flow[n as usize], &mut excess);
+            take(edge, flow[n as usize], excess);
         }
         for (edge, flow) in self.edges.iter().zip(flow) {
             if !matches!(edge.way, Way::Enter | Way::Partial) {
-                let count = &mut counts[self.blocks[edge.from as usize] as usize];
-                *count = count.wrapping_add(flow);
+                let count = &mut executions[self.blocks[edge.from as usize] as usize];
+                *count = count.wrapping_add(*flow);
             }
         }
     }
+}
+
+/// What is counted up when a run stops.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// How often each block ran.
+    pub(crate) executions: Vec<u64>,
+    /// How often each edge of a unit was taken.
+    flow: Vec<u64>,
+    /// What flows into each block of a unit more than out of it.
+    excess: Vec<u64>,
 }
 
 /// The units of a program.

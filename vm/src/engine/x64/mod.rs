@@ -13,8 +13,6 @@
 
 mod asm;
 mod ops;
-#[cfg(test)]
-mod tests;
 mod values;
 mod ways;
 
