@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::compiler::ir::eval;
 use pendula::compiler::replay::replay;
+use pendula::isa::Fault;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::stop::{Language, Told, Under, tell};
@@ -44,16 +45,22 @@ pub(crate) fn outcome_json(
 }
 
 fn stop_json(told: &Told) -> Value {
+    let variables = |of: &[(String, String)]| -> Map<String, Value> {
+        of.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
+    };
     let call = |call: &Under| {
         let called = call.called.as_ref().map(|(file, line)| json!({ "file": file, "line": line }));
-        json!({ "name": call.name, "direction": if call.backward { "backward" } else { "forward" }, "called": called })
+        json!({
+            "name": call.name,
+            "direction": if call.backward { "backward" } else { "forward" },
+            "called": called,
+            "variables": variables(&call.variables),
+        })
     };
-    let variables: Map<String, Value> =
-        told.variables.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     json!({
         "code": told.code,
         "message": (!told.message.is_empty()).then_some(&told.message),
-        "variables": variables,
+        "variables": variables(told.variables()),
         "same": told.same,
         "calls": told.calls.iter().map(call).collect::<Vec<_>>(),
     })
@@ -162,7 +169,7 @@ pub(crate) fn in_source(
     conditions: &Conditions,
     ways: &[Direction],
 ) -> Option<Told> {
-    let (Outcome::Trap(_), Some(nil)) = (outcome, &loaded.nil) else { return None };
+    let (Outcome::Trap(trap), Some(nil)) = (outcome, &loaded.nil) else { return None };
     let source = nil.source.as_ref()?;
     let begun = session::machine(machine.program(), conditions, loaded.variables()).ok()?;
     let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
@@ -179,6 +186,10 @@ pub(crate) fn in_source(
         })
         .collect();
     let stop = replay(source, &nil.arguments, &ways, data, &config)?;
+    if matches!(stop.error, eval::EvalError::Depth { .. }) && trap.fault != Fault::Memory {
+        // It stopped elsewhere, deeper down.
+        return None;
+    }
     let language = if nil.janus.is_some() { Language::Janus } else { Language::Nil };
     Some(tell(&stop, source, &loaded.sources, language))
 }

@@ -38,10 +38,10 @@ pub struct Told {
     pub label: String,
     /// Other places, and what they have to do with it.
     pub others: Vec<(Place, String)>,
-    /// The variables in scope, with their values.
-    pub variables: Vec<(String, String)>,
     /// The calls under way, the innermost first.
     pub calls: Vec<Under>,
+    /// Whether the run went on deeper, and these calls and variables are those on the way.
+    pub deeper: bool,
     /// Variables that are one.
     pub same: Vec<[String; 2]>,
     /// What to do about it.
@@ -57,6 +57,8 @@ pub struct Under {
     pub backward: bool,
     /// Where it was called: file and line; nowhere for the one that a run begins with.
     pub called: Option<(String, u32)>,
+    /// Its variables, with their values.
+    pub variables: Vec<(String, String)>,
 }
 
 /// A function's name as the program has it: without the number of an instance.
@@ -72,8 +74,8 @@ pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Languag
     let variables: &[Value] = inner.map_or(&[], |call| &call.variables);
     let back = inner.is_some_and(|call| call.direction == Direction::Backward);
     let mut told = teller.error(&stop.error, variables, back);
-    told.variables = teller.variables(variables);
     told.calls = teller.calls(&stop.calls);
+    told.deeper = matches!(stop.error, EvalError::Depth { .. });
     for (n, v) in variables.iter().enumerate() {
         let same = variables[..n].iter().filter(|other| v.is(other));
         told.same.extend(same.map(|other| [other.name.clone(), v.name.clone()]));
@@ -97,8 +99,8 @@ impl Teller<'_> {
             place: None,
             label: String::new(),
             others: Vec::new(),
-            variables: Vec::new(),
             calls: Vec::new(),
+            deeper: false,
             same: Vec::new(),
             help: "",
         };
@@ -311,6 +313,7 @@ impl Teller<'_> {
             name: name_of(&call.name),
             backward: call.direction == Direction::Backward,
             called: (n < last).then(|| (self.sources.name(call.called.file).to_string(), call.called.line)),
+            variables: self.variables(&call.variables),
         });
         under.collect()
     }
@@ -354,13 +357,18 @@ fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> String {
 }
 
 impl Told {
+    /// The variables in scope, with their values.
+    pub fn variables(&self) -> &[(String, String)] {
+        self.calls.first().map_or(&[], |call| &call.variables)
+    }
+
     /// What there is to say beside the message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
         let name = self.calls.first().map_or("", |call| call.name.as_str());
-        if !self.variables.is_empty() {
-            let values: Vec<String> = self.variables.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            out.push(format!("in `{name}`: {}", values.join(", ")));
+        if !self.variables().is_empty() {
+            let deep = if self.deeper { format!(", {} calls deep", self.calls.len() - 1) } else { String::new() };
+            out.push(format!("in `{name}`{deep}: {}", listed(self.variables())));
         }
         for [a, b] in &self.same {
             let since = self.calls.first().and_then(|call| call.called.as_ref());
@@ -372,16 +380,35 @@ impl Told {
             // Undone by one that is undone, it was called; and the other way round.
             let how = if call.backward == by.backward { "called" } else { "uncalled" };
             let running = if by.backward { ", which is undone" } else { "" };
-            Some(format!("`{}` {how} by `{}`{running}, at {file}:{line}", call.name, by.name))
+            let there = if by.variables.is_empty() { String::new() } else { format!(": {}", listed(&by.variables)) };
+            Some(format!("`{}` {how} by `{}`{running}, at {file}:{line}{there}", call.name, by.name))
         });
-        let chain: Vec<String> = chain.collect();
+        let chain = repeated(chain);
         if chain.len() > 2 * CALLS {
             out.extend(chain[..CALLS].iter().cloned());
-            out.push(format!("… {} more calls", chain.len() - 2 * CALLS));
+            out.push(format!("… {} more lines", chain.len() - 2 * CALLS));
             out.extend(chain[chain.len() - CALLS..].iter().cloned());
         } else {
             out.extend(chain);
         }
         out
     }
+}
+
+/// Variables with their values.
+fn listed(variables: &[(String, String)]) -> String {
+    let values: Vec<String> = variables.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    values.join(", ")
+}
+
+/// Lines of which those that follow one another and are the same are one, with how many they are.
+fn repeated(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut out: Vec<(String, usize)> = Vec::new();
+    for line in lines {
+        match out.last_mut() {
+            Some((last, times)) if *last == line => *times += 1,
+            _ => out.push((line, 1)),
+        }
+    }
+    out.into_iter().map(|(line, n)| if n == 1 { line } else { format!("{line}, {n} times") }).collect()
 }

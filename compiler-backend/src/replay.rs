@@ -6,7 +6,8 @@ use crate::lower::{self, Argument};
 
 /// Runs a program on the words of its data, in each of these directions, one after the other. What comes before or after the entry's own call is left out.
 ///
-/// `None`: the run does not stop, or not within the limits.
+/// `None`: the run does not stop, or not within the limits of steps and time. One whose calls are nested deeper than the evaluator takes
+/// stops with [`EvalError::Depth`](eval::EvalError::Depth), which says nothing of how a machine would go on.
 pub fn replay(
     program: &Program,
     arguments: &[Argument],
@@ -23,10 +24,7 @@ pub fn replay(
         match eval::run_to_stop(&program, func, *direction, Vec::new(), memory, None, config) {
             Ok(evaluation) => memory = evaluation.memory,
             Err(mut stop) => {
-                let limit = matches!(
-                    stop.error,
-                    eval::EvalError::Steps { .. } | eval::EvalError::Depth { .. } | eval::EvalError::Malformed { .. }
-                );
+                let limit = matches!(stop.error, eval::EvalError::Steps { .. } | eval::EvalError::Malformed { .. });
                 // The last is the one that lends the data.
                 stop.calls.pop();
                 return (!limit && !stop.calls.is_empty()).then_some(stop);

@@ -83,6 +83,8 @@ fn squeezed_and_stretched() {
 fn operators_and_signs() {
     body("y+=a*b-c", "y += a * b - c");
     body("y-=-a+(-b)- -c", "y -= -a + (-b) - -c");
+    // Two colons would be `::`.
+    body("y+=v[1: :]", "y += v[1: :]");
     body("y .+=f.( x,2 )", "y .+= f.(x, 2)");
     body("y+=2x ^ 2+1:n-1", "y += 2x^2 + 1:n - 1");
     body("y+=a ? 1:2 : b?c : d", "y += a ? 1:2 : b ? c : d");

@@ -350,6 +350,10 @@ impl<'a> Layout<'a> {
         if last_binds == Binds::Point && !closes {
             return true;
         }
+        if matches!((last, token.kind), (Tok::Colon, Tok::Colon | Tok::Typed) | (Tok::Typed, Tok::Colon)) {
+            // Together they would be `::`, or more.
+            return true;
+        }
         if last_binds == Binds::Sign || closes || matches!(token.kind, Tok::Prime | Tok::Typed | Tok::Dot | Tok::Splat)
         {
             return false;
