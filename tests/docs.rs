@@ -151,7 +151,7 @@ fn errors() -> String {
         ("the-checker", "The checker", "P0210–P0235"),
         ("objects", "Objects", "P0301–P0315"),
         ("the-inverter", "The inverter", "P0320–P0325"),
-        ("programs-in-pisa", "Programs in PISA", "P0330–P0349"),
+        ("programs-in-pisa", "Programs in PISA", "P0330–P0350"),
         ("programs-in-nil", "Programs in Nil", "P0401–P0462"),
         ("programs-in-janus", "Programs in Janus", "P0501–P0530"),
     ];
@@ -351,7 +351,8 @@ fn pisa_samples() -> BTreeMap<&'static str, Sample> {
     }
     for (_, text) in test_programs("tests/filetests/pisa/import", "pisa") {
         let cells = if text.contains("; options: --cells=2") { 2 } else { 1 << 16 };
-        let options = pisa::import::Options { cells, ..Default::default() };
+        let read = pisa::Options { pendvm_bugs: text.contains("; options: --pendvm-bugs"), ..Default::default() };
+        let options = pisa::import::Options { read, cells, ..Default::default() };
         for d in pisa::import::import("example.pisa", &text, &options).diagnostics {
             let line = d.primary.as_ref().map_or("", |l| &text[l.place.span.clone()]).to_string();
             let sample = Sample { line, message: sentence(&d.message), help: d.help.unwrap_or_default() };

@@ -4,6 +4,8 @@
 //! - `;! P0007 text @ source`: a diagnostic or trap with this code whose message contains the text, at this line.
 //!   A diagnostic's caret must stand under exactly this source, where one is given.
 //!   A file without any must assemble and run to its end.
+//! - `;!^ P0005 text`: the same of the line above, on which no comment can stand.
+//! - `;help: text`: the help of what the line above expects contains the text.
 //! - `;= r1 = 5`: after the run, this register or data symbol has this value (one a line, in any order).
 //! - `;set: n=4`, `;input: 1,2`, `;output: 3`, `;mem: 100`, `;steps: 1000`: what the run is given.
 //! - `;backward`: run from `finish` to `start`. `;checks: off`, `;ieee`, `;trap-overflow`: how to run.
@@ -81,6 +83,8 @@ fn comment(line: &str) -> Option<&str> {
 #[derive(Default)]
 struct Expected {
     problems: Vec<Problem>,
+    /// What help lines contain, by the line of the problem.
+    helps: Vec<(usize, String)>,
     values: Vec<(String, String)>,
     set: Vec<String>,
     flags: Vec<(usize, String)>,
@@ -92,12 +96,17 @@ impl Expected {
         let mut e = Expected::default();
         for (n, line) in text.lines().enumerate() {
             let Some(comment) = comment(line) else { continue };
-            if let Some(problem) = comment.strip_prefix('!') {
+            if let Some(problem) = comment.strip_prefix("!^") {
+                e.problems.push(Problem::of(n, problem));
+            } else if let Some(problem) = comment.strip_prefix('!') {
                 // One line may expect several: `;! P0001 a ;! P0002 b`.
                 e.problems.extend(problem.split(";!").map(|part| Problem::of(n + 1, part)));
             } else if let Some(value) = comment.strip_prefix('=') {
                 let (name, value) = value.split_once('=').expect(";= name = value");
                 e.values.push((name.trim().to_string(), value.trim().to_string()));
+            } else if let Some(help) = comment.strip_prefix("help:") {
+                let line = e.problems.last().expect("a problem above").line;
+                e.helps.push((line, help.trim().to_string()));
             } else if let Some(set) = comment.strip_prefix("set:") {
                 e.set.push(set.trim().to_string());
             } else if let Some(flag) = comment.strip_prefix("flag:") {
@@ -180,6 +189,8 @@ fn run(path: &Path) -> Result<(), String> {
         }
     }
     let mut complaints = String::new();
+    let mut helps: Vec<(usize, String)> =
+        assembly.diagnostics.iter().zip(&found).map(|(d, p)| (p.line, d.help.clone().unwrap_or_default())).collect();
     if let Some(module) = assembly.module {
         if expected.option("check").is_some() {
             found.extend(check(&module).into_iter().map(|f| {
@@ -190,15 +201,25 @@ fn run(path: &Path) -> Result<(), String> {
                     }
                     At::Module => 0,
                 };
+                helps.push((line, f.help.to_string()));
                 Problem { line, code: f.code.to_string(), message: f.message, source: None }
             }));
         } else {
             execute(module, &expected, &mut found, &mut complaints)?;
+            let of =
+                |p: &Problem| Fault::ALL.iter().find(|f| f.code() == p.code).map(|f| (p.line, f.help().to_string()));
+            helps.extend(found.iter().filter_map(of));
         }
     } else if !expected.values.is_empty() {
         complaints.push_str("does not assemble\n");
     }
     compare(&expected.problems, found, &mut complaints);
+    for (line, text) in &expected.helps {
+        let said: Vec<&str> = helps.iter().filter(|(l, _)| l == line).map(|(_, help)| help.as_str()).collect();
+        if !said.iter().any(|help| help.contains(text.as_str())) {
+            let _ = writeln!(complaints, "at line {line}: help {said:?}, expected {text}");
+        }
+    }
     if complaints.is_empty() { Ok(()) } else { Err(complaints) }
 }
 

@@ -198,7 +198,7 @@ impl Program {
                     }
                 }
                 Op::Irreversible => self.flags.irreversible = true,
-                Op::LandsAnywhere => self.flags.lands_anywhere = true,
+                Op::Loose => self.flags.loose = true,
                 Op::Profile => self.set_profile(s, &stmt),
                 // The second pass and the end of it.
                 Op::Import | Op::Export | Op::Global | Op::Mem | Op::Start => {}

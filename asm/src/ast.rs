@@ -67,7 +67,7 @@ pub(crate) enum Directive {
     Irreversible,
     Profile,
     Start,
-    LandsAnywhere,
+    Loose,
 }
 
 /// Every directive.
@@ -98,7 +98,7 @@ pub(crate) const DIRECTIVES: &[(&str, Directive)] = &[
     (".irreversible", Directive::Irreversible),
     (".profile", Directive::Profile),
     (".start", Directive::Start),
-    (".loose", Directive::LandsAnywhere),
+    (".loose", Directive::Loose),
 ];
 
 /// A mark between statements.
@@ -135,7 +135,7 @@ pub(crate) enum Op {
     Profile,
     /// Where a run begins.
     Start,
-    LandsAnywhere,
+    Loose,
 }
 
 /// A statement.

@@ -45,7 +45,7 @@ pub fn disassemble(module: &Module) -> String {
         if flags.entry != 0 {
             out.statement(".start", &names.label(i64::from(flags.entry)));
         }
-        if flags.lands_anywhere {
+        if flags.loose {
             out.statement(".loose", "");
         }
     }

@@ -180,6 +180,7 @@ impl<'o> Expander<'o> {
                 continue;
             }
             let mut p = Parser::new(&mut self.s, &tokens, input.origin, input.via, &self.options.budget);
+            p.hash = line.hides_constant(input.text);
             if let Some((head, name, span)) = p.head() {
                 match head {
                     Head::Inst(kind) => p.instruction(kind, span),

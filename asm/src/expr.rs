@@ -8,7 +8,7 @@ use pendula_isa::Reg;
 use crate::ast::{ArgKind, Binary, ExprRef, Node, NodeKind, Span};
 use crate::codes;
 use crate::lexer::Tok;
-use crate::parser::Parser;
+use crate::parser::{COMMENT, Parser};
 use crate::session::Parsed;
 
 impl Parser<'_> {
@@ -71,15 +71,21 @@ impl Parser<'_> {
             Tok::Name(name) => {
                 if let Some(reg) = self.s.names.register(name) {
                     let message = format!("the register {reg} cannot be part of a constant");
-                    let help = "only addresses add registers: `[r1+4]`; otherwise compute with instructions";
+                    let help = match self.last() {
+                        Tok::Operator(Binary::Sub) => "an operand has no sign: `sub r1, r2` takes r2 away from r1",
+                        _ => "only addresses add registers: `[r1+4]`; otherwise compute with instructions",
+                    };
                     return Err(self.fail(codes::ADDRESS, message, span, help));
                 }
                 self.leaf(NodeKind::Name(name), span);
             }
             _ => {
-                return Err(
-                    self.expected("a number or a name", "a constant is a number, a name, or an expression of these")
-                );
+                let help = match self.tok() {
+                    Tok::Operator(Binary::Div | Binary::Mul) => COMMENT,
+                    Tok::End if self.hash => "`#` begins a comment: constants are written without it, `5`",
+                    _ => "a constant is a number, a name, or an expression of these",
+                };
+                return Err(self.expected("a number or a name", help));
             }
         }
         Ok(())
@@ -156,7 +162,12 @@ impl Parser<'_> {
                 }
                 Tok::Operator(op) => {
                     let message = format!("`{}` cannot stand between the terms of an address", op.sign());
-                    let help = "terms are added or subtracted; put other constant expressions in parentheses";
+                    let help = match self.last() {
+                        Tok::Name(name) if self.s.names.register(name).is_some() => {
+                            "addresses count words, not bytes: a register needs no factor, `[a+r1]`"
+                        }
+                        _ => "terms are added or subtracted; put other constant expressions in parentheses",
+                    };
                     let span = self.span();
                     return Err(self.fail(codes::SYNTAX, message, span, help));
                 }

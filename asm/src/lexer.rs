@@ -77,6 +77,15 @@ pub(crate) struct Line {
     pub(crate) comment: Option<Range<usize>>,
 }
 
+impl Line {
+    /// Whether the comment is `#5` or `#-5`, as constants are written in other assemblers.
+    pub(crate) fn hides_constant(&self, text: &str) -> bool {
+        let comment = self.comment.clone().and_then(|range| text.get(range)).unwrap_or("");
+        let constant = comment.strip_prefix('#').map_or("", |rest| rest.strip_prefix('-').unwrap_or(rest));
+        constant.starts_with(|c: char| c.is_ascii_alphanumeric())
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Other,

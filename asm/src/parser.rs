@@ -6,7 +6,8 @@
 //! An error is reported where it is found and ends its line.
 
 use pendula_isa::budget::Budget;
-use pendula_isa::{Acc, Kind, Reg, Ty, mnemonic};
+use pendula_isa::table::Row;
+use pendula_isa::{Kind, Reg, Ty, mnemonic};
 
 use crate::ast::{Arg, ArgKind, Binary, DIRECTIVES, Directive, Head, Mark, Op, Span, Via};
 use crate::codes;
@@ -23,6 +24,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) origin: &'a Origin,
     pub(crate) via: Via,
     pub(crate) budget: &'a Budget,
+    /// Whether the line's comment is of the form `#5`, which others take for a constant.
+    pub(crate) hash: bool,
     at: usize,
 }
 
@@ -34,7 +37,7 @@ impl<'a> Parser<'a> {
         via: Via,
         budget: &'a Budget,
     ) -> Parser<'a> {
-        Parser { s, tokens, origin, via, budget, at: 0 }
+        Parser { s, tokens, origin, via, budget, hash: false, at: 0 }
     }
 
     /// The token here; the last one is [`Tok::End`].
@@ -42,7 +45,12 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.at).map_or(Tok::End, |t| t.tok)
     }
 
-    fn ahead(&self, n: usize) -> Tok {
+    /// The token before this one.
+    pub(crate) fn last(&self) -> Tok {
+        self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(Tok::End, |t| t.tok)
+    }
+
+    pub(crate) fn ahead(&self, n: usize) -> Tok {
         self.tokens.get(self.at + n).map_or(Tok::End, |t| t.tok)
     }
 
@@ -129,6 +137,7 @@ impl<'a> Parser<'a> {
         if self.tok() != Tok::End {
             let help = match self.tok() {
                 Tok::Int(_) | Tok::Real(..) => "a label does not begin with a digit",
+                Tok::Operator(Binary::Div | Binary::Mul) => COMMENT,
                 _ => "a line has labels with colons, then an instruction or a directive",
             };
             let span = self.span();
@@ -180,45 +189,14 @@ impl<'a> Parser<'a> {
         let first = self.s.ast.args.len();
         let op = match self.args() {
             Ok(()) => Op::Inst(kind),
+            // A procedure has its name all the same, for those that call it.
+            Err(Reported) if is_proc(kind) && self.s.ast.args.len() > first => Op::Inst(kind),
             Err(Reported) => {
                 self.s.ast.args.truncate(first);
                 Op::Bad
             }
         };
         self.s.ast.push(op, span, self.via, first);
-    }
-
-    /// Reports a first word that means nothing.
-    pub(crate) fn unknown(&mut self, head: Head, name: Sym, span: Span) {
-        let word = self.s.names.text(name).to_string();
-        let lower = word.to_ascii_lowercase();
-        let (code, message, near) = if head == Head::UnknownDirective {
-            let near = DIRECTIVES
-                .iter()
-                .map(|(n, _)| *n)
-                .filter(|n| near(n, &lower))
-                .min_by_key(|n| n.len().abs_diff(lower.len()));
-            (codes::DIRECTIVE, format!("there is no directive `{word}`"), near)
-        } else {
-            (codes::MNEMONIC, format!("there is no instruction `{word}`"), mnemonic::suggest(&lower))
-        };
-        let accumulates = other_accumulators(&lower);
-        let help = match near {
-            _ if !accumulates.is_empty() => {
-                format!("there are {}; the others would lose bits, or have no meaning", accumulates.join(", "))
-            }
-            Some(near) => format!("did you mean `{near}`?"),
-            None if self.tok() == Tok::Equals => "a constant is defined by `.equ NAME, value`".to_string(),
-            None if head == Head::UnknownDirective => {
-                "the manual's chapter on the assembler lists the directives".to_string()
-            }
-            None => {
-                "`pendula isa` lists the instructions; a label ends with a colon, and a macro is defined before its use"
-                    .to_string()
-            }
-        };
-        self.s.fail(code, message, span, self.via, help);
-        self.s.ast.push(Op::Bad, span, self.via, usize::MAX);
     }
 
     /// Reads arguments with commas between them, up to the end of the line.
@@ -232,14 +210,25 @@ impl<'a> Parser<'a> {
             match self.tok() {
                 Tok::Comma => self.advance(),
                 Tok::End => return Ok(()),
-                _ => return Err(self.expected(AFTER, AFTER_HELP)),
+                _ => return Err(self.after()),
             }
         }
     }
 
+    /// Reports what stands behind an operand where a comma should.
+    fn after(&mut self) -> Reported {
+        let help = match self.tok() {
+            Tok::Open => "a word of an array is written `[a+r1]`",
+            Tok::OpenParen => "a word of memory is written in brackets, all that its address is made of: `[r1+4]`",
+            Tok::Colon => "a label stands at the beginning of a line; where it is named it has no colon",
+            _ => "operands are separated by commas; a comment begins with `;`",
+        };
+        self.expected("a comma or the end of the line", help)
+    }
+
     fn arg(&mut self) -> Parsed<Arg> {
         let span = self.span();
-        let alone = |tok| matches!(tok, Tok::Comma | Tok::End);
+        let alone = |tok| matches!(tok, Tok::Comma | Tok::End | Tok::Colon);
         let kind = match (self.tok(), self.ahead(1)) {
             (Tok::Name(name), next) if alone(next) => {
                 self.advance();
@@ -251,7 +240,7 @@ impl<'a> Parser<'a> {
             // With an operator behind it the register is taken for part of a constant, which it cannot be.
             (Tok::Name(name), next) if self.s.names.register(name).is_some() && !matches!(next, Tok::Operator(_)) => {
                 self.advance();
-                return Err(self.expected(AFTER, AFTER_HELP));
+                return Err(self.after());
             }
             (Tok::Int(magnitude), next) if alone(next) => {
                 self.advance();
@@ -267,7 +256,12 @@ impl<'a> Parser<'a> {
             }
             (Tok::Open, _) => self.address()?,
             (Tok::Comma | Tok::End, _) => {
-                return Err(self.expected("an operand", "write an operand, or take away the comma"));
+                let help = if self.hash && self.tok() == Tok::End {
+                    "`#` begins a comment: constants are written without it, `5`"
+                } else {
+                    "write an operand, or take away the comma"
+                };
+                return Err(self.expected("an operand", help));
             }
             _ => {
                 let (expr, span) = self.expression()?;
@@ -329,7 +323,7 @@ impl<'a> Parser<'a> {
             Directive::Text => Op::Text,
             Directive::Data => Op::Data,
             Directive::Irreversible => Op::Irreversible,
-            Directive::LandsAnywhere => Op::LandsAnywhere,
+            Directive::Loose => Op::Loose,
             Directive::Words(ty) => {
                 self.some_args("a number")?;
                 Op::Words(ty)
@@ -435,9 +429,13 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What follows an operand.
-const AFTER: &str = "a comma or the end of the line";
-const AFTER_HELP: &str = "operands are separated by commas; a comment begins with `;`";
+/// Help where a comment is written as in other languages.
+pub(crate) const COMMENT: &str = "a comment begins with `;` or `#`, and goes to the end of the line";
+
+/// Whether an instruction begins a procedure.
+fn is_proc(kind: Kind) -> bool {
+    matches!(kind, Kind::Row { row: Row::Proc, inverse: false, .. })
+}
 
 /// What a word means at the start of a statement.
 pub(crate) fn head_of(s: &mut Session, name: Sym) -> Head {
@@ -457,19 +455,6 @@ fn classify(word: &str) -> Head {
         None if word.starts_with('.') => Head::UnknownDirective,
         None => Head::UnknownMnemonic,
     }
-}
-
-/// The accumulate instructions that differ from a word in the accumulator only, in backquotes.
-fn other_accumulators(word: &str) -> Vec<String> {
-    let names = Acc::ALL.iter().flat_map(|acc| [acc.name(false), acc.name(true)]);
-    let known = |rest: &str| {
-        let mut out: Vec<String> =
-            names.clone().map(|name| format!("{name}{rest}")).filter(|w| mnemonic::lookup(w).is_some()).collect();
-        out.dedup();
-        out.iter().map(|w| format!("`{w}`")).collect()
-    };
-    let rest = names.clone().find_map(|name| word.strip_prefix(name));
-    rest.map_or_else(Vec::new, known)
 }
 
 /// Whether two words differ by one letter more, less, changed or exchanged with its neighbour.

@@ -4,6 +4,7 @@
 //! addresses, from 0 on, and labels are numbers: that of the address. What PendVM does wrong is done as documented, unless
 //! [`Options::pendvm_bugs`] asks for what PendVM does.
 
+mod advice;
 pub mod import;
 mod line;
 mod mnemonic;
@@ -65,7 +66,7 @@ pub enum Alias {
 pub struct Options {
     /// What PendVM does where it is not what is documented: `ORIX` takes the number of a register for its immediate, `SLTIX` compares as
     /// unsigned, `SRLX` and `SRLVX` copy the sign; labels that are missing are 0, of two the second counts, and what follows a
-    /// number's digits is passed over.
+    /// number's digits is passed over; a run may end at a `FINISH` that a branch lands on; and `SHOW` shows in both directions.
     pub pendvm_bugs: bool,
     /// What becomes of instructions that would forget.
     pub alias: Alias,
@@ -92,6 +93,8 @@ pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
         module: Module::default(),
     };
     reader.read(text);
+    // Operands are read when all labels are known.
+    reader.diagnostics.sort_by_key(|d| d.primary.as_ref().map(|l| l.place.span.start));
     let failed = reader.diagnostics.iter().any(|d| d.severity == Severity::Error);
     let module = (!failed).then(|| {
         let mut module = reader.module;
@@ -177,13 +180,9 @@ impl<'a> Reader<'a> {
             let column = u16::try_from(before + 1).unwrap_or(u16::MAX);
             self.module.locs.push(Loc { file: self.file, column, line: one.line });
         }
-        let entry = start.and_then(|word| self.value(&word)).unwrap_or(0);
-        self.module.flags = Flags {
-            profile: Profile::Pisa,
-            entry: entry as u32,
-            lands_anywhere: self.options.pendvm_bugs,
-            ..Flags::default()
-        };
+        let entry = start.and_then(|word| self.value(&word, None)).unwrap_or(0);
+        self.module.flags =
+            Flags { profile: Profile::Pisa, entry: entry as u32, loose: self.options.pendvm_bugs, ..Flags::default() };
         if let Some(word) = start
             && entry as u32 as usize >= pending.len()
         {
@@ -231,14 +230,7 @@ impl<'a> Reader<'a> {
         let Some(name) = words.next() else { return };
         let Some(mnemonic) = mnemonic::find(name.text) else {
             let message = format!("`{}` is no instruction of PISA", name.text);
-            let help = match mnemonic::suggest(name.text) {
-                _ if name.text.ends_with(':') => "a line has one label, at its beginning".to_string(),
-                _ if mnemonic::is_of_hardware(name.text) => {
-                    "it is of Vieri's dialect, that of the processor, which PendVM does not run either".to_string()
-                }
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "labels end in `:`, and instructions stand one on a line".to_string(),
-            };
+            let help = advice::instruction(name.text, words.peek().map(|w| w.text));
             self.fail(INSTRUCTION, message, &name, help);
             return;
         };
@@ -287,12 +279,14 @@ impl<'a> Reader<'a> {
         for (n, (kind, word)) in kinds.iter().zip(&one.operands).enumerate() {
             let number_of_register = self.options.pendvm_bugs && one.mnemonic.name == "ORIX";
             let value = match kind {
-                mnemonic::Operand::Written | mnemonic::Operand::Read => self.register(word),
-                mnemonic::Operand::Immediate if number_of_register => self.register(word),
-                mnemonic::Operand::Immediate | mnemonic::Operand::Amount | mnemonic::Operand::Data => self.value(word),
+                mnemonic::Operand::Written | mnemonic::Operand::Read => self.register(word, one, n),
+                mnemonic::Operand::Immediate if number_of_register => self.register(word, one, n),
+                mnemonic::Operand::Immediate | mnemonic::Operand::Amount | mnemonic::Operand::Data => {
+                    self.value(word, Some((one.mnemonic, n)))
+                }
                 // The distance, which like every number wraps at 32 bits.
                 mnemonic::Operand::Target(_) => {
-                    self.value(word).map(|to| i64::from((to as i32).wrapping_sub_unsigned(at)))
+                    self.value(word, Some((one.mnemonic, n))).map(|to| i64::from((to as i32).wrapping_sub_unsigned(at)))
                 }
             };
             match value {
@@ -339,18 +333,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn register(&mut self, word: &Word<'a>) -> Option<i64> {
+    /// A register, as operand `n` of an instruction.
+    fn register(&mut self, word: &Word<'a>, one: &Pending<'a>, n: usize) -> Option<i64> {
         let digits = word.text.strip_prefix('$').filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
         let number = digits.and_then(|d| d.parse::<i64>().ok()).filter(|n| *n < 32);
         if number.is_none() {
             let message = format!("`{}` is no register", word.text);
-            self.fail(REGISTER, message, word, "registers are `$0` to `$31`");
+            let help = advice::register(word.text, one.mnemonic, n, self.labels.contains_key(word.text));
+            self.fail(REGISTER, message, word, help);
         }
         number
     }
 
-    /// A number or a label, as a word of 32 bits, sign-extended.
-    fn value(&mut self, word: &Word<'a>) -> Option<i64> {
+    /// A number or a label, as a word of 32 bits, sign-extended. `of` is the instruction, and which operand of it this is.
+    fn value(&mut self, word: &Word<'a>, of: Option<(&Mnemonic, usize)>) -> Option<i64> {
         let text = word.text;
         if let Some(&(at, _)) = self.labels.get(text) {
             return Some(i64::from(at));
@@ -362,18 +358,14 @@ impl<'a> Reader<'a> {
             Ok(value) => Some(value),
             Err(line::NoNumber::Name) if self.options.pendvm_bugs => Some(0),
             Err(line::NoNumber::Name) => {
-                let near =
-                    self.labels.keys().find(|name| name.eq_ignore_ascii_case(text)).map(|name| (*name).to_string());
-                let help = match near {
-                    Some(name) => format!("labels are told apart by case: there is `{name}`"),
-                    None => format!("define it: `{text}:` before an instruction; PendVM takes 0 (`--pendvm-bugs`)"),
-                };
+                let near = self.labels.keys().find(|name| name.eq_ignore_ascii_case(text)).copied();
+                let known = text.strip_suffix(':').is_some_and(|name| self.labels.contains_key(name));
+                let help = advice::label(text, near, known);
                 self.fail(LABEL, format!("there is no label `{text}`"), word, help);
                 None
             }
             Err(line::NoNumber::Malformed) => {
-                let help = "numbers are written as in C: `10`, `-10`, `0xA`, `012` (octal)";
-                self.fail(NUMBER, format!("`{text}` is no number"), word, help);
+                self.fail(NUMBER, format!("`{text}` is no number"), word, advice::malformed(text, of));
                 None
             }
             Err(line::NoNumber::Wide) => {

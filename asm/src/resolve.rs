@@ -19,6 +19,7 @@ use crate::codes;
 use crate::diagnostic::plural;
 use crate::files::Files;
 use crate::intern::Sym;
+use crate::operands;
 use crate::session::{Parsed, Reported, Session};
 use crate::symbols::{Def, Value, int_word};
 
@@ -299,7 +300,8 @@ impl Resolver<'_> {
         let arg = error.position().checked_sub(1).and_then(|n| args.get(n).copied());
         let span = arg.map_or(stmt.span, |a| a.span);
         let mut d = self.s.error(error.code(), error.to_string(), span);
-        let mut help = error.help().replace("MNEMONIC", &kind.mnemonic());
+        let own = || error.help().replace("MNEMONIC", &kind.mnemonic());
+        let mut help = operands::help(kind, error, &args).unwrap_or_else(own);
         match (error, arg.map(|a| a.kind)) {
             (OperandError::Aliased { reg, position }, _) => {
                 let first = args
@@ -315,7 +317,6 @@ impl Resolver<'_> {
                     d = d.also(self.s.place(first.span), "the first");
                 }
             }
-            (OperandError::Kind { wanted: "text", .. }, _) => help = "write the text in double quotes".to_string(),
             (OperandError::Kind { .. }, Some(ArgKind::Name(name))) => match self.program.symbols.get(name).def {
                 Def::Data { .. } => {
                     help = format!("a word of memory stands in brackets: `[{}]`", self.s.names.text(name))
@@ -366,6 +367,10 @@ impl Resolver<'_> {
         }
         match value? {
             Value::Int(n) if ty == Ty::Int => int_word(self.s, n, arg.span, stmt.via),
+            Value::Real { .. } if ty == Ty::Int => {
+                let help = "`.fixed`, `.log` and `.double` hold numbers with a fraction; or say the type behind the number: `1.5q`";
+                Err(self.s.fail(codes::REAL, "an integer is wanted here", arg.span, stmt.via, help))
+            }
             value => self.program.symbols.word(self.s, value, ty, arg.span, stmt.via),
         }
     }

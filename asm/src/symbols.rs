@@ -10,6 +10,7 @@ use pendula_isa::{Format, Ty};
 
 use crate::ast::{Binary, ExprRef, Node, NodeKind, Span, Via};
 use crate::codes;
+use crate::foreign;
 use crate::intern::Sym;
 use crate::parser::{duplicate, near};
 use crate::session::{Parsed, Reported, Session};
@@ -321,7 +322,11 @@ impl Symbols {
             }
             Some(similar) => format!("did you mean `{similar}`?"),
             None if text == "inf" || text == "nan" => "`inf` and `nan` are numbers of the type `f` only".to_string(),
-            None => format!("define it: {how}"),
+            None => match foreign::register(&text) {
+                Some((help, true)) => help.to_string(),
+                Some((help, false)) => format!("define it: {how}; {help}"),
+                None => format!("define it: {how}"),
+            },
         };
         s.fail(codes::UNDEFINED, format!("`{text}` is not defined"), span, via, help)
     }

@@ -112,8 +112,9 @@ pub struct Flags {
     pub profile: Profile,
     /// Where a run begins in the profile `pisa`; elsewhere it begins at `start`, and this is 0.
     pub entry: u32,
-    /// Whether control may come to `start` and `finish` by the branch register, as PendVM lets it.
-    pub lands_anywhere: bool,
+    /// Whether the machine does as PendVM does, in the profile `pisa`: control may come to `start` and `finish` by the branch register, and
+    /// `show` shows in both directions.
+    pub loose: bool,
 }
 
 impl Module {

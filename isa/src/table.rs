@@ -921,7 +921,7 @@ table! {
             let x = d.xor(r, w);
             d.set(0, x)
         }
-        /// Shows the number in a register to the user, when running forward only.
+        /// Shows the number in a register to the user, when running forward only (in the profile `pisa`, with `.loose`, in both directions).
         13 Show "show" (r: Source) on [Int, Q, L, F] class Host in Both |d, v| {
             let r = d.operand(0)?;
             d.show(v.ty, r);

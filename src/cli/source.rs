@@ -92,7 +92,7 @@ pub(crate) struct Reading {
         long,
         long_help = "Do as PendVM does where it differs from PISA as documented.\n\n`ORIX` takes the number of a register for its immediate, `SLTIX` compares as unsigned, \
         `SRLX` and `SRLVX` copy the sign; labels that are missing are 0, and of two the second counts; what follows a number's digits is passed over; a run may end at a `FINISH` \
-        that a branch lands on."
+        that a branch lands on; and `SHOW` prints in both directions, so also what an `RBRA` undoes."
     )]
     pub(crate) pendvm_bugs: bool,
     /// What becomes of instructions that write a register and read it again, such as `ADD $1 $1`.

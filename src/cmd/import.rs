@@ -34,6 +34,7 @@ pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> 
         report(&imported.diagnostics, &imported.sources, true, reporter)?;
     } else {
         write(file, args.output.as_deref(), &translation)?;
+        report(&imported.diagnostics, &imported.sources, false, reporter)?;
     }
     Ok(Status::Done)
 }

@@ -177,7 +177,7 @@ pub(crate) fn decode(module: &Module) -> Decoded {
     let both = [false, true].into_iter().flat_map(|back| (0..blocks.len()).map(move |n| (n, back)));
     let fallen = both.clone().map(|(n, back)| builder.fallen(n, back));
     let landed = both.clone().map(|(n, back)| builder.landed(n, back));
-    let led = both.clone().map(|(n, back)| builder.led(n, back, module.flags.lands_anywhere));
+    let led = both.clone().map(|(n, back)| builder.led(n, back, module.flags.loose));
     let out = fallen.chain(landed).chain(led).collect();
     let finish = code.iter().rposition(|i| i.kind.flow() == Flow::Run && partner(i));
     let back = block_of.get(finish.unwrap_or(code.len().saturating_sub(1))).map_or(0, |b| builder.side(*b, true));

@@ -163,6 +163,8 @@ pub(crate) struct Core {
     /// The cells that lie beyond the memory, and which of those in it hold instructions.
     pub(crate) cells: Cells,
     pub(crate) forward: bool,
+    /// Whether `show` shows in a run backward, too.
+    pub(crate) shows_back: bool,
     pub(crate) checks: bool,
     pub(crate) trap_overflow: bool,
     /// Where among the decoded instructions a fixed-point number wrapped first, in bytes and one more; 0 for nowhere.
@@ -622,7 +624,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     }
 
     fn show(&mut self, ty: Ty, v: u64) {
-        if self.core.forward
+        if (self.core.forward || self.core.shows_back)
             && let Some(listener) = &mut self.core.listener
         {
             listener(Event::Show(ty, v));

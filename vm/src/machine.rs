@@ -136,6 +136,7 @@ impl<'p> Machine<'p> {
             br: 0,
             cells: Cells::of(module),
             forward: true,
+            shows_back: module.flags.loose,
             checks: program.checks,
             trap_overflow: config.trap_overflow,
             overflow_op: 0,

@@ -75,7 +75,7 @@ fn landing(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
     let to = at.wrapping_add_signed(inst.imm as i32);
     let message = match module.code.get(to as usize).map(|inst| inst.kind.flow()) {
         Some(Flow::Branch(_)) => return,
-        Some(Flow::Run) if module.flags.lands_anywhere => return,
+        Some(Flow::Run) if module.flags.loose => return,
         Some(Flow::Cell) => "this branch leads to data".to_string(),
         Some(_) => "this branch leads to what is no branch".to_string(),
         None => format!("this branch leads out of the program, to the empty cell {to}"),
@@ -141,7 +141,7 @@ fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
             Flow::Branch(By::Register) => go(back, Held::Any),
             // `start` ends a run that has turned around, `finish` one that has not.
             Flow::Run if is_row(inst, Row::Start, !back) => {}
-            Flow::Run if module.flags.lands_anywhere => go(back, held),
+            Flow::Run if module.flags.loose => go(back, held),
             Flow::Run | Flow::Straight if held != Held::Known(0) => {}
             Flow::Run | Flow::Straight => go(back, held),
             Flow::Cell | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {}
@@ -167,7 +167,7 @@ fn late_starts(module: &Module, found: &mut Findings) {
         if seen.len() > limit {
             break;
         }
-        let stays = held != 0 && !module.flags.lands_anywhere;
+        let stays = held != 0 && !module.flags.loose;
         if let (Some(first), true, false) = (changed, is_row(inst, Row::Start, false), stays) {
             late.push((at, first));
         }

@@ -131,8 +131,7 @@ pub(super) fn put_symbol(out: &mut Vec<u8>, global: bool, doc: &str) {
 
 pub(super) fn write_flags(flags: &Flags) -> Vec<u8> {
     let pisa = flags.profile == Profile::Pisa;
-    let bits =
-        [(flags.irreversible, IRREVERSIBLE), (flags.mem.is_some(), MEM), (pisa, PISA), (flags.lands_anywhere, LANDS)];
+    let bits = [(flags.irreversible, IRREVERSIBLE), (flags.mem.is_some(), MEM), (pisa, PISA), (flags.loose, LANDS)];
     let bits = bits.into_iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit);
     let mut out = vec![VERSION, flags.format.frac() as u8, bits];
     if let Some(mem) = flags.mem {
@@ -164,7 +163,7 @@ pub(super) fn read_flags(bytes: &[u8]) -> Result<Flags, ObjectError> {
     };
     let entry = u32::try_from(entry).map_err(|_| cursor.error("the run begins beyond every address"))?;
     cursor.finish()?;
-    Ok(Flags { format, irreversible: bits & IRREVERSIBLE != 0, mem, profile, entry, lands_anywhere: bits & LANDS != 0 })
+    Ok(Flags { format, irreversible: bits & IRREVERSIBLE != 0, mem, profile, entry, loose: bits & LANDS != 0 })
 }
 
 pub(super) fn write_texts(texts: &[String]) -> Vec<u8> {

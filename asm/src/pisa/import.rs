@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pendula_isa::Module;
 use pendula_isa::budget::Resource;
-use pendula_isa::table::{Flow, Row};
+use pendula_isa::table::{By, Flow, Row};
 use pendula_isa::types::Reg;
 use pendula_isa::verify::is_row;
 
@@ -89,6 +89,7 @@ pub fn import(name: &str, text: &str, options: &Options) -> Imported {
                 out.registers[usize::from(*number)] = Some(*reg);
             }
             out.text = Some(text::write(&module, &translation, text, options));
+            out.diagnostics.extend(shows_back(&module, &out.sources));
         }
         Err(mut diagnostics) => {
             for d in &mut diagnostics {
@@ -98,6 +99,22 @@ pub fn import(name: &str, text: &str, options: &Options) -> Imported {
         }
     }
     out
+}
+
+/// Warns of what is shown otherwise: as PendVM does, `SHOW` shows in both directions, and native code forward only.
+fn shows_back(module: &Module, sources: &Sources) -> Option<Diagnostic> {
+    let turns = module.code.iter().any(|i| i.kind.flow() == Flow::Branch(By::Turn));
+    let first = module.code.iter().position(|i| is_row(i, Row::Show, false))?;
+    if !module.flags.loose || !turns {
+        return None;
+    }
+    let message = "PendVM prints this `SHOW` when an `RBRA` undoes it, too; the translation does not";
+    let help = "the translation shows what runs forward; `pendula run --pendvm-bugs` runs the program itself, and prints as PendVM does";
+    let d = Diagnostic::warning(problem::SHOWS, message).help(help);
+    Some(match place(module, sources, first as u32) {
+        Some(place) => d.at(place, ""),
+        None => d,
+    })
 }
 
 /// An error, and the instructions that it is about.

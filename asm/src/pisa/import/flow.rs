@@ -116,7 +116,7 @@ impl Code<'_> {
         if other.kind.flow() == Flow::Branch(By::Register) {
             return Ok(Shape::Call { entry: to, back: turns });
         }
-        if other.kind.flow() == Flow::Run && self.module.flags.lands_anywhere && !turns {
+        if other.kind.flow() == Flow::Run && self.module.flags.loose && !turns {
             let ends = Test::of(inst).is_always() && !is_row(other, Row::Start, false);
             return if ends { Ok(Shape::End(to)) } else { refuse(Why::LandsOnBound) };
         }

@@ -17,18 +17,21 @@ macro_rules! whys {
 }
 
 /// The codes with a title each.
-pub(super) const CODES: [(&str, &str); 5] = [
+pub(super) const CODES: [(&str, &str); 6] = [
     ("P0345", "a branch of PISA that no native jump follows"),
     ("P0346", "a `SWAPBR` that is no standard call or procedure"),
     ("P0347", "a program of PISA that uses more registers than there are"),
     ("P0348", "cells of PISA beyond the memory"),
     ("P0349", "a program of PISA whose run does not end in one place"),
+    ("P0350", "a `SHOW` that PendVM may print when it is undone, and the translation does not (a warning)"),
 ];
 
 /// The code of [`registers`].
 pub(super) const REGISTERS: &str = CODES[2].0;
 /// The code for a program that its cells have no room for.
 pub(super) const CELLS: &str = CODES[3].0;
+/// The code for what is shown in both directions.
+pub(super) const SHOWS: &str = CODES[5].0;
 
 whys! {
     /// A branch to a place without an instruction.

@@ -1,0 +1,134 @@
+//! What may have been meant by words that PISA does not have.
+
+use super::line::{NoNumber, number};
+use super::mnemonic::{self, MNEMONICS, Mnemonic, Operand};
+use crate::foreign::{self, Meant};
+
+/// Mnemonics of our own assembly that PISA has not, and how it says the same.
+const NATIVE: &[(&[&str], &str)] = &[
+    (&["subi"], "subtract by adding: `ADDI $1 -5`"),
+    (&["inc"], "write `ADDI $1 1`"),
+    (&["dec"], "write `ADDI $1 -1`"),
+    (&["not"], "`XORI $1 -1` turns every bit over"),
+    (&["uncall"], "`RBRA NAME` undoes the routine that `BRA NAME` calls"),
+    (&["zero", "assert"], "PISA checks nothing by itself; what is not zero at the end is printed after the run"),
+    (
+        &["push", "pop"],
+        "a stack is cells and a register that counts: `EXCH $3 $1` and `ADDI $1 1` push $3, `ADDI $1 -1` and `EXCH $3 $1` pop it",
+    ),
+    (&["proc"], "a routine is `top: BRA bottom`, `NAME: SWAPBR $2`, `NEG $2`, …, `bottom: BRA top`"),
+];
+
+/// What others ask for by mnemonics of our own assembly, or by parts of these.
+const LIKE_OTHERS: &[(&[&str], Meant)] = &[
+    (&["swap"], Meant::Exchange),
+    (&["jmp", "from"], Meant::Jump),
+    (&["call"], Meant::Call),
+    (&["ret"], Meant::Return),
+    (&["print"], Meant::Output),
+    (&["and"], Meant::Function("and")),
+    (&["or"], Meant::Function("or")),
+    (&["shl"], Meant::Function("shl")),
+    (&["shr", "sar"], Meant::Function("shr")),
+    (&["mul", "div", "mod", "rem", "quot"], Meant::Function("mul")),
+    (&[".word", ".data", ".space"], Meant::Data),
+];
+
+/// What may have been meant by a word that is no instruction; `next` is the word behind it.
+pub(super) fn instruction(word: &str, next: Option<&str>) -> String {
+    let lower = word.to_ascii_lowercase();
+    if word.ends_with(':') {
+        return "a line has one label, at its beginning".to_string();
+    }
+    if word.starts_with(['#', '/', '{']) || word.starts_with("--") {
+        return "a comment begins with `;`".to_string();
+    }
+    if mnemonic::is_of_hardware(word) {
+        return "it is of Vieri's dialect, that of the processor, which PendVM does not run either".to_string();
+    }
+    if let Some((_, help)) = NATIVE.iter().find(|(words, _)| words.contains(&lower.as_str())) {
+        return (*help).to_string();
+    }
+    let like = LIKE_OTHERS.iter().find(|(words, _)| words.contains(&lower.as_str())).map(|(_, meant)| *meant);
+    let meant = like.or_else(|| foreign::meant(&lower));
+    let near = mnemonic::suggest(word);
+    // A label, if an instruction follows, or nothing where the instruction that is near takes operands.
+    let followed = next.is_some_and(|next| mnemonic::find(next).is_some());
+    let takes_operands = || near.and_then(mnemonic::find).is_none_or(|m| !m.operands.kinds().is_empty());
+    let is_label = followed || next.is_none() && takes_operands();
+    let colon = || format!("a label ends in a colon: `{word}:`");
+    match (meant, near) {
+        _ if followed => colon(),
+        (Some(Meant::Statement), _) if is_label => format!("{}; {}", colon(), Meant::Statement.pisa()),
+        (Some(meant), _) => meant.pisa().to_string(),
+        (None, Some(near)) if is_label => format!("{}; or did you mean `{near}`?", colon()),
+        (None, None) if is_label => colon(),
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => "labels end in `:`, and instructions stand one on a line".to_string(),
+    }
+}
+
+/// The mnemonic for the same instruction with a constant (`constant`) or a register as this operand.
+fn other_form(of: &Mnemonic, operand: usize, constant: bool) -> Option<&'static Mnemonic> {
+    let fits = |kind: &Operand| match kind {
+        Operand::Immediate | Operand::Amount => constant,
+        Operand::Read => !constant,
+        Operand::Written | Operand::Target(_) | Operand::Data => false,
+    };
+    MNEMONICS.iter().find(|m| {
+        let kinds = m.operands.kinds();
+        m.name != of.name
+            && m.stands_for == of.stands_for
+            && kinds.len() == of.operands.kinds().len()
+            && kinds.get(operand).is_some_and(fits)
+    })
+}
+
+/// A mnemonic with the names of its operands.
+fn usage(m: &Mnemonic) -> String {
+    [&[m.name], m.operands.names()].concat().join(" ")
+}
+
+/// What to write instead of a word that is no register.
+pub(super) fn register(word: &str, of: &Mnemonic, operand: usize, is_label: bool) -> String {
+    let digits = word.trim_start_matches(['r', 'R', 'x', 'X', '%']);
+    if digits.len() < word.len() && digits.parse::<u8>().is_ok_and(|n| n < 32) {
+        return format!("registers are `$0` to `$31`: write `${digits}`");
+    }
+    let is_number = is_label || !matches!(number(word, false), Err(NoNumber::Name | NoNumber::Malformed));
+    if !is_number {
+        return "registers are `$0` to `$31`".to_string();
+    }
+    if let Some(other) = other_form(of, operand, true) {
+        return format!("`{}` takes a number", usage(other));
+    }
+    let opposite = word.strip_prefix('-').map_or_else(|| format!("-{word}"), str::to_string);
+    match of.name {
+        "SUB" => format!("subtract a number by adding its opposite: `ADDI $d {opposite}`"),
+        "EXCH" if operand == 1 => {
+            format!("the address stands in a register: `ADDI $2 {word}` before, and `ADDI $2 {opposite}` after")
+        }
+        "BEQ" | "BNE" if word == "0" => format!("`{} $a $0 L` compares with 0, as long as `$0` is 0", of.name),
+        _ => format!(
+            "bring the number into a register that is 0: `ADDI $9 {word}` before, and `ADDI $9 {opposite}` after"
+        ),
+    }
+}
+
+/// What to write instead of a word that is no number, for its form.
+pub(super) fn malformed(word: &str, of: Option<(&Mnemonic, usize)>) -> String {
+    match of.and_then(|(of, operand)| other_form(of, operand, false)) {
+        Some(other) if word.starts_with('$') => format!("`{}` takes a register", usage(other)),
+        _ => "numbers are whole, and written as in C: `10`, `-10`, `0xA`, `012` (octal)".to_string(),
+    }
+}
+
+/// What to write instead of a word that is no label; `near` is one that differs by case only.
+pub(super) fn label(word: &str, near: Option<&str>, known: bool) -> String {
+    match near {
+        Some(name) => format!("labels are told apart by case: there is `{name}`"),
+        None if word.starts_with('#') => format!("numbers are written without `#`: `{}`", word.trim_start_matches('#')),
+        None if known => format!("where a label is named it has no colon: `{}`", word.trim_end_matches(':')),
+        None => format!("define it: `{word}:` before an instruction; PendVM takes 0 (`--pendvm-bugs`)"),
+    }
+}
