@@ -16,14 +16,17 @@
 //! A comment `; after the run: r1 = 5 and x = 7` anywhere in a program is checked.
 //!
 //! A session is a block marked `console`: commands after `$ `, each followed by what it prints, standard output first. `…` alone
-//! on a line stands for any number of lines.
+//! on a line stands for any number of lines. Where the text has the reader save a block, by words that end in ``as `NAME`:``, the
+//! test does so, too.
+
+#[path = "docs/sessions.rs"]
+mod sessions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use pendula::asm::assemble::{Options, assemble};
 use pendula::asm::check::Rule;
@@ -53,7 +56,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-/// README.md and the pages of the book.
+/// README.md and the pages of the book, in the order of the names.
 fn documents() -> Vec<String> {
     let mut out = vec!["README.md".to_string()];
     let pages = fs::read_dir(root().join("docs/src")).expect("docs/src");
@@ -558,99 +561,23 @@ fn program(text: &str, files: &mut BTreeMap<PathBuf, String>) -> Result<(), Stri
     }
 }
 
-// Sessions.
-
 #[test]
-fn sessions_in_the_documents_are_real() {
-    // Objects made in sessions go there.
-    fs::create_dir_all(root().join("target")).expect("a folder");
-    let mut failed = String::new();
-    for path in documents() {
-        let text = read(&path);
-        let mut out = String::new();
-        let mut lines = text.lines().enumerate().peekable();
-        let mut inside = false;
-        while let Some((n, line)) = lines.next() {
-            let _ = writeln!(out, "{line}");
-            if line.starts_with("```") {
-                inside = line == "```console";
-            }
-            let Some(command) = line.strip_prefix("$ ").filter(|_| inside) else { continue };
-            let mut command = command.to_string();
-            while command.ends_with('\\') {
-                let (_, line) = lines.next().expect("more of the command");
-                let _ = writeln!(out, "{line}");
-                command = format!("{}{}", command.trim_end_matches('\\'), line.trim_start_matches("> "));
-            }
-            let mut shown = String::new();
-            while let Some((_, line)) = lines.next_if(|(_, l)| !l.starts_with("$ ") && *l != "```") {
-                let _ = writeln!(shown, "{line}");
-            }
-            let real = run(&command).filter(|real| !matches(&shown, real));
-            let _ = match real {
-                None => write!(out, "{shown}"),
-                Some(real) => {
-                    let _ = writeln!(failed, "{path}:{}: $ {command}\n{real}", n + 1);
-                    write!(out, "{}", lasting(&real))
-                }
-            };
-        }
-        if blessing() && out != text {
-            fs::write(root().join(&path), out).expect("a page to write");
-        }
+fn the_glossary_has_terms_that_the_book_uses_in_their_order() {
+    let glossary = read("docs/src/glossary.md");
+    let terms: Vec<String> = glossary
+        .lines()
+        .filter_map(|l| Some(l.strip_prefix("**")?.split_once(".**")?.0.to_lowercase().replace(',', "")))
+        .collect();
+    assert!(terms.len() > 60, "only {} terms", terms.len());
+    for pair in terms.windows(2) {
+        assert!(pair[0] < pair[1], "{} stands before {}", pair[0], pair[1]);
     }
-    assert!(
-        failed.is_empty() || blessing(),
-        "these sessions show something else; to write them anew, run\n\n    {HOW}\n\n{failed}"
-    );
-}
-
-/// Runs a command line as a shell does, and returns what it prints; `None` where a foreign program is not installed.
-fn run(command: &str) -> Option<String> {
-    let tool = command.split_whitespace().next().unwrap_or_default();
-    let own = Path::new(env!("CARGO_BIN_EXE_pendula")).parent().expect("a folder");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    if tool == "readelf" && !std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()) {
-        return None;
+    let others = documents().into_iter().filter(|d| !d.ends_with("/glossary.md") && !d.ends_with("/errors.md"));
+    let book: String = others.map(|d| read(&d).to_lowercase()).collect();
+    for term in &terms {
+        let missing = term.split([' ', '-']).find(|word| !book.contains(word));
+        assert_eq!(missing, None, "{term} is not in the book");
     }
-    let path = std::env::join_paths([own.to_path_buf()].into_iter().chain(std::env::split_paths(&path)));
-    let output = Command::new("sh")
-        .args(["-c", command])
-        .current_dir(root())
-        .env("PATH", path.expect("a search path"))
-        .env("NO_COLOR", "1")
-        .env("LC_ALL", "C")
-        .env_remove("RUST_LOG")
-        .output()
-        .expect("a shell");
-    let mut text = String::from_utf8(output.stdout).expect("UTF-8");
-    text.push_str(&String::from_utf8(output.stderr).expect("UTF-8"));
-    // Markdown shows no blanks at the ends of lines.
-    Some(text.lines().map(|l| l.trim_end().to_string() + "\n").collect())
-}
-
-/// Output with `…` in the place of lines that are different each time.
-fn lasting(real: &str) -> String {
-    let timed = |line: &str| line.starts_with("time  ") || line.trim_start().starts_with("\"seconds\":");
-    real.lines().map(|line| if timed(line) { "…\n".to_string() } else { format!("{line}\n") }).collect()
-}
-
-/// Whether the output is what is shown, where `…` stands for any lines.
-fn matches(shown: &str, real: &str) -> bool {
-    fn at(shown: &[&str], real: &[&str]) -> bool {
-        match shown.split_first() {
-            None => real.is_empty(),
-            Some((&"…", rest)) => (0..=real.len()).any(|n| at(rest, &real[n..])),
-            Some((line, rest)) => real.split_first().is_some_and(|(first, others)| first == line && at(rest, others)),
-        }
-    }
-    at(&shown.lines().collect::<Vec<_>>(), &real.lines().collect::<Vec<_>>())
-}
-
-#[test]
-fn an_ellipsis_stands_for_any_lines() {
-    assert!(matches("a\n…\nd\n", "a\nb\nc\nd\n") && matches("a\n…\n", "a\n") && matches("", ""));
-    assert!(!matches("a\n…\nd\n", "a\nb\n") && !matches("a\n", "a\nb\n") && !matches("", "a\n"));
 }
 
 // Links.
