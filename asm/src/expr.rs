@@ -82,6 +82,7 @@ impl Parser<'_> {
             _ => {
                 let help = match self.tok() {
                     Tok::Operator(Binary::Div | Binary::Mul) => COMMENT,
+                    Tok::Operator(Binary::Add) => "a number has no `+` before it",
                     Tok::End if self.hash => "`#` begins a comment: constants are written without it, `5`",
                     _ => "a constant is a number, a name, or an expression of these",
                 };

@@ -70,13 +70,10 @@ const WORDS: &[(&[&str], Meant)] = &[
     (&["nop", "noop"], Meant::Nothing),
     (&["out", "output", "write", "puts", "printf", "putc", "display"], Meant::Output),
     (&["in", "input", "scan", "scanf", "getc", "get"], Meant::Input),
-    (&["db", "dw", "dd", "dq", "dc", "dcd", "byte", "data"], Meant::Data),
-    (&["word"], Meant::Directive(".word")),
-    (&["equ", "define", "org"], Meant::Directive(".equ NAME, value")),
-    (&["macro"], Meant::Directive(".macro NAME")),
-    (&["endm"], Meant::Directive(".endm")),
-    (&["include"], Meant::Directive(".include \"file\"")),
+    (&["db", "dw", "dd", "dq", "dc", "dcd", "byte"], Meant::Data),
+    (&["define"], Meant::Directive(".equ NAME, value")),
     (&["section", "segment"], Meant::Directive(".data")),
+    (&["extern"], Meant::Directive(".include \"file\"")),
     (&["if", "else", "while", "for", "do", "until", "repeat", "loop", "endif"], Meant::Statement),
 ];
 

@@ -2,6 +2,7 @@
 
 use pendula_isa::inst::Kind;
 use pendula_isa::mnemonic::lookup;
+use pendula_isa::operand::OperandKind;
 use pendula_isa::table::Row;
 use pendula_isa::types::{Acc, Cond};
 use pendula_isa::{OperandError, Reg};
@@ -62,11 +63,14 @@ fn of_count(kind: Kind, args: &[Arg]) -> Option<String> {
         (Row::Jmp, _) if cond == Cond::Always && found > 1 => {
             Some(format!("a condition is part of the mnemonic: `{mnemonic}.eq r1, r2, LABEL`"))
         }
-        (Row::Jmp, true) if found == 0 => Some("a `from` names the label of the `jmp` that lands on it".to_string()),
-        (Row::Jmp, false) if found == 0 => Some("a `jmp` names the label of the `from` on which it lands".to_string()),
-        (Row::Jmp, _) if found == 2 => {
-            Some(format!("two operands are compared, and a label follows: `{mnemonic} r1, r2, LABEL`"))
+        (Row::Jmp, true) if cond == Cond::Always => {
+            Some("a `from` names the label of the `jmp` that lands on it: `from LABEL`".to_string())
         }
+        (Row::Jmp, false) if cond == Cond::Always => {
+            Some("a `jmp` names the label of the `from` on which it lands: `jmp LABEL`".to_string())
+        }
+        (Row::Jmp, _) => Some(format!("two operands are compared, and a label follows: `{mnemonic} r1, r2, LABEL`")),
+        (Row::Print, _) => Some("`print \"text\"` prints one text, `show r1` the number in a register".to_string()),
         (Row::Proc, true) if found == 0 => {
             Some("a `ret` names the procedure that it ends: `proc NAME` … `ret NAME`".to_string())
         }
@@ -77,6 +81,9 @@ fn of_count(kind: Kind, args: &[Arg]) -> Option<String> {
         (Row::Inc, _) if found == 2 => {
             let by = if inverse { "sub" } else { "add" };
             Some(format!("`{mnemonic}` counts by 1; `{by} r1, 5` by any number"))
+        }
+        _ if found > 1 && row.info().operands == [OperandKind::Target] => {
+            Some(format!("`{mnemonic} r1` takes one register, and changes it in place"))
         }
         _ => None,
     }
@@ -93,6 +100,7 @@ fn of_kind(kind: Kind, operand: ArgKind, position: usize, wanted: &str) -> Optio
     let text = match row {
         Some((Row::Exch, _)) if register && position == 2 => "`swap r1, r2` exchanges two registers",
         Some((Row::Exch, _)) if memory && position == 1 => "the register stands first: `exch r1, [a]`",
+        Some((Row::Exch, _)) if constant && position == 2 => "a word of memory stands in brackets: `[a]`, `[100]`",
         Some((Row::Swap, _)) if memory => "`exch r1, [a]` exchanges a register and a word of memory",
         Some((Row::Print, _)) if register => "`show r1` prints the number in a register, `print \"text\"` a text",
         Some((Row::Print, _)) => "write the text in double quotes",

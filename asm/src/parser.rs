@@ -217,8 +217,12 @@ impl<'a> Parser<'a> {
 
     /// Reports what stands behind an operand where a comma should.
     fn after(&mut self) -> Reported {
+        let behind_name = matches!(self.last(), Tok::Name(name) if self.s.names.register(name).is_none());
         let help = match self.tok() {
-            Tok::Open => "a word of an array is written `[a+r1]`",
+            Tok::Open if behind_name => "a word of an array is written `[a+r1]`",
+            Tok::OpenParen if behind_name => {
+                "a call names the procedure alone, `call NAME`; a word of an array is written `[a+r1]`"
+            }
             Tok::OpenParen => "a word of memory is written in brackets, all that its address is made of: `[r1+4]`",
             Tok::Colon => "a label stands at the beginning of a line; where it is named it has no colon",
             _ => "operands are separated by commas; a comment begins with `;`",

@@ -317,6 +317,8 @@ impl Resolver<'_> {
                     d = d.also(self.s.place(first.span), "the first");
                 }
             }
+            // A name where a text is wanted is a text without quotes.
+            (OperandError::Kind { wanted: "text", .. }, _) => {}
             (OperandError::Kind { .. }, Some(ArgKind::Name(name))) => match self.program.symbols.get(name).def {
                 Def::Data { .. } => {
                     help = format!("a word of memory stands in brackets: `[{}]`", self.s.names.text(name))

@@ -33,6 +33,10 @@ impl Parser<'_> {
         if self.tok() == Tok::Equals {
             return "a constant is defined by `.equ NAME, value`".to_string();
         }
+        let directive = format!(".{lower}");
+        if DIRECTIVES.iter().any(|(name, _)| *name == directive) {
+            return format!("a directive begins with a point: `{directive}`");
+        }
         let colon = format!("a label ends with a colon: `{word}:`");
         if self.is_followed() {
             return colon;
@@ -47,6 +51,7 @@ impl Parser<'_> {
             self.tok() == Tok::End && near.and_then(mnemonic::lookup).is_none_or(|kind| kind.operand_kind(0).is_some());
         match (foreign::meant(stem), near) {
             (Some(meant @ Meant::Statement), _) if is_label => format!("{colon}; {}", meant.native()),
+            (Some(Meant::Copy), _) => self.copied().native(),
             (Some(meant), _) => meant.native(),
             _ if !accumulates.is_empty() => {
                 format!("there are {}; the others would lose bits, or have no meaning", accumulates.join(", "))
@@ -61,10 +66,23 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether an instruction or a directive follows: then the word before it is a label.
+    /// What a `mov` asks for, by its operands.
+    fn copied(&self) -> Meant {
+        let operands = self.tokens.get(self.position()..).unwrap_or(&[]);
+        let memory = operands.iter().any(|t| t.tok == Tok::Open);
+        let constant = operands.iter().any(|t| matches!(t.tok, Tok::Int(_) | Tok::Real(..) | Tok::Raw(_)));
+        match (memory, constant) {
+            (true, _) => Meant::Load,
+            (false, true) => Meant::Constant,
+            (false, false) => Meant::Copy,
+        }
+    }
+
+    /// Whether an instruction or a directive follows, or data as others write it: then the word before it is a label.
     fn is_followed(&mut self) -> bool {
         let Tok::Name(next) = self.tok() else { return false };
-        matches!(head_of(self.s, next), Head::Inst(_) | Head::Directive(_))
+        let known = matches!(head_of(self.s, next), Head::Inst(_) | Head::Directive(_));
+        known || foreign::meant(&self.s.names.text(next).to_ascii_lowercase()) == Some(Meant::Data)
     }
 }
 
