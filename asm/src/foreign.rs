@@ -198,7 +198,9 @@ impl Meant {
     /// What to write in PISA.
     pub(crate) fn pisa(self) -> &'static str {
         match self {
-            Meant::Copy => "nothing is overwritten: `XOR $2 $1` copies $1 into a register that is 0",
+            Meant::Copy => {
+                "nothing is overwritten: `XOR $2 $1` copies $1 into a register that is 0, and `XORI $1 5` puts a number into one"
+            }
             Meant::Constant => "nothing is overwritten: `XORI $1 5` puts a number into a register that is 0",
             Meant::Address => "`ADDI $1 LABEL` puts an address into a register that is 0",
             Meant::Load | Meant::Store => "`EXCH $1 $2` exchanges $1 and the cell whose address is in $2",

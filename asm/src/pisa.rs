@@ -319,9 +319,7 @@ impl<'a> Reader<'a> {
             let d = Diagnostic::error(ALIAS, message)
                 .at(word.place(self.file), "")
                 .also(one.operands[0].place(self.file), "written here");
-            let help =
-                "the instruction could not be undone: copy the register first; `--alias=noop` lets it do nothing";
-            self.diagnostics.push(d.help(help));
+            self.diagnostics.push(d.help(advice::alias(one.mnemonic)));
             return None;
         }
         match one.mnemonic.inst(values, self.options.pendvm_bugs) {

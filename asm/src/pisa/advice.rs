@@ -43,6 +43,9 @@ pub(super) fn instruction(word: &str, next: Option<&str>) -> String {
     if word.starts_with(['#', '/', '{']) || word.starts_with("--") {
         return "a comment begins with `;`".to_string();
     }
+    if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+        return Meant::Data.pisa().to_string();
+    }
     if mnemonic::is_of_hardware(word) {
         return "it is of Vieri's dialect, that of the processor, which PendVM does not run either".to_string();
     }
@@ -99,6 +102,9 @@ pub(super) fn register(word: &str, of: &Mnemonic, operand: usize, is_label: bool
     if !is_number {
         return "registers are `$0` to `$31`".to_string();
     }
+    if of.operands.kinds().get(operand) == Some(&Operand::Written) {
+        return format!("the register that is written stands first: `{}`", usage(of));
+    }
     if let Some(other) = other_form(of, operand, true) {
         return format!("`{}` takes a number", usage(other));
     }
@@ -117,8 +123,13 @@ pub(super) fn register(word: &str, of: &Mnemonic, operand: usize, is_label: bool
 
 /// What to write instead of a word that is no number, for its form.
 pub(super) fn malformed(word: &str, of: Option<(&Mnemonic, usize)>) -> String {
+    let branches =
+        |(of, operand): (&Mnemonic, usize)| matches!(of.operands.kinds().get(operand), Some(Operand::Target(_)));
     match of.and_then(|(of, operand)| other_form(of, operand, false)) {
         Some(other) if word.starts_with('$') => format!("`{}` takes a register", usage(other)),
+        None if word.starts_with('$') && of.is_some_and(branches) => {
+            format!("a branch names a label; `SWAPBR {word}` exchanges a register and the branch register")
+        }
         _ => "numbers are whole, and written as in C: `10`, `-10`, `0xA`, `012` (octal)".to_string(),
     }
 }
@@ -130,5 +141,15 @@ pub(super) fn label(word: &str, near: Option<&str>, known: bool) -> String {
         None if word.starts_with('#') => format!("numbers are written without `#`: `{}`", word.trim_start_matches('#')),
         None if known => format!("where a label is named it has no colon: `{}`", word.trim_end_matches(':')),
         None => format!("define it: `{word}:` before an instruction; PendVM takes 0 (`--pendvm-bugs`)"),
+    }
+}
+
+/// What to write instead of an instruction that reads the register which it writes.
+pub(super) fn alias(of: &Mnemonic) -> &'static str {
+    match of.name {
+        "SUB" | "XOR" => {
+            "a register cannot be cleared, for its value would be forgotten: undo what computed it; `--alias=noop` lets it do nothing"
+        }
+        _ => "the instruction could not be undone: copy the register first; `--alias=noop` lets it do nothing",
     }
 }
