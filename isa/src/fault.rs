@@ -41,10 +41,10 @@ faults! {
         "uncompute the register before this point; what cannot be uncomputed must be kept or exported";
     /// `push` onto a word that is in use.
     PushOnto "P0104" "`push` onto a stack word that is not zero"
-        "the words above `sp` must be zero; clear what was left there, or correct `sp`";
+        "the words from `sp` on must be zero; undo what was left there, or correct `sp`";
     /// `pop` into a register that is in use.
     PopInto "P0105" "`pop` into a register that is not zero"
-        "clear the register first: `pop` exchanges it with the stack word";
+        "uncompute the register first: `pop` exchanges it with the stack word";
     /// A `from` (backward: a `jmp`) reached by falling through although its condition says that it was jumped to.
     WrongEntry "P0107" "`from` was entered the wrong way"
         "the condition of a `from` must be false when it is reached by falling through";
@@ -59,7 +59,7 @@ faults! {
         "every path must end in `finish` (backward: in `start`)";
     /// The word popped as a return link is none, or belongs to a call of another procedure.
     BadLink "P0111" "the return link does not belong to a call of this procedure"
-        "leave `sp`, the word below it, and the register of a `callr` as they were on entry to the procedure";
+        "let each `push` have its `pop`; `sp`, the word below it, and the register of a `callr` must be what they were on entry to the procedure";
     /// `callr`/`uncallr` with a register that holds no procedure's address.
     NotProcedure "P0112" "the register does not hold the address of a procedure"
         "load it with the procedure's name: `add r1, name`";
@@ -92,7 +92,7 @@ faults! {
         "start a new buffer: push the full one on a stack and go on with a cleared register";
     /// `unemit` (or `emit` backward) into a register that is in use.
     UnemitInto "P0122" "a word taken back from the output tape meets a register that is not zero"
-        "clear the register first";
+        "uncompute the register first";
     /// `unemit` with nothing on the tape.
     NoOutput "P0123" "the output tape is empty"
         "a backward run starts with the words that the forward run emitted: give them with `--output`";

@@ -445,13 +445,13 @@ impl OperandError {
             OperandError::Aliased { .. } => {
                 "the instruction could not be undone; copy the register to a cleared one first (`add r9, r1`) and use the copy"
             }
-            OperandError::WritesZero { .. } => "use another register",
+            OperandError::WritesZero { .. } => "r0 is 0 for whoever reads it: use another register",
             OperandError::StackPointer { .. } => "copy sp to another register and use the copy",
             OperandError::TwoMemory { .. } => {
                 "bring one of them into a register: `exch r9, [a]` before and after, or `add r9, [a]` … `sub r9, [a]`"
             }
             OperandError::TwoImmediates { .. } => "put one of them into a register",
-            OperandError::ZeroFactor { .. } => "use `zero` or `exch` to clear a word without forgetting it",
+            OperandError::ZeroFactor { .. } => "to have 0 in the word, undo what computed it, or exchange it with a clear word (`swap`, `exch`)",
             OperandError::OutOfRange { min: 1, found: ..=0, .. } => "both factors must be greater than zero",
             OperandError::OutOfRange { .. } => "put the number into a register",
             OperandError::MixedFactors { .. } => "put the constant into a register",
