@@ -451,7 +451,9 @@ impl OperandError {
                 "bring one of them into a register: `exch r9, [a]` before and after, or `add r9, [a]` … `sub r9, [a]`"
             }
             OperandError::TwoImmediates { .. } => "put one of them into a register",
-            OperandError::ZeroFactor { .. } => "to have 0 in the word, undo what computed it, or exchange it with a clear word (`swap`, `exch`)",
+            OperandError::ZeroFactor { .. } => {
+                "to have 0 in the word, undo what computed it, or exchange it with a clear word (`swap`, `exch`)"
+            }
             OperandError::OutOfRange { min: 1, found: ..=0, .. } => "both factors must be greater than zero",
             OperandError::OutOfRange { .. } => "put the number into a register",
             OperandError::MixedFactors { .. } => "put the constant into a register",
