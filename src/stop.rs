@@ -380,7 +380,9 @@ impl Told {
             // Undone by one that is undone, it was called; and the other way round.
             let how = if call.backward == by.backward { "called" } else { "uncalled" };
             let running = if by.backward { ", which is undone" } else { "" };
-            let there = if by.variables.is_empty() { String::new() } else { format!(": {}", listed(&by.variables)) };
+            // Parameters are the caller's variables: where all are, that is said already.
+            let said = by.variables.is_empty() || by.variables == call.variables;
+            let there = if said { String::new() } else { format!(": {}", listed(&by.variables)) };
             Some(format!("`{}` {how} by `{}`{running}, at {file}:{line}{there}", call.name, by.name))
         });
         let chain = repeated(chain);
