@@ -92,9 +92,9 @@ pub(crate) struct Batch {
         argument or the first imported data symbol; of several numbers, each takes one column. A `.csv` file may name its columns."
     )]
     pub(crate) batch: Vec<String>,
-    /// Write a result of all items as `.npy`, items along the first axis, or results as `.csv` (repeatable), `-` for standard output. What is saved is not
-    /// printed, too.
-    #[arg(short = 'o', long, value_name = "[NAME=]FILE", requires = "batch")]
+    /// Write a result as `.npy`, of many inputs with the items along the first axis, or results as `.csv` (repeatable), `-` for standard output. What is saved
+    /// is not printed, too.
+    #[arg(short = 'o', long, value_name = "[NAME=]FILE")]
     pub(crate) save: Vec<String>,
     /// How many items run at a time [default: one on each core].
     #[arg(short, long, value_name = "N", requires = "batch")]
@@ -400,7 +400,7 @@ pub(crate) struct Import {
     /// Refuse sources of more bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 28, value_parser = size)]
     pub(crate) max_source: usize,
-    /// Print diagnostics as JSON.
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
     /// What concerns PISA.
@@ -420,7 +420,7 @@ pub(crate) struct Asm {
     /// Print addresses, words and source side by side; write no object unless -o is given.
     #[arg(long)]
     pub(crate) listing: bool,
-    /// Print diagnostics as JSON.
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -437,7 +437,7 @@ pub(crate) struct Compile {
     /// Where to write it [default: standard output; an object to the source's name with `.o`].
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
-    /// Print diagnostics as JSON.
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -473,6 +473,9 @@ pub(crate) struct Disasm {
     /// Write a program of the profile `pisa` as PISA, which PendVM reads.
     #[arg(long, conflicts_with = "listing")]
     pub(crate) pisa: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of `check`.
@@ -481,7 +484,7 @@ pub(crate) struct Check {
     /// The program.
     #[command(flatten)]
     pub(crate) source: Source,
-    /// Print diagnostics as JSON.
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -495,6 +498,9 @@ pub(crate) struct Invert {
     /// Where to write the text; standard output if left out.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of `fmt`.
@@ -509,6 +515,9 @@ pub(crate) struct Fmt {
     /// Change nothing; fail if a file is not laid out canonically.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Options of `isa`.

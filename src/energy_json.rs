@@ -1,7 +1,8 @@
-//! Energy reports as JSON. The schema's number changes when a key does.
+//! Energy reports as JSON.
 
 use std::collections::BTreeMap;
 
+use pendula::hw_model::Technology;
 use pendula::hw_model::breakeven::undoings;
 use pendula::hw_model::price::{Cause, Joules};
 use pendula::hw_model::report::{Priced, Program};
@@ -35,8 +36,6 @@ pub(crate) fn report(program: &Program<'_>, priced: &[Priced<'_>], ran: &Ran) ->
         .collect();
     let technologies: Vec<Value> = priced.iter().map(|p| technology(program, p, ran)).collect();
     let mut object = Map::new();
-    object.insert("schema".into(), json!(1));
-    object.insert("outcome".into(), json!({ "kind": "finished" }));
     object.insert("file".into(), json!(program.name));
     object.insert("unit".into(), json!("joule"));
     object.insert("phases".into(), json!(phases));
@@ -82,6 +81,23 @@ fn technology(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Value {
         "lines": map(bill.by(|i| i.at.map_or_else(host, |at| place(program, at)))),
         "routines": routines,
     })
+}
+
+/// The technologies that ship, with their sources.
+pub(crate) fn technologies() -> Map<String, Value> {
+    let one = |technology: Technology| {
+        let energy = technology.energy();
+        let sources: Map<String, Value> = technology.sources().iter().map(|(t, s)| (t.clone(), json!(s))).collect();
+        json!({
+            "name": technology.name(),
+            "title": technology.title(),
+            "link": energy.map(|e| e.link),
+            "erasure": energy.map(|e| e.erasure()),
+            "sources": sources,
+        })
+    };
+    let all: Vec<Value> = Technology::presets().filter_map(Technology::preset).map(one).collect();
+    Map::from_iter([("technologies".to_string(), json!(all))])
 }
 
 /// A sweep.

@@ -38,6 +38,7 @@ use pendula_isa::types::{Reg, Ty};
 use pendula_vm::gradient::{self, Cell, Refused, Variable, gradient_to_f64};
 use pendula_vm::{Carriage, Machine, Outcome, Snapshot};
 
+use crate::load::Nil;
 use crate::values::{self, Location, Place, ValueError};
 
 mod driver;
@@ -324,6 +325,28 @@ pub fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place
         options.wrt.iter().map(|n| find(module, n, "an input")).collect::<Result<_, _>>()?
     };
     Ok((loss, inputs))
+}
+
+/// The options with what is meant where nothing is named, of a program in Nil: the loss is the one parameter that is a single number and is changed,
+/// as its `!` says, if there is one; and all numbers but the loss are inputs.
+pub fn with_defaults(options: &Options, module: &Module, nil: Option<&Nil>) -> Options {
+    let mut out = options.clone();
+    if nil.is_none() {
+        return out;
+    }
+    let numbers = values::marked(module, |import, _| import);
+    let numbers: Vec<Place> = numbers.into_iter().filter(|p| p.ty.gradient().is_some()).collect();
+    if out.loss.is_none() && numbers.len() > 1 {
+        let mut changed = numbers.iter().filter(|p| p.name.ends_with('!') && p.count() == 1);
+        if let (Some(one), None) = (changed.next(), changed.next()) {
+            out.loss = Some(one.name.clone());
+        }
+    }
+    if let (Some(loss), true) = (&out.loss, out.wrt.is_empty()) {
+        let own = loss.split('[').next().unwrap_or(loss);
+        out.wrt = numbers.into_iter().map(|p| p.name).filter(|name| name != own).collect();
+    }
+    out
 }
 
 /// The seed as a word of the loss's type.

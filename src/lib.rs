@@ -1,8 +1,30 @@
 //! Pendula: a reversible virtual machine and assembler toolchain.
 //!
-//! This crate is a facade: it re-exports the workspace's libraries and adds what the
+//! [`load`](fn@load) and [`text`] make a [`Program`] of a file or a text, in whatever language; it runs and is differentiated in one call, from values to
+//! values:
+//!
+//! ```
+//! let program = pendula::text("norm.nil", "
+//! @i function norm2!(y!, x)
+//!     for i = 1:length(x)
+//!         y! += x[i] * x[i]
+//!     end
+//! end
+//! ");
+//! let run = program.run((0.0, [3.0, 4.0]))?;
+//! assert_eq!(run.get::<f64>("y!")?, 25.0);
+//! let gradient = program.grad((0.0, [3.0, 4.0]))?;
+//! assert_eq!(gradient.get::<Vec<f64>>("x")?, [6.0, 8.0]);
+//!
+//! // and back: what the run computed is uncomputed
+//! let back = program.reverse((25.0, [3.0, 4.0]))?;
+//! assert_eq!(back.get::<f64>("y!")?, 0.0);
+//! # Ok::<(), pendula::Error>(())
+//! ```
+//!
+//! Below that, this crate is a facade: it re-exports the workspace's libraries and adds what the
 //! command line and other programs share — loading a file whatever its kind, and reading
-//! and writing a machine's state by name.
+//! and writing a machine's state by name. The same in steps, with words:
 //!
 //! ```
 //! let source = "
@@ -29,6 +51,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// As the command line calls it, whose modules some are.
+extern crate self as pendula;
+
 pub use pendula_asm as asm;
 pub use pendula_compiler as compiler;
 pub use pendula_hw_model as hw_model;
@@ -41,13 +66,23 @@ pub mod batch;
 pub mod files;
 pub mod grad;
 pub mod items;
+pub mod layout;
 pub mod load;
 pub mod native;
 pub mod pisa;
+pub mod program;
+#[doc(hidden)]
+pub mod report;
 pub mod stop;
+#[doc(hidden)]
+pub mod stopped;
 pub mod store;
 pub mod told;
+#[doc(hidden)]
+pub mod trapped;
 pub mod uncompute;
 pub mod values;
 pub mod visible;
 pub mod written;
+
+pub use program::{Arguments, Array, Error, ErrorKind, Gradients, Number, Program, Run, Value, load, text};

@@ -203,7 +203,11 @@ pub fn display_name(path: &str) -> &str {
 
 /// Loads a file: assembles it, reads it as an object, or compiles it.
 pub fn load(path: &str, options: &Options, nil: &compile::Options) -> Result<Loaded, LoadError> {
-    let bytes = read_source(path, &options.budget)?;
+    load_bytes(path, read_source(path, &options.budget)?, options, nil)
+}
+
+/// The same of a file that has been read; `path` is where, or what it is to be called.
+pub fn load_bytes(path: &str, bytes: Vec<u8>, options: &Options, nil: &compile::Options) -> Result<Loaded, LoadError> {
     match kind_of(path, &bytes) {
         FileKind::Object => {
             let module = object::read_within(&bytes, &options.budget)

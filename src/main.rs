@@ -1,5 +1,6 @@
 //! The command line. Everything that Pendula prints is printed here.
 
+mod answer;
 mod bench;
 mod cli;
 mod cmd;
@@ -9,18 +10,18 @@ mod energy_json;
 mod energy_text;
 mod memory;
 mod outcome;
-mod report;
 mod session;
-mod trapped;
+mod stats;
 
 use std::borrow::Cow;
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser as _};
 use pendula::visible::visible;
+use pendula::{report, trapped};
 
-use cli::{Cli, Command};
+use cli::{Cli, Colour, Command};
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +59,17 @@ fn run() -> ExitCode {
         _ => "debug",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| level.into());
-    let log = tracing_subscriber::fmt().with_ansi(report::is_styled(cli.color));
+    let styled = is_styled(cli.color);
+    let log = tracing_subscriber::fmt().with_ansi(styled);
     log.with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
-    let reporter = report::Reporter::new(cli.color);
+    let (name, json) = asked(&cli.command);
+    let reporter = report::Reporter::new(styled).of(name, json);
     let result = memory::watch(cli.memory_limit, &reporter).and_then(|()| command(&cli.command, &reporter));
     let status = match result {
         Ok(status) => status,
         Err(error) if broken_pipe(&error) => Status::Done,
         Err(error) => {
-            reporter.failure(&error);
+            answer::failure(&reporter, &error);
             Status::Usage
         }
     };
@@ -86,16 +89,65 @@ fn command(command: &Command, reporter: &report::Reporter) -> anyhow::Result<Sta
         Command::Invert(args) => cmd::invert::run(args, reporter),
         Command::Fmt(args) => cmd::fmt::run(args, reporter),
         Command::Import(args) => cmd::import::run(args, reporter),
-        Command::Isa(args) => cmd::isa::run(args),
+        Command::Isa(args) => cmd::isa::run(args, reporter),
         Command::Bench(args) => cmd::bench::run(args, reporter),
         Command::Completions(args) => cmd::completions::run(args),
         Command::Man(args) => cmd::man::run(args),
     }
 }
 
+/// The name of what a command answers, by which its schema goes, and whether it is to answer in JSON.
+fn asked(command: &Command) -> (&'static str, bool) {
+    match command {
+        Command::Run(args) if args.many.batch.is_empty() => ("run", args.json),
+        Command::Run(args) => ("run.batch", args.json),
+        Command::Grad(args) if args.many.batch.is_empty() => ("grad", args.json),
+        Command::Grad(args) => ("grad.batch", args.json),
+        Command::Energy(args) => (if args.list_tech { "energy.list" } else { "energy" }, args.json),
+        Command::Level(args) => ("level", args.json),
+        Command::Asm(args) => ("asm", args.json),
+        Command::Compile(args) => ("compile", args.json),
+        Command::Disasm(args) => ("disasm", args.json),
+        Command::Check(args) => ("check", args.json),
+        Command::Invert(args) => ("invert", args.json),
+        Command::Fmt(args) => ("fmt", args.json),
+        Command::Import(args) => ("import", args.json),
+        Command::Isa(args) => (if args.mnemonic.is_some() { "isa.entry" } else { "isa" }, args.json),
+        Command::Bench(args) if args.list => ("bench.list", args.json),
+        Command::Bench(args) if args.scale => ("bench.scale", args.json),
+        Command::Bench(args) => ("bench", args.json),
+        Command::Completions(_) => ("completions", false),
+        Command::Man(_) => ("man", false),
+    }
+}
+
+/// Whether what goes to standard error is coloured.
+fn is_styled(colour: Colour) -> bool {
+    match colour {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+    }
+}
+
+/// The command that arguments name which cannot be read, if they ask for JSON; an empty one if they name none that has it.
+fn in_json() -> Option<String> {
+    let given: Vec<_> = std::env::args_os().skip(1).take_while(|arg| arg != "--").collect();
+    let cli = Cli::command();
+    let answers = |command: &&clap::Command| command.get_arguments().any(|arg| arg.get_id() == "json");
+    let names = || cli.get_subcommands().filter(answers).map(clap::Command::get_name);
+    let named = given.iter().find_map(|arg| names().find(|name| arg == name));
+    given.iter().any(|arg| arg == "--json").then(|| named.unwrap_or_default().to_string())
+}
+
 /// Tells what the command line's parser says: what is wrong, or the help or version that is asked for.
 fn told(said: &clap::Error) -> ExitCode {
     let text = said.render().to_string();
+    if let (true, Some(command)) = (said.use_stderr(), in_json())
+        && answer::usage(&report::Reporter::new(false).of(command, true), &text).is_ok()
+    {
+        return ExitCode::from(Status::Usage as u8);
+    }
     let written = match visible(&text) {
         // It repeats what it was given.
         Cow::Owned(text) if said.use_stderr() => write!(std::io::stderr().lock(), "{text}"),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::Status;
+use crate::answer;
 use crate::report::Reporter;
 
 /// How often the process looks at its memory. What it can take in between is little beside any limit worth setting.
@@ -43,7 +44,7 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
             std::thread::sleep(PERIOD);
         }
         let help = "give the program less to hold, or allow more with `--memory-limit`";
-        reporter.failure(&anyhow::anyhow!("out of memory: more than {}{default}; {help}", size(most)));
+        answer::failure(&reporter, &anyhow::anyhow!("out of memory: more than {}{default}; {help}", size(most)));
         std::process::exit(Status::Fault as i32)
     })?;
     Ok(())

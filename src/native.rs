@@ -2,7 +2,7 @@
 //! a run asks for it, and kept for later runs.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use pendula_compiler::c::{self, KERNELS, Mode, Refused};
 use pendula_compiler::ir::Program;
@@ -14,6 +14,7 @@ use pendula_native::cc::{CcError, Rounding};
 use pendula_native::whole::Code;
 use pendula_vm::{Course, Whole};
 
+use crate::load::Nil;
 use crate::visible::visible;
 
 /// Why a program is not run by C code.
@@ -25,6 +26,18 @@ pub enum NativeError {
     /// The system's compiler is missing, or fails.
     #[error("{0}")]
     Compiler(#[from] CcError),
+}
+
+/// Has a program in Nil run as a whole by C, where it was compiled for that; `fast` lets roundings differ.
+///
+/// # Errors
+/// Where it cannot be written in C, or not compiled: then the machine runs it all the same.
+pub fn attach(program: &mut pendula_vm::Program, nil: &Nil, fast: bool) -> Result<(), NativeError> {
+    let Some(ir) = &nil.native else { return Ok(()) };
+    let how = if fast { Rounding::Fast } else { Rounding::Strict };
+    let native = Native::new(ir.clone(), nil.arguments.clone(), how, nil.switches)?;
+    program.set_whole(Arc::new(native));
+    Ok(())
 }
 
 /// A program in C. Each way of running it is compiled when it is first wanted.

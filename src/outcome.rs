@@ -1,17 +1,13 @@
 //! How a run ended, and what it noticed, as text and JSON.
 
-use std::time::{Duration, Instant};
-
 use pendula::asm::diagnostic::{Diagnostic, Sources};
-use pendula::compiler::ir::eval;
-use pendula::compiler::replay::replay;
-use pendula::isa::Fault;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
-use pendula::stop::{Language, Told, Under, tell};
-use pendula::told::{is_janus, told};
+use pendula::stop::{Told, Under};
+use pendula::stopped::{self, placed};
+use pendula::told::is_janus;
 use pendula::visible::visible;
-use pendula::vm::{Carriage, Engine, Flags, Machine, Outcome, Rests, Trap};
+use pendula::vm::{Carriage, Engine, Flags, Machine, Outcome, Rests};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Conditions;
@@ -19,6 +15,8 @@ use crate::cmd;
 use crate::report::Reporter;
 use crate::session;
 use crate::trapped::{self, line_of};
+
+pub(crate) use pendula::stopped::{Stopped, wrong};
 
 /// The outcome as JSON; `told` is why the program stopped, in its own terms.
 pub(crate) fn outcome_json(
@@ -146,12 +144,6 @@ pub(crate) fn ended(
     }
 }
 
-/// How long a program is run once more to tell where it stopped, and how many statements.
-const AGAIN: (Duration, u64) = (Duration::from_secs(5), 200_000_000);
-
-/// Words of memory that such a run has beyond the data.
-const ROOM: usize = 1 << 22;
-
 /// The directions of a run so far that began forward.
 pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
     match machine.direction() {
@@ -170,85 +162,10 @@ pub(crate) fn in_source(
     ways: &[Direction],
 ) -> Option<Told> {
     let (Outcome::Trap(trap), Some(nil)) = (outcome, &loaded.nil) else { return None };
-    let source = nil.source.as_ref()?;
     let begun = session::machine(machine.program(), conditions, loaded.variables()).ok()?;
     let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
-    let memory = machine.memory().len().min(data.len() + ROOM);
     drop(begun);
-    let (time, max_steps) = AGAIN;
-    let until = Some(Instant::now() + time);
-    let config = eval::Config { memory, max_steps, until, ieee: conditions.ieee };
-    let ways: Vec<eval::Direction> = ways
-        .iter()
-        .map(|way| match way {
-            Direction::Forward => eval::Direction::Forward,
-            Direction::Backward => eval::Direction::Backward,
-        })
-        .collect();
-    let stop = replay(source, &nil.arguments, &ways, data, &config)?;
-    if matches!(stop.error, eval::EvalError::Depth { .. }) && trap.fault != Fault::Memory {
-        // It stopped elsewhere, deeper down.
-        return None;
-    }
-    let language = if nil.janus.is_some() { Language::Janus } else { Language::Nil };
-    Some(tell(&stop, source, &loaded.sources, language))
-}
-
-/// Where and how a run stopped before its end.
-#[derive(Clone, Debug)]
-pub(crate) struct Stopped {
-    /// Why; none is the step limit.
-    pub(crate) trap: Option<Box<Trap>>,
-    /// What it is told as: a code and a title.
-    pub(crate) told: Option<(&'static str, &'static str)>,
-    /// The next instruction.
-    pub(crate) next: Option<u32>,
-    /// What the engine's compiler says, if it made no code.
-    no_code: Option<String>,
-    /// How the machine was running.
-    how: String,
-    ieee: bool,
-}
-
-impl Stopped {
-    /// `None` if the run came to its end.
-    pub(crate) fn of(outcome: &Outcome, machine: &Machine<'_>) -> Option<Stopped> {
-        let (trap, no_code) = match outcome {
-            Outcome::Finished => return None,
-            Outcome::Trap(trap) => (Some(trap.clone()), None),
-            Outcome::Limit => (None, None),
-            Outcome::NoCode(message) => (None, Some(message.clone())),
-        };
-        let how = trapped::running(machine.direction(), machine.carriage());
-        let told = trap.as_deref().map(|trap| told(trap, machine.program().module())).map(|t| (t.code, t.title));
-        Some(Stopped { trap, told, next: machine.pc(), no_code, how, ieee: machine.env().ieee })
-    }
-
-    /// Tells why.
-    pub(crate) fn report(
-        &self,
-        module: &Module,
-        sources: &Sources,
-        reporter: &Reporter,
-        (max_steps, told): (Option<u64>, Option<&Told>),
-    ) {
-        if let Some(trap) = &self.trap {
-            trapped::report(trap, module, sources, reporter, (self.ieee, told));
-            return;
-        }
-        if let Some(message) = &self.no_code {
-            reporter.failure(&anyhow::anyhow!("{message}"));
-            return;
-        }
-        let n = max_steps.unwrap_or_default();
-        let mut d = Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
-            .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`");
-        if let Some(at) = self.next.and_then(|pc| trapped::place(module, sources, pc)) {
-            let comma = if self.how.is_empty() { "" } else { "," };
-            d = d.at(at, format!("the next instruction{comma}{}", self.how));
-        }
-        reporter.diagnostic(&d, sources);
-    }
+    stopped::in_source(trap, machine, nil, &loaded.sources, data, ways)
 }
 
 /// Tells where a fixed-point number first overflowed, with what words carried then.
@@ -285,27 +202,5 @@ pub(crate) fn overflow_of(carriage: Carriage) -> &'static str {
         Carriage::Gradient => "gradient",
         Carriage::Tangent => "tangent",
         Carriage::SecondGradient | Carriage::GradientTangent => "second derivative",
-    }
-}
-
-/// What is wrong where derivatives overflowed.
-pub(crate) fn wrong(module: &Module, sources: &Sources, (at, carriage): (u32, Carriage)) -> Diagnostic {
-    let help = "choose a `.format` with more integer bits, or scale by `--seed`";
-    let (what, which) = match carriage {
-        Carriage::SecondGradient | Carriage::GradientTangent => ("a second derivative", "second derivatives"),
-        Carriage::Plain | Carriage::Gradient | Carriage::Tangent => ("a gradient word", "derivatives"),
-    };
-    let message = format!("{what} overflowed and wrapped: {which} are wrong");
-    placed(Diagnostic::error("P0131", message).help(help), module, sources, at)
-}
-
-/// With the place in the source where something was first seen.
-fn placed(mut d: Diagnostic, module: &Module, sources: &Sources, at: u32) -> Diagnostic {
-    match trapped::place(module, sources, at) {
-        Some(place) => d.at(place, "first here"),
-        None => {
-            d.message = format!("{}: {}", line_of(module, at), d.message);
-            d
-        }
     }
 }

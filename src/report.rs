@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use pendula::arguments::ArgumentError;
@@ -13,8 +14,6 @@ use pendula::load::LoadError;
 use pendula::values::ValueError;
 use pendula::visible::{visible, visible_line};
 use serde_json::{Value, json};
-
-use crate::cli::Colour;
 
 /// The most bytes of source that are shown with a message. Of longer lines only the place is told: to lay them out takes long, for each message anew.
 const LONGEST: usize = 1 << 16;
@@ -30,65 +29,107 @@ fn shown(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes diagnostics to standard error.
+/// Writes diagnostics to standard error, or collects them.
 #[derive(Clone)]
-pub(crate) struct Reporter {
+pub struct Reporter {
     renderer: Renderer,
     /// What all messages begin with.
     subject: String,
+    /// The command that runs, and whether it is to answer in JSON.
+    command: (Cow<'static, str>, bool),
+    /// Where messages go instead of standard error.
+    collected: Option<Arc<Mutex<String>>>,
 }
 
 impl Reporter {
-    pub(crate) fn new(colour: Colour) -> Reporter {
-        let renderer = if is_styled(colour) { Renderer::styled() } else { Renderer::plain() };
-        Reporter { renderer, subject: String::new() }
+    pub fn new(styled: bool) -> Reporter {
+        let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+        Reporter { renderer, subject: String::new(), command: (Cow::Borrowed(""), false), collected: None }
+    }
+
+    /// One of a command, which is to answer in JSON or not.
+    pub fn of(self, command: impl Into<Cow<'static, str>>, json: bool) -> Reporter {
+        Reporter { command: (command.into(), json), ..self }
+    }
+
+    /// One that collects what the others write.
+    pub fn collecting() -> Reporter {
+        Reporter { collected: Some(Arc::default()), ..Reporter::new(false) }
+    }
+
+    /// What has been collected.
+    pub fn collected(&self) -> String {
+        let text = self.collected.as_ref().map(|text| text.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        text.unwrap_or_default()
+    }
+
+    /// The command that runs.
+    pub fn command(&self) -> &str {
+        &self.command.0
+    }
+
+    /// Whether the command is to answer in JSON.
+    pub fn is_json(&self) -> bool {
+        self.command.1
+    }
+
+    fn line(&self, text: &str) {
+        match &self.collected {
+            Some(collected) => {
+                let mut collected = collected.lock().unwrap_or_else(PoisonError::into_inner);
+                collected.push_str(text);
+                collected.push('\n');
+            }
+            None => {
+                let _ = writeln!(std::io::stderr().lock(), "{text}");
+            }
+        }
     }
 
     /// One whose messages say what they are about.
-    pub(crate) fn about(&self, subject: &str) -> Reporter {
+    pub fn about(&self, subject: &str) -> Reporter {
         Reporter { subject: format!("{subject}: "), ..self.clone() }
     }
 
     /// Writes all diagnostics, and a closing line that counts the errors.
-    pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+    pub fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
         for d in diagnostics {
             self.diagnostic(d, sources);
         }
         let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
         if errors > 1 {
-            let _ = writeln!(std::io::stderr().lock(), "{errors} errors");
+            self.line(&format!("{errors} errors"));
         }
     }
 
     /// Writes one diagnostic.
-    pub(crate) fn diagnostic(&self, d: &Diagnostic, sources: &Sources) {
+    pub fn diagnostic(&self, d: &Diagnostic, sources: &Sources) {
         self.noted(d, sources, &[]);
     }
 
     /// Writes one diagnostic with more to say.
-    pub(crate) fn noted(&self, d: &Diagnostic, sources: &Sources, notes: &[String]) {
-        let _ = writeln!(std::io::stderr().lock(), "{}", self.render(d, sources, notes));
+    pub fn noted(&self, d: &Diagnostic, sources: &Sources, notes: &[String]) {
+        self.line(&self.render(d, sources, notes));
     }
 
     /// Writes why the command failed.
-    pub(crate) fn failure(&self, error: &anyhow::Error) {
-        let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    pub fn failure(&self, error: &anyhow::Error) {
+        let (message, code, help) = complaint(error);
         let message = format!("{}{message}", self.subject);
-        let title = Level::ERROR.primary_title(shown(&message));
-        let group = match error.chain().find_map(exceeded) {
-            Some(exceeded) => {
-                Group::with_title(title.id(exceeded.code())).element(Level::HELP.message(exceeded.help()))
-            }
-            None => Group::with_title(title),
-        };
-        let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&[group]));
+        let mut title = Level::ERROR.primary_title(shown(&message));
+        title = if let Some(code) = code { title.id(code) } else { title };
+        let mut group = Group::with_title(title);
+        if let Some(help) = help {
+            group = group.element(Level::HELP.message(help));
+        }
+        self.line(&self.renderer.render(&[group]));
     }
 
     /// Writes what is not as it might be, and goes on.
-    pub(crate) fn warning(&self, error: &anyhow::Error) {
+    pub fn warning(&self, error: &anyhow::Error) {
         let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
         let report = [Group::with_title(Level::WARNING.primary_title(shown(&message)))];
-        let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&report));
+        self.line(&self.renderer.render(&report));
     }
 
     fn render(&self, d: &Diagnostic, sources: &Sources, notes: &[String]) -> String {
@@ -142,7 +183,7 @@ impl Reporter {
     }
 
     /// Writes a diagnostic about a place whose source is not at hand.
-    pub(crate) fn without_source(&self, d: &Diagnostic, path: &str, line: u32, column: u32, notes: &[String]) {
+    pub fn without_source(&self, d: &Diagnostic, path: &str, line: u32, column: u32, notes: &[String]) {
         let title = format!("{}{}", self.subject, d.message);
         let mut group = Group::with_title(Level::ERROR.primary_title(shown(&title)).id(d.code));
         if !path.is_empty() {
@@ -154,16 +195,16 @@ impl Reporter {
         if let Some(help) = &d.help {
             group = group.element(Level::HELP.message(shown(help)));
         }
-        let _ = writeln!(std::io::stderr().lock(), "{}", self.renderer.render(&[group]));
+        self.line(&self.renderer.render(&[group]));
     }
 }
 
-/// Whether what goes to standard error is coloured.
-pub(crate) fn is_styled(colour: Colour) -> bool {
-    match colour {
-        Colour::Always => true,
-        Colour::Never => false,
-        Colour::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+/// What there is to say of an error: a message, and if it is known a code and what to do about it.
+pub fn complaint(error: &anyhow::Error) -> (String, Option<&'static str>, Option<String>) {
+    let message = error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    match error.chain().find_map(exceeded) {
+        Some(exceeded) => (message, Some(exceeded.code()), Some(exceeded.help())),
+        None => (message, None, None),
     }
 }
 
@@ -192,7 +233,7 @@ impl<'a> Window<'a> {
 }
 
 /// A diagnostic as JSON: lines and columns count from 1, columns in characters.
-pub(crate) fn to_json(d: &Diagnostic, sources: &Sources) -> Value {
+pub fn to_json(d: &Diagnostic, sources: &Sources) -> Value {
     let label = |l: &Label| {
         let text = sources.text(l.place.file);
         let (line, column) = line_and_column(text, l.place.span.start);
@@ -214,29 +255,29 @@ pub(crate) fn to_json(d: &Diagnostic, sources: &Sources) -> Value {
 }
 
 /// Line and column of a byte offset, from 1, columns in characters.
-pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset.min(text.len())).unwrap_or("");
     let start = before.rfind('\n').map_or(0, |n| n + 1);
     (1 + before.bytes().filter(|b| *b == b'\n').count(), 1 + before[start..].chars().count())
 }
 
 /// Writes results to standard output, for people: of what comes from input, what a terminal would obey is shown.
-pub(crate) fn print(text: &str) -> std::io::Result<()> {
+pub fn print(text: &str) -> std::io::Result<()> {
     print_bytes(visible(text).as_bytes())
 }
 
 /// Writes what programs read to standard output, as it is.
-pub(crate) fn print_exact(text: &str) -> std::io::Result<()> {
+pub fn print_exact(text: &str) -> std::io::Result<()> {
     print_bytes(text.as_bytes())
 }
 
 /// Writes source text to standard output: as it is where it goes to a file or a program, as people may see it on a terminal.
-pub(crate) fn print_source(text: &str) -> std::io::Result<()> {
+pub fn print_source(text: &str) -> std::io::Result<()> {
     if std::io::stdout().is_terminal() { print(text) } else { print_exact(text) }
 }
 
 /// Writes bytes to standard output, and sees that they arrive.
-pub(crate) fn print_bytes(bytes: &[u8]) -> std::io::Result<()> {
+pub fn print_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| {
         std::io::Error::new(error.kind(), format!("cannot write to standard output: {}", visible(&error.to_string())))
@@ -244,7 +285,7 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// Writes one JSON object to standard output.
-pub(crate) fn print_json(value: &Value) -> std::io::Result<()> {
+pub fn print_json(value: &Value) -> std::io::Result<()> {
     print_exact(&format!("{value:#}\n"))
 }
 

@@ -20,12 +20,12 @@ use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::Reg;
 use pendula::isa::verify::is_row;
 use pendula::load::{self, LoadError, display_name};
-use pendula::native::{Native, NativeError};
+use pendula::native::{NativeError, attach};
 use pendula::pisa;
 use pendula::visible::visible;
 use pendula::vm::{Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
-use pendula::{store, values};
-use pendula_native::cc::{CcError, Rounding};
+use pendula::{stopped, store, values};
+use pendula_native::cc::CcError;
 use serde_json::Value;
 
 use crate::Status;
@@ -54,17 +54,13 @@ pub(crate) fn program(
         Ok(Err(Status::Fault))
     };
     if backward && loaded.module.flags.irreversible {
-        let message = format!("{} says `.irreversible`: it cannot run backward", display_name(&source.file));
-        return refuse(Diagnostic::error("P0143", message).help("run it forward, or uncompute instead of erasing"));
+        return refuse(stopped::irreversible(display_name(&source.file)));
     }
     match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
         Ok(mut program) => {
-            if conditions.engine == Engine::Native
-                && let Some((nil, ir)) = loaded.nil.as_ref().and_then(|nil| Some((nil, nil.native.as_ref()?)))
-            {
-                let how = if source.options.nil.fast_float { Rounding::Fast } else { Rounding::Strict };
-                match Native::new(ir.clone(), nil.arguments.clone(), how, nil.switches) {
-                    Ok(native) => program.set_whole(Arc::new(native)),
+            if let (Engine::Native, Some(nil)) = (conditions.engine, &loaded.nil) {
+                match attach(&mut program, nil, source.options.nil.fast_float) {
+                    Ok(()) => {}
                     Err(NativeError::Refused(why)) => {
                         tracing::info!("not run as a whole: {}", visible(&why.to_string()));
                     }

@@ -1,5 +1,6 @@
-//! Traps as diagnostics: where, and what the operands were worth.
+//! Traps, and what the checker finds, as diagnostics: where, and what the operands were worth.
 
+use pendula::asm::check::{At, Finding};
 use pendula::asm::diagnostic::{Diagnostic, Place, Sources};
 use pendula::compiler::lower::{advice, disagrees};
 use pendula::isa::counts::Direction;
@@ -86,7 +87,7 @@ fn value_text(v: &TrapValue, ty: Ty, module: &Module) -> String {
 }
 
 /// How the machine was running: nothing to say forward without gradients, else ` running backward with gradients` and the like.
-pub(crate) fn running(direction: Direction, carriage: Carriage) -> String {
+pub fn running(direction: Direction, carriage: Carriage) -> String {
     let with = match carriage {
         Carriage::Plain => "",
         Carriage::Gradient => " with gradients",
@@ -228,7 +229,7 @@ fn janus_words(fault: Fault, reason: Option<&str>) -> Option<(&'static str, &'st
 }
 
 /// Writes a trap as a diagnostic.
-pub(crate) fn report(
+pub fn report(
     trap: &Trap,
     module: &Module,
     sources: &Sources,
@@ -320,7 +321,7 @@ pub(crate) fn report(
 }
 
 /// The source text of an instruction, if the source is at hand.
-pub(crate) fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
+pub fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
     let (_, loc) = module.loc(at as usize)?;
     if loc.file as usize >= sources.len() {
         return None;
@@ -334,8 +335,32 @@ pub(crate) fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place
     Some(Place { file: loc.file, span: line_start + start..line_start + start + len })
 }
 
+/// A finding as a diagnostic.
+pub fn finding(f: &Finding, module: &Module, sources: &Sources) -> Diagnostic {
+    let mut d = Diagnostic::warning(f.code, f.message.clone()).help(f.help);
+    d.severity = f.severity;
+    let at = match &f.at {
+        At::Module => return d,
+        At::Symbol(name) => {
+            if !d.message.contains(name.as_str()) {
+                d.message = format!("{name}: {}", d.message);
+            }
+            return d;
+        }
+        At::Inst(at) => *at,
+    };
+    match place(module, sources, at) {
+        Some(p) => d = d.at(p, ""),
+        None => d.message = format!("{}: {}", line_of(module, at), d.message),
+    }
+    if let Some(p) = f.other.and_then(|other| place(module, sources, other)) {
+        d = d.also(p, "");
+    }
+    d
+}
+
 /// `file:line` of an instruction, for messages.
-pub(crate) fn line_of(module: &Module, at: u32) -> String {
+pub fn line_of(module: &Module, at: u32) -> String {
     match module.loc(at as usize) {
         Some((file, loc)) => format!("{file}:{}", loc.line),
         None => format!("address {at}"),
@@ -350,12 +375,12 @@ fn place_json(at: u32, module: &Module) -> Value {
 }
 
 /// An instruction's address and place as JSON.
-pub(crate) fn address_json(at: u32, module: &Module) -> Value {
+pub fn address_json(at: u32, module: &Module) -> Value {
     json!({ "address": at, "place": place_json(at, module) })
 }
 
 /// A trap as JSON.
-pub(crate) fn to_json(trap: &Trap, module: &Module) -> Value {
+pub fn to_json(trap: &Trap, module: &Module) -> Value {
     let names = ModuleNames(module);
     let told = told(trap, module);
     let one = |at: u32, inst: &Inst, of_other: bool| {

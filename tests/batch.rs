@@ -108,7 +108,7 @@ fn compare(common: &[&str], batch: &[&str], single: &[Vec<String>]) {
             let mut wanted = alone.clone();
             let object = wanted.as_object_mut().expect("an object");
             // These are said once for all.
-            assert_eq!(object.remove("schema"), Some(json!(1)));
+            assert!(object.remove("schema").is_some());
             object.remove("diagnostics");
             object.insert("item".to_string(), json!(n));
             assert_eq!(*item, wanted, "{args:?}: item {n}");
@@ -377,7 +377,7 @@ fn inputs_that_do_not_fit_are_refused() {
     saves(&format!("b={}", folder.at("x.npy")), "there is no result `b`; there are a, moves");
     saves(&folder.at("a.csv"), "would be lost");
     saves(&folder.at("nowhere/x.csv"), "cannot write");
-    run(&["sort.rasm", "--save", "x.npy"], "--batch");
+    run(&["sort.rasm", "--jobs", "2"], "--batch");
     run(&["sort.rasm", "--batch", &folder.at("a.csv"), "--trace"], "cannot be used with");
     refuses(
         &["grad", "bessel.rasm", "--batch", &format!("z={halves}"), "--loss", "q"],

@@ -235,6 +235,8 @@ fn deep() -> Vec<(Reader, &'static str, String)> {
         (ARGUMENTS, "tuples", nested("(", "1", ")", DEEP)),
         (ARGUMENTS, "arrays", nested("[", "1", "]", DEEP)),
         (ARGUMENTS, "arrays of tuples", nested("[(", "1", ")]", DEEP)),
+        (ARGUMENTS, "complex numbers", nested("{re:", "1", "}", DEEP)),
+        (ARGUMENTS, "ranges", nested("collect(", "1:2", ")", DEEP)),
     ]
 }
 
@@ -267,6 +269,9 @@ fn many() -> Vec<(Reader, &'static str, String, Budget)> {
         (OBJECT, "data", " .data\n .space 2000\n .text\n start\n finish\n".to_string(), few),
         (OBJECT, "code", format!(" start\n{} finish\n", " inc r1\n".repeat(2000)), few),
         (IR, "statements", "print 0 ".repeat(2000), few),
+        (ARGUMENTS, "zeros", "zeros(40),zeros(1000000000000,1000000000000)".to_string(), few),
+        (ARGUMENTS, "ranges", "[0:1:1e15]".to_string(), few),
+        (ARGUMENTS, "a range", "range(0, 1, length=1_000_000_000_000)".to_string(), few),
     ]
 }
 

@@ -98,7 +98,7 @@ fn all_errors_are_reported_at_once() {
     assert_eq!((code, out.as_str()), (1, ""));
     insta::assert_snapshot!(err);
     let (_, value) = json(&["check", "--json", "-"], "main: start\n add r1, r1\n finish\n");
-    assert_eq!(value["schema"], 1);
+    assert_eq!(value["schema"], "pendula.check/1");
     assert_eq!(value["ok"], false);
     let d = &value["diagnostics"][0];
     assert_eq!((&d["code"], &d["place"]["line"], &d["place"]["column"]), (&"P0032".into(), &2.into(), &10.into()));

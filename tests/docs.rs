@@ -68,6 +68,20 @@ fn documents() -> Vec<String> {
     out
 }
 
+// Files in full.
+
+#[test]
+fn files_that_pages_show_are_as_they_stand() {
+    for document in documents() {
+        let text = read(&document);
+        for part in text.split("<!-- file: ").skip(1) {
+            let (path, rest) = part.split_once(" -->\n```rust\n").expect("a path and a block of Rust");
+            let shown = rest.split_once("\n```").map_or(rest, |(shown, _)| shown);
+            assert_eq!(shown.trim_end(), read(path).trim_end(), "{document} shows {path}");
+        }
+    }
+}
+
 // Generated pages.
 
 #[test]

@@ -59,7 +59,7 @@ fn the_same_joules_every_time() {
     let text = output(&args);
     assert_eq!(text, output(&args));
     let report: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(report["schema"], 1);
+    assert_eq!(report["schema"], "pendula.energy/1");
     let phases: Vec<&str> =
         report["phases"].as_array().expect("phases").iter().map(|p| p["phase"].as_str().expect("a name")).collect();
     assert_eq!(phases, ["forward", "copy out", "backward", "gradient copy"]);

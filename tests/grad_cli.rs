@@ -169,7 +169,8 @@ fn the_json_object() {
         (
             0,
             &json!({
-                "schema": 1,
+                "schema": "pendula.grad/1",
+                "ok": true,
                 "outcome": { "kind": "finished" },
                 "losses": [{ "name": "y", "value": 0.25, "gradient": { "x": -0.25 } }],
                 "ran_by": ["interpreter"],

@@ -2,6 +2,9 @@
 //! is obeyed by a terminal.
 #![cfg(target_os = "linux")]
 
+#[path = "output/json.rs"]
+mod json;
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 

@@ -8,6 +8,7 @@ use pendula_compiler::lower;
 use pendula_compiler::nil::{self, sema::Argument};
 use pendula_compiler::passes::{self, Switches};
 use pendula_compiler::{ir, janus};
+use pendula_isa::budget::Budget;
 use pendula_isa::counts::Direction;
 use pendula_isa::module::Module;
 use pendula_isa::types::Ty;
@@ -88,7 +89,9 @@ fn levels(compile: impl Fn(Switches) -> Compiled) {
 /// The arguments that the first line of a program in Nil gives, as in the file tests; nothing is read from files.
 fn given(text: &str) -> Option<Vec<Argument>> {
     match text.lines().next().and_then(|l| l.strip_prefix("#args:")).map(str::trim) {
-        Some(given) if !given.contains('@') => arguments::parse(given).ok(),
+        Some(given) if !given.contains('@') => {
+            arguments::parse_within(given, &Budget { words: 1 << 12, ..Budget::default() }).ok()
+        }
         _ => Some(Vec::new()),
     }
 }

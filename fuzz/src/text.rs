@@ -8,6 +8,7 @@ use pendula::values::Location;
 use pendula::{arguments, arrays, values};
 use pendula_hw_model::Technology;
 use pendula_hw_model::price::{Activity, Bill, Conditions, Device, Phase};
+use pendula_isa::budget::Budget;
 use pendula_isa::num::{Format, decimal};
 use pendula_isa::text::number;
 use pendula_isa::types::{Reg, Ty};
@@ -92,7 +93,8 @@ pub fn values(text: &str) {
     if text.contains('@') {
         return;
     }
-    drop(arguments::parse(text));
+    // A few characters may stand for as many numbers as a machine has words.
+    drop(arguments::parse_within(text, &Budget { words: 1 << 12, ..Budget::default() }));
     let module = crate::assembly(STATE).module.expect("a program");
     let program = Program::new(module, true).expect("a program");
     let mut machine = Machine::new(&program, &Config { mem: Some(100), ..Config::default() }).expect("a machine");

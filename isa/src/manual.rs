@@ -282,9 +282,9 @@ pub fn json_of(e: &Entry) -> Value {
     })
 }
 
-/// The whole manual as JSON: `{"schema": 1, "instructions": […], "gates": […]}`.
+/// The whole manual as JSON: `{"instructions": […], "gates": […]}`.
 pub fn json() -> Value {
     let instructions: Vec<Value> = families().map(|k| json_of(&entry(k))).collect();
     let gates: Vec<Value> = GateClass::ALL.iter().map(|c| json!({"name": c.key(), "doc": c.doc()})).collect();
-    json!({ "schema": 1, "instructions": instructions, "gates": gates })
+    json!({ "instructions": instructions, "gates": gates })
 }

@@ -74,7 +74,6 @@ pub(crate) fn surroundings(s: &Surroundings) -> Value {
 /// All results.
 pub(crate) fn results(s: &Surroundings, cases: &[Measured]) -> Value {
     json!({
-        "schema": 1,
         "surroundings": surroundings(s),
         "cases": cases.iter().map(case).collect::<Vec<_>>(),
         "right": cases.iter().flat_map(Measured::all_checks).all(Check::is_met),

@@ -127,7 +127,6 @@ pub(crate) fn json(s: &Surroundings, all: &[Scaled]) -> Value {
         })
     };
     json!({
-        "schema": 1,
         "surroundings": surroundings(s),
         "scaling": all.iter().map(case).collect::<Vec<_>>(),
         "right": all.iter().flat_map(Scaled::all_checks).all(Check::is_met),

@@ -120,7 +120,7 @@ pub(crate) struct Nil {
     /// The function where a run begins [default: the last one]. Of a program in Janus only with --classic.
     #[arg(long, value_name = "FUNCTION")]
     pub(crate) entry: Option<String>,
-    /// Its arguments, in order: numbers, `[1,2,3]`, `[1 2; 3 4]`, `(re,im)`, `@file.npy`.
+    /// Its arguments, in order: numbers, `[1,2,3]`, `[1 2; 3 4]`, `(re,im)`, `zeros(2,3)`, `1:10`, `@file.npy`.
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
     pub(crate) args: Option<String>,
     /// The types of its parameters, where they are not to be guessed: `Fixed,Int`.

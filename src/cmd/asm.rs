@@ -2,10 +2,11 @@
 
 use anyhow::{Context, ensure};
 use pendula::asm::{disasm, object};
+use serde_json::{Map, json};
 
 use crate::Status;
 use crate::cli::Asm;
-use crate::cmd::{load, report, write_object};
+use crate::cmd::{self, give_object, load};
 use crate::report::{Reporter, print};
 
 pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -18,17 +19,28 @@ pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
         !(args.listing && output == Some("-")),
         "--listing and `-o -` both write to standard output: name a file for the object"
     );
-    // A listing is no JSON, nor is an object: with both, what is to be said goes to standard error.
-    report(&program.warnings, &program.sources, args.json && !args.listing && output != Some("-"), reporter)?;
-    if args.listing {
+    let file = &args.source.file;
+    let listing = args.listing.then(|| {
         let sources = &program.sources;
         let line = |file: u16, line: u32| sources.line(file, line).map(|(_, text)| text.to_string());
-        print(&disasm::listing(&program.module, line))?;
+        disasm::listing(&program.module, line)
+    });
+    let told = (&program.warnings[..], &program.sources);
+    let mut rest = Map::new();
+    if !args.json {
+        reporter.diagnostics(&program.warnings, &program.sources);
+    }
+    if let Some(listing) = listing {
+        if args.json {
+            rest.insert("text".into(), json!(listing));
+        } else {
+            print(&listing)?;
+        }
         if output.is_none() {
-            return Ok(Status::Done);
+            return if args.json { cmd::told(told.0, told.1, rest, reporter) } else { Ok(()) }.map(|()| Status::Done);
         }
     }
     let bytes = object::write(&program.module).context("cannot make the object")?;
-    write_object(&args.source.file, output, &bytes)?;
+    give_object((file, output), &bytes, told, rest, (args.json, reporter))?;
     Ok(Status::Done)
 }

@@ -6,13 +6,14 @@ use pendula_native::cc::Compiler;
 use serde_json::json;
 
 use crate::Status;
+use crate::answer::{answer, fields, finished};
 use crate::bench::cases::{Size, WORKLOADS, case, chosen, names};
 use crate::bench::measure::{Effort, Measured, measure};
 use crate::bench::scale::{self, Scaled};
 use crate::bench::table::Table;
 use crate::bench::{Surroundings, json as as_json, memory, table};
 use crate::cli::{Bench, Engine};
-use crate::report::{Reporter, print, print_json};
+use crate::report::{Reporter, print};
 
 pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     let engines = engines(args);
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let cases = chosen(&args.workloads)?;
     if args.list {
-        return list(&cases, args.json);
+        return list(&cases, args.json, reporter);
     }
     let compiler = match Compiler::find() {
         Ok(compiler) => Some(compiler),
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
             all.push(scale::scale(name, compiler, &on, effort)?);
         }
         progress.end();
-        return show_scaling(args, &surroundings, &all);
+        return show_scaling(args, &surroundings, &all, reporter);
     }
     let mut measured = Vec::new();
     for name in cases {
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Bench, reporter: &Reporter) -> anyhow::Result<Status> {
         measured.append(&mut found);
     }
     progress.end();
-    show(args, &surroundings, &measured)
+    show(args, &surroundings, &measured, reporter)
 }
 
 /// The engines asked for, or the fastest of this build.
@@ -79,25 +80,37 @@ fn engines(args: &Bench) -> Vec<Engine> {
     vec![*Engine::value_variants().iter().rev().find(available).unwrap_or(&Engine::Interp)]
 }
 
-fn show(args: &Bench, surroundings: &Surroundings, measured: &[Measured]) -> anyhow::Result<Status> {
+fn show(
+    args: &Bench,
+    surroundings: &Surroundings,
+    measured: &[Measured],
+    reporter: &Reporter,
+) -> anyhow::Result<Status> {
+    let status = judged(measured);
     if args.json {
-        print_json(&as_json::results(surroundings, measured))?;
+        answer(reporter, status == Status::Done, finished(), fields(as_json::results(surroundings, measured)))?;
     } else {
         let tables = [table::times(measured), table::sizes(measured)];
         show_tables(args, surroundings, measured, &tables, table::LEGEND)?;
     }
-    Ok(judged(measured))
+    Ok(status)
 }
 
-fn show_scaling(args: &Bench, surroundings: &Surroundings, all: &[Scaled]) -> anyhow::Result<Status> {
+fn show_scaling(
+    args: &Bench,
+    surroundings: &Surroundings,
+    all: &[Scaled],
+    reporter: &Reporter,
+) -> anyhow::Result<Status> {
+    let status: Vec<Status> = all.iter().map(|s| judged(s.cases())).collect();
+    let status = if status.contains(&Status::Fault) { Status::Fault } else { Status::Done };
     if args.json {
-        print_json(&scale::json(surroundings, all))?;
+        answer(reporter, status == Status::Done, finished(), fields(scale::json(surroundings, all)))?;
     } else {
         let first = all.first().map_or(&[][..], Scaled::cases);
         show_tables(args, surroundings, first, &[scale::table(all)], scale::LEGEND)?;
     }
-    let status: Vec<Status> = all.iter().map(|s| judged(s.cases())).collect();
-    Ok(if status.contains(&Status::Fault) { Status::Fault } else { Status::Done })
+    Ok(status)
 }
 
 fn show_tables(
@@ -126,12 +139,12 @@ fn judged(measured: &[Measured]) -> Status {
     if complaints.is_empty() { Status::Done } else { Status::Fault }
 }
 
-fn list(cases: &[&str], json: bool) -> anyhow::Result<Status> {
+fn list(cases: &[&str], json: bool, reporter: &Reporter) -> anyhow::Result<Status> {
     let about = |family: &str| WORKLOADS.iter().find(|w| w.name == family).map_or("", |w| w.about);
     let chosen = names().into_iter().filter(|(name, _)| cases.contains(name));
     if json {
         let all: Vec<_> = chosen.map(|(n, f)| json!({ "name": n, "workload": f, "about": about(f) })).collect();
-        print_json(&json!({ "schema": 1, "cases": all }))?;
+        answer(reporter, true, finished(), fields(json!({ "cases": all })))?;
         return Ok(Status::Done);
     }
     let mut table = Table::new(&["case", "workload", ""], 3);

@@ -13,10 +13,11 @@ use pendula::isa::Format;
 use pendula::isa::adjoint::Carriage;
 use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
+use serde_json::Map;
 
 use crate::Status;
 use crate::cli::{Compile, Emit, Nil, Uncompute};
-use crate::cmd::{is_stdout, load_for, report, write, write_object};
+use crate::cmd::{give, give_object, load_for};
 use crate::report::Reporter;
 
 /// The compiler's options from the command line's, and what reading may take.
@@ -74,23 +75,23 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
-    report(&program.warnings, &program.sources, args.json && !is_stdout(args.output.as_deref()), reporter)?;
+    if !args.json {
+        reporter.diagnostics(&program.warnings, &program.sources);
+    }
+    let told = (&program.warnings[..], &program.sources);
     let file = &args.source.file;
+    let place = (file.as_str(), args.output.as_deref());
     let Some(nil) = &program.nil else { bail!("{file} is no program in Nil or Janus; `pendula asm` assembles") };
-    match args.emit {
-        Emit::Ast => {
-            let text = match &nil.janus {
-                Some(janus) => format!("{:#?}\n", janus.tree),
-                None => nil.inputs.first().map_or(String::new(), |i| format!("{:#?}\n", i.tree)),
-            };
-            write(file, args.output.as_deref(), &text)?;
-        }
-        Emit::Ir => {
-            let text = nil.program.as_ref().map_or(String::new(), text::print);
-            write(file, args.output.as_deref(), &text)?;
-        }
+    let text = match args.emit {
+        Emit::Ast => match &nil.janus {
+            Some(janus) => format!("{:#?}\n", janus.tree),
+            None => nil.inputs.first().map_or(String::new(), |i| format!("{:#?}\n", i.tree)),
+        },
+        Emit::Ir => nil.program.as_ref().map_or(String::new(), text::print),
         Emit::C => {
-            let (Some(ir), arguments) = (nil.native.as_ref(), &nil.arguments) else { return Ok(Status::Fault) };
+            let (Some(ir), arguments) = (nil.native.as_ref(), &nil.arguments) else {
+                bail!("{file} cannot be written in C: what it undoes is to be erased, `--uncompute`")
+            };
             let modes = [
                 c::Mode::Run(Direction::Forward, Carriage::Plain),
                 c::Mode::Run(Direction::Backward, Carriage::Plain),
@@ -100,13 +101,15 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
             let settings = c::Settings { fast: args.source.options.nil.fast_float, switches: nil.switches };
             let source =
                 c::write(ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
-            write(file, args.output.as_deref(), &source.text)?;
+            source.text
         }
-        Emit::Rasm => write(file, args.output.as_deref(), &disasm::disassemble(&program.module))?,
+        Emit::Rasm => disasm::disassemble(&program.module),
         Emit::Obj => {
             let bytes = object::write(&program.module).context("cannot make the object")?;
-            write_object(file, args.output.as_deref(), &bytes)?;
+            give_object(place, &bytes, told, Map::new(), (args.json, reporter))?;
+            return Ok(Status::Done);
         }
-    }
+    };
+    give(place, text, told, args.json, reporter)?;
     Ok(Status::Done)
 }

@@ -6,16 +6,16 @@ use pendula::load::display_name;
 
 use crate::Status;
 use crate::cli::Disasm;
-use crate::cmd::{is_stdout, load, write};
+use crate::cmd::{give, is_stdout, load};
 use crate::report::{Reporter, print};
 
 pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(&args.source, None, false, reporter)? {
+    let program = match load(&args.source, None, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
     let module = &program.module;
-    if args.listing && !args.pisa && is_stdout(args.output.as_deref()) {
+    if args.listing && !args.pisa && !args.json && is_stdout(args.output.as_deref()) {
         // For people, other than what is a program again.
         print(&disasm::listing(module, |_, _| None))?;
         return Ok(Status::Done);
@@ -25,6 +25,7 @@ pub(crate) fn run(args: &Disasm, reporter: &Reporter) -> anyhow::Result<Status> 
         (_, true) => disasm::listing(module, |_, _| None),
         _ => disasm::disassemble(module),
     };
-    write(&args.source.file, args.output.as_deref(), &text)?;
+    let told = (&program.warnings[..], &program.sources);
+    give((&args.source.file, args.output.as_deref()), text, told, args.json, reporter)?;
     Ok(Status::Done)
 }

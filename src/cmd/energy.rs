@@ -13,14 +13,15 @@ use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
 use pendula::vm::{Machine, Outcome};
 use pendula::{store, values, written};
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use crate::Status;
+use crate::answer::{answer, finished};
 use crate::cli::{Breakdown, Energy, Source};
 use crate::cmd::{self, Intended, load, write_file};
 use crate::energy_text::Steps;
 use crate::outcome::{explain, in_source, outcome_json, there};
-use crate::report::{Reporter, print, print_exact, print_json};
+use crate::report::{Reporter, print, print_exact};
 use crate::session::{self, Session};
 use crate::{energy_json, energy_text};
 
@@ -28,6 +29,10 @@ use crate::{energy_json, energy_text};
 const POINTS: usize = 10_000;
 
 pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> {
+    if args.list_tech && args.json {
+        answer(reporter, true, finished(), energy_json::technologies())?;
+        return Ok(Status::Done);
+    }
     if args.list_tech {
         print(&energy_text::technologies())?;
         return Ok(Status::Done);
@@ -96,7 +101,8 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         if let Some(steps) = args.schedule {
             object.insert("schedules".into(), energy_json::schedules(&priced, &ran, steps));
         }
-        print_json(&serde_json::Value::Object(object))?;
+        object.extend(warnings(&loaded));
+        answer(reporter, true, finished(), object)?;
     } else {
         let all = [Breakdown::Phase, Breakdown::Class, Breakdown::Function, Breakdown::Line, Breakdown::Routine];
         let by: Vec<Breakdown> = match (&args.by[..], priced.len()) {
@@ -256,6 +262,11 @@ fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
     places.iter().map(words).sum()
 }
 
+/// What the program's reader had to say, for JSON.
+fn warnings(loaded: &cmd::Program) -> Map<String, Value> {
+    Map::from_iter([("diagnostics".to_string(), cmd::as_json(&loaded.warnings, &loaded.sources))])
+}
+
 fn stopped(
     outcome: &Outcome,
     args: &Energy,
@@ -266,7 +277,7 @@ fn stopped(
     let told = in_source(outcome, machine, loaded, &args.given, &there(machine));
     if args.json {
         let outcome = outcome_json(outcome, machine, (args.given.max_steps, told.as_ref()));
-        print_json(&json!({ "schema": 1, "outcome": outcome }))?;
+        answer(reporter, false, outcome, warnings(loaded))?;
     } else {
         explain(outcome, machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
     }

@@ -5,14 +5,16 @@ use pendula::asm::fmt::format_source;
 use pendula::compiler::nil::fmt as nil;
 use pendula::isa::budget::Budget;
 use pendula::load::{self, FileKind};
+use serde_json::{Map, json};
 
-use crate::Status;
 use crate::cli::Fmt;
 use crate::cmd::write_file;
-use crate::report::{Reporter, print, print_source};
+use crate::report::{Reporter, print, print_source, to_json};
+use crate::{Status, answer};
 
 pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
+    let (mut status, mut rejected) = (Status::Done, false);
+    let (mut files, mut all) = (Vec::new(), Vec::new());
     for file in &args.files {
         let bytes = load::read_bytes(file, &Budget { bytes: 1 << 28, ..Budget::default() })?;
         let kind = load::kind_of(file, &bytes);
@@ -24,26 +26,46 @@ pub(crate) fn run(args: &Fmt, reporter: &Reporter) -> anyhow::Result<Status> {
             FileKind::Pisa => anyhow::bail!("{name}: PISA is left as it is laid out; `fmt` is for `.rasm` and `.nil`"),
             FileKind::Assembly | FileKind::Object => format_source(name, &text),
         };
+        let mut about = json!({ "file": name });
         match laid_out {
             Err(diagnostics) => {
                 let mut sources = Sources::default();
                 sources.add(name, text);
-                reporter.diagnostics(&diagnostics, &sources);
-                status = Status::Fault;
+                if args.json {
+                    all.extend(diagnostics.iter().map(|d| to_json(d, &sources)));
+                } else {
+                    reporter.diagnostics(&diagnostics, &sources);
+                }
+                (status, rejected) = (Status::Fault, true);
+                continue;
             }
-            Ok(laid_out) if args.check => {
-                if laid_out != text {
-                    print(&format!("{name} is not laid out canonically; `pendula fmt --write {name}` mends it\n"))?;
-                    status = Status::Fault;
+            Ok(laid_out) => {
+                let canonical = laid_out == text;
+                about["canonical"] = json!(canonical);
+                if args.check {
+                    if !canonical {
+                        status = Status::Fault;
+                    }
+                    if !canonical && !args.json {
+                        print(&format!("{name} is not laid out canonically; `pendula fmt --write {name}` mends it\n"))?;
+                    }
+                } else if args.write && file != "-" {
+                    if !canonical {
+                        write_file(file, laid_out.as_bytes())?;
+                    }
+                } else if args.json {
+                    about["text"] = json!(laid_out);
+                } else {
+                    print_source(&laid_out)?;
                 }
             }
-            Ok(laid_out) if args.write && file != "-" => {
-                if laid_out != text {
-                    write_file(file, laid_out.as_bytes())?;
-                }
-            }
-            Ok(laid_out) => print_source(&laid_out)?,
         }
+        files.push(about);
+    }
+    if args.json {
+        let outcome = if rejected { json!({ "kind": "rejected" }) } else { answer::finished() };
+        let rest = Map::from_iter([("diagnostics".to_string(), json!(all)), ("files".to_string(), json!(files))]);
+        answer::answer(reporter, status == Status::Done, outcome, rest)?;
     }
     Ok(status)
 }

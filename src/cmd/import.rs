@@ -8,7 +8,7 @@ use pendula::load::{self, FileKind};
 
 use crate::Status;
 use crate::cli::Import;
-use crate::cmd::{reading, report, write};
+use crate::cmd::{give, reading, report};
 use crate::report::Reporter;
 
 pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -26,15 +26,7 @@ pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> 
         report(&imported.diagnostics, &imported.sources, args.json, reporter)?;
         return Ok(Status::Fault);
     };
-    if args.json {
-        // The translation goes to a file then, or nowhere.
-        if let Some(output) = args.output.as_deref().filter(|o| *o != "-") {
-            write(file, Some(output), &translation)?;
-        }
-        report(&imported.diagnostics, &imported.sources, true, reporter)?;
-    } else {
-        write(file, args.output.as_deref(), &translation)?;
-        report(&imported.diagnostics, &imported.sources, false, reporter)?;
-    }
+    let told = (&imported.diagnostics[..], &imported.sources);
+    give((file, args.output.as_deref()), translation, told, args.json, reporter)?;
     Ok(Status::Done)
 }

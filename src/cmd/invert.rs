@@ -6,14 +6,16 @@ use pendula::compiler::janus;
 
 use crate::Status;
 use crate::cli::Invert;
-use crate::cmd::{load, report, write};
+use crate::cmd::{give, load, report};
 use crate::report::Reporter;
 
 pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(&args.source, None, false, reporter)? {
+    let program = match load(&args.source, None, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
+    let told = (&program.warnings[..], &program.sources);
+    let place = (args.source.file.as_str(), args.output.as_deref());
     if let Some(janus) = program.nil.as_ref().and_then(|nil| nil.janus.as_ref()) {
         anyhow::ensure!(
             !args.source.options.nil.classic,
@@ -21,17 +23,17 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
             args.source.file
         );
         let inverse = janus::print::print(&janus::invert::program(&janus.tree));
-        write(&args.source.file, args.output.as_deref(), &inverse)?;
+        give(place, inverse, told, args.json, reporter)?;
         return Ok(Status::Done);
     }
     match invert::invert(&program.module) {
         Ok(inverse) => {
-            write(&args.source.file, args.output.as_deref(), &disasm::disassemble(&inverse))?;
+            give(place, disasm::disassemble(&inverse), told, args.json, reporter)?;
             Ok(Status::Done)
         }
         Err(error) => {
             let d = Diagnostic::error(error.code(), format!("{}: {error}", args.source.file)).help(error.help());
-            report(&[d], &program.sources, false, reporter)?;
+            report(&[d], &program.sources, args.json, reporter)?;
             Ok(Status::Fault)
         }
     }

@@ -3,13 +3,14 @@
 use pendula::isa::{manual, mnemonic};
 
 use crate::Status;
+use crate::answer::{answer, fields, finished};
 use crate::cli::Isa;
-use crate::report::{print, print_json};
+use crate::report::{Reporter, print};
 
-pub(crate) fn run(args: &Isa) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
     match &args.mnemonic {
         Some(name) => match manual::find(name) {
-            Some(entry) if args.json => print_json(&manual::json_of(&entry))?,
+            Some(entry) if args.json => answer(reporter, true, finished(), fields(manual::json_of(&entry)))?,
             Some(entry) => print(&manual::text_of(&entry))?,
             None => {
                 let near = mnemonic::suggest(&name.to_ascii_lowercase());
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &Isa) -> anyhow::Result<Status> {
                 anyhow::bail!("there is no instruction `{name}`{hint}");
             }
         },
-        None if args.json => print_json(&manual::json())?,
+        None if args.json => answer(reporter, true, finished(), fields(manual::json()))?,
         None if args.markdown => print(&manual::markdown())?,
         None => print(&manual::summary())?,
     }

@@ -8,11 +8,12 @@ use pendula::vm::Outcome;
 use serde_json::{Map, Value, json};
 
 use crate::Status;
+use crate::answer::{answer, finished};
 use crate::cli::Level;
-use crate::cmd::{Intended, load};
+use crate::cmd::{Intended, Program, as_json, load};
 use crate::columns::{left, length};
 use crate::outcome::{explain, in_source, outcome_json, there};
-use crate::report::{Reporter, print, print_json};
+use crate::report::{Reporter, print};
 use crate::session::{self, Session};
 
 pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
         let told = in_source(&outcome, &machine, &loaded, &args.given, &there(&machine));
         if args.json {
             let outcome = outcome_json(&outcome, &machine, (args.given.max_steps, told.as_ref()));
-            print_json(&json!({ "schema": 1, "outcome": outcome }))?;
+            answer(reporter, false, outcome, warnings(&loaded))?;
         } else {
             explain(&outcome, &machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
         }
@@ -46,7 +47,9 @@ pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let levels = Levels::new(program.module(), &machine.counts());
     if args.json {
-        print_json(&to_json(&levels))?;
+        let mut rest = to_json(&levels);
+        rest.extend(warnings(&loaded));
+        answer(reporter, true, finished(), rest)?;
     } else {
         print(&text(&levels))?;
     }
@@ -109,7 +112,12 @@ fn roles_json(roles: &Roles) -> Map<String, Value> {
     out
 }
 
-fn to_json(levels: &Levels) -> Value {
+/// What the program's reader had to say, for JSON.
+fn warnings(loaded: &Program) -> Map<String, Value> {
+    Map::from_iter([("diagnostics".to_string(), as_json(&loaded.warnings, &loaded.sources))])
+}
+
+fn to_json(levels: &Levels) -> Map<String, Value> {
     let functions: Vec<Value> = levels
         .functions
         .iter()
@@ -126,5 +134,7 @@ fn to_json(levels: &Levels) -> Value {
         object.insert("end".into(), json!(block.end));
         Value::Object(object)
     });
-    json!({ "schema": 1, "outcome": { "kind": "finished" }, "all": roles_json(&levels.all), "functions": functions, "hottest_block": hottest })
+    let all = Value::Object(roles_json(&levels.all));
+    let parts = [("all", all), ("functions", json!(functions)), ("hottest_block", json!(hottest))];
+    parts.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }

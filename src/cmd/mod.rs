@@ -33,13 +33,14 @@ use pendula::isa::counts::Direction;
 use pendula::load::{self, LoadError, Loaded};
 use pendula::vm::{self, Machine, Outcome, Snapshot};
 use pendula::{uncompute, written};
+use serde_json::{Map, Value, json};
 
-use crate::Status;
 use crate::cli::{
     Alias, Conditions, Engine, Nil as NilOptions, Options as SourceOptions, Reading, Source, Switch, Uncompute,
 };
-use crate::report::{Reporter, print_bytes, print_json, print_source, to_json};
+use crate::report::{Reporter, print_bytes, print_source, to_json};
 use crate::session::{self, Session};
+use crate::{Status, answer};
 
 /// A program that was loaded without errors.
 pub(crate) struct Program {
@@ -255,13 +256,53 @@ pub(crate) fn report(
     reporter: &Reporter,
 ) -> anyhow::Result<()> {
     if json {
-        let list: Vec<_> = diagnostics.iter().map(|d| to_json(d, sources)).collect();
-        let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
-        print_json(&serde_json::json!({ "schema": 1, "ok": !failed, "diagnostics": list }))?;
+        told(diagnostics, sources, Map::new(), reporter)?;
     } else {
         reporter.diagnostics(diagnostics, sources);
     }
     Ok(())
+}
+
+/// Prints the answer of a command that gives diagnostics, and what else there is.
+pub(crate) fn told(
+    diagnostics: &[Diagnostic],
+    sources: &Sources,
+    mut rest: Map<String, Value>,
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let outcome = if failed { json!({ "kind": "rejected" }) } else { answer::finished() };
+    rest.insert("diagnostics".into(), as_json(diagnostics, sources));
+    Ok(answer::answer(reporter, !failed, outcome, rest)?)
+}
+
+/// Diagnostics as a list of JSON.
+pub(crate) fn as_json(diagnostics: &[Diagnostic], sources: &Sources) -> Value {
+    diagnostics.iter().map(|d| to_json(d, sources)).collect()
+}
+
+/// Gives source text: as a part of the answer in JSON where that is asked for and no file is named, else as [`write`] does.
+pub(crate) fn give(
+    (source, output): (&str, Option<&str>),
+    text: String,
+    (diagnostics, sources): (&[Diagnostic], &Sources),
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<()> {
+    if !json {
+        return write(source, output, &text);
+    }
+    let mut rest = Map::new();
+    match output.filter(|o| *o != "-") {
+        Some(path) => {
+            write(source, Some(path), &text)?;
+            rest.insert("output".into(), json!(path));
+        }
+        None => {
+            rest.insert("text".into(), json!(text));
+        }
+    }
+    told(diagnostics, sources, rest, reporter)
 }
 
 /// Whether a result goes to standard output.
@@ -280,8 +321,8 @@ pub(crate) fn write(source: &str, output: Option<&str>, text: &str) -> anyhow::R
     }
 }
 
-/// Writes an object to a file, to standard output if that is asked for, or beside the source.
-pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> anyhow::Result<()> {
+/// Writes an object to a file, to standard output if that is asked for, or beside the source. Gives the file's name.
+pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> anyhow::Result<Option<String>> {
     let path = match output {
         Some("-") => {
             let terminal = std::io::stdout().is_terminal();
@@ -289,14 +330,36 @@ pub(crate) fn write_object(source: &str, output: Option<&str>, bytes: &[u8]) -> 
                 !terminal,
                 "an object is no text for a terminal: name a file, `-o FILE`, or redirect the output"
             );
-            return Ok(print_bytes(bytes)?);
+            print_bytes(bytes)?;
+            return Ok(None);
         }
         Some(path) => path.to_string(),
         None if source == "-" => anyhow::bail!("say where to write the object: -o OUT"),
         None => Path::new(source).with_extension("o").display().to_string(),
     };
     keep_source(source, &path)?;
-    write_file(&path, bytes)
+    write_file(&path, bytes)?;
+    Ok(Some(path))
+}
+
+/// Writes an object as [`write_object`] does, and answers in JSON where that is asked for.
+pub(crate) fn give_object(
+    (source, output): (&str, Option<&str>),
+    bytes: &[u8],
+    (diagnostics, sources): (&[Diagnostic], &Sources),
+    mut rest: Map<String, Value>,
+    (json, reporter): (bool, &Reporter),
+) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !(json && output == Some("-")),
+        "--json and `-o -` both write to standard output: name a file for the object"
+    );
+    let path = write_object(source, output, bytes)?;
+    if json {
+        rest.insert("output".into(), json!(path));
+        told(diagnostics, sources, rest, reporter)?;
+    }
+    Ok(())
 }
 
 /// Writes a file, all of it or nothing.

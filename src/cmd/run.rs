@@ -7,26 +7,29 @@ use anyhow::Context;
 use pendula::asm::diagnostic::{Diagnostic, plural};
 use pendula::compiler::janus::store::{Shape, Variable};
 use pendula::hw_model::Technology;
-use pendula::isa::Inst;
-use pendula::isa::counts::{Counts, Direction};
+use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::isa::table::Row;
 use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
 use pendula::isa::verify::is_row;
+use pendula::layout::Layouts;
 use pendula::pisa;
 use pendula::store;
 use pendula::values::{self, Location, Place};
-use pendula::vm::{Engine, Machine, Outcome, Ran};
+use pendula::vm::{self, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::Status;
+use crate::answer::{answer, array, nested};
 use crate::cli::Run;
-use crate::cmd::{Intended, Program, load};
-use crate::drift::drift;
-use crate::outcome::{code_name, explain, flags_json, in_source, outcome_json, ran_by, rests};
-use crate::report::{Reporter, print, print_json, to_json};
+use crate::cmd::batch::save::{Asked, Files, Saved, Words, Writers};
+use crate::cmd::{Intended, Program, as_json, load};
+use crate::drift::{Drift, drift};
+use crate::outcome::{explain, flags_json, in_source, outcome_json, ran_by, rests};
+use crate::report::{Reporter, print};
 use crate::session::{self, Session};
+use crate::stats::{stats_json, stats_text};
 use crate::trapped;
 
 /// How many elements of an array are printed unasked.
@@ -60,8 +63,9 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         machine.set_output(values::tape(program.module(), output).with_context(|| format!("--output {output}"))?);
     }
     let store = loaded.variables();
-    let shown: Vec<Place> =
-        args.show.iter().map(|name| store::find(program.module(), store, name)).collect::<Result<_, _>>()?;
+    let shown = shown(args, program.module(), store)?;
+    let layouts = Layouts::of(loaded.nil.as_ref());
+    let saving = Saving::new(args, &shown, (&program, store), &layouts)?;
     let events = session::listen(&mut machine, &args.source, args.json, store.is_some());
 
     session::allow_whole(&mut machine, given, args.stats || args.trace || args.keep_dropped);
@@ -76,9 +80,10 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     machine.begin(direction);
     let mut outcome = session.go(&mut machine)?;
     let finished = outcome == Outcome::Finished;
-    let state = State::of(&machine, &before, &shown, store, args);
-    // Compiled code may hold words elsewhere meanwhile than where they are at the end.
-    let at_stop = !finished && loaded.nil.is_none();
+    let printed = saving.as_ref().filter(|_| finished).map(Saving::printed);
+    let wanted = Wanted { shown: &shown, store, layouts: &layouts, printed };
+    let state = State::of(&machine, &before, &wanted, args);
+    let words = saving.as_ref().filter(|_| finished).map(|saving| saving.words(&machine));
     let mut restored = None;
     if let (Some(start), true) = (start, finished) {
         machine.turn_dropped();
@@ -92,56 +97,152 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let elapsed = session.started.elapsed();
     let copy = copy.filter(|_| restored.is_some());
     let drift = copy.map(|copy| drift(program.module(), &copy, &machine.snapshot()));
-    let failed =
-        outcome != Outcome::Finished || (restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding));
-
-    let technology = technology.unwrap_or_else(Technology::default_technology);
-    let there = [direction, Direction::Backward];
-    let ways = if args.round_trip && finished { &there[..] } else { &there[..1] };
-    let told = in_source(&outcome, &machine, &loaded, given, ways);
-    if args.json {
-        let mut object = Map::new();
-        object.insert("schema".into(), json!(1));
-        object.insert("outcome".into(), outcome_json(&outcome, &machine, (given.max_steps, told.as_ref())));
-        object.insert("flags".into(), flags_json(&machine));
-        object.insert("ran_by".into(), json!(ran_by(&machine)));
-        let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
-        object.insert("diagnostics".into(), Value::Array(warnings));
-        if finished || at_stop {
-            object.extend(state.json);
-        }
-        object.insert("events".into(), events.lock().map(|e| Value::Array(e.clone())).unwrap_or_default());
-        if let Some(restored) = restored {
-            object.insert("restored".into(), json!(restored));
-        }
-        if let Some(drift) = &drift {
-            object.insert("drift".into(), drift.json.clone());
-        }
-        if args.stats {
-            object.insert("stats".into(), stats_json(&machine, &technology, elapsed));
-        }
-        print_json(&Value::Object(object))?;
-    } else {
-        session::end_line()?;
-        if finished {
-            print(&state.text)?;
-        }
-        if let Some(restored) = restored {
-            print(&round_trip_text(restored, &machine, drift.as_ref().map(|d| d.only_rounding)))?;
-        }
-        if let Some(drift) = &drift {
-            print(&drift.text)?;
-        }
-        print(&rests(program.module(), machine.flags(), args.drift))?;
-        if args.stats {
-            print(&stats_text(&machine, &technology, elapsed))?;
-        }
-        explain(&outcome, &machine, &loaded.sources, reporter, (given.max_steps, told.as_ref()));
-        if at_stop && !state.text.is_empty() {
-            print(&format!("{}\n{}", stopped_text(&machine), state.text))?;
-        }
+    if let (Some(saving), Some(words)) = (saving, words) {
+        saving.finish(&words)?;
     }
-    Ok(if failed { Status::Fault } else { Status::Done })
+    let technology = technology.unwrap_or_else(Technology::default_technology);
+    let events = events.lock().map(|e| Value::Array(e.clone())).unwrap_or_default();
+    let ended = Ended { outcome, finished, direction, state, restored, drift, events };
+    ended.tell(args, &machine, &loaded, &warnings, (&technology, elapsed), reporter)
+}
+
+/// What came of a run.
+struct Ended {
+    outcome: Outcome,
+    /// Whether the run, forward if it goes both ways, came to its end.
+    finished: bool,
+    direction: Direction,
+    state: State,
+    restored: Option<bool>,
+    drift: Option<Drift>,
+    events: Value,
+}
+
+impl Ended {
+    fn tell(
+        self,
+        args: &Run,
+        machine: &Machine<'_>,
+        loaded: &Program,
+        warnings: &[Diagnostic],
+        (technology, elapsed): (&Technology, Duration),
+        reporter: &Reporter,
+    ) -> anyhow::Result<Status> {
+        let Ended { outcome, finished, direction, state, restored, drift, events } = self;
+        let failed = outcome != Outcome::Finished
+            || (restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding));
+        // Compiled code may hold words elsewhere meanwhile than where they are at the end.
+        let at_stop = !finished && loaded.nil.is_none();
+        let given = &args.given;
+        let there = [direction, Direction::Backward];
+        let ways = if args.round_trip && finished { &there[..] } else { &there[..1] };
+        let told = in_source(&outcome, machine, loaded, given, ways);
+        if args.json {
+            let mut object = Map::new();
+            object.insert("flags".into(), flags_json(machine));
+            object.insert("ran_by".into(), json!(ran_by(machine)));
+            object.insert("diagnostics".into(), as_json(warnings, &loaded.sources));
+            if finished || at_stop {
+                object.extend(state.json);
+            }
+            object.insert("events".into(), events);
+            if let Some(restored) = restored {
+                object.insert("restored".into(), json!(restored));
+            }
+            if let Some(drift) = &drift {
+                object.insert("drift".into(), drift.json.clone());
+            }
+            if args.stats {
+                object.insert("stats".into(), stats_json(machine, technology, elapsed));
+            }
+            let outcome = outcome_json(&outcome, machine, (given.max_steps, told.as_ref()));
+            answer(reporter, !failed, outcome, object)?;
+        } else {
+            session::end_line()?;
+            if finished {
+                print(&state.text)?;
+            }
+            if let Some(restored) = restored {
+                print(&round_trip_text(restored, machine, drift.as_ref().map(|d| d.only_rounding)))?;
+            }
+            if let Some(drift) = &drift {
+                print(&drift.text)?;
+            }
+            print(&rests(machine.program().module(), machine.flags(), args.drift))?;
+            if args.stats {
+                print(&stats_text(machine, technology, elapsed))?;
+            }
+            explain(&outcome, machine, &loaded.sources, reporter, (given.max_steps, told.as_ref()));
+            if at_stop && !state.text.is_empty() {
+                print(&format!("{}\n{}", stopped_text(machine), state.text))?;
+            }
+        }
+        Ok(if failed { Status::Fault } else { Status::Done })
+    }
+}
+
+/// What `--show` names.
+pub(crate) fn shown(args: &Run, module: &Module, store: Option<&[Variable]>) -> anyhow::Result<Vec<Place>> {
+    Ok(args.show.iter().map(|name| store::find(module, store, name)).collect::<Result<_, _>>()?)
+}
+
+/// What can be saved of a run, and has a column in a batch: what `--show` names, else what the program hands back.
+pub(crate) fn results(args: &Run, shown: &[Place], module: &Module, store: Option<&[Variable]>) -> Vec<Place> {
+    match store {
+        _ if !shown.is_empty() => shown.to_vec(),
+        Some(store) => store::places(module, store),
+        None if pisa::is_pisa(module) => pisa::labelled(module),
+        None => imports_or_exports(module, args.reverse),
+    }
+}
+
+/// The files of `--save`.
+struct Saving {
+    places: Vec<Place>,
+    files: Files,
+    writers: Writers,
+    /// What is printed all the same.
+    printed: Vec<Place>,
+}
+
+impl Saving {
+    fn new(
+        args: &Run,
+        shown: &[Place],
+        (program, store): (&vm::Program, Option<&[Variable]>),
+        layouts: &Layouts,
+    ) -> anyhow::Result<Option<Saving>> {
+        if args.many.save.is_empty() {
+            return Ok(None);
+        }
+        let module = program.module();
+        let places = results(args, shown, module, store);
+        let asked = Asked {
+            save: &args.many.save,
+            raw: args.hex,
+            json: args.json,
+            format: module.flags.format,
+            read: std::slice::from_ref(&args.source.file),
+            items: None,
+        };
+        let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, layouts)).collect())?;
+        let printed = places.iter().enumerate().filter(|(n, _)| !files.has(*n)).map(|(_, p)| p.clone()).collect();
+        Ok(Some(Saving { places, files, writers, printed }))
+    }
+
+    fn printed(&self) -> &[Place] {
+        &self.printed
+    }
+
+    fn words(&self, machine: &Machine<'_>) -> Words {
+        self.places.iter().map(|place| values::words(machine, place).into_owned()).collect()
+    }
+
+    fn finish(self, words: &Words) -> anyhow::Result<()> {
+        let Saving { files, mut writers, .. } = self;
+        writers.part(&files, 0, &[Ok(words)])?;
+        writers.finish(&files)
+    }
 }
 
 /// What the values at a stop are headed by.
@@ -176,15 +277,22 @@ pub(crate) struct State {
     pub(crate) json: Map<String, Value>,
 }
 
+/// What is wanted of the state after a run.
+pub(crate) struct Wanted<'a> {
+    /// What `--show` names.
+    pub(crate) shown: &'a [Place],
+    /// The variables of a program in Janus.
+    pub(crate) store: Option<&'a [Variable]>,
+    /// The arrays of one in Nil.
+    pub(crate) layouts: &'a Layouts,
+    /// What alone is printed, where results are saved.
+    pub(crate) printed: Option<&'a [Place]>,
+}
+
 impl State {
-    /// The results; of a program in Janus the variables of `main`, which `store` describes.
-    pub(crate) fn of(
-        machine: &Machine<'_>,
-        before: &[u64; Reg::COUNT],
-        shown: &[Place],
-        store: Option<&[Variable]>,
-        args: &Run,
-    ) -> State {
+    /// The results; of a program in Janus the variables of `main`.
+    pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], wanted: &Wanted<'_>, args: &Run) -> State {
+        let Wanted { shown, store, layouts, printed } = wanted;
         let mut text = String::new();
         let mut json = Map::new();
         let mut cells = Vec::new();
@@ -207,15 +315,22 @@ impl State {
             places.extend(changed.map(|r| Place::new(r.to_string(), Ty::Int, Location::Register(r))));
             places
         };
+        // What is saved is not printed, too, nor are registers then.
+        let is_printed = |place: &Place| printed.is_none_or(|list| list.iter().any(|p| p.name == place.name));
         let limit = if shown.is_empty() { ELEMENTS } else { usize::MAX };
         let mut values = Map::new();
         for place in &places {
-            let _ = writeln!(text, "{} = {}", place.head(), values::text(machine, place, args.hex, limit));
-            values.insert(place.name.clone(), place_json(machine, place, args.hex));
+            if is_printed(place) {
+                let _ = writeln!(text, "{} = {}", place.head(), values::text(machine, place, args.hex, limit));
+            }
+            values.insert(place.name.clone(), place_json(machine, place, layouts, args.hex));
         }
         for (n, (at, _)) in cells.iter().enumerate() {
             let place = Place::narrow(format!("[{at}]"), Location::Cell(*at));
-            values.insert(place.name.clone(), place_json(machine, &place, args.hex));
+            values.insert(place.name.clone(), place_json(machine, &place, layouts, args.hex));
+            if printed.is_some() {
+                continue;
+            }
             if n < ELEMENTS {
                 let _ = writeln!(text, "{} = {}", place.name, values::text(machine, &place, args.hex, limit));
             } else if n == ELEMENTS {
@@ -250,8 +365,9 @@ pub(crate) fn imports_or_exports(module: &Module, reverse: bool) -> Vec<Place> {
     values::marked(module, |import, export| export || (reverse && import))
 }
 
-/// A place as JSON: integers and floats as numbers, fixed-point and logarithmic numbers as decimal strings, which are exact.
-fn place_json(machine: &Machine<'_>, place: &Place, hex: bool) -> Value {
+/// A place as JSON: integers and floats as numbers, fixed-point and logarithmic numbers as decimal strings, which are exact. Arrays have the shape that
+/// they have in the source, row by row.
+fn place_json(machine: &Machine<'_>, place: &Place, layouts: &Layouts, hex: bool) -> Value {
     let format = machine.program().module().flags.format;
     let one = |w: u64| match (place.ty, &place.variable) {
         _ if hex => json!(format!("{w:#018x}")),
@@ -266,23 +382,20 @@ fn place_json(machine: &Machine<'_>, place: &Place, hex: bool) -> Value {
         return match &v.shape {
             Shape::Int(_) => list.pop().unwrap_or_default(),
             Shape::Stack => Value::Array(list),
-            Shape::Array(_, dims) => nested(dims, &list),
+            Shape::Array(_, dims) => {
+                let lens: Vec<usize> = dims.iter().map(|n| usize::try_from(*n).unwrap_or(0)).collect();
+                nested(&lens, &list)
+            }
         };
+    }
+    if let Some(layout) = layouts.get(place) {
+        return array(layout, &words.iter().copied().map(one).collect::<Vec<_>>());
     }
     match place.at {
         Location::Memory { array: true, .. } => Value::Array(words.iter().copied().map(one).collect()),
         Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => {
             words.first().copied().map_or(Value::Null, one)
         }
-    }
-}
-
-/// The elements of an array with these sizes, as arrays of arrays.
-fn nested(dims: &[u64], list: &[Value]) -> Value {
-    let size = dims.iter().skip(1).product::<u64>().max(1) as usize;
-    match dims {
-        [_, rest @ ..] if !rest.is_empty() => list.chunks(size).map(|part| nested(rest, part)).collect(),
-        _ => Value::Array(list.to_vec()),
     }
 }
 
@@ -297,121 +410,4 @@ fn round_trip_text(restored: bool, machine: &Machine<'_>, told: Option<bool>) ->
     } else {
         "round trip: the state was NOT restored; `--drift` tells what differs\n".to_string()
     }
-}
-
-pub(crate) fn stats_text(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> String {
-    let ran = (machine.engine(), machine.ran());
-    counts_text(&machine.counts(), &machine.program().module().code, technology, elapsed, ran)
-}
-
-/// What was counted, as text.
-pub(crate) fn counts_text(
-    counts: &Counts,
-    code: &[Inst],
-    technology: &Technology,
-    elapsed: Duration,
-    (engine, ran): (Engine, Ran),
-) -> String {
-    let mut out = String::new();
-    let total = counts.instructions();
-    let _ = writeln!(out, "instructions  {:>16}", grouped(total));
-    for mode in &counts.modes {
-        let n = counts.instructions_in(mode);
-        if counts.modes.len() > 1 {
-            let name = match (mode.mode.level, mode.mode.tangents) {
-                (0, false) => String::new(),
-                (0, true) => " (tangents)".to_string(),
-                (level, tangents) => format!(" (level {level}{})", if tangents { ", tangents" } else { "" }),
-            };
-            let _ = writeln!(out, "  {:<29} {:>16}", format!("{}{name}", mode.mode.direction.name()), grouped(n));
-        }
-    }
-    let _ = writeln!(
-        out,
-        "cycles        {:>16}   (technology {})",
-        grouped(technology.cycles(counts, code)),
-        technology.name()
-    );
-    let seconds = elapsed.as_secs_f64();
-    let rate = total as f64 / seconds.max(1e-9) / 1e6;
-    let _ = writeln!(out, "time          {seconds:>16.6} s, {rate:.0} million instructions a second");
-    let by = [(ran.compiled, code_name(engine)), (ran.interpreted, "the interpreter")];
-    let by = by.into_iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{} by {name}", grouped(n)));
-    let _ = writeln!(out, "engine        {:>16}   ({})", engine.name(), by.collect::<Vec<_>>().join(", "));
-    let _ = writeln!(out, "bits lost     {:>16}", grouped(counts.lost_bits()));
-    let mut classes: Vec<(&str, u64)> = Vec::new();
-    for mode in &counts.modes {
-        for (class, n) in counts.classes(mode, code) {
-            match classes.iter_mut().find(|(k, _)| *k == class.key()) {
-                Some((_, sum)) => *sum += n,
-                None => classes.push((class.key(), n)),
-            }
-        }
-    }
-    let _ = writeln!(out, "gates used");
-    for (class, n) in classes.iter().filter(|(_, n)| *n > 0) {
-        let _ = writeln!(out, "  {class:<15} {:>12}", grouped(*n));
-    }
-    out
-}
-
-pub(crate) fn stats_json(machine: &Machine<'_>, technology: &Technology, elapsed: Duration) -> Value {
-    let ran = (machine.engine(), machine.ran());
-    let mut stats = counts_json(&machine.counts(), &machine.program().module().code, technology, elapsed, ran);
-    let flags = machine.flags();
-    stats["overflow_at"] = json!(flags.overflow);
-    stats["inexact_at"] = json!(flags.inexact);
-    stats
-}
-
-/// What was counted, as JSON.
-pub(crate) fn counts_json(
-    counts: &Counts,
-    code: &[Inst],
-    technology: &Technology,
-    elapsed: Duration,
-    (engine, ran): (Engine, Ran),
-) -> Value {
-    let modes: Vec<Value> = counts
-        .modes
-        .iter()
-        .map(|m| {
-            let classes: Map<String, Value> = counts
-                .classes(m, code)
-                .into_iter()
-                .filter(|(_, n)| *n > 0)
-                .map(|(c, n)| (c.key().to_string(), json!(n)))
-                .collect();
-            json!({
-                "direction": m.mode.direction.name(),
-                "level": m.mode.level,
-                "tangents": m.mode.tangents,
-                "instructions": counts.instructions_in(m),
-                "cycles": technology.cycles_in(counts, m, code),
-                "gates": classes,
-            })
-        })
-        .collect();
-    json!({
-        "instructions": counts.instructions(),
-        "cycles": technology.cycles(counts, code),
-        "technology": technology.name(),
-        "seconds": elapsed.as_secs_f64(),
-        "engine": { "name": engine.name(), "compiled": ran.compiled, "interpreted": ran.interpreted },
-        "lost_bits": counts.lost_bits(),
-        "modes": modes,
-    })
-}
-
-/// A number with its digits in groups of three.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(c);
-    }
-    out
 }

@@ -8,27 +8,28 @@ use pendula::grad::{GradError, Options, Report, grad, names, places};
 use pendula::hw_model::Technology;
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
+use pendula::layout::Layouts;
 use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Value, json};
 
 use super::given::Given;
 use super::inputs::load;
-use super::save::{Files, Saved, Words, Writers};
+use super::save::{Asked, Files, Saved, Words, Writers};
 use super::tell::{Failure, Notes, Noticed, Told, rests_of};
-use super::{JsonItems, Progress, Steps, Table, Totals};
-use crate::Status;
+use super::{JsonItems, Progress, Steps, Table, Totals, ended};
 use crate::cli::Grad;
 use crate::cmd::grad::{
-    ELEMENTS, Seen, Stop, blocked, gradient_text, message, options, seen_flags, state_text, stopped, text, to_object,
-    uses_floats,
+    ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
+    to_object, uses_floats,
 };
-use crate::cmd::run::{counts_json, counts_text};
-use crate::cmd::{Intended, Program};
+use crate::cmd::{Intended, as_json};
 use crate::drift::drift;
 use crate::outcome::{Stopped, outcome_json, ran_by};
-use crate::report::{Reporter, print, to_json};
+use crate::report::{Reporter, print};
 use crate::session;
+use crate::stats::{counts_json, counts_text};
+use crate::{Status, answer};
 
 /// What one item gives.
 #[derive(Default)]
@@ -52,6 +53,7 @@ struct Item {
 struct Common<'a> {
     args: &'a Grad,
     options: Options,
+    layouts: Layouts,
     files: Files,
     floats: bool,
     /// Whether an item takes more than a line.
@@ -87,23 +89,25 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         stopped(error, args, &loaded, (&machine, &Seen::default()), reporter)
     };
     let options = options(args, &loaded)?;
+    let layouts = Layouts::of(loaded.nil.as_ref());
     let results = match places(module, &options) {
-        Ok((loss, wrt)) => results(&loss, &wrt, &options, &loaded),
+        Ok((loss, wrt)) => results(&loss, &wrt, &options, &layouts),
         Err(error) => return refused(error),
     };
-    let dash = args.many.save.iter().any(|text| text == "-" || text.ends_with("=-"));
-    anyhow::ensure!(
-        !(dash && args.json),
-        "--json and `--save -` both write to standard output: name a file for the results"
-    );
-    let (files, writers) =
-        Files::new(&args.many.save, results, args.hex, module.flags.format, &inputs.files, inputs.count)?;
+    let asked = Asked {
+        save: &args.many.save,
+        raw: args.hex,
+        json: args.json,
+        format: module.flags.format,
+        read: &inputs.files,
+        items: Some(inputs.count),
+    };
+    let (files, writers) = Files::new(&asked, results)?;
     let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
     let floats = uses_floats(module);
     let count = inputs.count;
-    let common = Common { args, options, files, floats, blocks, totals: Mutex::default() };
-    let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
-    let first = [("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
+    let common = Common { args, options, layouts, files, floats, blocks, totals: Mutex::default() };
+    let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
         count,
@@ -131,7 +135,10 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     match streamed {
         Ok(()) => {}
         Err(Ended::Refused(error)) => return refused(error),
-        Err(Ended::Trouble(error)) => return Err(error),
+        Err(Ended::Trouble(error)) => {
+            let status = ended(&mut output.json, Err(error))?;
+            return Ok(status.unwrap_or(Status::Usage));
+        }
     }
 
     let Output { json, mut notes, told, writers, .. } = output;
@@ -142,7 +149,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         let stats = args
             .stats
             .then(|| ("stats", counts_json(counts, &module.code, &technology, elapsed, (config.engine, *ran))));
-        json.end(stats.as_slice())?;
+        json.end(stats.as_slice(), !told.failed, &answer::finished())?;
     } else {
         print(&notes.take(count))?;
         if args.stats {
@@ -223,14 +230,14 @@ impl Output<'_> {
 }
 
 /// What can be saved: the loss, the derivatives, and second derivatives.
-fn results(loss: &Place, wrt: &[Place], options: &Options, program: &Program) -> Vec<Saved> {
-    let mut out = vec![Saved::of(loss, program)];
+pub(crate) fn results(loss: &Place, wrt: &[Place], options: &Options, layouts: &Layouts) -> Vec<Saved> {
+    let mut out = vec![Saved::of(loss, layouts)];
     for input in wrt {
         let names_of = vec![format!("∂/∂{}", input.name), format!("d/d{}", input.name), input.name.clone()];
         // As `pendula::grad` gives derivatives: those of logarithms are doubles.
         let ty =
             if loss.ty == Ty::L { Ty::F } else { input.ty.gradient().filter(|_| input.ty != Ty::L).unwrap_or(Ty::F) };
-        let one = Saved::of(input, program).derivative(names_of, ty);
+        let one = Saved::of(input, layouts).derivative(names_of, ty);
         out.push(if options.jacobian && names(loss)[0] != loss.name { one.times(&names(loss)) } else { one });
     }
     if options.hessian {
@@ -305,7 +312,8 @@ impl Common<'_> {
         if !self.args.json {
             return String::new();
         }
-        json!({ "item": item, "outcome": outcome, "flags": seen_flags(machine, seen.overflow) }).to_string()
+        json!({ "item": item, "ok": false, "outcome": outcome, "flags": seen_flags(machine, seen.overflow) })
+            .to_string()
     }
 
     fn results(&self, machine: &Machine<'_>, found: &Report, item: usize) -> Item {
@@ -322,10 +330,10 @@ impl Common<'_> {
             out.words = words(found, args.hex);
         }
         if args.json {
-            let mut object = to_object(found, format, args.hex);
-            // Said once for all items.
-            object.remove("schema");
+            let mut object = to_object(found, format, &self.layouts, args.hex);
             object.insert("item".into(), json!(item));
+            object.insert("ok".into(), json!(!out.wrong && out.failure.is_none()));
+            object.insert("outcome".into(), ended_json(found));
             object.insert("flags".into(), seen_flags(machine, found.overflow));
             object.insert("ran_by".into(), json!(ran_by(machine)));
             if let Some(drift) = drift.filter(|_| args.drift) {
@@ -360,7 +368,7 @@ impl Common<'_> {
 }
 
 /// The words to be saved, in the order of [`results`].
-fn words(found: &Report, raw: bool) -> Words {
+pub(crate) fn words(found: &Report, raw: bool) -> Words {
     let mut out = vec![found.losses.iter().map(|loss| loss.value).collect()];
     let inputs = found.losses.first().map_or(0, |loss| loss.gradients.len());
     let nothing = f64::NAN.to_bits();

@@ -4,7 +4,7 @@ mod given;
 pub(crate) mod grad;
 pub(crate) mod inputs;
 pub(crate) mod run;
-mod save;
+pub(crate) mod save;
 mod tell;
 
 use std::fmt::Write as _;
@@ -20,6 +20,7 @@ use pendula::vm::{Machine, Outcome, Ran};
 
 use crate::columns::{left, length, shortened};
 use crate::report::print_exact;
+use crate::{Status, answer};
 
 /// What all items together have run.
 #[derive(Default)]
@@ -181,6 +182,18 @@ pub(crate) struct JsonItems {
     begun: bool,
 }
 
+/// How a batch ends whose object of JSON has begun: with why there are no more items, if it did not come to its end. Else what it gives.
+pub(crate) fn ended(json: &mut JsonItems, result: anyhow::Result<()>) -> anyhow::Result<Option<Status>> {
+    match result {
+        Err(error) if json.begun => {
+            std::mem::take(json).end(&[], false, &answer::failed(&error))?;
+            Ok(Some(Status::Usage))
+        }
+        Err(error) => Err(error),
+        Ok(()) => Ok(None),
+    }
+}
+
 impl JsonItems {
     /// Prints some items; before the first, what the object begins with.
     pub(crate) fn part(
@@ -199,6 +212,7 @@ impl JsonItems {
                 }
                 out.push_str("  \"items\": [\n");
                 self.begun = true;
+                answer::begun();
             }
             out.push_str("    ");
             out.push_str(&item);
@@ -210,8 +224,13 @@ impl JsonItems {
     }
 
     /// Ends the object with what is known when all items are done.
-    pub(crate) fn end(self, last: &[(&str, serde_json::Value)]) -> std::io::Result<()> {
-        let mut out = String::from("\n  ]");
+    pub(crate) fn end(
+        self,
+        last: &[(&str, serde_json::Value)],
+        ok: bool,
+        outcome: &serde_json::Value,
+    ) -> std::io::Result<()> {
+        let mut out = format!("\n  ],\n  \"ok\": {ok},\n  \"outcome\": {outcome}");
         for (key, value) in last {
             let _ = write!(out, ",\n  \"{key}\": {value}");
         }

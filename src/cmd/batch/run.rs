@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use pendula::batch::{Batch, Room};
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
@@ -13,24 +13,26 @@ use pendula::isa::inst::Kind;
 use pendula::isa::module::Module;
 use pendula::isa::table::Row;
 use pendula::isa::types::Reg;
+use pendula::layout::Layouts;
+use pendula::pisa;
 use pendula::values::{self, Place};
 use pendula::vm::{Config, Flags, Machine, Outcome};
-use pendula::{pisa, store};
 use serde_json::{Map, Value, json};
 
 use super::given::Given;
 use super::inputs::load;
-use super::save::{Files, Saved, Words, Writers};
+use super::save::{Asked, Files, Saved, Words, Writers};
 use super::tell::{Failure, Notes, Told, of_values};
-use super::{JsonItems, Progress, Steps, Table, Totals, plural};
-use crate::Status;
+use super::{JsonItems, Progress, Steps, Table, Totals, ended, plural};
 use crate::cli::Run;
-use crate::cmd::Intended;
-use crate::cmd::run::{self, ELEMENTS, State, counts_json, counts_text, imports_or_exports};
+use crate::cmd::run::{self, ELEMENTS, State, Wanted, results, shown};
+use crate::cmd::{Intended, as_json};
 use crate::drift::drift;
 use crate::outcome::{Stopped, flags_json, outcome_json, ran_by};
-use crate::report::{Reporter, print, to_json};
+use crate::report::{Reporter, print};
 use crate::session::{self, EVENTS, event_text};
+use crate::stats::{counts_json, counts_text};
+use crate::{Status, answer};
 
 /// What one item gives.
 #[derive(Default)]
@@ -52,10 +54,8 @@ struct Item {
 /// What is the same for all items.
 struct Common<'a> {
     args: &'a Run,
-    /// The variables of a program in Janus.
-    store: Option<&'a [Variable]>,
-    /// Whether the program was compiled from Nil or Janus.
-    compiled: bool,
+    /// The variables of a program in Janus, the arrays of one in Nil, and whether it is in one of these languages.
+    program: (Option<&'a [Variable]>, Layouts, bool),
     /// How many items there are.
     count: usize,
     places: Vec<Place>,
@@ -97,33 +97,25 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         }
         Ok::<(), anyhow::Error>(())
     })?;
-    let places: Vec<Place> = match loaded.variables() {
-        store if !args.show.is_empty() => {
-            args.show.iter().map(|name| store::find(module, store, name)).collect::<Result<_, _>>()?
-        }
-        Some(store) => store::places(module, store),
-        None if pisa::is_pisa(module) => pisa::labelled(module),
-        None => imports_or_exports(module, args.reverse),
+    let store = loaded.variables();
+    let places = results(args, &shown(args, module, store)?, module, store);
+    let layouts = Layouts::of(loaded.nil.as_ref());
+    let asked = Asked {
+        save: &args.many.save,
+        raw: args.hex,
+        json: args.json,
+        format: module.flags.format,
+        read: &inputs.files,
+        items: Some(inputs.count),
     };
-    if let (Some(stack), false) = (places.iter().find(|p| p.is_stack()), args.many.save.is_empty()) {
-        bail!("--save: `{}` is a stack, of another height in each item; name other results with --show", stack.name);
-    }
-    let saved = places.iter().map(|place| Saved::of(place, &loaded)).collect();
-    let dash = args.many.save.iter().any(|text| text == "-" || text.ends_with("=-"));
-    anyhow::ensure!(
-        !(dash && args.json),
-        "--json and `--save -` both write to standard output: name a file for the results"
-    );
-    let (files, writers) =
-        Files::new(&args.many.save, saved, args.hex, module.flags.format, &inputs.files, inputs.count)?;
+    let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, &layouts)).collect())?;
     // What is saved is not printed, too.
     let printed = (0..places.len()).filter(|n| !files.has(*n)).collect();
     let texts = shows(module).then(|| module.texts.clone().into());
-    let (store, count) = (loaded.variables(), inputs.count);
-    let compiled = loaded.nil.is_some();
-    let common = Common { args, store, compiled, count, places, printed, files, texts, totals: Mutex::default() };
-    let warnings: Vec<Value> = warnings.iter().map(|d| to_json(d, &loaded.sources)).collect();
-    let first = [("schema", json!(1)), ("diagnostics", Value::Array(warnings))];
+    let count = inputs.count;
+    let program = (store, layouts, loaded.nil.is_some());
+    let common = Common { args, program, count, places, printed, files, texts, totals: Mutex::default() };
+    let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
         start: batch.start().regs,
@@ -136,7 +128,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     };
     let progress = Progress::new(count);
     let results: usize = common.places.iter().map(|p| p.count() as usize).sum();
-    batch.stream(
+    let streamed = batch.stream(
         (count, inputs.part_size(results)),
         args.many.jobs,
         |items| inputs.part(items),
@@ -148,8 +140,11 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
             out
         },
         |items, given, found| output.part(items.start, given, found, &first),
-    )?;
+    );
     let elapsed = progress.finish();
+    if let Some(status) = ended(&mut output.json, streamed)? {
+        return Ok(status);
+    }
 
     let Output { json, mut notes, told, writers, .. } = output;
     writers.finish(&common.files)?;
@@ -159,7 +154,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         let stats = args
             .stats
             .then(|| ("stats", counts_json(counts, &module.code, &technology, elapsed, (config.engine, *ran))));
-        json.end(stats.as_slice())?;
+        json.end(stats.as_slice(), !told.failed, &answer::finished())?;
     } else {
         print(&notes.take(count))?;
         if args.stats {
@@ -308,7 +303,7 @@ impl Common<'_> {
         let mut json = Map::new();
         if out.ended && !room.is_short() {
             self.results(machine, &before, &mut out, &mut json);
-        } else if !room.is_short() && args.json && !self.compiled {
+        } else if !room.is_short() && args.json && !self.program.2 {
             // Compiled code may hold words elsewhere meanwhile than where they are at the end.
             json.extend(self.state(machine, &before).json);
         }
@@ -335,6 +330,7 @@ impl Common<'_> {
         }
         if args.json {
             json.insert("item".into(), json!(item));
+            json.insert("ok".into(), json!(!out.wrong && out.failure.is_none()));
             json.insert("outcome".into(), outcome_json(&outcome, machine, (args.given.max_steps, None)));
             json.insert("flags".into(), flags_json(machine));
             json.insert("ran_by".into(), json!(ran_by(machine)));
@@ -370,7 +366,8 @@ impl Common<'_> {
     /// The results as they are now.
     fn state(&self, machine: &Machine<'_>, before: &[u64; Reg::COUNT]) -> State {
         let shown: &[Place] = if self.args.show.is_empty() { &[] } else { &self.places };
-        State::of(machine, before, shown, self.store, self.args)
+        let (store, layouts, _) = &self.program;
+        State::of(machine, before, &Wanted { shown, store: *store, layouts, printed: None }, self.args)
     }
 
     /// Notes what a run has come to.

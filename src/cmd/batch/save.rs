@@ -1,18 +1,15 @@
-//! Results of a batch in files: `--save`.
+//! Results in files: `--save`. Of a batch, items lie along the first axis; of a single run the results have their own shape.
 
 use anyhow::{Context, bail, ensure};
-use pendula::arrays::{Column, NpyOutput, row_by_row};
-use pendula::compiler::lower::ArgumentKind;
-use pendula::compiler::nil::types::Type;
+use pendula::arrays::{Column, NpyOutput};
 use pendula::files::Output;
 use pendula::grad::names;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::num::{Env, Format};
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
+use pendula::layout::Layouts;
 use pendula::values::Place;
-
-use crate::cmd::Program;
 
 /// What stands for an integer, or for a raw word, of an item that has none.
 const MISSING: u64 = 1 << 63;
@@ -32,11 +29,13 @@ pub(crate) struct Saved {
     order: Vec<usize>,
     /// Whether its words are real and imaginary parts by turns.
     complex: bool,
+    /// Whether it is a stack of Janus.
+    stack: bool,
 }
 
 impl Saved {
     /// A place of a program, as an array of the shape that its argument has.
-    pub(crate) fn of(place: &Place, program: &Program) -> Saved {
+    pub(crate) fn of(place: &Place, layouts: &Layouts) -> Saved {
         let count = place.count() as usize;
         let labels = names(place);
         // A single word is no array.
@@ -48,25 +47,19 @@ impl Saved {
             shape,
             order: (0..count).collect(),
             complex: false,
+            stack: place.is_stack(),
         };
         if let Some(variable) = &place.variable {
             out.shape = variable.dims().iter().map(|n| *n as usize).collect();
             out.labels = elements(&place.name, variable.dims());
             return out;
         }
-        let Some(nil) = &program.nil else { return out };
-        let Some(argument) = nil.arguments.iter().find(|a| a.name == place.name) else { return out };
-        let ArgumentKind::Array { lens, words, .. } = &argument.kind else { return out };
-        let lens: Vec<usize> = lens.iter().map(|n| usize::try_from(*n).unwrap_or(0)).collect();
-        let elements: usize = lens.iter().product();
-        let per = words.len().checked_div(elements).unwrap_or(1);
-        let of_complex = |ty: &Type| matches!(ty, Type::Array { element, .. } if matches!(**element, Type::Complex(_)));
-        let owner = nil.parameters.iter().position(|p| p.contains(&place.name));
-        out.complex = per == 2 && owner.and_then(|n| nil.types.get(n)).is_some_and(of_complex);
-        out.order = row_by_row(&lens).into_iter().flat_map(|at| (0..per).map(move |n| at * per + n)).collect();
-        out.shape = lens;
-        if per > 1 && !out.complex {
-            out.shape.push(per);
+        let Some(layout) = layouts.get(place) else { return out };
+        out.complex = layout.complex;
+        out.order.clone_from(&layout.order);
+        out.shape.clone_from(&layout.lens);
+        if layout.per > 1 && !layout.complex {
+            out.shape.push(layout.per);
         }
         out
     }
@@ -87,7 +80,7 @@ impl Saved {
         let labels = words.iter().flat_map(|a| words.iter().map(move |b| format!("{name}[{a},{b}]"))).collect();
         let order = (0..words.len() * words.len()).collect();
         let shape = vec![words.len(); 2];
-        Saved { names: vec![name.to_string()], ty: Ty::F, labels, shape, order, complex: false }
+        Saved { names: vec![name.to_string()], ty: Ty::F, labels, shape, order, complex: false, stack: false }
     }
 
     /// With a further axis before its own, one place of which for each of the names that come before.
@@ -118,6 +111,60 @@ pub(crate) struct Files {
     files: Vec<(String, Vec<usize>)>,
     raw: bool,
     format: Format,
+    /// How many items there are; none of a single run.
+    items: Option<usize>,
+}
+
+/// The results by name.
+fn list(results: &[Saved]) -> String {
+    results.iter().filter_map(|r| r.names.last().cloned()).collect::<Vec<_>>().join(", ")
+}
+
+impl Asked<'_> {
+    /// Whether a file can hold these results.
+    fn fits(&self, text: &str, path: &str, which: &[usize], results: &[Saved]) -> anyhow::Result<()> {
+        let extension = std::path::Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
+        let nothing = || format!("--save {text}: the program has no results; name some with --show");
+        if path == "-" || extension.eq_ignore_ascii_case("csv") {
+            ensure!(
+                !(path == "-" && self.json),
+                "--json and `--save -` both write to standard output: name a file for the results"
+            );
+            ensure!(self.items.is_some() || !which.is_empty(), nothing());
+            if let (None, [one]) = (self.items, which) {
+                let Saved { names, shape, .. } = &results[*one];
+                ensure!(
+                    shape.len() < 3,
+                    "--save {text}: a .csv file has rows and columns, and `{}` has {} dimensions; save it as .npy",
+                    names[0],
+                    shape.len()
+                );
+            }
+        } else if extension.eq_ignore_ascii_case("npy") {
+            ensure!(!which.is_empty(), nothing());
+            ensure!(
+                which.len() == 1,
+                "--save {text}: a .npy file holds one result, and there are {}; say which, `NAME={path}`",
+                list(results)
+            );
+        } else {
+            bail!("--save {text}: files for results end in `.npy` or `.csv`, and `-` stands for standard output");
+        }
+        if let Some(stack) = which.iter().map(|n| &results[*n]).find(|r| r.stack) {
+            let name = &stack.names[0];
+            bail!(
+                "--save {text}: `{name}` is a stack, which has no certain length: `--json` gives it, and --show names other results"
+            );
+        }
+        let same = |input: &String| {
+            std::fs::canonicalize(input).ok().is_some_and(|a| std::fs::canonicalize(path).ok() == Some(a))
+        };
+        ensure!(
+            !self.read.iter().any(same),
+            "--save {text}: the file is read, too, and would be lost; give another one"
+        );
+        Ok(())
+    }
 }
 
 /// The files that are being written. They get their names in the end.
@@ -128,28 +175,35 @@ enum Writer {
     Npy(NpyOutput),
 }
 
+/// What is asked for of results.
+pub(crate) struct Asked<'a> {
+    /// The values of `--save`.
+    pub(crate) save: &'a [String],
+    /// Whether words are wanted as they are.
+    pub(crate) raw: bool,
+    /// Whether an object of JSON goes to standard output.
+    pub(crate) json: bool,
+    pub(crate) format: Format,
+    /// The files that are read.
+    pub(crate) read: &'a [String],
+    /// How many items there are; none of a single run.
+    pub(crate) items: Option<usize>,
+}
+
 impl Files {
-    /// What `--save` asks for, of these results. Sees that the files can be written before anything is run.
-    pub(crate) fn new(
-        save: &[String],
-        results: Vec<Saved>,
-        raw: bool,
-        format: Format,
-        read: &[String],
-        items: usize,
-    ) -> anyhow::Result<(Files, Writers)> {
+    /// What `--save` asks for, of these results; the places that they come from have as many. Sees that the files can be written before anything is run.
+    pub(crate) fn new(asked: &Asked<'_>, results: Vec<Saved>) -> anyhow::Result<(Files, Writers)> {
         let mut files: Vec<(String, Vec<usize>)> = Vec::new();
-        for text in save {
+        for text in asked.save {
             let named = text.split_once('=').filter(|(name, _)| {
                 // Names of gradients have a slash, and so have paths.
                 !name.is_empty() && (!name.contains('/') || results.iter().any(|r| r.names.iter().any(|n| n == name)))
             });
-            let list = || results.iter().filter_map(|r| r.names.last().cloned()).collect::<Vec<_>>().join(", ");
             let (which, path) = match named {
                 Some((name, path)) => {
                     let found = results.iter().position(|r| r.names.iter().any(|n| n == name.trim()));
                     let found = found.with_context(|| {
-                        let list = list();
+                        let list = list(&results);
                         let known = if list.is_empty() { String::new() } else { format!("; there are {list}") };
                         format!("--save {text}: there is no result `{name}`{known}; --show names others")
                     })?;
@@ -157,34 +211,12 @@ impl Files {
                 }
                 None => ((0..results.len()).collect(), text.as_str()),
             };
-            let extension = std::path::Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");
-            match extension.to_ascii_lowercase().as_str() {
-                "csv" => {}
-                _ if path == "-" => {}
-                "npy" => match which.len() {
-                    1 => {}
-                    0 => bail!("--save {text}: the program has no results; name some with --show"),
-                    _ => bail!(
-                        "--save {text}: a .npy file holds one result, and there are {}; say which, `NAME={path}`",
-                        list()
-                    ),
-                },
-                _ => bail!(
-                    "--save {text}: files for results end in `.npy` or `.csv`, and `-` stands for standard output"
-                ),
-            }
-            let same = |input: &String| {
-                std::fs::canonicalize(input).ok().is_some_and(|a| std::fs::canonicalize(path).ok() == Some(a))
-            };
-            ensure!(
-                !read.iter().any(same),
-                "--save {text}: the file is read, too, and would be lost; give another one"
-            );
+            asked.fits(text, path, &which, &results)?;
             ensure!(files.iter().all(|(other, _)| other != path), "--save {text}: the file is written already");
             files.push((path.to_string(), which));
         }
-        let files = Files { results, files, raw, format };
-        let begun = files.files.iter().map(|(path, which)| files.begin(path, which, items));
+        let files = Files { results, files, raw: asked.raw, format: asked.format, items: asked.items };
+        let begun = files.files.iter().map(|(path, which)| files.begin(path, which));
         let writers = begun.collect::<anyhow::Result<_>>()?;
         Ok((files, Writers(writers)))
     }
@@ -204,19 +236,25 @@ impl Files {
         self.results.iter().map(|r| r.order.len()).sum()
     }
 
-    fn begin(&self, path: &str, which: &[usize], items: usize) -> anyhow::Result<Writer> {
+    fn begin(&self, path: &str, which: &[usize]) -> anyhow::Result<Writer> {
         if is_csv(path) {
             let file = if path == "-" { Ok(Output::stdout()) } else { Output::create(path) };
             let file = file.with_context(|| format!("--save: cannot write {path}"))?;
             let mut file = csv::Writer::from_writer(file);
             let labels = which.iter().flat_map(|n| self.results[*n].labels.iter().map(String::as_str));
-            let header = std::iter::once("item").chain(labels).chain(["error"]);
-            file.write_record(header).with_context(|| format!("--save: cannot write {path}"))?;
+            let header: Vec<&str> = match self.items {
+                Some(_) => std::iter::once("item").chain(labels).chain(["error"]).collect(),
+                None if which.len() > 1 => labels.collect(),
+                // An array by itself, which is read again as it was.
+                None => Vec::new(),
+            };
+            if !header.is_empty() {
+                file.write_record(header).with_context(|| format!("--save: cannot write {path}"))?;
+            }
             return Ok(Writer::Csv(Box::new(file)));
         }
         let Saved { shape, complex, .. } = &self.results[which[0]];
-        let mut lens = vec![items];
-        lens.extend(shape);
+        let mut lens: Vec<usize> = self.items.into_iter().chain(shape.iter().copied()).collect();
         if self.raw && *complex {
             lens.push(2);
         }
@@ -284,13 +322,32 @@ fn rows(
     begin: usize,
     items: &[Result<&Words, String>],
 ) -> anyhow::Result<()> {
+    let text = |words: &Words, n: usize, at: usize| files.text(words[n][at], files.results[n].ty);
+    if let (None, [Ok(words)]) = (files.items, items) {
+        let Saved { shape, order, complex, .. } = &files.results[which[0]];
+        // Of several results a single row, as an item of a batch has.
+        let width = match (which.len(), &shape[..]) {
+            (1, [_]) => 1,
+            (1, [_, columns, ..]) => *columns,
+            _ => usize::MAX,
+        };
+        let width = width.saturating_mul(if *complex { 2 } else { 1 });
+        let cells: Vec<String> = match which {
+            [one] => order.iter().map(|at| text(words, *one, *at)).collect(),
+            _ => which.iter().flat_map(|n| (0..words[*n].len()).map(|at| text(words, *n, at))).collect(),
+        };
+        for row in cells.chunks(width.max(1)) {
+            file.write_record(row)?;
+        }
+        return Ok(());
+    }
     let width: usize = which.iter().map(|n| files.results[*n].labels.len()).sum();
     for (n, result) in items.iter().enumerate() {
         let mut record = vec![(begin + n).to_string()];
         match result {
             Ok(words) => {
                 for n in which {
-                    record.extend(words[*n].iter().map(|w| files.text(*w, files.results[*n].ty)));
+                    record.extend((0..words[*n].len()).map(|at| text(words, *n, at)));
                 }
                 record.push(String::new());
             }

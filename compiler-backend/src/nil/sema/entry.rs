@@ -507,6 +507,8 @@ fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &m
             let Some(t) = types.first().copied().filter(|t| types.iter().all(|u| u == t)) else {
                 return Err(wrong("arrays of structs with fields of several types cannot be given"));
             };
+            let apart = parts_apart(lens, items, usize::from(*dims), per);
+            let (lens, items) = apart.as_ref().map_or((&lens[..], &items[..]), |(lens, items)| (lens, items));
             if lens.len() != usize::from(*dims) {
                 return Err(wrong(&format!("it has {}", plural(lens.len(), "dimension"))));
             }
@@ -565,6 +567,18 @@ fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &m
         (_, None) => return Err(wrong("it has no value")),
     }
     Ok(())
+}
+
+/// An array whose elements have several parts may be given with a dimension more, as files and JSON have it: the array by itself, its elements' parts
+/// side by side.
+fn parts_apart(lens: &[usize], items: &[Number], dims: usize, per: usize) -> Option<(Vec<usize>, Vec<Number>)> {
+    let (last, lens) = lens.split_last()?;
+    let count: usize = lens.iter().product();
+    if lens.len() != dims || per < 2 || *last != per || items.len() != count * per {
+        return None;
+    }
+    let elements = (0..count).flat_map(|at| (0..per).filter_map(move |part| items.get(at + part * count).cloned()));
+    Some((lens.to_vec(), elements.collect()))
 }
 
 /// The logarithm of a number's magnitude as a double, and whether it is negative. `exp(…)` gives the logarithm itself.

@@ -1,0 +1,99 @@
+//! The objects of `--json`: what each has, whatever the command, and how arrays stand in them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pendula::layout::Layout;
+use serde_json::{Map, Value, json};
+
+use crate::report::{Reporter, complaint, print_json};
+
+/// The number of every schema. It is raised for a key that means something else, or is gone.
+const VERSION: u32 = 1;
+
+/// Whether an object has been begun that is printed part by part.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// An object has been begun: no other one can be printed.
+pub(crate) fn begun() {
+    BEGUN.store(true, Ordering::Relaxed);
+}
+
+/// The name and the version of what a command answers.
+pub(crate) fn schema(reporter: &Reporter) -> Value {
+    json!(match reporter.command() {
+        "" => format!("pendula/{VERSION}"),
+        command => format!("pendula.{command}/{VERSION}"),
+    })
+}
+
+/// The outcome of a command that has done what it is for.
+pub(crate) fn finished() -> Value {
+    json!({ "kind": "finished" })
+}
+
+/// The outcome of a command that could not do what it is for, for this reason.
+pub(crate) fn failed(error: &anyhow::Error) -> Value {
+    let (message, code, help) = complaint(error);
+    json!({ "kind": "failed", "message": message, "code": code, "help": help })
+}
+
+/// Prints the answer of a command; `ok` is whether its exit status is 0.
+pub(crate) fn answer(reporter: &Reporter, ok: bool, outcome: Value, rest: Map<String, Value>) -> std::io::Result<()> {
+    let mut object = Map::new();
+    object.insert("diagnostics".into(), json!([]));
+    object.extend(rest);
+    object.insert("schema".into(), schema(reporter));
+    object.insert("ok".into(), json!(ok));
+    object.insert("outcome".into(), outcome);
+    print_json(&Value::Object(object))
+}
+
+/// What an object holds.
+pub(crate) fn fields(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(fields) => fields,
+        value => Map::from_iter([("value".to_string(), value)]),
+    }
+}
+
+/// Tells why a command failed: as JSON on standard output where that is asked for, else on standard error.
+pub(crate) fn failure(reporter: &Reporter, error: &anyhow::Error) {
+    let json = reporter.is_json() && !BEGUN.load(Ordering::Relaxed);
+    if !(json && answer(reporter, false, failed(error), Map::new()).is_ok()) {
+        reporter.failure(error);
+    }
+}
+
+/// The same of what the command line's parser says.
+pub(crate) fn usage(reporter: &Reporter, said: &str) -> std::io::Result<()> {
+    let said = said.trim().strip_prefix("error: ").unwrap_or(said.trim());
+    let (message, help) = said.split_once("\n\n").unwrap_or((said, ""));
+    let help = (!help.is_empty()).then(|| help.trim());
+    let outcome = json!({ "kind": "failed", "message": message.trim(), "code": null, "help": help });
+    answer(reporter, false, outcome, Map::new())
+}
+
+/// The elements of an array with these lengths, as arrays of arrays.
+pub(crate) fn nested(lens: &[usize], list: &[Value]) -> Value {
+    match lens {
+        [] => list.first().cloned().unwrap_or_default(),
+        [n, rest @ ..] => {
+            let size: usize = rest.iter().product();
+            (0..*n).map(|i| nested(rest, list.get(i * size..(i + 1) * size).unwrap_or(&[]))).collect()
+        }
+    }
+}
+
+/// The words of an array, row by row, as `--args` reads them again.
+pub(crate) fn array(layout: &Layout, words: &[Value]) -> Value {
+    let word = |at: &usize| words.get(*at).cloned().unwrap_or_default();
+    let in_order: Vec<Value> = layout.order.iter().map(word).collect();
+    let elements: Vec<Value> = match layout.per {
+        0 | 1 => in_order,
+        _ if layout.complex => {
+            in_order.as_chunks::<2>().0.iter().map(|[re, im]| json!({ "re": re, "im": im })).collect()
+        }
+        per => in_order.chunks(per).map(|parts| Value::Array(parts.to_vec())).collect(),
+    };
+    nested(&layout.lens, &elements)
+}

@@ -1,0 +1,263 @@
+//! Arrays that a few characters stand for, as a user of Julia writes them: `zeros(2,3)`, `fill(0.5,4)`, `1:10`, `range(0,1,length=11)`.
+
+use pendula_compiler::nil::sema::{Argument, Number};
+
+use super::{ArgumentError, Reader, split};
+
+/// The functions that make arrays, as a message lists them.
+const FUNCTIONS: &str = "zeros, ones, fill, range and collect";
+
+/// The most digits of the numbers of a range: with these, its elements are computed exactly.
+const DIGITS: usize = 18;
+
+/// The digits of an element of a range that is no finite decimal number: more than any type of number tells apart.
+const SIGNIFICANT: usize = 30;
+
+impl Reader {
+    /// The array that a text stands for, if it is a range or calls a function that makes one.
+    pub(super) fn made(&self, text: &str, depth: u32) -> Result<Option<Argument>, ArgumentError> {
+        let Some((name, inner)) = call(text) else {
+            let parts = split(text, ':')?;
+            return if parts.len() > 1 { self.colons(text, &parts).map(Some) } else { Ok(None) };
+        };
+        let fail = |why: String| Err(ArgumentError::new(text, why));
+        match name {
+            // A number by its logarithm.
+            "exp" => Ok(None),
+            "zeros" => self.filled(text, &Number::Float(0.0), inner).map(Some),
+            "ones" => self.filled(text, &Number::Float(1.0), inner).map(Some),
+            "fill" => {
+                let (value, lengths) = inner.split_once(',').unwrap_or((inner, ""));
+                let value = value.trim();
+                if !matches!(value, "true" | "false") && value.parse::<f64>().is_err() {
+                    return fail(format!("`{value}` is no number: `fill(0.5, 2, 3)`"));
+                }
+                self.filled(text, &Number::Text(value.to_string()), lengths).map(Some)
+            }
+            "range" => self.range(text, inner).map(Some),
+            "collect" => match self.one(inner.trim(), depth + 1)? {
+                array @ Argument::Array(..) => Ok(Some(array)),
+                Argument::Number(_) | Argument::Tuple(_) => {
+                    fail("`collect` takes a range, `collect(1:10)`".to_string())
+                }
+            },
+            _ => fail(format!("there is no function `{name}` here; there are {FUNCTIONS}")),
+        }
+    }
+
+    /// An array of equal elements, whose type is the parameter's.
+    fn filled(&self, text: &str, value: &Number, lengths: &str) -> Result<Argument, ArgumentError> {
+        let fail = |why: String| Err(ArgumentError::new(text, why));
+        let lengths = lengths.trim();
+        let lengths = lengths.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(lengths).trim();
+        if lengths.is_empty() {
+            return fail("its lengths are missing: `zeros(3)`, `zeros(2,3)`, `fill(0.5,3)`".to_string());
+        }
+        let (mut shape, mut count) = (Vec::new(), 1_u64);
+        for part in split(lengths, ',')? {
+            let part = part.trim();
+            let Ok(length) = part.replace('_', "").parse::<u64>() else {
+                return match part.starts_with(char::is_uppercase) {
+                    true => fail(format!(
+                        "the elements' type is the parameter's, or given by `--types`: leave out `{part}`"
+                    )),
+                    false => fail(format!("`{part}` is no length: lengths are whole numbers from 0 on")),
+                };
+            };
+            count = count.saturating_mul(length);
+            // Beyond all budgets where it is no `usize`.
+            shape.push(usize::try_from(length).unwrap_or(usize::MAX));
+        }
+        if shape.len() > 3 {
+            return fail("an array has three dimensions at most".to_string());
+        }
+        self.makes(text, count)?;
+        let count: usize = shape.iter().product();
+        Ok(Argument::Array(shape, vec![value.clone(); count]))
+    }
+
+    /// `1:10`, `0:0.1:1`.
+    fn colons(&self, text: &str, parts: &[&str]) -> Result<Argument, ArgumentError> {
+        let parts = parts.iter().map(|part| bound(text, part)).collect::<Result<Vec<_>, _>>()?;
+        match parts[..] {
+            [start, stop] => self.steps(text, start, ONE, stop),
+            [start, step, stop] => self.steps(text, start, step, stop),
+            _ => Err(ArgumentError::new(text, "a range is `start:stop` or `start:step:stop`")),
+        }
+    }
+
+    /// `range(1, 10)`, `range(0, 1, length=11)`, `range(0, 1; step=0.1)`, `range(0, step=0.1, length=11)`.
+    fn range(&self, text: &str, inner: &str) -> Result<Argument, ArgumentError> {
+        let fail = |why: String| ArgumentError::new(text, why);
+        let names = ["start", "stop", "length", "step"];
+        let mut given: [Option<&str>; 4] = [None; 4];
+        let mut positional = 0;
+        for part in split(inner, ';')? {
+            for part in split(part, ',')? {
+                let named = part.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+                let (name, value) = match named {
+                    Some(named) => named,
+                    None => {
+                        positional += 1;
+                        (names.get(positional - 1).copied().filter(|_| positional < 4).unwrap_or(""), part.trim())
+                    }
+                };
+                let slot = names.iter().position(|n| *n == name);
+                let slot = slot.ok_or_else(|| match named {
+                    Some(_) => fail(format!("`range` has no `{name}`; it has start, stop, length and step")),
+                    None => fail("`range` takes start, stop and length".to_string()),
+                })?;
+                given[slot] = Some(value);
+            }
+        }
+        let [start, stop, length, step] = given;
+        let number = |value: Option<&str>| value.map(|value| bound(text, value)).transpose();
+        let length = match length.map(|length| (length, length.replace('_', "").parse::<u64>())) {
+            Some((_, Ok(length))) => Some(length),
+            Some((length, Err(_))) => return Err(fail(format!("length is a whole number, not `{length}`"))),
+            None => None,
+        };
+        match (number(start)?, number(stop)?, length, number(step)?) {
+            (Some(start), Some(stop), None, step) => self.steps(text, start, step.unwrap_or(ONE), stop),
+            (Some(start), None, Some(length), step) => {
+                let step = step.unwrap_or(ONE);
+                let (places, [start, step, _]) = aligned(text, [start, step, ONE])?;
+                let whole = start.whole && step.whole;
+                self.elements(text, length, whole, |i| (start.digits + i * step.digits, 1, places))
+            }
+            (Some(start), Some(stop), Some(length), None) => {
+                let (places, [start, stop, _]) = aligned(text, [start, stop, ONE])?;
+                let gaps = i128::from(length) - 1;
+                if gaps == 0 && start.digits != stop.digits {
+                    return Err(fail("its only element cannot be both its start and its stop".to_string()));
+                }
+                let last = gaps.max(1);
+                self.elements(text, length, false, |i| (start.digits * (last - i) + stop.digits * i, last, places))
+            }
+            _ => Err(fail("a range has a start, and of stop, length and step one or two: `range(1, 10)`, `range(0, 1, length=11)`".to_string())),
+        }
+    }
+
+    /// From a number in equal steps, up to another at most.
+    fn steps(&self, text: &str, start: Decimal, step: Decimal, stop: Decimal) -> Result<Argument, ArgumentError> {
+        let (places, [start, step, stop]) = aligned(text, [start, step, stop])?;
+        if step.digits == 0 {
+            return Err(ArgumentError::new(text, "its step is 0"));
+        }
+        let far = (stop.digits - start.digits) * step.digits.signum();
+        let count = if far < 0 { 0 } else { u64::try_from(far / step.digits.abs() + 1).unwrap_or(u64::MAX) };
+        let whole = start.whole && step.whole;
+        self.elements(text, count, whole, |i| (start.digits + i * step.digits, 1, places))
+    }
+
+    /// Elements by their numbers: each a numerator and a denominator, and how many places of the numerator stand behind the point.
+    fn elements(
+        &self,
+        text: &str,
+        count: u64,
+        whole: bool,
+        element: impl Fn(i128) -> (i128, i128, u32),
+    ) -> Result<Argument, ArgumentError> {
+        self.makes(text, count)?;
+        let numbers: Vec<Number> = (0..i128::from(count))
+            .map(|i| {
+                let (numerator, denominator, places) = element(i);
+                match i64::try_from(numerator) {
+                    Ok(k) if whole && places == 0 => Number::Int(k),
+                    _ => Number::Text(quotient(numerator, denominator, places)),
+                }
+            })
+            .collect();
+        Ok(Argument::Array(vec![numbers.len()], numbers))
+    }
+}
+
+/// A decimal number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Decimal {
+    /// Its digits, with its sign.
+    digits: i128,
+    /// How many of them stand behind the point.
+    places: u32,
+    /// Whether it is written as an integer.
+    whole: bool,
+}
+
+const ONE: Decimal = Decimal { digits: 1, places: 0, whole: true };
+
+/// A function's name and what stands in its parentheses.
+fn call(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.split_once('(')?;
+    let is_name = name.starts_with(char::is_alphabetic) && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    rest.strip_suffix(')').filter(|_| is_name).map(|inner| (name, inner))
+}
+
+/// The number that a text is, if it is one of few digits.
+fn decimal(text: &str) -> Option<Decimal> {
+    let (negative, plain) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mantissa, exponent) = match plain.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (plain, 0),
+    };
+    let (before, behind) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: String = before.chars().chain(behind.chars()).filter(|c| *c != '_').collect();
+    if digits.is_empty() || digits.len() > DIGITS || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let places = i32::try_from(behind.len()).ok()?.checked_sub(exponent)?;
+    if places.unsigned_abs() as usize > DIGITS {
+        return None;
+    }
+    let digits = digits.parse::<i128>().ok()? * if negative { -1 } else { 1 };
+    let (digits, places) = match u32::try_from(places) {
+        Ok(places) => (digits, places),
+        Err(_) => (digits * 10_i128.pow(places.unsigned_abs()), 0),
+    };
+    Some(Decimal { digits, places, whole: !plain.contains(['.', 'e', 'E']) })
+}
+
+/// A number that a range is made of.
+fn bound(text: &str, part: &str) -> Result<Decimal, ArgumentError> {
+    let part = part.trim();
+    decimal(part).ok_or_else(|| {
+        let why = format!("`{part}` is no number of at most {DIGITS} digits, of which ranges are made");
+        ArgumentError::new(text, why)
+    })
+}
+
+/// The same numbers with as many places behind the point each, and how many these are.
+fn aligned(text: &str, all: [Decimal; 3]) -> Result<(u32, [Decimal; 3]), ArgumentError> {
+    let places = all.iter().map(|d| d.places).max().unwrap_or(0);
+    let out = all.map(|d| Decimal { digits: d.digits.saturating_mul(10_i128.pow(places - d.places)), places, ..d });
+    // So many that products with how many elements there are fit.
+    if out.iter().any(|d| d.digits.unsigned_abs() >= 10_u128.pow(2 * DIGITS as u32 - 8)) {
+        return Err(ArgumentError::new(text, "its numbers are too far apart in size"));
+    }
+    Ok((places, out))
+}
+
+/// A quotient as text, the last `places` digits of its numerator behind the point: exact where it is a finite decimal number, else to more digits than
+/// any type of number tells apart.
+fn quotient(numerator: i128, denominator: i128, places: u32) -> String {
+    let (size, denominator) = (numerator.unsigned_abs(), denominator.unsigned_abs().max(1));
+    let places = places as usize;
+    let digits = format!("{:0>width$}", size / denominator, width = places + 1);
+    let (before, behind) = digits.split_at(digits.len() - places);
+    let mut out = format!("{}{before}.{behind}", if numerator < 0 { "-" } else { "" });
+    let mut rest = size % denominator;
+    let mut significant = digits.trim_start_matches('0').len();
+    while rest != 0 && significant < SIGNIFICANT {
+        rest *= 10;
+        let digit = (rest / denominator) as u8;
+        rest %= denominator;
+        significant += usize::from(significant > 0 || digit != 0);
+        out.push(char::from(b'0' + digit));
+    }
+    if out.ends_with('.') {
+        out.push('0');
+    }
+    out
+}

@@ -1,0 +1,81 @@
+//! What the words of a place are in the source: an array's lengths, and which word is which element of it.
+
+use pendula_compiler::lower::ArgumentKind;
+use pendula_compiler::nil::types::Type;
+use pendula_isa::types::Ty;
+
+use crate::arrays::row_by_row;
+use crate::load::Nil;
+use crate::values::Place;
+
+/// How an array's elements lie in its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The lengths of its dimensions.
+    pub lens: Vec<usize>,
+    /// How many words an element has.
+    pub per: usize,
+    /// Whether these are the real and the imaginary part of a complex number.
+    pub complex: bool,
+    /// Which word comes at which place where elements stand row by row: `A[i,j]` before `A[i,j+1]`.
+    pub order: Vec<usize>,
+}
+
+impl Layout {
+    /// One of an array whose elements of so many words lie column by column.
+    fn of(lens: Vec<usize>, words: usize, complex: bool) -> Layout {
+        let elements: usize = lens.iter().product();
+        let per = words.checked_div(elements).unwrap_or(1);
+        let order = row_by_row(&lens).into_iter().flat_map(|at| (0..per).map(move |n| at * per + n)).collect();
+        Layout { lens, per, complex: complex && per == 2, order }
+    }
+}
+
+/// The layouts of the arrays that a program in Nil has for arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Layouts(Vec<(String, Layout)>);
+
+impl Layouts {
+    /// Those of a program; none where it is in another language.
+    pub fn of(nil: Option<&Nil>) -> Layouts {
+        let Some(nil) = nil else { return Layouts::default() };
+        let one = |a: &pendula_compiler::lower::Argument| match &a.kind {
+            ArgumentKind::Array { lens, words, .. } => {
+                let lens = lens.iter().map(|n| usize::try_from(*n).unwrap_or(0)).collect();
+                let layout = Layout::of(lens, words.len(), is_complex(nil, &a.name));
+                Some((a.name.clone(), layout))
+            }
+            ArgumentKind::Word { .. } | ArgumentKind::Constant(_) => None,
+        };
+        Layouts(nil.arguments.iter().filter_map(one).collect())
+    }
+
+    /// That of a place, if it is a whole array: by its name, with or without how it is read (`x.f`).
+    pub fn get(&self, place: &Place) -> Option<&Layout> {
+        let find = |name: &str| self.0.iter().find(|(n, _)| n == name).map(|(_, layout)| layout);
+        let letter = |suffix: &str| suffix.len() == 1 && suffix.chars().all(|c| Ty::from_letter(c).is_some());
+        let read = place.name.rsplit_once('.').filter(|(_, suffix)| letter(suffix));
+        find(&place.name).or_else(|| read.and_then(|(name, _)| find(name)))
+    }
+}
+
+/// Whether the elements of the array that goes by a name are complex.
+fn is_complex(nil: &Nil, name: &str) -> bool {
+    let owner = nil.parameters.iter().position(|symbols| symbols.iter().any(|s| s == name));
+    let begin = name.split('.').next().unwrap_or(name);
+    owner.and_then(|n| nil.types.get(n)).and_then(|ty| element(ty, begin, name)).is_some_and(is_pair)
+}
+
+fn is_pair(ty: &Type) -> bool {
+    matches!(ty, Type::Complex(_))
+}
+
+/// The type of the elements of the array named `wanted`, within a value of a type that is named `name`.
+fn element<'t>(ty: &'t Type, name: &str, wanted: &str) -> Option<&'t Type> {
+    match ty {
+        Type::Array { element, .. } => (name == wanted).then_some(element),
+        Type::Struct(s) => s.fields.iter().find_map(|(field, ty)| element(ty, &format!("{name}.{field}"), wanted)),
+        Type::Tuple(parts) => (1..).zip(parts).find_map(|(n, ty)| element(ty, &format!("{name}.{n}"), wanted)),
+        Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } | Type::Function(_) => None,
+    }
+}

@@ -1,0 +1,456 @@
+//! Programs from Rust in one call: from a file, or a text, to values.
+//!
+//! ```
+//! # fn main() -> Result<(), pendula::Error> {
+//! let program = pendula::text("norm.nil", "@i function f(y!, x)\n    for i = 1:length(x)\n        y! += x[i] * x[i]\n    end\nend\n");
+//! let run = program.run((0.0, [3.0, 4.0]))?;
+//! assert_eq!(run.get::<f64>("y!")?, 25.0);
+//! let gradient = program.grad((0.0, [3.0, 4.0]))?;
+//! assert_eq!(gradient.get::<Vec<f64>>("x")?, [6.0, 8.0]);
+//! # Ok(())
+//! # }
+//! ```
+
+use std::cell::RefCell;
+use std::fmt;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pendula_asm::assemble;
+use pendula_asm::check::check;
+use pendula_asm::diagnostic::{Diagnostic, Severity, Sources};
+use pendula_compiler::compile;
+use pendula_compiler::nil::sema::Argument;
+use pendula_isa::budget::Budget;
+use pendula_isa::counts::Direction;
+use pendula_isa::num::Format;
+use pendula_isa::text::number;
+use pendula_vm::{self as vm, Config, Engine, Event, Machine, Outcome};
+
+use crate::grad::{self, GradError};
+use crate::load::{self, FileKind, Loaded};
+use crate::report::Reporter;
+use crate::stopped::{self, Stopped};
+use crate::{store, values};
+
+mod error;
+mod given;
+mod results;
+mod value;
+
+pub use error::{Error, ErrorKind};
+pub use given::Arguments;
+pub use results::{Gradients, Run};
+pub use value::{Array, Number, Value};
+
+use given::Kind;
+use results::Names;
+
+/// A program and how it is to be run. What is not asked for is as with the command line. It keeps the program as it was compiled last, so each thread
+/// has its own.
+pub struct Program {
+    name: String,
+    bytes: Vec<u8>,
+    compiler: compile::Options,
+    config: Config,
+    checks: bool,
+    max_steps: Option<u64>,
+    set: Vec<(String, Value)>,
+    input: Vec<i64>,
+    output: Vec<i64>,
+    show: Vec<String>,
+    grad: grad::Options,
+    /// The program as it was compiled last, and for arguments of which kinds.
+    built: RefCell<Option<(Vec<Kind>, Rc<Built>)>>,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Reads the file of a program: of whatever language it is, or an object.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn load(path: impl AsRef<Path>) -> Result<Program, Error> {
+    let name = path.as_ref().display().to_string();
+    let bytes = load::read_source(&name, &Budget::default()).map_err(|e| Error::failed(ErrorKind::File, e))?;
+    Ok(Program::new(name, bytes))
+}
+
+/// A program by its text. Its language is told by the ending of the name, `.nil`, `.ja`, `.rasm` or `.pisa`, else by what it says; messages call it by
+/// that name.
+pub fn text(name: impl Into<String>, text: impl Into<String>) -> Program {
+    Program::new(name.into(), text.into().into_bytes())
+}
+
+/// A program that is ready to run.
+struct Built {
+    program: vm::Program,
+    sources: Sources,
+    warnings: Vec<Diagnostic>,
+    nil: Option<load::Nil>,
+}
+
+/// A machine at its start, and what it shows on its way.
+struct Begun<'p> {
+    machine: Machine<'p>,
+    /// The data that it begins with.
+    data: Vec<u64>,
+    shown: Arc<Mutex<Vec<String>>>,
+}
+
+impl Program {
+    fn new(name: String, bytes: Vec<u8>) -> Program {
+        Program {
+            name,
+            bytes,
+            compiler: compile::Options::default(),
+            config: Config::default(),
+            checks: true,
+            max_steps: None,
+            set: Vec::new(),
+            input: Vec::new(),
+            output: Vec::new(),
+            show: Vec::new(),
+            grad: grad::Options::default(),
+            built: RefCell::new(None),
+        }
+    }
+
+    /// The same with another way of being compiled.
+    fn compiled_by(mut self, change: impl FnOnce(&mut compile::Options)) -> Program {
+        change(&mut self.compiler);
+        self.built = RefCell::new(None);
+        self
+    }
+
+    /// The function of a program in Nil where runs begin, instead of its last one.
+    #[must_use]
+    pub fn entry(self, name: &str) -> Program {
+        self.compiled_by(|options| options.entry = Some(name.to_string()))
+    }
+
+    /// The types of its parameters, where values do not tell them: `["Fixed", "Vector{Fixed}"]`.
+    #[must_use]
+    pub fn types<'t>(self, types: impl IntoIterator<Item = &'t str>) -> Program {
+        let types = types.into_iter().map(str::to_string).collect();
+        self.compiled_by(|options| options.types = types)
+    }
+
+    /// The format of fixed-point numbers.
+    #[must_use]
+    pub fn format(self, format: Format) -> Program {
+        self.compiled_by(|options| options.format = Some(format))
+    }
+
+    /// How the compiler reads and improves the program; arguments among these options are not taken.
+    #[must_use]
+    pub fn compiler(self, options: compile::Options) -> Program {
+        self.compiled_by(|own| *own = options)
+    }
+
+    /// What runs it.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Program {
+        self.config.engine = engine;
+        self.compiled_by(|options| options.native = engine == Engine::Native)
+    }
+
+    /// How the machine runs: its memory, infinities, traps.
+    #[must_use]
+    pub fn machine(self, config: Config) -> Program {
+        let engine = config.engine;
+        Program { config, ..self }.engine(engine)
+    }
+
+    /// Whether `assert` and its kin are checked.
+    #[must_use]
+    pub fn checks(self, checks: bool) -> Program {
+        Program { checks, ..self }.compiled_by(|_| ())
+    }
+
+    /// How many instructions a run may take, forward and backward together.
+    #[must_use]
+    pub fn max_steps(self, steps: u64) -> Program {
+        Program { max_steps: Some(steps), ..self }
+    }
+
+    /// Sets a data symbol, a variable or a register before each run: `set("n", 20)`.
+    #[must_use]
+    pub fn set(mut self, name: &str, value: impl Into<Value>) -> Program {
+        self.set.push((name.to_string(), value.into()));
+        self
+    }
+
+    /// The words of the input tape.
+    #[must_use]
+    pub fn input(self, words: &[i64]) -> Program {
+        Program { input: words.to_vec(), ..self }
+    }
+
+    /// For [`Program::reverse`]: the words that a run forward emits, in their order.
+    #[must_use]
+    pub fn output(self, words: &[i64]) -> Program {
+        Program { output: words.to_vec(), ..self }
+    }
+
+    /// Gives these, too: registers (`r3`, `r3.q`), data symbols and elements of them.
+    #[must_use]
+    pub fn show<'n>(self, names: impl IntoIterator<Item = &'n str>) -> Program {
+        Program { show: names.into_iter().map(str::to_string).collect(), ..self }
+    }
+
+    /// What gradients are of, by name.
+    #[must_use]
+    pub fn loss(mut self, name: &str) -> Program {
+        self.grad.loss = Some(name.to_string());
+        self
+    }
+
+    /// With respect to what.
+    #[must_use]
+    pub fn wrt<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Program {
+        self.grad.wrt = names.into_iter().map(str::to_string).collect();
+        self
+    }
+
+    /// Second derivatives, too.
+    #[must_use]
+    pub fn hessian(mut self) -> Program {
+        self.grad.hessian = true;
+        self
+    }
+
+    /// The gradient of every element of the loss.
+    #[must_use]
+    pub fn jacobian(mut self) -> Program {
+        self.grad.jacobian = true;
+        self
+    }
+
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// A program that is wrong, arguments that do not fit, a run that stops.
+    pub fn run(&self, arguments: impl Arguments) -> Result<Run, Error> {
+        self.go(arguments, &[Direction::Forward])
+    }
+
+    /// Runs it backward: from results to arguments.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn reverse(&self, arguments: impl Arguments) -> Result<Run, Error> {
+        self.go(arguments, &[Direction::Backward])
+    }
+
+    /// Runs it there and back; [`Run::restored`] tells whether that restored every bit.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn round_trip(&self, arguments: impl Arguments) -> Result<Run, Error> {
+        self.go(arguments, &[Direction::Forward, Direction::Backward])
+    }
+
+    /// Differentiates it.
+    ///
+    /// # Errors
+    /// As [`Program::run`]; a program that has no gradient, or whose derivatives overflow.
+    pub fn grad(&self, arguments: impl Arguments) -> Result<Gradients, Error> {
+        let arguments = arguments.arguments(&self.compiler.budget)?;
+        let built = self.built(&arguments)?;
+        let names = Names::of(built.program.module(), built.nil.as_ref());
+        let mut begun = self.begun(&built, &arguments)?;
+        let mut left = self.max_steps;
+        let run = |machine: &mut Machine<'_>| match within(machine, &mut left) {
+            Outcome::Finished => Ok(()),
+            outcome => Err(outcome),
+        };
+        let options = grad::with_defaults(&self.grad, built.program.module(), built.nil.as_ref());
+        let found = grad::grad(&mut begun.machine, &options, run);
+        let report = found.map_err(|e| self.no_gradient(&built, &begun, e))?;
+        Ok(names.gradients(report, begun.machine.env()))
+    }
+
+    /// What there is to say of the program without running it: warnings, and what the checker finds. A program in Nil whose parameters have no types
+    /// is looked at for these arguments.
+    ///
+    /// # Errors
+    /// A program that is wrong.
+    pub fn check(&self, arguments: impl Arguments) -> Result<Vec<Diagnostic>, Error> {
+        let built = self.built(&arguments.arguments(&self.compiler.budget)?)?;
+        let mut out = built.warnings.clone();
+        if built.nil.is_none() {
+            let module = built.program.module();
+            out.extend(check(module).iter().map(|f| crate::trapped::finding(f, module, &built.sources)));
+        }
+        if out.iter().any(|d| d.severity == Severity::Error) {
+            return Err(Error::told(ErrorKind::Program, out, &built.sources));
+        }
+        Ok(out)
+    }
+
+    /// The program for such arguments: it is compiled anew only for others.
+    fn built(&self, arguments: &[Argument]) -> Result<Rc<Built>, Error> {
+        let kinds: Vec<Kind> = arguments.iter().map(Kind::of).collect();
+        if let Some((own, built)) = &*self.built.borrow()
+            && *own == kinds
+        {
+            return Ok(Rc::clone(built));
+        }
+        let built = Rc::new(self.build(arguments)?);
+        *self.built.borrow_mut() = Some((kinds, Rc::clone(&built)));
+        Ok(built)
+    }
+
+    fn build(&self, arguments: &[Argument]) -> Result<Built, Error> {
+        let kind = load::kind_of(&self.name, &self.bytes);
+        if kind != FileKind::Nil && !arguments.is_empty() {
+            let what = kind.name();
+            let message = format!("arguments are for programs in Nil, and {} is {what}: use `set`", self.name);
+            return Err(Error::argument(&message));
+        }
+        let nil = compile::Options { arguments: arguments.to_vec(), ..self.compiler.clone() };
+        let loaded = load::load_bytes(&self.name, self.bytes.clone(), &assemble::Options::default(), &nil);
+        let Loaded { module, diagnostics, sources, nil } = loaded.map_err(|e| Error::failed(ErrorKind::File, e))?;
+        let Some(module) = module else { return Err(Error::told(ErrorKind::Program, diagnostics, &sources)) };
+        let mut program = vm::Program::new(module, self.checks).map_err(|error| {
+            let d = Diagnostic::error(error.code(), format!("{}: {error}", self.name)).help(error.help());
+            Error::told(ErrorKind::Program, vec![d], &sources)
+        })?;
+        if let Some(nil) = nil.as_ref().filter(|_| self.config.engine == Engine::Native) {
+            // Where the whole cannot be had in C, its parts are.
+            if let Err(error) = crate::native::attach(&mut program, nil, self.compiler.fast_float) {
+                tracing::info!("not run as a whole: {error}");
+            }
+        }
+        Ok(Built { program, sources, warnings: diagnostics, nil })
+    }
+
+    /// A machine at its start.
+    fn begun<'p>(&self, built: &'p Built, arguments: &[Argument]) -> Result<Begun<'p>, Error> {
+        let module = built.program.module();
+        let machine = Machine::new(&built.program, &self.config);
+        let mut machine = machine.map_err(|e| Error::failed(ErrorKind::Machine, e))?;
+        if let Some(nil) = &built.nil {
+            for (n, argument) in arguments.iter().enumerate() {
+                results::put_argument(&mut machine, nil, n, argument)?;
+            }
+        }
+        let variables = built.nil.as_ref().and_then(load::Nil::variables);
+        let fail = |e| Error::failed(ErrorKind::Argument, e);
+        for (name, value) in &self.set {
+            let place = store::find(module, variables, name).map_err(fail)?;
+            let words = values::words_of(&place, &value.numbers()?, module.flags.format).map_err(fail)?;
+            values::put(&mut machine, &place, &words);
+        }
+        machine.set_input(self.input.iter().map(|k| k.cast_unsigned()).collect(), 0);
+        machine.allow_whole(self.max_steps.is_none());
+        let data = machine.memory().get(..module.data.len()).unwrap_or_default().to_vec();
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let (list, texts, format) = (Arc::clone(&shown), module.texts.clone(), module.flags.format);
+        machine.on_event(move |event| {
+            let text = match event {
+                Event::Show(ty, word) => number(word, ty, format),
+                Event::Print(n) => texts.get(n as usize).cloned().unwrap_or_default(),
+                Event::Emit(word) => word.cast_signed().to_string(),
+            };
+            list.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        });
+        Ok(Begun { machine, data, shown })
+    }
+
+    fn go(&self, arguments: impl Arguments, ways: &[Direction]) -> Result<Run, Error> {
+        let arguments = arguments.arguments(&self.compiler.budget)?;
+        let built = self.built(&arguments)?;
+        let module = built.program.module();
+        if ways.contains(&Direction::Backward) && module.flags.irreversible {
+            return Err(Error::told(ErrorKind::Program, vec![stopped::irreversible(&self.name)], &built.sources));
+        }
+        let names = Names::of(module, built.nil.as_ref());
+        let mut begun = self.begun(&built, &arguments)?;
+        let variables = built.nil.as_ref().and_then(load::Nil::variables);
+        let shown = self.show.iter().map(|name| store::find(module, variables, name)).collect::<Result<Vec<_>, _>>();
+        let shown = shown.map_err(|e| Error::failed(ErrorKind::Argument, e))?;
+        let start = (ways.len() > 1).then(|| begun.machine.digest());
+        let (mut left, mut values, mut output) = (self.max_steps, None, Vec::new());
+        if ways.first() == Some(&Direction::Backward) {
+            let words = begun.machine.input().to_vec();
+            let count = words.len();
+            begun.machine.set_input(words, count);
+            begun.machine.set_output(self.output.iter().map(|k| k.cast_unsigned()).collect());
+        }
+        for (n, way) in ways.iter().enumerate() {
+            begun.machine.begin(*way);
+            let outcome = within(&mut begun.machine, &mut left);
+            if outcome != Outcome::Finished {
+                return Err(self.stopped(&built, &begun, &outcome, &ways[..=n]));
+            }
+            if values.is_none() {
+                let reverse = *way == Direction::Backward;
+                values = Some(names.values(&begun.machine, &shown, reverse));
+                output = begun.machine.output().iter().map(|word| word.cast_signed()).collect();
+            }
+        }
+        let restored = start.map(|start| start == begun.machine.digest());
+        let shown = std::mem::take(&mut *begun.shown.lock().unwrap_or_else(PoisonError::into_inner));
+        let instructions = begun.machine.executed();
+        Ok(Run { values: values.unwrap_or_default(), output, shown, restored, instructions })
+    }
+
+    /// Why a run stopped.
+    fn stopped(&self, built: &Built, begun: &Begun<'_>, outcome: &Outcome, ways: &[Direction]) -> Error {
+        let machine = &begun.machine;
+        let told = match (outcome, &built.nil) {
+            (Outcome::Trap(trap), Some(nil)) => {
+                stopped::in_source(trap, machine, nil, &built.sources, begun.data.clone(), ways)
+            }
+            _ => None,
+        };
+        let reporter = Reporter::collecting();
+        let Some(stopped) = Stopped::of(outcome, machine) else { return Error::argument("the run came to its end") };
+        stopped.report(machine.program().module(), &built.sources, &reporter, (self.max_steps, told.as_ref()));
+        let own = told.as_ref().and_then(|told| told.code);
+        let (kind, code) = match outcome {
+            Outcome::Trap(_) => (ErrorKind::Trap, own.or(stopped.told.map(|(code, _)| code))),
+            Outcome::Limit => (ErrorKind::Limit, Some("P0130")),
+            Outcome::Finished | Outcome::NoCode(_) => (ErrorKind::Machine, None),
+        };
+        Error::reported(kind, code, &reporter)
+    }
+
+    /// Why there is no gradient.
+    fn no_gradient(&self, built: &Built, begun: &Begun<'_>, error: GradError<Outcome>) -> Error {
+        let module = built.program.module();
+        let told = |d| Error::told(ErrorKind::Gradient, vec![d], &built.sources);
+        match error {
+            GradError::Stopped(outcome) => {
+                let ways = match begun.machine.direction() {
+                    Direction::Forward => &[Direction::Forward][..],
+                    Direction::Backward => &[Direction::Forward, Direction::Backward],
+                };
+                self.stopped(built, begun, &outcome, ways)
+            }
+            GradError::Refused(refused) => told(stopped::refused(&self.name, refused, module, &built.sources)),
+            GradError::Overflow(report) => match report.wrong {
+                Some(at) => told(stopped::wrong(module, &built.sources, at)),
+                None => Error::failed(ErrorKind::Gradient, GradError::<Outcome>::Overflow(report)),
+            },
+            other => Error::failed(ErrorKind::Argument, anyhow::anyhow!("{other}")),
+        }
+    }
+}
+
+/// Runs to the end, a trap or the limit.
+fn within(machine: &mut Machine<'_>, left: &mut Option<u64>) -> Outcome {
+    let before = machine.executed();
+    let outcome = machine.run(*left);
+    if let Some(left) = left {
+        *left = left.saturating_sub(machine.executed() - before);
+    }
+    outcome
+}

@@ -1,0 +1,93 @@
+//! What can go wrong, told as the command line tells it.
+
+use std::fmt;
+
+use pendula_asm::diagnostic::{Diagnostic, Sources};
+
+use crate::report::Reporter;
+
+/// What kind of thing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A file cannot be read, or is none of a program.
+    File,
+    /// The program is wrong: [`Error::diagnostics`] say where.
+    Program,
+    /// Arguments, names, or options that do not fit.
+    Argument,
+    /// A result is not of the type that is asked for.
+    Value,
+    /// The run stopped by a trap.
+    Trap,
+    /// The run came to the limit of its steps.
+    Limit,
+    /// There is no gradient, or it is wrong.
+    Gradient,
+    /// The machine or its engine cannot be had.
+    Machine,
+}
+
+/// Why there is no result. It is shown as the command line tells it, with the place in the source where there is one.
+#[derive(Clone, Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    code: Option<String>,
+    text: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Error {
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The code by which the book's chapter on errors tells of it, such as `P0107`.
+    pub fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    /// What is wrong with the program, if that is it.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// One without a place.
+    pub(super) fn failed(kind: ErrorKind, error: impl Into<anyhow::Error>) -> Error {
+        let error = error.into();
+        let reporter = Reporter::collecting();
+        reporter.failure(&error);
+        let code = crate::report::complaint(&error).1.map(str::to_string);
+        Error { kind, code, text: reporter.collected(), diagnostics: Vec::new() }
+    }
+
+    pub(super) fn argument(message: &str) -> Error {
+        Error::failed(ErrorKind::Argument, anyhow::anyhow!("{message}"))
+    }
+
+    pub(super) fn value(message: String) -> Error {
+        Error::failed(ErrorKind::Value, anyhow::anyhow!(message))
+    }
+
+    /// One that diagnostics tell.
+    pub(super) fn told(kind: ErrorKind, diagnostics: Vec<Diagnostic>, sources: &Sources) -> Error {
+        let reporter = Reporter::collecting();
+        reporter.diagnostics(&diagnostics, sources);
+        let code = diagnostics.iter().map(|d| d.code.to_string()).next();
+        Error { kind, code, text: reporter.collected(), diagnostics }
+    }
+
+    /// One that a reporter has been told.
+    pub(super) fn reported(kind: ErrorKind, code: Option<&str>, reporter: &Reporter) -> Error {
+        Error { kind, code: code.map(str::to_string), text: reporter.collected(), diagnostics: Vec::new() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text.trim_end())
+    }
+}
+
+impl std::error::Error for Error {}

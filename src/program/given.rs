@@ -1,0 +1,83 @@
+//! Arguments of programs as Rust gives them.
+
+use pendula_compiler::nil::sema::{Argument, Number};
+use pendula_isa::budget::Budget;
+
+use crate::arguments;
+
+use super::{Error, ErrorKind, Value};
+
+/// What [`Program::run`](super::Program::run) and its kin take: a tuple of values, `(0.0, [1.0, 2.0], 3)`, a list of [`Value`]s, or a text as `--args` takes it,
+/// `"0.0, zeros(2,3), 1:10"`. Nothing, `()`, where a program takes no arguments.
+pub trait Arguments {
+    /// The arguments in order.
+    ///
+    /// # Errors
+    /// What is none.
+    fn arguments(self, budget: &Budget) -> Result<Vec<Argument>, Error>;
+}
+
+impl Arguments for &str {
+    fn arguments(self, budget: &Budget) -> Result<Vec<Argument>, Error> {
+        arguments::parse_within(self, budget).map_err(|e| Error::failed(ErrorKind::Argument, e))
+    }
+}
+
+impl Arguments for &[Value] {
+    fn arguments(self, _: &Budget) -> Result<Vec<Argument>, Error> {
+        self.iter().map(Value::argument).collect()
+    }
+}
+
+impl Arguments for Vec<Value> {
+    fn arguments(self, budget: &Budget) -> Result<Vec<Argument>, Error> {
+        self.as_slice().arguments(budget)
+    }
+}
+
+impl Arguments for () {
+    fn arguments(self, _: &Budget) -> Result<Vec<Argument>, Error> {
+        Ok(Vec::new())
+    }
+}
+
+macro_rules! tuples {
+    ($($($T:ident)+;)+) => {$(
+        impl<$($T: Into<Value>),+> Arguments for ($($T,)+) {
+            #[allow(non_snake_case, reason = "the types' names")]
+            fn arguments(self, budget: &Budget) -> Result<Vec<Argument>, Error> {
+                let ($($T,)+) = self;
+                vec![$($T.into()),+].arguments(budget)
+            }
+        }
+    )+};
+}
+
+tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H; }
+
+/// What an argument is but for its numbers: arguments alike are for the same compiled program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Truth,
+    Whole,
+    Real,
+    /// Lengths, how many numbers there are, whether all are whole or truth values.
+    Array(Vec<usize>, usize, bool, bool),
+    Tuple(Vec<Kind>),
+}
+
+impl Kind {
+    pub(super) fn of(argument: &Argument) -> Kind {
+        let truth = |n: &Number| matches!(n, Number::Text(t) if t == "true" || t == "false");
+        match argument {
+            Argument::Number(n) if truth(n) => Kind::Truth,
+            Argument::Number(n) if n.is_whole() => Kind::Whole,
+            Argument::Number(_) => Kind::Real,
+            Argument::Array(lens, items) => {
+                let (whole, truths) = (items.iter().all(Number::is_whole), items.iter().all(truth));
+                Kind::Array(lens.clone(), items.len(), whole, truths)
+            }
+            Argument::Tuple(parts) => Kind::Tuple(parts.iter().map(Kind::of).collect()),
+        }
+    }
+}

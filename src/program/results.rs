@@ -1,0 +1,351 @@
+//! What runs and gradients give, by name.
+
+use std::ops::Index;
+
+use pendula_compiler::nil::sema::{Argument, argument_data};
+use pendula_compiler::nil::types::Type;
+use pendula_isa::Env;
+use pendula_isa::module::Module;
+use pendula_isa::num::Format;
+use pendula_isa::types::Ty;
+use pendula_vm::Machine;
+use pendula_vm::gradient::gradient_to_f64;
+
+use crate::grad::{Gradient, Report};
+use crate::layout::Layouts;
+use crate::load::Nil;
+use crate::values::{self, Place};
+use crate::{pisa, store};
+
+use super::{Array, Error, ErrorKind, Number, Value};
+
+/// What a run gives. `run["y!"]` is a value; it panics where there is none of that name, as a map does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    pub(super) values: Vec<(String, Value)>,
+    pub(super) output: Vec<i64>,
+    pub(super) shown: Vec<String>,
+    pub(super) restored: Option<bool>,
+    pub(super) instructions: u64,
+}
+
+/// What of results goes by a name.
+fn find<'v>(values: &'v [(String, Value)], name: &str) -> Result<&'v Value, Error> {
+    let found = values.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = values.iter().map(|(own, _)| own.as_str()).collect();
+        Error::value(format!("there is no result `{name}`; there are {}", known.join(", ")))
+    })
+}
+
+impl Run {
+    /// The values by name: of a program in Nil its arguments, of one in Janus the variables of `main`, else the exported data; and what
+    /// [`Program::show`](super::Program::show) names.
+    pub fn values(&self) -> &[(String, Value)] {
+        &self.values
+    }
+
+    /// A value as a type of Rust: `run.get::<Vec<f64>>("x")`.
+    ///
+    /// # Errors
+    /// No such value, or one of another kind.
+    pub fn get<'v, T: TryFrom<&'v Value, Error = Error>>(&'v self, name: &str) -> Result<T, Error> {
+        find(&self.values, name).and_then(T::try_from)
+    }
+
+    /// The words of the output tape.
+    pub fn output(&self) -> &[i64] {
+        &self.output
+    }
+
+    /// What the program showed on its way.
+    pub fn shown(&self) -> &[String] {
+        &self.shown
+    }
+
+    /// Whether a run there and back restored every bit; `None` of a run one way.
+    pub fn restored(&self) -> Option<bool> {
+        self.restored
+    }
+
+    /// How many instructions it took.
+    pub fn instructions(&self) -> u64 {
+        self.instructions
+    }
+}
+
+impl Index<&str> for Run {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        find(&self.values, name).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// A gradient: the value of the loss, and its derivatives with respect to each input in the input's shape. `gradient["x"]` is one of them; it panics where
+/// there is none of that name, as a map does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradients {
+    name: String,
+    loss: Value,
+    values: Vec<(String, Value)>,
+    rest: Vec<Gradients>,
+    report: Option<Box<Report>>,
+}
+
+impl Gradients {
+    /// The loss's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The loss's value.
+    pub fn loss(&self) -> &Value {
+        &self.loss
+    }
+
+    /// The derivatives by name: of a struct's parts in a struct. Those that do not exist are NaN.
+    pub fn values(&self) -> &[(String, Value)] {
+        &self.values
+    }
+
+    /// A derivative as a type of Rust: `gradient.get::<f64>("x")`.
+    ///
+    /// # Errors
+    /// No such derivative, or one of another kind.
+    pub fn get<'v, T: TryFrom<&'v Value, Error = Error>>(&'v self, name: &str) -> Result<T, Error> {
+        find(&self.values, name).and_then(T::try_from)
+    }
+
+    /// Of a Jacobian the gradients of the loss's other elements.
+    pub fn rest(&self) -> &[Gradients] {
+        &self.rest
+    }
+
+    /// Second derivatives, where they are asked for, by all input words in their order; those that do not exist are NaN.
+    pub fn hessian(&self) -> Option<Vec<Vec<f64>>> {
+        let rows = self.report.as_ref()?.hessian.as_ref()?;
+        Some(rows.iter().map(|row| row.iter().map(|x| x.unwrap_or(f64::NAN)).collect()).collect())
+    }
+
+    /// All that is known of it, in words of the machine.
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_deref()
+    }
+}
+
+impl Index<&str> for Gradients {
+    type Output = Value;
+
+    fn index(&self, name: &str) -> &Value {
+        find(&self.values, name).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// Sets an argument of a program in Nil.
+///
+/// # Errors
+/// A value that is not of the parameter's type.
+pub(super) fn put_argument(machine: &mut Machine<'_>, nil: &Nil, n: usize, value: &Argument) -> Result<(), Error> {
+    let (Some(symbols), Some(ty)) = (nil.parameters.get(n), nil.types.get(n)) else { return Ok(()) };
+    let module = machine.program().module();
+    let data = argument_data(&base(symbols), ty, Some(value), module.flags.format);
+    let data = data.map_err(|why| Error::argument(&why))?;
+    for (symbol, data) in symbols.iter().zip(&data) {
+        let place = values::find(module, symbol).map_err(|e| Error::failed(ErrorKind::Argument, e))?;
+        if place.count() as usize != data.words().len() {
+            return Err(Error::argument(&format!("`{symbol}` has {} words", place.count())));
+        }
+        values::put(machine, &place, data.words());
+    }
+    Ok(())
+}
+
+/// The name of the parameter that has these symbols.
+fn base(symbols: &[String]) -> String {
+    let first = symbols.first().map_or("", String::as_str);
+    first.split('.').next().unwrap_or(first).trim_end_matches('$').to_string()
+}
+
+/// What results of a program are called, and what they are.
+pub(super) struct Names<'p> {
+    module: &'p Module,
+    nil: Option<&'p Nil>,
+    layouts: Layouts,
+}
+
+/// The numbers of a data symbol.
+type Numbers<'a> = &'a dyn Fn(&str) -> Option<Vec<Number>>;
+
+impl<'p> Names<'p> {
+    pub(super) fn of(module: &'p Module, nil: Option<&'p Nil>) -> Names<'p> {
+        Names { module, nil, layouts: Layouts::of(nil) }
+    }
+
+    fn format(&self) -> Format {
+        self.module.flags.format
+    }
+
+    /// The results that a machine holds.
+    pub(super) fn values(&self, machine: &Machine<'_>, shown: &[Place], reverse: bool) -> Vec<(String, Value)> {
+        let numbers = |name: &str| {
+            let place = values::find(self.module, name).ok()?;
+            let words = values::words(machine, &place);
+            Some(words.iter().map(|word| Number::new(*word, place.ty, self.format())).collect())
+        };
+        let mut out = self.parameters(&numbers, false);
+        let one = |place: &Place| (place.name.clone(), self.place(machine, place));
+        match self.nil.and_then(Nil::variables) {
+            Some(store) => out.extend(store::places(self.module, store).iter().map(one)),
+            None if self.nil.is_some() => {}
+            None if pisa::is_pisa(self.module) => {
+                out.extend(pisa::labelled(self.module).iter().map(one));
+            }
+            None => {
+                let marked = values::marked(self.module, |import, export| export || (reverse && import));
+                out.extend(marked.iter().map(one));
+            }
+        }
+        for place in shown {
+            out.retain(|(name, _)| *name != place.name);
+            out.push(one(place));
+        }
+        out
+    }
+
+    /// The arguments of a program in Nil.
+    fn parameters(&self, numbers: Numbers<'_>, derivative: bool) -> Vec<(String, Value)> {
+        let Some(nil) = self.nil else { return Vec::new() };
+        let named = nil.parameters.iter().zip(&nil.types).filter_map(|(symbols, ty)| {
+            let name = base(symbols);
+            Some((name.clone(), self.value(ty, &name, numbers, derivative)?))
+        });
+        named.collect()
+    }
+
+    /// The value of a type that goes by a name, as the compiler names its parts.
+    fn value(&self, ty: &Type, name: &str, numbers: Numbers<'_>, derivative: bool) -> Option<Value> {
+        // A name that a register has is another one for data.
+        let get = |name: &str| numbers(&format!("{name}$")).or_else(|| numbers(name));
+        let word = |name: &str| get(name).and_then(|list| list.first().copied());
+        match ty {
+            Type::Num(_) | Type::Tropical(_) => word(name).map(Value::Number),
+            Type::Bool => word(name).map(|n| Value::Bool(n.word() != 0)),
+            Type::Complex(_) => Some(Value::Complex(word(&format!("{name}.re"))?, word(&format!("{name}.im"))?)),
+            Type::Log { .. } if derivative => word(&format!("{name}.log")).map(Value::Number),
+            Type::Log { .. } => {
+                let negative = word(&format!("{name}.signbit")).is_some_and(|n| n.word() != 0);
+                Some(Value::Logarithm { log: word(&format!("{name}.log"))?.to_f64(), negative })
+            }
+            Type::Array { element, .. } => {
+                let in_logs = matches!(**element, Type::Log { .. });
+                let symbol = if in_logs { format!("{name}.log") } else { name.to_string() };
+                let list = get(&symbol)?;
+                let find = |symbol: &str| values::find(self.module, symbol).ok();
+                let place = find(&format!("{symbol}$")).or_else(|| find(&symbol))?;
+                let layout = self.layouts.get(&place)?;
+                let in_order: Vec<Number> = layout.order.iter().filter_map(|at| list.get(*at).copied()).collect();
+                let element = |parts: &[Number]| match (parts, &**element) {
+                    ([one], Type::Log { .. }) if !derivative => {
+                        Some(Value::Logarithm { log: one.to_f64(), negative: false })
+                    }
+                    ([one], Type::Bool) => Some(Value::Bool(one.word() != 0)),
+                    ([re, im], Type::Complex(_)) => Some(Value::Complex(*re, *im)),
+                    ([one], _) => Some(Value::Number(*one)),
+                    (parts, _) => Some(Value::Tuple(parts.iter().map(|n| Value::Number(*n)).collect())),
+                };
+                let elements = in_order.chunks(layout.per.max(1)).map(element).collect::<Option<Vec<_>>>()?;
+                Array::new(layout.lens.clone(), elements).map(Value::Array)
+            }
+            Type::Struct(s) => {
+                let field = |(field, ty): &(String, Type)| {
+                    Some((field.clone(), self.value(ty, &format!("{name}.{field}"), numbers, derivative)?))
+                };
+                // Of a derivative those fields that have one.
+                let fields: Vec<(String, Value)> = s.fields.iter().filter_map(field).collect();
+                (!fields.is_empty()).then(|| Value::Struct(s.name.clone(), fields))
+            }
+            Type::Tuple(parts) => {
+                let part = |(n, ty): (usize, &Type)| self.value(ty, &format!("{name}.{n}"), numbers, derivative);
+                let parts: Vec<Value> = (1..).zip(parts).filter_map(part).collect();
+                (!parts.is_empty()).then_some(Value::Tuple(parts))
+            }
+            Type::Function(_) => None,
+        }
+    }
+
+    /// A named part of the state.
+    fn place(&self, machine: &Machine<'_>, place: &Place) -> Value {
+        let words = values::words(machine, place);
+        let words = place.variable.as_ref().map_or_else(|| words.to_vec(), |v| v.words(&words));
+        let numbers = words.iter().map(|word| Number::new(*word, place.ty, self.format())).collect();
+        shaped(place, numbers)
+    }
+
+    /// Derivatives by name.
+    pub(super) fn gradients(&self, report: Report, env: Env) -> Gradients {
+        let mut all: Vec<Gradients> = report
+            .losses
+            .iter()
+            .map(|loss| Gradients {
+                name: loss.name.clone(),
+                loss: Value::Number(Number::new(loss.value, loss.variable.ty, self.format())),
+                values: self.derivatives(&loss.gradients, env),
+                rest: Vec::new(),
+                report: None,
+            })
+            .rev()
+            .collect();
+        let empty = || Gradients {
+            name: String::new(),
+            loss: Value::Tuple(Vec::new()),
+            values: Vec::new(),
+            rest: Vec::new(),
+            report: None,
+        };
+        let mut first = all.pop().unwrap_or_else(empty);
+        all.reverse();
+        first.rest = all;
+        first.report = Some(Box::new(report));
+        first
+    }
+
+    fn derivatives(&self, gradients: &[Gradient], env: Env) -> Vec<(String, Value)> {
+        let of = |g: &Gradient| -> Vec<Number> {
+            let one = |d: &Option<(u64, Ty)>| match d {
+                Some((word, ty @ (Ty::F | Ty::Q))) => Number::new(*word, *ty, self.format()),
+                Some((word, ty)) => Number::from(gradient_to_f64(env, *ty, *word)),
+                None => Number::from(f64::NAN),
+            };
+            g.derivatives.iter().map(one).collect()
+        };
+        let numbers = |name: &str| gradients.iter().find(|g| g.input.name == name).map(of);
+        let mut out = self.parameters(&numbers, true);
+        // What is no whole parameter: elements, registers, data of other languages.
+        let whole =
+            |g: &&Gradient| !self.nil.is_some_and(|nil| nil.parameters.iter().flatten().any(|s| *s == g.input.name));
+        out.extend(gradients.iter().filter(whole).map(|g| (g.input.name.clone(), shaped(&g.input, of(g)))));
+        out
+    }
+}
+
+/// The numbers of a place as a value: a number, or an array of the shape that it has in Janus.
+fn shaped(place: &Place, numbers: Vec<Number>) -> Value {
+    use crate::values::Location;
+    use pendula_compiler::janus::store::Shape;
+    let count = numbers.len();
+    let shape = match (&place.variable, place.at) {
+        (Some(v), _) => match &v.shape {
+            Shape::Int(_) => None,
+            Shape::Array(_, dims) => Some(dims.iter().map(|n| usize::try_from(*n).unwrap_or(0)).collect()),
+            Shape::Stack => Some(vec![count]),
+        },
+        (None, Location::Memory { array: true, .. }) => Some(vec![count]),
+        (None, Location::Memory { .. } | Location::Register(_) | Location::Cell(_)) => None,
+    };
+    let mut values: Vec<Value> = numbers.into_iter().map(Value::Number).collect();
+    match shape {
+        Some(shape) => Array::new(shape, values).map_or(Value::Tuple(Vec::new()), Value::Array),
+        None => values.pop().unwrap_or(Value::Tuple(Vec::new())),
+    }
+}

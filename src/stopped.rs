@@ -1,0 +1,153 @@
+//! How a run stopped before its end, as it is told.
+
+use std::time::{Duration, Instant};
+
+use pendula_asm::diagnostic::{Diagnostic, Sources};
+use pendula_compiler::ir::eval;
+use pendula_compiler::replay::replay;
+use pendula_isa::Fault;
+use pendula_isa::counts::Direction;
+use pendula_isa::module::Module;
+use pendula_vm::gradient::Refused;
+use pendula_vm::{Carriage, Machine, Outcome, Trap};
+
+use crate::grad::GradError;
+use crate::load::Nil;
+use crate::report::Reporter;
+use crate::stop::{Language, Told, tell};
+use crate::told::told;
+use crate::trapped::{self, line_of};
+
+/// How long a program is run once more to tell where it stopped, and how many statements.
+const AGAIN: (Duration, u64) = (Duration::from_secs(5), 200_000_000);
+
+/// Words of memory that such a run has beyond the data.
+const ROOM: usize = 1 << 22;
+
+/// Why a program in Nil or Janus stopped, in its own terms: from this data it is run once more in these directions, as it was before it became
+/// instructions. `None` if that tells nothing, or would take too long.
+pub fn in_source(
+    trap: &Trap,
+    machine: &Machine<'_>,
+    nil: &Nil,
+    sources: &Sources,
+    data: Vec<u64>,
+    ways: &[Direction],
+) -> Option<Told> {
+    let source = nil.source.as_ref()?;
+    let memory = machine.memory().len().min(data.len() + ROOM);
+    let (time, max_steps) = AGAIN;
+    let until = Some(Instant::now() + time);
+    let config = eval::Config { memory, max_steps, until, ieee: machine.env().ieee };
+    let ways: Vec<eval::Direction> = ways
+        .iter()
+        .map(|way| match way {
+            Direction::Forward => eval::Direction::Forward,
+            Direction::Backward => eval::Direction::Backward,
+        })
+        .collect();
+    let stop = replay(source, &nil.arguments, &ways, data, &config)?;
+    if matches!(stop.error, eval::EvalError::Depth { .. }) && trap.fault != Fault::Memory {
+        // The machine stopped elsewhere, deeper down.
+        return None;
+    }
+    let language = if nil.janus.is_some() { Language::Janus } else { Language::Nil };
+    Some(tell(&stop, source, sources, language))
+}
+
+/// Where and how a run stopped before its end.
+#[derive(Clone, Debug)]
+pub struct Stopped {
+    /// Why; none is the step limit.
+    pub trap: Option<Box<Trap>>,
+    /// What it is told as: a code and a title.
+    pub told: Option<(&'static str, &'static str)>,
+    /// The next instruction.
+    pub next: Option<u32>,
+    /// What the engine's compiler says, if it made no code.
+    no_code: Option<String>,
+    /// How the machine was running.
+    how: String,
+    ieee: bool,
+}
+
+impl Stopped {
+    /// `None` if the run came to its end.
+    pub fn of(outcome: &Outcome, machine: &Machine<'_>) -> Option<Stopped> {
+        let (trap, no_code) = match outcome {
+            Outcome::Finished => return None,
+            Outcome::Trap(trap) => (Some(trap.clone()), None),
+            Outcome::Limit => (None, None),
+            Outcome::NoCode(message) => (None, Some(message.clone())),
+        };
+        let how = trapped::running(machine.direction(), machine.carriage());
+        let told = trap.as_deref().map(|trap| told(trap, machine.program().module())).map(|t| (t.code, t.title));
+        Some(Stopped { trap, told, next: machine.pc(), no_code, how, ieee: machine.env().ieee })
+    }
+
+    /// Tells why.
+    pub fn report(
+        &self,
+        module: &Module,
+        sources: &Sources,
+        reporter: &Reporter,
+        (max_steps, told): (Option<u64>, Option<&Told>),
+    ) {
+        if let Some(trap) = &self.trap {
+            trapped::report(trap, module, sources, reporter, (self.ieee, told));
+            return;
+        }
+        if let Some(message) = &self.no_code {
+            reporter.failure(&anyhow::anyhow!("{message}"));
+            return;
+        }
+        let n = max_steps.unwrap_or_default();
+        let mut d = Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
+            .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`");
+        if let Some(at) = self.next.and_then(|pc| trapped::place(module, sources, pc)) {
+            let comma = if self.how.is_empty() { "" } else { "," };
+            d = d.at(at, format!("the next instruction{comma}{}", self.how));
+        }
+        reporter.diagnostic(&d, sources);
+    }
+}
+
+/// A program that cannot run backward.
+pub fn irreversible(name: &str) -> Diagnostic {
+    let message = format!("{name} says `.irreversible`: it cannot run backward");
+    Diagnostic::error("P0143", message).help("run it forward, or uncompute instead of erasing")
+}
+
+/// A program that cannot be differentiated.
+pub fn refused(name: &str, refused: Refused, module: &Module, sources: &Sources) -> Diagnostic {
+    let why = GradError::<Outcome>::Refused(refused);
+    let mut d = Diagnostic::error("P0144", format!("{name}: {why}"));
+    if let Refused::UsesGradients(at) = refused
+        && let Some(place) = trapped::place(module, sources, at)
+    {
+        d = d.at(place, "here");
+    }
+    d.help("such a program makes its own gradients: `pendula run` runs it")
+}
+
+/// What is wrong where derivatives overflowed.
+pub fn wrong(module: &Module, sources: &Sources, (at, carriage): (u32, Carriage)) -> Diagnostic {
+    let help = "choose a `.format` with more integer bits, or scale by `--seed`";
+    let (what, which) = match carriage {
+        Carriage::SecondGradient | Carriage::GradientTangent => ("a second derivative", "second derivatives"),
+        Carriage::Plain | Carriage::Gradient | Carriage::Tangent => ("a gradient word", "derivatives"),
+    };
+    let message = format!("{what} overflowed and wrapped: {which} are wrong");
+    placed(Diagnostic::error("P0131", message).help(help), module, sources, at)
+}
+
+/// With the place in the source where something was first seen.
+pub fn placed(mut d: Diagnostic, module: &Module, sources: &Sources, at: u32) -> Diagnostic {
+    match trapped::place(module, sources, at) {
+        Some(place) => d.at(place, "first here"),
+        None => {
+            d.message = format!("{}: {}", line_of(module, at), d.message);
+            d
+        }
+    }
+}
