@@ -255,13 +255,21 @@ fn gradient(call: Call, more: &[&str]) -> Vec<Value> {
     vec![one("-O0"), one("-O2")]
 }
 
-/// A number or an array of them; fixed-point numbers are texts.
+/// A number or an array of them, a matrix's column by column, as programs have them; fixed-point numbers are texts.
 fn numbers(value: &Value) -> Vec<f64> {
     let one = |v: &Value| {
         let number = v.as_f64().or_else(|| v.as_str()?.parse().ok());
         number.unwrap_or_else(|| panic!("{v} is no number"))
     };
-    value.as_array().map_or_else(|| vec![one(value)], |list| list.iter().map(one).collect())
+    let element = |v: &Value| if v.is_object() { vec![one(&v["re"]), one(&v["im"])] } else { vec![one(v)] };
+    match value.as_array() {
+        None => element(value),
+        Some(rows) if rows.first().is_some_and(Value::is_array) => {
+            let columns = rows[0].as_array().map_or(0, Vec::len);
+            (0..columns).flat_map(|c| rows.iter().flat_map(move |row| element(&row[c]))).collect()
+        }
+        Some(list) => list.iter().flat_map(element).collect(),
+    }
 }
 
 /// Numbers agree up to 1e-9, or as much of themselves.

@@ -17,6 +17,21 @@ fn said(args: &[&str]) -> String {
     String::from_utf8(assert.get_output().stderr.clone()).expect("UTF-8").trim_end().to_string()
 }
 
+/// What the book's page begins with.
+#[test]
+fn the_page_says_what_is_so() -> Result<(), Error> {
+    let norm = example("norm.nil");
+    let run = norm.run((0.0, 0.0, [3.0, 0.0, -4.0]))?;
+    let length: f64 = run.get("out")?;
+    let gradient = norm.loss("out").grad((0.0, 0.0, [3.0, 0.0, -4.0]))?;
+    let direction: Vec<f64> = gradient.get("x")?;
+    assert_eq!((length, direction), (5.0, vec![0.6000000000000001, 0.0, -0.8]));
+    let program = example("factorial.nil").engine(Engine::Interpreter).max_steps(1_000_000);
+    let factorial: i64 = program.run((0, 10))?.get("out!")?;
+    assert_eq!(factorial, 3_628_800);
+    Ok(())
+}
+
 #[test]
 fn programs_in_nil_take_and_give_values() -> Result<(), Error> {
     let affine = example("affine.nil");
