@@ -185,3 +185,48 @@ fn elements_of_several_words_may_stand_side_by_side() -> Result<(), Error> {
     assert_eq!(program.run("0.0, [(1.0,2.0),(3.0,4.0)], [(5.0,6.0)]")?["p"], run["p"]);
     Ok(())
 }
+
+/// The value of a comment such as `#args: 1,2` in a program.
+fn comment<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    text.lines()
+        .find_map(|line| line.trim_start_matches(['#', '/', ';']).trim_start().strip_prefix(name))
+        .map(str::trim)
+}
+
+#[test]
+fn programs_that_stop_are_told_alike() {
+    let mut compared = 0;
+    for folder in ["nil/trap", "nil/error", "janus/trap", "trap"] {
+        let files = std::fs::read_dir(format!("tests/filetests/{folder}")).expect("a folder");
+        for path in files.map(|entry| entry.expect("an entry").path()) {
+            let text = std::fs::read_to_string(&path).expect("a file");
+            if ["set:", "mem:", "input:", "backward", "format:", "classic", "overflow"]
+                .iter()
+                .any(|o| comment(&text, o).is_some())
+            {
+                continue;
+            }
+            let name = path.display().to_string();
+            let mut call = vec!["run", &name, "--max-steps", "1000000"];
+            let mut program = pendula::load(&path).expect("a file").max_steps(1_000_000);
+            if let Some(types) = comment(&text, "types:") {
+                call.extend(["--types", types]);
+                program =
+                    program.types(pendula::arguments::split(types, ',').expect("types").into_iter().map(str::trim));
+            }
+            if let Some(entry) = comment(&text, "entry:") {
+                call.extend(["--entry", entry]);
+                program = program.entry(entry);
+            }
+            let args = comment(&text, "args:");
+            call.extend(args.iter().flat_map(|args| ["--args", args]));
+            let Err(error) = program.run(args.unwrap_or("")) else { continue };
+            let output = super::pendula(&call).env("NO_COLOR", "1").output().expect("runs");
+            let said = String::from_utf8(output.stderr).expect("UTF-8");
+            // Warnings come before and behind, and are no errors.
+            assert!(said.contains(&error.to_string()), "{name}\n{said}\nnot\n{error}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
