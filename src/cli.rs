@@ -136,7 +136,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) output: Option<String>,
     /// Print these instead of the exported data and the changed registers: `a,b[2],r3,r4.q`.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES")]
     pub(crate) show: Vec<String>,
     /// Print raw words in hexadecimal.
     #[arg(long)]
@@ -147,12 +147,21 @@ pub(crate) struct Run {
     /// The technology file that gives the latencies for --stats.
     #[arg(long, value_name = "FILE", requires = "stats")]
     pub(crate) tech: Option<String>,
-    /// Print each instruction as it runs, to standard error.
-    #[arg(long, conflicts_with = "batch")]
-    pub(crate) trace: bool,
+    /// Print what runs and what that changes, to standard error: of Nil and Janus each line of the source, else (and with `asm`) each instruction.
+    #[arg(long, value_enum, value_name = "source|asm", num_args = 0..=1, require_equals = true, default_missing_value = "source", conflicts_with = "batch")]
+    pub(crate) trace: Option<Trace>,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What a run is traced by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Trace {
+    /// What was written: lines of Nil and Janus, instructions of assembly.
+    Source,
+    /// Instructions, whatever they were made of.
+    Asm,
 }
 
 /// The circumstances of a run.
@@ -202,7 +211,7 @@ pub(crate) struct Grad {
     #[arg(long, value_name = "NAME")]
     pub(crate) loss: Option<String>,
     /// The numbers with respect to which to differentiate: `a,b[2],r3.f` [default: all imported numbers].
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES")]
     pub(crate) wrt: Vec<String>,
     /// Multiply all derivatives by this number, which is read as the loss is [default: 1].
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
@@ -275,7 +284,7 @@ pub(crate) struct Energy {
     #[arg(long, value_name = "NAME", requires = "grad")]
     pub(crate) loss: Option<String>,
     /// With --grad: with respect to what.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "grad")]
+    #[arg(long, value_name = "NAMES", requires = "grad")]
     pub(crate) wrt: Vec<String>,
     /// Break the costs down by these; of one technology by all, of several by cause and phase.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]

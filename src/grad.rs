@@ -83,12 +83,14 @@ pub enum GradError<E> {
     #[error("`{0}` is read as an integer, which has no gradient{1}")]
     Integer(String, &'static str),
     /// Several words where one is wanted.
-    #[error("the loss `{name}` has {len} words: name one, such as `{name}[0]`, or ask for the Jacobian")]
+    #[error("the loss `{name}` has {len} words: name one, such as `{one}`, or ask for the Jacobian")]
     Array {
         /// The symbol.
         name: String,
         /// Its length.
         len: u64,
+        /// The name of one of them.
+        one: String,
     },
     /// No loss was named, and there is not just one exported number.
     #[error("name the loss: {0}")]
@@ -239,7 +241,7 @@ impl Report {
 
     /// The names of all input words, in the order of the Hessian's rows.
     pub fn input_words(&self) -> Vec<String> {
-        self.losses.first().into_iter().flat_map(|l| &l.gradients).flat_map(|g| names(&g.input)).collect()
+        self.losses.first().into_iter().flat_map(|l| &l.gradients).flat_map(|g| g.input.words()).collect()
     }
 }
 
@@ -251,14 +253,6 @@ pub fn to_end(machine: &mut Machine<'_>) -> Result<(), Outcome> {
     match machine.run(None) {
         Outcome::Finished => Ok(()),
         other => Err(other),
-    }
-}
-
-/// The names of a place's words.
-pub fn names(place: &Place) -> Vec<String> {
-    match place.at {
-        Location::Memory { array: true, len, .. } => (0..len).map(|n| format!("{}[{n}]", place.name)).collect(),
-        Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => vec![place.name.clone()],
     }
 }
 
@@ -311,9 +305,11 @@ pub fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place
         },
     };
     if let Location::Memory { len, array: true, .. } = loss.at
+        && len != 1
         && !options.jacobian
     {
-        return Err(GradError::Array { name: loss.name, len });
+        let one = loss.words().into_iter().next().unwrap_or_default();
+        return Err(GradError::Array { name: loss.name, len, one });
     }
     let inputs = if options.wrt.is_empty() {
         let inputs = numbers(true);
@@ -410,7 +406,7 @@ pub fn grad<E>(
         overflow: None,
         wrong: None,
     };
-    for (n, (name, variable)) in names(&loss).into_iter().zip(variables(&loss)).enumerate() {
+    for (n, (name, variable)) in loss.words().into_iter().zip(variables(&loss)).enumerate() {
         let (loss, kept) = driver.loss(name, variable, options.keep_dropped && n == 0).map_err(GradError::Stopped)?;
         if loss.variable.ty == Ty::L && loss.value != log::ZERO && seed != log::ZERO {
             let great = log::logarithm(seed) + log::logarithm(loss.value) > log::MAX_LOG;

@@ -53,6 +53,10 @@ impl Layouts {
     /// That of a place, if it is a whole array: by its name, with or without how it is read (`x.f`).
     pub fn get(&self, place: &Place) -> Option<&Layout> {
         let find = |name: &str| self.0.iter().find(|(n, _)| n == name).map(|(_, layout)| layout);
+        if let Some(source) = &place.source {
+            // An element or a part of it is no argument.
+            return find(&source.symbol).filter(|_| !source.dims.is_empty());
+        }
         let letter = |suffix: &str| suffix.len() == 1 && suffix.chars().all(|c| Ty::from_letter(c).is_some());
         let read = place.name.rsplit_once('.').filter(|(_, suffix)| letter(suffix));
         find(&place.name).or_else(|| read.and_then(|(name, _)| find(name)))

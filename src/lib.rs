@@ -78,6 +78,7 @@ pub mod stop;
 pub mod stopped;
 pub mod store;
 pub mod told;
+pub mod trace;
 #[doc(hidden)]
 pub mod trapped;
 pub mod uncompute;

@@ -68,6 +68,8 @@ pub struct Nil {
     pub parameters: Vec<Vec<String>>,
     /// The types of these parameters.
     pub types: Vec<Type>,
+    /// Whether there is nothing to run because the entry point's arguments are not given.
+    pub wants_arguments: bool,
     /// The program before it became instructions; `None` if there were errors.
     pub program: Option<ir::Program>,
     /// The program before it was improved.
@@ -234,6 +236,7 @@ fn compiled(c: Compiled) -> Loaded {
         arguments: c.arguments,
         parameters: c.parameters,
         types: c.types,
+        wants_arguments: c.wants_arguments,
         program: c.program,
         source: c.source,
         native: c.native,

@@ -1,11 +1,16 @@
 //! How a run ended, and what it noticed, as text and JSON.
 
+use std::io::{BufWriter, Write as _};
+
 use pendula::asm::diagnostic::{Diagnostic, Sources};
+use pendula::compiler::ir::eval;
+use pendula::compiler::replay;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::stop::{Told, Under};
-use pendula::stopped::{self, placed};
-use pendula::told::is_janus;
+use pendula::stopped::{self, evaluated, language, placed};
+use pendula::told::{is_compiled, is_janus};
+use pendula::trace;
 use pendula::visible::visible;
 use pendula::vm::{Carriage, Engine, Flags, Machine, Outcome, Rests};
 use serde_json::{Map, Value, json};
@@ -128,7 +133,11 @@ pub(crate) fn rests_text(module: &Module, rests: Option<(u32, Rests)>, runs: &st
     let (count, noun) = (rests.count, if rests.count == 1 { "rest" } else { "rests" });
     let place = line_of(module, at);
     let largest = rests.largest();
-    Some(format!("`zero.f` cleared {count} {noun} of rounding{runs}, at most {largest:e}, first at {place} (P0132)"))
+    let text = match module.is_compiled(at as usize) {
+        true => format!("variables ended with {count} {noun} of rounding{runs}, cleared"),
+        false => format!("`zero.f` cleared {count} {noun} of rounding{runs}"),
+    };
+    Some(format!("{text}, at most {largest:e}, first at {place} (P0132)"))
 }
 
 /// Tells why a run stopped, if it did not end.
@@ -168,6 +177,42 @@ pub(crate) fn in_source(
     stopped::in_source(trap, machine, nil, &loaded.sources, data, ways)
 }
 
+/// Tells what a program in Nil or Janus does in these directions, line by line of its source, to standard error. The machine is about to run it.
+pub(crate) fn trace(
+    machine: &Machine<'_>,
+    loaded: &cmd::Program,
+    conditions: &Conditions,
+    ways: &[Direction],
+) -> anyhow::Result<()> {
+    let Some((nil, source)) = loaded.nil.as_ref().and_then(|nil| Some((nil, nil.source.as_ref()?))) else {
+        return Ok(());
+    };
+    let data = machine.memory().get(..loaded.module.data.len()).unwrap_or_default().to_vec();
+    let memory = machine.memory().len().min(data.len() + stopped::ROOM);
+    let max_steps = conditions.max_steps.unwrap_or(u64::MAX);
+    let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee };
+    let mut out = BufWriter::new(std::io::stderr());
+    let mut written = Ok(());
+    let (sources, language) = (&loaded.sources, language(nil));
+    let mut listener = |ran: eval::Ran| {
+        if written.is_ok() {
+            let line = trace::line(&ran, sources, source.format, language);
+            written = writeln!(out, "{}", visible(&line));
+        }
+    };
+    let ended = replay::trace(source, &nil.arguments, &evaluated(ways), data, &mut listener, &config);
+    written?;
+    match ended {
+        Some(eval::EvalError::Steps { .. }) => writeln!(out, "… the trace ends here: --max-steps")?,
+        Some(eval::EvalError::Depth { .. }) => {
+            writeln!(out, "… the trace ends here: calls are nested too deep for it")?
+        }
+        // Of anything else the machine tells.
+        Some(_) | None => {}
+    }
+    Ok(out.flush()?)
+}
+
 /// Tells where a fixed-point number first overflowed, with what words carried then.
 pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, overflow: Option<(u32, Carriage)>) {
     if let Some((at, carriage)) = overflow {
@@ -189,6 +234,7 @@ pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, o
             Carriage::Gradient | Carriage::SecondGradient | Carriage::GradientTangent => ("", String::new()),
         };
         if !message.is_empty() {
+            let help = if is_compiled(module, at) { trapped::in_source_words(&help) } else { help };
             let d = Diagnostic::warning("P0131", message).help(help);
             reporter.diagnostic(&placed(d, module, sources, at), sources);
         }

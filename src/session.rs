@@ -23,7 +23,7 @@ use pendula::load::{self, LoadError, display_name};
 use pendula::native::{NativeError, attach};
 use pendula::pisa;
 use pendula::visible::visible;
-use pendula::vm::{Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
+use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
 use pendula::{stopped, store, values};
 use pendula_native::cc::CcError;
 use serde_json::Value;
@@ -90,7 +90,11 @@ pub(crate) fn machine<'p>(
 ) -> anyhow::Result<Machine<'p>> {
     let mut machine = match Machine::new(program, &config(conditions)) {
         Err(error @ ConfigError::Engine { .. }) => {
-            anyhow::bail!("{error}; or take another engine, `--engine jit` or `--engine interp`")
+            // Others that this build has and that work here.
+            let others = [(Engine::Jit, "jit"), (Engine::Interp, "interp")];
+            let others = others.iter().filter(|(e, _)| *e != conditions.engine && vm::Engine::from(*e).is_available());
+            let others: Vec<String> = others.map(|(_, name)| format!("`--engine {name}`")).collect();
+            anyhow::bail!("{error}; or take another engine, {}", others.join(" or "))
         }
         machine => machine?,
     };

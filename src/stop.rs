@@ -4,6 +4,7 @@ use pendula_asm::diagnostic::{Place, Sources};
 use pendula_compiler::ir::eval::{Call, Direction, EvalError, Held, Stop, Value};
 use pendula_compiler::ir::source::{Clause, Number};
 use pendula_compiler::ir::{Loc, Program};
+use pendula_isa::module::name_in_source;
 use pendula_isa::num::Format;
 use pendula_isa::text::number;
 use pendula_isa::{Fault, Ty};
@@ -59,12 +60,6 @@ pub struct Under {
     pub called: Option<(String, u32)>,
     /// Its variables, with their values.
     pub variables: Vec<(String, String)>,
-}
-
-/// A function's name as the program has it: without the number of an instance.
-fn name_of(name: &str) -> String {
-    let plain = name.rsplit_once('.').filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-    plain.map_or(name, |(plain, _)| plain).to_string()
 }
 
 /// Tells why a program stopped.
@@ -230,11 +225,7 @@ impl Teller<'_> {
 
     /// A number as text.
     fn number(&self, how: Number, word: u64) -> String {
-        match how {
-            Number::Plain(ty) => number(word, ty, self.format),
-            Number::Unsigned => word.to_string(),
-            Number::Truth => if word == 0 { "false" } else { "true" }.to_string(),
-        }
+        number_text(how, word, self.format)
     }
 
     /// An element as text.
@@ -310,7 +301,7 @@ impl Teller<'_> {
     fn calls(&self, calls: &[Call]) -> Vec<Under> {
         let last = calls.len().saturating_sub(1);
         let under = calls.iter().enumerate().map(|(n, call)| Under {
-            name: name_of(&call.name),
+            name: name_in_source(&call.name).to_string(),
             backward: call.direction == Direction::Backward,
             called: (n < last).then(|| (self.sources.name(call.called.file).to_string(), call.called.line)),
             variables: self.variables(&call.variables),
@@ -334,6 +325,15 @@ impl Teller<'_> {
     }
 }
 
+/// A number as text.
+pub(crate) fn number_text(how: Number, word: u64, format: Format) -> String {
+    match how {
+        Number::Plain(ty) => number(word, ty, format),
+        Number::Unsigned => word.to_string(),
+        Number::Truth => if word == 0 { "false" } else { "true" }.to_string(),
+    }
+}
+
 /// A condition with the word before it, in quotes.
 fn written(clause: &Clause) -> String {
     if clause.keyword.is_empty() {
@@ -344,7 +344,7 @@ fn written(clause: &Clause) -> String {
 }
 
 /// The indices of an element, the first of which is `first`: `[1][2]`, in Nil `[1, 2]`.
-fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> String {
+pub(crate) fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> String {
     let mut rest = at;
     let mut out = vec![0; dims.len()];
     let order: Vec<usize> = if by_column { (0..dims.len()).collect() } else { (0..dims.len()).rev().collect() };

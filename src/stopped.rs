@@ -15,14 +15,14 @@ use crate::grad::GradError;
 use crate::load::Nil;
 use crate::report::Reporter;
 use crate::stop::{Language, Told, tell};
-use crate::told::told;
+use crate::told::{is_compiled, told};
 use crate::trapped::{self, line_of};
 
 /// How long a program is run once more to tell where it stopped, and how many statements.
 const AGAIN: (Duration, u64) = (Duration::from_secs(5), 200_000_000);
 
 /// Words of memory that such a run has beyond the data.
-const ROOM: usize = 1 << 22;
+pub const ROOM: usize = 1 << 22;
 
 /// Why a program in Nil or Janus stopped, in its own terms: from this data it is run once more in these directions, as it was before it became
 /// instructions. `None` if that tells nothing, or would take too long.
@@ -39,20 +39,26 @@ pub fn in_source(
     let (time, max_steps) = AGAIN;
     let until = Some(Instant::now() + time);
     let config = eval::Config { memory, max_steps, until, ieee: machine.env().ieee };
-    let ways: Vec<eval::Direction> = ways
-        .iter()
-        .map(|way| match way {
-            Direction::Forward => eval::Direction::Forward,
-            Direction::Backward => eval::Direction::Backward,
-        })
-        .collect();
-    let stop = replay(source, &nil.arguments, &ways, data, &config)?;
+    let stop = replay(source, &nil.arguments, &evaluated(ways), data, &config)?;
     if matches!(stop.error, eval::EvalError::Depth { .. }) && trap.fault != Fault::Memory {
         // The machine stopped elsewhere, deeper down.
         return None;
     }
-    let language = if nil.janus.is_some() { Language::Janus } else { Language::Nil };
-    Some(tell(&stop, source, sources, language))
+    Some(tell(&stop, source, sources, language(nil)))
+}
+
+/// Directions of a run as the evaluator has them.
+pub fn evaluated(ways: &[Direction]) -> Vec<eval::Direction> {
+    let way = |way: &Direction| match way {
+        Direction::Forward => eval::Direction::Forward,
+        Direction::Backward => eval::Direction::Backward,
+    };
+    ways.iter().map(way).collect()
+}
+
+/// What language a compiled program is in.
+pub fn language(nil: &Nil) -> Language {
+    if nil.janus.is_some() { Language::Janus } else { Language::Nil }
 }
 
 /// Where and how a run stopped before its end.
@@ -138,6 +144,7 @@ pub fn wrong(module: &Module, sources: &Sources, (at, carriage): (u32, Carriage)
         Carriage::Plain | Carriage::Gradient | Carriage::Tangent => ("a gradient word", "derivatives"),
     };
     let message = format!("{what} overflowed and wrapped: {which} are wrong");
+    let help = if is_compiled(module, at) { trapped::in_source_words(help) } else { help.to_string() };
     placed(Diagnostic::error("P0131", message).help(help), module, sources, at)
 }
 

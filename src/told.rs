@@ -51,16 +51,12 @@ fn plain(fault: Fault, reason: Option<&str>) -> Told<'_> {
 
 /// Whether an instruction was made of a program in Nil or Janus.
 pub fn is_compiled(module: &Module, at: u32) -> bool {
-    is_janus(module, at) || is_of(module, at, &[".nil", ".jl"])
+    module.is_compiled(at as usize)
 }
 
 /// Whether it was made of one in Janus.
 pub fn is_janus(module: &Module, at: u32) -> bool {
-    is_of(module, at, &[".janus", ".ja"])
-}
-
-fn is_of(module: &Module, at: u32, extensions: &[&str]) -> bool {
-    module.loc(at as usize).is_some_and(|(file, _)| extensions.iter().any(|end| file.ends_with(end)))
+    module.is_janus(at as usize)
 }
 
 /// Whether an instruction concerns the stack: calls, what lies in a frame, and arrays that begin or end.

@@ -2,7 +2,7 @@
 
 use pendula::asm::check::{At, Finding};
 use pendula::asm::diagnostic::{Diagnostic, Place, Sources};
-use pendula::compiler::lower::{advice, disagrees};
+use pendula::compiler::lower::advice;
 use pendula::isa::counts::Direction;
 use pendula::isa::inst::Kind;
 use pendula::isa::module::Module;
@@ -102,31 +102,10 @@ pub fn running(direction: Direction, carriage: Carriage) -> String {
     }
 }
 
-/// How much of the machine a message shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shows {
-    /// Registers by their names, with their values.
-    Operands,
-    /// Values only: what was written knows no registers.
-    Values,
-}
-
 /// What the instruction at the trap's place has to do with it.
-fn primary_text(trap: &Trap, module: &Module, shows: Shows) -> String {
-    let condition = condition(trap, module, false, shows);
-    let values = match (&condition, trap.fault, shows) {
-        (Some(_), _, Shows::Values) => String::new(),
-        _ if shows == Shows::Values && reason(trap, module).is_some_and(disagrees) => String::new(),
-        (_, Fault::NotZero, Shows::Values) => {
-            let left = trap.values.iter().filter(|v| !v.of_other).zip(types(&trap.inst));
-            let left = left.filter_map(|(v, ty)| Some(number(v.word?, ty, module.flags.format)));
-            left.map(|n| format!("it is off by {n}")).next().unwrap_or_default()
-        }
-        (_, _, Shows::Values) if is_janus(module, trap.at) => String::new(),
-        _ => values(trap, module, false),
-    };
+fn primary_text(trap: &Trap, module: &Module) -> String {
     let backward = running(trap.direction, trap.carriage);
-    let says = match (trap.fault, condition) {
+    let says = match (trap.fault, condition(trap, false)) {
         (Fault::WrongEntry | Fault::WrongEntryBack, Some(c)) => {
             format!("reached by falling through{backward}, where {c} must be false")
         }
@@ -138,6 +117,7 @@ fn primary_text(trap: &Trap, module: &Module, shows: Shows) -> String {
         (Fault::Assert, Some(c)) => format!("{c} does not hold{backward}"),
         _ => backward.trim().to_string(),
     };
+    let values = values(trap, module, false);
     match (says.is_empty(), values.is_empty()) {
         (true, _) => values,
         (false, true) => says,
@@ -145,53 +125,59 @@ fn primary_text(trap: &Trap, module: &Module, shows: Shows) -> String {
     }
 }
 
-fn other_text(trap: &Trap, module: &Module, shows: Shows) -> String {
-    let condition = condition(trap, module, true, shows);
-    let values = if shows == Shows::Values && condition.is_some() { String::new() } else { values(trap, module, true) };
-    let says = match (trap.fault, condition) {
+fn other_text(trap: &Trap, module: &Module) -> String {
+    let says = match (trap.fault, condition(trap, true)) {
         (Fault::WrongEntry | Fault::WrongEntryBack, _) => {
             return "its partner, from which it must be reached then".to_string();
         }
         (Fault::WrongLanding, Some(c)) => format!("and lands here, where {c} must be true"),
         _ => "concerned, too".to_string(),
     };
+    let values = values(trap, module, true);
     if values.is_empty() { says } else { format!("{says}: {values}") }
 }
 
-/// The condition of a jump or an assertion: `r4 ≠ r0`, or `3 ≠ 0`.
-fn condition(trap: &Trap, module: &Module, of_other: bool, shows: Shows) -> Option<String> {
+/// What there is to say of a place in Nil or Janus: its variables' values where they are known. Who wrote it knows no registers, and no words that the
+/// compiler compares.
+fn source_text(trap: &Trap, module: &Module, sources: &Sources, (at, stop): (u32, Option<&stop::Told>)) -> String {
+    let backward = running(trap.direction, trap.carriage).trim().to_string();
+    if let Some(stop) = stop {
+        let values = named(stop, place(module, sources, at).as_ref(), sources);
+        let says = [backward, values].into_iter().filter(|text| !text.is_empty());
+        return says.collect::<Vec<_>>().join(": ");
+    }
+    let range = reason(trap, module).is_some_and(pendula::compiler::janus::is_range);
+    if !range || at != trap.at {
+        return backward;
+    }
+    // Of an index that lies outside its array it is the index and the length that count.
+    let word = |o: Operand| match o {
+        Operand::Imm(word, _) => Some(word.cast_signed()),
+        Operand::Small(k) => Some(k.into()),
+        _ => trap.values.iter().find(|v| !v.of_other && v.operand == o).and_then(|v| v.word).map(u64::cast_signed),
+    };
+    let mut operands = trap.inst.operands().map(|(_, o)| word(o));
+    match (operands.next().flatten(), operands.next().flatten()) {
+        (Some(index), Some(len)) => format!("{index} is not within 0 to {}", len - 1),
+        _ => backward,
+    }
+}
+
+/// The condition of a jump or an assertion: `r4 ≠ r0`.
+fn condition(trap: &Trap, of_other: bool) -> Option<String> {
     let inst = match (&trap.other, of_other) {
         (Some((_, other)), true) => other,
         (None, true) => return None,
         (_, false) => &trap.inst,
     };
-    let Kind::Row { cond, ty, .. } = inst.kind else { return None };
-    // Nor has what a flag is compared with.
-    let says_all = |says| pendula::compiler::janus::says_all(says) || (trap.fault == Fault::Assert && disagrees(says));
-    let says_all = shows == Shows::Values && reason(trap, module).is_some_and(says_all);
-    if cond == Cond::Always || says_all {
+    let Kind::Row { cond, .. } = inst.kind else { return None };
+    if cond == Cond::Always {
         return None;
     }
     let mut operands = inst.operands().map(|(_, o)| o);
     let (a, b) = (operands.next()?, operands.next()?);
-    // What fails in any case has nothing to show.
-    let fixed = |o: Operand| matches!(o, Operand::Reg(Reg::ZERO) | Operand::Small(_) | Operand::Imm(..));
-    if shows == Shows::Values && fixed(a) && fixed(b) {
-        return None;
-    }
-    let text = |o: Operand| {
-        let value = trap.values.iter().find(|v| v.of_other == of_other && v.operand == o).and_then(|v| v.word);
-        match value {
-            Some(word) if shows == Shows::Values => number(word, ty, module.flags.format),
-            _ if shows == Shows::Values && o == Operand::Reg(Reg::ZERO) => number(0, ty, module.flags.format),
-            _ => pendula::isa::text::operand(o, 0, &pendula::isa::text::NoNames),
-        }
-    };
-    let range = || reason(trap, module).is_some_and(pendula::compiler::janus::is_range);
-    Some(match cond {
-        Cond::Ltu if shows == Shows::Values && range() => format!("0 ≤ {} < {}", text(a), text(b)),
-        _ => format!("{} {} {}", text(a), cond.symbol(), text(b)),
-    })
+    let text = |o: Operand| pendula::isa::text::operand(o, 0, &pendula::isa::text::NoNames);
+    Some(format!("{} {} {}", text(a), cond.symbol(), text(b)))
 }
 
 /// What is said of the check that failed, if anything is.
@@ -203,6 +189,7 @@ fn reason<'m>(trap: &Trap, module: &'m Module) -> Option<&'m str> {
 fn nil_title(fault: Fault) -> &'static str {
     match fault {
         Fault::NotZero => "deallocation failed",
+        Fault::Memory => "out of memory",
         Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding => DISAGREE_TITLE,
         fault => fault.title(),
     }
@@ -250,7 +237,12 @@ pub fn report(
     let Told { fault, code, title, reason } = told(trap, module);
     // What disagrees is told alike, whether a jump finds that out or a check.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };
-    let janus = if is_janus(module, trap.at) { janus_words(fault, reason) } else { None };
+    // Of memory there is nothing to say in Nil that is not so in Janus.
+    let janus = match fault {
+        _ if is_janus(module, trap.at) => janus_words(fault, reason),
+        Fault::Memory if is_compiled(module, trap.at) => janus_words(fault, reason),
+        _ => None,
+    };
     let help = match fault {
         _ if janus.is_some() => janus.map_or("", |(_, help)| help),
         // The reason says it.
@@ -264,11 +256,8 @@ pub fn report(
         Fault::NotFinite if ieee => "only doubles can be infinite or NaN: guard the conversion with a `jmp`",
         fault => fault.help(),
     };
-    // Who wrote Nil or Janus knows no registers.
     let nil = is_compiled(module, trap.at);
-    let shows = if nil && (reason.is_some() || janus.is_some()) { Shows::Values } else { Shows::Operands };
-    // What the variables are says more than what the registers are.
-    let label = |text: String| if stop.is_some() && shows == Shows::Operands { String::new() } else { text };
+    let label = |at: u32, text: String| if nil { source_text(trap, module, sources, (at, stop)) } else { text };
     let derivative = match fault {
         Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {
             "; or it is the derivative that does not exist here, as that of a root at 0"
@@ -282,35 +271,38 @@ pub fn report(
     let title = match reason.or(said) {
         // What ends otherwise than it should is not always something that is deallocated.
         Some(reason) if fault == Fault::NotZero && is_janus(module, trap.at) => reason.to_string(),
-        Some(reason) if shows == Shows::Values && code != DISAGREE => format!("{}: {reason}", nil_title(fault)),
+        Some(reason) if nil && code != DISAGREE => format!("{}: {reason}", nil_title(fault)),
         Some(reason) => format!("{title}: {reason}"),
         None => title.to_string(),
     };
     let mut d = Diagnostic::error(code, title);
     if !help.is_empty() {
         // Who wrote Nil or Janus guards by branches of another name.
-        let help = if nil { help.replace("a `jmp`", "an `if`") } else { help.to_string() };
+        let help = if nil { in_source_words(help) } else { help.to_string() };
         d = d.help(format!("{help}{derivative}"));
     }
     match place(module, sources, trap.at) {
         Some(at) => {
-            d = d.at(at, label(primary_text(trap, module, shows)));
+            d = d.at(at, label(trap.at, primary_text(trap, module)));
             if let Some((other, _)) = &trap.other
                 && let Some(at) = place(module, sources, *other)
             {
-                d = d.also(at, label(other_text(trap, module, shows)));
+                d = d.also(at, label(*other, other_text(trap, module)));
             }
             reporter.noted(&d, sources, &notes);
         }
         None => {
             let names = ModuleNames(module);
-            let mut notes = vec![
-                format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
-                primary_text(trap, module, shows),
-            ];
-            if let Some((at, other)) = &trap.other {
+            let mut notes = match nil {
+                true => vec![running(trap.direction, trap.carriage).trim().to_string()],
+                false => vec![
+                    format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
+                    primary_text(trap, module),
+                ],
+            };
+            if let (Some((at, other)), false) = (&trap.other, nil) {
                 notes.push(format!("at address {at}: {}", display(other, u64::from(*at), &names)));
-                notes.push(other_text(trap, module, shows));
+                notes.push(other_text(trap, module));
             }
             notes.retain(|n| !n.is_empty());
             let (path, line, column) =
@@ -318,6 +310,33 @@ pub fn report(
             reporter.without_source(&d, path, line, column, &notes);
         }
     }
+}
+
+/// Help for who wrote Nil or Janus, which have no jumps and no directives.
+pub fn in_source_words(help: &str) -> String {
+    const WORDS: [(&str, &str); 6] = [
+        ("a `jmp.eq` on the divisor", "an `if`"),
+        ("a `jmp.eq.l`", "an `if`"),
+        ("a `jmp`", "an `if`"),
+        ("the word wraps", "the number wraps"),
+        ("a `.format`", "a `--format`"),
+        ("set `.mem` or ", ""),
+    ];
+    WORDS.iter().fold(help.to_string(), |help, (assembly, source)| help.replace(assembly, source))
+}
+
+/// The variables that are named in a place of the source, with their values: `x = 3, i = 5`.
+fn named(stop: &stop::Told, place: Option<&Place>, sources: &Sources) -> String {
+    let text = place.and_then(|p| sources.text(p.file).get(p.span.clone())).unwrap_or("");
+    let text = text.lines().next().unwrap_or("");
+    let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '!');
+    let words: Vec<&str> = text.split(|c| !inside(c)).collect();
+    let here = stop.variables().iter().filter(|(name, _)| words.contains(&name.as_str()));
+    // All of them are noted below in any case.
+    if here.clone().count() == stop.variables().len() {
+        return String::new();
+    }
+    here.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The source text of an instruction, if the source is at hand.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pendula_compiler::janus::store::{Shape, Variable};
-use pendula_isa::module::{Module, SymbolKind};
+use pendula_isa::module::{self, Module, SymbolKind};
 use pendula_isa::num::{Env, Format, convert, decimal};
 use pendula_isa::text::number;
 use pendula_isa::types::{Reg, Ty};
@@ -11,6 +11,8 @@ use pendula_vm::Machine;
 
 use crate::arrays::{self, Number};
 use crate::pisa;
+
+mod variables;
 
 /// Why a value cannot be set or shown.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +98,25 @@ pub enum ValueError {
         /// The variable with its sizes.
         head: String,
     },
+    /// An element that an array does not have, where they are counted from 1.
+    #[error("there is no `{name}`: {why}")]
+    NoElement {
+        /// The element.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// The same where they are counted from 1.
+    #[error("`{0}`: an index is a whole number, such as 1, of a matrix one for each dimension, `[1,1]`")]
+    NoIndexFromOne(String),
+    /// What has several words with names of their own.
+    #[error("`{name}` has several parts: name one of {}", .parts.join(", "))]
+    Parts {
+        /// The name.
+        name: String,
+        /// The parts.
+        parts: Vec<String>,
+    },
     /// A number on a stack.
     #[error("`{0}` is a stack, which has no elements by number: it is set and shown as a whole, `{0}=<2, 1]`")]
     OnStack(String),
@@ -125,12 +146,14 @@ pub struct Place {
     pub range: (i128, i128),
     /// The variable of a program in Janus whose words they are: it says what they mean.
     pub variable: Option<Box<Variable>>,
+    /// What the words are in a source that counts elements from 1; `None` of a single word.
+    pub source: Option<Box<module::Variable>>,
 }
 
 impl Place {
     /// Words of 64 bits.
     pub fn new(name: impl Into<String>, ty: Ty, at: Location) -> Place {
-        Place { name: name.into(), ty, at, range: WORDS, variable: None }
+        Place { name: name.into(), ty, at, range: WORDS, variable: None, source: None }
     }
 
     /// Words of the profile `pisa`.
@@ -141,6 +164,17 @@ impl Place {
     /// The name as it stands before the value: with the sizes of an array of Janus.
     pub fn head(&self) -> String {
         self.variable.as_ref().map_or_else(|| self.name.clone(), |v| v.head())
+    }
+
+    /// The names of its words: `x[0]`, `x[1]` in assembly, `x[1]`, `x[2]` or `z[1].re`, `z[1].im` in Nil.
+    pub fn words(&self) -> Vec<String> {
+        match (&self.source, self.at) {
+            (Some(v), Location::Memory { array: true, len, .. }) => (0..len).map(|n| v.word(n)).collect(),
+            (None, Location::Memory { array: true, len, .. }) => {
+                (0..len).map(|n| format!("{}[{n}]", self.name)).collect()
+            }
+            (_, Location::Memory { .. } | Location::Register(_) | Location::Cell(_)) => vec![self.name.clone()],
+        }
     }
 
     /// Whether it is a stack of Janus.
@@ -181,8 +215,15 @@ const WORDS: (i128, i128) = (i64::MIN as i128, u64::MAX as i128);
 /// The same where they have 32.
 const NARROW: (i128, i128) = (i32::MIN as i128, u32::MAX as i128);
 
-/// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`).
+/// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`, counted from 0). In a program that was compiled from Nil,
+/// names and indices are Nil's: `x[1]` is the first element, `A[2,1]` one of a matrix, `z[3].im` a part of one.
+///
+/// # Errors
+/// What there is not.
 pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
+    if let Some(place) = variables::find(module, name)? {
+        return Ok(place);
+    }
     let (plain, forced) = match name.rsplit_once('.') {
         Some((plain, suffix)) if module.symbol(name).is_none() => match suffix.chars().next().map(Ty::from_letter) {
             Some(Some(ty)) if suffix.len() == 1 => (plain, Some(ty)),
@@ -208,6 +249,10 @@ pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
         Some((value, SymbolKind::Data { ty, len, .. })) => {
             let at = within(base, (value, len), index)?;
             Ok(Place::new(name, forced.unwrap_or(ty), at))
+        }
+        Some((_, SymbolKind::Label | SymbolKind::Proc)) | None if !module.variables.is_empty() => {
+            let known = module.variables.iter().take(20).map(|v| v.name.clone()).collect();
+            Err(ValueError::NoVariable { name: base.to_string(), known })
         }
         Some((_, SymbolKind::Label | SymbolKind::Proc)) | None => {
             let data = |s: &&pendula_isa::module::Symbol| matches!(s.kind, SymbolKind::Data { .. });
@@ -456,7 +501,8 @@ pub fn marked(module: &Module, wanted: impl Fn(bool, bool) -> bool) -> Vec<Place
         .filter_map(|s| match s.kind {
             SymbolKind::Data { ty, len, import, export } if wanted(import, export) => {
                 let at = Location::Memory { start: s.value, len, array: len != 1 };
-                Some((s.value, Place::new(s.name.clone(), ty, at)))
+                let compiled = module.variable(&s.name).and_then(|v| variables::place(module, v));
+                Some((s.value, compiled.unwrap_or_else(|| Place::new(s.name.clone(), ty, at))))
             }
             SymbolKind::Data { .. } | SymbolKind::Label | SymbolKind::Proc => None,
         })

@@ -359,7 +359,7 @@ fn inputs_that_do_not_fit_are_refused() {
     nil(&["--args", "0.0,_,1.0", "--batch", &three, "--batch", &three], "which of the arguments out!, v, z is this?");
     nil(
         &["--args", "0.0,2,_", "--batch", &format!("q={halves}"), "--batch", &halves],
-        "there is no register or data symbol `q`",
+        "there is no variable `q`; the variables are out!, v, z",
     );
     let huge = folder.npy("huge.npy", &[2], &[1.0, 1e300]);
     run(

@@ -314,7 +314,7 @@ fn slope(start: &[Vec<f64>], k: usize, j: usize, f: &dyn Fn(&mut [Vec<f64>]) -> 
 /// The names of an argument's words.
 fn elements(arg: &Arg, name: &str) -> Vec<String> {
     match arg {
-        Arg::Reals(x) | Arg::Matrix(_, _, x) => (0..x.len()).map(|i| format!("{name}[{i}]")).collect(),
+        Arg::Reals(x) | Arg::Matrix(_, _, x) => (0..x.len()).map(|i| format!("{name}[{}]", i + 1)).collect(),
         other => other.symbols(name),
     }
 }

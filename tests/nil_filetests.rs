@@ -2,6 +2,7 @@
 //!
 //! - `#! P0437 text @ source`: a diagnostic or trap with this code whose message contains the text, at this line. Its caret must
 //!   stand under exactly this source, where one is given; of several lines, the first one counts. `#!100 P0410` stands for a hundred of them.
+//! - `#? text`, at the end of such a line: the help says this.
 //! - `#= y! = 17 =#`: after the run, this data symbol has this value, as `pendula run` prints it.
 //! - `#args: 2,[1,2]`, `#types: Fixed,Int`, `#entry: f`, `#format: Q16.48`, `#set: x=3`: what the program is given.
 //! - `#shown: 5, "text"`: what is shown and printed in the run; nothing unless said.
@@ -24,6 +25,7 @@ use std::sync::{Arc, Mutex};
 
 use pendula::arguments;
 use pendula::asm::assemble;
+use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::compile::Options;
 use pendula::compiler::ir::eval::Shown;
 use pendula::compiler::nil::codes;
@@ -38,7 +40,7 @@ use pendula::values;
 use pendula::vm::{Config, Event, Machine, Outcome, Program};
 
 use common::{Problem, compare};
-use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, levels, told_by_run, trap, verdict};
+use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, levels, line_of, told_by_run, trap, verdict};
 
 /// Codes that no file can show, and why not.
 const EXEMPT: &[(&str, &str)] =
@@ -54,6 +56,8 @@ const OPTIONS: &[&str] = &["args", "types", "entry", "format", "set", "shown", "
 #[derive(Default)]
 struct Expected {
     problems: Vec<Problem>,
+    /// What the help of a line's problem says.
+    helps: Vec<(usize, String)>,
     values: Vec<(String, String)>,
     options: Vec<(String, String)>,
     drift: bool,
@@ -65,6 +69,8 @@ impl Expected {
         let mut e = Expected::default();
         for (n, line) in text.lines().enumerate() {
             let n = n + 1;
+            let (line, help) = line.split_once("#? ").map_or((line, None), |(line, help)| (line, Some(help)));
+            e.helps.extend(help.map(|help| (n, help.trim().to_string())));
             let own = line.trim();
             if let Some((_, problems)) = line.split_once("#!") {
                 for part in problems.split("#!") {
@@ -316,6 +322,14 @@ fn error_file(path: &Path) -> Result<(), String> {
     let Compiled { text, expected, loaded } = compile(path, 2)?;
     let mut complaints = String::new();
     let found = diagnostics(&text, &loaded, &mut complaints);
+    for (line, help) in &expected.helps {
+        let here = |d: &&Diagnostic| d.primary.as_ref().map_or(1, |l| line_of(&text, l.place.span.start)) == *line;
+        let said = loaded.diagnostics.iter().filter(here).filter_map(|d| d.help.as_ref());
+        if !said.clone().any(|said| said.contains(help)) {
+            let said: Vec<&String> = said.collect();
+            let _ = writeln!(complaints, "the help at line {line} does not say `{help}`, but {said:?}");
+        }
+    }
     compare(&expected.problems, found, &mut complaints);
     verdict(&expected.problems, complaints)
 }
@@ -342,7 +356,10 @@ fn trap_file(path: &Path, level: u8) -> Result<(), String> {
         if level == 2
             && let Some(line) = line
         {
-            told_by_run(path, expected.command_line(), (line, ""), &mut complaints)?;
+            let told = told_by_run(path, expected.command_line(), (line, ""), &mut complaints)?;
+            for (_, help) in expected.helps.iter().filter(|(_, help)| !told.contains(help)) {
+                let _ = writeln!(complaints, "the command line does not say `{help}`:\n{told}");
+            }
         }
     }
     compare(&expected.problems, found, &mut complaints);

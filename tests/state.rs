@@ -231,3 +231,187 @@ fn energy_counts_cells_that_changed_beyond_the_memory() {
     let erase = schedules["technologies"][0]["erase"].as_f64().expect("a price");
     assert!((erase / (32.0 * 1.380_649e-23 * 300.0 * std::f64::consts::LN_2) - 1.0).abs() < 1e-6, "{schedules}");
 }
+
+/// A number, a matrix, complex numbers, and a variable with a register's name.
+const ARRAYS: &str = "@i function f(y!, A::Matrix{Float64}, z::Vector{Complex{Float64}}, r1)
+    y! += A[2,1] * r1 * 2
+    y! += A[1,2] * A[1,2]
+    y! += z[2].re * r1
+end
+";
+const GIVEN: [&str; 2] = ["--args", "0.0,[1.0 2.0; 3.0 4.0],[(1.0,2.0),(3.0,4.0)],5.0"];
+
+#[test]
+fn elements_of_nil_are_named_as_in_nil() {
+    let program = file("arrays.nil", ARRAYS);
+    let shown = |options: &[&str]| shown(&program, &[&GIVEN[..], options].concat());
+    assert_eq!(
+        shown(&["--show", "A[2,1],A[2],z[2]", "--show", "z[2].im,r1"]),
+        "A[2,1] = 3.0\nA[2] = 3.0\nz[2] = [3.0, 4.0]\nz[2].im = 4.0\nr1 = 5.0\n"
+    );
+    let set = ["--set", "r1=7", "--set", "A[1,2]=9", "--set", "z[2].re=0.5", "--show", "y!,A,z,r1"];
+    assert_eq!(shown(&set), "y! = 126.5\nA = [1.0, 3.0, 9.0, 4.0]\nz = [1.0, 2.0, 0.5, 4.0]\nr1 = 7.0\n");
+    let refused = |name: &str, says: &str| {
+        refused(&program, &[&GIVEN[..], &["--show", name]].concat(), says);
+        let (code, _, err) = run(&[&["grad", &program, "--loss", name], &GIVEN[..]].concat());
+        assert!(code == 2 && err.contains(says), "{name}: {err}");
+    };
+    refused("A[0,1]", "there is no `A[0,1]`: elements are counted from 1, the first is `A[1,1]`");
+    refused("z[-1].re", "elements are counted from 1, the first is `z[1]`");
+    refused("A[3,1]", "`A` has 2 × 2 elements, counted from 1");
+    refused("z[1,1]", "`z` has 2 elements, of which the first is `z[1]`");
+    refused("z[1].x", "the parts of `z[1]` are re, im");
+    refused("y![1]", "`y!` is no array");
+    refused("q", "there is no variable `q`; the variables are y!, A, z, r1");
+    refused("A[i]", "an index is a whole number, such as 1");
+    // So are what reports print.
+    let grad = |options: &[&str]| run(&[&["grad", &program, "--loss", "y!"], &GIVEN[..], options].concat()).1;
+    let checked = grad(&["--check"]);
+    assert!(["∂/∂A[2,1] ", "∂/∂z[2].re", "∂/∂r1 "].iter().all(|name| checked.contains(name)), "{checked}");
+    let found: Value = serde_json::from_str(&grad(&["--json", "--hessian", "--wrt", "A,z[2]"])).unwrap();
+    let words = ["A[1,1]", "A[2,1]", "A[1,2]", "A[2,2]", "z[2].re", "z[2].im"];
+    assert_eq!(found["hessian"]["words"], json!(words));
+    assert_eq!(found["losses"][0]["gradient"]["z[2]"], json!([5.0, 0.0]));
+    // And columns of tables, which are given by such names, too.
+    let table = file("arrays.csv", "\"A[2,1]\",r1\n1.0,2.0\n3.0,4.0\n");
+    let (code, out, err) =
+        run(&[&["run", &program, "--batch", &table, "--save", "-", "--show", "A,r1"], &GIVEN[..]].concat());
+    let lines = ["item,\"A[1,1]\",\"A[2,1]\",\"A[1,2]\",\"A[2,2]\",r1,error", "0,1.0,1.0,2.0,4.0,2.0,"];
+    assert_eq!((code, out.lines().take(2).collect::<Vec<_>>(), err.as_str()), (0, lines.to_vec(), ""));
+    // An object of the program keeps its names; in assembly, elements are counted from 0.
+    for (form, name, value) in [("obj", "A[2,1]", "3.0"), ("rasm", "A[1]", "3.0")] {
+        let out = file(&format!("arrays.{}", if form == "obj" { "o" } else { "rasm" }), "");
+        let compiled = run(&[&["compile", &program, "--emit", form, "-o", &out], &GIVEN[..]].concat());
+        assert_eq!(compiled.0, 0, "{}", compiled.2);
+        let (_, shown, err) = run(&["run", &out, "--show", name]);
+        assert_eq!((shown, err), (format!("{name} = {value}\n"), String::new()));
+    }
+}
+
+/// The command line that a report gives to be copied, as a shell takes it.
+fn copied(err: &str) -> Vec<String> {
+    let line = err.lines().find_map(|line| line.trim().strip_prefix("pendula ")).unwrap_or_else(|| panic!("{err}"));
+    let (mut words, mut quoted) = (vec![String::new()], false);
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().expect("one").push(c),
+        }
+    }
+    words
+}
+
+#[test]
+fn a_function_of_nil_without_arguments_is_told_with_a_command_line_that_works() {
+    let cases = [
+        ("scalars", "@i function f(y!::Float64, x::Float64)\n    y! += sin(x)\nend\n", "y!: Float64, x: Float64"),
+        ("open", "@i function f(y!, x)\n    y! += x^2\nend\n", "y!: any type, x: any type"),
+        (
+            "product",
+            "using matrices\n@i function f(y!, A, x)\n    matvec!(y!, A, x)\nend\n",
+            "y!: any type, A: any type, x: any type",
+        ),
+        ("whole", "@i function f(n!::Int, k::Int)\n    n! += div(10, k)\nend\n", "n!: Int, k: Int"),
+        (
+            "fields",
+            "struct P\n    a::Float64\n    n::Int\nend\n@i function f(y!::Float64, p::P)\n    y! += p.a * p.n\nend\n",
+            "y!: Float64, p: P",
+        ),
+        (
+            "parts",
+            "@i function f(y!::Complex{Float64}, b::Bool)\n    y! += 1.0\nend\n",
+            "y!: Complex{Float64}, b: Bool",
+        ),
+    ];
+    for (name, text, types) in cases {
+        let program = file(&format!("{name}.nil"), text);
+        for command in ["run", "level", "grad"] {
+            let (code, out, err) = run(&[command, &program]);
+            assert_eq!((code, out.as_str()), (1, ""), "{name}");
+            assert!(err.starts_with("error[P0452]: `f` takes "), "{name}: {err}");
+            assert!(err.contains(types) && !err.contains("--entry"), "{name}: {err}");
+            if command == "grad" && ["whole", "parts"].contains(&name) {
+                continue;
+            }
+            let words = copied(&err);
+            assert_eq!(words[..2], [command.to_string(), program.clone()], "{name}");
+            let (code, _, err) = command::run(&words, "");
+            assert_eq!((code, err.as_str()), (0, ""), "{name}: {words:?}");
+        }
+    }
+    let program = file("several.nil", "@i function g(x!)\n    x! += 1\nend\n@i function f(y!, x)\n    y! += x\nend\n");
+    let (_, _, err) = run(&["run", &program]);
+    assert!(err.contains("a run begins with the last function of the file; `--entry` names another: g(x!)"), "{err}");
+    let (_, _, err) = run(&["run", &program, "--entry", "g"]);
+    assert!(err.contains("error[P0452]: `g` takes 1 argument, and none are given"), "{err}");
+    assert_eq!(command::run(&copied(&err), "").0, 0, "{err}");
+    let (_, out, _) = run(&["run", &program, "--json"]);
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(said["diagnostics"][0]["code"], "P0452");
+}
+
+#[test]
+fn nil_and_janus_are_traced_by_lines_of_their_source() {
+    let args = ["--round-trip", "examples/fib.ja", "--set", "n=1", "--trace"];
+    let trace = |how: &[&str]| run(&[&["run"], &args[..], how].concat()).2;
+    let expected = "    18  call fib(x1, x2, n)
+     4    if n = 0 then
+     8    n -= 1                                  n: 1 → 0
+     9    call fib(x1, x2, n)
+     4      if n = 0 then
+     5      x1 += 1                               x1: 0 → 1
+     6      x2 += 1                               x2: 0 → 1
+    10    x1 += x2                                x1: 1 → 2
+    11    x1 <=> x2                               x1: 2 → 1, x2: 1 → 2
+    18< call fib(x1, x2, n)
+     4<   if n = 0 then
+    11<   x1 <=> x2                               x1: 1 → 2, x2: 2 → 1
+    10<   x1 += x2                                x1: 2 → 1
+     9<   call fib(x1, x2, n)
+     4<     if n = 0 then
+     6<     x2 += 1                               x2: 1 → 0
+     5<     x1 += 1                               x1: 1 → 0
+     8<   n -= 1                                  n: 0 → 1
+";
+    for how in [["-O0", "interp"], ["-O2", "interp"], ["-O2", "jit"]] {
+        assert_eq!(trace(&[how[0], "--engine", how[1]]), expected, "{how:?}");
+    }
+    // No more than so many, and the instructions if they are asked for.
+    let few = trace(&["--max-steps", "4"]);
+    assert!(few.contains("… the trace ends here: --max-steps") && few.lines().count() < 20, "{few}");
+    let (_, _, asm) = run(&["run", "examples/fib.ja", "--set", "n=0", "--trace=asm"]);
+    assert!(asm.contains("start") && asm.contains("call"), "{asm}");
+    let text = "@i function f(y!, x::Vector{Float64})\n    @routine begin\n        t ← 0.0\n        for i = 1:length(x)\n            t += x[i]\n        end\n    end\n    y! += t\n    ~@routine\nend\n";
+    let program = file("routine.nil", text);
+    let (_, _, trace) = run(&["run", &program, "--args", "0.0,[1.5,2.0]", "--trace"]);
+    for line in [
+        "     5  t += x[i]",
+        "t: 1.5 → 3.5",
+        "     8  y! += t",
+        "y!: 0.0 → 3.5",
+        "     5< t += x[i]",
+        "t: 1.5 → 0.0",
+        "i: 0 → 1",
+    ] {
+        assert!(trace.contains(line), "{line}\n{trace}");
+    }
+    let set = file("set.nil", "@i function f(A!::Matrix{Int})\n    A![2,1] += 5\nend\n");
+    let (_, _, trace) = run(&["run", &set, "--args", "[1 2; 3 4]", "--trace"]);
+    assert_eq!(trace, "     2  A![2,1] += 5                              A![2, 1]: 3 → 8\n");
+}
+
+#[test]
+fn procedures_go_by_their_names_in_the_source() {
+    let text = "@i function g(y!, x)\n    y! += x\nend\n@i function main(y!, n!)\n    g(y!, 1.5)\n    g(n!, 2)\nend\n";
+    let program = file("names.nil", text);
+    for command in [&["level"][..], &["energy", "--by", "function"]] {
+        let (code, out, err) = run(&[command, &["-O0", &program, "--args", "0.0,0"]].concat());
+        assert_eq!((code, err.as_str()), (0, ""));
+        let names: Vec<&str> = out.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert!(["g", "main", "(start)"].iter().all(|name| names.contains(name)), "{out}");
+        assert!(!out.contains("g.2") && !out.contains("main.2"), "{out}");
+    }
+    let (_, out, _) = run(&["level", "examples/fib.ja", "--json"]);
+    assert!(!out.contains("main.2") && out.contains("\"main\""), "{out}");
+}

@@ -13,6 +13,7 @@
 //! | `.pendula.lines` | source files and the line table |
 //! | `.pendula.spans` | routine spans |
 //! | `.pendula.reasons` | what checks are for |
+//! | `.pendula.variables` | what data is in the source, where that counts elements from 1 |
 //! | `.pendula.symbols` | the order of the symbols, which ELF does not keep, and their documentation |
 //!
 //! The machine number, 0x4450 (`PD`), is unofficial; the ABI is "standalone".
@@ -97,6 +98,7 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
         Section::new(side::LINES, elf::SectionFlags(0), side::write_lines(&module.files, &module.locs)),
         Section::new(side::SPANS, elf::SectionFlags(0), side::write_spans(&module.spans)),
         Section::new(side::REASONS, elf::SectionFlags(0), side::write_reasons(&module.reasons)),
+        Section::new(side::VARIABLES, elf::SectionFlags(0), side::write_variables(&module.variables)),
         Section::new(side::SYMBOLS, elf::SectionFlags(0), notes),
     ];
     Ok(assemble_file(module, cut, &sections)?)
@@ -303,6 +305,7 @@ fn read_aligned(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
         files,
         data,
         symbols: Vec::new(),
+        variables: side::read_variables(file.optional(side::VARIABLES)?)?,
         texts: side::read_texts(file.optional(side::TEXTS)?)?,
         spans: side::read_spans(file.optional(side::SPANS)?)?,
         reasons: side::read_reasons(file.optional(side::REASONS)?)?,

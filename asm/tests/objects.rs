@@ -6,7 +6,7 @@ use pendula_asm::disasm::{disassemble, listing};
 use pendula_asm::invert::{InvertError, invert};
 use pendula_asm::object::{self, ObjectError};
 use pendula_isa::inst::{Inst, Kind};
-use pendula_isa::module::{Flags, Loc, Module, Span, Symbol, SymbolKind};
+use pendula_isa::module::{Flags, Loc, Module, Span, Symbol, SymbolKind, Variable};
 use pendula_isa::num::{Format, decimal};
 use pendula_isa::operand::{Operand, OperandKind};
 use pendula_isa::table::Flow;
@@ -127,6 +127,30 @@ fn objects_hold_modules() {
         // At an address that is not aligned, too.
         let shifted = [&[0], &bytes[..]].concat();
         assert_eq!(object::read(&shifted[1..]), Ok(module));
+    }
+}
+
+#[test]
+fn objects_keep_what_data_is_called_in_the_source() {
+    let variable = |symbol: &str, dims: &[u64], parts: &[&str]| Variable {
+        symbol: symbol.to_string(),
+        name: format!("own {symbol}"),
+        dims: dims.to_vec(),
+        parts: parts.iter().map(|part| part.to_string()).collect(),
+    };
+    let sound =
+        Module { variables: vec![variable("big", &[2, 2], &["re", "im"]), variable("mid", &[3], &[])], ..mixed() };
+    let bytes = object::write(&sound).expect("a sound module");
+    assert_eq!(object::read(&bytes).as_ref(), Ok(&sound));
+    let bad = [
+        vec![variable("mid", &[2], &[])],
+        vec![variable("none", &[], &[])],
+        vec![variable("mid", &[3], &[]), variable("mid", &[3], &[])],
+        vec![variable("big", &[u64::MAX, 8], &[])],
+        vec![Variable { name: "\n".to_string(), ..variable("mid", &[3], &[]) }],
+    ];
+    for variables in bad {
+        assert!(object::write(&Module { variables: variables.clone(), ..mixed() }).is_err(), "{variables:?}");
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Compiled {
     pub parameters: Vec<Vec<String>>,
     /// The types of these parameters.
     pub types: Vec<Type>,
+    /// Whether there is nothing to run because the entry point's arguments are not given.
+    pub wants_arguments: bool,
     /// What there is to say.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts that places refer to.
@@ -110,6 +112,7 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
         arguments: analysis.arguments,
         parameters: analysis.parameters,
         types: analysis.types,
+        wants_arguments: analysis.wants_arguments,
         sources,
         inputs,
         ..Compiled::default()
@@ -117,6 +120,9 @@ pub fn compile(name: &str, text: String, options: &Options) -> Compiled {
     out.diagnostics = diagnostics;
     if let (Some(program), false) = (analysis.program, failed(&out.diagnostics)) {
         out.lower(program, options, codes::LOWERING);
+    }
+    if let Some(module) = &mut out.module {
+        module.variables = analysis.variables;
     }
     out
 }

@@ -1,6 +1,6 @@
 //! Runs a program once more, as it was before passes and instructions, to tell where and with what variables it stops.
 
-use crate::ir::eval::{self, Config, Direction, Stop};
+use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Stop};
 use crate::ir::{Fun, Program};
 use crate::lower::{self, Argument};
 
@@ -29,6 +29,29 @@ pub fn replay(
                 stop.calls.pop();
                 return (!limit && !stop.calls.is_empty()).then_some(stop);
             }
+        }
+    }
+    None
+}
+
+/// The same, telling a listener of each statement of the source that runs. Gives why that came to its end before the run did, if so.
+pub fn trace(
+    program: &Program,
+    arguments: &[Argument],
+    directions: &[Direction],
+    data: Vec<u64>,
+    listener: Listener<'_>,
+    config: &Config,
+) -> Option<EvalError> {
+    let main = lower::main(program, arguments, program.entry?).ok()?;
+    let mut program = program.clone();
+    let func = Fun(u32::try_from(program.functions.len()).ok()?);
+    program.functions.push(main);
+    let mut memory = data;
+    for direction in directions {
+        match eval::run_traced(&program, func, *direction, memory, listener, config) {
+            Ok(evaluation) => memory = evaluation.memory,
+            Err(stop) => return Some(stop.error),
         }
     }
     None

@@ -13,3 +13,49 @@ pub struct Name {
     /// Where.
     pub span: Span,
 }
+
+/// Whether two names differ by little: a letter more, less or other, or two neighbours that are exchanged; of long names, by two such mistakes.
+pub(crate) fn is_near(a: &str, b: &str) -> bool {
+    let fold = |text: &str| text.trim_end_matches('!').to_lowercase().chars().collect::<Vec<char>>();
+    let (a, b) = (fold(a), fold(b));
+    // Of names of a letter or two, most are near each other.
+    let most = match a.len().min(b.len()) {
+        0..=2 => 0,
+        3..=5 => 1,
+        _ => 2,
+    };
+    a.len().abs_diff(b.len()) <= most && a.len().max(b.len()) < 100 && mistakes(&a, &b) <= most
+}
+
+/// How many such mistakes lead from one to the other.
+fn mistakes(a: &[char], b: &[char]) -> usize {
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let other = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let one = other.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+                let exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                if exchanged { one.min(rows[i - 2][j - 2] + 1) } else { one }
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_near;
+
+    #[test]
+    fn names_that_differ_by_little() {
+        for (a, b) in [("widht", "width"), ("Total!", "total"), ("resutl!", "result!"), ("position", "positions")] {
+            assert!(is_near(a, b), "{a} {b}");
+        }
+        for (a, b) in [("x", "y"), ("ab", "ac"), ("sum", "max"), ("width", "height")] {
+            assert!(!is_near(a, b), "{a} {b}");
+        }
+    }
+}

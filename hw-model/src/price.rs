@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::{Add, AddAssign, Index, IndexMut, Mul};
 
 use pendula_isa::counts::Counts;
-use pendula_isa::module::{Module, SymbolKind};
+use pendula_isa::module::{Module, SymbolKind, name_in_source};
 use pendula_isa::table::{Flow, Func, Row, f_fn, int_fn};
 use pendula_isa::types::{Acc, Ty};
 use pendula_isa::verify::verify;
@@ -542,7 +542,8 @@ impl Bill {
     }
 }
 
-/// The function that each instruction belongs to: the name of its procedure, or of the label at the `start` of a run.
+/// The function that each instruction belongs to: the name of its procedure, or of the label at the `start` of a run. What was compiled goes by its
+/// name in the source; the code around the call of its entry point has none there.
 pub fn functions(module: &Module) -> Vec<String> {
     let mut out = vec![String::from("(outside)"); module.code.len()];
     let (structure, _) = verify(module);
@@ -552,7 +553,12 @@ pub fn functions(module: &Module) -> Vec<String> {
     for region in &structure.regions {
         let start = module.code[region.start as usize].kind;
         let unnamed = if matches!(start, Kind::Row { row: Row::Start, .. }) { "(start)" } else { "(procedure)" };
-        let name = names.get(&u64::from(region.start)).copied().unwrap_or(unnamed);
+        let name = match names.get(&u64::from(region.start)) {
+            None => unnamed,
+            Some(name) if !module.is_compiled(region.start as usize) => name,
+            Some(_) if unnamed == "(start)" => unnamed,
+            Some(name) => name_in_source(name),
+        };
         debug_assert!(matches!(start.flow(), Flow::Run | Flow::Procedure));
         for at in region.start..=region.last {
             out[at as usize] = name.to_string();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::inst::Inst;
 use crate::num::Format;
-use crate::types::{Profile, Ty};
+use crate::types::{Profile, Reg, Ty};
 use crate::words::SparseWords;
 
 /// A program, or a library without `start`.
@@ -21,6 +21,8 @@ pub struct Module {
     pub data: SparseWords,
     /// Labels, procedures and data objects.
     pub symbols: Vec<Symbol>,
+    /// What data is in a source that counts elements from 1, as that of Nil does.
+    pub variables: Vec<Variable>,
     /// The texts that `print` shows.
     pub texts: Vec<String>,
     /// Compute and uncompute spans.
@@ -99,6 +101,19 @@ pub struct Reason {
     pub text: Arc<str>,
 }
 
+/// What a data symbol is in the source that it was compiled from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variable {
+    /// The data symbol.
+    pub symbol: String,
+    /// What the source calls it.
+    pub name: String,
+    /// The lengths of an array's dimensions, of which the first runs fastest; none of a single value.
+    pub dims: Vec<u64>,
+    /// What an element's words are called, where it has several: the parts of a complex number, the fields of a struct.
+    pub parts: Vec<String>,
+}
+
 /// What holds for a whole module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
@@ -117,7 +132,60 @@ pub struct Flags {
     pub loose: bool,
 }
 
+/// The name of a procedure of Nil or Janus as its source has it: without the number that tells those apart which are compiled from one, and without
+/// what tells it from names that are taken.
+pub fn name_in_source(name: &str) -> &str {
+    let numbered = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let own = match name.rsplit_once('.') {
+        Some((own, number)) if !own.is_empty() && numbered(number) => own,
+        Some(_) | None => name,
+    };
+    let taken = |name: &&str| *name == "main" || Reg::parse(name).is_some();
+    own.strip_suffix('_').filter(taken).or_else(|| own.strip_prefix('_').filter(taken)).unwrap_or(own)
+}
+
+impl Variable {
+    /// How many words an element has.
+    pub fn width(&self) -> u64 {
+        self.parts.len().max(1) as u64
+    }
+
+    /// How many elements there are.
+    pub fn count(&self) -> u64 {
+        self.dims.iter().fold(1, |n, len| n.saturating_mul(*len))
+    }
+
+    /// Element number `n`, counted from 0, as the source names it: `x[1]`, `A[2,1]`.
+    pub fn element(&self, n: u64) -> String {
+        if self.dims.is_empty() {
+            return self.name.clone();
+        }
+        let mut rest = n;
+        let index = |len: &u64| {
+            let len = (*len).max(1);
+            let i = rest % len + 1;
+            rest /= len;
+            i.to_string()
+        };
+        format!("{}[{}]", self.name, self.dims.iter().map(index).collect::<Vec<_>>().join(","))
+    }
+
+    /// Word number `n`, counted from 0, as the source names it: `x[1]`, `z[3].im`.
+    pub fn word(&self, n: u64) -> String {
+        let element = self.element(n / self.width());
+        match self.parts.get((n % self.width()) as usize) {
+            Some(part) => format!("{element}.{part}"),
+            None => element,
+        }
+    }
+}
+
 impl Module {
+    /// What a data symbol is in the source.
+    pub fn variable(&self, symbol: &str) -> Option<&Variable> {
+        self.variables.iter().find(|v| v.symbol == symbol)
+    }
+
     /// The symbol with this name.
     pub fn symbol(&self, name: &str) -> Option<&Symbol> {
         self.symbols.iter().find(|s| s.name == name)
@@ -128,6 +196,20 @@ impl Module {
         let loc = *self.locs.get(at)?;
         let file = self.files.get(loc.file as usize)?;
         (loc.line > 0).then_some((file.as_str(), loc))
+    }
+
+    /// Whether an instruction was made of a program in Nil or Janus, by the name of its file.
+    pub fn is_compiled(&self, at: usize) -> bool {
+        self.is_janus(at) || self.is_of(at, &[".nil", ".jl"])
+    }
+
+    /// Whether it was made of one in Janus.
+    pub fn is_janus(&self, at: usize) -> bool {
+        self.is_of(at, &[".janus", ".ja"])
+    }
+
+    fn is_of(&self, at: usize, extensions: &[&str]) -> bool {
+        self.loc(at).is_some_and(|(file, _)| extensions.iter().any(|end| file.ends_with(end)))
     }
 
     /// What is said of the check that an instruction makes.
@@ -143,5 +225,38 @@ impl Module {
             .filter(|s| !matches!(s.kind, SymbolKind::Data { .. }) && s.value <= at)
             .max_by_key(|s| s.value)
             .map(|s| (s.name.as_str(), at - s.value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_source() {
+        let names = [
+            ("dot.2", "dot"),
+            ("main.3", "main"),
+            ("main_", "main"),
+            ("r1_.2", "r1"),
+            ("_r7", "r7"),
+            ("f.x", "f.x"),
+            ("x_", "x_"),
+        ];
+        for (name, own) in names {
+            assert_eq!(name_in_source(name), own);
+        }
+    }
+
+    #[test]
+    fn words_go_by_elements_counted_from_1() {
+        let v = Variable { name: "A".into(), dims: vec![2, 3], ..Variable::default() };
+        assert_eq!(
+            (v.word(0), v.word(1), v.word(2), v.word(5)),
+            ("A[1,1]".into(), "A[2,1]".into(), "A[1,2]".into(), "A[2,3]".into())
+        );
+        let v =
+            Variable { name: "z".into(), dims: vec![2], parts: vec!["re".into(), "im".into()], ..Variable::default() };
+        assert_eq!((v.word(1), v.word(2)), ("z[1].im".to_string(), "z[2].re".to_string()));
     }
 }

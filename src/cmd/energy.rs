@@ -197,7 +197,7 @@ fn execute(
     };
     let mut gradient_words = 0;
     if args.grad {
-        let options = Options { loss: args.loss.clone(), wrt: args.wrt.clone(), ..Options::default() };
+        let options = Options { loss: args.loss.clone(), wrt: super::names(&args.wrt), ..Options::default() };
         let found = grad(machine, &options, |m| match session.go(m) {
             Ok(Outcome::Finished) => {
                 look(m, &mut looks);
@@ -242,8 +242,8 @@ fn execute(
 
 /// Why there is no gradient, and a way out.
 fn refusal(error: &Stopped) -> String {
-    if let GradError::Array { name, len } = error {
-        return format!("--grad: the loss `{name}` has {len} words: name one, such as `{name}[0]`");
+    if let GradError::Array { name, len, one } = error {
+        return format!("--grad: the loss `{name}` has {len} words: name one, such as `{one}`");
     }
     let advice = match error {
         GradError::NoLoss(_) => "; give it with `--loss NAME`",

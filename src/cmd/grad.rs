@@ -5,6 +5,7 @@ mod told;
 use anyhow::bail;
 use pendula::asm::check::{At, Rule, check};
 use pendula::asm::diagnostic::Diagnostic;
+use pendula::compiler::nil::sema::own_name;
 use pendula::grad::{GradError, Options, Report, grad, places, with_defaults};
 use pendula::hw_model::Technology;
 use pendula::isa::counts::Direction;
@@ -21,7 +22,7 @@ use crate::Status;
 use crate::answer::answer;
 use crate::cli::Grad;
 use crate::cmd::batch::save::{Asked, Files, Writers};
-use crate::cmd::{Intended, Program, as_json, load, report};
+use crate::cmd::{self, Intended, Program, as_json, load, report};
 use crate::drift::drift;
 use crate::outcome::{ended, flags_json, in_source, noticed, outcome_json, overflow_of, ran_by, rests, there, wrong};
 use crate::report::{Reporter, print};
@@ -36,7 +37,7 @@ pub(super) const ELEMENTS: usize = 64;
 
 /// The loss and the inputs as the command line names them. Of a program in Nil, `1` is the first argument.
 fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, Vec<String>)> {
-    let Some(nil) = &loaded.nil else { return Ok((args.loss.clone(), args.wrt.clone())) };
+    let Some(nil) = &loaded.nil else { return Ok((args.loss.clone(), cmd::names(&args.wrt))) };
     anyhow::ensure!(
         nil.janus.is_none(),
         "{}: a program in Janus computes with integers, which carry no gradient",
@@ -45,7 +46,7 @@ fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, V
     let position = |name: &str| -> anyhow::Result<String> {
         let Ok(n) = name.trim().parse::<usize>() else { return Ok(name.trim().to_string()) };
         match n.checked_sub(1).and_then(|n| nil.parameters.get(n)).map(Vec::as_slice) {
-            Some([one]) => Ok(one.clone()),
+            Some([one]) => Ok(own_name(one).to_string()),
             Some(several) if !several.is_empty() => {
                 bail!("argument {n} has several parts: name one of {}", several.join(", "))
             }
@@ -53,7 +54,7 @@ fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, V
         }
     };
     let loss = args.loss.as_deref().map(position).transpose()?;
-    let wrt = args.wrt.iter().map(|name| position(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    let wrt = cmd::names(&args.wrt).iter().map(|name| position(name)).collect::<anyhow::Result<Vec<_>>>()?;
     Ok((loss, wrt))
 }
 
@@ -308,8 +309,8 @@ pub(super) fn message(error: GradError<Stop>) -> String {
     match error {
         GradError::Value(e) => e.to_string(),
         GradError::Integer(name, why) => format!("`{name}` is read as an integer, which has no gradient{why}"),
-        GradError::Array { name, len } => format!(
-            "the loss `{name}` has {len} words: name one, such as `{name}[0]`, or take the gradient of each with `--jacobian`"
+        GradError::Array { name, len, one } => format!(
+            "the loss `{name}` has {len} words: name one, such as `{one}`, or take the gradient of each with `--jacobian`"
         ),
         GradError::NoLoss(why) => format!("name the loss with `--loss NAME`: {why}"),
         GradError::NoName(what) => {

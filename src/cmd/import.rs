@@ -28,5 +28,8 @@ pub(crate) fn run(args: &Import, reporter: &Reporter) -> anyhow::Result<Status> 
     };
     let told = (&imported.diagnostics[..], &imported.sources);
     give((file, args.output.as_deref()), translation, told, args.json, reporter)?;
+    if !args.json {
+        report(&imported.diagnostics, &imported.sources, false, reporter)?;
+    }
     Ok(Status::Done)
 }

@@ -16,11 +16,13 @@ pub(crate) mod isa;
 pub(crate) mod level;
 pub(crate) mod man;
 pub(crate) mod run;
+mod usage;
 
 use std::io::IsTerminal as _;
 use std::path::Path;
 
 use anyhow::Context;
+use pendula::arguments;
 use pendula::asm::assemble::Options;
 use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
 use pendula::asm::pisa;
@@ -117,7 +119,14 @@ pub(crate) fn load_for(
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
     let nil_options = compiler_options(&source.options.nil, budget(&source.options), native)?;
-    settle(load_with(source, &nil_options, run)?, json, reporter)
+    let loaded = load_with(source, &nil_options, run)?;
+    if let (Some(_), Ok(loaded)) = (run, &loaded)
+        && let Some(missing) = usage::missing(source, loaded, &nil_options)
+    {
+        report(&[missing], &loaded.sources, json, reporter)?;
+        return Ok(Err(Status::Fault));
+    }
+    settle(loaded, json, reporter)
 }
 
 /// The compiler's options from the command line's; `native` asks for the form that C is written of, too.
@@ -184,6 +193,10 @@ fn cheapest(
 ) -> anyhow::Result<Loaded> {
     let Loaded { module: Some(module), nil: Some(nil), .. } = &undone else { return Ok(undone) };
     let Some(ir) = &nil.program else { return Ok(undone) };
+    if run.is_some() && nil.wants_arguments {
+        // It cannot run, and that is what is told.
+        return Ok(undone);
+    }
     anyhow::ensure!(
         ir.entry.is_some(),
         "--uncompute auto runs the program to measure it: give it arguments with --args"
@@ -303,6 +316,16 @@ pub(crate) fn give(
         }
     }
     told(diagnostics, sources, rest, reporter)
+}
+
+/// The names of lists such as `a,b[2]`; commas in brackets are of one name, as in `A[2,1]`.
+pub(crate) fn names(lists: &[String]) -> Vec<String> {
+    let split = |list: &String| match arguments::split(list, ',') {
+        Ok(names) => names.into_iter().map(str::to_string).collect(),
+        // Whoever looks the name up says what is wrong with it.
+        Err(_) => vec![list.clone()],
+    };
+    lists.iter().flat_map(split).collect()
 }
 
 /// Whether a result goes to standard output.

@@ -22,11 +22,11 @@ use serde_json::{Map, Value, json};
 
 use crate::Status;
 use crate::answer::{answer, array, nested};
-use crate::cli::Run;
+use crate::cli::{Run, Trace};
 use crate::cmd::batch::save::{Asked, Files, Saved, Words, Writers};
-use crate::cmd::{Intended, Program, as_json, load};
+use crate::cmd::{self, Intended, Program, as_json, load};
 use crate::drift::{Drift, drift};
-use crate::outcome::{explain, flags_json, in_source, outcome_json, ran_by, rests};
+use crate::outcome::{explain, flags_json, in_source, outcome_json, ran_by, rests, trace};
 use crate::report::{Reporter, print};
 use crate::session::{self, Session};
 use crate::stats::{stats_json, stats_text};
@@ -68,14 +68,20 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let saving = Saving::new(args, &shown, (&program, store), &layouts)?;
     let events = session::listen(&mut machine, &args.source, args.json, store.is_some());
 
-    session::allow_whole(&mut machine, given, args.stats || args.trace || args.keep_dropped);
-    let mut session = Session::new(given, args.trace).of(&loaded);
+    let by_source = args.trace == Some(Trace::Source) && loaded.nil.is_some();
+    let by_instruction = args.trace.is_some() && !by_source;
+    session::allow_whole(&mut machine, given, args.stats || by_instruction || args.keep_dropped);
+    let mut session = Session::new(given, by_instruction).of(&loaded);
     let before = *machine.registers();
     let direction = if args.reverse { Direction::Backward } else { Direction::Forward };
     let start = args.round_trip.then(|| machine.digest());
     let copy = (args.round_trip && args.drift).then(|| machine.snapshot());
     if args.keep_dropped {
         machine.keep_dropped();
+    }
+    if by_source {
+        let both = [direction, Direction::Backward];
+        trace(&machine, &loaded, given, if args.round_trip { &both } else { &both[..1] })?;
     }
     machine.begin(direction);
     let mut outcome = session.go(&mut machine)?;
@@ -183,7 +189,7 @@ impl Ended {
 
 /// What `--show` names.
 pub(crate) fn shown(args: &Run, module: &Module, store: Option<&[Variable]>) -> anyhow::Result<Vec<Place>> {
-    Ok(args.show.iter().map(|name| store::find(module, store, name)).collect::<Result<_, _>>()?)
+    Ok(cmd::names(&args.show).iter().map(|name| store::find(module, store, name)).collect::<Result<_, _>>()?)
 }
 
 /// What can be saved of a run, and has a column in a batch: what `--show` names, else what the program hands back.

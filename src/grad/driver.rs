@@ -9,7 +9,7 @@ use pendula_isa::types::Ty;
 use pendula_vm::gradient::{self, Cell, Variable, gradient_to_f64};
 use pendula_vm::{Carriage, Machine, Snapshot};
 
-use super::{CHECKED, Check, Gradient, Loss, Report, names, variables};
+use super::{CHECKED, Check, Gradient, Loss, Report, variables};
 use crate::values::Place;
 
 /// Whether the gradient words of doubles are finite.
@@ -148,7 +148,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 .iter()
                 .flat_map(|g| {
                     let adjoints = g.words.iter().map(|w| gradient_to_f64(self.env, g.input.ty, *w));
-                    names(&g.input).into_iter().zip(variables(&g.input)).zip(adjoints).map(|((n, v), a)| (n, v, a))
+                    g.input.words().into_iter().zip(variables(&g.input)).zip(adjoints).map(|((n, v), a)| (n, v, a))
                 })
                 .collect();
             let scale = inputs.iter().fold(0.0, |s: f64, (.., a)| s.max(a.abs()));

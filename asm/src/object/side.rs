@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pendula_isa::Format;
-use pendula_isa::module::{Flags, Loc, Reason, Span};
+use pendula_isa::module::{Flags, Loc, Reason, Span, Variable};
 use pendula_isa::types::Profile;
 
 use super::ObjectError;
@@ -17,6 +17,7 @@ pub(super) const TEXTS: &str = ".pendula.texts";
 pub(super) const LINES: &str = ".pendula.lines";
 pub(super) const SPANS: &str = ".pendula.spans";
 pub(super) const REASONS: &str = ".pendula.reasons";
+pub(super) const VARIABLES: &str = ".pendula.variables";
 pub(super) const SYMBOLS: &str = ".pendula.symbols";
 
 /// The version of the object format.
@@ -298,6 +299,37 @@ pub(super) fn read_reasons(bytes: &[u8]) -> Result<Vec<Reason>, ObjectError> {
         reasons.push(Reason { at, text: Arc::clone(text) });
     }
     Ok(reasons)
+}
+
+/// Of each variable its symbol and its name, how many dimensions and parts it has, and these.
+pub(super) fn write_variables(variables: &[Variable]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for v in variables {
+        put_text(&mut out, &v.symbol);
+        put_text(&mut out, &v.name);
+        put(&mut out, v.dims.len() as u64);
+        v.dims.iter().for_each(|n| put(&mut out, *n));
+        put(&mut out, v.parts.len() as u64);
+        v.parts.iter().for_each(|part| put_text(&mut out, part));
+    }
+    out
+}
+
+pub(super) fn read_variables(bytes: &[u8]) -> Result<Vec<Variable>, ObjectError> {
+    let mut cursor = Cursor::new(VARIABLES, bytes);
+    let mut variables = Vec::new();
+    while !cursor.at_end() {
+        let (symbol, name) = (cursor.text()?.to_string(), cursor.text()?.to_string());
+        let mut v = Variable { symbol, name, ..Variable::default() };
+        for _ in 0..cursor.number()? {
+            v.dims.push(cursor.number()?);
+        }
+        for _ in 0..cursor.number()? {
+            v.parts.push(cursor.text()?.to_string());
+        }
+        variables.push(v);
+    }
+    Ok(variables)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! checked before writing and after reading. The rules for code are
 //! [`verify`](pendula_isa::verify)'s; those for names, spans and lines are here.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span, Symbol, SymbolKind};
@@ -11,7 +11,7 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Profile, Reg};
 use pendula_isa::verify::{target, verify};
 
-use super::side::REASONS;
+use super::side::{REASONS, VARIABLES};
 use super::{DATA_LIMIT, NAME_LIMIT, ObjectError};
 
 /// Whether the assembler takes a text for a name: letters, digits, `_`, `.`, `$` and `!`, no digit at the beginning (nor
@@ -69,6 +69,7 @@ pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
     check_symbols(module)?;
     check_spans(&module.spans, &module.code)?;
     check_reasons(module)?;
+    check_variables(module)?;
     check_lines(module)
 }
 
@@ -148,6 +149,30 @@ fn check_reasons(module: &Module) -> Result<(), ObjectError> {
     if !ordered || module.reasons.last().is_some_and(|r| r.at as usize >= module.code.len()) {
         let problem = "does not name instructions of the code in their order";
         return Err(ObjectError::Section { section: REASONS, problem });
+    }
+    Ok(())
+}
+
+/// Each variable is a data symbol with as many words, and no two have a name in common.
+fn check_variables(module: &Module) -> Result<(), ObjectError> {
+    let bad = |problem| Err(ObjectError::Section { section: VARIABLES, problem });
+    let data = module.symbols.iter().filter_map(|s| match s.kind {
+        SymbolKind::Data { len, .. } => Some((s.name.as_str(), len)),
+        SymbolKind::Label | SymbolKind::Proc => None,
+    });
+    let lens: HashMap<&str, u64> = data.collect();
+    let (mut symbols, mut names) = (HashSet::new(), HashSet::new());
+    for v in &module.variables {
+        let words = v.dims.iter().try_fold(v.width(), |n, len| n.checked_mul(*len));
+        if words.is_none() || lens.get(v.symbol.as_str()).copied() != words {
+            return bad("does not name data objects with as many words");
+        }
+        if v.name.is_empty() || v.name.len() > NAME_LIMIT || v.name.chars().any(char::is_control) {
+            return bad("holds a name that no source has");
+        }
+        if !symbols.insert(v.symbol.as_str()) || !names.insert(v.name.as_str()) {
+            return bad("names a variable twice");
+        }
     }
     Ok(())
 }

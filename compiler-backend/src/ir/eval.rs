@@ -13,6 +13,7 @@ mod bench;
 mod error;
 mod frame;
 mod stop;
+mod trace;
 
 use std::time::Instant;
 
@@ -20,10 +21,12 @@ use pendula_isa::{Env, Ty};
 
 pub use error::EvalError;
 pub use stop::{Call, Held, Stop, Value};
+pub use trace::{Change, Element, Listener, Ran};
 
 use super::{Fun, Loc, Program};
 use bench::State;
 use frame::Machine;
+use trace::Tracer;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,28 +126,53 @@ pub fn run_to_stop(
     gradients: Option<(Vec<u64>, Vec<u64>)>,
     config: &Config,
 ) -> Result<Evaluation, Stop> {
-    // Statements are nested, and calls: the host's stack must be large enough for what the limits admit.
-    std::thread::scope(|scope| {
-        let run = || evaluate(program, func, direction, params, memory, gradients, config);
-        match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
-            Ok(thread) => {
-                let panic = EvalError::Malformed { loc: Loc::default(), what: "panic" };
-                thread.join().unwrap_or_else(|_| Err(Stop { error: panic, calls: Vec::new() }))
-            }
-            Err(_) => Err(Stop { error: EvalError::Depth { loc: Loc::default() }, calls: Vec::new() }),
-        }
-    })
+    let begin = Begin { func, direction, params, memory, gradients };
+    on_a_stack(|| evaluate(program, begin, None, config))
 }
 
-fn evaluate(
+/// The same on memory alone, telling a listener of each statement of the source that runs.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_traced(
     program: &Program,
     func: Fun,
     direction: Direction,
-    params: Vec<u64>,
-    mut memory: Vec<u64>,
-    gradients: Option<(Vec<u64>, Vec<u64>)>,
+    memory: Vec<u64>,
+    listener: Listener<'_>,
     config: &Config,
 ) -> Result<Evaluation, Stop> {
+    let begin = Begin { func, direction, params: Vec::new(), memory, gradients: None };
+    on_a_stack(|| evaluate(program, begin, Some(Tracer::new(listener)), config))
+}
+
+/// Statements are nested, and calls: the host's stack must be large enough for what the limits admit.
+fn on_a_stack(run: impl FnOnce() -> Result<Evaluation, Stop> + Send) -> Result<Evaluation, Stop> {
+    std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
+        Ok(thread) => {
+            let panic = EvalError::Malformed { loc: Loc::default(), what: "panic" };
+            thread.join().unwrap_or_else(|_| Err(Stop { error: panic, calls: Vec::new() }))
+        }
+        Err(_) => Err(Stop { error: EvalError::Depth { loc: Loc::default() }, calls: Vec::new() }),
+    })
+}
+
+/// What a run begins with.
+struct Begin {
+    func: Fun,
+    direction: Direction,
+    params: Vec<u64>,
+    memory: Vec<u64>,
+    gradients: Option<(Vec<u64>, Vec<u64>)>,
+}
+
+fn evaluate<'a>(
+    program: &'a Program,
+    begin: Begin,
+    tracer: Option<Tracer<'a>>,
+    config: &Config,
+) -> Result<Evaluation, Stop> {
+    let Begin { func, direction, params, mut memory, gradients } = begin;
     let stack = usize::try_from(program.stack).unwrap_or(usize::MAX);
     let given = memory.len().max(stack);
     let loc = program.functions.get(func.0 as usize).map_or(Loc::default(), |f| f.loc);
@@ -167,7 +195,9 @@ fn evaluate(
     }
     state.slots.resize(count, state.level);
     state.memory.resize(config.memory, state.level);
+    state.written = tracer.is_some().then(Vec::new);
     let mut machine = Machine::new(program, state, given, config);
+    machine.tracer = tracer;
     if let Err(error) = machine.enter(func, direction == Direction::Backward, loc) {
         let calls = stop::calls(program, &machine);
         return Err(Stop { error, calls });

@@ -55,14 +55,6 @@ pub struct Read {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Whether what is said of a failing check is all that there is to say: what it compares are addresses, or numbers that are not in the
-/// program.
-pub fn says_all(says: &str) -> bool {
-    [sema::READS, sema::ZERO].contains(&says)
-        || says.starts_with(sema::NO_ROOM)
-        || (says.starts_with(sema::CHANGES.0) && says.ends_with(sema::CHANGES.1))
-}
-
 /// Whether a failing check is one of a number that must be at least 0 and less than another, which is made by comparing words without sign.
 pub fn is_range(says: &str) -> bool {
     says.starts_with(sema::OUTSIDE) || says.starts_with(sema::TOO_FAR)

@@ -48,3 +48,50 @@ pub fn names() -> String {
     let all: Vec<&str> = std::iter::once("Pendula").chain(MODULES.iter().map(|(name, _)| *name)).collect();
     all.join(", ")
 }
+
+/// What the host's language calls functions that the library has by other names.
+const SYNONYMS: &[(&str, &str)] =
+    &[("sum", "vsum!"), ("prod", "vprod!"), ("var", "variance!"), ("mul!", "matvec!"), ("norm2", "norm2!")];
+
+/// The function of the library that somebody may mean: its module, and how it is called, `vsum!(s!, x)`.
+pub fn meant(name: &str) -> Option<(&'static str, String)> {
+    let synonym = SYNONYMS.iter().find(|(host, _)| *host == name).map(|(_, own)| (*own).to_string());
+    let own = synonym.unwrap_or_else(|| if name.ends_with('!') { name.to_string() } else { format!("{name}!") });
+    let head = format!("function {own}(");
+    MODULES.iter().find_map(|(module, text)| {
+        let (_, rest) = text.split_once(&head)?;
+        Some((*module, format!("{own}({})", parameters(rest).join(", "))))
+    })
+}
+
+/// The names of the parameters that stand before a closing parenthesis.
+fn parameters(text: &str) -> Vec<String> {
+    let (mut depth, mut out) = (0, vec![String::new()]);
+    for c in text.chars() {
+        match c {
+            ')' if depth == 0 => break,
+            '(' | '{' => depth += 1,
+            ')' | '}' => depth -= 1,
+            ',' if depth == 0 => out.push(String::new()),
+            c => {
+                if let Some(last) = out.last_mut() {
+                    last.push(c);
+                }
+            }
+        }
+    }
+    out.iter().map(|p| p.split("::").next().unwrap_or("").trim().to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn functions_are_found_by_names_near_theirs() {
+        assert_eq!(meant("sum"), Some(("vectors", "vsum!(s!, x)".to_string())));
+        assert_eq!(meant("softmax!"), Some(("statistics", "softmax!(p!, x)".to_string())));
+        assert_eq!(meant("mean"), Some(("statistics", "mean!(m!, x)".to_string())));
+        assert_eq!(meant("sin"), None);
+    }
+}

@@ -72,6 +72,9 @@ fn add(
     for (what, span) in &tree.skipped {
         let mut d = Diagnostic::warning(codes::SKIPPED, format!("host code is skipped: {what}"));
         d.severity = Severity::Note;
+        if text.get(span.clone()).is_some_and(|text| text.starts_with("//")) {
+            d.help = Some("a comment begins with `#`".to_string());
+        }
         diagnostics.push(d.at(Place { file, span: span.clone() }, ""));
     }
     for item in &tree.items {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use pendula::batch::{Batch, Room};
-use pendula::grad::{GradError, Options, Report, grad, names, places};
+use pendula::grad::{GradError, Options, Report, grad, places};
 use pendula::hw_model::Technology;
 use pendula::isa::text::number;
 use pendula::isa::types::Ty;
@@ -238,10 +238,10 @@ pub(crate) fn results(loss: &Place, wrt: &[Place], options: &Options, layouts: &
         let ty =
             if loss.ty == Ty::L { Ty::F } else { input.ty.gradient().filter(|_| input.ty != Ty::L).unwrap_or(Ty::F) };
         let one = Saved::of(input, layouts).derivative(names_of, ty);
-        out.push(if options.jacobian && names(loss)[0] != loss.name { one.times(&names(loss)) } else { one });
+        out.push(if options.jacobian && loss.words()[0] != loss.name { one.times(&loss.words()) } else { one });
     }
     if options.hessian {
-        let words: Vec<String> = wrt.iter().flat_map(names).collect();
+        let words: Vec<String> = wrt.iter().flat_map(Place::words).collect();
         out.push(Saved::square("hessian", &words));
     }
     out

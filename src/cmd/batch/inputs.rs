@@ -19,7 +19,7 @@ use super::given::{Feed, From, Inputs, Kind};
 use super::plural;
 use crate::Status;
 use crate::cli::Source;
-use crate::cmd::{self, Intended, load_with, settle};
+use crate::cmd::{self, Intended, load_with, settle, usage};
 use crate::report::Reporter;
 
 /// A file of `--batch`.
@@ -248,26 +248,10 @@ fn is_open(argument: &Argument) -> bool {
     matches!(argument, Argument::Number(Number::Text(text)) if text == "_")
 }
 
-/// The parameters of the definitions where a run may begin, as the compiler looks for them.
+/// The parameters of the definitions where a run may begin.
 fn entries(inputs: &[Input], entry: Option<&str>) -> Vec<Vec<String>> {
-    let functions = |library: bool| {
-        let files = inputs.iter().filter(move |input| input.library == library);
-        files.flat_map(|input| &input.tree.items).filter_map(|item| match item {
-            ast::Item::Function(f) => Some(f),
-            _ => None,
-        })
-    };
-    let names = |f: &ast::Function| f.params.iter().map(|p| p.name.text.clone()).collect::<Vec<String>>();
-    if let Some(entry) = entry {
-        let named = |f: &&ast::Function| f.name.text == entry && f.instruction.is_none();
-        let own: Vec<_> = functions(false).filter(named).map(names).collect();
-        return if own.is_empty() { functions(true).filter(named).map(names).collect() } else { own };
-    }
-    let Some(last) = functions(false).next_back() else { return Vec::new() };
-    let same = |f: &&ast::Function| f.name.text == last.name.text && f.instruction == last.instruction;
-    let mut out: Vec<_> = functions(false).filter(same).map(names).collect();
-    out.reverse();
-    out
+    let names = |(_, f): (&Input, &ast::Function)| f.params.iter().map(|p| p.name.text.clone()).collect();
+    usage::entries(inputs, entry).into_iter().map(names).collect()
 }
 
 /// The number of a parameter by its name, or by its position from 1.

@@ -3,7 +3,6 @@
 use anyhow::{Context, bail, ensure};
 use pendula::arrays::{Column, NpyOutput};
 use pendula::files::Output;
-use pendula::grad::names;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::num::{Env, Format};
 use pendula::isa::text::number;
@@ -37,7 +36,7 @@ impl Saved {
     /// A place of a program, as an array of the shape that its argument has.
     pub(crate) fn of(place: &Place, layouts: &Layouts) -> Saved {
         let count = place.count() as usize;
-        let labels = names(place);
+        let labels = place.words();
         // A single word is no array.
         let shape = if labels.len() == 1 && labels[0] == place.name { Vec::new() } else { vec![count] };
         let mut out = Saved {

@@ -44,6 +44,8 @@ pub(super) struct State {
     pub(super) level: bool,
     /// Whether a fixed-point number has wrapped since this was cleared.
     pub(super) overflowed: bool,
+    /// The words of values that were written, each with what it was, where that is kept.
+    pub(super) written: Option<Vec<(Location, u64)>>,
 }
 
 impl State {
@@ -62,6 +64,9 @@ impl State {
             Location::Word(n) => self.memory.values.get_mut(n),
         };
         if let Some(word) = word {
+            if let Some(written) = &mut self.written {
+                written.push((at, *word));
+            }
             *word = v;
         }
     }

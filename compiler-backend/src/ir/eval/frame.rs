@@ -12,6 +12,7 @@ use pendula_isa::{Acc, Cond, Fault, Ty};
 
 use super::bench::{Bench, Location, State};
 use super::error::EvalError;
+use super::trace::Tracer;
 use super::{Config, Evaluation, MAX_CALLS, Shown};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{
@@ -24,8 +25,8 @@ const MAX_BLOCKS: usize = 20_000;
 type Done = Result<(), EvalError>;
 
 /// A call under way.
-struct Frame<'a> {
-    function: &'a Function,
+pub(super) struct Frame<'a> {
+    pub(super) function: &'a Function,
     /// Where the variables are.
     places: Vec<Location>,
     /// Whether the machine runs backward: whether the function is being undone.
@@ -35,6 +36,12 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
+    /// Where a variable is, if it lives.
+    pub(super) fn place_of(&self, v: Var) -> Option<Location> {
+        let lives = self.alive.borrow().get(v.0 as usize).copied().unwrap_or(false);
+        self.places.get(v.0 as usize).copied().filter(|_| lives)
+    }
+
     fn lives(&self, var: Var, lives: bool) {
         if let Some(alive) = self.alive.borrow_mut().get_mut(var.0 as usize) {
             *alive = lives;
@@ -64,8 +71,10 @@ pub(super) struct Machine<'a> {
     max_steps: u64,
     /// When the run is given up.
     until: Option<Instant>,
-    calls: usize,
+    pub(super) calls: usize,
     blocks: usize,
+    /// Who is told of statements, if anybody is.
+    pub(super) tracer: Option<Tracer<'a>>,
     /// The calls that were under way where the run stopped, the innermost first.
     pub(super) ended: Vec<Ended>,
 }
@@ -91,7 +100,7 @@ impl<'a> Machine<'a> {
         let touched = program.functions.iter().map(|f| touched(program, f)).collect();
         let (max_steps, until) = (config.max_steps, config.until);
         let (out, ended) = (Evaluation::default(), Vec::new());
-        Machine { program, state, out, touched, top, max_steps, until, calls: 0, blocks: 0, ended }
+        Machine { program, state, out, touched, top, max_steps, until, calls: 0, blocks: 0, tracer: None, ended }
     }
 
     /// Runs a function on the words of the frames so far, one for each parameter.
@@ -137,6 +146,7 @@ impl<'a> Machine<'a> {
         let mut alive = vec![false; function.vars.len()];
         function.params.iter().filter_map(|p| alive.get_mut(p.var.0 as usize).map(|a| *a = true)).count();
         let frame = Frame { function, places, back, alive: RefCell::new(alive) };
+        self.trace_forget();
         if let Err(error) = self.block(&frame, &function.body, back) {
             let Frame { places, alive, .. } = frame;
             self.ended.push(Ended { func, back, called: loc, places, alive: alive.into_inner() });
@@ -151,6 +161,7 @@ impl<'a> Machine<'a> {
             let name = function.vars[n].name.clone();
             return Err(EvalError::Leak { loc: function.loc, name });
         }
+        self.trace_forget();
         self.state.slots.values.truncate(base);
         self.state.slots.gradients.truncate(base);
         self.calls -= 1;
@@ -229,16 +240,21 @@ impl<'a> Machine<'a> {
             return Err(EvalError::Depth { loc: block.first().map_or(frame.function.loc, |s| s.loc) });
         }
         self.blocks += 1;
+        let outer = self.trace_current();
         for n in 0..block.len() {
             let s = &block[if back { block.len() - 1 - n } else { n }];
             self.step(s.loc)?;
-            if let Err(error) = self.statement(frame, s, back) {
+            self.trace_begin(s, back);
+            let done = self.statement(frame, s, back);
+            self.trace_written(frame);
+            if let Err(error) = done {
                 if let (true, EvalError::NotZero { .. }) = (self.ended.is_empty(), &error) {
                     self.take_back(frame, block, n, back);
                 }
                 return Err(error);
             }
         }
+        self.trace_end(outer);
         self.blocks -= 1;
         Ok(())
     }
@@ -514,6 +530,7 @@ impl<'a> Machine<'a> {
             let value = (i128::from(first) + turn * by) as i64;
             self.state.set_value(at, value.cast_unsigned());
             frame.lives(var, true);
+            self.trace_written(frame);
             self.block(frame, body, back)?;
             frame.lives(var, false);
             if self.state.value(at) != value.cast_unsigned() {

@@ -296,7 +296,11 @@ impl<'a> Parser<'a> {
             // The line before is at fault.
             _ if token.line_before && token.start != self.stmt_start => {
                 let message = format!("expected {what}, found the end of the line");
-                let help = "complete the line; lines go on after operators and commas, and inside of brackets";
+                let help = match self.slice(0..self.last_end) {
+                    text if text.ends_with("++") => "to count, write `x += 1` or `INC(x)`",
+                    text if text.ends_with("--") => "to count down, write `x -= 1` or `DEC(x)`",
+                    _ => "complete the line; lines go on after operators and commas, and inside of brackets",
+                };
                 return self.error(codes::SYNTAX, self.last_end..self.last_end, message, help);
             }
             Tok::Kw(Kw::Isa) | Tok::Arrow | Tok::Pair | Tok::HostOp | Tok::HostText | Tok::Char => {
@@ -306,6 +310,8 @@ impl<'a> Parser<'a> {
             Tok::Kw(_) => (format!("`{text}`"), "this is a reserved word: it cannot stand here, nor be a name"),
             Tok::Equals => ("`=`".to_owned(), "compare with `==`; allocate with `x ← e`; add with `y += e`"),
             Tok::Str { .. } => ("a text".to_owned(), "texts belong into messages: `@safe @assert e \"message\"`"),
+            _ if text == "{" => ("`{`".to_owned(), "blocks have no braces here: they end with `end`"),
+            _ if text == "*" && self.slice(0..token.start).ends_with('*') => ("`*`".to_owned(), "a power is `x^n`"),
             _ => (format!("`{text}`"), "complete what stands before it, or put it on a line of its own"),
         };
         self.error(codes::SYNTAX, span, format!("expected {what}, found {found}"), help)

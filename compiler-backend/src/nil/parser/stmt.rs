@@ -234,18 +234,24 @@ impl Parser<'_> {
             }
             Tok::Equals | Tok::BadAssign => {
                 let text = self.text_of(token);
+                let own = match &target.kind {
+                    ExprKind::Name(name) => name.as_str(),
+                    _ => "x",
+                };
                 let help = match text {
-                    "=" | ":=" => "allocate with `x ← e`, add with `x += e`, or exchange with `SWAP(x, y)`",
-                    ".=" => "add with `x .+= e` to an array that is zero",
+                    "=" | ":=" => format!(
+                        "add with `{own} += e`; a new variable is allocated with `{own} ← e`, and two are exchanged with `SWAP(x, y)`"
+                    ),
+                    ".=" => "add with `x .+= e` to an array that is zero".to_string(),
                     _ => {
-                        "compute into an ancilla: `a ← 0`, `a += …`; reversible are `+=`, `-=`, `⊻=`, and `*=`, `/=` of some types"
+                        "compute into an ancilla: `a ← 0`, `a += …`; reversible are `+=`, `-=`, `⊻=`, and `*=`, `/=` of some types".to_string()
                     }
                 };
                 let message = format!("`{text}` forgets what was there before");
                 if text == "=" {
                     self.faulty_name(&target);
                 }
-                return Err(self.error(codes::IRREVERSIBLE, token.start..token.end, message, help));
+                return Err(self.error(codes::IRREVERSIBLE, token.start..token.end, message, &help));
             }
             Tok::Op(op, _) => {
                 // An operator of low precedence: read on, so that the whole is reported.

@@ -59,7 +59,12 @@ impl Body<'_, '_> {
             }
         }
         if let V::Array(_) = to {
-            let help = "put a point before the operator, `y .+= x`, or write a loop";
+            let help = match &value.kind {
+                ast::ExprKind::Binary { op: ast::Binary::Mul, dot: false, .. } => {
+                    "a product of matrices is a statement of the library, `matvec!(y!, A, x)`, `matmul!(C!, A, B)`: write `using matrices`; element by element it is `y .+= a .* b`"
+                }
+                _ => "put a point before the operator, `y .+= x`, or write a loop",
+            };
             return self.fail(&target.span, codes::TYPE, "an array is not changed as a whole", help);
         }
         let from = self.eval(value)?;

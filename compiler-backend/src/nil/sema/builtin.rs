@@ -10,8 +10,8 @@ use super::value::{Literal, V, X};
 use super::{Done, Stop};
 use crate::ir::{Operand, Place};
 use crate::nil::ast::{self, Binary, ExprKind, Span};
-use crate::nil::codes;
 use crate::nil::types::{Type, number};
+use crate::nil::{codes, library};
 
 impl Body<'_, '_> {
     /// `f(args…)` as a value.
@@ -490,7 +490,17 @@ impl Body<'_, '_> {
     pub(super) fn table_function(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
         let candidates: Vec<Func> = Func::ALL.iter().copied().filter(|f| f.info().name == name).collect();
         if candidates.is_empty() || matches!(name, "" | "cvt") {
-            let help = "functions are those of the instruction set (`pendula isa`), and the program's own";
+            let help = match (library::meant(name), self.near_function(name)) {
+                (Some((module, call)), _) => {
+                    format!(
+                        "the library has the statement `{call}`: write `using {module}` at the beginning of the file"
+                    )
+                }
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => {
+                    "functions are those of the instruction set (`pendula isa`), and the program's own".to_string()
+                }
+            };
             return self.fail(span, codes::FUNCTION, format!("there is no function `{name}`"), help);
         }
         let arity = candidates[0].info().args.len();
@@ -501,7 +511,13 @@ impl Body<'_, '_> {
                 (_, n) => format!("{n} arguments"),
             };
             let message = format!("`{name}` takes {wanted}, found {}", args.len());
-            return self.fail(span, codes::ARGUMENTS, message, "give as many");
+            let help = match library::meant(&format!("{name}imum")) {
+                Some((module, call)) if args.len() == 1 => {
+                    format!("give as many; of an array the library has the statement `{call}`: write `using {module}`")
+                }
+                _ => "give as many".to_string(),
+            };
+            return self.fail(span, codes::ARGUMENTS, message, help);
         }
         let integers = candidates.iter().any(|f| f.info().ty == Ty::Int);
         // The type in which the arguments meet.
@@ -512,7 +528,13 @@ impl Body<'_, '_> {
                 V::Bool(_) => Some(Ty::Int),
                 other => {
                     let message = format!("`{name}` is not for {}", other.describe());
-                    return self.fail(span, codes::TYPE, message, "it takes numbers");
+                    let help = match other {
+                        V::Array(_) => {
+                            format!("it takes numbers; with points it goes over the elements: `y .+= {name}.(x)`")
+                        }
+                        _ => "it takes numbers".to_string(),
+                    };
+                    return self.fail(span, codes::TYPE, message, help);
                 }
             };
             ty = match (ty, t) {

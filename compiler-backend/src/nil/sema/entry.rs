@@ -210,6 +210,7 @@ impl Sema<'_> {
         let key = entry_key(&types, &keywords);
         let fun = self.compile(n, key, types.clone(), keywords, (bound, Vec::new()));
         self.program.entry = data.is_some().then_some(fun);
+        self.wants_arguments = data.is_none();
         let data = data.unwrap_or_default();
         let parameters = data.iter().map(|words| words.iter().map(|d| d.name.clone()).collect()).collect();
         Ok(Entry { data: data.into_iter().flatten().collect(), parameters, types })
@@ -217,6 +218,7 @@ impl Sema<'_> {
 
     /// Without arguments, functions whose types are all given are compiled as a library.
     fn library_entry(&mut self, n: usize) -> Done<Entry> {
+        self.wants_arguments = true;
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
         let concrete = |f: &ast::Function| f.params.iter().all(|p| p.ty.is_some()) && f.type_params.is_empty();
         if !concrete(f) {
@@ -282,7 +284,13 @@ impl Sema<'_> {
             }
             None => {
                 let d = Diagnostic::error(codes::ENTRY, "the file defines no reversible function");
-                self.diagnostics.push(d.help("write `@i function f(y!, x) … end`"));
+                let plain =
+                    self.inputs.iter().flat_map(|i| &i.tree.skipped).any(|(what, _)| what.contains("plain `function`"));
+                let help = match plain {
+                    true => "put `@i` before `function`: a plain function belongs to the host language, and is skipped",
+                    false => "write `@i function f(y!, x) … end`",
+                };
+                self.diagnostics.push(d.help(help));
                 Err(Stop)
             }
         }

@@ -11,6 +11,7 @@ use super::{Done, Stop};
 use crate::nil::ast::{self, Binary, ExprKind, Span, Unary};
 use crate::nil::codes;
 use crate::nil::types::{Type, log_number, number, number_name};
+use crate::syntax::is_near;
 
 /// Names of numbers.
 fn named_number(name: &str) -> Option<Literal> {
@@ -60,7 +61,7 @@ impl Body<'_, '_> {
                 &e.span,
                 codes::TYPE,
                 "a text has no value here",
-                "texts are for `@safe @assert`, `error` and `println`",
+                "texts are for `@safe @assert`, `error` and `@safe println`",
             ),
             ExprKind::Name(name) => self.name(name, &e.span),
             ExprKind::Call { callee, dot, args, keywords } => self.call_value(e, callee, *dot, args, keywords),
@@ -255,7 +256,8 @@ impl Body<'_, '_> {
         let strip = |t: &str| t.trim_end_matches('!').to_lowercase();
         (0..self.scopes.len())
             .filter_map(|n| self.scopes.get(n))
-            .find(|b| b.ended.is_none() && strip(&b.name) == strip(name))
+            .filter(|b| b.ended.is_none())
+            .find(|b| strip(&b.name) == strip(name) || is_near(name, &b.name))
             .map(|b| b.name.clone())
     }
 
@@ -288,12 +290,13 @@ impl Body<'_, '_> {
             },
             (other, name_text) => {
                 let message = format!("{} has no field `{name_text}`", other.describe());
-                self.fail(
-                    span,
-                    codes::UNKNOWN,
-                    message,
-                    "complex numbers have `re` and `im`; structs have the fields that they declare",
-                )
+                let help = match (&other, name_text) {
+                    (V::Array(_), "length" | "len" | "size" | "shape") => {
+                        format!("`length({0})` counts its elements, `size({0}, 1)` its rows", self.source(&base.span))
+                    }
+                    _ => "complex numbers have `re` and `im`; structs have the fields that they declare".to_string(),
+                };
+                self.fail(span, codes::UNKNOWN, message, help)
             }
         }
     }

@@ -10,7 +10,8 @@ use super::value::{Literal, V, X, mem};
 use super::{Done, Stop};
 use crate::ir::{At, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, Why, invert};
 use crate::nil::ast::{self, ExprKind, Span};
-use crate::nil::codes;
+use crate::nil::{codes, library};
+use crate::syntax::is_near;
 
 /// How many words `PUSH!` has room for.
 const STACK: u64 = 1 << 16;
@@ -70,6 +71,32 @@ impl Body<'_, '_> {
         done
     }
 
+    /// What to do about a call of something that is no statement.
+    fn no_statement(&self, name: &str, args: &[ast::Expr]) -> String {
+        let list = || args.iter().map(|a| self.source(&a.span).to_string()).collect::<Vec<_>>().join(", ");
+        if matches!(name, "print" | "println" | "show" | "display") {
+            return "show numbers with `@safe @show x`, texts and numbers with `@safe println(\"x is \", x)`"
+                .to_string();
+        }
+        if let Some((module, call)) = library::meant(name) {
+            return format!("the library has `{call}`: write `using {module}` at the beginning of the file");
+        }
+        if Func::ALL.iter().any(|f| f.info().name == name) {
+            return format!("`{name}` gives a value, which a statement adds to a variable: `y += {name}({})`", list());
+        }
+        if let Some(near) = self.near_function(name) {
+            return format!("did you mean `{near}`?");
+        }
+        "define it with `@i function`, or use `SWAP`, `NEG`, `INC`, `DEC`, `FLIP`, `CONJ`, `INV`, `ROT`, `IROT`, `HADAMARD`, `PUSH!`, `POP!`".to_string()
+    }
+
+    /// A function of the program by a name that differs little.
+    pub(super) fn near_function(&self, name: &str) -> Option<&str> {
+        let mut near: Vec<&str> = self.s.by_name.keys().copied().filter(|other| is_near(name, other)).collect();
+        near.sort_unstable();
+        near.first().copied()
+    }
+
     fn call_named(
         &mut self,
         name: &str,
@@ -87,7 +114,7 @@ impl Body<'_, '_> {
         let done = self.instruction_stmt(name, values, &spans, span);
         let block = std::mem::replace(&mut self.out, outer);
         if !done? {
-            let help = "define it with `@i function`, or use `SWAP`, `NEG`, `INC`, `DEC`, `FLIP`, `CONJ`, `INV`, `ROT`, `IROT`, `HADAMARD`, `PUSH!`, `POP!`";
+            let help = self.no_statement(name, args);
             return self.fail(span, codes::FUNCTION, format!("there is no reversible function `{name}`"), help);
         }
         self.out.extend(if inverse { invert::block(&block) } else { block });

@@ -29,12 +29,14 @@ mod reads;
 mod scope;
 mod stmt;
 mod value;
+mod variables;
 mod views;
 
 use std::collections::{HashMap, HashSet};
 
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::{Diagnostic, Place as Source, Severity};
+use pendula_isa::module::Variable;
 use pendula_isa::{Format, Ty};
 
 use super::ast::{self, AssignOp};
@@ -44,7 +46,10 @@ use super::token::Tok;
 use super::types::{Names, Structs, Type, TypeProblem};
 use crate::ir::{self, Fun, Loc, Program};
 
+use entry::Entry;
+
 pub use entry::{Argument, Number, argument_data};
+pub use variables::own_name;
 
 /// A source file that has been read.
 #[derive(Debug)]
@@ -91,6 +96,10 @@ pub struct Analysis {
     pub parameters: Vec<Vec<String>>,
     /// The parameters' types.
     pub types: Vec<Type>,
+    /// What the source calls the data.
+    pub variables: Vec<Variable>,
+    /// Whether the entry point's arguments are not given, so that there is nothing to run.
+    pub wants_arguments: bool,
     /// What there is to say.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -181,6 +190,8 @@ struct Sema<'a> {
     name_counts: HashMap<String, u32>,
     /// The numbers of the program's reasons.
     reasons: HashMap<String, u32>,
+    /// Whether the entry point's arguments are not given.
+    wants_arguments: bool,
 }
 
 /// What a function leaves changed.
@@ -221,6 +232,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         depth: 0,
         name_counts: HashMap::new(),
         reasons: HashMap::new(),
+        wants_arguments: false,
     };
     s.declare();
     s.choose_format();
@@ -229,12 +241,15 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
     s.check_others();
     s.settle();
     s.keep(&reached);
+    let wants_arguments = s.wants_arguments;
     let failed = s.diagnostics.iter().any(|d| d.severity == Severity::Error);
     let program = (!failed).then_some(s.program);
     let mut diagnostics = s.diagnostics;
     diagnostics.sort_by_key(|d| d.primary.as_ref().map(|l| (l.place.file, l.place.span.start)));
     diagnostics.dedup();
-    Analysis { program, arguments: entry.data, parameters: entry.parameters, types: entry.types, diagnostics }
+    let variables = variables::variables(&entry.data, &entry.types);
+    let Entry { data: arguments, parameters, types } = entry;
+    Analysis { program, arguments, parameters, types, variables, wants_arguments, diagnostics }
 }
 
 impl<'a> Sema<'a> {

@@ -1,0 +1,240 @@
+//! A run statement by statement, as the source has them: which variables each changes.
+
+use super::Direction;
+use super::bench::Location;
+use super::frame::{Frame, Machine};
+use crate::ir::source::{Named, Number, Place, Shape};
+use crate::ir::{At, Loc, Mem, Operand, Stmt, Var};
+
+/// A statement that has run, as far as it has until others ran within it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// Where it is.
+    pub loc: Loc,
+    /// How many calls are under way, that of the entry point not counted.
+    pub depth: usize,
+    /// Which way it ran.
+    pub direction: Direction,
+    /// The words of variables that it has changed.
+    pub changes: Vec<Change>,
+}
+
+/// A word of a variable that has changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The variable, or a part of it: `z.re`.
+    pub name: String,
+    /// Of an array, which element.
+    pub element: Option<Element>,
+    /// How the word is read.
+    pub number: Number,
+    /// What it was.
+    pub old: u64,
+    /// What it is.
+    pub new: u64,
+}
+
+/// An element of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Element {
+    /// Its number in memory, from 0.
+    pub at: u64,
+    /// Which word of it, and how many it has.
+    pub part: (usize, usize),
+    /// How many elements there are along each dimension.
+    pub dims: Vec<u64>,
+    /// Whether the first index runs fastest.
+    pub by_column: bool,
+}
+
+/// Who is told.
+pub type Listener<'a> = &'a mut (dyn FnMut(Ran) + Send);
+
+/// What is being traced.
+pub(super) struct Tracer<'a> {
+    listener: Listener<'a>,
+    /// The statement of the source that runs, the innermost.
+    current: Option<(Loc, bool)>,
+    /// Whether it has been told that it runs, or there is nothing to tell but changes.
+    told: bool,
+    changes: Vec<Change>,
+}
+
+impl<'a> Tracer<'a> {
+    pub(super) fn new(listener: Listener<'a>) -> Tracer<'a> {
+        Tracer { listener, current: None, told: true, changes: Vec::new() }
+    }
+
+    /// Tells of the statement that has run so far.
+    fn flush(&mut self, calls: usize) {
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.retain(|c| c.old != c.new);
+        let Some((loc, back)) = self.current else { return };
+        // The code around the entry point is none of the source's.
+        if (self.told && changes.is_empty()) || calls < 2 {
+            return;
+        }
+        self.told = true;
+        let direction = if back { Direction::Backward } else { Direction::Forward };
+        (self.listener)(Ran { loc, depth: calls - 2, direction, changes });
+    }
+}
+
+/// Whether a statement is worth telling of though it changes nothing.
+fn is_step(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Call { .. }
+        | Stmt::If { .. }
+        | Stmt::While { .. }
+        | Stmt::For { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => true,
+        Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Ancilla { .. }
+        | Stmt::Array { .. }
+        | Stmt::With { .. }
+        | Stmt::Span { .. }
+        | Stmt::Assert { .. } => false,
+    }
+}
+
+impl Machine<'_> {
+    /// A statement begins.
+    pub(super) fn trace_begin(&mut self, s: &At, back: bool) {
+        let calls = self.calls;
+        let Some(tracer) = &mut self.tracer else { return };
+        if tracer.current.is_none_or(|(loc, _)| loc != s.loc) {
+            tracer.flush(calls);
+            tracer.current = Some((s.loc, back));
+            tracer.told = true;
+        }
+        if is_step(&s.stmt) {
+            tracer.told = false;
+        }
+        if let Stmt::Call { .. } = &s.stmt {
+            tracer.flush(calls);
+            tracer.told = true;
+        }
+    }
+
+    /// A statement, or a part of it, has run: what has been written is told by the names that it has here.
+    pub(super) fn trace_written(&mut self, frame: &Frame) {
+        let Some(log) = self.state.written.as_mut().map(std::mem::take) else { return };
+        let mut found = Vec::new();
+        for (at, old) in log {
+            let new = self.state.value(at);
+            for named in &frame.function.names {
+                let view = View { machine: self, frame };
+                view.changes(named, at, &mut |name, element, number| {
+                    found.push(Change { name, element, number, old, new });
+                });
+            }
+        }
+        let Some(tracer) = &mut self.tracer else { return };
+        for change in found {
+            let same = |c: &&mut Change| c.name == change.name && c.element == change.element;
+            match tracer.changes.iter_mut().find(same) {
+                Some(earlier) => earlier.new = change.new,
+                None => tracer.changes.push(change),
+            }
+        }
+    }
+
+    /// The statement that runs, before those of a block do.
+    pub(super) fn trace_current(&self) -> Option<(Loc, bool)> {
+        self.tracer.as_ref()?.current
+    }
+
+    /// A block ends within this statement.
+    pub(super) fn trace_end(&mut self, outer: Option<(Loc, bool)>) {
+        let calls = self.calls;
+        let Some(tracer) = &mut self.tracer else { return };
+        if tracer.current != outer {
+            tracer.flush(calls);
+            tracer.current = outer;
+            tracer.told = true;
+        }
+    }
+
+    /// What was written for a call, and not by a statement, is not told.
+    pub(super) fn trace_forget(&mut self) {
+        if let Some(log) = &mut self.state.written {
+            log.clear();
+        }
+    }
+}
+
+/// A frame and the words.
+struct View<'m, 'a, 'f> {
+    machine: &'m Machine<'a>,
+    frame: &'m Frame<'f>,
+}
+
+impl View<'_, '_, '_> {
+    fn place(&self, v: Var) -> Option<Location> {
+        self.frame.place_of(v)
+    }
+
+    fn operand(&self, operand: Operand) -> Option<u64> {
+        match operand {
+            Operand::Const(k) => Some(k),
+            Operand::Var(v) => Some(self.machine.state.value(self.place(v)?)),
+            Operand::Mem(m) => Some(self.machine.state.value(Location::Word(self.memory(m)?))),
+        }
+    }
+
+    fn memory(&self, mem: Mem) -> Option<usize> {
+        let mut address = mem.offset.cast_unsigned();
+        for var in mem.vars() {
+            address = address.wrapping_add(self.machine.state.value(self.place(var)?));
+        }
+        usize::try_from(address).ok()
+    }
+
+    /// What a word is of a variable, if it is of it.
+    fn changes(&self, named: &Named, at: Location, found: &mut dyn FnMut(String, Option<Element>, Number)) {
+        match &named.shape {
+            Shape::Number(number, place) => {
+                let own = match place {
+                    Place::Var(v) => self.place(*v),
+                    Place::Mem(m) => self.memory(*m).map(Location::Word),
+                    Place::Const(_) => None,
+                };
+                if own == Some(at) {
+                    found(named.name.clone(), None, *number);
+                }
+            }
+            Shape::Array { element, start, dims, by_column } => {
+                let (Location::Word(at), Some(start)) = (at, self.memory(*start)) else { return };
+                let Some(dims) = dims.iter().map(|d| self.operand(*d)).collect::<Option<Vec<u64>>>() else { return };
+                let width = element.len().max(1);
+                let count = dims.iter().try_fold(width as u64, |n, d| n.checked_mul(*d)).unwrap_or(0);
+                let Some(n) = at.checked_sub(start).filter(|n| (*n as u64) < count) else { return };
+                let part = (n % width, width);
+                let number = element.get(part.0).copied().unwrap_or(Number::Plain(pendula_isa::Ty::Int));
+                let own = Element { at: (n / width) as u64, part, dims, by_column: *by_column };
+                found(named.name.clone(), Some(own), number);
+            }
+            // How many numbers are on it comes first.
+            Shape::Stack { start } => {
+                let (Location::Word(at), Some(start)) = (at, self.memory(*start)) else { return };
+                let count = self.machine.state.value(Location::Word(start));
+                let top = usize::try_from(count).ok().and_then(|count| start.checked_add(count));
+                let number = Number::Plain(pendula_isa::Ty::Int);
+                if at == start {
+                    found(format!("size({})", named.name), None, number);
+                } else if Some(at) == top || Some(at) == top.and_then(|top| top.checked_add(1)) {
+                    found(format!("top({})", named.name), None, number);
+                }
+            }
+            Shape::Parts(parts) => {
+                for part in parts {
+                    self.changes(part, at, &mut |name, element, number| {
+                        found(format!("{}.{name}", named.name), element, number);
+                    });
+                }
+            }
+        }
+    }
+}

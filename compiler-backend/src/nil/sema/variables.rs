@@ -1,0 +1,46 @@
+//! What the data of the entry point's arguments is called in the source.
+
+use pendula_isa::Reg;
+use pendula_isa::module::Variable;
+
+use super::allocate::part_names;
+use crate::lower::{Argument as Data, ArgumentKind};
+use crate::nil::types::Type;
+
+/// The arguments as the source has them, whose parameters are of these types.
+pub(super) fn variables(data: &[Data], types: &[Type]) -> Vec<Variable> {
+    let mut elements = Vec::new();
+    types.iter().for_each(|ty| leaves(ty, &mut elements));
+    data.iter().zip(elements).map(|(data, element)| variable(data, element)).collect()
+}
+
+fn variable(data: &Data, element: Option<&Type>) -> Variable {
+    let dims = match &data.kind {
+        ArgumentKind::Array { lens, .. } => lens.iter().map(|n| n.cast_unsigned()).collect(),
+        ArgumentKind::Word { .. } | ArgumentKind::Constant(_) => Vec::new(),
+    };
+    let parts = match element {
+        // Of a logarithm the array's name says that it is one.
+        None | Some(Type::Log { .. }) => Vec::new(),
+        Some(element) => part_names("", element),
+    };
+    let parts = parts.iter().filter_map(|part| part.strip_prefix('.')).map(str::to_string).collect();
+    Variable { symbol: data.name.clone(), name: own_name(&data.name).to_string(), dims, parts }
+}
+
+/// The name of data without what tells it from a register's.
+pub fn own_name(symbol: &str) -> &str {
+    symbol.strip_suffix('$').filter(|name| Reg::parse(name).is_some()).unwrap_or(symbol)
+}
+
+/// The data that an argument of a type is made of, in its order: of an array the type of its elements.
+fn leaves<'t>(ty: &'t Type, out: &mut Vec<Option<&'t Type>>) {
+    match ty {
+        Type::Num(_) | Type::Bool | Type::Tropical(_) | Type::Log { signed: false } => out.push(None),
+        Type::Complex(_) | Type::Log { signed: true } => out.extend([None, None]),
+        Type::Array { element, .. } => out.push(Some(element)),
+        Type::Struct(s) => s.fields.iter().for_each(|(_, ty)| leaves(ty, out)),
+        Type::Tuple(parts) => parts.iter().for_each(|ty| leaves(ty, out)),
+        Type::Function(_) => {}
+    }
+}
