@@ -53,15 +53,16 @@ pub(crate) fn drift(module: &Module, before: &Snapshot, after: &Snapshot) -> Dri
         })
         .collect();
     types.sort_by_key(|t| t.0);
+    let variables = module.variables_by_symbol();
     for (at, old, new) in before.mem.differences(&after.mem) {
         let at = at as u64;
         let owner = types.partition_point(|t| t.0 <= at).checked_sub(1).map(|n| types[n]).filter(|t| at < t.0 + t.1);
         match owner {
             Some((start, 1, ty, name)) if start == at => {
-                note(module.variable(name).map_or_else(|| name.to_string(), |v| v.word(0)), ty, old, new);
+                note(variables.get(name).map_or_else(|| name.to_string(), |v| v.word(0)), ty, old, new);
             }
             Some((start, _, ty, name)) => {
-                let own = module.variable(name).map(|v| v.word(at - start));
+                let own = variables.get(name).map(|v| v.word(at - start));
                 note(own.unwrap_or_else(|| format!("{name}[{}]", at - start)), ty, old, new);
             }
             None => note(format!("memory word {at}"), Ty::Int, old, new),

@@ -317,11 +317,13 @@ impl Teller<'_> {
         Some(Place { file: loc.file, span: start..start + text.len().max(1) })
     }
 
-    /// The line from there on.
+    /// The line from there on, without the comment at its end.
     fn line(&self, loc: Loc) -> Option<Place> {
         let (_, line) = self.sources.line(loc.file, loc.line)?;
         let start = line.char_indices().nth(usize::from(loc.column).checked_sub(1)?)?.0;
-        self.place(loc, line.get(start..)?.trim_end())
+        let mark = if self.language == Language::Janus { "//" } else { "#" };
+        let statement = line.get(start..)?.split(mark).next().unwrap_or("");
+        self.place(loc, statement.trim_end())
     }
 }
 

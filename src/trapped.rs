@@ -348,7 +348,11 @@ pub fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
     let (line_start, line) = sources.line(loc.file, loc.line)?;
     let start = line.char_indices().nth((loc.column as usize).saturating_sub(1)).map_or(0, |(n, _)| n);
     let statement = line.get(start..)?;
-    let end = statement.find([';', '#']).unwrap_or(statement.len());
+    let end = match is_janus(module, at) {
+        true => statement.find("//"),
+        false => statement.find([';', '#']),
+    };
+    let end = end.unwrap_or(statement.len());
     let statement = if statement.contains('"') { statement } else { &statement[..end] };
     let len = statement.trim_end().len().max(1);
     Some(Place { file: loc.file, span: line_start + start..line_start + start + len })

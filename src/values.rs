@@ -495,14 +495,18 @@ pub fn text(machine: &Machine<'_>, place: &Place, hex: bool, limit: usize) -> St
 
 /// The data symbols whose import and export marks `wanted` accepts, in the order of addresses.
 pub fn marked(module: &Module, wanted: impl Fn(bool, bool) -> bool) -> Vec<Place> {
+    let variables = module.variables_by_symbol();
     let mut out: Vec<(u64, Place)> = module
         .symbols
         .iter()
         .filter_map(|s| match s.kind {
             SymbolKind::Data { ty, len, import, export } if wanted(import, export) => {
                 let at = Location::Memory { start: s.value, len, array: len != 1 };
-                let compiled = module.variable(&s.name).and_then(|v| variables::place(module, v));
-                Some((s.value, compiled.unwrap_or_else(|| Place::new(s.name.clone(), ty, at))))
+                let place = match variables.get(s.name.as_str()) {
+                    Some(v) => variables::place(v, s.value, (ty, len)),
+                    None => Place::new(s.name.clone(), ty, at),
+                };
+                Some((s.value, place))
             }
             SymbolKind::Data { .. } | SymbolKind::Label | SymbolKind::Proc => None,
         })

@@ -1,6 +1,7 @@
 //! An assembled program: code, data, symbols, spans and the line table.
 //! It is what the assembler makes, objects hold, and the machine runs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::inst::Inst;
@@ -181,9 +182,9 @@ impl Variable {
 }
 
 impl Module {
-    /// What a data symbol is in the source.
-    pub fn variable(&self, symbol: &str) -> Option<&Variable> {
-        self.variables.iter().find(|v| v.symbol == symbol)
+    /// What data symbols are in the source, by their names.
+    pub fn variables_by_symbol(&self) -> HashMap<&str, &Variable> {
+        self.variables.iter().map(|v| (v.symbol.as_str(), v)).collect()
     }
 
     /// The symbol with this name.

@@ -1,5 +1,7 @@
 //! What a program in Nil is told that is run without arguments: its function's parameters, and a command line with arguments that fit.
 
+use std::time::{Duration, Instant};
+
 use pendula::arguments;
 use pendula::asm::diagnostic::{Diagnostic, Place, Severity, plural};
 use pendula::compiler::compile::{self, compile};
@@ -12,6 +14,9 @@ use crate::cli::Source;
 
 /// How many lists of arguments are tried at most.
 const TRIES: usize = 300;
+
+/// How long they are tried: what takes long to compile is not compiled for many of them.
+const TIME: Duration = Duration::from_secs(1);
 
 /// How many instructions each may take.
 const STEPS: u64 = 1_000_000;
@@ -130,13 +135,14 @@ fn tried(source: &Source, program: &str, text: &str, options: &compile::Options)
 fn example(inputs: &[Input], f: &ast::Function, tried: impl Fn(&str) -> Tried) -> (Tried, Vec<String>) {
     let values: Vec<Vec<String>> = (0..).zip(&f.params).map(|(n, p)| values(inputs, f, p, n)).collect();
     let mut best: Option<(Tried, Vec<String>)> = None;
+    let begun = Instant::now();
     for choice in choices(f, &values) {
         let list: Vec<String> = values.iter().zip(&choice).map(|(v, n)| v[*n].clone()).collect();
         let how = tried(&list.join(","));
         if best.as_ref().is_none_or(|(b, _)| how > *b) {
             best = Some((how, list));
         }
-        if how == Tried::Finished {
+        if how == Tried::Finished || begun.elapsed() > TIME {
             break;
         }
     }

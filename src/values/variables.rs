@@ -24,7 +24,9 @@ pub(super) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueEr
         },
         (None, _) => return several(module, base),
     };
-    let Some(whole) = place(module, v) else { return Ok(None) };
+    let Some(symbol) = module.symbol(&v.symbol) else { return Ok(None) };
+    let SymbolKind::Data { ty, len, .. } = symbol.kind else { return Ok(None) };
+    let whole = place(v, symbol.value, (ty, len));
     let place = match inner {
         None => whole,
         Some(inner) => {
@@ -35,12 +37,10 @@ pub(super) fn find(module: &Module, name: &str) -> Result<Option<Place>, ValueEr
     Ok(Some(Place { name: name.to_string(), ty: forced.unwrap_or(place.ty), ..place }))
 }
 
-/// A variable as a place.
-pub(super) fn place(module: &Module, v: &Variable) -> Option<Place> {
-    let symbol = module.symbol(&v.symbol)?;
-    let SymbolKind::Data { ty, len, .. } = symbol.kind else { return None };
-    let at = Location::Memory { start: symbol.value, len, array: !v.dims.is_empty() };
-    Some(Place { source: Some(Box::new(v.clone())), ..Place::new(v.name.clone(), ty, at) })
+/// A variable as a place: words of this type from an address on.
+pub(super) fn place(v: &Variable, start: u64, (ty, len): (Ty, u64)) -> Place {
+    let at = Location::Memory { start, len, array: !v.dims.is_empty() };
+    Place { source: Some(Box::new(v.clone())), ..Place::new(v.name.clone(), ty, at) }
 }
 
 /// What is no variable may be what several are parts of.
