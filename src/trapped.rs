@@ -271,6 +271,8 @@ pub fn report(
     let title = match reason.or(said) {
         // What ends otherwise than it should is not always something that is deallocated.
         Some(reason) if fault == Fault::NotZero && is_janus(module, trap.at) => reason.to_string(),
+        // Who wrote Nil or Janus knows no addresses.
+        Some(reason) if nil && fault == Fault::Memory => reason.to_string(),
         Some(reason) if nil && code != DISAGREE => format!("{}: {reason}", nil_title(fault)),
         Some(reason) => format!("{title}: {reason}"),
         None => title.to_string(),
