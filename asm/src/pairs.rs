@@ -8,7 +8,7 @@ use pendula_isa::verify::{self, Problem, Violation};
 use pendula_isa::{Inst, Kind, Module};
 
 use crate::assemble::Program;
-use crate::ast::{ArgKind, Span, Stmt};
+use crate::ast::{ArgKind, Op, Span, Stmt};
 use crate::resolve::Faulty;
 use crate::session::Session;
 
@@ -23,7 +23,10 @@ pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty:
         if s.overwhelmed() {
             return;
         }
-        let Some(stmt) = stmt(s, program, v.at) else { continue };
+        let profile = || s.ast.stmts.iter().find(|stmt| stmt.op == Op::Profile).copied();
+        // A program of PISA without any instruction begins nowhere.
+        let begins = (v.problem == Problem::NoEntry).then(profile).flatten();
+        let Some(stmt) = stmt(s, program, v.at).or(begins) else { continue };
         match v.problem {
             Problem::Unpaired => unpaired(s, program, module, &v, &stmt),
             problem => {

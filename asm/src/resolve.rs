@@ -59,6 +59,11 @@ pub(crate) fn resolve(s: &mut Session, program: &mut Program, files: &Files, mod
                 if op == Op::Start {
                     let _ = r.entry(&stmt);
                 }
+                if op == Op::Loose && r.program.flags.profile != Profile::Pisa {
+                    let message = "only programs of the profile `pisa` may be loose".to_string();
+                    let help = "remove it, or say `.profile pisa`";
+                    let _ = r.s.fail(codes::ARGUMENT, message, stmt.span, stmt.via, help);
+                }
                 if op == Op::Mem {
                     // An error has been reported then.
                     let _ = r.memory(&stmt);

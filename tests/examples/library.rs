@@ -95,9 +95,9 @@ fn structs_have_fields() -> Result<(), Error> {
 
 #[test]
 fn gradients_have_the_shapes_of_inputs() -> Result<(), Error> {
-    let program = example("affine.nil").loss("y![0]").wrt(["W", "x"]);
+    let program = example("affine.nil").loss("y![1]").wrt(["W", "x"]);
     let gradient = program.grad(([0.0, 0.0], [[1.0, 2.0], [3.0, 4.0]], [0.5, -0.5], [1.0, -1.0]))?;
-    assert_eq!((gradient.name(), gradient.loss().to_f64()), ("y![0]", Some(-0.5)));
+    assert_eq!((gradient.name(), gradient.loss().to_f64()), ("y![1]", Some(-0.5)));
     assert_eq!(gradient.get::<Vec<Vec<f64>>>("W")?, [[1.0, -1.0], [0.0, 0.0]]);
     assert_eq!(gradient.get::<Vec<f64>>("x")?, [1.0, 2.0]);
     let (a, b, left) = fit::fit(&[0.0, 1.0, 2.0, 3.0], &[1.0, 3.1, 4.9, 7.0])?;
@@ -221,6 +221,10 @@ fn programs_that_stop_are_told_alike() {
             let args = comment(&text, "args:");
             call.extend(args.iter().flat_map(|args| ["--args", args]));
             let Err(error) = program.run(args.unwrap_or("")) else { continue };
+            if args.is_none() && error.code() == Some("P0452") {
+                // Of arguments that are missing, the command line gives an example to copy.
+                continue;
+            }
             let output = super::pendula(&call).env("NO_COLOR", "1").output().expect("runs");
             let said = String::from_utf8(output.stderr).expect("UTF-8");
             // Warnings come before and behind, and are no errors.

@@ -157,6 +157,9 @@ pub(super) fn read_flags(bytes: &[u8]) -> Result<Flags, ObjectError> {
     if bits & !(IRREVERSIBLE | MEM | PISA | LANDS) != 0 {
         return Err(cursor.error("unknown flags are set"));
     }
+    if bits & (PISA | LANDS) == LANDS {
+        return Err(cursor.error("only programs of the profile `pisa` may be loose"));
+    }
     let mem = if bits & MEM != 0 { Some(cursor.number()?) } else { None };
     let (profile, entry) = match bits & PISA != 0 {
         true => (Profile::Pisa, cursor.number()?),
