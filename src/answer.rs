@@ -18,6 +18,11 @@ pub(crate) fn begun() {
     BEGUN.store(true, Ordering::Relaxed);
 }
 
+/// Whether an object of JSON can be printed, and is asked for.
+pub(crate) fn is_json(reporter: &Reporter) -> bool {
+    reporter.is_json() && !BEGUN.load(Ordering::Relaxed)
+}
+
 /// The name and the version of what a command answers.
 pub(crate) fn schema(reporter: &Reporter) -> Value {
     json!(match reporter.command() {
@@ -39,13 +44,18 @@ pub(crate) fn failed(error: &anyhow::Error) -> Value {
 
 /// Prints the answer of a command; `ok` is whether its exit status is 0.
 pub(crate) fn answer(reporter: &Reporter, ok: bool, outcome: Value, rest: Map<String, Value>) -> std::io::Result<()> {
+    print_json(&Value::Object(object(reporter, ok, outcome, rest)))
+}
+
+/// The answer of a command.
+pub(crate) fn object(reporter: &Reporter, ok: bool, outcome: Value, rest: Map<String, Value>) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("diagnostics".into(), json!([]));
     object.extend(rest);
     object.insert("schema".into(), schema(reporter));
     object.insert("ok".into(), json!(ok));
     object.insert("outcome".into(), outcome);
-    print_json(&Value::Object(object))
+    object
 }
 
 /// What an object holds.
@@ -58,8 +68,7 @@ pub(crate) fn fields(object: Value) -> Map<String, Value> {
 
 /// Tells why a command failed: as JSON on standard output where that is asked for, else on standard error.
 pub(crate) fn failure(reporter: &Reporter, error: &anyhow::Error) {
-    let json = reporter.is_json() && !BEGUN.load(Ordering::Relaxed);
-    if !(json && answer(reporter, false, failed(error), Map::new()).is_ok()) {
+    if !(is_json(reporter) && answer(reporter, false, failed(error), Map::new()).is_ok()) {
         reporter.failure(error);
     }
 }

@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use pendula_asm::assemble::{Options, assemble};
+use pendula_asm::assemble::{Named, Options, assemble};
 use pendula_asm::diagnostic::{Diagnostic, Sources};
 use pendula_asm::object::{self, ObjectError};
 use pendula_asm::pisa;
@@ -55,6 +55,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The source texts; empty for an object.
     pub sources: Sources,
+    /// Operands of assembly text that are written by the names of data objects.
+    pub named: Vec<Named>,
     /// What else there is of a program in Nil or Janus.
     pub nil: Option<Nil>,
 }
@@ -214,21 +216,26 @@ pub fn load_bytes(path: &str, bytes: Vec<u8>, options: &Options, nil: &compile::
         FileKind::Object => {
             let module = object::read_within(&bytes, &options.budget)
                 .map_err(|error| LoadError::Object { path: path.to_string(), error })?;
-            Ok(Loaded { module: Some(module), diagnostics: Vec::new(), sources: Sources::default(), nil: None })
+            Ok(plain(Some(module), Vec::new(), Sources::default()))
         }
         FileKind::Assembly => {
             let text = text_of(path, bytes)?;
             let a = assemble(display_name(path), text, options);
-            Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources, nil: None })
+            Ok(Loaded { named: a.named, ..plain(a.module, a.diagnostics, a.sources) })
         }
         FileKind::Nil => Ok(compiled(compile(display_name(path), text_of(path, bytes)?, nil))),
         FileKind::Janus => Ok(compiled(compile_janus(display_name(path), &text_of(path, bytes)?, nil))),
         FileKind::Pisa => {
             let text = text_of(path, bytes)?;
             let a = pisa::read(display_name(path), &text, &options.pisa);
-            Ok(Loaded { module: a.module, diagnostics: a.diagnostics, sources: a.sources, nil: None })
+            Ok(plain(a.module, a.diagnostics, a.sources))
         }
     }
+}
+
+/// A file of which there is no more to say.
+fn plain(module: Option<Module>, diagnostics: Vec<Diagnostic>, sources: Sources) -> Loaded {
+    Loaded { module, diagnostics, sources, named: Vec::new(), nil: None }
 }
 
 fn compiled(c: Compiled) -> Loaded {
@@ -244,5 +251,5 @@ fn compiled(c: Compiled) -> Loaded {
         inputs: c.inputs,
         janus: c.janus,
     };
-    Loaded { module: c.module, diagnostics: c.diagnostics, sources: c.sources, nil: Some(nil) }
+    Loaded { nil: Some(nil), ..plain(c.module, c.diagnostics, c.sources) }
 }

@@ -1,5 +1,6 @@
 //! The command line. Everything that Pendula prints is printed here.
 
+mod again;
 mod answer;
 mod bench;
 mod cli;
@@ -8,6 +9,8 @@ mod columns;
 mod drift;
 mod energy_json;
 mod energy_text;
+mod halted;
+mod interrupt;
 mod memory;
 mod outcome;
 mod session;
@@ -24,7 +27,7 @@ use pendula::{report, trapped};
 use cli::{Cli, Colour, Command};
 
 /// How the program ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     /// Done.
     Done = 0,
@@ -32,6 +35,8 @@ pub(crate) enum Status {
     Fault = 1,
     /// Usage, or trouble with files.
     Usage = 2,
+    /// Ended by Ctrl-C: 128 and the number of the signal, as shells have it.
+    Interrupted = 130,
 }
 
 /// The stack that parsers, compilers and engines count on, which is what systems give a program unless they are told otherwise (`ulimit -s`).
@@ -89,6 +94,7 @@ fn command(command: &Command, reporter: &report::Reporter) -> anyhow::Result<Sta
         Command::Invert(args) => cmd::invert::run(args, reporter),
         Command::Fmt(args) => cmd::fmt::run(args, reporter),
         Command::Import(args) => cmd::import::run(args, reporter),
+        Command::Explain(args) => cmd::explain::run(args, reporter),
         Command::Isa(args) => cmd::isa::run(args, reporter),
         Command::Bench(args) => cmd::bench::run(args, reporter),
         Command::Completions(args) => cmd::completions::run(args),
@@ -103,15 +109,17 @@ fn asked(command: &Command) -> (&'static str, bool) {
         Command::Run(args) => ("run.batch", args.json),
         Command::Grad(args) if args.many.batch.is_empty() => ("grad", args.json),
         Command::Grad(args) => ("grad.batch", args.json),
-        Command::Energy(args) => (if args.list_tech { "energy.list" } else { "energy" }, args.json),
-        Command::Level(args) => ("level", args.json),
+        Command::Energy(args) if args.list_tech => ("energy.list", args.json),
+        Command::Energy(args) => (if args.files.len() > 1 { "energy.files" } else { "energy" }, args.json),
+        Command::Level(args) => (if args.sources.files.len() > 1 { "level.files" } else { "level" }, args.json),
         Command::Asm(args) => ("asm", args.json),
         Command::Compile(args) => ("compile", args.json),
         Command::Disasm(args) => ("disasm", args.json),
-        Command::Check(args) => ("check", args.json),
+        Command::Check(args) => (if args.sources.files.len() > 1 { "check.files" } else { "check" }, args.json),
         Command::Invert(args) => ("invert", args.json),
         Command::Fmt(args) => ("fmt", args.json),
         Command::Import(args) => ("import", args.json),
+        Command::Explain(args) => (if args.code.is_some() { "explain.entry" } else { "explain" }, args.json),
         Command::Isa(args) => (if args.mnemonic.is_some() { "isa.entry" } else { "isa" }, args.json),
         Command::Bench(args) if args.list => ("bench.list", args.json),
         Command::Bench(args) if args.scale => ("bench.scale", args.json),
@@ -163,7 +171,7 @@ fn told(said: &clap::Error) -> ExitCode {
 }
 
 /// Whether the error is that nobody reads our output any more, which is no error.
-fn broken_pipe(error: &anyhow::Error) -> bool {
+pub(crate) fn broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
         .any(|e| e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe))

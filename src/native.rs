@@ -2,6 +2,7 @@
 //! a run asks for it, and kept for later runs.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use pendula_compiler::c::{self, KERNELS, Mode, Refused};
@@ -96,6 +97,14 @@ fn tell(error: &NativeError) {
     }
 }
 
+/// How many runs by such code are under way: it looks at nothing before its end.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a run by such code is under way, on any thread.
+pub fn is_under_way() -> bool {
+    UNDER_WAY.load(Ordering::Relaxed) > 0
+}
+
 /// How many ways there are of running a program.
 const COURSES: usize = 11;
 
@@ -139,6 +148,10 @@ impl Whole for Native {
     }
 
     fn run(&self, course: Course, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
-        self.code(course).is_some_and(|code| code.run(memory, lanes, top, turned))
+        let Some(code) = self.code(course) else { return false };
+        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        let ended = code.run(memory, lanes, top, turned);
+        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+        ended
     }
 }

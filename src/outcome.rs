@@ -16,10 +16,9 @@ use pendula::vm::{Carriage, Engine, Flags, Machine, Outcome, Rests};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Conditions;
-use crate::cmd;
 use crate::report::Reporter;
-use crate::session;
 use crate::trapped::{self, line_of};
+use crate::{Status, cmd, interrupt};
 
 pub(crate) use pendula::stopped::{Stopped, wrong};
 
@@ -32,15 +31,21 @@ pub(crate) fn outcome_json(
     let module = machine.program().module();
     let mut out = match outcome {
         Outcome::Finished => json!({ "kind": "finished" }),
-        Outcome::Limit => json!({
-            "kind": "limit",
-            "code": "P0130",
-            "max_steps": max_steps,
-            "next": machine.pc().map(|at| trapped::address_json(at, module)),
-        }),
+        Outcome::Limit => {
+            let next = machine.pc().map(|at| trapped::address_json(at, module));
+            let direction = machine.direction().name();
+            if interrupt::came() {
+                json!({ "kind": "interrupted", "code": interrupt::CODE, "next": next, "direction": direction })
+            } else {
+                json!({ "kind": "limit", "code": "P0130", "max_steps": max_steps, "next": next, "direction": direction })
+            }
+        }
         Outcome::Trap(trap) => json!({ "kind": "trap", "trap": trapped::to_json(trap, module) }),
         Outcome::NoCode(message) => json!({ "kind": "no code", "message": message }),
     };
+    if *outcome != Outcome::Finished {
+        out["executed"] = json!(machine.executed());
+    }
     if let Some(told) = told {
         out["stop"] = stop_json(told);
     }
@@ -65,6 +70,7 @@ fn stop_json(told: &Told) -> Value {
         "message": (!told.message.is_empty()).then_some(&told.message),
         "variables": variables(told.variables()),
         "same": told.same,
+        "reached": told.reached.as_ref().map(|r| json!({ "file": r.file, "line": r.line, "runs_before": r.before, "of": r.of })),
         "calls": told.calls.iter().map(call).collect::<Vec<_>>(),
     })
 }
@@ -148,33 +154,26 @@ pub(crate) fn ended(
     reporter: &Reporter,
     (max_steps, told): (Option<u64>, Option<&Told>),
 ) {
-    if let Some(stopped) = Stopped::of(outcome, machine) {
+    if let Some(stopped) = stopped_by(outcome, machine) {
         stopped.report(machine.program().module(), sources, reporter, (max_steps, told));
     }
 }
 
-/// The directions of a run so far that began forward.
-pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
-    match machine.direction() {
-        Direction::Forward => vec![Direction::Forward],
-        Direction::Backward => vec![Direction::Forward, Direction::Backward],
-    }
+/// Where and how a run stopped, which may be by Ctrl-C; `None` if it came to its end.
+pub(crate) fn stopped_by(outcome: &Outcome, machine: &Machine<'_>) -> Option<Stopped> {
+    let interrupted = *outcome == Outcome::Limit && interrupt::came();
+    let mut stopped = Stopped::of(outcome, machine)?;
+    stopped.interrupted = interrupted;
+    Some(stopped)
 }
 
-/// Why a program in Nil or Janus stopped, in its own terms: it is run once more in these directions, as it was before it became instructions. `None` if
-/// it did not trap, is in another language, or that would take too long.
-pub(crate) fn in_source(
-    outcome: &Outcome,
-    machine: &Machine<'_>,
-    loaded: &cmd::Program,
-    conditions: &Conditions,
-    ways: &[Direction],
-) -> Option<Told> {
-    let (Outcome::Trap(trap), Some(nil)) = (outcome, &loaded.nil) else { return None };
-    let begun = session::machine(machine.program(), conditions, loaded.variables()).ok()?;
-    let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
-    drop(begun);
-    stopped::in_source(trap, machine, nil, &loaded.sources, data, ways)
+/// What a run that ended so makes of the command.
+pub(crate) fn status(outcome: &Outcome) -> Status {
+    match outcome {
+        Outcome::Finished => Status::Done,
+        Outcome::Limit if interrupt::came() => Status::Interrupted,
+        Outcome::Limit | Outcome::Trap(_) | Outcome::NoCode(_) => Status::Fault,
+    }
 }
 
 /// Tells what a program in Nil or Janus does in these directions, line by line of its source, to standard error. The machine is about to run it.
@@ -190,7 +189,7 @@ pub(crate) fn trace(
     let data = machine.memory().get(..loaded.module.data.len()).unwrap_or_default().to_vec();
     let memory = machine.memory().len().min(data.len() + stopped::ROOM);
     let max_steps = conditions.max_steps.unwrap_or(u64::MAX);
-    let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee };
+    let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee, visit: None };
     let mut out = BufWriter::new(std::io::stderr());
     let mut written = Ok(());
     let (sources, language) = (&loaded.sources, language(nil));

@@ -316,7 +316,7 @@ impl Program {
         }
         let nil = compile::Options { arguments: arguments.to_vec(), ..self.compiler.clone() };
         let loaded = load::load_bytes(&self.name, self.bytes.clone(), &assemble::Options::default(), &nil);
-        let Loaded { module, diagnostics, sources, nil } = loaded.map_err(|e| Error::failed(ErrorKind::File, e))?;
+        let Loaded { module, diagnostics, sources, nil, .. } = loaded.map_err(|e| Error::failed(ErrorKind::File, e))?;
         let Some(module) = module else { return Err(Error::told(ErrorKind::Program, diagnostics, &sources)) };
         let mut program = vm::Program::new(module, self.checks).map_err(|error| {
             let d = Diagnostic::error(error.code(), format!("{}: {error}", self.name)).help(error.help());
@@ -407,7 +407,7 @@ impl Program {
         let machine = &begun.machine;
         let told = match (outcome, &built.nil) {
             (Outcome::Trap(trap), Some(nil)) => {
-                stopped::in_source(trap, machine, nil, &built.sources, begun.data.clone(), ways)
+                stopped::in_source(trap, machine, nil, &built.sources, begun.data.clone(), ways, stopped::AGAIN)
             }
             _ => None,
         };

@@ -31,13 +31,14 @@ use serde_json::Value;
 use crate::Status;
 use crate::cli::{Conditions, Engine, Source, Switch, TrapOn};
 use crate::cmd::{self, report};
+use crate::interrupt;
 use crate::report::{Reporter, print};
 
 /// How many events `--json` collects; later ones are left out.
 pub(crate) const EVENTS: usize = 1_000_000;
 
 /// Instructions between looks at the clock.
-const CHUNK: u64 = 20_000_000;
+pub(crate) const CHUNK: u64 = 20_000_000;
 
 /// Makes a program ready to run; `backward` if it is to run backward at all. What is wrong with it is reported here; then the result is the
 /// status to end with.
@@ -59,7 +60,7 @@ pub(crate) fn program(
     match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
         Ok(mut program) => {
             if let (Engine::Native, Some(nil)) = (conditions.engine, &loaded.nil) {
-                match attach(&mut program, nil, source.options.nil.fast_float) {
+                match attach(&mut program, nil, source.options.compiler.fast_float) {
                     Ok(()) => {}
                     Err(NativeError::Refused(why)) => {
                         tracing::info!("not run as a whole: {}", visible(&why.to_string()));
@@ -164,16 +165,12 @@ pub(crate) fn event_text(event: Event, format: Format, texts: &[String]) -> Stri
     }
 }
 
-/// Has what the program shows printed at once, or with `--json` collected. Where `runs_on`, what is shown runs on, and the texts say where lines end.
-pub(crate) fn listen(
-    machine: &mut Machine<'_>,
-    source: &Source,
-    collect: bool,
-    runs_on: bool,
-) -> Arc<Mutex<Vec<Value>>> {
+/// Has what the program shows printed at once, or with `--json` collected. Where `runs_on`, what is shown runs on, and the texts say where lines end. Numbers of
+/// PISA are `raw` with `--show-raw`.
+pub(crate) fn listen(machine: &mut Machine<'_>, (collect, runs_on, raw): (bool, bool, bool)) -> Arc<Mutex<Vec<Value>>> {
     let events = Arc::new(Mutex::new(Vec::new()));
     if pisa::is_pisa(machine.program().module()) {
-        listen_to_pisa(machine, source.options.pisa.show_raw, collect.then(|| Arc::clone(&events)));
+        listen_to_pisa(machine, raw, collect.then(|| Arc::clone(&events)));
         return events;
     }
     let format = machine.program().module().flags.format;
@@ -298,16 +295,22 @@ impl Session {
         }
     }
 
-    /// Runs until the end, a trap or the step limit.
+    /// Runs until the end, a trap, the step limit or Ctrl-C; the latter two are one outcome.
     pub(crate) fn go(&mut self, machine: &mut Machine<'_>) -> anyhow::Result<Outcome> {
         if self.trace {
             return self.trace(machine);
         }
+        if interrupt::came() {
+            return Ok(Outcome::Limit);
+        }
+        if self.whole && self.left.is_none() && machine.run_as_whole() {
+            return Ok(Outcome::Finished);
+        }
         let terminal = std::io::stderr().is_terminal();
         let outcome = loop {
-            // Without a limit and a progress bar nothing is to be counted on the way.
-            let whole = self.whole && machine.allows_whole();
-            let chunk = (self.left.is_some() || (terminal && !whole)).then(|| self.left.unwrap_or(CHUNK).min(CHUNK));
+            // Where nobody looks on the way nothing is to be counted there.
+            let looks = self.left.is_some() || terminal || interrupt::is_heeded();
+            let chunk = looks.then(|| self.left.unwrap_or(CHUNK).min(CHUNK));
             let before = machine.executed();
             let outcome = machine.run(chunk);
             if let Outcome::NoCode(message) = outcome {
@@ -316,7 +319,7 @@ impl Session {
             if let Some(left) = &mut self.left {
                 *left -= (machine.executed() - before).min(*left);
             }
-            if outcome != Outcome::Limit || self.left == Some(0) {
+            if outcome != Outcome::Limit || self.left == Some(0) || interrupt::came() {
                 break outcome;
             }
             if terminal && self.started.elapsed() > Duration::from_secs(1) {
@@ -337,7 +340,7 @@ impl Session {
         let mut out = std::io::BufWriter::new(std::io::stderr().lock());
         let program = machine.program();
         loop {
-            if self.left == Some(0) && machine.pc().is_some() {
+            if (self.left == Some(0) || interrupt::came()) && machine.pc().is_some() {
                 out.flush()?;
                 return Ok(Outcome::Limit);
             }

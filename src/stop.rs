@@ -47,6 +47,23 @@ pub struct Told {
     pub same: Vec<[String; 2]>,
     /// What to do about it.
     pub help: &'static str,
+    /// What the run has come to, where it was stopped on its way.
+    pub reached: Option<Reached>,
+    /// The words of the data, as they are there.
+    pub data: Vec<u64>,
+}
+
+/// A moment of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The file of the statement that is to be run next.
+    pub file: String,
+    /// Its line.
+    pub line: u32,
+    /// How often the run has come there before; a run there and back, since it has turned.
+    pub before: u64,
+    /// How often it has come there in all, where it was run once more only as far as there was time.
+    pub of: Option<u64>,
 }
 
 /// A call under way.
@@ -71,6 +88,7 @@ pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Languag
     let mut told = teller.error(&stop.error, variables, back);
     told.calls = teller.calls(&stop.calls);
     told.deeper = matches!(stop.error, EvalError::Depth { .. });
+    told.data.clone_from(&stop.memory);
     for (n, v) in variables.iter().enumerate() {
         let same = variables[..n].iter().filter(|other| v.is(other));
         told.same.extend(same.map(|other| [other.name.clone(), v.name.clone()]));
@@ -98,6 +116,8 @@ impl Teller<'_> {
             deeper: false,
             same: Vec::new(),
             help: "",
+            reached: None,
+            data: Vec::new(),
         };
         match error {
             EvalError::Branch { loc, first } => self.branch(*loc, *first, back, variables, empty),
@@ -364,9 +384,19 @@ impl Told {
         self.calls.first().map_or(&[], |call| &call.variables)
     }
 
+    /// Whether what is told is not of where the run stopped, but of an earlier moment, as far as it could be run once more.
+    pub fn is_earlier(&self) -> bool {
+        self.reached.as_ref().is_some_and(|reached| reached.of.is_some())
+    }
+
     /// What there is to say beside the message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
+        if let Some(Reached { file, line, before, of: Some(of) }) = &self.reached {
+            out.push(format!(
+                "run once more, for as long as that may take, it was here after {before} of {of} runs of {file}:{line}:"
+            ));
+        }
         let name = self.calls.first().map_or("", |call| call.name.as_str());
         if !self.variables().is_empty() {
             let deep = if self.deeper { format!(", {} calls deep", self.calls.len() - 1) } else { String::new() };

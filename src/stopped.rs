@@ -18,14 +18,20 @@ use crate::stop::{Language, Told, tell};
 use crate::told::{is_compiled, told};
 use crate::trapped::{self, line_of};
 
-/// How long a program is run once more to tell where it stopped, and how many statements.
-const AGAIN: (Duration, u64) = (Duration::from_secs(5), 200_000_000);
+/// How long a program is run once more to tell where it stopped.
+pub const AGAIN: Duration = Duration::from_secs(5);
+
+/// How many statements of it.
+pub const STATEMENTS: u64 = 200_000_000;
+
+/// The code of a run that Ctrl-C ended.
+pub const INTERRUPTED: &str = "P0146";
 
 /// Words of memory that such a run has beyond the data.
 pub const ROOM: usize = 1 << 22;
 
 /// Why a program in Nil or Janus stopped, in its own terms: from this data it is run once more in these directions, as it was before it became
-/// instructions. `None` if that tells nothing, or would take too long.
+/// instructions. `None` if that tells nothing, or would take longer than this `time`.
 pub fn in_source(
     trap: &Trap,
     machine: &Machine<'_>,
@@ -33,12 +39,12 @@ pub fn in_source(
     sources: &Sources,
     data: Vec<u64>,
     ways: &[Direction],
+    time: Duration,
 ) -> Option<Told> {
     let source = nil.source.as_ref()?;
     let memory = machine.memory().len().min(data.len() + ROOM);
-    let (time, max_steps) = AGAIN;
     let until = Some(Instant::now() + time);
-    let config = eval::Config { memory, max_steps, until, ieee: machine.env().ieee };
+    let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee, visit: None };
     let stop = replay(source, &nil.arguments, &evaluated(ways), data, &config)?;
     if matches!(stop.error, eval::EvalError::Depth { .. }) && trap.fault != Fault::Memory {
         // The machine stopped elsewhere, deeper down.
@@ -72,6 +78,8 @@ pub struct Stopped {
     pub next: Option<u32>,
     /// What the engine's compiler says, if it made no code.
     no_code: Option<String>,
+    /// Whether by Ctrl-C.
+    pub interrupted: bool,
     /// How the machine was running.
     how: String,
     ieee: bool,
@@ -88,7 +96,7 @@ impl Stopped {
         };
         let how = trapped::running(machine.direction(), machine.carriage());
         let told = trap.as_deref().map(|trap| told(trap, machine.program().module())).map(|t| (t.code, t.title));
-        Some(Stopped { trap, told, next: machine.pc(), no_code, how, ieee: machine.env().ieee })
+        Some(Stopped { trap, told, next: machine.pc(), no_code, interrupted: false, how, ieee: machine.env().ieee })
     }
 
     /// Tells why.
@@ -107,14 +115,19 @@ impl Stopped {
             reporter.failure(&anyhow::anyhow!("{message}"));
             return;
         }
-        let n = max_steps.unwrap_or_default();
-        let mut d = Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
-            .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`");
-        if let Some(at) = self.next.and_then(|pc| trapped::place(module, sources, pc)) {
+        let mut d = if self.interrupted {
+            Diagnostic::error(INTERRUPTED, "the run was interrupted")
+        } else {
+            let n = max_steps.unwrap_or_default();
+            Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
+                .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`")
+        };
+        if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trapped::place(module, sources, pc)?))) {
             let comma = if self.how.is_empty() { "" } else { "," };
-            d = d.at(at, format!("the next instruction{comma}{}", self.how));
+            let what = if is_compiled(module, pc) { "the run has come to here" } else { "the next instruction" };
+            d = d.at(at, format!("{what}{comma}{}", self.how));
         }
-        reporter.diagnostic(&d, sources);
+        reporter.noted(&d, sources, &told.map(Told::notes).unwrap_or_default());
     }
 }
 

@@ -2,6 +2,13 @@
 
 #[path = "common/command.rs"]
 mod command;
+#[path = "cli/found.rs"]
+mod found;
+#[path = "cli/help.rs"]
+mod help;
+#[cfg(target_os = "linux")]
+#[path = "cli/interrupt.rs"]
+mod interrupt;
 
 use std::path::PathBuf;
 

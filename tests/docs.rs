@@ -140,12 +140,23 @@ const RUNNING: &[(&str, &str, &str)] = &[
         "a run back from the last of several `FINISH` (a warning)",
         "if the run forward ends at another one, let a branch lead from there to the last",
     ),
+    (
+        "P0146",
+        "a run that Ctrl-C ended",
+        "what the run had come to is told, as at a trap; a second Ctrl-C ends the command at once",
+    ),
+    (
+        "P0147",
+        "a technology says nothing of memory, which the program uses (a warning)",
+        "add a table `[memory]` to its file, or give the program less memory with `--mem`",
+    ),
 ];
 
 /// Help for errors of the assembler whose example is too long for the page, or names a folder.
 const LONG: &[(&str, &str)] = &[
     ("P0028", "move the file into the folder, or allow includes from outside with `--include-outside`"),
     ("P0045", "mend those that are shown, and assemble again"),
+    ("P0202", "look whether the name is the one that the program means"),
 ];
 
 /// Help for codes of Nil that have no example among the test programs, or say nothing for themselves.
@@ -161,10 +172,10 @@ fn errors() -> String {
          Every message has a code. Codes stay the same when messages are worded anew.\n\n",
     );
     let chapters = [
-        ("the-assembler", "The assembler", "P0001–P0082, P0201"),
+        ("the-assembler", "The assembler", "P0001–P0082, P0201, P0202"),
         ("budgets", "Budgets", "P0090–P0093"),
         ("the-machine", "The machine", "P0101–P0136"),
-        ("running", "Running", "P0109, P0130–P0145"),
+        ("running", "Running", "P0109, P0130–P0147"),
         ("the-checker", "The checker", "P0210–P0235"),
         ("objects", "Objects", "P0301–P0315"),
         ("the-inverter", "The inverter", "P0320–P0325"),
@@ -177,7 +188,7 @@ fn errors() -> String {
     }
 
     out.push_str(
-        "\n## The assembler\n\nProblems in source text. A program with any of them does not assemble, except that P0201 is a warning. \
+        "\n## The assembler\n\nProblems in source text. A program with any of them does not assemble, except that P0201 and P0202 are warnings. \
          Below the title stand an example's line, the message for it, and its help.\n",
     );
     let samples = samples();

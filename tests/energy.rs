@@ -296,3 +296,34 @@ fn uncomputing_levels() {
     let report = json(&["level", path.to_str().expect("UTF-8"), "--json"]);
     assert_eq!(report["all"]["uncompute"].as_u64(), Some(3), "{report}");
 }
+
+#[test]
+fn a_technology_without_memory_is_warned_of_and_the_books_has_one() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/energy.md")).expect("a page");
+    let sample = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a sample");
+    let folder = folder("silent");
+    let path = folder.join("mine.toml");
+    let file = path.to_str().expect("UTF-8");
+    std::fs::write(&path, sample).expect("written");
+    let priced = |more: &[&str]| {
+        let command = pendula(&[&["energy", "examples/bessel.rasm", "--tech", file], more].concat()).output();
+        let output = command.expect("it runs");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+    };
+    let (code, _, err) = priced(&[]);
+    assert_eq!((code, err.as_str()), (0, ""), "the sample of the book, as it stands");
+    let (before, rest) = sample.split_once("[memory]").expect("a table");
+    let (_, after) = rest.split_once("\n\n").expect("another table");
+    std::fs::write(&path, format!("{before}{after}")).expect("written");
+    let (code, _, err) = priced(&[]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        err.contains("warning[P0147]: the technology `mine` says nothing of memory") && err.contains("--mem"),
+        "{err}"
+    );
+    let (_, out, err) = priced(&["--json"]);
+    let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((err.as_str(), &value["diagnostics"][0]["code"]), ("", &"P0147".into()), "{out}");
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

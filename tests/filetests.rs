@@ -41,6 +41,7 @@ use common::{Problem, compare};
 /// Codes that no file can show, and why not.
 const EXEMPT: &[(&str, &str)] = &[
     ("P0045", "is a note without a place, after a thousand errors"),
+    ("P0202", "is about definitions on the command line"),
     ("P0110", "is a fault that verified code cannot raise"),
     ("P0229", "is about objects: in source, a `.mem` too small for the data is P0023"),
 ];

@@ -33,6 +33,8 @@ pub type Loader = Box<dyn Fn(&Path) -> io::Result<String>>;
 pub struct Options {
     /// Whether `.include` may reach outside the folder of the root file.
     pub include_outside: bool,
+    /// Constants that are defined before the program, by name and value, as it would define them. Where it has an `.equ` for the same name, that is passed over.
+    pub defines: Vec<(String, String)>,
     /// What reading may take: also bytes over all files, with what macros expand to, of which 2 GiB are read at most, whatever stands here.
     pub budget: Budget,
     /// How files are read; `None` for the file system.
@@ -50,6 +52,17 @@ pub struct Assembly {
     pub diagnostics: Vec<Diagnostic>,
     /// The texts: the root file, then the files it includes.
     pub sources: Sources,
+    /// Memory operands that are written by the name of a data object, in the order of instructions.
+    pub named: Vec<Named>,
+}
+
+/// A memory operand that is written by the name of a data object. The module has only the sum of its parts, in which an object at address 0 does not show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The instruction, which has one memory operand at most.
+    pub at: u32,
+    /// The object's address.
+    pub object: u64,
 }
 
 /// Assembles a program. `name` is the root file's, to which includes are relative.
@@ -62,13 +75,14 @@ pub fn assemble(name: &str, text: String, options: &Options) -> Assembly {
     program.lay_out(&mut s, options);
     program.symbols.complete = true;
     program.symbols.check_consts(&mut s);
+    program.symbols.check_given(&mut s);
     let mut module = Module {
         flags: program.flags,
         spans: std::mem::take(&mut program.spans),
         reasons: std::mem::take(&mut program.reasons),
         ..Module::default()
     };
-    let faulty = resolve::resolve(&mut s, &mut program, &files, &mut module);
+    let (faulty, named) = resolve::resolve(&mut s, &mut program, &files, &mut module);
     module.flags = program.flags;
     pairs::check(&mut s, &program, &module, &faulty);
     program.mark_symbols(&mut s);
@@ -77,7 +91,7 @@ pub fn assemble(name: &str, text: String, options: &Options) -> Assembly {
         module.files = files.list.iter().map(|f| f.name.clone()).collect();
     }
     let module = (!s.failed()).then_some(module);
-    Assembly { module, diagnostics: s.finish(), sources: files.into_sources() }
+    Assembly { module, diagnostics: s.finish(), sources: files.into_sources(), named }
 }
 
 /// A data object.

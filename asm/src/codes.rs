@@ -41,6 +41,7 @@ pendula_isa::diagnostic_codes! {
     TOO_MANY "P0045" "more errors than are shown";
     TWICE "P0046" "a directive given twice";
     UNUSED_DOC "P0201" "documentation or a reason of nothing";
+    UNUSED_DEFINE "P0202" "a definition of the command line that the program has no use for";
 }
 
 /// The codes of [`OperandError`](pendula_isa::OperandError).

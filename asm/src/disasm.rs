@@ -12,11 +12,12 @@ use pendula_isa::encode::{Pool, encode};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span, Symbol, SymbolKind};
 use pendula_isa::num::Format;
-use pendula_isa::operand::Slot;
+use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::Row;
 use pendula_isa::text::{ModuleNames, Names, display, number, quote};
 use pendula_isa::types::{Profile, Reg, Ty};
 
+use crate::assemble::Named;
 use crate::object::{as_name, is_name};
 
 /// Where mnemonics begin, and how far from there operands do.
@@ -28,7 +29,13 @@ const WIDTH: usize = 100;
 
 /// A module as source text.
 pub fn disassemble(module: &Module) -> String {
-    let names = Known::new(module);
+    disassemble_named(module, &[])
+}
+
+/// The same with the names of data objects where operands are known to be written by them, in the order of instructions.
+pub fn disassemble_named(module: &Module, named: &[Named]) -> String {
+    let mut names = Known::new(module);
+    names.named = named.iter().map(|n| (n.at, n.object)).collect();
     let mut out = Text::default();
     let flags = &module.flags;
     if flags.format != Format::default() {
@@ -130,11 +137,14 @@ struct Known<'a> {
     procs: HashMap<u64, String>,
     /// Data objects by address.
     data: HashMap<u64, &'a str>,
+    /// The objects by which memory operands are written, by instruction.
+    named: HashMap<u32, u64>,
 }
 
 impl<'a> Known<'a> {
     fn new(module: &'a Module) -> Known<'a> {
-        let mut known = Known { module, labels: BTreeMap::new(), procs: HashMap::new(), data: HashMap::new() };
+        let (labels, procs, data, named) = Default::default();
+        let mut known = Known { module, labels, procs, data, named };
         let mut taken: HashSet<String> = module.symbols.iter().map(|s| s.name.clone()).collect();
         for symbol in &module.symbols {
             if !is_name(&symbol.name) {
@@ -185,8 +195,33 @@ impl<'a> Known<'a> {
     fn display(&self, inst: &Inst, at: usize) -> String {
         match self.procs.get(&(at as u64)) {
             Some(name) => format!("{:<7} {name}", inst.kind.mnemonic()),
-            None => display(inst, at as u64, self),
+            None => {
+                let text = display(inst, at as u64, self);
+                self.with_name(inst, at, &text).unwrap_or(text)
+            }
         }
+    }
+
+    /// An instruction's text with its memory operand written by name, if that is how it is written.
+    fn with_name(&self, inst: &Inst, at: usize, text: &str) -> Option<String> {
+        let object = *self.named.get(&u32::try_from(at).ok()?)?;
+        let name = self.data.get(&object)?;
+        let (base, index, offset) = inst.operands().find_map(|(_, operand)| match operand {
+            Operand::Mem { base, index, offset } => Some((base, index, offset)),
+            _ => None,
+        })?;
+        let (before, rest) = text.split_once('[')?;
+        let (_, after) = rest.split_once(']')?;
+        let mut out = format!("{before}[{name}");
+        let beyond = offset.wrapping_sub(object.cast_signed());
+        if beyond != 0 {
+            let _ = write!(out, "{beyond:+}");
+        }
+        for reg in [base, index].into_iter().filter(|reg| *reg != Reg::ZERO) {
+            let _ = write!(out, "+{}", self.register(reg));
+        }
+        let _ = write!(out, "]{after}");
+        Some(out)
     }
 }
 

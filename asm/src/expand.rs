@@ -7,6 +7,7 @@
 //! [`routine`](crate::routine).
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use pendula_isa::budget::{Exceeded, Resource};
@@ -106,11 +107,29 @@ impl<'o> Expander<'o> {
         let base = if fits { e.s.add_file(text.len()) } else { e.s.add_file(0) };
         e.files.put_back(0, text);
         if fits && base.is_some() {
+            e.defines();
             e.file(0);
         } else {
             e.too_large(Span::default(), Via::default());
         }
         (e.s, e.files)
+    }
+
+    /// Reads the definitions that come with the program, as a file of their own.
+    fn defines(&mut self) {
+        let line = |(name, value): &(String, String)| format!(".equ {name}, {value}\n");
+        let text: String = self.options.defines.iter().map(line).collect();
+        if text.is_empty() {
+            return;
+        }
+        match self.s.add_file(text.len()) {
+            Some(base) => {
+                let file = self.files.add("--define".to_string(), text, PathBuf::new(), base);
+                self.s.given = u16::try_from(file).ok();
+                self.file(file);
+            }
+            None => self.too_large(Span::default(), Via::default()),
+        }
     }
 
     /// The bytes that may be read, expansions included.

@@ -13,6 +13,8 @@ use pendula_isa::table::Flow;
 use pendula_isa::types::Profile;
 use pendula_isa::verify::{Problem, Region, Structure, verify};
 
+use crate::assemble::Named;
+
 /// Why a module has no inverse.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvertError {
@@ -108,7 +110,7 @@ impl InvertError {
 /// The inverse program. Inverting it again gives the module back.
 ///
 /// Labels, source lines, reasons and routine spans go with their instructions (a compute span becomes an undo span), a
-/// data object's import and export marks are exchanged, and code outside of regions, which nothing reaches, is left alone.
+/// data object's import and export marks are exchanged, what documents a procedure says that it is the inverse, and code outside of regions, which nothing reaches, is left alone.
 pub fn invert(module: &Module) -> Result<Module, InvertError> {
     if module.flags.irreversible {
         return Err(InvertError::Irreversible);
@@ -148,7 +150,7 @@ pub fn invert(module: &Module) -> Result<Module, InvertError> {
                     symbol.value = u64::from(mirror(region, at));
                 }
             }
-            SymbolKind::Proc => {}
+            SymbolKind::Proc => symbol.doc = inverse_doc(&symbol.doc),
             SymbolKind::Data { import, export, .. } => std::mem::swap(import, export),
         }
     }
@@ -156,6 +158,31 @@ pub fn invert(module: &Module) -> Result<Module, InvertError> {
         mirror_span(&structure, span)?;
     }
     Ok(out)
+}
+
+/// The inverse program, and where the operands then stand that are written by names.
+///
+/// # Errors
+/// Those of [`invert`].
+pub fn invert_named(module: &Module, named: &[Named]) -> Result<(Module, Vec<Named>), InvertError> {
+    let inverse = invert(module)?;
+    let (structure, _) = verify(module);
+    let to = |n: &Named| Named { at: structure.region_of(n.at).map_or(n.at, |region| mirror(region, n.at)), ..*n };
+    let mut named: Vec<Named> = named.iter().map(to).collect();
+    named.sort_by_key(|n| n.at);
+    Ok((inverse, named))
+}
+
+/// What the documentation of an inverse begins with.
+const INVERSE_OF: &str = "Inverse of: ";
+
+/// What is to be said of the inverse of a procedure of which this is said. Of the inverse of an inverse it is the same again.
+fn inverse_doc(doc: &str) -> String {
+    match doc.strip_prefix(INVERSE_OF) {
+        _ if doc.is_empty() => String::new(),
+        Some(plain) => plain.to_string(),
+        None => format!("{INVERSE_OF}{doc}"),
+    }
 }
 
 /// Where the instruction at `at` goes.

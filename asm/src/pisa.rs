@@ -81,7 +81,7 @@ pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
     let mut sources = Sources::default();
     if let Err(exceeded) = options.budget.large(text.len() as u64, || format!("`{name}`")) {
         let exceeded = exceeded.instead("divide the program").raised_by("--max-source");
-        return Assembly { module: None, diagnostics: vec![exceeded.diagnostic()], sources };
+        return Assembly { module: None, diagnostics: vec![exceeded.diagnostic()], sources, named: Vec::new() };
     }
     let file = sources.add(name, text).unwrap_or_default();
     let mut reader = Reader {
@@ -101,7 +101,7 @@ pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
         module.files = vec![name.to_string()];
         module
     });
-    Assembly { module, diagnostics: reader.diagnostics, sources }
+    Assembly { module, diagnostics: reader.diagnostics, sources, named: Vec::new() }
 }
 
 /// An instruction that was read, its operands still words.

@@ -13,8 +13,8 @@ use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
 use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Profile, Reg, Ty};
 
-use crate::assemble::{Program, count, sort};
-use crate::ast::{Arg, ArgKind, ExprRef, NodeKind, Op, Span, Stmt};
+use crate::assemble::{Named, Program, count, sort};
+use crate::ast::{Arg, ArgKind, Binary, ExprRef, NodeKind, Op, Span, Stmt};
 use crate::codes;
 use crate::diagnostic::plural;
 use crate::files::Files;
@@ -32,8 +32,13 @@ pub(crate) struct Faulty {
 }
 
 /// Fills the module's code, data, texts and line table.
-pub(crate) fn resolve(s: &mut Session, program: &mut Program, files: &Files, module: &mut Module) -> Faulty {
-    let mut r = Resolver { s, program, module, texts: HashMap::new(), object: 0, mem: None };
+pub(crate) fn resolve(
+    s: &mut Session,
+    program: &mut Program,
+    files: &Files,
+    module: &mut Module,
+) -> (Faulty, Vec<Named>) {
+    let mut r = Resolver { s, program, module, texts: HashMap::new(), named: Vec::new(), object: 0, mem: None };
     r.module.code.reserve_exact(r.program.stmt_of.len());
     r.module.locs.reserve_exact(r.program.stmt_of.len());
     let mut faulty = Faulty::default();
@@ -84,7 +89,7 @@ pub(crate) fn resolve(s: &mut Session, program: &mut Program, files: &Files, mod
             break;
         }
     }
-    faulty
+    (faulty, r.named)
 }
 
 fn bounds(kind: Kind) -> bool {
@@ -102,6 +107,7 @@ struct Resolver<'a> {
     program: &'a mut Program,
     module: &'a mut Module,
     texts: HashMap<Sym, u32>,
+    named: Vec<Named>,
     /// The object that the next word may belong to.
     object: usize,
     mem: Option<Span>,
@@ -134,6 +140,9 @@ impl Resolver<'_> {
         let constant = match arg.kind {
             ArgKind::Reg(reg) => return Ok(Operand::Reg(reg)),
             ArgKind::Mem { base, index, offset } => {
+                if let Some(object) = self.object_of(offset) {
+                    self.named.push(Named { at: self.module.code.len() as u32, object });
+                }
                 let offset = self.address(stmt, offset, arg.span)?;
                 return Ok(Operand::Mem { base, index, offset });
             }
@@ -186,6 +195,15 @@ impl Resolver<'_> {
                 Err(self.s.fail(codes::SYNTAX, "a number was expected here", span, stmt.via, help))
             }
         }
+    }
+
+    /// The address of the data object by whose name an address is written: alone, or with constants added.
+    fn object_of(&self, offset: ExprRef) -> Option<u64> {
+        let (first, rest) = self.s.ast.nodes(offset).split_first()?;
+        let NodeKind::Name(name) = first.kind else { return None };
+        let Def::Data { address, .. } = self.program.symbols.get(name).def else { return None };
+        let constant = |kind| matches!(kind, NodeKind::Int(_) | NodeKind::Binary(Binary::Add | Binary::Sub));
+        rest.iter().all(|node| constant(node.kind)).then_some(address)
     }
 
     /// The constant part of an address.

@@ -39,6 +39,8 @@ pub(crate) struct Session {
     uses: Vec<Use>,
     /// For each file, where its spans begin and its length.
     files: Vec<(u32, u32)>,
+    /// The file of definitions that come with the program, if there are any.
+    pub(crate) given: Option<u16>,
     /// For each file, where it was included last.
     includes: Vec<Option<Span>>,
     diagnostics: Vec<Diagnostic>,
@@ -52,6 +54,7 @@ impl Session {
             ast: Ast::default(),
             uses: Vec::new(),
             files: Vec::new(),
+            given: None,
             includes: Vec::new(),
             diagnostics: Vec::new(),
             errors: 0,
@@ -80,6 +83,11 @@ impl Session {
         let n = self.files.partition_point(|(base, _)| *base <= span.start).saturating_sub(1);
         let base = self.files.get(n).map_or(0, |(base, _)| *base);
         (n as u16, span.start - base.min(span.start))
+    }
+
+    /// Whether a span is in a definition that comes with the program.
+    pub(crate) fn is_given(&self, span: Span) -> bool {
+        self.given.is_some_and(|given| self.locate(span).0 == given)
     }
 
     /// A span as a place.

@@ -5,11 +5,14 @@
 //! value is in the type that an operand wants is decided here too. Addresses
 //! are given out by [`assemble`](crate::assemble).
 
+use std::collections::HashSet;
+
 use pendula_isa::num::decimal::{self, NumberError};
 use pendula_isa::{Format, Ty};
 
-use crate::ast::{Binary, ExprRef, Node, NodeKind, Span, Via};
+use crate::ast::{ArgKind, Binary, ExprRef, Node, NodeKind, Span, Via};
 use crate::codes;
+use crate::diagnostic::Diagnostic;
 use crate::foreign;
 use crate::intern::Sym;
 use crate::parser::{duplicate, near};
@@ -74,6 +77,8 @@ struct Const {
 pub(crate) struct Symbols {
     entries: Vec<Entry>,
     consts: Vec<Const>,
+    /// Constants that the program defines, and that come with it.
+    passed_over: HashSet<Sym>,
     /// Names of code and data, in the order of their definition.
     pub(crate) order: Vec<Sym>,
     pub(crate) format: Format,
@@ -96,6 +101,7 @@ impl Symbols {
         Symbols {
             entries: vec![NONE; s.names.len()],
             consts: Vec::new(),
+            passed_over: HashSet::new(),
             order: Vec::new(),
             format: Format::default(),
             complete: false,
@@ -134,9 +140,44 @@ impl Symbols {
 
     /// Gives a name to a constant.
     pub(crate) fn define_const(&mut self, s: &mut Session, name: Sym, expr: ExprRef, span: Span, via: Via) {
+        let before = self.get(name);
+        if matches!(before.def, Def::Const(_)) && s.is_given(before.span) && !s.is_given(span) {
+            // The value where none is given.
+            self.passed_over.insert(name);
+            return;
+        }
         let def = Def::Const(self.consts.len() as u32);
         self.consts.push(Const { name, expr, span, via, state: State::New });
         let _ = self.define(s, name, def, span, via);
+    }
+
+    /// Warns of definitions that come with the program, and that it has no use for.
+    pub(crate) fn check_given(&self, s: &mut Session) {
+        if s.given.is_none() || s.failed() {
+            return;
+        }
+        let in_expressions = s.ast.nodes.iter().filter_map(|node| match node.kind {
+            NodeKind::Name(name) => Some(name),
+            _ => None,
+        });
+        let alone = s.ast.args.iter().filter_map(|arg| match arg.kind {
+            ArgKind::Name(name) => Some(name),
+            _ => None,
+        });
+        let used: HashSet<Sym> = in_expressions.chain(alone).chain(self.passed_over.iter().copied()).collect();
+        let unused: Vec<Const> =
+            self.consts.iter().filter(|c| s.is_given(c.span) && !used.contains(&c.name)).copied().collect();
+        for Const { name, span, via, .. } in unused {
+            let text = s.names.text(name).to_string();
+            let known = self.consts.iter().filter(|c| c.name != name).map(|c| s.names.text(c.name));
+            let help = match known.filter(|k| near(&text, k)).min_by_key(|k| k.len().abs_diff(text.len())) {
+                Some(similar) => format!("did you mean `{similar}`?"),
+                None => format!("use it, or give it a value with `.equ {text}, …`, which this passes over"),
+            };
+            let message = format!("the program has no use for `{text}`");
+            let d = Diagnostic::warning(codes::UNUSED_DEFINE, message).at(s.place(span), "");
+            s.report(d.help(help), via);
+        }
     }
 
     /// Evaluates every constant, for what is wrong with it.

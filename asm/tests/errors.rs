@@ -321,6 +321,28 @@ fn profiles() {
 }
 
 #[test]
+fn definitions_that_come_with_the_program() {
+    let with = |defines: &[(&str, &str)], text: &str| {
+        let defines = defines.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+        assemble("p.rasm", text.to_string(), &Options { defines, ..Options::default() })
+    };
+    let codes = |a: &pendula_asm::assemble::Assembly| a.diagnostics.iter().map(|d| d.code).collect::<Vec<_>>();
+    let one = with(&[("N", "5")], " .equ N, 3\n add r1, N\n");
+    let five = run(" add r1, 5\n");
+    assert_eq!(one.module.map(|m| m.code), five.module.map(|m| m.code), "the program's own is passed over");
+    let unused = with(&[("M", "5")], " .equ N, 3\n add r1, N\n");
+    assert_eq!((codes(&unused), unused.module.is_some()), (vec!["P0202"], true));
+    assert_eq!(codes(&with(&[("N", "1")], "N: inc r1\n")), ["P0009"]);
+    assert_eq!(codes(&with(&[("N", "1"), ("N", "2")], " add r1, N\n")), ["P0009"]);
+    assert_eq!(codes(&with(&[("N", "N+1")], " add r1, N\n")), ["P0014"]);
+    assert_eq!(codes(&with(&[("5", "1")], " inc r1\n")), ["P0004"]);
+    // Where messages say files are, they are: the program is the first.
+    let broken = with(&[("N", "1")], " add r1, N\n add r1, M\n");
+    let place = broken.diagnostics[0].primary.as_ref().map(|l| (l.place.file, broken.sources.name(l.place.file)));
+    assert_eq!(place, Some((0, "p.rasm")));
+}
+
+#[test]
 fn every_code_of_ours_has_a_test() {
     let tests = [include_str!("errors.rs"), include_str!("includes.rs")].concat();
     let missing: Vec<_> = codes().map(|(code, _)| code).filter(|code| !tests.contains(*code)).collect();

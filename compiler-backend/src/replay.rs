@@ -4,7 +4,8 @@ use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Stop};
 use crate::ir::{Fun, Program};
 use crate::lower::{self, Argument};
 
-/// Runs a program on the words of its data, in each of these directions, one after the other. What comes before or after the entry's own call is left out.
+/// Runs a program on the words of its data, in each of these directions, one after the other; a moment to stop at is one of the last of these runs. What
+/// comes before or after the entry's own call is left out.
 ///
 /// `None`: the run does not stop, or not within the limits of steps and time. One whose calls are nested deeper than the evaluator takes
 /// stops with [`EvalError::Depth`](eval::EvalError::Depth), which says nothing of how a machine would go on.
@@ -20,8 +21,10 @@ pub fn replay(
     let func = Fun(u32::try_from(program.functions.len()).ok()?);
     program.functions.push(main);
     let mut memory = data;
-    for direction in directions {
-        match eval::run_to_stop(&program, func, *direction, Vec::new(), memory, None, config) {
+    for (n, direction) in directions.iter().enumerate() {
+        let last = n + 1 == directions.len();
+        let config = Config { visit: config.visit.filter(|_| last), ..*config };
+        match eval::run_to_stop(&program, func, *direction, Vec::new(), memory, None, &config) {
             Ok(evaluation) => memory = evaluation.memory,
             Err(mut stop) => {
                 let limit = matches!(stop.error, eval::EvalError::Steps { .. } | eval::EvalError::Malformed { .. });

@@ -108,6 +108,25 @@ pub fn find(mnemonic: &str) -> Option<Entry> {
     lookup(&mnemonic.to_ascii_lowercase()).map(entry)
 }
 
+/// The entries that have all of these words in their mnemonics, or, if there are none, anywhere: in PISA's spelling, the formula or the
+/// documentation. Case does not matter.
+pub fn search(words: &str) -> Vec<Entry> {
+    let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let all: Vec<Entry> = families().map(entry).collect();
+    let has = |text: &str| words.iter().all(|word| text.contains(word.as_str()));
+    let named: Vec<Entry> = all.iter().filter(|e| has(&e.mnemonic)).cloned().collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let whole = |e: &Entry| {
+        format!("{} {} {} {} {}", e.mnemonic, e.operands, e.formula, e.docs, e.aliases.join(" ")).to_lowercase()
+    };
+    all.into_iter().filter(|e| has(&whole(e))).collect()
+}
+
 /// One entry as text.
 pub fn text_of(e: &Entry) -> String {
     let mut out = format!("{} {}\n", e.mnemonic, e.operands);

@@ -10,7 +10,7 @@ use crate::cmd::{self, give_object, load};
 use crate::report::{Reporter, print};
 
 pub(crate) fn run(args: &Asm, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(&args.source, None, args.json, reporter)? {
+    let program = match load(&args.source.in_full(), None, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };

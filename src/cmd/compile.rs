@@ -6,22 +6,23 @@ use pendula::asm::{disasm, object};
 use pendula::compiler::c;
 use pendula::compiler::compile::Options;
 use pendula::compiler::ir::text;
-use pendula::compiler::janus;
+use pendula::compiler::janus::Settings;
 use pendula::compiler::lower::Erase;
 use pendula::compiler::passes::{Pass, Switches};
 use pendula::isa::Format;
 use pendula::isa::adjoint::Carriage;
-use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
 use serde_json::Map;
 
 use crate::Status;
-use crate::cli::{Compile, Emit, Nil, Uncompute};
-use crate::cmd::{give, give_object, load_for};
+use crate::cli::{Compile, Emit, Options as Given, Uncompute};
+use crate::cmd::{budget, give, give_object, load_for};
 use crate::report::Reporter;
 
 /// The compiler's options from the command line's, and what reading may take.
-pub(crate) fn options(nil: &Nil, budget: Budget) -> anyhow::Result<Options> {
+pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
+    let Given { nil, compiler, janus, room, .. } = given;
+    let budget = budget(given);
     let arguments = match &nil.args {
         Some(text) => arguments::parse_within(text, &budget).context("--args")?,
         None => Vec::new(),
@@ -39,15 +40,15 @@ pub(crate) fn options(nil: &Nil, budget: Budget) -> anyhow::Result<Options> {
         }
         None => None,
     };
-    let mut switches = Switches::level(nil.optimise);
-    for name in &nil.passes {
+    let mut switches = Switches::level(compiler.optimise);
+    for name in &compiler.passes {
         let (name, on) = name.strip_prefix('-').map_or((name.as_str(), true), |n| (n, false));
         let found = Pass::from_name(name);
         let list = || Pass::ALL.iter().map(|p| format!("\n  {:<10} {}", p.name(), p.doc())).collect::<String>();
         let pass = found.with_context(|| format!("--passes: there is no pass `{name}`; the passes are{}", list()))?;
         switches.set(pass, on);
     }
-    let erase = match nil.uncompute {
+    let erase = match compiler.uncompute {
         Uncompute::Always | Uncompute::Auto => Erase::Never,
         Uncompute::Never => Erase::Always,
     };
@@ -56,22 +57,22 @@ pub(crate) fn options(nil: &Nil, budget: Budget) -> anyhow::Result<Options> {
         arguments,
         types,
         format,
-        fast_float: nil.fast_float,
+        fast_float: compiler.fast_float,
         budget,
         switches,
         erase,
         native: false,
-        janus: janus::Settings {
-            int32: nil.int.map_or(nil.classic, |bits| bits == 32),
-            stack: nil.stack,
-            classic: nil.classic,
+        janus: Settings {
+            int32: janus.int.map_or(janus.classic, |bits| bits == 32),
+            stack: room.stack,
+            classic: janus.classic,
             entry: nil.entry.clone(),
         },
     })
 }
 
 pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load_for(&args.source, None, args.emit == Emit::C, args.json, reporter)? {
+    let program = match load_for(&args.source.in_full(), None, args.emit == Emit::C, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
@@ -98,7 +99,8 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 c::Mode::Run(Direction::Backward, Carriage::Gradient),
                 c::Mode::ThereAndBack,
             ];
-            let settings = c::Settings { fast: args.source.options.nil.fast_float, switches: nil.switches };
+            let settings =
+                c::Settings { fast: args.source.in_full().options.compiler.fast_float, switches: nil.switches };
             let source =
                 c::write(ir, arguments, &modes, settings).with_context(|| format!("{file} cannot be written in C"))?;
             source.text

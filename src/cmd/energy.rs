@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
+use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::janus::store::Variable;
 use pendula::grad::{GradError, Options, grad};
 use pendula::hw_model::breakeven::Leaves;
@@ -11,19 +12,24 @@ use pendula::hw_model::report::svg::{self, Schedules, Scope};
 use pendula::hw_model::report::{self, Priced, Program};
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
+use pendula::isa::{GateClass, Module};
 use pendula::vm::{Machine, Outcome};
 use pendula::{store, values, written};
 use serde_json::{Map, Value};
 
 use crate::Status;
+use crate::again::{in_source, there};
 use crate::answer::{answer, finished};
 use crate::cli::{Breakdown, Energy, Source};
-use crate::cmd::{self, Intended, load, write_file};
+use crate::cmd::{self, Intended, each, load, write_file};
 use crate::energy_text::Steps;
-use crate::outcome::{explain, in_source, outcome_json, there};
+use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print, print_exact};
 use crate::session::{self, Session};
 use crate::{energy_json, energy_text};
+
+/// The technologies that are compared where none is named.
+const DEFAULT: [&str; 4] = ["landauer", "cmos45", "acmos22-fdsoi", "aqfp"];
 
 /// Points of a sweep at most.
 const POINTS: usize = 10_000;
@@ -37,16 +43,38 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         print(&energy_text::technologies())?;
         return Ok(Status::Done);
     }
-    let technologies: Vec<Technology> = args.tech.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?;
-    anyhow::ensure!(!technologies.is_empty(), "--tech wants a technology; `pendula energy --list-tech` lists them");
+    let names = if args.tech.is_empty() { DEFAULT.map(str::to_string).to_vec() } else { args.tech.clone() };
+    let technologies: Vec<Technology> = names.iter().map(|t| technology(t.trim())).collect::<Result<_, _>>()?;
     if args.folded || args.accelergy.is_some() {
         let which = if args.folded { "--folded" } else { "--accelergy" };
         anyhow::ensure!(technologies.len() == 1, "{which} is of one technology: name it with --tech");
     }
     let sweep = args.sweep.as_deref().map(Sweep::parse).transpose()?;
-    let source = Source { file: args.file.clone().unwrap_or_default(), options: args.options.clone() };
+    if args.files.len() > 1 {
+        let single = [
+            ("--csv", args.csv),
+            ("--folded", args.folded),
+            ("--svg", args.svg.is_some()),
+            ("--accelergy", args.accelergy.is_some()),
+        ];
+        if let Some((option, _)) = single.iter().find(|(_, given)| *given) {
+            anyhow::bail!("{option} is of one program: name one");
+        }
+    }
+    each(args.each(), (true, args.json), reporter, |source| {
+        one(source, args, (&technologies, sweep.as_ref()), reporter)
+    })
+}
+
+/// Prices one program.
+fn one(
+    source: &Source,
+    args: &Energy,
+    (technologies, sweep): (&[Technology], Option<&Sweep>),
+    reporter: &Reporter,
+) -> anyhow::Result<Status> {
     let run = Intended { given: &args.given, input: args.input.as_deref() };
-    let loaded = match load(&source, Some(run), args.json, reporter)? {
+    let loaded = match load(source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
@@ -54,7 +82,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         reporter.diagnostics(&loaded.warnings, &loaded.sources);
     }
     let backward = args.round_trip || args.grad;
-    let program = match session::program(&loaded, &source, &args.given, backward, args.json, reporter)? {
+    let program = match session::program(&loaded, source, &args.given, backward, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
@@ -86,8 +114,14 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
             Ok(Priced { device, bill, totals: totals.clone() })
         })
         .collect::<anyhow::Result<Vec<Priced<'_>>>>()?;
+    // Who names no technology is shown what there is.
+    let named = if args.tech.is_empty() { &[] } else { technologies };
+    let unsaid = without_memory(module, named, conditions.memory_words, &ran);
+    if !args.json {
+        reporter.diagnostics(&unsaid, &loaded.sources);
+    }
     let program = Program { module, functions: functions(module), name: source.file.clone() };
-    let swept = sweep.as_ref().map(|s| s.run(&technologies, conditions, &totals)).transpose()?;
+    let swept = sweep.map(|s| s.run(technologies, conditions, &totals)).transpose()?;
     write_files(args, &program, &priced, &ran)?;
     if args.csv {
         print_exact(&report::csv(&program, &priced))?;
@@ -95,13 +129,13 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         print_exact(&report::folded(&program, &priced[0]))?;
     } else if args.json {
         let mut object = energy_json::report(&program, &priced, &ran);
-        if let (Some(sweep), Some(swept)) = (&sweep, &swept) {
+        if let (Some(sweep), Some(swept)) = (sweep, &swept) {
             object.insert("sweep".into(), energy_json::sweep(sweep, swept));
         }
         if let Some(steps) = args.schedule {
             object.insert("schedules".into(), energy_json::schedules(&priced, &ran, steps));
         }
-        object.extend(warnings(&loaded));
+        object.extend(warnings(&loaded, &unsaid));
         answer(reporter, true, finished(), object)?;
     } else {
         let all = [Breakdown::Phase, Breakdown::Class, Breakdown::Function, Breakdown::Line, Breakdown::Routine];
@@ -111,7 +145,7 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
             (by, _) => by.to_vec(),
         };
         print(&energy_text::text(&program, &priced, &ran, &by))?;
-        if let (Some(sweep), Some(swept)) = (&sweep, &swept) {
+        if let (Some(sweep), Some(swept)) = (sweep, &swept) {
             print(&energy_text::sweep_text(sweep, swept))?;
         }
         if let Some(steps) = args.schedule {
@@ -119,6 +153,27 @@ pub(crate) fn run(args: &Energy, reporter: &Reporter) -> anyhow::Result<Status> 
         }
     }
     Ok(Status::Done)
+}
+
+/// Warns of technologies that say nothing of the memory that a program uses: what stands for an access then is large.
+fn without_memory(module: &Module, technologies: &[Technology], words: u64, ran: &Ran) -> Vec<Diagnostic> {
+    let uses = |a: &Activity| {
+        let modes =
+            a.counts.modes.iter().map(|mode| a.counts.classes(mode, &module.code)[GateClass::Memory as usize].1);
+        modes.sum::<u64>()
+    };
+    let accesses: u64 = ran.activities.iter().map(uses).sum();
+    let silent = |t: &&Technology| t.energy().is_some_and(|e| e.memory.is_none() && e.logic != Logic::Ideal);
+    let warn = |t: &Technology| {
+        let message = format!(
+            "the technology `{}` says nothing of memory: each access is charged as a circuit that goes through all {words} words",
+            t.name()
+        );
+        Diagnostic::warning("P0147", message).help(
+            "add a table `[memory]` to its file, as the book has it, or give the program less memory with `--mem`",
+        )
+    };
+    if accesses == 0 { Vec::new() } else { technologies.iter().filter(silent).map(warn).collect() }
 }
 
 /// What a program did.
@@ -262,9 +317,10 @@ fn moved(machine: &Machine<'_>, places: &[values::Place]) -> u64 {
     places.iter().map(words).sum()
 }
 
-/// What the program's reader had to say, for JSON.
-fn warnings(loaded: &cmd::Program) -> Map<String, Value> {
-    Map::from_iter([("diagnostics".to_string(), cmd::as_json(&loaded.warnings, &loaded.sources))])
+/// What the program's reader had to say, and what there is `besides`, for JSON.
+fn warnings(loaded: &cmd::Program, besides: &[Diagnostic]) -> Map<String, Value> {
+    let all = [&loaded.warnings, besides].concat();
+    Map::from_iter([("diagnostics".to_string(), cmd::as_json(&all, &loaded.sources))])
 }
 
 fn stopped(
@@ -277,7 +333,7 @@ fn stopped(
     let told = in_source(outcome, machine, loaded, &args.given, &there(machine));
     if args.json {
         let outcome = outcome_json(outcome, machine, (args.given.max_steps, told.as_ref()));
-        answer(reporter, false, outcome, warnings(loaded))?;
+        answer(reporter, false, outcome, warnings(loaded, &[]))?;
     } else {
         explain(outcome, machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
     }

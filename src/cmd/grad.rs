@@ -10,21 +10,26 @@ use pendula::grad::{GradError, Options, Report, grad, places, with_defaults};
 use pendula::hw_model::Technology;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
-use pendula::isa::types::Ty;
+use pendula::isa::types::{Reg, Ty};
 use pendula::layout::Layouts;
 use pendula::load::display_name;
+use pendula::stop;
 use pendula::stopped;
 use pendula::vm::gradient::reached;
 use pendula::vm::{Carriage, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::Status;
+use crate::again::{in_source, there};
 use crate::answer::answer;
 use crate::cli::Grad;
 use crate::cmd::batch::save::{Asked, Files, Writers};
+use crate::cmd::run::Wanted;
 use crate::cmd::{self, Intended, Program, as_json, load, report};
 use crate::drift::drift;
-use crate::outcome::{ended, flags_json, in_source, noticed, outcome_json, overflow_of, ran_by, rests, there, wrong};
+use crate::halted::{at_stop, stopped_text};
+use crate::interrupt::Heed;
+use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of, ran_by, rests, status, wrong};
 use crate::report::{Reporter, print};
 use crate::session::{self, Session};
 use crate::stats::{stats_json, stats_text};
@@ -85,7 +90,8 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let given = &args.given;
     let run = Intended { given, input: args.input.as_deref() };
-    let loaded = match load(&args.source, Some(run), args.json, reporter)? {
+    let source = args.source.in_full();
+    let loaded = match load(&source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
@@ -94,7 +100,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     if !args.json {
         reporter.diagnostics(&warnings, &loaded.sources);
     }
-    let program = match session::program(&loaded, &args.source, given, true, args.json, reporter)? {
+    let program = match session::program(&loaded, &source, given, true, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
@@ -110,7 +116,8 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     };
     session::allow_whole(&mut machine, given, args.stats || args.keep_dropped);
     let mut session = Session::new(given, false).of(&loaded);
-    let mut seen = Seen::default();
+    let mut seen = Seen { before: Some(*machine.registers()), ..Seen::default() };
+    let heed = Heed::begin(reporter);
     let outcome = grad(&mut machine, &options, |m| {
         let carriage = m.carriage();
         if m.direction() == Direction::Backward {
@@ -118,6 +125,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         }
         session.go(m).map_err(Stop::Trouble).and_then(|outcome| seen.ended(outcome, carriage, m))
     });
+    drop(heed);
     let found = match outcome {
         // Of a comparison that is not to be had for want of steps nothing can be said.
         Ok(_) if seen.limit => {
@@ -227,8 +235,10 @@ pub(super) fn uses_floats(module: &Module) -> bool {
 pub(super) struct Seen {
     /// Where a fixed-point number first overflowed, and what words carried then.
     pub(super) overflow: Option<(u32, Carriage)>,
-    /// Whether a run came to the step limit.
+    /// Whether a run came to the step limit, or was interrupted.
     pub(super) limit: bool,
+    /// The registers before everything.
+    before: Option<[u64; Reg::COUNT]>,
 }
 
 impl Seen {
@@ -272,17 +282,26 @@ pub(super) fn stopped(
         GradError::Stopped(Stop::Trouble(error)) => Err(error),
         GradError::Stopped(Stop::Outcome(outcome)) => {
             let told = in_source(&outcome, machine, loaded, &args.given, &there(machine));
+            let before = seen.before.unwrap_or(*machine.registers());
+            let layouts = Layouts::of(loaded.nil.as_ref());
+            let wanted =
+                Wanted { shown: &[], store: None, layouts: &layouts, printed: None, hex: args.hex, reverse: false };
+            let at_stop = at_stop(&outcome, machine, loaded, &args.given, (&before, &wanted, told.as_ref()))?;
             if args.json {
                 let outcome = outcome_json(&outcome, machine, (args.given.max_steps, told.as_ref()));
-                let mut object = Map::new();
+                let earlier = told.as_ref().is_some_and(stop::Told::is_earlier);
+                let state = at_stop.map(|state| state.json).unwrap_or_default();
+                let mut object =
+                    if earlier { Map::from_iter([("earlier".into(), Value::Object(state))]) } else { state };
                 object.insert("flags".into(), seen_flags(machine, seen.overflow));
                 object.insert("diagnostics".into(), as_json(&loaded.warnings, &loaded.sources));
                 answer(reporter, false, outcome, object)?;
             } else {
                 ended(&outcome, machine, &loaded.sources, reporter, (args.given.max_steps, told.as_ref()));
                 noticed(module, &loaded.sources, reporter, seen.overflow);
+                print(&stopped_text(&outcome, machine, at_stop.as_ref(), told.as_ref()))?;
             }
-            Ok(Status::Fault)
+            Ok(status(&outcome))
         }
         GradError::Refused(refused) => {
             let d = stopped::refused(display_name(&args.source.file), refused, module, &loaded.sources);

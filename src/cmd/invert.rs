@@ -10,7 +10,7 @@ use crate::cmd::{give, load, report};
 use crate::report::Reporter;
 
 pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(&args.source, None, args.json, reporter)? {
+    let program = match load(&args.source.in_full(), None, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
     let place = (args.source.file.as_str(), args.output.as_deref());
     if let Some(janus) = program.nil.as_ref().and_then(|nil| nil.janus.as_ref()) {
         anyhow::ensure!(
-            !args.source.options.nil.classic,
+            !args.source.in_full().options.janus.classic,
             "{}: programs of the first language are not written anew; `pendula run --reverse` runs them backward",
             args.source.file
         );
@@ -26,9 +26,9 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
         give(place, inverse, told, args.json, reporter)?;
         return Ok(Status::Done);
     }
-    match invert::invert(&program.module) {
-        Ok(inverse) => {
-            give(place, disasm::disassemble(&inverse), told, args.json, reporter)?;
+    match invert::invert_named(&program.module, &program.named) {
+        Ok((inverse, named)) => {
+            give(place, disasm::disassemble_named(&inverse, &named), told, args.json, reporter)?;
             Ok(Status::Done)
         }
         Err(error) => {

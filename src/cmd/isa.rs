@@ -1,11 +1,22 @@
 //! `pendula isa`.
 
+use std::fmt::Write as _;
+
+use pendula::isa::manual::Entry;
 use pendula::isa::{manual, mnemonic};
+use serde_json::{Value, json};
 
 use crate::Status;
 use crate::answer::{answer, fields, finished};
 use crate::cli::Isa;
+use crate::columns::{left, length};
 use crate::report::{Reporter, print};
+
+/// How many instructions are listed that were looked for.
+const LISTED: usize = 40;
+
+/// How much of a line an instruction's meaning may take.
+const MEANING: usize = 50;
 
 pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
     match &args.mnemonic {
@@ -13,9 +24,19 @@ pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
             Some(entry) if args.json => answer(reporter, true, finished(), fields(manual::json_of(&entry)))?,
             Some(entry) => print(&manual::text_of(&entry))?,
             None => {
-                let near = mnemonic::suggest(&name.to_ascii_lowercase());
-                let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-                anyhow::bail!("there is no instruction `{name}`{hint}");
+                let found = manual::search(name);
+                if found.is_empty() {
+                    let near = mnemonic::suggest(&name.to_ascii_lowercase());
+                    let hint = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    anyhow::bail!("there is no instruction `{name}`, nor does any have it in its documentation{hint}");
+                }
+                if args.json {
+                    let list: Vec<Value> = found.iter().map(manual::json_of).collect();
+                    let rest = fields(json!({ "search": name, "instructions": list }));
+                    answer(&reporter.clone().of("isa.search", true), true, finished(), rest)?;
+                } else {
+                    print(&list(name, &found))?;
+                }
             }
         },
         None if args.json => answer(reporter, true, finished(), fields(manual::json()))?,
@@ -23,4 +44,26 @@ pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
         None => print(&manual::summary())?,
     }
     Ok(Status::Done)
+}
+
+/// Instructions that were looked for, a line each.
+fn list(name: &str, found: &[Entry]) -> String {
+    let n = found.len();
+    let these = if n == 1 { "This one has" } else { "These have" };
+    let mut out = format!("There is no instruction `{name}`.\n{these} it in the name, else in the documentation:\n\n");
+    let head = |e: &Entry| format!("{} {}", e.mnemonic, e.operands);
+    let shown = &found[..n.min(LISTED)];
+    let width = shown.iter().map(|e| length(&head(e))).max().unwrap_or(0);
+    for e in shown {
+        let meaning = if e.formula.is_empty() { &e.docs } else { &e.formula };
+        let meaning = meaning.split_once(". ").map_or(meaning.as_str(), |(first, _)| first);
+        let short: String = meaning.chars().take(MEANING).collect();
+        let more = if length(meaning) > MEANING { "…" } else { "" };
+        let _ = writeln!(out, "  {}  {short}{more}", left(&head(e), width));
+    }
+    if n > LISTED {
+        let _ = writeln!(out, "  … {} more; say more of what is looked for", n - LISTED);
+    }
+    out.push_str("\n`pendula isa MNEMONIC` says more of one.\n");
+    out
 }

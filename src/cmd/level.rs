@@ -8,24 +8,29 @@ use pendula::vm::Outcome;
 use serde_json::{Map, Value, json};
 
 use crate::Status;
+use crate::again::{in_source, there};
 use crate::answer::{answer, finished};
-use crate::cli::Level;
-use crate::cmd::{Intended, Program, as_json, load};
+use crate::cli::{Level, Source};
+use crate::cmd::{Intended, Program, as_json, each, load};
 use crate::columns::{left, length};
-use crate::outcome::{explain, in_source, outcome_json, there};
+use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print};
 use crate::session::{self, Session};
 
 pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
+    each(args.sources.each(), (true, args.json), reporter, |source| one(source, args, reporter))
+}
+
+fn one(source: &Source, args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {
     let run = Intended { given: &args.given, input: args.input.as_deref() };
-    let loaded = match load(&args.source, Some(run), args.json, reporter)? {
+    let loaded = match load(source, Some(run), args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
     if !args.json {
         reporter.diagnostics(&loaded.warnings, &loaded.sources);
     }
-    let program = match session::program(&loaded, &args.source, &args.given, false, args.json, reporter)? {
+    let program = match session::program(&loaded, source, &args.given, false, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };

@@ -8,6 +8,7 @@ pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod disasm;
 pub(crate) mod energy;
+pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod grad;
 pub(crate) mod import;
@@ -23,7 +24,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use pendula::arguments;
-use pendula::asm::assemble::Options;
+use pendula::asm::assemble::{Named, Options};
 use pendula::asm::diagnostic::{Diagnostic, Severity, Sources};
 use pendula::asm::pisa;
 use pendula::compiler::janus::store::Variable;
@@ -37,10 +38,8 @@ use pendula::vm::{self, Machine, Outcome, Snapshot};
 use pendula::{uncompute, written};
 use serde_json::{Map, Value, json};
 
-use crate::cli::{
-    Alias, Conditions, Engine, Nil as NilOptions, Options as SourceOptions, Reading, Source, Switch, Uncompute,
-};
-use crate::report::{Reporter, print_bytes, print_source, to_json};
+use crate::cli::{Alias, Conditions, Engine, Options as SourceOptions, Reading, Source, Switch, Uncompute};
+use crate::report::{Reporter, kept, print, print_bytes, print_source, to_json};
 use crate::session::{self, Session};
 use crate::{Status, answer};
 
@@ -49,6 +48,8 @@ pub(crate) struct Program {
     pub(crate) module: Module,
     pub(crate) sources: Sources,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Operands that are written by names.
+    pub(crate) named: Vec<Named>,
     /// What else there is of a program in Nil.
     pub(crate) nil: Option<load::Nil>,
 }
@@ -64,13 +65,16 @@ impl Program {
 pub(crate) fn options(source: &Source, mem: Option<u64>) -> Options {
     let mut budget = budget(&source.options);
     budget.words = mem.unwrap_or(budget.words);
-    let pisa = pisa::Options { budget, ..reading(&source.options.pisa.reading) };
-    Options { include_outside: source.options.include_outside, budget, loader: None, pisa }
+    let pisa = pisa::Options { budget, ..reading(&source.options.pisa) };
+    let assembly = &source.options.assembly;
+    let defines = assembly.define.clone();
+    Options { include_outside: assembly.include_outside, defines, budget, loader: None, pisa }
 }
 
 /// What reading a program may take.
 pub(crate) fn budget(given: &SourceOptions) -> Budget {
-    Budget { bytes: given.max_source as u64, expansion: given.max_expansion as u64, ..Budget::default() }
+    let (bytes, expansion) = (given.limit.max_source as u64, given.assembly.max_expansion as u64);
+    Budget { bytes, expansion, ..Budget::default() }
 }
 
 /// How programs in PISA are read, from the command line's options.
@@ -118,7 +122,7 @@ pub(crate) fn load_for(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let nil_options = compiler_options(&source.options.nil, budget(&source.options), native)?;
+    let nil_options = compiler_options(&source.options, native)?;
     let loaded = load_with(source, &nil_options, run)?;
     if let (Some(_), Ok(loaded)) = (run, &loaded)
         && let Some(missing) = usage::missing(source, loaded, &nil_options)
@@ -130,14 +134,10 @@ pub(crate) fn load_for(
 }
 
 /// The compiler's options from the command line's; `native` asks for the form that C is written of, too.
-pub(crate) fn compiler_options(
-    nil: &NilOptions,
-    budget: Budget,
-    native: bool,
-) -> anyhow::Result<compiler::compile::Options> {
+pub(crate) fn compiler_options(given: &SourceOptions, native: bool) -> anyhow::Result<compiler::compile::Options> {
     // C undoes what instructions undo.
-    let native = native && nil.uncompute == Uncompute::Always;
-    Ok(compiler::compile::Options { native, ..compile::options(nil, budget)? })
+    let native = native && given.compiler.uncompute == Uncompute::Always;
+    Ok(compiler::compile::Options { native, ..compile::options(given)? })
 }
 
 /// Loads a program with these options of the compiler, which are not taken from the command line.
@@ -149,7 +149,7 @@ fn load_with(
     source.check()?;
     let mem = run.and_then(|r| r.given.mem);
     let load = |options: &compiler::compile::Options| load::load(&source.file, &self::options(source, mem), options);
-    match (load(nil_options), source.options.nil.uncompute) {
+    match (load(nil_options), source.options.compiler.uncompute) {
         (Ok(loaded), Uncompute::Auto) => {
             let with = |erase| load(&compiler::compile::Options { erase, ..nil_options.clone() });
             Ok(Ok(cheapest(source, loaded, run, with)?))
@@ -164,7 +164,7 @@ fn settle(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let Loaded { module, diagnostics, sources, nil } = match loaded {
+    let Loaded { module, diagnostics, sources, named, nil } = match loaded {
         Ok(loaded) => loaded,
         Err(LoadError::Object { path, error }) => {
             // A damaged object is the user's program at fault, told like an assembly error.
@@ -175,7 +175,7 @@ fn settle(
         Err(error) => return Err(error.into()),
     };
     match module {
-        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics, nil })),
+        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics, named, nil })),
         None => {
             report(&diagnostics, &sources, json, reporter)?;
             Ok(Err(Status::Fault))
@@ -201,7 +201,7 @@ fn cheapest(
         ir.entry.is_some(),
         "--uncompute auto runs the program to measure it: give it arguments with --args"
     );
-    let technology = energy::technology(source.options.nil.auto_tech.trim())?;
+    let technology = energy::technology(source.options.compiler.auto_tech.trim())?;
     let (mut least, names) = measured(module.clone(), nil.variables(), run, |machine, start| {
         let (joules, counts) = (uncompute::price(machine, &technology)?, machine.counts());
         let leaves = written::leaves(machine, start)?;
@@ -212,7 +212,7 @@ fn cheapest(
     let some = (!names.is_empty()).then_some(Erase::Some(names));
     for erase in some.into_iter().chain([Erase::Always]) {
         let told = format!("{erase:?}");
-        let Loaded { module: Some(module), diagnostics, sources, nil } = with(erase)? else { continue };
+        let Loaded { module: Some(module), diagnostics, sources, named, nil } = with(erase)? else { continue };
         let variables = nil.as_ref().and_then(|n| n.variables());
         let price = measured(module.clone(), variables, run, |machine, _| Ok(uncompute::price(machine, &technology)?));
         match price {
@@ -220,7 +220,7 @@ fn cheapest(
                 tracing::info!("erased: {told}: {joules:e} J; the least so far: {least:e} J");
                 if joules < least {
                     least = joules;
-                    out = Loaded { module: Some(module), diagnostics, sources, nil };
+                    out = Loaded { module: Some(module), diagnostics, sources, named, nil };
                 }
             }
             // Then it is no way to run the program.
@@ -259,6 +259,52 @@ fn measured<T>(
             anyhow::bail!("the run that measures what undoing costs did not end: {}", trap.fault.title())
         }
     }
+}
+
+/// Does the same with each of several programs, and goes on where one is at fault. Gives the worst status. Of several, each report is `headed` by its file; JSON
+/// is one object with all of them.
+pub(crate) fn each(
+    sources: impl Iterator<Item = Source>,
+    (headed, json): (bool, bool),
+    reporter: &Reporter,
+    mut one: impl FnMut(&Source) -> anyhow::Result<Status>,
+) -> anyhow::Result<Status> {
+    let sources: Vec<Source> = sources.collect();
+    if let [source] = &sources[..] {
+        return one(source);
+    }
+    let mut worst = Status::Done;
+    let mut files = Vec::new();
+    for (n, source) in sources.iter().enumerate() {
+        let name = load::display_name(&source.file);
+        if headed && !json {
+            print(&format!("{}==> {name} <==\n", if n > 0 { "\n" } else { "" }))?;
+        }
+        let (done, said) = if json { kept(|| one(source)) } else { (one(source), None) };
+        let mut object = said.map(answer::fields).unwrap_or_default();
+        let status = match done {
+            Ok(status) => status,
+            Err(error) if crate::broken_pipe(&error) => return Err(error),
+            Err(error) => {
+                if json {
+                    object = answer::object(reporter, false, answer::failed(&error), Map::new());
+                } else {
+                    reporter.failure(&error);
+                }
+                Status::Usage
+            }
+        };
+        worst = worst.max(status);
+        object.insert("file".into(), name.into());
+        // The whole has it.
+        object.remove("schema");
+        files.push(Value::Object(object));
+    }
+    if json {
+        let rest = Map::from_iter([("files".to_string(), Value::Array(files))]);
+        answer::answer(reporter, worst == Status::Done, answer::finished(), rest)?;
+    }
+    Ok(worst)
 }
 
 /// Reports diagnostics: as text on standard error, or as one JSON object on standard output.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::Context;
-use pendula::asm::diagnostic::{Diagnostic, plural};
+use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::compiler::janus::store::{Shape, Variable};
 use pendula::hw_model::Technology;
 use pendula::isa::counts::Direction;
@@ -14,19 +14,24 @@ use pendula::isa::text::number;
 use pendula::isa::types::{Reg, Ty};
 use pendula::isa::verify::is_row;
 use pendula::layout::Layouts;
+use pendula::load::display_name;
 use pendula::pisa;
+use pendula::stop::Told;
 use pendula::store;
 use pendula::values::{self, Location, Place};
 use pendula::vm::{self, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::Status;
+use crate::again::in_source;
 use crate::answer::{answer, array, nested};
 use crate::cli::{Run, Trace};
 use crate::cmd::batch::save::{Asked, Files, Saved, Words, Writers};
 use crate::cmd::{self, Intended, Program, as_json, load};
 use crate::drift::{Drift, drift};
-use crate::outcome::{explain, flags_json, in_source, outcome_json, ran_by, rests, trace};
+use crate::halted::{at_stop, stopped_text};
+use crate::interrupt::Heed;
+use crate::outcome::{explain, flags_json, outcome_json, ran_by, rests, status, trace};
 use crate::report::{Reporter, print};
 use crate::session::{self, Session};
 use crate::stats::{stats_json, stats_text};
@@ -66,7 +71,12 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let shown = shown(args, program.module(), store)?;
     let layouts = Layouts::of(loaded.nil.as_ref());
     let saving = Saving::new(args, &shown, (&program, store), &layouts)?;
-    let events = session::listen(&mut machine, &args.source, args.json, store.is_some());
+    anyhow::ensure!(
+        !args.show_raw || pisa::is_pisa(program.module()),
+        "--show-raw is for programs in PISA, and {} is none",
+        display_name(&args.source.file)
+    );
+    let events = session::listen(&mut machine, (args.json, store.is_some(), args.show_raw));
 
     let by_source = args.trace == Some(Trace::Source) && loaded.nil.is_some();
     let by_instruction = args.trace.is_some() && !by_source;
@@ -84,11 +94,13 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         trace(&machine, &loaded, given, if args.round_trip { &both } else { &both[..1] })?;
     }
     machine.begin(direction);
+    let heed = Heed::begin(reporter);
     let mut outcome = session.go(&mut machine)?;
     let finished = outcome == Outcome::Finished;
-    let printed = saving.as_ref().filter(|_| finished).map(Saving::printed);
-    let wanted = Wanted { shown: &shown, store, layouts: &layouts, printed };
-    let state = State::of(&machine, &before, &wanted, args);
+    let printed = saving.as_ref().map(Saving::printed);
+    let wanted =
+        Wanted { shown: &shown, store, layouts: &layouts, printed: None, hex: args.hex, reverse: args.reverse };
+    let state = finished.then(|| State::of(&machine, &before, &Wanted { printed, ..wanted }));
     let words = saving.as_ref().filter(|_| finished).map(|saving| saving.words(&machine));
     let mut restored = None;
     if let (Some(start), true) = (start, finished) {
@@ -100,90 +112,102 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
             restored = Some(machine.digest() == start);
         }
     }
+    drop(heed);
     let elapsed = session.started.elapsed();
     let copy = copy.filter(|_| restored.is_some());
     let drift = copy.map(|copy| drift(program.module(), &copy, &machine.snapshot()));
     if let (Some(saving), Some(words)) = (saving, words) {
         saving.finish(&words)?;
     }
-    let technology = technology.unwrap_or_else(Technology::default_technology);
+    let there = [direction, Direction::Backward];
+    let ways = if args.round_trip && finished { &there[..] } else { &there[..1] };
+    let told = in_source(&outcome, &machine, &loaded, given, ways);
+    let at_stop = at_stop(&outcome, &machine, &loaded, given, (&before, &wanted, told.as_ref()))?;
     let events = events.lock().map(|e| Value::Array(e.clone())).unwrap_or_default();
-    let ended = Ended { outcome, finished, direction, state, restored, drift, events };
-    ended.tell(args, &machine, &loaded, &warnings, (&technology, elapsed), reporter)
+    let technology = technology.unwrap_or_else(Technology::default_technology);
+    let ended = Ended { outcome, state, at_stop, told, restored, drift, events, elapsed, technology };
+    if args.json {
+        let mut object = ended.object(args, &machine);
+        object.insert("diagnostics".into(), as_json(&warnings, &loaded.sources));
+        let outcome = outcome_json(&ended.outcome, &machine, (given.max_steps, ended.told.as_ref()));
+        answer(reporter, ended.status() == Status::Done, outcome, object)?;
+    } else {
+        session::end_line()?;
+        ended.print(args, &machine, &loaded.sources, reporter)?;
+    }
+    Ok(ended.status())
 }
 
 /// What came of a run.
 struct Ended {
     outcome: Outcome,
-    /// Whether the run, forward if it goes both ways, came to its end.
-    finished: bool,
-    direction: Direction,
-    state: State,
+    /// The results, if the run forward came to its end.
+    state: Option<State>,
+    /// What is known of where it stopped.
+    at_stop: Option<State>,
+    told: Option<Told>,
     restored: Option<bool>,
     drift: Option<Drift>,
+    /// What the program showed.
     events: Value,
+    elapsed: Duration,
+    technology: Technology,
 }
 
 impl Ended {
-    fn tell(
-        self,
-        args: &Run,
-        machine: &Machine<'_>,
-        loaded: &Program,
-        warnings: &[Diagnostic],
-        (technology, elapsed): (&Technology, Duration),
-        reporter: &Reporter,
-    ) -> anyhow::Result<Status> {
-        let Ended { outcome, finished, direction, state, restored, drift, events } = self;
-        let failed = outcome != Outcome::Finished
-            || (restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding));
-        // Compiled code may hold words elsewhere meanwhile than where they are at the end.
-        let at_stop = !finished && loaded.nil.is_none();
-        let given = &args.given;
-        let there = [direction, Direction::Backward];
-        let ways = if args.round_trip && finished { &there[..] } else { &there[..1] };
-        let told = in_source(&outcome, machine, loaded, given, ways);
-        if args.json {
-            let mut object = Map::new();
-            object.insert("flags".into(), flags_json(machine));
-            object.insert("ran_by".into(), json!(ran_by(machine)));
-            object.insert("diagnostics".into(), as_json(warnings, &loaded.sources));
-            if finished || at_stop {
-                object.extend(state.json);
-            }
-            object.insert("events".into(), events);
-            if let Some(restored) = restored {
-                object.insert("restored".into(), json!(restored));
-            }
-            if let Some(drift) = &drift {
-                object.insert("drift".into(), drift.json.clone());
-            }
-            if args.stats {
-                object.insert("stats".into(), stats_json(machine, technology, elapsed));
-            }
-            let outcome = outcome_json(&outcome, machine, (given.max_steps, told.as_ref()));
-            answer(reporter, !failed, outcome, object)?;
-        } else {
-            session::end_line()?;
-            if finished {
-                print(&state.text)?;
-            }
-            if let Some(restored) = restored {
-                print(&round_trip_text(restored, machine, drift.as_ref().map(|d| d.only_rounding)))?;
-            }
-            if let Some(drift) = &drift {
-                print(&drift.text)?;
-            }
-            print(&rests(machine.program().module(), machine.flags(), args.drift))?;
-            if args.stats {
-                print(&stats_text(machine, technology, elapsed))?;
-            }
-            explain(&outcome, machine, &loaded.sources, reporter, (given.max_steps, told.as_ref()));
-            if at_stop && !state.text.is_empty() {
-                print(&format!("{}\n{}", stopped_text(machine), state.text))?;
+    fn status(&self) -> Status {
+        let differs = self.restored == Some(false) && self.drift.as_ref().is_none_or(|d| !d.only_rounding);
+        match status(&self.outcome) {
+            Status::Done if differs => Status::Fault,
+            status => status,
+        }
+    }
+
+    fn print(&self, args: &Run, machine: &Machine<'_>, sources: &Sources, reporter: &Reporter) -> std::io::Result<()> {
+        let told = self.told.as_ref();
+        print(self.state.as_ref().map_or("", |state| &state.text))?;
+        if let Some(restored) = self.restored {
+            print(&round_trip_text(restored, machine, self.drift.as_ref().map(|d| d.only_rounding)))?;
+        }
+        if let Some(drift) = &self.drift {
+            print(&drift.text)?;
+        }
+        print(&rests(machine.program().module(), machine.flags(), args.drift))?;
+        if args.stats {
+            print(&stats_text(machine, &self.technology, self.elapsed))?;
+        }
+        explain(&self.outcome, machine, sources, reporter, (args.given.max_steps, told));
+        if self.outcome != Outcome::Finished {
+            print(&stopped_text(&self.outcome, machine, self.at_stop.as_ref(), told))?;
+        }
+        Ok(())
+    }
+
+    fn object(&self, args: &Run, machine: &Machine<'_>) -> Map<String, Value> {
+        let mut object = Map::new();
+        object.insert("events".into(), self.events.clone());
+        object.insert("flags".into(), flags_json(machine));
+        object.insert("ran_by".into(), json!(ran_by(machine)));
+        object.extend(self.state.iter().flat_map(|state| state.json.clone()));
+        if let Some(at_stop) = &self.at_stop {
+            let earlier = self.told.as_ref().is_some_and(Told::is_earlier);
+            match (earlier, &self.state) {
+                (true, _) => drop(object.insert("earlier".into(), Value::Object(at_stop.json.clone()))),
+                // The results of the run forward are there, and this is where the run back stopped.
+                (false, Some(_)) => drop(object.insert("at_stop".into(), Value::Object(at_stop.json.clone()))),
+                (false, None) => object.extend(at_stop.json.clone()),
             }
         }
-        Ok(if failed { Status::Fault } else { Status::Done })
+        if let Some(restored) = self.restored {
+            object.insert("restored".into(), json!(restored));
+        }
+        if let Some(drift) = &self.drift {
+            object.insert("drift".into(), drift.json.clone());
+        }
+        if args.stats {
+            object.insert("stats".into(), stats_json(machine, &self.technology, self.elapsed));
+        }
+        object
     }
 }
 
@@ -251,13 +275,6 @@ impl Saving {
     }
 }
 
-/// What the values at a stop are headed by.
-fn stopped_text(machine: &Machine<'_>) -> String {
-    let way = if machine.direction() == Direction::Forward { "forward" } else { "backward" };
-    let count = plural(machine.executed(), "instruction");
-    format!("stopped after {count}, on the way {way}, with:")
-}
-
 /// What there is to say of a program before it runs.
 pub(crate) fn warnings(loaded: &Program, args: &Run) -> Vec<Diagnostic> {
     let mut warnings = loaded.warnings.clone();
@@ -279,11 +296,12 @@ pub(crate) fn warnings(loaded: &Program, args: &Run) -> Vec<Diagnostic> {
 
 /// The results of a run, before anything else happens to the machine.
 pub(crate) struct State {
-    text: String,
+    pub(crate) text: String,
     pub(crate) json: Map<String, Value>,
 }
 
 /// What is wanted of the state after a run.
+#[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     /// What `--show` names.
     pub(crate) shown: &'a [Place],
@@ -293,12 +311,16 @@ pub(crate) struct Wanted<'a> {
     pub(crate) layouts: &'a Layouts,
     /// What alone is printed, where results are saved.
     pub(crate) printed: Option<&'a [Place]>,
+    /// As raw words.
+    pub(crate) hex: bool,
+    /// Of a run back the imported data, too.
+    pub(crate) reverse: bool,
 }
 
 impl State {
-    /// The results; of a program in Janus the variables of `main`.
-    pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], wanted: &Wanted<'_>, args: &Run) -> State {
-        let Wanted { shown, store, layouts, printed } = wanted;
+    /// The results; of a program in Janus the variables of `main`. The registers began with what was `before`.
+    pub(crate) fn of(machine: &Machine<'_>, before: &[u64; Reg::COUNT], wanted: &Wanted<'_>) -> State {
+        let Wanted { shown, store, layouts, printed, hex, reverse } = *wanted;
         let mut text = String::new();
         let mut json = Map::new();
         let mut cells = Vec::new();
@@ -314,7 +336,7 @@ impl State {
             cells = others;
             used.map(place).chain(places).collect()
         } else {
-            let mut places = imports_or_exports(module, args.reverse);
+            let mut places = imports_or_exports(module, reverse);
             let changed = (0..Reg::COUNT as u8)
                 .filter_map(Reg::new)
                 .filter(|r| machine.registers()[r.index()] != before[r.index()]);
@@ -327,18 +349,18 @@ impl State {
         let mut values = Map::new();
         for place in &places {
             if is_printed(place) {
-                let _ = writeln!(text, "{} = {}", place.head(), values::text(machine, place, args.hex, limit));
+                let _ = writeln!(text, "{} = {}", place.head(), values::text(machine, place, hex, limit));
             }
-            values.insert(place.name.clone(), place_json(machine, place, layouts, args.hex));
+            values.insert(place.name.clone(), place_json(machine, place, layouts, hex));
         }
         for (n, (at, _)) in cells.iter().enumerate() {
             let place = Place::narrow(format!("[{at}]"), Location::Cell(*at));
-            values.insert(place.name.clone(), place_json(machine, &place, layouts, args.hex));
+            values.insert(place.name.clone(), place_json(machine, &place, layouts, hex));
             if printed.is_some() {
                 continue;
             }
             if n < ELEMENTS {
-                let _ = writeln!(text, "{} = {}", place.name, values::text(machine, &place, args.hex, limit));
+                let _ = writeln!(text, "{} = {}", place.name, values::text(machine, &place, hex, limit));
             } else if n == ELEMENTS {
                 let _ = writeln!(text, "… {} cells in all", cells.len());
             }
@@ -356,7 +378,7 @@ impl State {
             }
         }
         let (read, given) = (machine.words_read(), machine.input().len());
-        if given > 0 && read != if args.reverse { 0 } else { given } {
+        if given > 0 && read != if reverse { 0 } else { given } {
             let _ = writeln!(text, "input: {read} of {given} words read");
         }
         json.insert("input_read".into(), json!(read));

@@ -116,8 +116,8 @@ impl Page {
             }
             (None, Value::Object(_)) if !matches!(ty.as_str(), "object" | "any") => {
                 let mut keys: Vec<&Key> = self.form(ty).iter().collect();
-                // An item has what a run alone has, too.
-                if let Some(alone) = ty.strip_suffix(".item") {
+                // An item has what a run alone has, too, and one file of several what one alone has.
+                if let Some(alone) = ty.strip_suffix(".item").or_else(|| ty.strip_suffix(".file")) {
                     keys.extend(self.form(&format!("pendula.{alone}/1")));
                 }
                 self.object(value, &keys, place, out);
@@ -144,6 +144,10 @@ const CALLS: &[(&[&str], i32, &str)] = &[
     (&["run", "examples/factorial.rasm", "--set", "x=21"], 1, "trap"),
     (&["run", "examples/affine.nil", "--args", "zeros(3),ones(2,2),zeros(2),ones(2)"], 1, "trap"),
     (&["run", "examples/wave.rasm", "--max-steps", "10"], 1, "limit"),
+    (&["run", "examples/fib.rasm", "--round-trip", "--max-steps", "100"], 1, "limit"),
+    (&["run", "examples/power.nil", "--args", "0.0,1.02,1000", "--max-steps", "500"], 1, "limit"),
+    (&["run", "examples/power.nil", "--args", "0.0,1.02,1000", "--round-trip", "--max-steps", "5000"], 1, "limit"),
+    (&["grad", "examples/power.nil", "--args", "0.0,1.02,1000", "--max-steps", "500"], 1, "limit"),
     (&["run", "examples/fib.nil", "--args", "0"], 1, "rejected"),
     (&["run", "examples/none.rasm"], 2, "failed"),
     (&["run", "examples/fib.rasm", "--set", "m=1"], 2, "failed"),
@@ -162,11 +166,19 @@ const CALLS: &[(&[&str], i32, &str)] = &[
     (&["energy", "examples/fib.rasm", "--schedule", "--sweep", "frequency=1e5..1e6:3"], 0, "finished"),
     (&["energy", "examples/wave.rasm", "--max-steps", "10"], 1, "limit"),
     (&["energy", "--list-tech"], 0, "finished"),
+    (&["energy", "examples/fib.rasm", "examples/gcd.rasm"], 0, "finished"),
+    (&["energy", "examples/fib.rasm", "examples/wave.rasm", "--max-steps", "100"], 1, "finished"),
+    (&["energy", "examples/fib.rasm", "examples/gcd.rasm", "--csv"], 2, "failed"),
     (&["energy", "examples/fib.rasm", "--tech", "none"], 2, "failed"),
     (&["level", "examples/fib.rasm"], 0, "finished"),
     (&["level", "examples/factorial.rasm", "--set", "x=21"], 1, "trap"),
+    (&["level", "examples/fib.rasm", "examples/fib.nil", "examples/none.rasm"], 2, "finished"),
+    (&["level", "examples/fib.rasm", "examples/gcd.rasm"], 0, "finished"),
     (&["check", "examples/fib.rasm"], 0, "finished"),
     (&["check", "examples/fib.nil"], 1, "rejected"),
+    (&["check", "examples/fib.rasm", "examples/fib.ja"], 0, "finished"),
+    (&["check", "examples/fib.rasm", "WRONG.nil"], 1, "finished"),
+    (&["check", "examples/none.rasm", "WRONG.nil"], 2, "finished"),
     (&["check", "tests/filetests/pisa/import/refused_everything.pisa"], 0, "finished"),
     (&["asm", "examples/fib.rasm", "--listing"], 0, "finished"),
     (&["asm", "examples/fib.rasm", "-o", "OUT.o"], 0, "finished"),
@@ -192,7 +204,11 @@ const CALLS: &[(&[&str], i32, &str)] = &[
     (&["fmt", "examples/fib.ja"], 2, "failed"),
     (&["isa"], 0, "finished"),
     (&["isa", "addmul.q"], 0, "finished"),
-    (&["isa", "nothing"], 2, "failed"),
+    (&["isa", "nothingatall"], 2, "failed"),
+    (&["isa", "sqrt"], 0, "finished"),
+    (&["explain"], 0, "finished"),
+    (&["explain", "P0107"], 0, "finished"),
+    (&["explain", "P0001x"], 2, "failed"),
     (&["bench", "--list"], 0, "finished"),
     (&["bench", "nothing"], 2, "failed"),
     (&["nothing"], 2, "failed"),

@@ -392,7 +392,7 @@ impl<'p> Machine<'p> {
 
     /// Runs to the end, to a trap, or until `limit` instructions have run.
     pub fn run(&mut self, limit: Option<u64>) -> Outcome {
-        if self.whole && limit.is_none() && self.run_whole() {
+        if limit.is_none() && self.run_as_whole() {
             return Outcome::Finished;
         }
         self.disturb();

@@ -152,8 +152,13 @@ impl Machine<'_> {
         words.get(address).copied().unwrap_or(0)
     }
 
-    /// Runs the program to its end by code for whole runs, if that can be; else nothing has changed.
-    pub(crate) fn run_whole(&mut self) -> bool {
+    /// Runs the program to its end by code for whole runs, where that is allowed and can be; else nothing has changed, and [`Machine::run`]
+    /// runs it with a limit or without.
+    pub fn run_as_whole(&mut self) -> bool {
+        self.whole && self.run_whole()
+    }
+
+    fn run_whole(&mut self) -> bool {
         let Some(whole) = self.program.whole() else { return false };
         let carriage = self.core.carriage;
         let course = Course::Run(self.direction(), carriage);

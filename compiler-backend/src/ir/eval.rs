@@ -39,11 +39,22 @@ pub struct Config {
     pub until: Option<Instant>,
     /// Let infinities and NaN of floating-point numbers through.
     pub ieee: bool,
+    /// Where the run stops on its way, if it does. Where it takes too long until then, it stops earlier, at the same place.
+    pub visit: Option<Visit>,
+}
+
+/// A moment of a run: where a statement at this place is come to, in either direction, or a loop's next turn, for the `count`-th time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// The place.
+    pub loc: Loc,
+    /// The number of the time, from 1.
+    pub count: u64,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { memory: 1 << 16, max_steps: 10_000_000, until: None, ieee: false }
+        Config { memory: 1 << 16, max_steps: 10_000_000, until: None, ieee: false, visit: None }
     }
 }
 
@@ -151,9 +162,9 @@ fn on_a_stack(run: impl FnOnce() -> Result<Evaluation, Stop> + Send) -> Result<E
     std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
         Ok(thread) => {
             let panic = EvalError::Malformed { loc: Loc::default(), what: "panic" };
-            thread.join().unwrap_or_else(|_| Err(Stop { error: panic, calls: Vec::new() }))
+            thread.join().unwrap_or_else(|_| Err(Stop::at_once(panic)))
         }
-        Err(_) => Err(Stop { error: EvalError::Depth { loc: Loc::default() }, calls: Vec::new() }),
+        Err(_) => Err(Stop::at_once(EvalError::Depth { loc: Loc::default() })),
     })
 }
 
@@ -178,7 +189,7 @@ fn evaluate<'a>(
     let loc = program.functions.get(func.0 as usize).map_or(Loc::default(), |f| f.loc);
     if given > config.memory {
         let error = EvalError::Fault { loc, fault: pendula_isa::Fault::Memory };
-        return Err(Stop { error, calls: Vec::new() });
+        return Err(Stop::at_once(error));
     }
     let mut state = State {
         env: Env { format: program.format, ieee: config.ieee },
@@ -200,7 +211,10 @@ fn evaluate<'a>(
     machine.tracer = tracer;
     if let Err(error) = machine.enter(func, direction == Direction::Backward, loc) {
         let calls = stop::calls(program, &machine);
-        return Err(Stop { error, calls });
+        let mut memory = machine.state.memory.values;
+        memory.truncate(given);
+        let left = machine.visit.map_or(0, |visit| visit.count);
+        return Err(Stop { error, calls, memory, left });
     }
     let Machine { mut state, mut out, .. } = machine;
     state.memory.values.truncate(given);

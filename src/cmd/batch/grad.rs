@@ -7,12 +7,13 @@ use pendula::batch::{Batch, Room};
 use pendula::grad::{GradError, Options, Report, grad, places};
 use pendula::hw_model::Technology;
 use pendula::isa::text::number;
-use pendula::isa::types::Ty;
+use pendula::isa::types::{Reg, Ty};
 use pendula::layout::Layouts;
 use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Value, json};
 
+use super::close::{Close, Cut, ran};
 use super::given::Given;
 use super::inputs::load;
 use super::save::{Asked, Files, Saved, Words, Writers};
@@ -23,12 +24,13 @@ use crate::cmd::grad::{
     ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
     to_object, uses_floats,
 };
+use crate::cmd::run::{State, Wanted};
 use crate::cmd::{Intended, as_json};
 use crate::drift::drift;
-use crate::outcome::{Stopped, outcome_json, ran_by};
+use crate::interrupt::{self, Heed};
+use crate::outcome::{outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
 use crate::session;
-use crate::stats::{counts_json, counts_text};
 use crate::{Status, answer};
 
 /// What one item gives.
@@ -56,6 +58,8 @@ struct Common<'a> {
     layouts: Layouts,
     files: Files,
     floats: bool,
+    /// Whether the program was compiled from Nil.
+    compiled: bool,
     /// Whether an item takes more than a line.
     blocks: bool,
     totals: Mutex<Totals>,
@@ -64,7 +68,8 @@ struct Common<'a> {
 pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let given = &args.given;
     let intended = Intended { given, input: args.input.as_deref() };
-    let loaded = load(&args.many.batch, &args.source, intended, false, (args.json, reporter))?;
+    let source = args.source.in_full();
+    let loaded = load(&args.many.batch, &source, intended, false, (args.json, reporter))?;
     let (loaded, inputs) = match loaded {
         Ok(found) => found,
         Err(status) => return Ok(status),
@@ -74,7 +79,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     if !args.json {
         reporter.diagnostics(&warnings, &loaded.sources);
     }
-    let program = match session::program(&loaded, &args.source, given, true, args.json, reporter)? {
+    let program = match session::program(&loaded, &source, given, true, args.json, reporter)? {
         Ok(program) => program,
         Err(status) => return Ok(status),
     };
@@ -106,7 +111,8 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
     let floats = uses_floats(module);
     let count = inputs.count;
-    let common = Common { args, options, layouts, files, floats, blocks, totals: Mutex::default() };
+    let compiled = loaded.nil.is_some();
+    let common = Common { args, options, layouts, files, floats, compiled, blocks, totals: Mutex::default() };
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
@@ -116,48 +122,62 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         notes: Notes::default(),
         told: Told::default(),
         writers,
+        done: 0,
     };
+    let heed = Heed::begin(reporter);
     let progress = Progress::new(count);
     let streamed = batch.stream(
         (count, inputs.part_size(common.files.words())),
         args.many.jobs,
         |items| Ok(inputs.part(items)?),
         |machine, room, given: &Given, item| {
+            if interrupt::came() {
+                return None;
+            }
             let out = common.item(machine, room, given, item);
             if !room.is_short() {
                 progress.one();
             }
-            out
+            Some(out)
         },
-        |items, _, found| output.part(items.start, found, &first),
+        |items, _, found| {
+            for (begin, found) in ran(items.start, found) {
+                output.part(begin, found, &first)?;
+            }
+            if interrupt::came() { Err(Cut.into()) } else { Ok(()) }
+        },
     );
+    drop(heed);
     let elapsed = progress.finish();
-    match streamed {
-        Ok(()) => {}
+    let cut = match streamed {
+        Ok(()) => false,
         Err(Ended::Refused(error)) => return refused(error),
+        Err(Ended::Trouble(error)) if error.is::<Cut>() => true,
         Err(Ended::Trouble(error)) => {
             let status = ended(&mut output.json, Err(error))?;
             return Ok(status.unwrap_or(Status::Usage));
         }
-    }
+    };
 
-    let Output { json, mut notes, told, writers, .. } = output;
-    writers.finish(&common.files)?;
-    let technology = Technology::default_technology();
-    let Totals { counts, ran } = &*common.totals.lock().unwrap_or_else(PoisonError::into_inner);
-    if args.json {
-        let stats = args
-            .stats
-            .then(|| ("stats", counts_json(counts, &module.code, &technology, elapsed, (config.engine, *ran))));
-        json.end(stats.as_slice(), !told.failed, &answer::finished())?;
-    } else {
-        print(&notes.take(count))?;
-        if args.stats {
-            print(&counts_text(counts, &module.code, &technology, elapsed, (config.engine, *ran)))?;
-        }
-        print(&told.tell(module, &loaded.sources, reporter, given.max_steps, args.drift))?;
+    let Output { json: items, notes, told, writers, done, .. } = output;
+    if !cut {
+        writers.finish(&common.files)?;
     }
-    Ok(if told.failed { Status::Fault } else { Status::Done })
+    let close = Close {
+        first: args.json.then_some(&first),
+        items,
+        notes,
+        told,
+        totals: &common.totals,
+        stats: args.stats.then(Technology::default_technology),
+        drift: args.drift,
+        done: (done, count),
+        cut,
+        saves: !common.files.is_empty(),
+        elapsed,
+        engine: config.engine,
+    };
+    close.tell((module, &loaded.sources), given.max_steps, reporter)
 }
 
 /// Why a batch ended before its end.
@@ -182,6 +202,8 @@ struct Output<'a> {
     notes: Notes,
     told: Told,
     writers: Writers,
+    /// How many items have been run to where they end.
+    done: usize,
 }
 
 impl Output<'_> {
@@ -193,12 +215,13 @@ impl Output<'_> {
         }
         for (n, item) in items.iter().enumerate() {
             self.told.failed |= item.wrong;
+            self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &item.failure {
                 self.told.failure(begin + n, failure);
             }
             self.told.noticed(begin + n, item.noticed);
         }
-        if !files.is_empty() {
+        if !files.is_empty() && !interrupt::came() {
             let words = |item: &Item| item.failure.as_ref().map(Failure::title);
             let saved = items.iter().map(|item| words(item).map_or(Ok(&item.words), Err)).collect::<Vec<_>>();
             self.writers.part(files, begin, &saved)?;
@@ -268,6 +291,7 @@ impl Common<'_> {
     fn item(&self, machine: &mut Machine<'_>, room: &mut Room, given: &Given, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
+        let before = *machine.registers();
         session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
         let mut steps = Steps::new(args.given.max_steps);
         let mut seen = Seen::default();
@@ -292,7 +316,7 @@ impl Common<'_> {
             Err(error @ GradError::TooGreat { .. }) => {
                 let why = message(error);
                 let outcome = json!({ "kind": "refused", "message": why });
-                let json = self.failed(machine, &seen, item, outcome);
+                let json = self.failed(machine, &seen, item, (outcome, None));
                 return Item { failure: Some(Failure::Refused(why)), json, ..Item::default() };
             }
             // What is wrong with what is asked for is so for every item.
@@ -300,20 +324,34 @@ impl Common<'_> {
         };
         let outcome = outcome_json(&stop, machine, (args.given.max_steps, None));
         Item {
-            failure: Stopped::of(&stop, machine).map(Failure::Stopped),
+            failure: stopped_by(&stop, machine).map(Failure::Stopped),
             noticed: (seen.overflow, rests_of(machine.flags())),
-            json: self.failed(machine, &seen, item, outcome),
+            json: self.failed(machine, &seen, item, (outcome, Some(&before))),
             ..Item::default()
         }
     }
 
-    /// What JSON tells of an item that gives nothing.
-    fn failed(&self, machine: &Machine<'_>, seen: &Seen, item: usize, outcome: Value) -> String {
+    /// What JSON tells of an item that gives nothing: its state, too, if it stopped, and the registers `before` that.
+    fn failed(
+        &self,
+        machine: &Machine<'_>,
+        seen: &Seen,
+        item: usize,
+        (outcome, before): (Value, Option<&[u64; Reg::COUNT]>),
+    ) -> String {
         if !self.args.json {
             return String::new();
         }
-        json!({ "item": item, "ok": false, "outcome": outcome, "flags": seen_flags(machine, seen.overflow) })
-            .to_string()
+        let hex = self.args.hex;
+        let wanted = Wanted { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false };
+        // Compiled code may hold words elsewhere meanwhile than where they are at the end.
+        let state = before.filter(|_| !self.compiled).map(|before| State::of(machine, before, &wanted).json);
+        let mut object = state.unwrap_or_default();
+        object.insert("item".into(), json!(item));
+        object.insert("ok".into(), json!(false));
+        object.insert("outcome".into(), outcome);
+        object.insert("flags".into(), seen_flags(machine, seen.overflow));
+        Value::Object(object).to_string()
     }
 
     fn results(&self, machine: &Machine<'_>, found: &Report, item: usize) -> Item {

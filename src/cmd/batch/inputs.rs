@@ -170,17 +170,17 @@ fn assembled(program: &cmd::Program, files: &[File], reverse: bool) -> anyhow::R
 type Compiled = (Result<Loaded, load::LoadError>, Plan, bool);
 
 fn compiled(files: &[File], source: &Source, run: Intended<'_>) -> anyhow::Result<Compiled> {
-    let mut nil = source.options.nil.clone();
-    let text = nil.args.take();
-    let budget = cmd::budget(&source.options);
-    let options = cmd::compiler_options(&nil, budget, cmd::wants_c(Some(run)))?;
+    let mut given = source.options.clone();
+    let text = given.nil.args.take();
+    let budget = cmd::budget(&given);
+    let options = cmd::compiler_options(&given, cmd::wants_c(Some(run)))?;
     // Without arguments, every parameter is to be given by a file.
     let arguments = text.map(|text| arguments::parse_within(&text, &budget)).transpose().context("--args")?;
     let arguments = arguments.map(|list| list.into_iter().map(|a| (!is_open(&a)).then_some(a)).collect::<Vec<_>>());
     let bytes = load::read_source(&source.file, &budget)?;
     let program = load::text_of(&source.file, bytes)?;
     let (inputs, _) = read(&mut Sources::default(), display_name(&source.file), program, &budget);
-    let entries = entries(&inputs, nil.entry.as_deref());
+    let entries = entries(&inputs, given.nil.entry.as_deref());
     let Some(parameters) = chosen(&entries, arguments.as_deref(), files) else {
         // There is nothing to run, and the compiler says why.
         let plan = Plan { parameters: Vec::new(), places: Vec::new() };

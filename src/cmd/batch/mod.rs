@@ -1,5 +1,6 @@
 //! `run` and `grad` over many inputs, `--batch`: what they share.
 
+mod close;
 mod given;
 pub(crate) mod grad;
 pub(crate) mod inputs;
@@ -19,7 +20,9 @@ use pendula::visible::visible_line;
 use pendula::vm::{Machine, Outcome, Ran};
 
 use crate::columns::{left, length, shortened};
+use crate::interrupt;
 use crate::report::print_exact;
+use crate::session::CHUNK;
 use crate::{Status, answer};
 
 /// What all items together have run.
@@ -49,13 +52,21 @@ impl Steps {
         Steps { left: max_steps }
     }
 
-    /// Runs until the end, a trap or the step limit.
+    /// Runs until the end, a trap, the step limit or Ctrl-C; the latter two are one outcome.
     pub(crate) fn go(&mut self, machine: &mut Machine<'_>, room: &mut Room) -> Outcome {
-        let before = machine.executed();
-        let outcome = machine.run(self.left);
-        if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(machine.executed() - before);
+        if self.left.is_none() && machine.run_as_whole() {
+            return Outcome::Finished;
         }
+        let outcome = loop {
+            let before = machine.executed();
+            let outcome = machine.run(Some(self.left.unwrap_or(CHUNK).min(CHUNK)));
+            if let Some(left) = &mut self.left {
+                *left = left.saturating_sub(machine.executed() - before);
+            }
+            if outcome != Outcome::Limit || self.left == Some(0) || interrupt::came() {
+                break outcome;
+            }
+        };
         room.saw(&outcome);
         outcome
     }
@@ -180,6 +191,8 @@ impl Table {
 #[derive(Default)]
 pub(crate) struct JsonItems {
     begun: bool,
+    /// Whether there is an item.
+    any: bool,
 }
 
 /// How a batch ends whose object of JSON has begun: with why there are no more items, if it did not come to its end. Else what it gives.
@@ -202,18 +215,20 @@ impl JsonItems {
         items: impl Iterator<Item = String>,
     ) -> std::io::Result<()> {
         let mut out = String::new();
-        for item in items {
-            if self.begun {
-                out.push_str(",\n");
-            } else {
-                out.push_str("{\n");
-                for (key, value) in first {
-                    let _ = writeln!(out, "  \"{key}\": {value},");
-                }
-                out.push_str("  \"items\": [\n");
-                self.begun = true;
-                answer::begun();
+        if !self.begun {
+            out.push_str("{\n");
+            for (key, value) in first {
+                let _ = writeln!(out, "  \"{key}\": {value},");
             }
+            out.push_str("  \"items\": [\n");
+            self.begun = true;
+            answer::begun();
+        }
+        for item in items {
+            if self.any {
+                out.push_str(",\n");
+            }
+            self.any = true;
             out.push_str("    ");
             out.push_str(&item);
             if out.len() > 1 << 20 {

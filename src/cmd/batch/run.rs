@@ -19,6 +19,7 @@ use pendula::values::{self, Place};
 use pendula::vm::{Config, Flags, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
+use super::close::{Close, Cut, ran};
 use super::given::Given;
 use super::inputs::load;
 use super::save::{Asked, Files, Saved, Words, Writers};
@@ -28,10 +29,10 @@ use crate::cli::Run;
 use crate::cmd::run::{self, ELEMENTS, State, Wanted, results, shown};
 use crate::cmd::{Intended, as_json};
 use crate::drift::drift;
-use crate::outcome::{Stopped, flags_json, outcome_json, ran_by};
+use crate::interrupt::{self, Heed};
+use crate::outcome::{flags_json, outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
 use crate::session::{self, EVENTS, event_text};
-use crate::stats::{counts_json, counts_text};
 use crate::{Status, answer};
 
 /// What one item gives.
@@ -125,7 +126,9 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         notes: Notes::default(),
         told: Told::default(),
         writers,
+        done: 0,
     };
+    let heed = Heed::begin(reporter);
     let progress = Progress::new(count);
     let results: usize = common.places.iter().map(|p| p.count() as usize).sum();
     let streamed = batch.stream(
@@ -133,36 +136,48 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         args.many.jobs,
         |items| inputs.part(items),
         |machine, room, given: &Given, item| {
+            if interrupt::came() {
+                return None;
+            }
             let out = common.item(machine, room, given, item);
             if !room.is_short() {
                 progress.one();
             }
-            out
+            Some(out)
         },
-        |items, given, found| output.part(items.start, given, found, &first),
+        |items, given, found| {
+            for (begin, found) in ran(items.start, found) {
+                output.part(begin, given, found, &first)?;
+            }
+            if interrupt::came() { Err(Cut.into()) } else { Ok(()) }
+        },
     );
+    drop(heed);
     let elapsed = progress.finish();
-    if let Some(status) = ended(&mut output.json, streamed)? {
+    let cut = streamed.as_ref().is_err_and(|error| error.is::<Cut>());
+    if !cut && let Some(status) = ended(&mut output.json, streamed)? {
         return Ok(status);
     }
 
-    let Output { json, mut notes, told, writers, .. } = output;
-    writers.finish(&common.files)?;
-    let technology = technology.unwrap_or_else(Technology::default_technology);
-    let Totals { counts, ran } = &*common.totals.lock().unwrap_or_else(PoisonError::into_inner);
-    if args.json {
-        let stats = args
-            .stats
-            .then(|| ("stats", counts_json(counts, &module.code, &technology, elapsed, (config.engine, *ran))));
-        json.end(stats.as_slice(), !told.failed, &answer::finished())?;
-    } else {
-        print(&notes.take(count))?;
-        if args.stats {
-            print(&counts_text(counts, &module.code, &technology, elapsed, (config.engine, *ran)))?;
-        }
-        print(&told.tell(module, &loaded.sources, reporter, given.max_steps, args.drift))?;
+    let Output { json: items, notes, told, writers, done, .. } = output;
+    if !cut {
+        writers.finish(&common.files)?;
     }
-    Ok(if told.failed { Status::Fault } else { Status::Done })
+    let close = Close {
+        first: args.json.then_some(&first),
+        items,
+        notes,
+        told,
+        totals: &common.totals,
+        stats: args.stats.then(|| technology.unwrap_or_else(Technology::default_technology)),
+        drift: args.drift,
+        done: (done, count),
+        cut,
+        saves: !common.files.is_empty(),
+        elapsed,
+        engine: config.engine,
+    };
+    close.tell((module, &loaded.sources), given.max_steps, reporter)
 }
 
 /// Whether a program may show anything on the way.
@@ -206,6 +221,8 @@ struct Output<'a> {
     notes: Notes,
     told: Told,
     writers: Writers,
+    /// How many items have been run to where they end.
+    done: usize,
 }
 
 impl Output<'_> {
@@ -214,12 +231,13 @@ impl Output<'_> {
         let Common { args, files, count, .. } = self.common;
         for (n, item) in items.iter().enumerate() {
             self.told.failed |= item.wrong;
+            self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &item.failure {
                 self.told.failure(begin + n, failure);
             }
             self.told.noticed(begin + n, of_values(item.flags));
         }
-        if !files.is_empty() {
+        if !files.is_empty() && !interrupt::came() {
             let saved: Vec<Result<&Words, String>> = items
                 .iter()
                 .map(|item| match &item.failure {
@@ -322,7 +340,7 @@ impl Common<'_> {
         let drift = copy.map(|copy| drift(module, &copy, &machine.snapshot()));
         out.wrong = restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding);
         out.flags = machine.flags();
-        out.failure = Stopped::of(&outcome, machine).map(Failure::Stopped);
+        out.failure = stopped_by(&outcome, machine).map(Failure::Stopped);
         let heard = heard.and_then(|heard| heard.lock().ok().map(|mut heard| std::mem::take(&mut *heard)));
         let Heard { events, more } = heard.unwrap_or_default();
         if args.stats {
@@ -367,7 +385,8 @@ impl Common<'_> {
     fn state(&self, machine: &Machine<'_>, before: &[u64; Reg::COUNT]) -> State {
         let shown: &[Place] = if self.args.show.is_empty() { &[] } else { &self.places };
         let (store, layouts, _) = &self.program;
-        State::of(machine, before, &Wanted { shown, store: *store, layouts, printed: None }, self.args)
+        let (hex, reverse) = (self.args.hex, self.args.reverse);
+        State::of(machine, before, &Wanted { shown, store: *store, layouts, printed: None, hex, reverse })
     }
 
     /// Notes what a run has come to.

@@ -8,6 +8,7 @@ use pendula::visible::visible;
 use pendula::vm::{Carriage, Flags, Rests};
 
 use super::plural;
+use crate::interrupt;
 use crate::outcome::{Stopped, noticed, overflow_of, rests_text, wrong};
 use crate::report::Reporter;
 
@@ -107,10 +108,16 @@ impl Failure {
     pub(crate) fn title(&self) -> String {
         match self {
             Failure::Stopped(Stopped { told: Some((code, title)), .. }) => format!("error[{code}]: {title}"),
+            Failure::Stopped(Stopped { interrupted: true, .. }) => format!("error[{}]: interrupted", interrupt::CODE),
             Failure::Stopped(Stopped { told: None, .. }) => "error[P0130]: stopped at the step limit".to_string(),
             Failure::Refused(why) => format!("error: {why}"),
             Failure::Wrong((_, carriage)) => format!("error[P0131]: overflow of a {}", overflow_of(*carriage)),
         }
+    }
+
+    /// Whether Ctrl-C came while it ran.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self, Failure::Stopped(Stopped { interrupted: true, .. }))
     }
 
     fn kind(&self) -> Kind {

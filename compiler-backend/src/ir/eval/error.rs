@@ -42,6 +42,12 @@ pub enum EvalError {
         /// The right side.
         b: u64,
     },
+    /// The run has come to where it was to stop.
+    #[error("stopped where it was to stop")]
+    Visited {
+        /// Where.
+        loc: Loc,
+    },
     /// The condition after an `if` disagrees with the one before it.
     #[error("the condition after the branch does not agree with the one before it")]
     Branch {
@@ -145,6 +151,7 @@ impl EvalError {
             | EvalError::Leak { loc, .. }
             | EvalError::Depth { loc }
             | EvalError::Steps { loc }
+            | EvalError::Visited { loc }
             | EvalError::Malformed { loc, .. } => *loc,
         }
     }

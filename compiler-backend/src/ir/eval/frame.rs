@@ -13,7 +13,7 @@ use pendula_isa::{Acc, Cond, Fault, Ty};
 use super::bench::{Bench, Location, State};
 use super::error::EvalError;
 use super::trace::Tracer;
-use super::{Config, Evaluation, MAX_CALLS, Shown};
+use super::{Config, Evaluation, MAX_CALLS, Shown, Visit};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{
     At, Care, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var, permutes,
@@ -71,6 +71,12 @@ pub(super) struct Machine<'a> {
     max_steps: u64,
     /// When the run is given up.
     until: Option<Instant>,
+    /// Where the run stops on its way, and how often it is still to come there.
+    pub(super) visit: Option<Visit>,
+    /// Whether it stops there at once, because it has taken too long.
+    late: bool,
+    /// Where the statement stands within which others are run.
+    within: Loc,
     pub(super) calls: usize,
     blocks: usize,
     /// Who is told of statements, if anybody is.
@@ -81,6 +87,9 @@ pub(super) struct Machine<'a> {
 
 /// How many statements run between looks at the clock.
 const LOOKS: u64 = 1 << 16;
+
+/// How many statements more may run until the run comes to the place at which it is to stop.
+const GRACE: u64 = 1 << 20;
 
 /// A life that begins or ends.
 struct Life<'a> {
@@ -100,7 +109,23 @@ impl<'a> Machine<'a> {
         let touched = program.functions.iter().map(|f| touched(program, f)).collect();
         let (max_steps, until) = (config.max_steps, config.until);
         let (out, ended) = (Evaluation::default(), Vec::new());
-        Machine { program, state, out, touched, top, max_steps, until, calls: 0, blocks: 0, tracer: None, ended }
+        let (visit, within) = (config.visit, Loc::default());
+        Machine {
+            program,
+            state,
+            out,
+            touched,
+            top,
+            max_steps,
+            until,
+            visit,
+            late: false,
+            within,
+            calls: 0,
+            blocks: 0,
+            tracer: None,
+            ended,
+        }
     }
 
     /// Runs a function on the words of the frames so far, one for each parameter.
@@ -232,7 +257,26 @@ impl<'a> Machine<'a> {
     fn step(&mut self, loc: Loc) -> Done {
         self.out.steps += 1;
         let late = || self.out.steps.is_multiple_of(LOOKS) && self.until.is_some_and(|until| Instant::now() > until);
-        if self.out.steps > self.max_steps || late() { Err(EvalError::Steps { loc }) } else { Ok(()) }
+        if self.out.steps <= self.max_steps && !late() {
+            return Ok(());
+        }
+        if self.visit.is_none() || self.late {
+            return Err(EvalError::Steps { loc });
+        }
+        // Where it comes next to the place at which it is to stop, the run tells how far it has come.
+        (self.late, self.max_steps, self.until) = (true, self.out.steps + GRACE, None);
+        Ok(())
+    }
+
+    /// A statement of the source is come to, or a loop's next turn: whether the run is to stop here.
+    fn visit(&mut self, loc: Loc) -> Done {
+        match &mut self.visit {
+            Some(visit) if visit.loc == loc => {
+                visit.count = visit.count.saturating_sub(1);
+                if visit.count == 0 || self.late { Err(EvalError::Visited { loc }) } else { Ok(()) }
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn block(&mut self, frame: &Frame, block: &[At], back: bool) -> Done {
@@ -240,10 +284,15 @@ impl<'a> Machine<'a> {
             return Err(EvalError::Depth { loc: block.first().map_or(frame.function.loc, |s| s.loc) });
         }
         self.blocks += 1;
-        let outer = self.trace_current();
+        let (within, outer) = (self.within, self.trace_current());
         for n in 0..block.len() {
             let s = &block[if back { block.len() - 1 - n } else { n }];
             self.step(s.loc)?;
+            // Of the statements that one of the source is made of, the first.
+            if s.loc != self.within {
+                self.visit(s.loc)?;
+                self.within = s.loc;
+            }
             self.trace_begin(s, back);
             let done = self.statement(frame, s, back);
             self.trace_written(frame);
@@ -256,6 +305,7 @@ impl<'a> Machine<'a> {
         }
         self.trace_end(outer);
         self.blocks -= 1;
+        self.within = within;
         Ok(())
     }
 
@@ -316,6 +366,7 @@ impl<'a> Machine<'a> {
                 self.block(frame, first, back)?;
                 while self.condition(frame, pre, loc)? {
                     self.step(loc)?;
+                    self.visit(loc)?;
                     self.block(frame, body, back)?;
                     if !self.condition(frame, post, loc)? {
                         return Err(EvalError::Loop { loc, entered: false });
@@ -526,6 +577,7 @@ impl<'a> Machine<'a> {
         let turns = if way != 0 && (way < 0) != (by < 0) { 0 } else { way / by + 1 };
         for turn in 0..turns {
             self.step(loc)?;
+            self.visit(loc)?;
             let turn = if back { turns - 1 - turn } else { turn };
             let value = (i128::from(first) + turn * by) as i64;
             self.state.set_value(at, value.cast_unsigned());

@@ -1,0 +1,87 @@
+//! The circumstances of a run: what is set, what runs it, what ends it.
+
+use clap::{Args, ValueEnum};
+
+use super::{RUNNING, count};
+
+/// The circumstances of a run.
+#[derive(Args, Debug)]
+pub(crate) struct Conditions {
+    /// Set a data symbol or a register first: a number, a list, or a file (repeatable).
+    ///
+    /// VALUE is a number (`5`, `-0.25`, `0xff`, a raw word `0x…w`), a list (`[1,2,3]`), or a file (`@x.csv`, `@x.npy`). NAME is a data symbol, an element
+    /// (`a[3]`), or a register; a register's number is an integer unless a suffix says otherwise (`r3.q=1.5`).
+    #[arg(long, help_heading = RUNNING, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Stop with an error after this many instructions, forward and backward counted together.
+    ///
+    /// What the run has come to by then is printed, as it is when a run traps, or Ctrl-C ends it.
+    #[arg(long, help_heading = RUNNING, value_name = "N", value_parser = count)]
+    pub(crate) max_steps: Option<u64>,
+    /// What runs the program.
+    #[arg(long, help_heading = RUNNING, value_enum, default_value_t = Engine::default(), value_name = "NAME")]
+    pub(crate) engine: Engine,
+    /// Memory size in words.
+    ///
+    /// Without it, it is what `.mem` says, or the data and 2^20 words more.
+    #[arg(long, help_heading = RUNNING, value_name = "WORDS", value_parser = count)]
+    pub(crate) mem: Option<u64>,
+    /// Whether `assert`, `zero`, `push`, `pop` and the landing places of jumps are verified.
+    ///
+    /// Without the checks, a program that breaks its promises goes on with wrong values, and its run back does not restore the start.
+    #[arg(long, help_heading = RUNNING, value_enum, default_value_t = Switch::On, value_name = "on|off")]
+    pub(crate) checks: Switch,
+    /// Trap at events that otherwise only raise a flag (repeatable).
+    #[arg(long, help_heading = RUNNING, value_enum, value_name = "EVENT")]
+    pub(crate) trap: Vec<TrapOn>,
+    /// Let infinities and NaN of floating-point words through.
+    #[arg(long, help_heading = RUNNING)]
+    pub(crate) ieee: bool,
+}
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The interpreter.
+    Interp,
+    /// Code for the host, made by Cranelift once a run is long enough to be worth it; same results, traps and counts.
+    Jit,
+    /// The same by the system's C compiler, which takes longer and makes faster code; it is kept for later runs.
+    Native,
+}
+
+impl Default for Engine {
+    fn default() -> Engine {
+        match pendula::vm::Engine::default() {
+            pendula::vm::Engine::Interpreter => Engine::Interp,
+            pendula::vm::Engine::Jit => Engine::Jit,
+            pendula::vm::Engine::Native => Engine::Native,
+        }
+    }
+}
+
+impl From<Engine> for pendula::vm::Engine {
+    fn from(engine: Engine) -> pendula::vm::Engine {
+        match engine {
+            Engine::Interp => pendula::vm::Engine::Interpreter,
+            Engine::Jit => pendula::vm::Engine::Jit,
+            Engine::Native => pendula::vm::Engine::Native,
+        }
+    }
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// Events that can be made traps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TrapOn {
+    /// A fixed-point number overflows.
+    Overflow,
+}

@@ -1,0 +1,70 @@
+//! How far a run has come that stopped, and with what.
+
+use pendula::asm::diagnostic::plural;
+use pendula::isa::counts::Direction;
+use pendula::isa::types::Reg;
+use pendula::stop::Told;
+use pendula::vm::{Machine, Outcome};
+
+use crate::cli::Conditions;
+use crate::cmd::Program;
+use crate::cmd::run::{State, Wanted};
+use crate::session;
+
+/// The state where a run stopped; none at a run's end, and none where it is not known.
+pub(crate) fn at_stop(
+    outcome: &Outcome,
+    machine: &Machine<'_>,
+    loaded: &Program,
+    given: &Conditions,
+    (before, wanted, told): (&[u64; Reg::COUNT], &Wanted<'_>, Option<&Told>),
+) -> anyhow::Result<Option<State>> {
+    if *outcome == Outcome::Finished {
+        return Ok(None);
+    }
+    if loaded.nil.is_none() {
+        return Ok(Some(State::of(machine, before, wanted)));
+    }
+    // Compiled code may hold words elsewhere meanwhile than where they are at the end; and where the run went on deeper than could be told, the state is not its.
+    let Some(told) = told.filter(|told| !told.deeper) else { return Ok(None) };
+    let mut held = session::machine(machine.program(), given, loaded.variables())?;
+    for (word, now) in held.memory_mut().iter_mut().zip(&told.data) {
+        *word = *now;
+    }
+    Ok(Some(State::of(&held, before, wanted)))
+}
+
+/// How far a run has come that stopped, and its values there; none if there are none to tell.
+pub(crate) fn stopped_text(
+    outcome: &Outcome,
+    machine: &Machine<'_>,
+    state: Option<&State>,
+    told: Option<&Told>,
+) -> String {
+    let way = if machine.direction() == Direction::Forward { "forward" } else { "backward" };
+    let count = plural(machine.executed(), "instruction");
+    let at = told.and_then(|told| told.reached.as_ref()).map_or(String::new(), |r| {
+        let times = match r.before {
+            0 => "not run yet".to_string(),
+            1 => "run once".to_string(),
+            n => format!("run {n} times"),
+        };
+        match r.of {
+            None => format!(", before {}:{}, which has {times}", r.file, r.line),
+            Some(of) => format!(
+                ", before {}:{}, which has run {of} times; run once more, for as long as that may take, it had {times}",
+                r.file, r.line
+            ),
+        }
+    });
+    match state {
+        Some(state) if state.text.is_empty() && at.is_empty() => String::new(),
+        Some(state) if state.text.is_empty() => format!("stopped after {count}, on the way {way}{at}\n"),
+        Some(state) => format!("stopped after {count}, on the way {way}{at}, with:\n{}", state.text),
+        None if *outcome != Outcome::Limit => String::new(),
+        None => format!(
+            "stopped after {count}, on the way {way}; with what values is not known: compiled code holds them in registers, \
+             and the program could not be run once more up to there\n"
+        ),
+    }
+}

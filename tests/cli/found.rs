@@ -1,0 +1,154 @@
+//! What is looked up, defined and asked of several files: `explain`, `isa`, `-D`, `check`, `energy`, `level`.
+
+use serde_json::Value;
+
+use super::{folder, json, run};
+
+#[test]
+fn an_error_is_explained_by_its_code() {
+    for code in ["P0107", "p0107", "107", "error[P0107]"] {
+        let (status, out, err) = run(&["explain", code], "");
+        assert_eq!((status, err.as_str()), (0, ""), "{code}");
+        assert!(out.starts_with("P0107: ") && out.contains("\nHelp: "), "{out}");
+    }
+    let (_, out, _) = run(&["explain", "P0004"], "");
+    assert!(out.contains("\n    add     r1, []\n"), "{out}");
+    let (status, value) = json(&["explain", "P0004", "--json"], "");
+    assert_eq!((status, &value["code"], &value["ok"]), (0, &"P0004".into(), &true.into()));
+    assert_eq!((&value["chapter"], &value["example"]), (&"The assembler".into(), &"add     r1, []".into()));
+    let (status, out, err) = run(&["explain", "P0147x"], "");
+    assert_eq!((status, out.as_str(), err.contains("codes are written `P0107`")), (2, "", true), "{err}");
+    let (status, _, err) = run(&["explain", "P0148"], "");
+    assert!(status == 2 && err.contains("there is no error `P0148`") && err.contains("P0147  A technology"), "{err}");
+    let (status, out, _) = run(&["explain"], "");
+    assert!(status == 0 && out.lines().all(|l| l.chars().count() <= 80), "{out}");
+    let (_, value) = json(&["explain", "--json"], "");
+    let list = value["errors"].as_array().expect("a list");
+    assert!(list.iter().all(|e| out.contains(e["code"].as_str().expect("a code"))), "{out}");
+}
+
+#[test]
+fn instructions_are_found_by_what_people_call_them() {
+    let (status, out, _) = run(&["isa", "shr"], "");
+    assert!(status == 0 && out.contains("\n  addshr ") && out.contains("\n  xorshr "), "{out}");
+    assert!(out.lines().all(|l| l.chars().count() <= 80), "{out}");
+    let (_, out, _) = run(&["isa", "square root"], "");
+    assert!(out.contains("addsqrt"), "{out}");
+    let (_, value) = json(&["isa", "SHR", "--json"], "");
+    let found = value["instructions"].as_array().expect("a list");
+    assert!(found.iter().any(|e| e["mnemonic"] == "subshr"), "{value}");
+    let (status, _, err) = run(&["isa", "adq"], "");
+    assert_eq!((status, err.contains("did you mean `add`?")), (2, true), "{err}");
+    let (status, _, err) = run(&["isa", "frobnicate"], "");
+    assert_eq!((status, err.contains("there is no instruction `frobnicate`")), (2, true), "{err}");
+}
+
+#[test]
+fn a_definition_of_the_command_line_comes_before_the_programs_own() {
+    let program = ".equ N, 3\nmain: start\n add r1, N\n finish\n";
+    assert_eq!(run(&["run", "-"], program).1, "r1 = 3\n");
+    assert_eq!(run(&["run", "-", "-D", "N=5"], program), (0, "r1 = 5\n".into(), String::new()));
+    assert_eq!(run(&["run", "-", "-DN=2*K", "-D", "K = 4"], program).1, "r1 = 8\n");
+    let bare = "main: start\n add r1, N\n finish\n";
+    assert_eq!(run(&["run", "-", "--define", "N=0x10"], bare).1, "r1 = 16\n");
+    for command in ["check", "disasm", "invert", "level", "energy"] {
+        let (code, _, err) = run(&[command, "-", "-D", "N=1"], bare);
+        assert_eq!(code, 0, "{command}: {err}");
+    }
+    // Sizes may depend on it.
+    let sized = ".data\n.export a\na: .space N\n.text\nmain: start\n finish\n";
+    assert_eq!(run(&["run", "-", "-D", "N=2"], sized).1, "a = [0, 0]\n");
+    let (code, _, err) = run(&["run", "-", "-D", "N=5"], "N: start\n finish\n");
+    assert!(
+        code == 1 && err.contains("error[P0009]: the name `N` is defined twice") && err.contains("--define:1"),
+        "{err}"
+    );
+    let (code, _, err) = run(&["run", "-", "-D", "M=5"], program);
+    assert!(code == 0 && err.contains("warning[P0202]: the program has no use for `M`"), "{err}");
+    assert!(err.contains("did you mean `N`?"), "{err}");
+    let (code, _, err) = run(&["run", "-", "-D", "N=a b"], program);
+    assert!(code == 1 && err.contains("--define:1"), "{err}");
+    let (code, _, err) = run(&["run", "-", "-D", "N"], program);
+    assert!(code == 2 && err.contains("`N=VALUE`"), "{err}");
+    let (code, _, err) = run(&["run", "examples/fib.ja", "-D", "N=1"], "");
+    assert!(code == 2 && err.contains("--define is for programs in assembly"), "{err}");
+}
+
+#[test]
+fn several_files_are_checked_priced_and_measured() {
+    let folder = folder("several");
+    let bad = folder.join("bad.rasm").to_str().expect("UTF-8").to_string();
+    std::fs::write(&bad, "main: start\n add r1, r1\n finish\n").expect("written");
+    let good = ["examples/fib.rasm", "examples/fib.ja"];
+    let (code, out, err) = run(&["check", good[0], good[1]], "");
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, "examples/fib.rasm: no problems found\nexamples/fib.ja: no problems found\n");
+    let (code, out, err) = run(&["check", good[0], &bad, good[1]], "");
+    assert_eq!((code, err.contains("error[P0032]")), (1, true), "{err}");
+    assert!(out.contains(&format!("{bad}: ")) && out.ends_with("examples/fib.ja: no problems found\n"), "{out}");
+    let (code, value) = json(&["check", good[0], &bad, "no-such-file.rasm", "--json"], "");
+    assert_eq!((code, &value["ok"]), (2, &false.into()));
+    let files = value["files"].as_array().expect("a list");
+    let told: Vec<(&Value, &Value)> = files.iter().map(|f| (&f["file"], &f["ok"])).collect();
+    assert_eq!(told[0], (&good[0].into(), &true.into()));
+    assert_eq!((told[1].1, &files[1]["diagnostics"][0]["code"]), (&false.into(), &"P0032".into()));
+    assert!(
+        told[2].1 == &Value::Bool(false)
+            && files[2]["outcome"]["message"].as_str().is_some_and(|m| m.contains("no-such-file"))
+    );
+    for command in ["energy", "level"] {
+        let (code, out, err) = run(&[command, good[0], "examples/sort.rasm"], "");
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            out.starts_with("==> examples/fib.rasm <==\n") && out.contains("\n\n==> examples/sort.rasm <==\n"),
+            "{out}"
+        );
+        let (code, value) = json(&[command, good[0], "no-such-file.rasm", "--json"], "");
+        assert_eq!((code, &value["files"][0]["ok"], &value["files"][1]["ok"]), (2, &true.into(), &false.into()));
+        let (_, alone) = json(&[command, good[0], "--json"], "");
+        let mut first = value["files"][0].clone();
+        for key in ["file", "ok"] {
+            first.as_object_mut().expect("an object").remove(key);
+        }
+        let mut alone = alone;
+        for key in ["file", "ok", "schema"] {
+            alone.as_object_mut().expect("an object").remove(key);
+        }
+        assert_eq!(first, alone, "{command}");
+    }
+    let (code, _, err) = run(&["energy", good[0], good[1], "--csv"], "");
+    assert_eq!((code, err.contains("--csv is of one program")), (2, true), "{err}");
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
+fn an_inverse_keeps_names_and_says_what_it_is_the_inverse_of() {
+    let program = "        .data
+msg:    .word   1, 2, 3
+tail:   .word   4
+        .text
+        .proc-doc \"r1 += all of msg\"
+        proc    sum
+        add     r1, [msg+r5]
+        add     r1, [msg+1+r5]
+        add     r1, [tail-1+r5+r6]
+        add     r1, [r5+3]
+        add     r1, [msg]
+        ret     sum
+main:   start
+        call    sum
+        finish
+";
+    let (code, once, err) = run(&["invert", "-"], program);
+    assert_eq!(code, 0, "{err}");
+    for operand in ["[msg+r5]", "[msg+1+r5]", "[tail-1+r5+r6]", "[r5+3]", "[msg]"] {
+        assert!(once.contains(&format!("sub     r1, {operand}\n")), "{operand}\n{once}");
+    }
+    assert!(once.contains(".proc-doc \"Inverse of: r1 += all of msg\""), "{once}");
+    let (_, twice, _) = run(&["invert", "-"], &once);
+    assert!(twice.contains(".proc-doc \"r1 += all of msg\""), "{twice}");
+    let (_, thrice, _) = run(&["invert", "-"], &twice);
+    assert_eq!(thrice, once);
+    let (_, same, _) = run(&["invert", "-"], &thrice);
+    assert_eq!(same, twice, "inverted twice, the text is the same");
+}
