@@ -15,7 +15,7 @@ use crate::{Status, answer};
 /// Its code.
 pub(crate) const CODE: &str = INTERRUPTED;
 
-/// How long code for a whole run may go on: it looks at nothing before its end.
+/// How long what looks at nothing before its end may go on.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// How long to wait between looks whether it has come to its end.
@@ -53,8 +53,28 @@ impl Drop for Heed {
     }
 }
 
-/// Whether runs are heeding Ctrl-C: they had better look now and then.
-pub(crate) fn is_heeded() -> bool {
+/// How many runs there are that look at nothing before their end.
+static BLIND: AtomicUsize = AtomicUsize::new(0);
+
+/// While there is one, a run looks at nothing before its end.
+pub(crate) struct Blind(());
+
+impl Blind {
+    /// Begins such a run.
+    pub(crate) fn begin() -> Blind {
+        BLIND.fetch_add(1, Ordering::Relaxed);
+        Blind(())
+    }
+}
+
+impl Drop for Blind {
+    fn drop(&mut self) {
+        BLIND.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether runs are heeding Ctrl-C.
+fn is_heeded() -> bool {
     HEEDED.load(Ordering::Relaxed) > 0
 }
 
@@ -80,13 +100,14 @@ fn pressed(reporter: &Reporter) {
     }
 }
 
-/// Ends the program where code for a whole run does not end soon.
+/// Ends the program where what looks at nothing does not end soon.
 fn outlast(reporter: &Reporter) {
     let mut since = None;
     loop {
-        if native::is_under_way() {
+        let whole = native::is_under_way();
+        if whole || BLIND.load(Ordering::Relaxed) > 0 {
             if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                unseen(reporter);
+                unseen(reporter, whole);
                 leave();
             }
         } else {
@@ -96,16 +117,25 @@ fn outlast(reporter: &Reporter) {
     }
 }
 
-/// Tells that nothing can be told.
-fn unseen(reporter: &Reporter) {
-    let why = "it is one piece of C, of whose state nothing is known before its end";
+/// Tells that nothing can be told, of code for a whole run or of one whose steps are not counted.
+fn unseen(reporter: &Reporter, whole: bool) {
+    let (why, help) = if whole {
+        (
+            "it is one piece of C, of whose state nothing is known before its end",
+            "with `--engine jit` or `--stats` the program runs in parts, and stops with its state",
+        )
+    } else {
+        (
+            "its steps are counted on a terminal only, and it looks at nothing before its end",
+            "with `--max-steps N` the program runs in parts, and stops with its state",
+        )
+    };
     if answer::is_json(reporter) {
         let outcome = json!({ "kind": "interrupted", "code": CODE, "message": why });
         // Who would hear of an error here?
         let _ = answer::answer(reporter, false, outcome, Map::new());
         return;
     }
-    let d = Diagnostic::error(CODE, format!("the run was interrupted; {why}"))
-        .help("with `--engine jit` or `--stats` the program runs in parts, and stops with its state");
+    let d = Diagnostic::error(CODE, format!("the run was interrupted; {why}")).help(help);
     reporter.diagnostic(&d, &Sources::default());
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -31,14 +31,26 @@ use serde_json::Value;
 use crate::Status;
 use crate::cli::{Conditions, Engine, Source, Switch, TrapOn};
 use crate::cmd::{self, report};
-use crate::interrupt;
+use crate::interrupt::{self, Blind};
 use crate::report::{Reporter, print};
 
 /// How many events `--json` collects; later ones are left out.
 pub(crate) const EVENTS: usize = 1_000_000;
 
 /// Instructions between looks at the clock.
-pub(crate) const CHUNK: u64 = 20_000_000;
+const CHUNK: u64 = 20_000_000;
+
+/// Whether somebody looks on.
+fn on_terminal() -> bool {
+    static LOOKS: OnceLock<bool> = OnceLock::new();
+    *LOOKS.get_or_init(|| std::io::stderr().is_terminal())
+}
+
+/// How many instructions to run before looking at the limit of steps, at Ctrl-C, and at how far the run is. Counting them costs time, so where there is no
+/// limit, and no terminal to show anything on, all of them: Ctrl-C ends the program then, and not the run.
+pub(crate) fn chunk(left: Option<u64>) -> Option<u64> {
+    (left.is_some() || on_terminal()).then(|| left.unwrap_or(CHUNK).min(CHUNK))
+}
 
 /// Makes a program ready to run; `backward` if it is to run backward at all. What is wrong with it is reported here; then the result is the
 /// status to end with.
@@ -306,13 +318,12 @@ impl Session {
         if self.whole && self.left.is_none() && machine.run_as_whole() {
             return Ok(Outcome::Finished);
         }
-        let terminal = std::io::stderr().is_terminal();
         let outcome = loop {
-            // Where nobody looks on the way nothing is to be counted there.
-            let looks = self.left.is_some() || terminal || interrupt::is_heeded();
-            let chunk = looks.then(|| self.left.unwrap_or(CHUNK).min(CHUNK));
             let before = machine.executed();
-            let outcome = machine.run(chunk);
+            let part = chunk(self.left);
+            let blind = part.is_none().then(Blind::begin);
+            let outcome = machine.run(part);
+            drop(blind);
             if let Outcome::NoCode(message) = outcome {
                 anyhow::bail!("the engine `{}` could not make code: {message}", machine.engine().name());
             }
@@ -322,7 +333,7 @@ impl Session {
             if outcome != Outcome::Limit || self.left == Some(0) || interrupt::came() {
                 break outcome;
             }
-            if terminal && self.started.elapsed() > Duration::from_secs(1) {
+            if on_terminal() && self.started.elapsed() > Duration::from_secs(1) {
                 let text = self.progress(machine.executed());
                 let bar = self.bar.get_or_insert_with(indicatif::ProgressBar::new_spinner);
                 bar.set_message(text);

@@ -33,8 +33,15 @@ fn press(child: &Child) {
     assert!(status.expect("kill runs").success());
 }
 
+/// A limit that no run comes to: steps are counted then, as they are on a terminal.
+const COUNTED: [&str; 2] = ["--max-steps", "1000000000000000"];
+
 /// Exit status, standard output and standard error of a program that is interrupted half a second after it has begun.
 fn interrupted(args: &[&str], input: &str) -> (Option<i32>, String, String) {
+    ended(&[args, &COUNTED].concat(), input)
+}
+
+fn ended(args: &[&str], input: &str) -> (Option<i32>, String, String) {
     let (mut child, mut err) = begun(args, input);
     std::thread::sleep(std::time::Duration::from_millis(500));
     press(&child);
@@ -70,6 +77,20 @@ fn ctrl_c_ends_a_run_with_its_state() {
     let back = ".data\n.export x\nx: .word 7\n.text\nmain: start\ntop: from.ne r1, r0, end\n inc r1\nend: jmp.ne r1, r5, top\n finish\n";
     let (code, out, err) = interrupted(&["run", "-", "--reverse", "--set", "r1=-1", "--set", "r5=-1"], back);
     assert_eq!((code, out.contains("on the way backward, with:\nx = 7\n")), (Some(130), true), "{out}{err}");
+}
+
+/// Where nobody looks on, a run looks at nothing, either.
+#[test]
+fn ctrl_c_ends_the_program_where_steps_are_not_counted() {
+    for engine in ["interp", "jit"] {
+        let (code, out, err) = ended(&["run", "-", "--engine", engine], ENDLESS);
+        assert_eq!((code, out.as_str()), (Some(130), ""), "{err}");
+        assert!(
+            err.contains("error[P0146]: the run was interrupted; its steps are counted on a terminal only"),
+            "{err}"
+        );
+        assert!(err.contains("with `--max-steps N` the program runs in parts"), "{err}");
+    }
 }
 
 #[test]
@@ -140,7 +161,7 @@ fn a_second_ctrl_c_ends_the_program_at_once() {
     let file = folder.join("p.ja");
     std::fs::write(&file, janus).expect("written");
     // Between the first and the second, the run is made once more for its variables.
-    let (mut child, mut err) = begun(&["run", file.to_str().expect("UTF-8")], "");
+    let (mut child, mut err) = begun(&["run", file.to_str().expect("UTF-8"), COUNTED[0], COUNTED[1]], "");
     std::thread::sleep(std::time::Duration::from_millis(300));
     press(&child);
     std::thread::sleep(std::time::Duration::from_millis(300));

@@ -20,9 +20,9 @@ use pendula::visible::visible_line;
 use pendula::vm::{Machine, Outcome, Ran};
 
 use crate::columns::{left, length, shortened};
-use crate::interrupt;
+use crate::interrupt::{self, Blind};
 use crate::report::print_exact;
-use crate::session::CHUNK;
+use crate::session::chunk;
 use crate::{Status, answer};
 
 /// What all items together have run.
@@ -59,7 +59,10 @@ impl Steps {
         }
         let outcome = loop {
             let before = machine.executed();
-            let outcome = machine.run(Some(self.left.unwrap_or(CHUNK).min(CHUNK)));
+            let part = chunk(self.left);
+            let blind = part.is_none().then(Blind::begin);
+            let outcome = machine.run(part);
+            drop(blind);
             if let Some(left) = &mut self.left {
                 *left = left.saturating_sub(machine.executed() - before);
             }
