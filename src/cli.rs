@@ -4,11 +4,13 @@ mod bench;
 mod conditions;
 mod energy;
 mod examples;
+mod numbers;
 mod source;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::memory::parse_size;
+use numbers::{cells, count, size};
 
 pub(crate) use bench::{Bench, BenchChild};
 pub(crate) use conditions::{Conditions, Engine, Switch, TrapOn};
@@ -483,24 +485,4 @@ pub(crate) struct Man {
     /// Write the pages of all subcommands into a folder instead of printing the main one.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) dir: Option<String>,
-}
-
-/// A number of instructions or words: decimal, with `_`, or like `1e6`.
-fn count(text: &str) -> Result<u64, String> {
-    let plain = text.replace('_', "");
-    if let Ok(n) = plain.parse() {
-        return Ok(n);
-    }
-    let (digits, exponent) = plain.split_once(['e', 'E']).ok_or("not a whole number")?;
-    let (digits, exponent): (u64, u32) =
-        (digits.parse().map_err(|_| "not a whole number")?, exponent.parse().map_err(|_| "not a whole number")?);
-    10u64.checked_pow(exponent).and_then(|p| p.checked_mul(digits)).ok_or_else(|| "too large".to_string())
-}
-
-fn size(text: &str) -> Result<usize, String> {
-    usize::try_from(count(text)?).map_err(|_| "too large".to_string())
-}
-
-fn cells(text: &str) -> Result<u32, String> {
-    u32::try_from(count(text)?).map_err(|_| "too large".to_string())
 }

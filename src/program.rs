@@ -334,7 +334,9 @@ impl Program {
     /// A machine at its start.
     fn begun<'p>(&self, built: &'p Built, arguments: &[Argument]) -> Result<Begun<'p>, Error> {
         let module = built.program.module();
-        let machine = Machine::new(&built.program, &self.config);
+        // Where a limit ends the run, it is told by what was counted.
+        let config = Config { count: self.config.count || self.max_steps.is_some(), ..self.config };
+        let machine = Machine::new(&built.program, &config);
         let mut machine = machine.map_err(|e| Error::failed(ErrorKind::Machine, e))?;
         if let Some(nil) = &built.nil {
             for (n, argument) in arguments.iter().enumerate() {
@@ -405,12 +407,9 @@ impl Program {
     /// Why a run stopped.
     fn stopped(&self, built: &Built, begun: &Begun<'_>, outcome: &Outcome, ways: &[Direction]) -> Error {
         let machine = &begun.machine;
-        let told = match (outcome, &built.nil) {
-            (Outcome::Trap(trap), Some(nil)) => {
-                stopped::in_source(trap, machine, nil, &built.sources, begun.data.clone(), ways, stopped::AGAIN)
-            }
-            _ => None,
-        };
+        let told = built.nil.as_ref().and_then(|nil| {
+            stopped::in_source(outcome, machine, nil, &built.sources, begun.data.clone(), ways, stopped::AGAIN)
+        });
         let reporter = Reporter::collecting();
         let Some(stopped) = Stopped::of(outcome, machine) else { return Error::argument("the run came to its end") };
         stopped.report(machine.program().module(), &built.sources, &reporter, (self.max_steps, told.as_ref()));

@@ -1,9 +1,11 @@
 //! How a run stopped before its end, as it is told.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use pendula_asm::diagnostic::{Diagnostic, Sources};
-use pendula_compiler::ir::eval;
+use pendula_compiler::ir::effects::walk;
+use pendula_compiler::ir::{self, eval};
 use pendula_compiler::replay::replay;
 use pendula_isa::Fault;
 use pendula_isa::counts::Direction;
@@ -14,7 +16,7 @@ use pendula_vm::{Carriage, Machine, Outcome, Trap};
 use crate::grad::GradError;
 use crate::load::Nil;
 use crate::report::Reporter;
-use crate::stop::{Language, Told, tell};
+use crate::stop::{Language, Reached, Told, tell};
 use crate::told::{is_compiled, told};
 use crate::trapped::{self, line_of};
 
@@ -22,7 +24,7 @@ use crate::trapped::{self, line_of};
 pub const AGAIN: Duration = Duration::from_secs(5);
 
 /// How many statements of it.
-pub const STATEMENTS: u64 = 200_000_000;
+const STATEMENTS: u64 = 200_000_000;
 
 /// The code of a run that Ctrl-C ended.
 pub const INTERRUPTED: &str = "P0146";
@@ -30,10 +32,10 @@ pub const INTERRUPTED: &str = "P0146";
 /// Words of memory that such a run has beyond the data.
 pub const ROOM: usize = 1 << 22;
 
-/// Why a program in Nil or Janus stopped, in its own terms: from this data it is run once more in these directions, as it was before it became
-/// instructions. `None` if that tells nothing, or would take longer than this `time`.
+/// Why or where a program in Nil or Janus stopped, in its own terms: from this data it is run once more in these directions, as it was before it became
+/// instructions. `None` if that tells nothing, or would take longer than this `time`. What came to a limit must have been counted.
 pub fn in_source(
-    trap: &Trap,
+    outcome: &Outcome,
     machine: &Machine<'_>,
     nil: &Nil,
     sources: &Sources,
@@ -42,15 +44,56 @@ pub fn in_source(
     time: Duration,
 ) -> Option<Told> {
     let source = nil.source.as_ref()?;
+    let visit = match outcome {
+        Outcome::Trap(_) => None,
+        Outcome::Limit => Some(reached(machine, source, ways.len() > 1)?),
+        Outcome::Finished | Outcome::NoCode(_) => return None,
+    };
     let memory = machine.memory().len().min(data.len() + ROOM);
     let until = Some(Instant::now() + time);
-    let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee, visit: None };
+    let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee, visit };
     let stop = replay(source, &nil.arguments, &evaluated(ways), data, &config)?;
-    if matches!(stop.error, eval::EvalError::Depth { .. }) && trap.fault != Fault::Memory {
+    let deep = matches!(outcome, Outcome::Trap(trap) if trap.fault == Fault::Memory);
+    if matches!(stop.error, eval::EvalError::Depth { .. }) && !deep {
         // The machine stopped elsewhere, deeper down.
         return None;
     }
-    Some(tell(&stop, source, sources, language(nil)))
+    let mut told = tell(&stop, source, sources, language(nil));
+    told.reached = visit.map(|visit| Reached {
+        file: sources.name(visit.loc.file).to_string(),
+        line: visit.loc.line,
+        before: visit.count.saturating_sub(1 + stop.left),
+        of: (stop.left > 0).then_some(visit.count - 1),
+    });
+    Some(told)
+}
+
+/// Where in its source a program has come to that may be about to run any instruction: the statement of that instruction, or of the next that was made of one,
+/// and how often it has been run.
+///
+/// Improved code may run a statement oftener or less often than the source does, or in several copies. So the moment is told by the
+/// statement and the number, both of which are those of the source. Where the run has `turned`, the number is of the run back.
+fn reached(machine: &Machine<'_>, source: &ir::Program, turned: bool) -> Option<eval::Visit> {
+    let module = machine.program().module();
+    let mut statements = HashSet::new();
+    for function in &source.functions {
+        walk(&function.body, &mut |s| {
+            statements.insert(s.loc);
+        });
+    }
+    let from = machine.pc()? as usize;
+    let back = machine.direction() == Direction::Backward;
+    let ahead: Box<dyn Iterator<Item = usize>> =
+        if back { Box::new((0..=from).rev()) } else { Box::new(from..module.code.len()) };
+    let loc = |at: usize| {
+        let loc = module.loc(at)?.1;
+        Some(ir::Loc { file: loc.file, column: loc.column, line: loc.line })
+    };
+    let (at, loc) = ahead.filter_map(|at| Some((at, loc(at)?))).find(|(_, loc)| statements.contains(loc))?;
+    let counts = machine.counts();
+    let modes = counts.modes.iter().filter(|m| !turned || m.mode.direction == Direction::Backward);
+    let times = modes.map(|mode| counts.per_instruction(mode, module.code.len())[at]).sum::<u64>();
+    Some(eval::Visit { loc, count: times + 1 })
 }
 
 /// Directions of a run as the evaluator has them.

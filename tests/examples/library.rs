@@ -168,6 +168,14 @@ fn errors_are_told_as_the_command_line_tells_them() {
     assert!(run.get::<f64>("z").expect_err("no result").to_string().contains("no result `z`"));
     let limit = load("examples/wave.rasm").max_steps(1000).run(()).expect_err("too long");
     refused(limit, ErrorKind::Limit, Some("P0130"), &[]);
+    // Of a compiled program with the variables that it has there, counted or not.
+    let call = ["run", "examples/power.nil", "--args", "0.0,1.02,1000", "--max-steps", "500"];
+    for count in [true, false] {
+        let config = pendula::vm::Config { count, ..Default::default() };
+        let limit = load("examples/power.nil").machine(config).max_steps(500).run((0.0, 1.02, 1000)).expect_err("long");
+        assert!(limit.to_string().contains("in `mypower`: out! = 0.0, x = 1.02, n = 1000, ly = "), "{limit}");
+        refused(limit, ErrorKind::Limit, Some("P0130"), &call);
+    }
     let value = Value::from([1.0]);
     let wanted = f64::try_from(&value).expect_err("an array").to_string();
     assert_eq!(wanted, "error: a number is wanted, and this is an array: [1.0]");

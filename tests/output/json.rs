@@ -316,11 +316,11 @@ fn results_of_a_single_run_are_saved() {
     // What is saved is an argument again, and several results are a row under their names.
     let again = format!("[0.0,0.0],@{},[0.5,-0.5],@{}", path("W.csv"), path("y.csv"));
     let (code, out, err) = pendula(folder.path(), &["run", &program, "--args", &again, "-o", "-"]);
-    let wanted = "y![0],y![1],W[0],W[1],W[2],W[3],b[0],b[1],x[0],x[1]\n-3.0,-8.0,1.0,3.0,2.0,4.0,0.5,-0.5,-0.5,-1.5\n";
+    let wanted = "y![1],y![2],\"W[1,1]\",\"W[2,1]\",\"W[1,2]\",\"W[2,2]\",b[1],b[2],x[1],x[2]\n-3.0,-8.0,1.0,3.0,2.0,4.0,0.5,-0.5,-0.5,-1.5\n";
     assert_eq!((code, out.as_str(), err.as_str()), (0, wanted, ""));
-    let grad = ["grad", &program, "--args", args, "--loss", "y![0]", "--save", "W=d.npy", "--save", "d/dx=x.csv"];
+    let grad = ["grad", &program, "--args", args, "--loss", "y![1]", "--save", "W=d.npy", "--save", "d/dx=x.csv"];
     let (code, out, err) = pendula(folder.path(), &grad);
-    assert_eq!((code, out.as_str(), err.as_str()), (0, "y![0] = -0.5\n∂/∂b  = [1.0, 0.0]\n", ""));
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "y![1] = -0.5\n∂/∂b  = [1.0, 0.0]\n", ""));
     assert_eq!(npy("d.npy"), (vec![2, 2], vec![1.0, -1.0, 0.0, 0.0]));
     assert_eq!(fs::read_to_string(folder.path().join("x.csv")).expect("the file"), "1.0\n2.0\n");
     // A run that stops leaves files as they were, and says what its state was.
