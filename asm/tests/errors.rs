@@ -316,7 +316,8 @@ fn profiles() {
     fails(" .profile vieri\n", &[("P0023", "vieri")]);
     fails(" start\n .profile pisa\n finish\n", &[("P0023", "pisa")]);
     fails("x: start\n .start x\n finish\n", &[("P0023", ".start")]);
-    fails(" .profile pisa\n .data\n .word 5\n", &[("P0011", ".word")]);
+    fails(" .profile pisa\n .data\n .word 5\n .text\n start\n finish\n", &[("P0011", ".word")]);
+    fails(" .profile pisa\n", &[("P0082", ".profile")]);
     fails(" bra x\n", &[("P0008", "x")]);
 }
 

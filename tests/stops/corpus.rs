@@ -19,7 +19,7 @@ fn all(program: &str, extension: &str, options: &[&str], cases: &[Broken]) {
     for Broken { name, instead: [right, wrong], title, place, says } in cases {
         assert_eq!(program.matches(right).count(), 1, "{name}: {right} stands there once");
         let name = format!("{name}.{extension}");
-        check(&name, &program.replace(right, wrong), &options[..], title, place, says);
+        check(&name, &program.replace(right, wrong), options, title, place, says);
     }
 }
 
