@@ -8,7 +8,7 @@ use crate::lower::{self, Argument};
 /// comes before or after the entry's own call is left out.
 ///
 /// `None`: the run does not stop, or not within the limits of steps and time. One whose calls are nested deeper than the evaluator takes
-/// stops with [`EvalError::Depth`](eval::EvalError::Depth), which says nothing of how a machine would go on.
+/// stops with [`EvalError::Depth`], which says nothing of how a machine would go on.
 pub fn replay(
     program: &Program,
     arguments: &[Argument],
