@@ -240,7 +240,9 @@ pub fn find(module: &Module, name: &str) -> Result<Place, ValueError> {
     if pisa::is_pisa(module) {
         return pisa::find(module, name, base, index);
     }
+    // Where code that is compiled from Nil holds what, is its own affair.
     if index.is_none()
+        && module.variables.is_empty()
         && let Some(reg) = Reg::parse(base)
     {
         return Ok(Place::new(name, forced.unwrap_or(Ty::Int), Location::Register(reg)));
@@ -289,9 +291,27 @@ pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) ->
     {
         return Err(ValueError::TooMany { name: place.name.clone(), len: most, path: path.to_string() });
     }
-    let words = words_of(place, &numbers, machine.program().module().flags.format)?;
+    let mut words = words_of(place, &numbers, machine.program().module().flags.format)?;
+    if let (Some(source), true) = (&place.source, value.starts_with('@')) {
+        words = by_column(&source.dims, words);
+    }
     put(machine, place, &words);
     Ok(())
+}
+
+/// The words of an array of Nil, whose elements lie column by column, from those that a file has row by row.
+fn by_column(dims: &[u64], rows: Vec<u64>) -> Vec<u64> {
+    let lens: Vec<usize> = dims.iter().map(|n| usize::try_from(*n).unwrap_or(0)).collect();
+    let order = arrays::row_by_row(&lens);
+    let per = rows.len().checked_div(order.len()).unwrap_or(0);
+    if lens.len() < 2 || per * order.len() != rows.len() {
+        return rows;
+    }
+    let mut out = vec![0; rows.len()];
+    for (n, at) in order.into_iter().enumerate() {
+        out[at * per..(at + 1) * per].copy_from_slice(&rows[n * per..(n + 1) * per]);
+    }
+    out
 }
 
 /// Numbers as the words of a place; of a stack of Janus, what is on it, the top first.

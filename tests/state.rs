@@ -288,6 +288,30 @@ fn elements_of_nil_are_named_as_in_nil() {
     }
 }
 
+#[test]
+fn matrices_of_nil_come_back_from_files_row_by_row() {
+    let text = "@i function f(A::Matrix{Float64}, z::Matrix{Complex{Float64}})\n    A[1,1] += 0.0\nend\n";
+    let program = file("matrix.nil", text);
+    let saved = file("matrix.csv", "");
+    let complex = file("complex.npy", "");
+    let args = "[1.0 2.0 3.0; 4.0 5.0 6.0],[(1,2) (3,4); (5,6) (7,8)]";
+    let (code, _, err) =
+        run(&["run", &program, "--args", args, "--save", &format!("A={saved}"), "--save", &format!("z={complex}")]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (a, z) = (format!("A=@{saved}"), format!("z=@{complex}"));
+    let shown = ["--set", &a, "--set", &z, "--show", "A[1,2],A[2,1],A[2,3],z[1,2].re,z[2,1].im"];
+    let zeros = "zeros(2,3),[(0,0) (0,0); (0,0) (0,0)]";
+    let (code, out, err) = run(&[&["run", &program, "--args", zeros][..], &shown].concat());
+    let wanted = "A[1,2] = 2.0\nA[2,1] = 4.0\nA[2,3] = 6.0\nz[1,2].re = 3.0\nz[2,1].im = 6.0\n";
+    let squeezed = |text: &str| {
+        text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect::<String>()
+    };
+    assert_eq!((code, squeezed(&out).as_str()), (0, wanted), "{err}");
+    // Registers are no part of the program.
+    refused(&program, &["--args", zeros, "--set", "r1=1"], "there is no variable `r1`; the variables are A, z");
+    refused(&program, &["--args", zeros, "--show", "r1"], "there is no variable `r1`");
+}
+
 /// The command line that a report gives to be copied, as a shell takes it.
 fn copied(err: &str) -> Vec<String> {
     let line = err.lines().find_map(|line| line.trim().strip_prefix("pendula ")).unwrap_or_else(|| panic!("{err}"));
