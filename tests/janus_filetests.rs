@@ -2,6 +2,7 @@
 //!
 //! - `//! P0515 text @ source`: a diagnostic or trap with this code whose message contains the text, at this line. Its caret must
 //!   stand under exactly this source, where one is given; of several lines, the first one counts.
+//! - `//? text`, at the end of such a line: the help says this.
 //! - `//= a[2] = {1, 2}`: after the run, this variable has this value, as `pendula run` prints it.
 //! - `//set: x=3`, `//int: 32`, `//stack: 10`: what the program is given, as by the command line.
 //! - `//shown: text`: a line that is shown, in order; nothing unless said.
@@ -37,7 +38,7 @@ use pendula::{store, values};
 use pendula_native::cc::Rounding;
 
 use common::{Problem, compare};
-use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, levels, told_by_run, trap, verdict};
+use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, helps, levels, told_by_run, trap, verdict};
 
 /// Codes that no file can show, and why not.
 const EXEMPT: &[(&str, &str)] = &[("P0522", "needs a procedure of more than 1000 instances, or of 2^22 operations")];
@@ -49,6 +50,8 @@ const TRAPS: &[&str] = &["P0101", "P0102", "P0103", "P0109", "P0113"];
 #[derive(Default)]
 struct Expected {
     problems: Vec<Problem>,
+    /// What the help of a line's problem says.
+    helps: Vec<(usize, String)>,
     values: Vec<(String, String)>,
     set: Vec<String>,
     shown: String,
@@ -61,6 +64,9 @@ impl Expected {
         let mut e = Expected::default();
         for (n, line) in text.lines().enumerate() {
             let n = n + 1;
+            // A help may speak of comments.
+            let (line, help) = line.split_once("//? ").map_or((line, None), |(line, help)| (line, Some(help)));
+            e.helps.extend(help.map(|help| (n, help.trim().to_string())));
             for part in line.split("//").skip(1) {
                 if let Some(problem) = part.strip_prefix("! ") {
                     e.problems.push(Problem::of(n, problem));
@@ -303,6 +309,7 @@ fn error_file(path: &Path) -> Result<(), String> {
     let Compiled { text, expected, loaded } = compile(path, 2)?;
     let mut complaints = String::new();
     let found = diagnostics(&text, &loaded, &mut complaints);
+    helps(&text, &loaded.diagnostics, &expected.helps, &mut complaints);
     compare(&expected.problems, found, &mut complaints);
     verdict(&expected.problems, complaints)
 }

@@ -25,7 +25,6 @@ use std::sync::{Arc, Mutex};
 
 use pendula::arguments;
 use pendula::asm::assemble;
-use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::compile::Options;
 use pendula::compiler::ir::eval::Shown;
 use pendula::compiler::nil::codes;
@@ -40,7 +39,7 @@ use pendula::values;
 use pendula::vm::{Config, Event, Machine, Outcome, Program};
 
 use common::{Problem, compare};
-use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, levels, line_of, told_by_run, trap, verdict};
+use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, helps, levels, told_by_run, trap, verdict};
 
 /// Codes that no file can show, and why not.
 const EXEMPT: &[(&str, &str)] =
@@ -322,14 +321,7 @@ fn error_file(path: &Path) -> Result<(), String> {
     let Compiled { text, expected, loaded } = compile(path, 2)?;
     let mut complaints = String::new();
     let found = diagnostics(&text, &loaded, &mut complaints);
-    for (line, help) in &expected.helps {
-        let here = |d: &&Diagnostic| d.primary.as_ref().map_or(1, |l| line_of(&text, l.place.span.start)) == *line;
-        let said = loaded.diagnostics.iter().filter(here).filter_map(|d| d.help.as_ref());
-        if !said.clone().any(|said| said.contains(help)) {
-            let said: Vec<&String> = said.collect();
-            let _ = writeln!(complaints, "the help at line {line} does not say `{help}`, but {said:?}");
-        }
-    }
+    helps(&text, &loaded.diagnostics, &expected.helps, &mut complaints);
     compare(&expected.problems, found, &mut complaints);
     verdict(&expected.problems, complaints)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pendula::asm::diagnostic::Severity;
+use pendula::asm::diagnostic::{Diagnostic, Severity};
 use pendula::compiler::ir::eval::{self, Evaluation};
 use pendula::compiler::lower::{Argument, ArgumentKind};
 use pendula::isa::Module;
@@ -20,7 +20,7 @@ use crate::common::Problem;
 /// Instructions, and statements of the evaluator, that a run may take.
 pub(crate) const STEPS: u64 = 20_000_000;
 
-pub(crate) fn line_of(text: &str, offset: usize) -> usize {
+fn line_of(text: &str, offset: usize) -> usize {
     1 + text[..offset.min(text.len())].matches('\n').count()
 }
 
@@ -212,5 +212,17 @@ pub(crate) fn every_code_has_a_file<'c>(
     assert!(missing.is_empty(), "no file expects {}", missing.join(", "));
     for (code, why) in exempt {
         assert!(!seen.contains(*code), "{code} has a file, although it {why}");
+    }
+}
+
+/// Whether the help of diagnostics says what it should, by line.
+pub(crate) fn helps(text: &str, diagnostics: &[Diagnostic], expected: &[(usize, String)], complaints: &mut String) {
+    for (line, help) in expected {
+        let here = |d: &&Diagnostic| d.primary.as_ref().map_or(1, |l| line_of(text, l.place.span.start)) == *line;
+        let said = diagnostics.iter().filter(here).filter_map(|d| d.help.as_ref());
+        if !said.clone().any(|said| said.contains(help)) {
+            let said: Vec<&String> = said.collect();
+            let _ = writeln!(complaints, "the help at line {line} does not say `{help}`, but {said:?}");
+        }
     }
 }

@@ -140,6 +140,8 @@ impl Lexer<'_> {
                             "a variable is changed by `x += e`, `x -= e` or `x ^= e`: an assignment would forget what was there before"
                         }
                         '\'' | '_' => "a name begins with a letter",
+                        '#' => "comments are `// …` to the end of the line, and `/* … */`",
+                        '.' => "numbers are whole",
                         _ => "names, numbers, operators and comments `// …`, `/* … */` are what a program is made of",
                     };
                     self.fail(codes::CHARACTER, start..self.at, format!("`{c}` means nothing here"), help);

@@ -181,7 +181,13 @@ impl Parser<'_> {
             let help = "an assignment would forget what was there before: write `x += e`, `x -= e` or `x ^= e`";
             return self.expected("`+=`, `-=`, `^=` or `<=>`", help);
         }
-        self.expected("`+=`, `-=`, `^=` or `<=>`", STATEMENTS)
+        let help = match &self.token().tok {
+            Tok::Sign("+" | "-") => "a variable is changed by `x += 1` and `x -= 1`",
+            Tok::Sign("(") => "a procedure is called by `call f(x)`, and undone by `uncall f(x)`",
+            Tok::Sign("<") => "two variables are exchanged by `x <=> y`",
+            _ => STATEMENTS,
+        };
+        self.expected("`+=`, `-=`, `^=` or `<=>`", help)
     }
 
     fn branch(&mut self) -> Parsed<StmtKind> {
