@@ -399,7 +399,11 @@ impl Told {
         }
         let name = self.calls.first().map_or("", |call| call.name.as_str());
         if !self.variables().is_empty() {
-            let deep = if self.deeper { format!(", {} calls deep", self.calls.len() - 1) } else { String::new() };
+            let deep = if self.deeper {
+                format!(", {} calls deep and going deeper", self.calls.len() - 1)
+            } else {
+                String::new()
+            };
             out.push(format!("in `{name}`{deep}: {}", listed(self.variables())));
         }
         for [a, b] in &self.same {

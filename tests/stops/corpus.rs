@@ -82,7 +82,7 @@ fn fibonacci_in_janus() {
                 says: &[
                     "a recursion may be too deep, or have no end",
                     "in `fib`, ",
-                    " calls deep: x1 = 0, x2 = 0, n = -",
+                    " calls deep and going deeper: x1 = 0, x2 = 0, n = -",
                     "`fib` called by `main`, at fib_endless.ja:15",
                 ],
             },
@@ -353,7 +353,10 @@ fn fibonacci_in_nil() {
                 instead: ["if (n == 0,", "if (n == 9,"],
                 title: "error[P0101]: there is no room left for calls and local variables",
                 place: "7:9",
-                says: &["a recursion may be too deep, or have no end", " calls deep: x1 = 0, x2 = 0, n = -"],
+                says: &[
+                    "a recursion may be too deep, or have no end",
+                    " calls deep and going deeper: x1 = 0, x2 = 0, n = -",
+                ],
             },
         ],
     );
