@@ -46,10 +46,18 @@ fn on_terminal() -> bool {
     *LOOKS.get_or_init(|| std::io::stderr().is_terminal())
 }
 
-/// How many instructions to run before looking at the limit of steps, at Ctrl-C, and at how far the run is. Counting them costs time, so where there is no
-/// limit, and no terminal to show anything on, all of them: Ctrl-C ends the program then, and not the run.
-pub(crate) fn chunk(left: Option<u64>) -> Option<u64> {
-    (left.is_some() || on_terminal()).then(|| left.unwrap_or(CHUNK).min(CHUNK))
+/// Runs up to where somebody looks at the limit of steps, at Ctrl-C, and at how far the run is; what has run is taken off `left`. Counting steps costs time, so
+/// where there is no limit, and no terminal to show anything on, that is the end: Ctrl-C ends the program then, and not the run.
+pub(crate) fn part(machine: &mut Machine<'_>, left: &mut Option<u64>) -> Outcome {
+    let looks = left.is_some() || on_terminal();
+    let chunk = looks.then(|| left.unwrap_or(CHUNK).min(CHUNK));
+    let _blind = (!looks).then(Blind::begin);
+    let before = machine.executed();
+    let outcome = machine.run(chunk);
+    if let Some(left) = left {
+        *left = left.saturating_sub(machine.executed() - before);
+    }
+    outcome
 }
 
 /// Makes a program ready to run; `backward` if it is to run backward at all. What is wrong with it is reported here; then the result is the
@@ -319,16 +327,9 @@ impl Session {
             return Ok(Outcome::Finished);
         }
         let outcome = loop {
-            let before = machine.executed();
-            let part = chunk(self.left);
-            let blind = part.is_none().then(Blind::begin);
-            let outcome = machine.run(part);
-            drop(blind);
+            let outcome = part(machine, &mut self.left);
             if let Outcome::NoCode(message) = outcome {
                 anyhow::bail!("the engine `{}` could not make code: {message}", machine.engine().name());
-            }
-            if let Some(left) = &mut self.left {
-                *left -= (machine.executed() - before).min(*left);
             }
             if outcome != Outcome::Limit || self.left == Some(0) || interrupt::came() {
                 break outcome;

@@ -20,9 +20,9 @@ use pendula::visible::visible_line;
 use pendula::vm::{Machine, Outcome, Ran};
 
 use crate::columns::{left, length, shortened};
-use crate::interrupt::{self, Blind};
+use crate::interrupt;
 use crate::report::print_exact;
-use crate::session::chunk;
+use crate::session::part;
 use crate::{Status, answer};
 
 /// What all items together have run.
@@ -58,14 +58,7 @@ impl Steps {
             return Outcome::Finished;
         }
         let outcome = loop {
-            let before = machine.executed();
-            let part = chunk(self.left);
-            let blind = part.is_none().then(Blind::begin);
-            let outcome = machine.run(part);
-            drop(blind);
-            if let Some(left) = &mut self.left {
-                *left = left.saturating_sub(machine.executed() - before);
-            }
+            let outcome = part(machine, &mut self.left);
             if outcome != Outcome::Limit || self.left == Some(0) || interrupt::came() {
                 break outcome;
             }
