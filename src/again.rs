@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pendula::isa::counts::Direction;
 use pendula::stop::Told;
-use pendula::stopped;
+use pendula::stopped::{self, Again};
 use pendula::vm::{Machine, Outcome};
 
 use crate::cli::Conditions;
@@ -24,13 +24,13 @@ pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
 }
 
 /// Why or where a program in Nil or Janus stopped, in its own terms: it is run once more in these directions. `None` if it did not stop, is in another
-/// language, or that would take too long.
+/// language, or that would take too long. The last of these runs carries gradient words if there are `seeds`.
 pub(crate) fn in_source(
     outcome: &Outcome,
     machine: &Machine<'_>,
     loaded: &cmd::Program,
     conditions: &Conditions,
-    ways: &[Direction],
+    (ways, seeds): (&[Direction], &[(usize, u64)]),
 ) -> Option<Told> {
     let nil = loaded.nil.as_ref()?;
     if matches!(outcome, Outcome::Finished | Outcome::NoCode(_)) {
@@ -40,5 +40,5 @@ pub(crate) fn in_source(
     let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
     drop(begun);
     let time = if interrupt::came() { SOON } else { stopped::AGAIN };
-    stopped::in_source(outcome, machine, nil, &loaded.sources, data, ways, time)
+    stopped::in_source(outcome, machine, nil, &loaded.sources, Again { data, ways, seeds, time })
 }

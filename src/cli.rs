@@ -462,7 +462,7 @@ pub(crate) struct Explain {
 pub(crate) struct Isa {
     /// Show one instruction, by its mnemonic, or look for words in names and documentation.
     #[arg(value_name = "MNEMONIC")]
-    pub(crate) mnemonic: Option<String>,
+    pub(crate) mnemonic: Vec<String>,
     /// Print the whole manual as Markdown.
     #[arg(long, conflicts_with_all = ["json", "mnemonic"])]
     pub(crate) markdown: bool,

@@ -31,6 +31,47 @@ pub(crate) fn shortened(text: String, most: usize) -> String {
     head + &tail
 }
 
+/// The width of a terminal, in characters.
+pub(crate) const WIDTH: usize = 80;
+
+/// A text in lines that are not wider than a terminal, the first after one margin and the others after another.
+pub(crate) fn wrapped(text: &str, first: &str, rest: &str) -> String {
+    let mut out = String::from(first);
+    let mut width = length(first);
+    let mut begun = false;
+    // What stands at the beginning of a line keeps its blanks.
+    for word in text.split(' ') {
+        let own = length(word);
+        if begun && width + 1 + own > WIDTH {
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            out.push_str(rest);
+            width = length(rest);
+        } else if begun {
+            out.push(' ');
+            width += 1;
+        }
+        out.push_str(word);
+        width += own;
+        begun = true;
+    }
+    out.push('\n');
+    out
+}
+
+/// A text, each of whose lines is folded that is wider than a terminal; what goes on is indented by so much more.
+pub(crate) fn folded(text: &str, more: usize) -> String {
+    let line = |line: &str| {
+        if length(line) <= WIDTH {
+            return format!("{line}\n");
+        }
+        let own = line.trim_start();
+        let margin = blanks(line.len() - own.len());
+        wrapped(own, &margin, &format!("{margin}{}", blanks(more)))
+    };
+    text.lines().map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +83,9 @@ mod tests {
         assert_eq!(length(&right(&"y".repeat(66_000), 70_000)), 70_000);
         assert_eq!(shortened("1, 2, 3".into(), 7), "1, 2, 3");
         let short = shortened("1234567890".repeat(10), 40);
+        let long = format!("  {}", "word ".repeat(20).trim_end());
+        let folded = folded(&format!("one\n{long}\n"), 2);
+        assert_eq!(folded, format!("one\n  {}\n    {}\n", "word ".repeat(15).trim_end(), "word ".repeat(5).trim_end()));
         assert_eq!((short.as_str(), length(&short)), ("1234567890123456789012… (100 characters)", 40));
     }
 }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use pendula::hw_model::breakeven::undoings;
+use pendula::asm::diagnostic::plural;
+use pendula::hw_model::breakeven::{Undoing, undoings};
 use pendula::hw_model::price::{Activity, Cause, Item, Joules, Phase};
 use pendula::hw_model::report::{Priced, Program};
 use pendula::hw_model::schedule::{self, Cost};
 use pendula::hw_model::units::si;
 use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::Counts;
+use pendula::isa::module::name_in_source;
 use pendula::isa::text::{ModuleNames, display};
 use pendula::isa::types::{Acc, Ty};
 use pendula::isa::{GateClass, Inst, Kind};
@@ -244,6 +246,12 @@ fn lines(program: &Program<'_>, priced: &Priced<'_>) -> Titled {
     breakdown(priced, "by source line", key, Clone::clone, Order::Most)
 }
 
+/// A routine's name: of compiled code that of its function, since the compiler numbers routines.
+fn in_source<'u>(program: &Program<'_>, undoing: &'u Undoing) -> &'u str {
+    let compiled = program.module.is_compiled(undoing.routine as usize);
+    if compiled { name_in_source(&undoing.name) } else { &undoing.name }
+}
+
 /// What undoing each routine costs, and what erasing would.
 fn routines(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Titled {
     let found = undoings(program.module, forward(ran), &ran.leaves);
@@ -272,9 +280,9 @@ fn routines(program: &Program<'_>, priced: &Priced<'_>, ran: &Ran) -> Titled {
             note += "; what it calls by address is left out";
         }
         table.row(vec![
-            format!("  {}", undoing.name),
+            format!("  {}", in_source(program, undoing)),
             place(program, undoing.routine),
-            format!("{} times", undoing.times),
+            plural(undoing.times, "time"),
             joules(choice.uncompute),
             joules(choice.erase),
             undoing.words.to_string(),

@@ -169,8 +169,10 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     }
     let folder = folder_of(path);
     builder.tempfile_in(folder).map_err(|error| {
-        let why = std::io::Error::kind(&error);
-        io::Error::new(why, format!("no file can be made in the folder {}: {error}", folder.display()))
+        // The temporary file's name is nobody's concern.
+        let text = error.to_string();
+        let why = text.split(" at path ").next().unwrap_or(&text);
+        io::Error::new(error.kind(), format!("no file can be made in the folder {}: {why}", folder.display()))
     })
 }
 

@@ -324,7 +324,7 @@ pub fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place
 }
 
 /// The options with what is meant where nothing is named, of a program in Nil: the loss is the one parameter that is a single number and is changed,
-/// as its `!` says, if there is one; and all numbers but the loss are inputs.
+/// as its `!` says, if there is one; and all numbers are inputs but a parameter that is the loss.
 pub fn with_defaults(options: &Options, module: &Module, nil: Option<&Nil>) -> Options {
     let mut out = options.clone();
     if nil.is_none() {
@@ -339,8 +339,8 @@ pub fn with_defaults(options: &Options, module: &Module, nil: Option<&Nil>) -> O
         }
     }
     if let (Some(loss), true) = (&out.loss, out.wrt.is_empty()) {
-        let own = loss.split('[').next().unwrap_or(loss);
-        out.wrt = numbers.into_iter().map(|p| p.name).filter(|name| name != own).collect();
+        // An array of which the loss is an element has others.
+        out.wrt = numbers.into_iter().map(|p| p.name).filter(|name| name != loss).collect();
     }
     out
 }

@@ -120,7 +120,7 @@ fn asked(command: &Command) -> (&'static str, bool) {
         Command::Fmt(args) => ("fmt", args.json),
         Command::Import(args) => ("import", args.json),
         Command::Explain(args) => (if args.code.is_some() { "explain.entry" } else { "explain" }, args.json),
-        Command::Isa(args) => (if args.mnemonic.is_some() { "isa.entry" } else { "isa" }, args.json),
+        Command::Isa(args) => (if !args.mnemonic.is_empty() { "isa.entry" } else { "isa" }, args.json),
         Command::Bench(args) if args.list => ("bench.list", args.json),
         Command::Bench(args) if args.scale => ("bench.scale", args.json),
         Command::Bench(args) => ("bench", args.json),
@@ -156,7 +156,10 @@ fn told(said: &clap::Error) -> ExitCode {
     {
         return ExitCode::from(Status::Usage as u8);
     }
+    // A list that an option asks for comes as an error, too.
+    let list = text.strip_prefix("error: ").filter(|_| said.kind() == clap::error::ErrorKind::DisplayHelp);
     let written = match visible(&text) {
+        _ if list.is_some() => report::print(list.unwrap_or_default()),
         // It repeats what it was given.
         Cow::Owned(text) if said.use_stderr() => write!(std::io::stderr().lock(), "{text}"),
         Cow::Owned(_) | Cow::Borrowed(_) => said.print().and_then(|()| std::io::stdout().flush()),

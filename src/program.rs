@@ -408,7 +408,8 @@ impl Program {
     fn stopped(&self, built: &Built, begun: &Begun<'_>, outcome: &Outcome, ways: &[Direction]) -> Error {
         let machine = &begun.machine;
         let told = built.nil.as_ref().and_then(|nil| {
-            stopped::in_source(outcome, machine, nil, &built.sources, begun.data.clone(), ways, stopped::AGAIN)
+            let again = stopped::Again { data: begun.data.clone(), ways, seeds: &[], time: stopped::AGAIN };
+            stopped::in_source(outcome, machine, nil, &built.sources, again)
         });
         let reporter = Reporter::collecting();
         let Some(stopped) = Stopped::of(outcome, machine) else { return Error::argument("the run came to its end") };

@@ -125,6 +125,7 @@ impl Teller<'_> {
             EvalError::NotZero { loc, name, word, index } => {
                 self.left((*loc, name, *word, *index), variables, back, empty)
             }
+            EvalError::Visited { loc } => Told { place: self.line(*loc), ..empty },
             _ => empty,
         }
     }

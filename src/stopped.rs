@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pendula_asm::diagnostic::{Diagnostic, Sources};
+use pendula_asm::diagnostic::{Diagnostic, Sources, plural};
 use pendula_compiler::ir::effects::walk;
 use pendula_compiler::ir::{self, eval};
 use pendula_compiler::replay::replay;
@@ -32,17 +32,29 @@ pub const INTERRUPTED: &str = "P0146";
 /// Words of memory that such a run has beyond the data.
 pub const ROOM: usize = 1 << 22;
 
-/// Why or where a program in Nil or Janus stopped, in its own terms: from this data it is run once more in these directions, as it was before it became
-/// instructions. `None` if that tells nothing, or would take longer than this `time`. What came to a limit must have been counted.
+/// How a program is run once more.
+#[derive(Clone, Debug)]
+pub struct Again<'a> {
+    /// The words of its data, as they were at first.
+    pub data: Vec<u64>,
+    /// The directions, one after the other.
+    pub ways: &'a [Direction],
+    /// What the gradient words of these addresses were when the last of these runs began, if it carried any.
+    pub seeds: &'a [(usize, u64)],
+    /// How long that may take.
+    pub time: Duration,
+}
+
+/// Why or where a program in Nil or Janus stopped, in its own terms: it is run once more, as it was before it became instructions. `None` if that tells nothing,
+/// or takes too long. What came to a limit must have been counted.
 pub fn in_source(
     outcome: &Outcome,
     machine: &Machine<'_>,
     nil: &Nil,
     sources: &Sources,
-    data: Vec<u64>,
-    ways: &[Direction],
-    time: Duration,
+    again: Again<'_>,
 ) -> Option<Told> {
+    let Again { data, ways, seeds, time } = again;
     let source = nil.source.as_ref()?;
     let visit = match outcome {
         Outcome::Trap(_) => None,
@@ -52,7 +64,7 @@ pub fn in_source(
     let memory = machine.memory().len().min(data.len() + ROOM);
     let until = Some(Instant::now() + time);
     let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee, visit };
-    let stop = replay(source, &nil.arguments, &evaluated(ways), data, &config)?;
+    let stop = replay(source, &nil.arguments, &evaluated(ways), data, seeds, &config)?;
     let deep = matches!(outcome, Outcome::Trap(trap) if trap.fault == Fault::Memory);
     if matches!(stop.error, eval::EvalError::Depth { .. }) && !deep {
         // The machine stopped elsewhere, deeper down.
@@ -162,11 +174,13 @@ impl Stopped {
             Diagnostic::error(INTERRUPTED, "the run was interrupted")
         } else {
             let n = max_steps.unwrap_or_default();
-            Diagnostic::error("P0130", format!("the run did not end within {n} instructions"))
+            Diagnostic::error("P0130", format!("the run did not end within {}", plural(n, "instruction")))
                 .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`")
         };
-        if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trapped::place(module, sources, pc)?))) {
-            let comma = if self.how.is_empty() { "" } else { "," };
+        let comma = if self.how.is_empty() { "" } else { "," };
+        if let Some(place) = told.and_then(|told| told.place.clone()) {
+            d = d.at(place, format!("comes next{comma}{}", self.how));
+        } else if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trapped::place(module, sources, pc)?))) {
             let what = if is_compiled(module, pc) { "the run has come to here" } else { "the next instruction" };
             d = d.at(at, format!("{what}{comma}{}", self.how));
         }

@@ -270,6 +270,7 @@ fn many() -> Vec<(Reader, &'static str, String, Budget)> {
         (OBJECT, "code", format!(" start\n{} finish\n", " inc r1\n".repeat(2000)), few),
         (IR, "statements", "print 0 ".repeat(2000), few),
         (ARGUMENTS, "zeros", "zeros(40),zeros(1000000000000,1000000000000)".to_string(), few),
+        (ARGUMENTS, "zeros without elements", "zeros(12393906174523604990,3,0)".to_string(), few),
         (ARGUMENTS, "ranges", "[0:1:1e15]".to_string(), few),
         (ARGUMENTS, "a range", "range(0, 1, length=1_000_000_000_000)".to_string(), few),
     ]

@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::expand::Origin;
 use crate::intern::Sym;
 use crate::lexer::{Tok, Token};
+use crate::object::NAME_LIMIT;
 use crate::session::{Parsed, Reported, Session};
 
 /// A line being read.
@@ -158,6 +159,11 @@ impl<'a> Parser<'a> {
 
     /// Checks that a name may be given to something.
     fn definable(&mut self, name: Sym, span: Span, what: &str) -> Parsed<()> {
+        let len = self.s.names.text(name).len();
+        if len > NAME_LIMIT {
+            let message = format!("{what} of {len} bytes: names have {NAME_LIMIT} at most");
+            return Err(self.fail(codes::RESERVED, message, span, "choose a shorter name"));
+        }
         match self.s.names.register(name) {
             None => Ok(()),
             Some(reg) => {

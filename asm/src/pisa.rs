@@ -19,6 +19,7 @@ use pendula_isa::{Inst, Module};
 
 use crate::assemble::Assembly;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sources};
+use crate::object::NAME_LIMIT;
 use line::{Line, Word};
 use mnemonic::Mnemonic;
 
@@ -251,6 +252,7 @@ impl<'a> Reader<'a> {
             "" => Some("a label has a name before its `:`"),
             _ if name.contains(':') => Some("a label has one `:`, at its end"),
             // Such a name could not be told from another where it is shown.
+            _ if name.len() > NAME_LIMIT => Some("a label's name has 1024 bytes at most"),
             _ if name.contains(is_invisible) => Some("a label's name has no characters that are not seen"),
             _ => None,
         };

@@ -5,6 +5,7 @@ mod common;
 use common::{errors, fails, run};
 use pendula_asm::assemble::{Options, assemble};
 use pendula_asm::codes::codes;
+use pendula_asm::{object, pisa};
 use pendula_isa::budget::Budget;
 
 #[test]
@@ -209,7 +210,7 @@ fn long_lines_take_linear_time() {
             format!(" .routine a\nx: jmp {}x\n .endroutine\n{}", "x,".repeat(many), " .unroutine a\n".repeat(100)),
             "P0030",
         ),
-        (format!("{}:", "x".repeat(many)).repeat(50), "P0009"),
+        (format!("{}:", "x".repeat(many)).repeat(50), "P0010"),
     ] {
         let a = run(&line);
         assert_eq!(errors(&a)[0].0, code);
@@ -302,6 +303,21 @@ fn regions() {
     fails(" start\n finish\n start\n finish\n", &[("P0057", "start")]);
     fails("l: inc r1\n call l\n", &[("P0058", "l")]);
     fails(" erase r1\n", &[("P0059", "erase")]);
+}
+
+#[test]
+fn names_have_a_length_that_objects_take() {
+    let (longest, longer) = ("x".repeat(1024), "x".repeat(1025));
+    let native = |name: &str| format!("{name}: start\n finish\n");
+    fails(&native(&longer), &[("P0010", &longer)]);
+    let pisa = |name: &str| format!(";; pendulum pal file\n{name}: START\n FINISH\n");
+    let read = |name: &str| pisa::read("long.pisa", &pisa(name), &pisa::Options::default());
+    let refused = read(&longer);
+    assert_eq!((refused.module, refused.diagnostics[0].code), (None, "P0337"));
+    let assembled = assemble("long.rasm", native(&longest), &Options::default()).module;
+    for module in [assembled.unwrap(), read(&longest).module.unwrap()] {
+        assert_eq!(object::read(&object::write(&module).unwrap()), Ok(module));
+    }
 }
 
 #[test]

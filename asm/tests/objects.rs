@@ -197,6 +197,11 @@ fn modules_that_are_none_are_not_written() {
     let mut module = Module::default();
     module.data.push_zeros(object::DATA_LIMIT as usize + 1);
     assert_eq!(code(&module), "P0091");
+    let pisa = assemble("pisa.rasm", " .profile pisa\n start\n finish\n".to_string(), &Options::default());
+    let mut module = pisa.module.unwrap();
+    assert!(object::write(&module).is_ok());
+    module.data.push_zeros(1);
+    assert_eq!(code(&module), "P0304");
 }
 
 /// The place of a section's bytes in a file.

@@ -4,8 +4,9 @@ use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Stop};
 use crate::ir::{Fun, Program};
 use crate::lower::{self, Argument};
 
-/// Runs a program on the words of its data, in each of these directions, one after the other; a moment to stop at is one of the last of these runs. What
-/// comes before or after the entry's own call is left out.
+/// Runs a program on the words of its data, in each of these directions, one after the other; a moment to stop at is one of the last of these runs, which
+/// also carries gradient words if there are `seeds`: addresses in the data with the gradient words that they begin with. What comes before or after the entry's
+/// own call is left out.
 ///
 /// `None`: the run does not stop, or not within the limits of steps and time. One whose calls are nested deeper than the evaluator takes
 /// stops with [`EvalError::Depth`], which says nothing of how a machine would go on.
@@ -14,6 +15,7 @@ pub fn replay(
     arguments: &[Argument],
     directions: &[Direction],
     data: Vec<u64>,
+    seeds: &[(usize, u64)],
     config: &Config,
 ) -> Option<Stop> {
     let main = lower::main(program, arguments, program.entry?).ok()?;
@@ -24,7 +26,8 @@ pub fn replay(
     for (n, direction) in directions.iter().enumerate() {
         let last = n + 1 == directions.len();
         let config = Config { visit: config.visit.filter(|_| last), ..*config };
-        match eval::run_to_stop(&program, func, *direction, Vec::new(), memory, None, &config) {
+        let gradients = (last && !seeds.is_empty()).then(|| (Vec::new(), seeded(memory.len(), seeds)));
+        match eval::run_to_stop(&program, func, *direction, Vec::new(), memory, gradients, &config) {
             Ok(evaluation) => memory = evaluation.memory,
             Err(mut stop) => {
                 let limit = matches!(stop.error, eval::EvalError::Steps { .. } | eval::EvalError::Malformed { .. });
@@ -35,6 +38,17 @@ pub fn replay(
         }
     }
     None
+}
+
+/// The gradient words of so many words.
+fn seeded(len: usize, seeds: &[(usize, u64)]) -> Vec<u64> {
+    let mut out = vec![0; len];
+    for (at, word) in seeds {
+        if let Some(own) = out.get_mut(*at) {
+            *own = *word;
+        }
+    }
+    out
 }
 
 /// The same, telling a listener of each statement of the source that runs. Gives why that came to its end before the run did, if so.

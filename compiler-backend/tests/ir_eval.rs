@@ -311,7 +311,8 @@ fn recursion_has_a_limit() {
     let then = vec![with(compute, vec![call]), update(id(Ty::Int), to(x), &[var(n)])];
     b.function.body = vec![branch(test(Cond::Ne, Ty::Int, var(n), int(0)), then, vec![])];
     let p = program(vec![b.function]);
-    let run = |direction, params: Vec<u64>| run(&p, Fun(0), direction, params, vec![], None, &CONFIG);
+    let config = Config { max_steps: 10 * MAX_CALLS as u64, ..CONFIG };
+    let run = |direction, params: Vec<u64>| run(&p, Fun(0), direction, params, vec![], None, &config);
     let deep = MAX_CALLS as u64 - 1;
     let there = run(Direction::Forward, vec![0, deep]).unwrap();
     assert_eq!(there.params[0], deep * (deep + 1) / 2);

@@ -53,7 +53,7 @@ impl Reader {
         if lengths.is_empty() {
             return fail("its lengths are missing: `zeros(3)`, `zeros(2,3)`, `fill(0.5,3)`".to_string());
         }
-        let (mut shape, mut count) = (Vec::new(), 1_u64);
+        let (mut shape, mut count, mut longest) = (Vec::new(), 1_u64, 0);
         for part in split(lengths, ',')? {
             let part = part.trim();
             let Ok(length) = part.replace('_', "").parse::<u64>() else {
@@ -65,14 +65,16 @@ impl Reader {
                 };
             };
             count = count.saturating_mul(length);
+            longest = longest.max(length);
             // Beyond all budgets where it is no `usize`.
             shape.push(usize::try_from(length).unwrap_or(usize::MAX));
         }
         if shape.len() > 3 {
             return fail("an array has three dimensions at most".to_string());
         }
-        self.makes(text, count)?;
-        let count: usize = shape.iter().product();
+        // What has no elements may have lengths.
+        self.makes(text, count.max(longest))?;
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
         Ok(Argument::Array(shape, vec![value.clone(); count]))
     }
 

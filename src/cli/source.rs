@@ -1,8 +1,13 @@
 //! Which program a command takes, and how it is read: options of the languages. Each command takes those that mean something to it.
 
+use std::ffi::OsStr;
+
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, ValueEnum};
 use pendula::compiler::janus::STACK;
+use pendula::compiler::passes::Pass;
 use pendula::load::{FileKind, display_name, kind_at};
 
 use super::{GENERAL, size};
@@ -352,8 +357,29 @@ pub(crate) struct Compiler {
     #[arg(long, help_heading = COMPILED, value_name = "NAME", default_value = AUTO_TECH)]
     pub(crate) auto_tech: String,
     /// Run these passes, too, or with a minus not: `hoist,-inline`; `list` lists them.
-    #[arg(long, help_heading = COMPILED, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, help_heading = COMPILED, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true, value_parser = PassNames)]
     pub(crate) passes: Vec<String>,
+}
+
+/// Reads the name of a pass, or tells them all.
+#[derive(Clone, Debug)]
+struct PassNames;
+
+impl TypedValueParser for PassNames {
+    type Value = String;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        let name = value.to_string_lossy().trim().to_string();
+        let list = || Pass::ALL.iter().map(|p| format!("  {:<10} {}\n", p.name(), p.doc())).collect::<String>();
+        if name == "list" {
+            return Err(clap::Error::raw(ErrorKind::DisplayHelp, list()));
+        }
+        if Pass::from_name(name.strip_prefix('-').unwrap_or(&name)).is_none() {
+            let message = format!("--passes: there is no pass `{name}`; the passes are\n{}", list());
+            return Err(clap::Error::raw(ErrorKind::InvalidValue, message));
+        }
+        Ok(name)
+    }
 }
 
 impl Default for Compiler {

@@ -3,10 +3,12 @@
 use pendula::asm::check;
 use pendula::asm::diagnostic::{Diagnostic, Severity, plural};
 use pendula::load::display_name;
+use serde_json::Value;
 
 use crate::Status;
 use crate::cli::{Check, Source};
-use crate::cmd::{each, load, report};
+use crate::cmd::usage::quoted;
+use crate::cmd::{each, load_to_check, told};
 use crate::report::{Reporter, print};
 use crate::trapped::finding;
 
@@ -17,11 +19,11 @@ pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
 
 /// Checks a program, one of `several` or not.
 fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> anyhow::Result<Status> {
-    let program = match load(source, None, json, reporter)? {
+    let (program, arguments) = match load_to_check(source, json, reporter)? {
         Ok(program) => program,
         Err(status) => {
             if several && !json {
-                print(&format!("{}: cannot be read as a program\n", display_name(&source.file)))?;
+                print(&format!("{}: cannot be compiled\n", display_name(&source.file)))?;
             }
             return Ok(status);
         }
@@ -32,9 +34,15 @@ fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> a
         let found = check::check(&program.module);
         diagnostics.extend(found.iter().map(|f| finding(f, &program.module, &program.sources)));
     }
-    report(&diagnostics, &program.sources, json, reporter)?;
-    if !json && (several || diagnostics.is_empty()) {
-        print(&format!("{}: {}\n", source.file, summary(&diagnostics)))?;
+    if json {
+        let given = arguments.map(|text| ("args".to_string(), Value::String(text)));
+        told(&diagnostics, &program.sources, given.into_iter().collect(), reporter)?;
+    } else {
+        reporter.diagnostics(&diagnostics, &program.sources);
+        if several || diagnostics.is_empty() || arguments.is_some() {
+            let with = arguments.map_or(String::new(), |text| format!(" (with --args {})", quoted(&text)));
+            print(&format!("{}: {}{with}\n", source.file, summary(&diagnostics)))?;
+        }
     }
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
     Ok(if failed { Status::Fault } else { Status::Done })

@@ -43,9 +43,7 @@ pub(crate) fn options(given: &Given) -> anyhow::Result<Options> {
     let mut switches = Switches::level(compiler.optimise);
     for name in &compiler.passes {
         let (name, on) = name.strip_prefix('-').map_or((name.as_str(), true), |n| (n, false));
-        let found = Pass::from_name(name);
-        let list = || Pass::ALL.iter().map(|p| format!("\n  {:<10} {}", p.name(), p.doc())).collect::<String>();
-        let pass = found.with_context(|| format!("--passes: there is no pass `{name}`; the passes are{}", list()))?;
+        let pass = Pass::from_name(name).with_context(|| format!("--passes: there is no pass `{name}`"))?;
         switches.set(pass, on);
     }
     let erase = match compiler.uncompute {

@@ -330,7 +330,7 @@ fn stopped(
     loaded: &cmd::Program,
     reporter: &Reporter,
 ) -> anyhow::Result<Status> {
-    let told = in_source(outcome, machine, loaded, &args.given, &there(machine));
+    let told = in_source(outcome, machine, loaded, &args.given, (&there(machine), &[]));
     if args.json {
         let outcome = outcome_json(outcome, machine, (args.given.max_steps, told.as_ref()));
         answer(reporter, false, outcome, warnings(loaded, &[]))?;

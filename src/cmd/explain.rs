@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 use crate::Status;
 use crate::answer::{answer, fields, finished};
 use crate::cli::Explain;
+use crate::columns::wrapped;
 use crate::report::{Reporter, print};
 
 /// The page.
 const PAGE: &str = include_str!("../../docs/src/errors.md");
-
-/// How wide lines are.
-const WIDTH: usize = 80;
 
 /// How many codes are named that are near one that there is not.
 const NEAR: usize = 3;
@@ -163,30 +161,6 @@ fn list(entries: &[Entry<'_>]) -> String {
         out.push_str(&wrapped(&format!("{}  {}", entry.code, entry.title), "  ", "         "));
     }
     out.push_str("\n`pendula explain CODE` says more of one.\n");
-    out
-}
-
-/// A text in lines that are not wider than a terminal, the first after one margin and the others after another.
-fn wrapped(text: &str, first: &str, rest: &str) -> String {
-    let mut out = String::from(first);
-    let mut width = first.chars().count();
-    let mut begun = false;
-    // What stands at the beginning of a line keeps its blanks.
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if begun && width + 1 + length > WIDTH {
-            out.truncate(out.trim_end().len());
-            let _ = write!(out, "\n{rest}");
-            width = rest.chars().count();
-        } else if begun {
-            out.push(' ');
-            width += 1;
-        }
-        out.push_str(word);
-        width += length;
-        begun = true;
-    }
-    out.push('\n');
     out
 }
 

@@ -8,6 +8,7 @@ use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::nil::sema::own_name;
 use pendula::grad::{GradError, Options, Report, grad, places, with_defaults};
 use pendula::hw_model::Technology;
+use pendula::isa::adjoint::GRADIENT;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::isa::types::{Reg, Ty};
@@ -15,7 +16,7 @@ use pendula::layout::Layouts;
 use pendula::load::display_name;
 use pendula::stop;
 use pendula::stopped;
-use pendula::vm::gradient::reached;
+use pendula::vm::gradient::{Cell, reached};
 use pendula::vm::{Carriage, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -123,6 +124,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         if m.direction() == Direction::Backward {
             session.turned(m);
         }
+        seen.begins(m, &loaded);
         session.go(m).map_err(Stop::Trouble).and_then(|outcome| seen.ended(outcome, carriage, m))
     });
     drop(heed);
@@ -208,6 +210,7 @@ fn saving(
         format: module.flags.format,
         read: std::slice::from_ref(&args.source.file),
         items: None,
+        names: "--wrt",
     };
     Ok(Files::new(&asked, results).map(Some))
 }
@@ -239,9 +242,20 @@ pub(super) struct Seen {
     pub(super) limit: bool,
     /// The registers before everything.
     before: Option<[u64; Reg::COUNT]>,
+    /// The gradient words, of a program in Nil, with which the latest run back began.
+    seeds: Vec<(usize, u64)>,
 }
 
 impl Seen {
+    /// Notes with what gradient words a run begins.
+    fn begins(&mut self, machine: &Machine<'_>, loaded: &Program) {
+        self.seeds.clear();
+        if loaded.nil.is_some() && machine.carriage() == Carriage::Gradient {
+            let words = (0..loaded.module.data.len()).map(|at| (at, machine.get(GRADIENT, Cell::Word(at))));
+            self.seeds.extend(words.filter(|(_, word)| *word != 0));
+        }
+    }
+
     /// Notes how a run ended.
     pub(super) fn ended(&mut self, outcome: Outcome, carriage: Carriage, machine: &Machine<'_>) -> Result<(), Stop> {
         self.overflow = self.overflow.or_else(|| machine.flags().overflow.map(|at| (at, carriage)));
@@ -281,7 +295,7 @@ pub(super) fn stopped(
     match error {
         GradError::Stopped(Stop::Trouble(error)) => Err(error),
         GradError::Stopped(Stop::Outcome(outcome)) => {
-            let told = in_source(&outcome, machine, loaded, &args.given, &there(machine));
+            let told = in_source(&outcome, machine, loaded, &args.given, (&there(machine), &seen.seeds));
             let before = seen.before.unwrap_or(*machine.registers());
             let layouts = Layouts::of(loaded.nil.as_ref());
             let wanted =

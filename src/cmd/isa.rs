@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::Status;
 use crate::answer::{answer, fields, finished};
 use crate::cli::Isa;
-use crate::columns::{left, length};
+use crate::columns::{folded, left, length};
 use crate::report::{Reporter, print};
 
 /// How many instructions are listed that were looked for.
@@ -19,10 +19,11 @@ const LISTED: usize = 40;
 const MEANING: usize = 50;
 
 pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
-    match &args.mnemonic {
+    let name = args.mnemonic.join(" ");
+    match Some(name.as_str()).filter(|name| !name.is_empty()) {
         Some(name) => match manual::find(name) {
             Some(entry) if args.json => answer(reporter, true, finished(), fields(manual::json_of(&entry)))?,
-            Some(entry) => print(&manual::text_of(&entry))?,
+            Some(entry) => print(&folded(&manual::text_of(&entry), 2))?,
             None => {
                 let found = manual::search(name);
                 if found.is_empty() {
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
         },
         None if args.json => answer(reporter, true, finished(), fields(manual::json()))?,
         None if args.markdown => print(&manual::markdown())?,
-        None => print(&manual::summary())?,
+        None => print(&folded(&manual::summary(), 11))?,
     }
     Ok(Status::Done)
 }

@@ -1,9 +1,11 @@
 //! `pendula level`.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use pendula::hw_model::level::{Levels, Role, Roles};
 use pendula::isa::counts::Direction;
+use pendula::isa::module::Module;
 use pendula::vm::Outcome;
 use serde_json::{Map, Value, json};
 
@@ -41,7 +43,7 @@ fn one(source: &Source, args: &Level, reporter: &Reporter) -> anyhow::Result<Sta
     machine.begin(Direction::Forward);
     let outcome = Session::new(&args.given, false).go(&mut machine)?;
     if outcome != Outcome::Finished {
-        let told = in_source(&outcome, &machine, &loaded, &args.given, &there(&machine));
+        let told = in_source(&outcome, &machine, &loaded, &args.given, (&there(&machine), &[]));
         if args.json {
             let outcome = outcome_json(&outcome, &machine, (args.given.max_steps, told.as_ref()));
             answer(reporter, false, outcome, warnings(&loaded))?;
@@ -56,7 +58,7 @@ fn one(source: &Source, args: &Level, reporter: &Reporter) -> anyhow::Result<Sta
         rest.extend(warnings(&loaded));
         answer(reporter, true, finished(), rest)?;
     } else {
-        print(&text(&levels))?;
+        print(&text(&levels, program.module()))?;
     }
     Ok(Status::Done)
 }
@@ -65,7 +67,18 @@ fn number(level: Option<f64>) -> String {
     level.map_or_else(|| "-".to_string(), |x| format!("{x:.2}"))
 }
 
-fn text(levels: &Levels) -> String {
+/// The lines of the source that a block was made of, or its addresses.
+fn lines(block: Range<u32>, module: &Module) -> String {
+    let lines = || block.clone().filter_map(|at| module.loc(at as usize)).map(|(_, loc)| loc.line);
+    let file = block.clone().find_map(|at| Some(module.loc(at as usize)?.0));
+    match (file, lines().min(), lines().max()) {
+        (Some(file), Some(first), Some(last)) if first == last => format!("{file}:{first}"),
+        (Some(file), Some(first), Some(last)) => format!("{file}:{first}-{last}"),
+        _ => format!("@{}..{}", block.start, block.end.saturating_sub(1)),
+    }
+}
+
+fn text(levels: &Levels, module: &Module) -> String {
     let all = &levels.all;
     let mut out = String::new();
     let _ = writeln!(out, "{:<20} {:>12} {:>8}", "instructions", "executed", "share");
@@ -104,7 +117,7 @@ fn text(levels: &Levels) -> String {
         row(name, roles);
     }
     if let Some((block, function, roles)) = &levels.hottest {
-        row(&format!("hottest block: {function} {}..{}", block.start, block.end - 1), roles);
+        row(&format!("hottest block: {function}, {}", lines(block.start..block.end, module)), roles);
     }
     out
 }

@@ -122,15 +122,45 @@ pub(crate) fn load_for(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let nil_options = compiler_options(&source.options, native)?;
-    let loaded = load_with(source, &nil_options, run)?;
-    if let (Some(_), Ok(loaded)) = (run, &loaded)
-        && let Some(missing) = usage::missing(source, loaded, &nil_options)
+    let options = compiler_options(&source.options, native)?;
+    let loaded = load_with(source, &options, run)?;
+    admit(loaded, (source, &options, run.is_some()), json, reporter)
+}
+
+/// A program that has what it needs to be compiled, or if it is to be `run`, for that; else reports what is wrong.
+fn admit(
+    loaded: Result<Loaded, LoadError>,
+    (source, options, run): (&Source, &compiler::compile::Options, bool),
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<Program, Status>> {
+    if let Ok(loaded) = &loaded
+        && let Some(missing) = usage::missing(source, loaded, options, run)
     {
         report(&[missing], &loaded.sources, json, reporter)?;
         return Ok(Err(Status::Fault));
     }
     settle(loaded, json, reporter)
+}
+
+/// Loads a program that is only looked at; one in Nil that cannot be compiled without arguments, with some that fit, which are given beside it.
+pub(crate) fn load_to_check(
+    source: &Source,
+    json: bool,
+    reporter: &Reporter,
+) -> anyhow::Result<Result<(Program, Option<String>), Status>> {
+    let options = compiler_options(&source.options, false)?;
+    let loaded = load_with(source, &options, None)?;
+    let arguments = loaded.as_ref().ok().and_then(|loaded| usage::exemplary(source, loaded, &options));
+    if arguments.is_none() {
+        return Ok(admit(loaded, (source, &options, false), json, reporter)?.map(|program| (program, None)));
+    }
+    let text = loaded.ok().and_then(|loaded| Some(loaded.nil?.inputs.into_iter().next()?.text));
+    let mut with = source.clone();
+    with.options.nil.args.clone_from(&arguments);
+    let options = compiler_options(&with.options, false)?;
+    let loaded = load::load_bytes(&source.file, text.unwrap_or_default().into(), &self::options(&with, None), &options);
+    Ok(settle(loaded, json, reporter)?.map(|program| (program, arguments)))
 }
 
 /// The compiler's options from the command line's; `native` asks for the form that C is written of, too.
@@ -148,7 +178,13 @@ fn load_with(
 ) -> anyhow::Result<Result<Loaded, LoadError>> {
     source.check()?;
     let mem = run.and_then(|r| r.given.mem);
-    let load = |options: &compiler::compile::Options| load::load(&source.file, &self::options(source, mem), options);
+    let how = self::options(source, mem);
+    // Standard input is read once.
+    let bytes = match load::read_source(&source.file, &how.budget) {
+        Ok(bytes) => bytes,
+        Err(error) => return Ok(Err(error)),
+    };
+    let load = |options: &compiler::compile::Options| load::load_bytes(&source.file, bytes.clone(), &how, options);
     match (load(nil_options), source.options.compiler.uncompute) {
         (Ok(loaded), Uncompute::Auto) => {
             let with = |erase| load(&compiler::compile::Options { erase, ..nil_options.clone() });

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let there = [direction, Direction::Backward];
     let ways = if args.round_trip && finished { &there[..] } else { &there[..1] };
-    let told = in_source(&outcome, &machine, &loaded, given, ways);
+    let told = in_source(&outcome, &machine, &loaded, given, (ways, &[]));
     let at_stop = at_stop(&outcome, &machine, &loaded, given, (&before, &wanted, told.as_ref()))?;
     let events = events.lock().map(|e| Value::Array(e.clone())).unwrap_or_default();
     let technology = technology.unwrap_or_else(Technology::default_technology);
@@ -254,6 +254,7 @@ impl Saving {
             format: module.flags.format,
             read: std::slice::from_ref(&args.source.file),
             items: None,
+            names: "--show",
         };
         let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, layouts)).collect())?;
         let printed = places.iter().enumerate().filter(|(n, _)| !files.has(*n)).map(|(_, p)| p.clone()).collect();

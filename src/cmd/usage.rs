@@ -7,7 +7,7 @@ use pendula::asm::diagnostic::{Diagnostic, Place, Severity, plural};
 use pendula::compiler::compile::{self, compile};
 use pendula::compiler::nil::ast;
 use pendula::compiler::nil::sema::Input;
-use pendula::load::{Loaded, display_name};
+use pendula::load::{Loaded, Nil, display_name};
 use pendula::vm::{Config, Machine, Outcome, Program};
 
 use crate::cli::Source;
@@ -24,15 +24,34 @@ const STEPS: u64 = 1_000_000;
 /// Words of memory of such a run, beside its data.
 const ROOM: u64 = 1 << 16;
 
-/// What is said of a program that cannot run for want of arguments; `None` of any other.
-pub(super) fn missing(source: &Source, loaded: &Loaded, options: &compile::Options) -> Option<Diagnostic> {
+/// Arguments with which a program in Nil can be compiled that cannot be without; `None` of any other, and where none are found.
+pub(super) fn exemplary(source: &Source, loaded: &Loaded, options: &compile::Options) -> Option<String> {
+    let (nil, f, _) = wanting(loaded, options, false)?;
+    let program = nil.inputs.first()?;
+    let (how, example) = example(&nil.inputs, f, |text| tried(source, &program.text, text, options));
+    (how != Tried::Refused).then(|| example.join(","))
+}
+
+/// A program in Nil that wants arguments to be run, or if it is not, to be compiled, and the function that they are for.
+fn wanting<'l>(
+    loaded: &'l Loaded,
+    options: &compile::Options,
+    run: bool,
+) -> Option<(&'l Nil, &'l ast::Function, &'l Input)> {
     let nil = loaded.nil.as_ref().filter(|nil| nil.wants_arguments)?;
+    let errors = || loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error);
     // What else is wrong with it is told first.
-    if loaded.diagnostics.iter().any(|d| d.severity == Severity::Error && d.code != "P0452") {
+    if errors().any(|d| d.code != "P0452") || !run && errors().next().is_none() {
         return None;
     }
+    let (input, f) = entries(&nil.inputs, options.entry.as_deref()).into_iter().next()?;
+    Some((nil, f, input))
+}
+
+/// What is said of a program that cannot be run, or if it is not to be, not compiled for want of arguments; `None` of any other.
+pub(super) fn missing(source: &Source, loaded: &Loaded, options: &compile::Options, run: bool) -> Option<Diagnostic> {
+    let (nil, f, input) = wanting(loaded, options, run)?;
     let entry = options.entry.as_deref();
-    let (input, f) = entries(&nil.inputs, entry).into_iter().next()?;
     let types = |p: &ast::Param| match &p.ty {
         Some(ty) => format!("{}: {}", p.name.text, input.text.get(ty.span.clone()).unwrap_or("")),
         None => format!("{}: any type", p.name.text),
@@ -253,6 +272,7 @@ fn of_type(
         _ if name.contains("Mat") => element().iter().map(|x| matrix(x)).collect(),
         _ if name.contains("Vec") => element().iter().map(|x| vector(x)).collect(),
         _ if name.contains("Array") && dims == Some(2) => element().iter().map(|x| matrix(x)).collect(),
+        _ if name.contains("Array") && dims == Some(3) => vec!["zeros(2,2,2)".to_string()],
         _ if name.contains("Array") => element().iter().flat_map(|x| [vector(x), matrix(x)]).collect(),
         _ => numbers(n, result),
     }
@@ -291,7 +311,20 @@ fn next(x: &str) -> String {
 
 /// This command with arguments.
 fn command_line(f: &ast::Function, arguments: &[String]) -> String {
-    let given: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    let mut given: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    if let Some(command) = given.first_mut()
+        && matches!(command.as_str(), "asm" | "disasm" | "invert")
+    {
+        // They read what this writes.
+        *command = "compile".to_string();
+    }
+    if let Some(n) = given.iter().position(|word| word == "--args") {
+        given.drain(n..given.len().min(n + 2));
+    }
+    given.retain(|word| !word.starts_with("--args="));
+    // Behind these there are no options.
+    let end = given.iter().position(|word| word == "--").unwrap_or(given.len());
+    let files = given.split_off(end);
     let mut words = vec!["pendula".to_string()];
     words.extend(given.iter().cloned());
     words.extend(["--args".to_string(), arguments.join(",")]);
@@ -308,11 +341,12 @@ fn command_line(f: &ast::Function, arguments: &[String]) -> String {
         };
         words.extend(["--loss".to_string(), format!("{}{index}", p.name.text)]);
     }
+    words.extend(files);
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.,:=/@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_string()

@@ -152,3 +152,46 @@ main:   start
     let (_, same, _) = run(&["invert", "-"], &thrice);
     assert_eq!(same, twice, "inverted twice, the text is the same");
 }
+
+#[test]
+fn programs_in_nil_are_checked_with_arguments_that_fit() {
+    let folder = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("readable").path();
+    let mut files: Vec<String> = std::fs::read_dir("examples")
+        .expect("the examples")
+        .map(folder)
+        .filter(|path| path.extension().is_some_and(|e| e == "nil"))
+        .map(|path| path.to_str().expect("UTF-8").to_string())
+        .collect();
+    files.sort();
+    let words: Vec<&str> = ["check"].into_iter().chain(files.iter().map(String::as_str)).collect();
+    let (code, out, err) = run(&words, "");
+    assert_eq!((code, err.as_str()), (0, ""));
+    for (file, line) in files.iter().zip(out.lines()) {
+        assert!(line.starts_with(&format!("{file}: no problems found (with --args ")), "{line}");
+    }
+    let (code, value) = json(&["check", "examples/exp.nil", "--json"], "");
+    assert_eq!((code, &value["args"]), (0, &"0.0,2.5".into()));
+    let (code, value) = json(&["check", "examples/exp.nil", "--args", "0.0,1.5", "--json"], "");
+    assert_eq!((code, value.get("args")), (0, None));
+    // What cannot be compiled without arguments is told with a line to copy, which reads programs in Nil.
+    for command in ["compile", "asm", "disasm", "invert"] {
+        let (code, _, err) = run(&[command, "examples/exp.nil"], "");
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("pendula compile examples/exp.nil --args 0.0,2.5\n"), "{err}");
+    }
+    let (_, _, err) = run(&["run", "--args", "", "--", "examples/exp.nil"], "");
+    assert!(err.contains("pendula run --args 0.0,2.5 -- examples/exp.nil\n"), "{err}");
+}
+
+#[test]
+fn passes_are_listed_and_instructions_found_by_several_words() {
+    let (code, out, err) = run(&["compile", "--passes", "list", "examples/fib.ja"], "");
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.starts_with("  inline ") && out.lines().count() > 5, "{out}");
+    let (code, _, err) = run(&["compile", "--passes", "nothing", "examples/fib.ja"], "");
+    assert!(code == 2 && err.contains("there is no pass `nothing`; the passes are\n  inline "), "{err}");
+    let (code, out, _) = run(&["isa", "shift", "left"], "");
+    assert!(code == 0 && out.contains("addshl"), "{out}");
+    let (_, out, _) = run(&["isa", "jmp"], "");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+}

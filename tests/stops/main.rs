@@ -405,3 +405,48 @@ fn json_says_the_same() {
     assert_eq!(stop["calls"][0]["name"], "p");
     assert_eq!((&stop["calls"][0]["called"]["line"], &stop["calls"][1]["called"]), (&10.into(), &Value::Null));
 }
+
+#[test]
+fn a_stop_deep_in_a_recursion_has_its_values() {
+    let text = "procedure main()
+    int n = 5000
+    int y
+    call down(n, y)
+procedure down(int n, int y)
+    if n > 0 then
+        local int m = n - 1
+        call down(m, y)
+        delocal int m = n - 1
+    else
+        y += 1
+    fi n > 1
+";
+    let text = text.replace("int n = 5000\n    int y", "int n\n    int y\n    n += 5000");
+    let says = ["in `down`: n = 1, y = 1", "more lines", "`down` called by `main`"];
+    check("deep.ja", &text, &[], "error[P0109]: `fi n > 1` should be true", "13:8", &says);
+}
+
+#[test]
+fn a_gradient_that_does_not_exist_is_told_with_variables() {
+    let text = "@i function norm(y!::Float64, x::Vector{Float64})
+    s ← 0.0
+    for i = 1:length(x)
+        s += x[i]^2
+    end
+    y! += sqrt(s)
+    for i = 1:length(x)
+        s -= x[i]^2
+    end
+    s → 0.0
+end
+";
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-gradient.nil");
+    fs::write(&path, text).unwrap();
+    for engine in ["interp", "jit", "native"] {
+        let file = path.to_str().unwrap();
+        let (code, _, err) = run(&["grad", file, "--args", "0.0,[0.0,0.0]", "--engine", engine], "");
+        assert_eq!(code, 1, "{err}");
+        assert!(err.starts_with("error[P0113]: division by zero") && err.contains(":6:5\n"), "{err}");
+        assert!(err.contains("in `norm`: y! = 0.0, x = [0.0, 0.0], s = 0.0"), "{engine}: {err}");
+    }
+}

@@ -53,6 +53,12 @@ pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
     if module.data.len() as u64 > DATA_LIMIT {
         return Err(ObjectError::too_large(".data", DATA_LIMIT, "words"));
     }
+    if module.flags.profile == Profile::Pisa && !module.data.is_empty() {
+        return Err(ObjectError::Section {
+            section: ".data",
+            problem: "holds words, and the profile `pisa` has no data segment",
+        });
+    }
     if let Some(v) = verify(module).1.first() {
         return Err(ObjectError::Structure { address: v.at, problem: v.problem, other: v.other });
     }

@@ -102,10 +102,10 @@ pub struct Evaluation {
 }
 
 /// How deep calls may be nested.
-pub const MAX_CALLS: usize = 2000;
+pub const MAX_CALLS: usize = 100_000;
 
-/// Memory for the host's stack: enough for [`MAX_CALLS`] and the blocks within them.
-const STACK: usize = 256 << 20;
+/// Memory for the host's stack to begin with, in bytes; it grows with what is nested.
+const STACK: usize = 8 << 20;
 
 /// Runs a function on parameters, one word for each, and memory from address 0 on, behind which the arrays are allocated.
 /// With `gradients`, of the parameters and of the memory, words carry gradient words.
@@ -157,7 +157,7 @@ pub fn run_traced(
     on_a_stack(|| evaluate(program, begin, Some(Tracer::new(listener)), config))
 }
 
-/// Statements are nested, and calls: the host's stack must be large enough for what the limits admit.
+/// In a thread of its own, which outlives a panic.
 fn on_a_stack(run: impl FnOnce() -> Result<Evaluation, Stop> + Send) -> Result<Evaluation, Stop> {
     std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
         Ok(thread) => {

@@ -106,6 +106,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         format: module.flags.format,
         read: &inputs.files,
         items: Some(inputs.count),
+        names: "--wrt",
     };
     let (files, writers) = Files::new(&asked, results)?;
     let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;

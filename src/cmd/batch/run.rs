@@ -108,6 +108,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         format: module.flags.format,
         read: &inputs.files,
         items: Some(inputs.count),
+        names: "--show",
     };
     let (files, writers) = Files::new(&asked, places.iter().map(|place| Saved::of(place, &layouts)).collect())?;
     // What is saved is not printed, too.

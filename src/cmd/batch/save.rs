@@ -187,6 +187,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) read: &'a [String],
     /// How many items there are; none of a single run.
     pub(crate) items: Option<usize>,
+    /// The option that names other results.
+    pub(crate) names: &'static str,
 }
 
 impl Files {
@@ -204,7 +206,7 @@ impl Files {
                     let found = found.with_context(|| {
                         let list = list(&results);
                         let known = if list.is_empty() { String::new() } else { format!("; there are {list}") };
-                        format!("--save {text}: there is no result `{name}`{known}; --show names others")
+                        format!("--save {text}: there is no result `{name}`{known}; {} names others", asked.names)
                     })?;
                     (vec![found], path.trim())
                 }

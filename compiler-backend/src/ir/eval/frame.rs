@@ -19,8 +19,11 @@ use crate::ir::{
     At, Care, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var, permutes,
 };
 
-/// How deep blocks may be nested, over all calls: what the host's stack has room for.
-const MAX_BLOCKS: usize = 20_000;
+/// How deep blocks may be nested, over all calls.
+const MAX_BLOCKS: usize = 500_000;
+
+/// Of the host's stack, in bytes: what a block must find, and what is added where it does not.
+const ROOM: (usize, usize) = (256 << 10, 16 << 20);
 
 type Done = Result<(), EvalError>;
 
@@ -294,7 +297,7 @@ impl<'a> Machine<'a> {
                 self.within = s.loc;
             }
             self.trace_begin(s, back);
-            let done = self.statement(frame, s, back);
+            let done = stacker::maybe_grow(ROOM.0, ROOM.1, || self.statement(frame, s, back));
             self.trace_written(frame);
             if let Err(error) = done {
                 if let (true, EvalError::NotZero { .. }) = (self.ended.is_empty(), &error) {
