@@ -63,6 +63,8 @@ pub use pendula_vm as vm;
 pub mod arguments;
 pub mod arrays;
 pub mod batch;
+#[doc(hidden)]
+pub mod calls;
 pub mod files;
 pub mod grad;
 pub mod items;

@@ -38,13 +38,16 @@ pub(crate) fn watch(limit: Option<u64>, reporter: &Reporter) -> anyhow::Result<(
     }
     let Some(most) = limit.or_else(|| of_host().map(|all| all / 2)) else { return Ok(()) };
     let default = if limit.is_none() { ", half of what the host has" } else { "" };
+    let help = "give the program less to hold, or allow more with `--memory-limit`";
+    let message = move || format!("out of memory: more than {}{default}; {help}", size(most));
+    // What the process takes by itself is no matter of when it is looked at.
+    anyhow::ensure!(own("VmRSS").is_none_or(|now| now <= most), message());
     let reporter = reporter.clone();
     std::thread::Builder::new().name("memory".to_string()).spawn(move || {
         while own("VmRSS").is_none_or(|now| now <= most) {
             std::thread::sleep(PERIOD);
         }
-        let help = "give the program less to hold, or allow more with `--memory-limit`";
-        answer::failure(&reporter, &anyhow::anyhow!("out of memory: more than {}{default}; {help}", size(most)));
+        answer::failure(&reporter, &anyhow::anyhow!(message()));
         std::process::exit(Status::Fault as i32)
     })?;
     Ok(())

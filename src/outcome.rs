@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write as _};
 
 use pendula::asm::diagnostic::{Diagnostic, Sources};
+use pendula::calls::under_way;
 use pendula::compiler::ir::eval;
 use pendula::compiler::replay;
 use pendula::isa::counts::Direction;
@@ -48,30 +49,38 @@ pub(crate) fn outcome_json(
     }
     if let Some(told) = told {
         out["stop"] = stop_json(told);
+    } else {
+        let calls = under_way(outcome, machine);
+        if !calls.is_empty() {
+            out["calls"] = calls.iter().map(call_json).collect();
+        }
     }
     out
 }
 
+/// Variables by name.
+fn variables_json(of: &[(String, String)]) -> Map<String, Value> {
+    of.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
+}
+
+fn call_json(call: &Under) -> Value {
+    let called = call.called.as_ref().map(|(file, line)| json!({ "file": file, "line": line }));
+    json!({
+        "name": call.name,
+        "direction": if call.backward { "backward" } else { "forward" },
+        "called": called,
+        "variables": variables_json(&call.variables),
+    })
+}
+
 fn stop_json(told: &Told) -> Value {
-    let variables = |of: &[(String, String)]| -> Map<String, Value> {
-        of.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
-    };
-    let call = |call: &Under| {
-        let called = call.called.as_ref().map(|(file, line)| json!({ "file": file, "line": line }));
-        json!({
-            "name": call.name,
-            "direction": if call.backward { "backward" } else { "forward" },
-            "called": called,
-            "variables": variables(&call.variables),
-        })
-    };
     json!({
         "code": told.code,
         "message": (!told.message.is_empty()).then_some(&told.message),
-        "variables": variables(told.variables()),
+        "variables": variables_json(told.variables()),
         "same": told.same,
         "reached": told.reached.as_ref().map(|r| json!({ "file": r.file, "line": r.line, "runs_before": r.before, "of": r.of })),
-        "calls": told.calls.iter().map(call).collect::<Vec<_>>(),
+        "calls": told.calls.iter().map(call_json).collect::<Vec<_>>(),
     })
 }
 

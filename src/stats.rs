@@ -40,9 +40,14 @@ pub(crate) fn counts_text(
     }
     let _ = writeln!(
         out,
-        "cycles        {:>16}   (technology {})",
+        "cycles        {:>16}   (technology {}{})",
         grouped(technology.cycles(counts, code)),
-        technology.name()
+        technology.latency_name(),
+        if technology.latency_name() == technology.name() {
+            String::new()
+        } else {
+            format!("; {} has no latencies", technology.name())
+        }
     );
     let seconds = elapsed.as_secs_f64();
     let rate = total as f64 / seconds.max(1e-9) / 1e6;
@@ -107,7 +112,7 @@ pub(crate) fn counts_json(
     json!({
         "instructions": counts.instructions(),
         "cycles": technology.cycles(counts, code),
-        "technology": technology.name(),
+        "technology": technology.latency_name(),
         "seconds": elapsed.as_secs_f64(),
         "engine": { "name": engine.name(), "compiled": ran.compiled, "interpreted": ran.interpreted },
         "lost_bits": counts.lost_bits(),

@@ -1,6 +1,6 @@
 //! Why a program in Nil or Janus stopped, in its own terms: the condition or the value that is wrong, the variables in scope, and the calls under way.
 
-use pendula_asm::diagnostic::{Place, Sources};
+use pendula_asm::diagnostic::{Place, Sources, plural};
 use pendula_compiler::ir::eval::{Call, Direction, EvalError, Held, Stop, Value};
 use pendula_compiler::ir::source::{Clause, Number};
 use pendula_compiler::ir::{Loc, Program};
@@ -412,24 +412,7 @@ impl Told {
             let since = since.map_or(String::new(), |(file, line)| format!(", since {file}:{line}"));
             out.push(format!("`{a}` and `{b}` are the same{since}"));
         }
-        let chain = self.calls.iter().zip(self.calls.iter().skip(1)).filter_map(|(call, by)| {
-            let (file, line) = call.called.as_ref()?;
-            // Undone by one that is undone, it was called; and the other way round.
-            let how = if call.backward == by.backward { "called" } else { "uncalled" };
-            let running = if by.backward { ", which is undone" } else { "" };
-            // Parameters are the caller's variables: where all are, that is said already.
-            let said = by.variables.is_empty() || by.variables == call.variables;
-            let there = if said { String::new() } else { format!(": {}", listed(&by.variables)) };
-            Some(format!("`{}` {how} by `{}`{running}, at {file}:{line}{there}", call.name, by.name))
-        });
-        let chain = repeated(chain);
-        if chain.len() > 2 * CALLS {
-            out.extend(chain[..CALLS].iter().cloned());
-            out.push(format!("… {} more lines", chain.len() - 2 * CALLS));
-            out.extend(chain[chain.len() - CALLS..].iter().cloned());
-        } else {
-            out.extend(chain);
-        }
+        out.extend(chain(&self.calls));
         out
     }
 }
@@ -441,6 +424,28 @@ fn listed(variables: &[(String, String)]) -> String {
 }
 
 /// Lines of which those that follow one another and are the same are one, with how many they are.
+/// The chain of calls, a line each; of a long one from either end.
+pub(crate) fn chain(calls: &[Under]) -> Vec<String> {
+    let lines = calls.iter().zip(calls.iter().skip(1)).map(|(call, by)| {
+        let there = call.called.as_ref().map_or(String::new(), |(file, line)| format!(", at {file}:{line}"));
+        // Undone by one that is undone, it was called; and the other way round.
+        let how = if call.backward == by.backward { "called" } else { "uncalled" };
+        let running = if by.backward { ", which is undone" } else { "" };
+        // Parameters are the caller's variables: where all are, that is said already.
+        let said = by.variables.is_empty() || by.variables == call.variables;
+        let values = if said { String::new() } else { format!(": {}", listed(&by.variables)) };
+        format!("`{}` {how} by `{}`{running}{there}{values}", call.name, by.name)
+    });
+    let lines = repeated(lines);
+    let left_out = lines.len().saturating_sub(2 * CALLS);
+    if left_out == 0 {
+        return lines;
+    }
+    let more = format!("… {}", plural(left_out as u64, "more line"));
+    let last = lines[lines.len() - CALLS..].iter().cloned();
+    lines[..CALLS].iter().cloned().chain([more]).chain(last).collect()
+}
+
 fn repeated(lines: impl Iterator<Item = String>) -> Vec<String> {
     let mut out: Vec<(String, usize)> = Vec::new();
     for line in lines {

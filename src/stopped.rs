@@ -13,6 +13,7 @@ use pendula_isa::module::Module;
 use pendula_vm::gradient::Refused;
 use pendula_vm::{Carriage, Machine, Outcome, Trap};
 
+use crate::calls::{self, under_way};
 use crate::grad::GradError;
 use crate::load::Nil;
 use crate::report::Reporter;
@@ -137,6 +138,8 @@ pub struct Stopped {
     pub interrupted: bool,
     /// How the machine was running.
     how: String,
+    /// The calls under way of a program in assembly, a line each.
+    calls: Vec<String>,
     ieee: bool,
 }
 
@@ -151,7 +154,9 @@ impl Stopped {
         };
         let how = trapped::running(machine.direction(), machine.carriage());
         let told = trap.as_deref().map(|trap| told(trap, machine.program().module())).map(|t| (t.code, t.title));
-        Some(Stopped { trap, told, next: machine.pc(), no_code, interrupted: false, how, ieee: machine.env().ieee })
+        let next = machine.pc();
+        let calls = calls::told(&under_way(outcome, machine), machine);
+        Some(Stopped { trap, told, next, no_code, interrupted: false, how, calls, ieee: machine.env().ieee })
     }
 
     /// Tells why.
@@ -163,7 +168,7 @@ impl Stopped {
         (max_steps, told): (Option<u64>, Option<&Told>),
     ) {
         if let Some(trap) = &self.trap {
-            trapped::report(trap, module, sources, reporter, (self.ieee, told));
+            trapped::report(trap, module, sources, reporter, (self.ieee, told, &self.calls));
             return;
         }
         if let Some(message) = &self.no_code {
@@ -184,7 +189,7 @@ impl Stopped {
             let what = if is_compiled(module, pc) { "the run has come to here" } else { "the next instruction" };
             d = d.at(at, format!("{what}{comma}{}", self.how));
         }
-        reporter.noted(&d, sources, &told.map(Told::notes).unwrap_or_default());
+        reporter.noted(&d, sources, &told.map_or_else(|| self.calls.clone(), Told::notes));
     }
 }
 

@@ -221,7 +221,7 @@ pub fn report(
     module: &Module,
     sources: &Sources,
     reporter: &Reporter,
-    (ieee, stop): (bool, Option<&stop::Told>),
+    (ieee, stop, calls): (bool, Option<&stop::Told>, &[String]),
 ) {
     if let Some(stop) = stop
         && let (Some(code), Some(place)) = (stop.code, stop.place.clone())
@@ -233,7 +233,7 @@ pub fn report(
         reporter.noted(&d, sources, &stop.notes());
         return;
     }
-    let notes = stop.map(stop::Told::notes).unwrap_or_default();
+    let notes = stop.map_or_else(|| calls.to_vec(), stop::Told::notes);
     let Told { fault, code, title, reason } = told(trap, module);
     // What disagrees is told alike, whether a jump finds that out or a check.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };

@@ -278,6 +278,10 @@ fn statistics_add_up() {
     }
     let (code, _, err) = run(&["run", "examples/fib.rasm", "--stats", "--tech", "Cargo.toml"], "");
     assert_eq!((code, err.contains("Cargo.toml:")), (2, true), "{err}");
+    // A technology that has energies only.
+    let preset = "hw-model/technologies/landauer.toml";
+    let (code, out, err) = run(&["run", "examples/fib.rasm", "--stats", "--tech", preset], "");
+    assert_eq!((code, out.contains("(technology default; landauer has no latencies)")), (0, true), "{out}{err}");
 }
 
 #[test]

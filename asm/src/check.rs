@@ -10,6 +10,8 @@ mod gradient;
 mod paths;
 mod stack;
 
+pub use stack::StackHeights;
+
 use std::collections::{HashMap, HashSet};
 
 use pendula_isa::inst::{Inst, Kind};
@@ -136,6 +138,11 @@ rules! {
 /// The codes of this module with a title each.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     Rule::ALL.iter().map(|r| (r.code(), r.title()))
+}
+
+/// How many words of the stack the procedures of a module take at each instruction, as far as that is known without running them.
+pub fn stack_heights(module: &Module) -> StackHeights {
+    stack::known(&module.code, &verify(module).0)
 }
 
 /// Everything to tell about a module, by instruction, then by symbol.

@@ -18,6 +18,8 @@ pub struct Technology {
     pub(crate) title: String,
     pub(crate) sources: Vec<(String, String)>,
     pub(crate) latency: Vec<u64>,
+    /// The name of the technology whose latencies they are: a file may leave them out.
+    pub(crate) latency_of: String,
     pub(crate) energy: Option<Energy>,
 }
 
@@ -187,6 +189,11 @@ impl Technology {
     /// The name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name of the technology whose latencies it has: the default's, if it gives none.
+    pub fn latency_name(&self) -> &str {
+        &self.latency_of
     }
 
     /// What it is, in a line.

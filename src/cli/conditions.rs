@@ -28,7 +28,7 @@ pub(crate) struct Conditions {
     pub(crate) mem: Option<u64>,
     /// Whether `assert`, `zero`, `push`, `pop` and the landing places of jumps are verified.
     ///
-    /// Without the checks, a program that breaks its promises goes on with wrong values, and its run back does not restore the start.
+    /// Without the checks, a program that breaks its promises goes on with wrong values, its run back does not restore the start, and no overflow is noted.
     #[arg(long, help_heading = RUNNING, value_enum, default_value_t = Switch::On, value_name = "on|off")]
     pub(crate) checks: Switch,
     /// Trap at events that otherwise only raise a flag (repeatable).

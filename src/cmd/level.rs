@@ -106,7 +106,11 @@ fn text(levels: &Levels, module: &Module) -> String {
         all.total(),
         all.essential()
     );
-    let width = levels.functions.iter().map(|(n, _)| length(n)).max().unwrap_or(0).max(20);
+    let hottest = levels.hottest.as_ref().map(|(block, function, roles)| {
+        (format!("hottest block: {function}, {}", lines(block.start..block.end, module)), roles)
+    });
+    let names = levels.functions.iter().map(|(name, _)| name).chain(hottest.iter().map(|(name, _)| name));
+    let width = names.map(|name| length(name)).max().unwrap_or(0).max(20);
     let _ = writeln!(out, "\n{} {:>12} {:>8} {:>10}", left("function", width), "executed", "paired", "attributed");
     let mut row = |name: &str, roles: &Roles| {
         let (paired, attributed) = (number(roles.paired()), number(roles.attributed()));
@@ -116,8 +120,8 @@ fn text(levels: &Levels, module: &Module) -> String {
     for (name, roles) in &levels.functions {
         row(name, roles);
     }
-    if let Some((block, function, roles)) = &levels.hottest {
-        row(&format!("hottest block: {function}, {}", lines(block.start..block.end, module)), roles);
+    if let Some((name, roles)) = &hottest {
+        row(name, roles);
     }
     out
 }

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use pendula_isa::inst::{Inst, Kind};
-use pendula_isa::operand::Slot;
+use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::{Flow, Row};
-use pendula_isa::types::Reg;
+use pendula_isa::types::{Acc, Reg, Ty};
 use pendula_isa::verify::{Region, Structure, target};
 
 use super::paths::next;
@@ -19,6 +19,13 @@ use crate::diagnostic::plural;
 enum Depth {
     Known(i64),
     Unknown,
+}
+
+/// How heights are found.
+#[derive(Clone, Copy)]
+struct How {
+    /// Whether constants that are added to `sp` count.
+    moves: bool,
 }
 
 /// The heights in one region.
@@ -40,12 +47,36 @@ impl Heights {
     }
 }
 
-/// Reports what is certain, and returns whether no instruction can take words below where its region's stack begins.
-pub(super) fn check(code: &[Inst], structure: &Structure, found: &mut Findings) -> bool {
+/// How many words of the stack are taken since its procedure was entered, before and after each instruction; `None` where that is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackHeights {
+    /// Before each instruction, in the order of the code.
+    pub before: Vec<Option<i64>>,
+    /// After it.
+    pub after: Vec<Option<i64>>,
+}
+
+/// The heights in a module's code, as far as they are known.
+pub(super) fn known(code: &[Inst], structure: &Structure) -> StackHeights {
+    let how = How { moves: true };
+    let (heights, wild) = solve(code, structure, how);
+    let mut out = StackHeights { before: vec![None; code.len()], after: vec![None; code.len()] };
+    let words = |depth| if let Depth::Known(d) = depth { Some(d) } else { None };
+    for (region, heights) in structure.regions.iter().zip(&heights) {
+        for (at, depth) in (region.start..).zip(&heights.before) {
+            let Some(depth) = *depth else { continue };
+            out.before[at as usize] = words(depth);
+            out.after[at as usize] = words(step(code, *region, at, depth, &wild, how));
+        }
+    }
+    out
+}
+
+/// The heights of each region, and the regions, by their first address, of which it is not known that they leave `sp` as it was.
+fn solve(code: &[Inst], structure: &Structure, how: How) -> (Vec<Heights>, HashSet<u32>) {
     let regions = &structure.regions;
-    // Regions, by their first address, of which it is not known that they leave `sp` as it was.
     let mut wild: HashSet<u32> = HashSet::new();
-    let mut heights: Vec<Heights> = regions.iter().map(|r| walk(code, *r, &wild)).collect();
+    let mut heights: Vec<Heights> = regions.iter().map(|r| walk(code, *r, &wild, how)).collect();
     let callees: Vec<(HashSet<u32>, bool)> = regions.iter().map(|r| calls(code, *r)).collect();
     loop {
         let new: HashSet<u32> = regions
@@ -60,13 +91,20 @@ pub(super) fn check(code: &[Inst], structure: &Structure, found: &mut Findings) 
         wild.extend(&new);
         for ((region, heights), (callees, indirect)) in regions.iter().zip(&mut heights).zip(&callees) {
             if *indirect || !callees.is_disjoint(&new) {
-                *heights = walk(code, *region, &wild);
+                *heights = walk(code, *region, &wild, how);
             }
         }
     }
 
+    (heights, wild)
+}
+
+/// Reports what is certain, and returns whether no instruction can take words below where its region's stack begins.
+pub(super) fn check(code: &[Inst], structure: &Structure, found: &mut Findings) -> bool {
+    // Who adds to `sp` may mean to keep the words.
+    let (heights, _) = solve(code, structure, How { moves: false });
     let mut calm = true;
-    for (region, heights) in regions.iter().zip(&heights) {
+    for (region, heights) in structure.regions.iter().zip(&heights) {
         report(code, *region, heights, found);
         calm &= heights.before.iter().zip(&code[region.start as usize..]).all(|(depth, inst)| match depth {
             None => true,
@@ -128,7 +166,7 @@ fn calls(code: &[Inst], region: Region) -> (HashSet<u32>, bool) {
     out
 }
 
-fn walk(code: &[Inst], region: Region, wild: &HashSet<u32>) -> Heights {
+fn walk(code: &[Inst], region: Region, wild: &HashSet<u32>, how: How) -> Heights {
     let len = (region.last - region.start + 1) as usize;
     let index = |at: u32| (at - region.start) as usize;
     let mut before = vec![None; len];
@@ -137,7 +175,7 @@ fn walk(code: &[Inst], region: Region, wild: &HashSet<u32>) -> Heights {
     let mut todo = BTreeSet::from([region.start]);
     while let Some(at) = todo.pop_first() {
         let Some(depth) = before[index(at)] else { continue };
-        let after = step(code, region, at, depth, wild);
+        let after = step(code, region, at, depth, wild, how);
         for to in next(code, region, at).into_iter().flatten() {
             let old = before[index(to)];
             let new = match (old, after) {
@@ -157,14 +195,24 @@ fn walk(code: &[Inst], region: Region, wild: &HashSet<u32>) -> Heights {
     Heights { before, clashes }
 }
 
+/// By how many words an instruction raises `sp`, if that is a constant.
+fn moved(inst: &Inst) -> Option<i64> {
+    let Kind::Accumulate { acc: Acc::Add, inverse, func, .. } = inst.kind else { return None };
+    let constant = inst.operands().find_map(|(_, operand)| match operand {
+        Operand::Imm(word, Ty::Int) if func.info().name.is_empty() => Some(word.cast_signed()),
+        _ => None,
+    })?;
+    if inverse { constant.checked_neg() } else { Some(constant) }
+}
+
 /// The height after an instruction.
-fn step(code: &[Inst], region: Region, at: u32, depth: Depth, wild: &HashSet<u32>) -> Depth {
+fn step(code: &[Inst], region: Region, at: u32, depth: Depth, wild: &HashSet<u32>, how: How) -> Depth {
     let inst = &code[at as usize];
     let Depth::Known(d) = depth else { return depth };
     let writes_sp =
         inst.kind.layout().iter().any(|s| matches!(s, Slot::Target(f) if inst.regs[*f as usize] == Reg::SP));
     if writes_sp {
-        return Depth::Unknown;
+        return moved(inst).filter(|_| how.moves).and_then(|n| d.checked_add(n)).map_or(Depth::Unknown, Depth::Known);
     }
     match inst.kind.flow() {
         Flow::Straight => match inst.kind {

@@ -173,9 +173,13 @@ impl Technology {
             return error("`name` is empty", file.name.span());
         }
         let mut sources = Vec::new();
-        let latency = match &file.latency_cycles {
-            Some(table) => latencies(table, &mut sources)?,
-            None => Technology::default_technology().latency,
+        let name = file.name.get_ref().clone();
+        let (latency, latency_of) = match &file.latency_cycles {
+            Some(table) => (latencies(table, &mut sources)?, name.clone()),
+            None => {
+                let default = Technology::default_technology();
+                (default.latency, default.name)
+            }
         };
         let energy = energy(&file, text.len(), &mut sources)?;
         if file.latency_cycles.is_none() && energy.is_none() {
@@ -184,7 +188,7 @@ impl Technology {
                 0..text.lines().next().map_or(0, str::len),
             );
         }
-        Ok(Technology { name: file.name.into_inner(), title: file.title, sources, latency, energy })
+        Ok(Technology { name, title: file.title, sources, latency, latency_of, energy })
     }
 }
 

@@ -1,0 +1,87 @@
+//! The calls under way where a program in assembly stopped, as its stack has them.
+
+use pendula_asm::check::stack_heights;
+use pendula_isa::counts::Direction;
+use pendula_isa::inst::Kind;
+use pendula_isa::module::{Module, SymbolKind};
+use pendula_isa::table::Flow;
+use pendula_isa::types::{Profile, Reg};
+use pendula_isa::verify::{Region, target, verify};
+use pendula_vm::{Machine, Outcome};
+
+use crate::stop::{Under, chain};
+
+/// How many calls are looked for at most.
+const DEEPEST: usize = 100_000;
+
+/// The calls under way where a program in assembly stopped, the innermost first; the last is what the run began with, or one of which the stack does not
+/// tell what called it. None of a program in another language.
+///
+/// A call pushes its address, a link. How far below the top of the stack that of the present procedure lies is known where all that the procedure does
+/// to `sp` is known.
+pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Vec<Under> {
+    let module = machine.program().module();
+    let at = match outcome {
+        Outcome::Trap(trap) => Some(trap.at),
+        Outcome::Limit => machine.pc(),
+        Outcome::Finished | Outcome::NoCode(_) => None,
+    };
+    let Some(mut at) = at.filter(|at| !module.is_compiled(*at as usize)) else { return Vec::new() };
+    if module.flags.profile != Profile::Native {
+        return Vec::new();
+    }
+    let regions = verify(module).0.regions;
+    let heights = stack_heights(module);
+    let mut back = machine.direction() == Direction::Backward;
+    let mut sp = machine.registers()[Reg::SP.index()];
+    let mut out: Vec<Under> = Vec::new();
+    while let Some(own) = regions.iter().find(|r| (r.start..=r.last).contains(&at)).copied()
+        && out.len() < DEEPEST
+    {
+        out.push(Under { name: name(module, own), backward: back, called: None, variables: Vec::new() });
+        let height = if back { heights.after[at as usize] } else { heights.before[at as usize] };
+        let link = height.and_then(|h| sp.checked_sub(1)?.checked_add_signed(h.checked_neg()?));
+        let Some((link, site)) = link.filter(|_| !own.main).and_then(|link| Some((link, site(machine, link, own)?)))
+        else {
+            break;
+        };
+        if let Some(last) = out.last_mut() {
+            last.called = module.loc(site as usize).map(|(file, loc)| (file.to_string(), loc.line));
+        }
+        let uncalls = matches!(module.code[site as usize].kind, Kind::Row { inverse: true, .. });
+        (at, sp, back) = (site, link, back != uncalls);
+    }
+    out
+}
+
+/// The chain of calls, a line each.
+pub fn told(calls: &[Under], machine: &Machine<'_>) -> Vec<String> {
+    let mut out = chain(calls);
+    let module = machine.program().module();
+    let main = |call: &Under| verify(module).0.regions.iter().any(|r| r.main && name(module, *r) == call.name);
+    if let Some(last) = calls.last().filter(|last| !main(last)) {
+        out.push(format!("what called `{}` cannot be told from the stack", last.name));
+    }
+    out
+}
+
+/// The address of the call that a link names, if it is one of this procedure.
+fn site(machine: &Machine<'_>, link: u64, called: Region) -> Option<u32> {
+    let word = machine.memory().get(usize::try_from(link).ok()?)?;
+    let site = u32::try_from(word.checked_sub(1)?).ok()?;
+    let code = &machine.program().module().code;
+    let inst = code.get(site as usize)?;
+    match inst.kind.flow() {
+        Flow::Call | Flow::GradientCall => target(code, site, inst).is_some_and(|(to, _)| to == called.start),
+        Flow::CallRegister => true,
+        Flow::Straight | Flow::Procedure | Flow::Jump | Flow::Run | Flow::Branch(_) | Flow::Cell => false,
+    }
+    .then_some(site)
+}
+
+/// The name of a procedure, or of what a run begins with.
+fn name(module: &Module, region: Region) -> String {
+    let named = |kind: SymbolKind| matches!(kind, SymbolKind::Proc | SymbolKind::Label);
+    let symbol = module.symbols.iter().find(|s| named(s.kind) && s.value == u64::from(region.start));
+    symbol.map_or_else(|| format!("@{}", region.start), |s| s.name.clone())
+}
