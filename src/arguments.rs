@@ -237,7 +237,7 @@ impl Reader {
         let made = self.made.get().saturating_add(count);
         let what = || format!("the list of arguments, with `{}`,", shown(text));
         let within = Resource::Nodes.within(self.budget.words, made, what);
-        within.map_err(|e| e.of("numbers").instead("no machine has more words: give fewer"))?;
+        within.map_err(|e| e.of("number").instead("no machine has more words: give fewer"))?;
         self.made.set(made);
         Ok(())
     }

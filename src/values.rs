@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use pendula_compiler::janus::store::{Shape, Variable};
+use pendula_isa::diagnostic::plural;
 use pendula_isa::module::{self, Module, SymbolKind};
 use pendula_isa::num::{Env, Format, convert, decimal};
 use pendula_isa::text::number;
@@ -42,7 +43,7 @@ pub enum ValueError {
     #[error("`{0}`: an index is a whole number, such as 0")]
     NoIndex(String),
     /// Another number of values than words.
-    #[error("`{name}` has {len} words, {found} {} given", if *.found == 1 { "value is" } else { "values are" })]
+    #[error("`{name}` has {}, {found} {} given", plural(*.len, "word"), if *.found == 1 { "value is" } else { "values are" })]
     Length {
         /// The symbol.
         name: String,
@@ -52,7 +53,7 @@ pub enum ValueError {
         found: usize,
     },
     /// A file with more values than words.
-    #[error("`{name}` has {len} {}, {path} holds more values", if *.len == 1 { "word" } else { "words" })]
+    #[error("`{name}` has {}, {path} holds more values", plural(*.len, "word"))]
     TooMany {
         /// The symbol.
         name: String,
@@ -177,6 +178,11 @@ impl Place {
         }
     }
 
+    /// Whether word number `n`, counted from 0, is true or false.
+    pub fn is_truth(&self, n: usize) -> bool {
+        self.ty == Ty::Int && self.source.as_ref().is_some_and(|v| v.is_truth(n as u64))
+    }
+
     /// Whether it is a stack of Janus.
     pub fn is_stack(&self) -> bool {
         self.variable.as_ref().is_some_and(|v| v.shape == Shape::Stack)
@@ -214,6 +220,9 @@ const WORDS: (i128, i128) = (i64::MIN as i128, u64::MAX as i128);
 
 /// The same where they have 32.
 const NARROW: (i128, i128) = (i32::MIN as i128, u32::MAX as i128);
+
+/// The words of true and false.
+const TRUTH: (i128, i128) = (0, 1);
 
 /// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`, counted from 0). In a program that was compiled from Nil,
 /// names and indices are Nil's: `x[1]` is the first element, `A[2,1]` one of a matrix, `z[3].im` a part of one.
@@ -320,8 +329,15 @@ fn by_column(dims: &[u64], rows: Vec<u64>) -> Vec<u64> {
 /// `r0`, which cannot be set; another number of numbers than words; what is no number of the type.
 pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec<u64>, ValueError> {
     let name = &place.name;
-    let one = |n: &Number| word(n, place.ty, format, place.range).map_err(|(text, why)| bad(name, text, place.ty, why));
-    let mut words = numbers.iter().map(one).collect::<Result<Vec<u64>, ValueError>>()?;
+    let one = |(at, n): (usize, &Number)| match n {
+        Number::Text(text) if place.is_truth(at) && text == "true" => Ok(1),
+        Number::Text(text) if place.is_truth(at) && text == "false" => Ok(0),
+        n => {
+            let range = if place.is_truth(at) { TRUTH } else { place.range };
+            word(n, place.ty, format, range).map_err(|(text, why)| bad(name, text, place.ty, why))
+        }
+    };
+    let mut words = numbers.iter().enumerate().map(one).collect::<Result<Vec<u64>, ValueError>>()?;
     let expected = place.count();
     if place.is_stack() {
         if words.len() as u64 >= expected {
@@ -414,6 +430,9 @@ fn word(n: &Number, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64, 
 /// An integer of a range as a word.
 fn in_range(k: i128, (least, greatest): (i128, i128)) -> Result<u64, String> {
     if k < least || k > greatest {
+        if (least, greatest) == TRUTH {
+            return Err("true or false is wanted, or 1 or 0".to_string());
+        }
         let power = |k: i128| match k {
             -0x8000_0000_0000_0000 => "-2^63".to_string(),
             0xffff_ffff_ffff_ffff => "2^64-1".to_string(),
@@ -494,17 +513,18 @@ pub fn text(machine: &Machine<'_>, place: &Place, hex: bool, limit: usize) -> St
     if let Some(v) = &place.variable {
         return v.text(&words, |w| if hex { format!("{w:#018x}") } else { v.number(w) });
     }
-    let one = |w: &u64| match hex {
-        true if place.range == NARROW => format!("{:#010x}", *w as u32),
-        true => format!("{w:#018x}"),
-        false => number(*w, place.ty, format),
+    let one = |(n, w): (usize, &u64)| match (hex, w) {
+        (true, w) if place.range == NARROW => format!("{:#010x}", *w as u32),
+        (true, w) => format!("{w:#018x}"),
+        (false, 0 | 1) if place.is_truth(n) => (*w == 1).to_string(),
+        (false, w) => number(*w, place.ty, format),
     };
     match place.at {
         Location::Register(_) | Location::Cell(_) | Location::Memory { array: false, .. } => {
-            words.first().map(one).unwrap_or_default()
+            words.first().map(|w| one((0, w))).unwrap_or_default()
         }
         Location::Memory { .. } => {
-            let mut items: Vec<String> = words.iter().take(limit).map(one).collect();
+            let mut items: Vec<String> = words.iter().enumerate().take(limit).map(one).collect();
             if words.len() > limit {
                 items.push(format!("… {} words in all", words.len()));
             }
