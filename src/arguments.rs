@@ -237,7 +237,7 @@ impl Reader {
         let made = self.made.get().saturating_add(count);
         let what = || format!("the list of arguments, with `{}`,", shown(text));
         let within = Resource::Nodes.within(self.budget.words, made, what);
-        within.map_err(|e| e.of("numbers").instead("no machine has more words: give fewer"))?;
+        within.map_err(|e| e.of("number").instead("no machine has more words: give fewer"))?;
         self.made.set(made);
         Ok(())
     }
@@ -275,6 +275,18 @@ fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((n, _)) => format!("{}…", text.get(..n).unwrap_or("")),
         None => text.to_string(),
+    }
+}
+
+/// The numbers of an argument, in the order in which a program has them.
+pub(crate) fn flat(argument: Argument) -> Option<Vec<Number>> {
+    match argument {
+        Argument::Array(_, numbers) => Some(numbers),
+        argument => {
+            let mut out = Vec::new();
+            flatten(argument, &mut out)?;
+            Some(out)
+        }
     }
 }
 

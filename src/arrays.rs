@@ -164,7 +164,7 @@ pub fn read_shaped(path: &str) -> Result<(Vec<usize>, Vec<Number>), ArrayError> 
     let table = table(path, MOST)?;
     let fail = |message: &str| Err(ArrayError::new(path, message));
     if table.elements.len() > MOST {
-        let exceeded = Exceeded::new(Resource::Nodes, MOST as u64, "the array").of("numbers");
+        let exceeded = Exceeded::new(Resource::Nodes, MOST as u64, "the array").of("number");
         return Err(ArrayError::new(path, exceeded.instead("no machine has more words: give it in parts")));
     }
     if table.ragged {

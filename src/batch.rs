@@ -63,7 +63,7 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// There are no threads to be had.
-    #[error("cannot start {jobs} threads: {error}")]
+    #[error("cannot start {}: {error}", pendula_isa::diagnostic::plural(*jobs, "thread"))]
     Threads {
         /// How many were wanted.
         jobs: usize,

@@ -210,7 +210,7 @@ fn breakdown<K: Ord>(
         line(name(key), *j);
     }
     if rows.len() > shown {
-        line(format!("{} others", rows.len() - shown), rest);
+        line(plural(rows.len() - shown, "other"), rest);
     }
     Some((title, table.text()))
 }
@@ -356,7 +356,8 @@ fn lost(program: &Program<'_>, ran: &Ran) -> String {
     if roundings > 0 {
         let _ = writeln!(
             out,
-            "\n{roundings} sums of doubles may have been rounded; what that loses is not counted in bits"
+            "\n{} of doubles may have been rounded; what that loses is not counted in bits",
+            plural(roundings, "sum")
         );
     }
     out
@@ -395,14 +396,17 @@ fn schedules(steps: u64, step: f64, erase: f64) -> Vec<(String, Cost)> {
     }
     if let Some(k) = [4, 2, 3, 5, 10].into_iter().find(fits) {
         let m = schedule::best_hybrid(k, levels(k), step, erase);
-        out.push((format!("hybrid, {}, lowest {m} levels reversible", power(k)), schedule::hybrid(k, levels(k), m)));
+        out.push((
+            format!("hybrid, {}, lowest {} reversible", power(k), plural(m, "level")),
+            schedule::hybrid(k, levels(k), m),
+        ));
     }
     let least = (u64::BITS - steps.saturating_sub(1).leading_zeros() + 1) as usize;
     for pebbles in [least, 2 * least] {
         // Beyond some thousand steps the dynamic programme takes too long.
         let few = usize::try_from(steps).ok().filter(|n| *n <= 4096);
         if let Some(cost) = few.and_then(|n| schedule::knill(n, pebbles)) {
-            out.push((format!("Knill, {pebbles} pebbles"), cost));
+            out.push((format!("Knill, {}", plural(pebbles, "pebble")), cost));
         }
     }
     for snapshots in [4, 16].into_iter().filter(|s| u128::from(*s) < n) {
@@ -439,11 +443,11 @@ pub(crate) fn schedule_text(priced: &[Priced<'_>], ran: &Ran, steps: u64) -> Str
         let Steps { step, erase, schedules } = priced_schedules(p, ran, steps);
         let _ = writeln!(
             out,
-            "\n{}, {steps} steps of {}; the state, {} {} that a run changes, costs {} to erase",
+            "\n{}, {} of {}; the state, {} that a run changes, costs {} to erase",
             p.device.technology().name(),
+            plural(steps, "step"),
             joules(step),
-            ran.state_words,
-            if ran.state_words == 1 { "word" } else { "words" },
+            plural(ran.state_words, "word"),
             joules(erase)
         );
         let mut table = Table::new(&["  schedule", "steps run", "states held", "states erased", "energy"]);

@@ -100,7 +100,7 @@ pub enum GradError<E> {
     NoInputs,
     /// The program forgets or uses gradients itself.
     #[error("{}", match .0 {
-        Refused::Irreversible => "the program says `.irreversible`: it cannot run backward",
+        Refused::Irreversible => "the program erases words: it cannot run backward",
         Refused::UsesGradients(_) => "the program uses gradients itself: its run forward, at level 0, would differ from the one backward, at level 1",
     })]
     Refused(Refused),

@@ -52,8 +52,10 @@ pub(crate) fn stopped_text(
         match r.of {
             None => format!(", before {}:{}, which has {times}", r.file, r.line),
             Some(of) => format!(
-                ", before {}:{}, which has run {of} times; run once more, for as long as that may take, it had {times}",
-                r.file, r.line
+                ", before {}:{}, which has run {}; run once more, for as long as that may take, it had {times}",
+                r.file,
+                r.line,
+                plural(of, "time")
             ),
         }
     });

@@ -371,7 +371,11 @@ impl Program {
         let built = self.built(&arguments)?;
         let module = built.program.module();
         if ways.contains(&Direction::Backward) && module.flags.irreversible {
-            return Err(Error::told(ErrorKind::Program, vec![stopped::irreversible(&self.name)], &built.sources));
+            return Err(Error::told(
+                ErrorKind::Program,
+                vec![stopped::irreversible(&self.name, module)],
+                &built.sources,
+            ));
         }
         let names = Names::of(module, built.nil.as_ref());
         let mut begun = self.begun(&built, &arguments)?;

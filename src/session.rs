@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use pendula::asm;
-use pendula::asm::diagnostic::Diagnostic;
+use pendula::asm::diagnostic::{Diagnostic, plural};
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
 use pendula::isa::Format;
@@ -75,7 +75,7 @@ pub(crate) fn program(
         Ok(Err(Status::Fault))
     };
     if backward && loaded.module.flags.irreversible {
-        return refuse(stopped::irreversible(display_name(&source.file)));
+        return refuse(stopped::irreversible(display_name(&source.file), &loaded.module));
     }
     match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
         Ok(mut program) => {
@@ -151,7 +151,7 @@ pub(crate) fn set(
 pub(crate) fn input(machine: &mut Machine<'_>, input: &str, read: Option<usize>, all: bool) -> anyhow::Result<()> {
     let words = values::tape(machine.program().module(), input).with_context(|| format!("--input {input}"))?;
     let read = read.unwrap_or(if all { words.len() } else { 0 });
-    anyhow::ensure!(read <= words.len(), "--read {read}: the input tape has {} words", words.len());
+    anyhow::ensure!(read <= words.len(), "--read {read}: the input tape has {}", plural(words.len(), "word"));
     machine.set_input(words, read);
     Ok(())
 }

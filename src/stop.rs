@@ -4,6 +4,7 @@ use pendula_asm::diagnostic::{Place, Sources, plural};
 use pendula_compiler::ir::eval::{Call, Direction, EvalError, Held, Stop, Value};
 use pendula_compiler::ir::source::{Clause, Number};
 use pendula_compiler::ir::{Loc, Program};
+use pendula_compiler::lower::advice;
 use pendula_isa::module::name_in_source;
 use pendula_isa::num::Format;
 use pendula_isa::text::number;
@@ -207,6 +208,9 @@ impl Teller<'_> {
         back: bool,
         told: Told,
     ) -> Told {
+        if let Some((of, part @ ("bound" | "step"))) = name.rsplit_once('.') {
+            return self.range((loc, of, part), word, variables, back, told);
+        }
         let Some(value) = variables.iter().find(|v| v.name == name) else { return told };
         let (found, difference, what) = match (&value.held, index) {
             (Held::Number(number, found), None) => (*found, (*number, word), format!("`{name}`")),
@@ -242,6 +246,38 @@ impl Teller<'_> {
             help: "uncompute what has changed it, or let it end with the value that it has",
             ..told
         }
+    }
+
+    /// A loop has changed what its range is made of: by the difference of the two values, the first one less the second.
+    fn range(
+        &self,
+        (loc, of, part): (Loc, &str, &str),
+        difference: u64,
+        variables: &[Value],
+        back: bool,
+        told: Told,
+    ) -> Told {
+        let (counter, name) = of.split_once('.').map_or((of, None), |(counter, name)| (counter, Some(name)));
+        let held = name.and_then(|name| Some((name, &variables.iter().find(|v| v.name == name)?.held)));
+        let backward = if back { "run backward, " } else { "" };
+        let (message, label) = match held {
+            Some((name, Held::Number(number, now))) => {
+                let [from, to] = [now.wrapping_add(difference), *now].map(|w| self.number(*number, w));
+                let message = format!(
+                    "{backward}the {part} `{name}` of the loop over `{counter}` has changed from {from} to {to} in the loop"
+                );
+                (message, format!("{name} = {to}"))
+            }
+            _ => {
+                let by = difference.wrapping_neg().cast_signed();
+                (
+                    format!("{backward}a {part} of the loop over `{counter}` has changed by {by} in the loop"),
+                    String::new(),
+                )
+            }
+        };
+        let help = advice("the loop over `` has changed its own bounds").unwrap_or_default();
+        Told { code: Some(Fault::NotZero.code()), message, place: self.line(loc), label, help, ..told }
     }
 
     /// A number as text.
@@ -395,13 +431,14 @@ impl Told {
         let mut out = Vec::new();
         if let Some(Reached { file, line, before, of: Some(of) }) = &self.reached {
             out.push(format!(
-                "run once more, for as long as that may take, it was here after {before} of {of} runs of {file}:{line}:"
+                "run once more, for as long as that may take, it was here after {before} of {} of {file}:{line}:",
+                plural(*of, "run")
             ));
         }
         let name = self.calls.first().map_or("", |call| call.name.as_str());
         if !self.variables().is_empty() {
             let deep = if self.deeper {
-                format!(", {} calls deep and going deeper", self.calls.len() - 1)
+                format!(", {} deep and going deeper", plural(self.calls.len() - 1, "call"))
             } else {
                 String::new()
             };

@@ -193,14 +193,24 @@ impl Stopped {
     }
 }
 
-/// A program that cannot run backward.
-pub fn irreversible(name: &str) -> Diagnostic {
-    let message = format!("{name} says `.irreversible`: it cannot run backward");
-    Diagnostic::error("P0143", message).help("run it forward, or uncompute instead of erasing")
+/// A program that cannot run backward: in assembly it says so, in Nil and Janus it was compiled so.
+pub fn irreversible(name: &str, module: &Module) -> Diagnostic {
+    let (why, help) = if (0..module.code.len()).any(|at| module.is_compiled(at)) {
+        (
+            "was compiled with `--uncompute never` or `auto`, and erases what it computes on the way",
+            "run it forward; or compile it with `--uncompute always`, as without this option, so that it uncomputes instead",
+        )
+    } else {
+        ("says `.irreversible`", "run it forward, or uncompute instead of erasing")
+    };
+    Diagnostic::error("P0143", format!("{name} {why}: it cannot run backward")).help(help)
 }
 
 /// A program that cannot be differentiated.
 pub fn refused(name: &str, refused: Refused, module: &Module, sources: &Sources) -> Diagnostic {
+    if refused == Refused::Irreversible {
+        return irreversible(name, module);
+    }
     let why = GradError::<Outcome>::Refused(refused);
     let mut d = Diagnostic::error("P0144", format!("{name}: {why}"));
     if let Refused::UsesGradients(at) = refused

@@ -4,9 +4,11 @@
 //! noticed by one of several instructions, and a word beyond the memory may be met, in a run backward, before the check of its index.
 
 use pendula_compiler::lower::{disagrees, reaches_frame};
+use pendula_isa::counts::Direction;
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
 use pendula_isa::operand::Operand;
+use pendula_isa::table::Row;
 use pendula_isa::{Fault, Reg};
 use pendula_vm::Trap;
 
@@ -26,6 +28,8 @@ pub struct Told<'m> {
     pub title: &'static str,
     /// What the program says of the check that failed, if anything.
     pub reason: Option<&'m str>,
+    /// What to do about the fault, to who wrote assembly.
+    pub help: &'static str,
 }
 
 /// What a trap of a module is told as.
@@ -35,18 +39,50 @@ pub fn told<'m>(trap: &Trap, module: &'m Module) -> Told<'m> {
     let disagree = |fault| matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding);
     match trap.fault {
         fault if disagree(fault) && reason.is_some() || reason.is_some_and(disagrees) => {
-            Told { fault, code: DISAGREE, title: DISAGREE_TITLE, reason }
+            Told { fault, code: DISAGREE, title: DISAGREE_TITLE, reason, help: fault.help() }
         }
         Fault::Memory if is_compiled(module, trap.at) && !is_stack(trap, module) => {
             let fault = Fault::Assert;
-            Told { fault, code: fault.code(), title: fault.title(), reason: Some(index(trap, module)) }
+            Told { reason: Some(index(trap, module)), ..plain(fault, None) }
+        }
+        fault @ Fault::Memory
+            if !is_compiled(module, trap.at)
+                && let Some((title, help)) = stack(trap) =>
+        {
+            Told { title, help, ..plain(fault, reason) }
         }
         fault => plain(fault, reason),
     }
 }
 
 fn plain(fault: Fault, reason: Option<&str>) -> Told<'_> {
-    Told { fault, code: fault.code(), title: fault.title(), reason }
+    Told { fault, code: fault.code(), title: fault.title(), reason, help: fault.help() }
+}
+
+/// What is told of the word beyond the memory where the stack ends, and what to do about it.
+fn stack(trap: &Trap) -> Option<(&'static str, &'static str)> {
+    let Kind::Row { row, inverse, .. } = trap.inst.kind else { return None };
+    if !row.info().moves_sp {
+        return None;
+    }
+    // A `ret` takes the link back that a call puts there, whichever way it runs.
+    let puts = match row {
+        Row::Push => inverse == (trap.direction == Direction::Backward),
+        Row::Proc => false,
+        _ => true,
+    };
+    let sp = trap.values.iter().find(|v| v.operand == Operand::Reg(Reg::SP) && v.address.is_none())?.word?;
+    match (puts, sp.cast_signed()) {
+        (false, ..=0) => Some((
+            "the stack is empty",
+            "each `pop` takes back what a `push` before it put on the stack; running backward, each `push` what a `pop` did",
+        )),
+        (true, 0..) => Some((
+            "the stack has no room left",
+            "enlarge the memory with `.mem` or `--mem`; or see that what is pushed is popped again, and that recursion ends",
+        )),
+        _ => None,
+    }
 }
 
 /// Whether an instruction was made of a program in Nil or Janus.

@@ -234,7 +234,7 @@ pub fn report(
         return;
     }
     let notes = stop.map_or_else(|| calls.to_vec(), stop::Told::notes);
-    let Told { fault, code, title, reason } = told(trap, module);
+    let Told { fault, code, title, reason, help: own } = told(trap, module);
     // What disagrees is told alike, whether a jump finds that out or a check.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };
     // Of memory there is nothing to say in Nil that is not so in Janus.
@@ -247,13 +247,14 @@ pub fn report(
         _ if janus.is_some() => janus.map_or("", |(_, help)| help),
         // The reason says it.
         Fault::Assert if reason.is_some() => "",
-        Fault::NotZero if reason.is_some() => {
-            "uncompute what has changed it, or deallocate it with the value that it has"
-        }
+        Fault::NotZero if reason.is_some() => reason
+            .and_then(advice)
+            .unwrap_or("uncompute what has changed it, or deallocate it with the value that it has"),
         Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding if reason.is_some() => {
             "give the condition that holds afterwards just where the first one held before: `(before, after)`"
         }
         Fault::NotFinite if ieee => "only doubles can be infinite or NaN: guard the conversion with a `jmp`",
+        Fault::Memory => own,
         fault => fault.help(),
     };
     let nil = is_compiled(module, trap.at);
@@ -270,7 +271,9 @@ pub fn report(
     let said = janus.map(|(said, _)| said).filter(|said| !said.is_empty());
     let title = match reason.or(said) {
         // What ends otherwise than it should is not always something that is deallocated.
-        Some(reason) if fault == Fault::NotZero && is_janus(module, trap.at) => reason.to_string(),
+        Some(reason) if fault == Fault::NotZero && (is_janus(module, trap.at) || advice(reason).is_some()) => {
+            reason.to_string()
+        }
         // Who wrote Nil or Janus knows no addresses.
         Some(reason) if nil && fault == Fault::Memory => reason.to_string(),
         Some(reason) if nil && code != DISAGREE => format!("{}: {reason}", nil_title(fault)),

@@ -3,12 +3,16 @@
 use std::borrow::Cow;
 
 use pendula_compiler::janus::store::{Shape, Variable};
+use pendula_compiler::nil::sema::{self as argument, Argument};
+use pendula_isa::budget::Budget;
+use pendula_isa::diagnostic::plural;
 use pendula_isa::module::{self, Module, SymbolKind};
 use pendula_isa::num::{Env, Format, convert, decimal};
 use pendula_isa::text::number;
 use pendula_isa::types::{Reg, Ty};
 use pendula_vm::Machine;
 
+use crate::arguments;
 use crate::arrays::{self, Number};
 use crate::pisa;
 
@@ -42,7 +46,7 @@ pub enum ValueError {
     #[error("`{0}`: an index is a whole number, such as 0")]
     NoIndex(String),
     /// Another number of values than words.
-    #[error("`{name}` has {len} words, {found} {} given", if *.found == 1 { "value is" } else { "values are" })]
+    #[error("`{name}` has {}, {found} {} given", plural(*.len, "word"), if *.found == 1 { "value is" } else { "values are" })]
     Length {
         /// The symbol.
         name: String,
@@ -52,7 +56,7 @@ pub enum ValueError {
         found: usize,
     },
     /// A file with more values than words.
-    #[error("`{name}` has {len} {}, {path} holds more values", if *.len == 1 { "word" } else { "words" })]
+    #[error("`{name}` has {}, {path} holds more values", plural(*.len, "word"))]
     TooMany {
         /// The symbol.
         name: String,
@@ -177,6 +181,11 @@ impl Place {
         }
     }
 
+    /// Whether word number `n`, counted from 0, is true or false.
+    pub fn is_truth(&self, n: usize) -> bool {
+        self.ty == Ty::Int && self.source.as_ref().is_some_and(|v| v.is_truth(n as u64))
+    }
+
     /// Whether it is a stack of Janus.
     pub fn is_stack(&self) -> bool {
         self.variable.as_ref().is_some_and(|v| v.shape == Shape::Stack)
@@ -214,6 +223,9 @@ const WORDS: (i128, i128) = (i64::MIN as i128, u64::MAX as i128);
 
 /// The same where they have 32.
 const NARROW: (i128, i128) = (i32::MIN as i128, u32::MAX as i128);
+
+/// The words of true and false.
+const TRUTH: (i128, i128) = (0, 1);
 
 /// Finds a register (`r3`, `r3.q`), a data symbol (`a`, `a.f`) or one of its elements (`a[2]`, counted from 0). In a program that was compiled from Nil,
 /// names and indices are Nil's: `x[1]` is the first element, `A[2,1]` one of a matrix, `z[3].im` a part of one.
@@ -285,6 +297,11 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
 /// Sets a place to what a value says.
 pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) -> Result<(), ValueError> {
     let most = place.count();
+    if let Some(numbers) = as_argument(place, value)? {
+        let words = words_of(place, &numbers, machine.program().module().flags.format)?;
+        put(machine, place, &words);
+        return Ok(());
+    }
     let numbers = numbers(value, usize::try_from(most).unwrap_or(usize::MAX))?;
     if numbers.len() as u64 > most
         && let Some(path) = value.strip_prefix('@')
@@ -297,6 +314,36 @@ pub(crate) fn put_text(machine: &mut Machine<'_>, place: &Place, value: &str) ->
     }
     put(machine, place, &words);
     Ok(())
+}
+
+/// The numbers of a value in a program of Nil that is written as its arguments are: a matrix, the parts of a struct, `zeros(3)`, `1:3`. `None` of any other:
+/// a number, a list, a file.
+fn as_argument(place: &Place, value: &str) -> Result<Option<Vec<Number>>, ValueError> {
+    let inner = value.strip_prefix('[').and_then(|v| v.strip_suffix(']')).unwrap_or(value);
+    let lists = inner.contains(['[', '(', ':', ';'])
+        || inner.len() < value.len() && inner.trim().contains(' ') && !inner.contains(',');
+    let Some(source) = place.source.as_ref().filter(|_| lists && !value.starts_with('@')) else { return Ok(None) };
+    let budget = Budget { words: place.count().saturating_add(1), ..Budget::default() };
+    let wrong = |why: String| bad(&place.name, value.chars().take(40).collect(), place.ty, format!(": {why}"));
+    let mut arguments = arguments::parse_within(value, &budget).map_err(|e| wrong(e.to_string()))?;
+    let (Some(argument), true) = (arguments.pop(), arguments.is_empty()) else {
+        return Err(wrong("one value is wanted, in brackets if it is an array".to_string()));
+    };
+    if let Argument::Array(shape, _) = &argument
+        && shape.len() > 1
+        && source.dims.len() > 1
+        && !shape.iter().map(|n| *n as u64).eq(source.dims.iter().copied())
+    {
+        let sizes = |dims: &mut dyn Iterator<Item = u64>| dims.map(|n| n.to_string()).collect::<Vec<_>>().join("×");
+        let (own, given) = (sizes(&mut source.dims.iter().copied()), sizes(&mut shape.iter().map(|n| *n as u64)));
+        return Err(wrong(format!("it is {given}, and `{}` is {own}", place.name)));
+    }
+    let own = |n: argument::Number| match n {
+        argument::Number::Text(text) => Number::Text(text),
+        argument::Number::Int(n) => Number::Int(n.into()),
+        argument::Number::Float(x) => Number::Float(x),
+    };
+    Ok(arguments::flat(argument).map(|numbers| numbers.into_iter().map(own).collect()))
 }
 
 /// The words of an array of Nil, whose elements lie column by column, from those that a file has row by row.
@@ -320,8 +367,15 @@ fn by_column(dims: &[u64], rows: Vec<u64>) -> Vec<u64> {
 /// `r0`, which cannot be set; another number of numbers than words; what is no number of the type.
 pub fn words_of(place: &Place, numbers: &[Number], format: Format) -> Result<Vec<u64>, ValueError> {
     let name = &place.name;
-    let one = |n: &Number| word(n, place.ty, format, place.range).map_err(|(text, why)| bad(name, text, place.ty, why));
-    let mut words = numbers.iter().map(one).collect::<Result<Vec<u64>, ValueError>>()?;
+    let one = |(at, n): (usize, &Number)| match n {
+        Number::Text(text) if place.is_truth(at) && text == "true" => Ok(1),
+        Number::Text(text) if place.is_truth(at) && text == "false" => Ok(0),
+        n => {
+            let range = if place.is_truth(at) { TRUTH } else { place.range };
+            word(n, place.ty, format, range).map_err(|(text, why)| bad(name, text, place.ty, why))
+        }
+    };
+    let mut words = numbers.iter().enumerate().map(one).collect::<Result<Vec<u64>, ValueError>>()?;
     let expected = place.count();
     if place.is_stack() {
         if words.len() as u64 >= expected {
@@ -414,6 +468,9 @@ fn word(n: &Number, ty: Ty, format: Format, range: (i128, i128)) -> Result<u64, 
 /// An integer of a range as a word.
 fn in_range(k: i128, (least, greatest): (i128, i128)) -> Result<u64, String> {
     if k < least || k > greatest {
+        if (least, greatest) == TRUTH {
+            return Err("true or false is wanted, or 1 or 0".to_string());
+        }
         let power = |k: i128| match k {
             -0x8000_0000_0000_0000 => "-2^63".to_string(),
             0xffff_ffff_ffff_ffff => "2^64-1".to_string(),
@@ -494,17 +551,18 @@ pub fn text(machine: &Machine<'_>, place: &Place, hex: bool, limit: usize) -> St
     if let Some(v) = &place.variable {
         return v.text(&words, |w| if hex { format!("{w:#018x}") } else { v.number(w) });
     }
-    let one = |w: &u64| match hex {
-        true if place.range == NARROW => format!("{:#010x}", *w as u32),
-        true => format!("{w:#018x}"),
-        false => number(*w, place.ty, format),
+    let one = |(n, w): (usize, &u64)| match (hex, w) {
+        (true, w) if place.range == NARROW => format!("{:#010x}", *w as u32),
+        (true, w) => format!("{w:#018x}"),
+        (false, 0 | 1) if place.is_truth(n) => (*w == 1).to_string(),
+        (false, w) => number(*w, place.ty, format),
     };
     match place.at {
         Location::Register(_) | Location::Cell(_) | Location::Memory { array: false, .. } => {
-            words.first().map(one).unwrap_or_default()
+            words.first().map(|w| one((0, w))).unwrap_or_default()
         }
         Location::Memory { .. } => {
-            let mut items: Vec<String> = words.iter().take(limit).map(one).collect();
+            let mut items: Vec<String> = words.iter().enumerate().take(limit).map(one).collect();
             if words.len() > limit {
                 items.push(format!("… {} words in all", words.len()));
             }

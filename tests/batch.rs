@@ -111,6 +111,12 @@ fn compare(common: &[&str], batch: &[&str], single: &[Vec<String>]) {
             assert!(object.remove("schema").is_some());
             object.remove("diagnostics");
             object.insert("item".to_string(), json!(n));
+            // Of a single run that stops, a program in Nil or Janus is run once more to tell how; of the items of a batch none is.
+            let stop =
+                object.get_mut("outcome").and_then(Value::as_object_mut).and_then(|outcome| outcome.remove("stop"));
+            if stop.is_some() {
+                object.retain(|key, _| !matches!(key.as_str(), "values" | "output" | "input_read"));
+            }
             assert_eq!(*item, wanted, "{args:?}: item {n}");
         }
     }

@@ -206,7 +206,7 @@ fn the_place_on_the_input_tape_is_told_and_taken() {
     let back = &["run", "-", "--reverse", "--input", "20,22", "--output", "42", "--read", "1"];
     assert_eq!(run(back, program), (0, String::new(), String::new()));
     let (code, _, err) = run(&["run", "-", "--input", "1", "--read", "2"], program);
-    assert_eq!((code, err.contains("the input tape has 1 words")), (2, true), "{err}");
+    assert_eq!((code, err.contains("the input tape has 1 word\n")), (2, true), "{err}");
 }
 
 #[test]

@@ -114,8 +114,8 @@ const RUNNING: &[(&str, &str, &str)] = &[
     ),
     (
         "P0131",
-        "a fixed-point number overflowed and wrapped (a warning); a gradient word did, so that derivatives are wrong (an error)",
-        "scale the values, or derivatives by `--seed`, or choose a `.format` with more integer bits; `--trap overflow` stops here",
+        "a fixed-point number overflowed and wrapped, or an `int` of Janus did (a warning); a gradient word did, so that derivatives are wrong (an error)",
+        "scale the values, or derivatives by `--seed`, or choose a format with more integer bits: `.format` in assembly, `--format` elsewhere; `--trap overflow` stops here. Integers that are to wrap are declared `i64` or `u64` in Janus, or all of them have 32 bits with `--int 32`; an `Int` of Nil wraps without notice",
     ),
     (
         "P0132",
@@ -127,8 +127,8 @@ const RUNNING: &[(&str, &str, &str)] = &[
     ("P0142", "the module has more than 2^30 instructions", "use loops and procedures"),
     (
         "P0143",
-        "a module that says `.irreversible` cannot run backward",
-        "run it forward, or uncompute instead of erasing",
+        "a program that erases cannot run backward: in assembly it says `.irreversible`, in Nil and Janus it was compiled with `--uncompute never` or `auto`",
+        "run it forward, or uncompute instead of erasing: in Nil and Janus with `--uncompute always`, as without this option",
     ),
     (
         "P0144",

@@ -33,6 +33,7 @@ use pendula::asm::diagnostic::{Label, Severity};
 use pendula::isa::counts::Direction;
 use pendula::isa::text::{number, quote};
 use pendula::isa::{Fault, Module};
+use pendula::told::told;
 use pendula::values;
 use pendula::vm::{Config, Event, Machine, Outcome, Program};
 
@@ -206,10 +207,7 @@ fn run(path: &Path) -> Result<(), String> {
                 Problem { line, code: f.code.to_string(), message: f.message, source: None }
             }));
         } else {
-            execute(module, &expected, &mut found, &mut complaints)?;
-            let of =
-                |p: &Problem| Fault::ALL.iter().find(|f| f.code() == p.code).map(|f| (p.line, f.help().to_string()));
-            helps.extend(found.iter().filter_map(of));
+            execute(module, &expected, &mut found, &mut helps, &mut complaints)?;
         }
     } else if !expected.values.is_empty() {
         complaints.push_str("does not assemble\n");
@@ -228,6 +226,7 @@ fn execute(
     module: Module,
     expected: &Expected,
     found: &mut Vec<Problem>,
+    helps: &mut Vec<(usize, String)>,
     complaints: &mut String,
 ) -> Result<(), String> {
     let checks = expected.option("checks") != Some("off");
@@ -269,12 +268,16 @@ fn execute(
         if back { (Direction::Backward, Direction::Forward) } else { (Direction::Forward, Direction::Backward) };
     let start = machine.digest();
     machine.begin(first);
-    let finish = |machine: &mut Machine<'_>, found: &mut Vec<Problem>| {
+    let mut finish = |machine: &mut Machine<'_>, found: &mut Vec<Problem>| {
         let (line, code, message) = match machine.run(Some(limit)) {
             Outcome::Finished => return true,
             Outcome::NoCode(message) => panic!("the engine makes no code: {message}"),
             Outcome::Limit => (machine.pc().map_or(0, line), "P0130", "the run did not end"),
-            Outcome::Trap(trap) => (line(trap.at), trap.fault.code(), trap.fault.title()),
+            Outcome::Trap(trap) => {
+                let told = told(&trap, module);
+                helps.push((line(trap.at), told.help.to_string()));
+                (line(trap.at), told.code, told.title)
+            }
         };
         found.push(Problem { line, code: code.to_string(), message: message.to_string(), source: None });
         false

@@ -213,7 +213,8 @@ fn what_erases_cannot_run_backward() {
             let (code, out, err) = pendula(&[&[command, w.file, "--uncompute", "never"], more, &given[..]].concat());
             assert_eq!(code, 1, "{} {command} {more:?}: {out}{err}", w.name);
             assert!(err.contains("error[P0143]: ") && err.contains("cannot run backward"), "{err}");
-            assert!(err.contains("uncompute instead of erasing"), "{err}");
+            assert!(err.contains("was compiled with `--uncompute never` or `auto`"), "{err}");
+            assert!(err.contains("compile it with `--uncompute always`") && !err.contains(".irreversible"), "{err}");
             assert!(out.is_empty(), "{out}");
         }
     }

@@ -439,3 +439,28 @@ fn procedures_go_by_their_names_in_the_source() {
     let (_, out, _) = run(&["level", "examples/fib.ja", "--json"]);
     assert!(!out.contains("main.2") && out.contains("\"main\""), "{out}");
 }
+
+#[test]
+fn set_takes_what_args_takes_of_a_program_in_nil() {
+    let args = ["run", "examples/affine.nil", "--args", "[0.0,0.0],[1.0 2.0;3.0 4.0],[0.5,0.5],[1.0,-1.0]"];
+    let set = |value: &str| run(&[&args[..], &["--set", value, "--show", "W,x"]].concat());
+    for (value, shown) in [
+        ("W=[5 6;7 8]", "W = [5.0, 7.0, 6.0, 8.0]\nx = [1.0, -1.0]\n"),
+        ("W=fill(2.5,2,2)", "W = [2.5, 2.5, 2.5, 2.5]\nx = [1.0, -1.0]\n"),
+        ("x=zeros(2)", "W = [1.0, 3.0, 2.0, 4.0]\nx = [0.0, 0.0]\n"),
+        ("x=1:2", "W = [1.0, 3.0, 2.0, 4.0]\nx = [1.0, 2.0]\n"),
+        ("x=[1 2]", "W = [1.0, 3.0, 2.0, 4.0]\nx = [1.0, 2.0]\n"),
+    ] {
+        let (code, out, err) = set(value);
+        assert_eq!((code, out.as_str()), (0, shown), "{value}: {err}");
+    }
+    for (value, why) in [
+        ("W=[1 2 3;4 5 6]", "it is 2×3, and `W` is 2×2"),
+        ("x=ones(3)", "`x` has 2 words, 3 values are given"),
+        ("x=zeros(9999999999)", "--set x=zeros(9999999999)"),
+        ("x=nothing(2)", "there is no function `nothing` here"),
+    ] {
+        let (code, _, err) = set(value);
+        assert!(code == 2 && err.contains(why), "{value}: {err}");
+    }
+}

@@ -22,7 +22,8 @@ use crate::expand::Expander;
 use crate::intern::Sym;
 use crate::parser::near;
 use crate::session::{Parsed, Session};
-use crate::symbols::{Def, Symbols, Value};
+use crate::symbols::{Def, Symbols};
+use crate::value::Value;
 use crate::{pairs, resolve, routine};
 
 /// Reads a file for `.include`.
@@ -52,15 +53,18 @@ pub struct Assembly {
     pub diagnostics: Vec<Diagnostic>,
     /// The texts: the root file, then the files it includes.
     pub sources: Sources,
-    /// Memory operands that are written by the name of a data object, in the order of instructions.
+    /// Operands that are written by the name of a data object, in the order of instructions.
     pub named: Vec<Named>,
 }
 
-/// A memory operand that is written by the name of a data object. The module has only the sum of its parts, in which an object at address 0 does not show.
+/// An operand that is written by the name of a data object: a word of memory, or a constant that is an address. The module has only the sum of its
+/// parts, in which an object at address 0 does not show, and of a constant not that it is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// The instruction, which has one memory operand at most.
+    /// The instruction.
     pub at: u32,
+    /// Which of its operands, counted from 0.
+    pub operand: u8,
     /// The object's address.
     pub object: u64,
 }
@@ -289,7 +293,7 @@ impl Program {
         }
         if words > options.budget.words.saturating_sub(self.data_len) {
             let exceeded = Exceeded::new(Resource::Nodes, options.budget.words, "the program");
-            let exceeded = exceeded.of("words of data").instead("bring the data from outside").raised_by("--mem");
+            let exceeded = exceeded.of("data word").instead("bring the data from outside").raised_by("--mem");
             s.exceeded(&exceeded, stmt.span, stmt.via);
             return;
         }
@@ -303,7 +307,7 @@ impl Program {
     fn size(&mut self, s: &mut Session, stmt: &Stmt) -> Parsed<u64> {
         let Some(arg) = s.ast.arg(stmt, 0) else { return Ok(0) };
         let ArgKind::Expr(expr) = arg.kind else { return Ok(0) };
-        let value = self.symbols.eval(s, expr, Some(Ty::Int), stmt.via)?;
+        let value = self.symbols.eval(s, expr, Ty::Int, stmt.via)?;
         count(s, &self.symbols, value, "a size", arg.span, stmt.via)
     }
 
@@ -425,7 +429,7 @@ pub(crate) fn count(s: &mut Session, symbols: &Symbols, value: Value, what: &str
                 Err(s.fail(codes::ARGUMENT, message, span, via, "write a number of words, 0 or more"))
             }
         },
-        Value::Real { .. } | Value::Raw(_) => symbols.word(s, value, Ty::Int, span, via),
+        Value::Real { .. } | Value::Ratio { .. } | Value::Raw(_) => symbols.word(s, value, Ty::Int, span, via),
     }
 }
 

@@ -35,7 +35,7 @@ pub fn disassemble(module: &Module) -> String {
 /// The same with the names of data objects where operands are known to be written by them, in the order of instructions.
 pub fn disassemble_named(module: &Module, named: &[Named]) -> String {
     let mut names = Known::new(module);
-    names.named = named.iter().map(|n| (n.at, n.object)).collect();
+    names.named = named.iter().map(|n| ((n.at, n.operand), n.object)).collect();
     let mut out = Text::default();
     let flags = &module.flags;
     if flags.format != Format::default() {
@@ -137,8 +137,8 @@ struct Known<'a> {
     procs: HashMap<u64, String>,
     /// Data objects by address.
     data: HashMap<u64, &'a str>,
-    /// The objects by which memory operands are written, by instruction.
-    named: HashMap<u32, u64>,
+    /// The objects by which operands are written, by instruction and operand.
+    named: HashMap<(u32, u8), u64>,
 }
 
 impl<'a> Known<'a> {
@@ -195,33 +195,42 @@ impl<'a> Known<'a> {
     fn display(&self, inst: &Inst, at: usize) -> String {
         match self.procs.get(&(at as u64)) {
             Some(name) => format!("{:<7} {name}", inst.kind.mnemonic()),
-            None => {
-                let text = display(inst, at as u64, self);
-                self.with_name(inst, at, &text).unwrap_or(text)
-            }
+            None if self.named.is_empty() => display(inst, at as u64, self),
+            None => self.with_names(inst, at),
         }
     }
 
-    /// An instruction's text with its memory operand written by name, if that is how it is written.
-    fn with_name(&self, inst: &Inst, at: usize, text: &str) -> Option<String> {
-        let object = *self.named.get(&u32::try_from(at).ok()?)?;
+    /// An instruction's text, in which operands are written by name that are known to be.
+    fn with_names(&self, inst: &Inst, at: usize) -> String {
+        let texts = inst.operands().enumerate().map(|(n, (_, operand))| {
+            let name = u32::try_from(at).ok().and_then(|at| self.named.get(&(at, u8::try_from(n).ok()?)));
+            let text = name.and_then(|object| self.by_name(operand, *object));
+            text.unwrap_or_else(|| pendula_isa::text::operand(operand, at as u64, self))
+        });
+        let texts: Vec<String> = texts.collect();
+        format!("{:<7} {}", inst.kind.mnemonic(), texts.join(", ")).trim_end().to_string()
+    }
+
+    /// An operand by the name of the data object at this address.
+    fn by_name(&self, operand: Operand, object: u64) -> Option<String> {
         let name = self.data.get(&object)?;
-        let (base, index, offset) = inst.operands().find_map(|(_, operand)| match operand {
-            Operand::Mem { base, index, offset } => Some((base, index, offset)),
-            _ => None,
-        })?;
-        let (before, rest) = text.split_once('[')?;
-        let (_, after) = rest.split_once(']')?;
-        let mut out = format!("{before}[{name}");
-        let beyond = offset.wrapping_sub(object.cast_signed());
-        if beyond != 0 {
-            let _ = write!(out, "{beyond:+}");
+        let from = |number: i64| match number.wrapping_sub(object.cast_signed()) {
+            0 => (*name).to_string(),
+            beyond => format!("{name}{beyond:+}"),
+        };
+        match operand {
+            Operand::Mem { base, index, offset } => {
+                let mut out = format!("[{}", from(offset));
+                for reg in [base, index].into_iter().filter(|reg| *reg != Reg::ZERO) {
+                    let _ = write!(out, "+{}", self.register(reg));
+                }
+                out.push(']');
+                Some(out)
+            }
+            Operand::Imm(word, Ty::Int) => Some(from(word.cast_signed())),
+            Operand::Imm(..) | Operand::Reg(_) | Operand::Small(_) | Operand::Factor(_) => None,
+            Operand::Label(_) | Operand::Text(_) => None,
         }
-        for reg in [base, index].into_iter().filter(|reg| *reg != Reg::ZERO) {
-            let _ = write!(out, "+{}", self.register(reg));
-        }
-        let _ = write!(out, "]{after}");
-        Some(out)
     }
 }
 

@@ -342,7 +342,7 @@ impl<'o> Expander<'o> {
             Ok(Found::Known(file)) => file,
             Ok(Found::New { name, text, path }) => {
                 if self.files.list.len() >= MAX_FILES {
-                    let exceeded = Exceeded::new(Resource::Nodes, MAX_FILES as u64, "the program").of("files");
+                    let exceeded = Exceeded::new(Resource::Nodes, MAX_FILES as u64, "the program").of("file");
                     return self.stop(&exceeded.instead("put several of them into one"), span, via);
                 }
                 let Some(base) = self.s.add_file(text.len()) else { return self.too_large(span, via) };

@@ -10,6 +10,7 @@ mod ast;
 pub mod check;
 pub mod codes;
 pub mod disasm;
+mod exact;
 mod expand;
 mod expr;
 mod files;
@@ -30,5 +31,6 @@ mod routine;
 mod session;
 mod symbols;
 mod unknown;
+mod value;
 
 pub use pendula_isa::diagnostic;

@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
             let what = || "the program".to_string();
             if let Err(exceeded) = Resource::Nodes.within(budget.words, pending.len() as u64, what) {
                 let place = Place { file: self.file, span: offset..offset };
-                self.diagnostics.push(exceeded.of("instructions").instead("divide it").diagnostic().at(place, ""));
+                self.diagnostics.push(exceeded.of("instruction").instead("divide it").diagnostic().at(place, ""));
                 return;
             }
             let (number, begin) = (n as u32 + 1, offset);

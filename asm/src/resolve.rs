@@ -21,7 +21,8 @@ use crate::files::Files;
 use crate::intern::Sym;
 use crate::operands;
 use crate::session::{Parsed, Reported, Session};
-use crate::symbols::{Def, Value, int_word};
+use crate::symbols::Def;
+use crate::value::{Value, int_word};
 
 /// Instructions that errors were reported for: others stand in their places.
 #[derive(Debug, Default)]
@@ -141,7 +142,7 @@ impl Resolver<'_> {
             ArgKind::Reg(reg) => return Ok(Operand::Reg(reg)),
             ArgKind::Mem { base, index, offset } => {
                 if let Some(object) = self.object_of(offset) {
-                    self.named.push(Named { at: self.module.code.len() as u32, object });
+                    self.name(n, object);
                 }
                 let offset = self.address(stmt, offset, arg.span)?;
                 return Ok(Operand::Mem { base, index, offset });
@@ -160,8 +161,25 @@ impl Resolver<'_> {
                     _ => Ok(Operand::Imm(0, Ty::Int)),
                 };
             }
-            Some(OperandKind::Amount | OperandKind::Small | OperandKind::Factor) => Ty::Int,
-            Some(OperandKind::Value | OperandKind::Tolerance | OperandKind::Constant) => kind.constant_type(n),
+            // A whole number, which is computed as a number of the type that it is compared as.
+            Some(OperandKind::Small) => {
+                let value = self.value(stmt, constant, kind.constant_type(n), arg.span)?;
+                let word = self.program.symbols.word(self.s, value, Ty::Int, arg.span, stmt.via)?;
+                return Ok(Operand::Imm(word, Ty::Int));
+            }
+            Some(OperandKind::Amount | OperandKind::Factor) => Ty::Int,
+            Some(OperandKind::Value | OperandKind::Tolerance | OperandKind::Constant) => {
+                let ty = kind.constant_type(n);
+                let object = match constant {
+                    ArgKind::Name(name) => self.object(name),
+                    ArgKind::Expr(expr) => self.object_of(expr),
+                    _ => None,
+                };
+                if let Some(object) = object.filter(|_| ty == Ty::Int) {
+                    self.name(n, object);
+                }
+                ty
+            }
             // No constant can stand here: `build` says so.
             Some(
                 OperandKind::Target
@@ -188,8 +206,8 @@ impl Resolver<'_> {
                 Ok(Value::Int(if negative { -n } else { n }))
             }
             ArgKind::Name(name) if symbols.is_literal(name, ty) => Ok(symbols.literal(name)),
-            ArgKind::Name(name) => symbols.name(self.s, name, span, stmt.via),
-            ArgKind::Expr(expr) => symbols.eval(self.s, expr, Some(ty), stmt.via),
+            ArgKind::Name(name) => symbols.name(self.s, name, ty, span, stmt.via),
+            ArgKind::Expr(expr) => symbols.eval(self.s, expr, ty, stmt.via),
             ArgKind::Reg(_) | ArgKind::Mem { .. } | ArgKind::Text(_) => {
                 let help = "data are numbers, names, and expressions of these";
                 Err(self.s.fail(codes::SYNTAX, "a number was expected here", span, stmt.via, help))
@@ -201,9 +219,22 @@ impl Resolver<'_> {
     fn object_of(&self, offset: ExprRef) -> Option<u64> {
         let (first, rest) = self.s.ast.nodes(offset).split_first()?;
         let NodeKind::Name(name) = first.kind else { return None };
-        let Def::Data { address, .. } = self.program.symbols.get(name).def else { return None };
+        let address = self.object(name)?;
         let constant = |kind| matches!(kind, NodeKind::Int(_) | NodeKind::Binary(Binary::Add | Binary::Sub));
         rest.iter().all(|node| constant(node.kind)).then_some(address)
+    }
+
+    /// The address of the data object of this name.
+    fn object(&self, name: Sym) -> Option<u64> {
+        match self.program.symbols.get(name).def {
+            Def::Data { address, .. } => Some(address),
+            Def::Undefined | Def::Code { .. } | Def::Const(_) => None,
+        }
+    }
+
+    /// Notes that an operand of the next instruction is written by the name of a data object.
+    fn name(&mut self, operand: usize, object: u64) {
+        self.named.push(Named { at: self.module.code.len() as u32, operand: operand as u8, object });
     }
 
     /// The constant part of an address.
@@ -221,7 +252,7 @@ impl Resolver<'_> {
             return Err(self.s.fail(codes::SORT, message, node.span, stmt.via, help));
         }
         let symbols = &mut self.program.symbols;
-        let value = symbols.eval(self.s, offset, Some(Ty::Int), stmt.via)?;
+        let value = symbols.eval(self.s, offset, Ty::Int, stmt.via)?;
         match value {
             Value::Int(n) => match i64::try_from(n) {
                 Ok(n) => Ok(n),
@@ -233,7 +264,7 @@ impl Resolver<'_> {
                     Err(self.s.fail(error.code(), error.to_string(), span, stmt.via, error.help()))
                 }
             },
-            Value::Real { .. } | Value::Raw(_) => {
+            Value::Real { .. } | Value::Ratio { .. } | Value::Raw(_) => {
                 symbols.word(self.s, value, Ty::Int, span, stmt.via).map(u64::cast_signed)
             }
         }
@@ -384,7 +415,7 @@ impl Resolver<'_> {
     fn data_word(&mut self, stmt: &Stmt, arg: Arg, ty: Ty, first: bool) -> Parsed<u64> {
         let value = self.value(stmt, arg.kind, ty, arg.span);
         let ty = match value {
-            Ok(Value::Real { ty: Some(own), .. }) if ty == Ty::Int => own,
+            Ok(Value::Real { ty: Some(own), .. } | Value::Ratio { ty: Some(own), .. }) if ty == Ty::Int => own,
             _ => ty,
         };
         if first {
@@ -392,7 +423,7 @@ impl Resolver<'_> {
         }
         match value? {
             Value::Int(n) if ty == Ty::Int => int_word(self.s, n, arg.span, stmt.via),
-            Value::Real { .. } if ty == Ty::Int => {
+            Value::Real { .. } | Value::Ratio { .. } if ty == Ty::Int => {
                 let help = "`.fixed`, `.log` and `.double` hold numbers with a fraction; or say the type behind the number: `1.5q`";
                 Err(self.s.fail(codes::REAL, "an integer is wanted here", arg.span, stmt.via, help))
             }

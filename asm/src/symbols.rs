@@ -1,4 +1,4 @@
-//! What names stand for, and the values of constant expressions.
+//! What names stand for, and the evaluation of constant expressions.
 //!
 //! Constants of `.equ` are evaluated when they are first needed, with a stack
 //! of our own, so that a long chain of them costs no recursion. Which word a
@@ -10,13 +10,14 @@ use std::collections::HashSet;
 use pendula_isa::num::decimal::{self, NumberError};
 use pendula_isa::{Format, Ty};
 
-use crate::ast::{ArgKind, Binary, ExprRef, Node, NodeKind, Span, Via};
+use crate::ast::{ArgKind, ExprRef, Node, NodeKind, Span, Via};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::foreign;
 use crate::intern::Sym;
 use crate::parser::{duplicate, near};
 use crate::session::{Parsed, Reported, Session};
+use crate::value::{Mode, Trouble, Value, fits, int_word, report, two};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,19 +48,15 @@ pub(crate) struct Entry {
 const NONE: Entry =
     Entry { def: Def::Undefined, span: Span { start: 0, len: 0 }, global: false, import: false, export: false };
 
-/// A constant's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
-    Int(i128),
-    Real { text: Sym, negative: bool, ty: Option<Ty> },
-    Raw(u64),
-}
-
 #[derive(Clone, Copy, Debug)]
 enum State {
     New,
     Active,
-    Done(Value),
+    Done {
+        whole: Value,
+        /// The same where numbers with a fraction are wanted.
+        exact: Result<Value, Trouble>,
+    },
     Failed,
 }
 
@@ -90,8 +87,6 @@ pub(crate) struct Symbols {
     stack: Vec<(Value, Span)>,
 }
 
-/// The integers that a word holds, signed or unsigned.
-const WORD: std::ops::RangeInclusive<i128> = i64::MIN as i128..=u64::MAX as i128;
 /// How many names are compared with an unknown one.
 const MAX_COMPARED: usize = 20_000;
 
@@ -170,7 +165,10 @@ impl Symbols {
         for Const { name, span, via, .. } in unused {
             let text = s.names.text(name).to_string();
             let known = self.consts.iter().filter(|c| c.name != name).map(|c| s.names.text(c.name));
-            let help = match known.filter(|k| near(&text, k)).min_by_key(|k| k.len().abs_diff(text.len())) {
+            let help = match known
+                .filter(|k| near(&text, k) || k.eq_ignore_ascii_case(&text))
+                .min_by_key(|k| k.len().abs_diff(text.len()))
+            {
                 Some(similar) => format!("did you mean `{similar}`?"),
                 None => format!("use it, or give it a value with `.equ {text}, …`, which this passes over"),
             };
@@ -187,16 +185,16 @@ impl Symbols {
         }
     }
 
-    /// The value of a name.
-    pub(crate) fn name(&mut self, s: &mut Session, name: Sym, span: Span, via: Via) -> Parsed<Value> {
+    /// The value of a name. `ty` is the type that the context wants.
+    pub(crate) fn name(&mut self, s: &mut Session, name: Sym, ty: Ty, span: Span, via: Via) -> Parsed<Value> {
         if let Def::Const(n) = self.get(name).def {
             self.resolve(s, vec![n as usize]);
         }
-        self.value_of(s, name, span, via)
+        self.value_of(s, name, Mode::of(ty), span, via).map_err(|trouble| report(s, trouble, via))
     }
 
     /// The value of an expression. `ty` is the type that the context wants.
-    pub(crate) fn eval(&mut self, s: &mut Session, expr: ExprRef, ty: Option<Ty>, via: Via) -> Parsed<Value> {
+    pub(crate) fn eval(&mut self, s: &mut Session, expr: ExprRef, ty: Ty, via: Via) -> Parsed<Value> {
         let mut wanted = Vec::new();
         for node in s.ast.nodes(expr) {
             self.unresolved(node, &mut wanted);
@@ -204,7 +202,8 @@ impl Symbols {
         if !wanted.is_empty() {
             self.resolve(s, wanted);
         }
-        self.compute(s, expr, ty, via)
+        let value = self.compute(s, expr, (Mode::of(ty), ty == Ty::F), via);
+        value.map_err(|trouble| report(s, trouble, via))
     }
 
     fn unresolved(&self, node: &Node, out: &mut Vec<usize>) {
@@ -221,7 +220,7 @@ impl Symbols {
         while let Some(&top) = stack.last() {
             let Some(&Const { name, expr, span, via, state }) = self.consts.get(top) else { return };
             match state {
-                State::Done(_) | State::Failed => {
+                State::Done { .. } | State::Failed => {
                     stack.pop();
                 }
                 State::New => {
@@ -249,65 +248,77 @@ impl Symbols {
                     stack.extend(wanted);
                 }
                 State::Active => {
-                    self.consts[top].state = match self.compute(s, expr, None, via) {
-                        Ok(value) => State::Done(value),
-                        // What is not yet defined may be later.
-                        Err(Reported) if !self.complete => State::New,
-                        Err(Reported) => State::Failed,
-                    };
+                    self.consts[top].state = self.both(s, expr, via);
                     stack.pop();
                 }
             }
         }
     }
 
-    /// Evaluates an expression whose constants have been.
-    fn compute(&mut self, s: &mut Session, expr: ExprRef, ty: Option<Ty>, via: Via) -> Parsed<Value> {
+    /// What a constant is where integers are wanted, and where others are.
+    fn both(&mut self, s: &mut Session, expr: ExprRef, via: Via) -> State {
+        let whole = self.compute(s, expr, (Mode::Whole, false), via);
+        let exact = match whole {
+            Err(Trouble::Reported) => Err(Trouble::Reported),
+            _ => self.compute(s, expr, (Mode::Exact, false), via),
+        };
+        match (whole, exact) {
+            (Ok(whole), exact) => State::Done { whole, exact },
+            // Where an integer is wanted, this is none.
+            (Err(Trouble::Fraction(_)), Ok(value)) => State::Done { whole: value, exact },
+            (Err(trouble), _) => {
+                report(s, trouble, via);
+                // What is not yet defined may be later.
+                if self.complete { State::Failed } else { State::New }
+            }
+        }
+    }
+
+    /// Evaluates an expression whose constants have been. `double` says whether `inf` and `nan` are numbers in it.
+    fn compute(
+        &mut self,
+        s: &mut Session,
+        expr: ExprRef,
+        (mode, double): (Mode, bool),
+        via: Via,
+    ) -> Result<Value, Trouble> {
         self.stack.clear();
         for n in 0..expr.count {
-            let Some(&Node { kind, span }) = s.ast.nodes.get((expr.first + n) as usize) else { return Err(Reported) };
+            let Some(&Node { kind, span }) = s.ast.nodes.get((expr.first + n) as usize) else {
+                return Err(Trouble::Reported);
+            };
             let entry = match kind {
                 NodeKind::Int(n) => (Value::Int(i128::from(n)), span),
                 NodeKind::Raw(n) => (Value::Raw(n), span),
                 NodeKind::Real(text, ty) => (Value::Real { text, negative: false, ty }, span),
-                NodeKind::Name(name) if ty == Some(Ty::F) && (name == self.inf || name == self.nan) => {
+                NodeKind::Name(name) if double && (name == self.inf || name == self.nan) => {
                     (Value::Real { text: name, negative: false, ty: Some(Ty::F) }, span)
                 }
-                NodeKind::Name(name) => (self.value_of(s, name, span, via)?, span),
+                NodeKind::Name(name) => (self.value_of(s, name, mode, span, via)?, span),
                 NodeKind::Neg => {
-                    let Some((value, at)) = self.stack.pop() else { return Err(Reported) };
+                    let Some((value, at)) = self.stack.pop() else { return Err(Trouble::Reported) };
                     let span = span.to(at);
-                    match value {
-                        Value::Int(n) => (Value::Int(checked(s, n.checked_neg(), span, via)?), span),
-                        Value::Real { text, negative, ty } => (Value::Real { text, negative: !negative, ty }, span),
-                        Value::Raw(_) => return Err(no_arithmetic(s, value, at, via)),
-                    }
+                    let value = match value {
+                        Value::Int(n) => Value::Int(n.checked_neg().ok_or(Trouble::Overflow(span))?),
+                        Value::Real { text, negative, ty } => Value::Real { text, negative: !negative, ty },
+                        Value::Ratio { ratio, ty } => Value::Ratio { ratio: ratio.negated(), ty },
+                        Value::Raw(_) => return Err(Trouble::Raw(at)),
+                    };
+                    (value, span)
                 }
                 NodeKind::Not => {
-                    let Some((value, at)) = self.stack.pop() else { return Err(Reported) };
-                    let Value::Int(n) = value else { return Err(no_arithmetic(s, value, at, via)) };
-                    (Value::Int(!n), span.to(at))
+                    let Some((value, at)) = self.stack.pop() else { return Err(Trouble::Reported) };
+                    match value {
+                        Value::Int(n) => (Value::Int(!n), span.to(at)),
+                        Value::Raw(_) => return Err(Trouble::Raw(at)),
+                        Value::Real { .. } | Value::Ratio { .. } => return Err(Trouble::Bits(at, "~")),
+                    }
                 }
                 NodeKind::Binary(op) => {
-                    let (Some(b), Some(a)) = (self.stack.pop(), self.stack.pop()) else { return Err(Reported) };
-                    let whole = a.1.to(b.1);
-                    match (a, b) {
-                        ((Value::Int(x), _), (Value::Int(y), at)) => {
-                            if matches!(op, Binary::Div | Binary::Rem) && y == 0 {
-                                let message = "this divides by zero";
-                                let help = "give the divisor another value";
-                                return Err(s.fail(codes::ARITHMETIC, message, at, via, help));
-                            }
-                            if matches!(op, Binary::Shl | Binary::Shr) && !(0..64).contains(&y) {
-                                let message = format!("a shift by {y} is outside 0 to 63");
-                                return Err(s.fail(codes::ARITHMETIC, message, at, via, "shift by 0 to 63 bits"));
-                            }
-                            (Value::Int(checked(s, binary(op, x, y), whole, via)?), whole)
-                        }
-                        ((Value::Int(_), _), (other, at)) | ((other, at), _) => {
-                            return Err(no_arithmetic(s, other, at, via));
-                        }
-                    }
+                    let (Some(b), Some(a)) = (self.stack.pop(), self.stack.pop()) else {
+                        return Err(Trouble::Reported);
+                    };
+                    (two(s, op, mode, a, b)?, a.1.to(b.1))
                 }
             };
             self.stack.push(entry);
@@ -318,16 +329,17 @@ impl Symbols {
         }
     }
 
-    fn value_of(&self, s: &mut Session, name: Sym, span: Span, via: Via) -> Parsed<Value> {
+    fn value_of(&self, s: &mut Session, name: Sym, mode: Mode, span: Span, via: Via) -> Result<Value, Trouble> {
         match self.get(name).def {
             Def::Code { at, .. } => Ok(Value::Int(i128::from(at))),
             Def::Data { address, .. } => Ok(Value::Int(i128::from(address))),
             Def::Const(n) => match self.consts.get(n as usize).map(|c| c.state) {
-                Some(State::Done(value)) => Ok(value),
+                Some(State::Done { whole, .. }) if mode == Mode::Whole => Ok(whole),
+                Some(State::Done { exact, .. }) => exact,
                 // Reported where it is defined.
-                _ => Err(Reported),
+                _ => Err(Trouble::Reported),
             },
-            Def::Undefined => Err(self.undefined(s, name, span, via)),
+            Def::Undefined => Err(self.undefined(s, name, span, via).into()),
         }
     }
 
@@ -378,19 +390,13 @@ impl Symbols {
             Value::Raw(word) => return Ok(word),
             Value::Int(n) if ty == Ty::Int => return int_word(s, n, span, via),
             Value::Int(n) => self.parse(&n.to_string(), ty),
+            Value::Ratio { ratio, ty: own } => {
+                fits(s, own, ty, span, via)?;
+                self.parse(&ratio.text(), ty)
+            }
             Value::Real { text, negative, ty: own } => {
+                fits(s, own, ty, span, via)?;
                 let digits = s.names.text(text);
-                if let Some(own) = own.filter(|own| *own != ty) {
-                    let message = format!("this number is {}, and {} is wanted", article(own), article(ty));
-                    let help =
-                        format!("leave the suffix out, write a raw word (`0x…w`), or convert by `{}`", cvt(ty, own));
-                    return Err(s.fail(codes::TYPE, message, span, via, help));
-                }
-                if ty == Ty::Int {
-                    let help = "write a whole number; what has a fraction goes into a register, or to an instruction \
-                                with a suffix: `.q`, `.l` or `.f`";
-                    return Err(s.fail(codes::REAL, "an integer is wanted here", span, via, help));
-                }
                 let nan = text == self.nan;
                 if negative && !nan { self.parse(&format!("-{digits}"), ty) } else { self.parse(digits, ty) }
             }
@@ -424,55 +430,4 @@ impl Symbols {
     pub(crate) fn literal(&self, name: Sym) -> Value {
         Value::Real { text: name, negative: false, ty: Some(Ty::F) }
     }
-}
-
-/// An integer as a word.
-pub(crate) fn int_word(s: &mut Session, n: i128, span: Span, via: Via) -> Parsed<u64> {
-    if WORD.contains(&n) { Ok(n as u64) } else { checked(s, None, span, via).map(|n| n as u64) }
-}
-
-fn checked(s: &mut Session, n: Option<i128>, span: Span, via: Via) -> Parsed<i128> {
-    n.ok_or_else(|| {
-        let message = "this value does not fit 64 bits";
-        s.fail(codes::OVERFLOW, message, span, via, "integers go from -2^63 to 2^64 - 1")
-    })
-}
-
-fn binary(op: Binary, x: i128, y: i128) -> Option<i128> {
-    match op {
-        Binary::Mul => x.checked_mul(y),
-        Binary::Div => x.checked_div(y),
-        Binary::Rem => x.checked_rem(y),
-        Binary::Add => x.checked_add(y),
-        Binary::Sub => x.checked_sub(y),
-        Binary::Shl => x.checked_mul(1i128.checked_shl(u32::try_from(y).ok()?)?),
-        Binary::Shr => x.checked_shr(u32::try_from(y).ok()?),
-        Binary::And => Some(x & y),
-        Binary::Xor => Some(x ^ y),
-        Binary::Or => Some(x | y),
-    }
-}
-
-fn no_arithmetic(s: &mut Session, value: Value, span: Span, via: Via) -> Reported {
-    let (message, help) = match value {
-        Value::Raw(_) => ("there is no arithmetic on raw words", "leave the `w` out and write an integer"),
-        Value::Int(_) | Value::Real { .. } => (
-            "expressions compute with integers only",
-            "write the number that comes out; a minus before a number is fine",
-        ),
-    };
-    s.fail(codes::REAL_ARITHMETIC, message, span, via, help)
-}
-
-fn article(ty: Ty) -> &'static str {
-    match ty {
-        Ty::Int => "an integer",
-        Ty::Q => "a fixed-point number (`q`)",
-        Ty::L => "a logarithmic number (`l`)",
-        Ty::F => "a floating-point number (`f`)",
-    }
-}
-
-fn cvt(to: Ty, from: Ty) -> String {
-    format!("addcvt.{}.{}", to.letter(), from.letter()).replace("addcvt.l", "mulcvt.l")
 }

@@ -137,6 +137,7 @@ fn objects_keep_what_data_is_called_in_the_source() {
         name: format!("own {symbol}"),
         dims: dims.to_vec(),
         parts: parts.iter().map(|part| part.to_string()).collect(),
+        truths: parts.iter().map(|part| *part == "im").collect(),
     };
     let sound =
         Module { variables: vec![variable("big", &[2, 2], &["re", "im"]), variable("mid", &[3], &[])], ..mixed() };
@@ -148,6 +149,7 @@ fn objects_keep_what_data_is_called_in_the_source() {
         vec![variable("mid", &[3], &[]), variable("mid", &[3], &[])],
         vec![variable("big", &[u64::MAX, 8], &[])],
         vec![Variable { name: "\n".to_string(), ..variable("mid", &[3], &[]) }],
+        vec![Variable { truths: vec![true; 2], ..variable("mid", &[3], &[]) }],
     ];
     for variables in bad {
         assert!(object::write(&Module { variables: variables.clone(), ..mixed() }).is_err(), "{variables:?}");
@@ -226,7 +228,7 @@ fn damaged_objects_are_refused_with_their_places() {
     };
     assert!(matches!(damaged(".text", 8 * 3 + 7, 1), ObjectError::Word { address: 3, .. }));
     assert!(matches!(damaged(".text", 8 * 6 + 5, 0x10), ObjectError::Structure { address: 6, .. }));
-    assert!(matches!(damaged(".pendula.flags", 0, 2), ObjectError::Version { found: 3, known: 1 }));
+    assert!(matches!(damaged(".pendula.flags", 0, 2), ObjectError::Version { found: 0, known: 2 }));
     assert!(matches!(damaged(".pendula.flags", 2, 0x80), ObjectError::Malformed { section: ".pendula.flags", .. }));
     assert!(matches!(damaged(".pendula.texts", 0, 0x40), ObjectError::Malformed { section: ".pendula.texts", .. }));
     assert!(matches!(damaged(".pendula.spans", 1, 0x80), ObjectError::Malformed { section: ".pendula.spans", .. }));

@@ -27,6 +27,16 @@ pub(crate) fn is_near(a: &str, b: &str) -> bool {
     a.len().abs_diff(b.len()) <= most && a.len().max(b.len()) < 100 && mistakes(&a, &b) <= most
 }
 
+/// How many names are compared with one that is not known.
+const MOST_COMPARED: usize = 1000;
+
+/// The name that differs least from one that is not known, and by little; of several, the first in the order of letters.
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let letters = |text: &str| text.chars().collect::<Vec<char>>();
+    let near = names.take(MOST_COMPARED).filter(|other| is_near(name, other));
+    near.min_by_key(|other| (mistakes(&letters(name), &letters(other)), *other))
+}
+
 /// How many such mistakes lead from one to the other.
 fn mistakes(a: &[char], b: &[char]) -> usize {
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
@@ -47,7 +57,14 @@ fn mistakes(a: &[char], b: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::is_near;
+    use super::{is_near, nearest};
+
+    #[test]
+    fn the_nearest_name_is_the_one_with_the_fewest_mistakes() {
+        assert_eq!(nearest("incremnt", ["increment", "incrementx", "decrement"].into_iter()), Some("increment"));
+        assert_eq!(nearest("total", ["Total", "totals", "other"].into_iter()), Some("Total"));
+        assert_eq!(nearest("x", ["y", "z"].into_iter()), None);
+    }
 
     #[test]
     fn names_that_differ_by_little() {

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, plural};
 
 crate::diagnostic_codes! {
     DEPTH "P0090" "nested deeper than the budget allows";
@@ -149,7 +149,7 @@ impl Budget {
     /// # Errors
     /// It is not.
     pub fn program(&self, statements: u64, what: impl FnOnce() -> String) -> Result<(), Exceeded> {
-        Resource::Nodes.within(self.statements, statements, what).map_err(|e| e.of("statements"))
+        Resource::Nodes.within(self.statements, statements, what).map_err(|e| e.of("statement"))
     }
 
     /// The same budget with no more depth and height than a reader's stack lasts for.
@@ -172,10 +172,10 @@ impl Resource {
 impl Exceeded {
     /// Something that takes more of a resource than the limit.
     pub fn new(resource: Resource, limit: u64, what: impl Into<String>) -> Exceeded {
-        Exceeded { resource, limit, what: what.into(), unit: "parts", help: resource.help(), option: None }
+        Exceeded { resource, limit, what: what.into(), unit: "part", help: resource.help(), option: None }
     }
 
-    /// Says what the parts are: statements, words of data.
+    /// Says what one part is: a statement, a data word.
     #[must_use]
     pub fn of(self, unit: &'static str) -> Exceeded {
         Exceeded { unit, ..self }
@@ -217,9 +217,9 @@ impl fmt::Display for Exceeded {
         let Exceeded { resource, limit, what, unit, .. } = self;
         match resource {
             Resource::Depth => write!(f, "{what} is nested more than {limit} deep"),
-            Resource::Nodes => write!(f, "{what} is made of more than {limit} {unit}"),
-            Resource::Bytes => write!(f, "{what} is larger than {limit} bytes"),
-            Resource::Steps => write!(f, "{what} takes more than {limit} steps to compute"),
+            Resource::Nodes => write!(f, "{what} is made of more than {}", plural(*limit, unit)),
+            Resource::Bytes => write!(f, "{what} is larger than {}", plural(*limit, "byte")),
+            Resource::Steps => write!(f, "{what} takes more than {} to compute", plural(*limit, "step")),
         }
     }
 }

@@ -113,6 +113,8 @@ pub struct Variable {
     pub dims: Vec<u64>,
     /// What an element's words are called, where it has several: the parts of a complex number, the fields of a struct.
     pub parts: Vec<String>,
+    /// Which of an element's words are true or false; empty where none is.
+    pub truths: Vec<bool>,
 }
 
 /// What holds for a whole module.
@@ -149,6 +151,11 @@ impl Variable {
     /// How many words an element has.
     pub fn width(&self) -> u64 {
         self.parts.len().max(1) as u64
+    }
+
+    /// Whether word number `n`, counted from 0, is true or false.
+    pub fn is_truth(&self, n: u64) -> bool {
+        self.truths.get((n % self.width()) as usize).is_some_and(|truth| *truth)
     }
 
     /// How many elements there are.

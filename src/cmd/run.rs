@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::Context;
-use pendula::asm::diagnostic::{Diagnostic, Sources};
+use pendula::asm::diagnostic::{Diagnostic, Sources, plural};
 use pendula::compiler::janus::store::{Shape, Variable};
 use pendula::hw_model::Technology;
 use pendula::isa::counts::Direction;
@@ -380,7 +380,7 @@ impl State {
         }
         let (read, given) = (machine.words_read(), machine.input().len());
         if given > 0 && read != if reverse { 0 } else { given } {
-            let _ = writeln!(text, "input: {read} of {given} words read");
+            let _ = writeln!(text, "input: {read} of {} read", plural(given, "word"));
         }
         json.insert("input_read".into(), json!(read));
         json.insert("values".into(), Value::Object(values));
@@ -398,8 +398,9 @@ pub(crate) fn imports_or_exports(module: &Module, reverse: bool) -> Vec<Place> {
 /// they have in the source, row by row.
 fn place_json(machine: &Machine<'_>, place: &Place, layouts: &Layouts, hex: bool) -> Value {
     let format = machine.program().module().flags.format;
-    let one = |w: u64| match (place.ty, &place.variable) {
+    let one = |(n, w): (usize, u64)| match (place.ty, &place.variable) {
         _ if hex => json!(format!("{w:#018x}")),
+        _ if w < 2 && place.is_truth(n) => json!(w == 1),
         (Ty::Int, Some(v)) if v.range().0 == 0 => json!(w),
         (Ty::Int, _) => json!(w.cast_signed()),
         (Ty::F, _) if f64::from_bits(w).is_finite() => json!(f64::from_bits(w)),
@@ -407,7 +408,7 @@ fn place_json(machine: &Machine<'_>, place: &Place, layouts: &Layouts, hex: bool
     };
     let words = values::words(machine, place);
     if let Some(v) = &place.variable {
-        let mut list: Vec<Value> = v.words(&words).into_iter().map(one).collect();
+        let mut list: Vec<Value> = v.words(&words).into_iter().enumerate().map(one).collect();
         return match &v.shape {
             Shape::Int(_) => list.pop().unwrap_or_default(),
             Shape::Stack => Value::Array(list),
@@ -418,12 +419,12 @@ fn place_json(machine: &Machine<'_>, place: &Place, layouts: &Layouts, hex: bool
         };
     }
     if let Some(layout) = layouts.get(place) {
-        return array(layout, &words.iter().copied().map(one).collect::<Vec<_>>());
+        return array(layout, &words.iter().copied().enumerate().map(one).collect::<Vec<_>>());
     }
     match place.at {
-        Location::Memory { array: true, .. } => Value::Array(words.iter().copied().map(one).collect()),
+        Location::Memory { array: true, .. } => Value::Array(words.iter().copied().enumerate().map(one).collect()),
         Location::Memory { .. } | Location::Register(_) | Location::Cell(_) => {
-            words.first().copied().map_or(Value::Null, one)
+            words.first().map_or(Value::Null, |w| one((0, *w)))
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Index;
 use pendula_compiler::nil::sema::{Argument, argument_data};
 use pendula_compiler::nil::types::Type;
 use pendula_isa::Env;
+use pendula_isa::diagnostic::plural;
 use pendula_isa::module::Module;
 use pendula_isa::num::Format;
 use pendula_isa::types::Ty;
@@ -154,7 +155,7 @@ pub(super) fn put_argument(machine: &mut Machine<'_>, nil: &Nil, n: usize, value
     for (symbol, data) in symbols.iter().zip(&data) {
         let place = values::find(module, symbol).map_err(|e| Error::failed(ErrorKind::Argument, e))?;
         if place.count() as usize != data.words().len() {
-            return Err(Error::argument(&format!("`{symbol}` has {} words", place.count())));
+            return Err(Error::argument(&format!("`{symbol}` has {}", plural(place.count(), "word"))));
         }
         values::put(machine, &place, data.words());
     }

@@ -86,9 +86,14 @@ fn element(whole: &Place, v: &Variable, name: &str, n: u64, end: &str) -> Result
     let Location::Memory { start, .. } = whole.at else { return Err(no_index(name)) };
     let (first, width) = (start + n * v.width(), v.width());
     let one = |at: u64| Location::Memory { start: at, len: 1, array: false };
+    // A single word is a variable only where that says that it is true or false.
+    let source = |part: u64| {
+        let own = || Variable { dims: Vec::new(), parts: Vec::new(), truths: vec![true], ..v.clone() };
+        v.is_truth(part).then(|| Box::new(own()))
+    };
     let end = end.trim();
     if end.is_empty() && v.parts.is_empty() {
-        return Ok(Place { at: one(first), source: None, ..whole.clone() });
+        return Ok(Place { at: one(first), source: source(0), ..whole.clone() });
     }
     if end.is_empty() {
         let own = Variable { name: v.element(n), dims: Vec::new(), ..v.clone() };
@@ -97,7 +102,7 @@ fn element(whole: &Place, v: &Variable, name: &str, n: u64, end: &str) -> Result
     }
     let end = end.strip_prefix('.').ok_or_else(|| no_index(name))?;
     if let Some(part) = v.parts.iter().position(|part| part == end) {
-        return Ok(Place { at: one(first + part as u64), source: None, ..whole.clone() });
+        return Ok(Place { at: one(first + part as u64), source: source(part as u64), ..whole.clone() });
     }
     match type_of(end) {
         Some(ty) if v.parts.is_empty() => Ok(Place { ty, at: one(first), source: None, ..whole.clone() }),

@@ -66,6 +66,9 @@ fn a_definition_of_the_command_line_comes_before_the_programs_own() {
     let (code, _, err) = run(&["run", "-", "-D", "M=5"], program);
     assert!(code == 0 && err.contains("warning[P0202]: the program has no use for `M`"), "{err}");
     assert!(err.contains("did you mean `N`?"), "{err}");
+    let (code, _, err) = run(&["run", "-", "-D", "size=5"], ".equ SIZE, 3\nstart\n add r1, SIZE\n finish\n");
+    assert!(code == 0 && err.contains("the program has no use for `size`"), "{err}");
+    assert!(err.contains("did you mean `SIZE`?"), "{err}");
     let (code, _, err) = run(&["run", "-", "-D", "N=a b"], program);
     assert!(code == 1 && err.contains("--define:1"), "{err}");
     let (code, _, err) = run(&["run", "-", "-D", "N"], program);
@@ -194,4 +197,86 @@ fn passes_are_listed_and_instructions_found_by_several_words() {
     assert!(code == 0 && out.contains("addshl"), "{out}");
     let (_, out, _) = run(&["isa", "jmp"], "");
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+}
+
+#[test]
+fn an_inverse_keeps_the_names_of_addresses() {
+    let program = "        .data
+msg:    .word   1, 2, 3
+tail:   .word   4
+        .equ    FIRST, 3
+        .text
+main:   start
+        add     r1, msg
+        add     r2, tail-1
+        xor     r8, msg+2
+        xor     [tail+r1], r9
+        addmul  r3, r4, tail
+        add.q   r5, tail
+        add     r6, FIRST
+        add     r7, tail-msg
+        assert.eq r1, msg
+        finish
+";
+    let (code, once, err) = run(&["invert", "-"], program);
+    assert_eq!(code, 0, "{err}");
+    let lines = [
+        "sub     r1, msg",
+        "sub     r2, tail-1",
+        "xor     r8, msg+2",
+        "xor     [tail+r1], r9",
+        "submul  r3, r4, tail",
+        "sub.q   r5, 3.0",
+        "sub     r6, 3",
+        "sub     r7, 3",
+        "assert.eq r1, msg",
+    ];
+    for line in lines {
+        assert!(once.contains(&format!("{line}\n")), "{line}\n{once}");
+    }
+    let (_, twice, _) = run(&["invert", "-"], &once);
+    let (_, thrice, _) = run(&["invert", "-"], &twice);
+    assert_eq!(thrice, once, "the names are kept again");
+}
+
+#[test]
+fn counts_of_one_are_singular() {
+    let (_, _, err) = run(&["run", "-", "--max-steps", "1"], "main: start\n inc r1\n finish\n");
+    assert!(err.contains("the run did not end within 1 instruction\n"), "{err}");
+    let (_, _, err) = run(&["run", "-", "--set", "a=[1,2]"], ".data\na: .word 3\n.text\nmain: start\n finish\n");
+    assert!(err.contains("`a` has 1 word, 2 values are given"), "{err}");
+    let stack = "procedure main()\n    int x\n    stack s\n    push(x, s)\n    push(x, s)\n";
+    let (_, _, err) = run(&["run", "-", "--stack", "1"], stack);
+    assert!(err.contains("the stack `s` is full: it has room for 1 number\n"), "{err}");
+}
+
+#[test]
+fn truth_values_are_true_or_false_wherever_they_are_shown() {
+    let program = "@i function f(b!::Bool, a::Vector{Bool}, n::Int)
+    @safe @show b!
+    b! ⊻= a[2]
+end
+";
+    let args = ["--args", "false,[false,true],1"];
+    let run = |more: &[&str]| run(&[&["run", "-"], &args[..], more].concat(), program);
+    let (code, out, err) = run(&[]);
+    assert_eq!((code, out.as_str()), (0, "false\nb! = true\na = [false, true]\nn = 1\n"), "{err}");
+    let (_, out, err) = run(&["--set", "b!=true", "--set", "a[1]=1", "--show", "b!,a[1],a[2],n"]);
+    assert_eq!(out, "true\nb! = false\na[1] = true\na[2] = true\nn = 1\n", "{err}");
+    let (_, out, _) = run(&["--json"]);
+    let value: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(value["values"], serde_json::json!({ "b!": true, "a": [false, true], "n": 1 }));
+    let (code, _, err) = run(&["--set", "b!=2"]);
+    assert!(code == 2 && err.contains("true or false is wanted"), "{err}");
+    // In an object, which knows nothing else of the source.
+    let folder = std::env::temp_dir().join(format!("pendula-truths-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let (source, object) = (folder.join("f.nil"), folder.join("f.o"));
+    std::fs::write(&source, program).expect("written");
+    let paths = [source.to_str().expect("a path"), object.to_str().expect("a path")];
+    let (code, _, err) = super::run(&["compile", paths[0], args[0], args[1], "--emit", "obj", "-o", paths[1]], "");
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = super::run(&["run", paths[1]], "");
+    assert_eq!((code, out.as_str()), (0, "false\nb! = true\na = [false, true]\nn = 1\n"), "{err}");
+    std::fs::remove_dir_all(&folder).expect("removed");
 }

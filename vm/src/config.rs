@@ -1,5 +1,7 @@
 //! How a program is to be run: memory, engine, what traps.
 
+use pendula_isa::diagnostic::plural;
+
 /// [`Config::warm_up`] where it is not given: about as long as it takes to make code for a short program, which on x86-64 is drafted. There,
 /// making code for a thousand instructions takes as long as interpreting some hundred thousand.
 const WARM_UP: u64 = if cfg!(all(target_arch = "x86_64", unix)) { 50_000 } else { 100_000 };
@@ -93,7 +95,7 @@ impl Engine {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The data does not fit.
-    #[error("the data segment takes {data} words, the memory has {mem}")]
+    #[error("the data segment takes {}, the memory has {mem}", plural(*data, "word"))]
     TooSmall {
         /// Words of data.
         data: u64,
@@ -101,10 +103,10 @@ pub enum ConfigError {
         mem: u64,
     },
     /// The module asks for more than it gets unasked.
-    #[error("the module asks for {0} words of memory; allow it with `--mem`")]
+    #[error("the module asks for {} of memory; allow it with `--mem`", plural(*.0, "word"))]
     TooMuch(u64),
     /// The host has not that much.
-    #[error("cannot allocate {0} words of memory")]
+    #[error("cannot allocate {} of memory", plural(*.0, "word"))]
     Allocate(u64),
     /// The engine cannot make code here.
     #[error("the engine `{}` is not available: {why}", .engine.name())]

@@ -21,7 +21,7 @@ pub(super) const VARIABLES: &str = ".pendula.variables";
 pub(super) const SYMBOLS: &str = ".pendula.symbols";
 
 /// The version of the object format.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 const IRREVERSIBLE: u8 = 1;
 const MEM: u8 = 2;
@@ -304,7 +304,7 @@ pub(super) fn read_reasons(bytes: &[u8]) -> Result<Vec<Reason>, ObjectError> {
     Ok(reasons)
 }
 
-/// Of each variable its symbol and its name, how many dimensions and parts it has, and these.
+/// Of each variable its symbol and its name, how many dimensions and parts it has, and these; and how many words are told to be true or false, or not.
 pub(super) fn write_variables(variables: &[Variable]) -> Vec<u8> {
     let mut out = Vec::new();
     for v in variables {
@@ -314,6 +314,8 @@ pub(super) fn write_variables(variables: &[Variable]) -> Vec<u8> {
         v.dims.iter().for_each(|n| put(&mut out, *n));
         put(&mut out, v.parts.len() as u64);
         v.parts.iter().for_each(|part| put_text(&mut out, part));
+        put(&mut out, v.truths.len() as u64);
+        v.truths.iter().for_each(|truth| put(&mut out, u64::from(*truth)));
     }
     out
 }
@@ -329,6 +331,13 @@ pub(super) fn read_variables(bytes: &[u8]) -> Result<Vec<Variable>, ObjectError>
         }
         for _ in 0..cursor.number()? {
             v.parts.push(cursor.text()?.to_string());
+        }
+        for _ in 0..cursor.number()? {
+            v.truths.push(match cursor.number()? {
+                0 => false,
+                1 => true,
+                _ => return Err(cursor.error("a word is neither told to be true or false, nor not")),
+            });
         }
         variables.push(v);
     }

@@ -173,6 +173,9 @@ fn check_variables(module: &Module) -> Result<(), ObjectError> {
         if words.is_none() || lens.get(v.symbol.as_str()).copied() != words {
             return bad("does not name data objects with as many words");
         }
+        if !v.truths.is_empty() && v.truths.len() as u64 != v.width() {
+            return bad("does not say of each word of an element whether it is true or false");
+        }
         if v.name.is_empty() || v.name.len() > NAME_LIMIT || v.name.chars().any(char::is_control) {
             return bad("holds a name that no source has");
         }

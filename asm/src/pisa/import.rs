@@ -23,7 +23,7 @@ use pendula_isa::table::{By, Flow, Row};
 use pendula_isa::types::Reg;
 use pendula_isa::verify::is_row;
 
-use crate::diagnostic::{Diagnostic, Place, Sources};
+use crate::diagnostic::{Diagnostic, Place, Sources, plural};
 use flow::{Code, Shape, Unit, walk};
 use native::{Guard, Native, Registers};
 use problem::{Problem, Why};
@@ -201,7 +201,7 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
         let what = || "the translation, in which procedures that share code have each their own,".to_string();
         let most = (MOST_INSTRUCTIONS as u64).min(options.read.budget.statements);
         if let Err(exceeded) = Resource::Nodes.within(most, size as u64, what) {
-            let exceeded = exceeded.of("instructions").instead("enclose each procedure in a pair of `BRA`s");
+            let exceeded = exceeded.of("instruction").instead("enclose each procedure in a pair of `BRA`s");
             refused.push(Refusal::new(exceeded.code(), exceeded.to_string(), exceeded.help()));
             return Err(refused);
         }
@@ -251,8 +251,8 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
     let most = |n: u32, least: u32| (least..=MOST_CELLS).contains(&n);
     if !most(options.cells, code.len()) || !most(options.below, 0) {
         let message = format!(
-            "{} cells from address 0 on and {} before it are not between the program's {} and {MOST_CELLS}",
-            options.cells,
+            "{} from address 0 on and {} before it are not between the program's {} and {MOST_CELLS}",
+            plural(options.cells, "cell"),
             options.below,
             code.len()
         );

@@ -25,6 +25,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use pendula_isa::diagnostic::plural;
 use pendula_isa::inst::{OFFSET_MAX, OFFSET_MIN};
 use pendula_isa::module::{Flags, Loc, Reason, Span, Symbol, SymbolKind};
 use pendula_isa::operand::{Operand, Slot};
@@ -119,7 +120,7 @@ pub struct Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LowerError {
     /// Other arguments than parameters.
-    #[error("`{function}` has {expected} words of parameters, the arguments are {found}")]
+    #[error("the parameters of `{function}` are {}, the arguments are {found}", plural(*expected, "word"))]
     Arguments {
         /// The entry.
         function: String,

@@ -80,10 +80,15 @@ fn divides(func: Func) -> bool {
     func.info().args.len() == 2 && desk::value(Env::default(), func, [1, 0, 0]) == Err(Fault::DivideByZero)
 }
 
+/// What to do about a loop that changes its range.
+pub(super) const STEADY: &str =
+    "a loop ends with the range that it began with: change a copy, or undo the change before the loop ends";
+
 /// What is wrong if a variable that the compiler has made does not end as zero: what its name ends in, what is said before and after the name
 /// of what it was made for, and what who wrote the program may do about it, if that is not to deallocate something with its value.
 const MADE: &[(&str, (&str, &str), Option<&str>)] = &[
-    ("bound", ("the loop over `", "` has changed its own bounds"), None),
+    ("bound", ("the loop over `", "` has changed its own bounds"), Some(STEADY)),
+    ("step", ("the loop over `", "` has changed its own step"), Some(STEADY)),
     ("words", ("the length of `", "` is computed from what has changed since"), None),
     (
         "size",
@@ -122,6 +127,8 @@ fn variable(name: &str) -> String {
             _ if part.starts_with("size") => "size",
             _ => part,
         };
+        // Of a loop's range the counter comes first, then what has changed.
+        let of = if matches!(part, "bound" | "step") { of.split('.').next().unwrap_or(of) } else { of };
         let (_, (before, after), _) = MADE.iter().find(|(end, ..)| *end == part)?;
         Some(format!("{before}{of}{after}"))
     });

@@ -464,7 +464,7 @@ fn memory_of(table: &Memory, logic: &Logic) -> Result<MemoryTable, TechnologyErr
     };
     let sizes = table.size_byte.get_ref();
     if sizes.is_empty() || sizes.len() != figures.get_ref().len() {
-        let message = format!("`{key}` must have a figure for each of the {} sizes in `size_byte`", sizes.len());
+        let message = format!("`{key}` must have as many figures as `size_byte` has sizes, {}", sizes.len());
         return error(message, figures.span());
     }
     let mut out: Vec<(f64, f64)> = Vec::new();

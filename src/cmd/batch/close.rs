@@ -3,14 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use pendula::asm::diagnostic::{Diagnostic, Sources};
+use pendula::asm::diagnostic::{Diagnostic, Sources, plural};
 use pendula::hw_model::Technology;
 use pendula::isa::module::Module;
 use pendula::vm::Engine;
 use serde_json::{Value, json};
 
 use super::tell::{Notes, Told};
-use super::{JsonItems, Totals, plural};
+use super::{JsonItems, Totals};
 use crate::interrupt;
 use crate::report::{Reporter, print};
 use crate::stats::{counts_json, counts_text};

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use anyhow::ensure;
+use pendula::asm::diagnostic::plural;
 use pendula::compiler::nil::sema::argument_data;
 use pendula::compiler::nil::types::Type;
 use pendula::isa::Format;
@@ -13,8 +14,6 @@ use pendula::isa::types::Reg;
 use pendula::items::{Items, Part};
 use pendula::values::{self, Location, Place};
 use pendula::vm::Machine;
-
-use super::plural;
 
 /// What runs begin with: files, and what their items are the words of.
 pub(crate) struct Inputs {
@@ -122,7 +121,7 @@ impl Feed {
                     let before = words.len();
                     data.iter().for_each(|d| words.extend_from_slice(d.words()));
                     let count = words.len() - before;
-                    ensure!(count == expected, "{}: `{name}` has {expected} words", part.place(item));
+                    ensure!(count == expected, "{}: `{name}` has {}", part.place(item), plural(expected, "word"));
                 }
                 (Kind::Words, places) => {
                     let numbers = part.numbers(item, from.column);

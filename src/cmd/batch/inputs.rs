@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use pendula::arguments;
-use pendula::asm::diagnostic::Sources;
+use pendula::asm::diagnostic::{Sources, plural};
 use pendula::compiler::compile::Options;
 use pendula::compiler::nil::sema::{Argument, Input, Number};
 use pendula::compiler::nil::{ast, read};
@@ -16,7 +16,6 @@ use pendula::values::{self, Place};
 use pendula::{pisa, store};
 
 use super::given::{Feed, From, Inputs, Kind};
-use super::plural;
 use crate::Status;
 use crate::cli::Source;
 use crate::cmd::{self, Intended, load_with, settle, usage};

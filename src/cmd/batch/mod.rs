@@ -108,10 +108,6 @@ impl Progress {
     }
 }
 
-pub(crate) fn plural(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
-}
-
 /// How much room a column is given; a longer text takes what it needs.
 const COLUMN: usize = 100;
 

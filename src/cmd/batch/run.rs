@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
+use pendula::asm::diagnostic::plural;
 use pendula::batch::{Batch, Room};
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
@@ -24,7 +25,7 @@ use super::given::Given;
 use super::inputs::load;
 use super::save::{Asked, Files, Saved, Words, Writers};
 use super::tell::{Failure, Notes, Told, of_values};
-use super::{JsonItems, Progress, Steps, Table, Totals, ended, plural};
+use super::{JsonItems, Progress, Steps, Table, Totals, ended};
 use crate::cli::Run;
 use crate::cmd::run::{self, ELEMENTS, State, Wanted, results, shown};
 use crate::cmd::{Intended, as_json};
@@ -416,7 +417,7 @@ impl Common<'_> {
         out.output = machine.output().to_vec();
         let (read, given) = (machine.words_read(), machine.input().len());
         if given > 0 && read != if args.reverse { 0 } else { given } {
-            out.notes.push(format!("input: {read} of {given} words read"));
+            out.notes.push(format!("input: {read} of {} read", plural(given, "word")));
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use pendula::asm::diagnostic::Sources;
+use pendula::asm::diagnostic::{Sources, plural};
 use pendula::isa::module::Module;
 use pendula::visible::visible;
 use pendula::vm::{Carriage, Flags, Rests};
 
-use super::plural;
 use crate::interrupt;
 use crate::outcome::{Stopped, noticed, overflow_of, rests_text, wrong};
 use crate::report::Reporter;
@@ -77,7 +76,7 @@ impl Notes {
     pub(crate) fn take(&mut self, count: usize) -> String {
         let mut out = String::new();
         for (text, items) in std::mem::take(&mut self.0) {
-            let items = if items.count == count { format!("all {count} items") } else { items.text() };
+            let items = if items.count == count && count > 1 { format!("all {count} items") } else { items.text() };
             let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
             let _ = writeln!(out, "{first} ({items})");
             let rest = rest.trim_end();

@@ -1,6 +1,7 @@
 //! Why an evaluation stopped.
 
 use pendula_isa::Fault;
+use pendula_isa::diagnostic::plural;
 use thiserror::Error;
 
 use crate::ir::{Loc, Why};
@@ -91,7 +92,7 @@ pub enum EvalError {
         loc: Loc,
     },
     /// An array of a negative length.
-    #[error("an array of {len} words")]
+    #[error("an array of {}", plural(*len, "word"))]
     Length {
         /// Where.
         loc: Loc,

@@ -80,6 +80,10 @@ impl Parser<'_> {
             let name = self.plain_name("a variable")?;
             let mut dims = Vec::new();
             if self.eat_sign("[") {
+                if self.is_sign("]") {
+                    let help = format!("give a size: `{}[10]`", name.text);
+                    return self.fail(codes::SIZE, self.since(start), format!("`{}` has no size", name.text), &help);
+                }
                 let size = self.plain_expr(0)?;
                 self.sign("]", "a size stands in brackets: `a[10]`")?;
                 dims.push(Some(size));
@@ -113,7 +117,7 @@ impl Parser<'_> {
         Ok(tree(globals, procedures, chosen))
     }
 
-    fn lower(&self) -> String {
+    pub(super) fn lower(&self) -> String {
         self.word_of(self.token()).to_lowercase()
     }
 
@@ -156,6 +160,19 @@ impl Parser<'_> {
         name
     }
 
+    /// The name of the procedure that `call` or `uncall` calls, behind which nothing is given to it.
+    fn plain_callee(&mut self, word: &str) -> Parsed<Name> {
+        let help = format!("procedures of this language have no parameters: `{word} f`");
+        if self.token().tok != Tok::Word {
+            return self.expected("the name of a procedure", &help);
+        }
+        let name = self.plain_procedure()?;
+        if self.is_sign("(") {
+            return self.expected("a statement", &help);
+        }
+        Ok(name)
+    }
+
     /// Notes how procedures are spelled where they are declared.
     fn note_procedures(&mut self) {
         for pair in self.tokens.windows(2) {
@@ -190,7 +207,7 @@ impl Parser<'_> {
             "from" => self.construct("from", Self::plain_loop)?,
             "call" | "uncall" => {
                 self.at += 1;
-                let name = self.plain_procedure()?;
+                let name = self.plain_callee(&word)?;
                 StmtKind::Call { inverse: word == "uncall", name, args: Vec::new() }
             }
             "error" => {
@@ -216,9 +233,11 @@ impl Parser<'_> {
         let pre = self.plain_expr(0)?;
         self.eat_plain("then");
         let then = self.plain_statements()?;
-        let otherwise = if self.eat_plain("else") { self.plain_statements()? } else { Vec::new() };
+        let after = self.eat_plain("else").then_some(self.at);
+        let otherwise = if after.is_some() { self.plain_statements()? } else { Vec::new() };
         if !self.eat_plain("fi") {
-            return self.lacks("`fi`", "a branch is `if e then … else … fi e`");
+            let help = self.else_if(after);
+            return self.lacks("`fi`", help.as_deref().unwrap_or("a branch is `if e then … else … fi e`"));
         }
         Ok(StmtKind::If { pre, then, otherwise, post: self.plain_expr(0)? })
     }
@@ -268,6 +287,7 @@ impl Parser<'_> {
             && let Some((_, op)) = signs.iter().find(|(s, _)| *s == sign)
         {
             let height = self.height;
+            self.no_pair()?;
             self.at += 1;
             let right = self.plain_expr(level + 1)?;
             self.high(height.max(self.height) + 1)?;
@@ -275,13 +295,14 @@ impl Parser<'_> {
             left = Expr { kind, span: self.since(start), closed: false };
         }
         if level == 0 {
-            self.double_equals()?;
+            self.no_operator(true)?;
         }
         Ok(left)
     }
 
     fn plain_term(&mut self) -> Parsed<Expr> {
         let start = self.start();
+        self.no_not(true)?;
         let kind = match self.token().tok {
             Tok::Sign("(") => {
                 self.at += 1;
@@ -306,7 +327,10 @@ impl Parser<'_> {
                 self.height = 1;
                 ExprKind::Num(n)
             }
-            _ if self.is_plain_name() => ExprKind::Place(self.plain_lval()?),
+            _ if self.is_plain_name() => {
+                self.no_function(true)?;
+                ExprKind::Place(self.plain_lval()?)
+            }
             _ => {
                 return self
                     .expected("an expression", "an expression is made of numbers, variables, `(…)` and operators");

@@ -34,17 +34,8 @@ const LOOSEST: u8 = 7;
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         let e = self.nested(|p| p.level(LOOSEST))?;
-        self.double_equals()?;
+        self.no_operator(false)?;
         Ok(e)
-    }
-
-    /// `==` does not go on with an expression.
-    pub(super) fn double_equals(&mut self) -> Parsed<()> {
-        if !self.is_sign("==") {
-            return Ok(());
-        }
-        let span = self.token().span.clone();
-        self.fail(codes::SYNTAX, span, "`==` is no operator of Janus".to_string(), "compare with `=`: `x = 0`")
     }
 
     /// Operators of a level, which associate to the left.
@@ -56,6 +47,7 @@ impl Parser<'_> {
         let mut left = self.level(level - 1)?;
         while let Some(op) = self.operator(level) {
             let height = self.height;
+            self.no_pair()?;
             self.at += 1;
             let right = self.level(level - 1)?;
             self.high(height.max(self.height) + 1)?;
@@ -72,6 +64,7 @@ impl Parser<'_> {
 
     fn unary(&mut self) -> Parsed<Expr> {
         let start = self.start();
+        self.no_not(false)?;
         let op = match self.token().tok {
             Tok::Sign("!") => Some(UnOp::Not),
             Tok::Sign("~") => Some(UnOp::Complement),
@@ -147,7 +140,10 @@ impl Parser<'_> {
                         _ => ExprKind::Size(name),
                     }
                 }
-                _ if self.is_name(self.token()) => ExprKind::Place(self.lval()?),
+                _ if self.is_name(self.token()) => {
+                    self.no_function(false)?;
+                    ExprKind::Place(self.lval()?)
+                }
                 _ => return self.expected("an expression", HELP),
             },
             Tok::Sign(_) | Tok::Text(_) | Tok::End => return self.expected("an expression", HELP),

@@ -2,6 +2,7 @@
 
 pub mod classic;
 mod expr;
+mod habit;
 mod open;
 mod stmt;
 
@@ -100,6 +101,8 @@ struct Parser<'a> {
     /// How names are spelled in classic programs, by their lower case; and those of procedures.
     spelling: HashMap<String, String>,
     procedures: HashMap<String, String>,
+    /// Words that are operators in other languages, and variables here; found when one is first met.
+    own_words: Option<Vec<&'static str>>,
 }
 
 impl<'a> Parser<'a> {
@@ -122,6 +125,7 @@ impl<'a> Parser<'a> {
             in_main: false,
             spelling,
             procedures,
+            own_words: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Statements.
 
-use pendula_isa::diagnostic::{Diagnostic, Place};
+use pendula_isa::diagnostic::{Diagnostic, Place, plural};
 
 use super::{Parsed, Parser, SOFT, Stop};
 use crate::janus::ast::{AssignOp, Decl, DeclTy, Expr, IntTy, Stmt, StmtKind};
@@ -88,7 +88,7 @@ impl Parser<'_> {
             "local" => self.construct("local", |p| p.local(start))?,
             "call" | "uncall" => {
                 self.at += 1;
-                let name = self.name("the name of a procedure")?;
+                let name = self.callee(word)?;
                 let args = self.list(Self::expr)?;
                 StmtKind::Call { inverse: word == "uncall", name, args }
             }
@@ -195,8 +195,12 @@ impl Parser<'_> {
         let pre = self.expr()?;
         self.part_word("then", HELP)?;
         let then = self.statements("a statement", &["else", "fi"])?;
-        let otherwise = if self.eat_word("else") { self.statements("a statement", &["fi"])? } else { Vec::new() };
-        self.part_word("fi", HELP)?;
+        let after = self.eat_word("else").then_some(self.at);
+        let otherwise = if after.is_some() { self.statements("a statement", &["fi"])? } else { Vec::new() };
+        if !self.eat_word("fi") {
+            let help = self.else_if(after);
+            return self.lacks("`fi`", help.as_deref().unwrap_or(HELP));
+        }
         Ok(StmtKind::If { pre, then, otherwise, post: self.expr()? })
     }
 
@@ -224,21 +228,37 @@ impl Parser<'_> {
     /// What begins with the word `local` there.
     fn local(&mut self, start: usize) -> Parsed<StmtKind> {
         let begin = self.decls()?;
-        let body = self.statements("a statement", &["delocal"])?;
+        let at = self.at;
+        // What ends in the wrong order is told before that there is nothing between.
+        let empty = self.is_word("delocal");
+        let body = if empty { Vec::new() } else { self.statements("a statement", &["delocal"])? };
         self.part_word("delocal", "what begins with `local` ends with `delocal`")?;
         let end = self.decls()?;
+        self.alike(start, &begin, &end)?;
+        if empty {
+            self.at = at;
+            return self.expected("a statement", "a part without statements says `skip`");
+        }
+        Ok(StmtKind::Local { begin, body, end })
+    }
+
+    /// What ends is what began with the word `local` at `start`.
+    fn alike(&mut self, start: usize, begin: &[Decl], end: &[Decl]) -> Parsed<()> {
         let line = self.line(&(start..start));
         if begin.len() != end.len() {
-            let message = format!("{} variables begin in line {line}, and {} end here", begin.len(), end.len());
+            let (begins, ends) =
+                (if begin.len() == 1 { "begins" } else { "begin" }, if end.len() == 1 { "ends" } else { "end" });
+            let begun = plural(begin.len(), "variable");
+            let message = format!("{begun} {begins} in line {line}, and {} {ends} here", end.len());
             return self.unlike(start, begin.last(), end.last(), message);
         }
-        for (b, e) in begin.iter().zip(&end) {
+        for (b, e) in begin.iter().zip(end) {
             if (b.ty, &b.name.text, b.dims.len()) != (e.ty, &e.name.text, e.dims.len()) {
                 let message = format!("`{}` ends here, but `{}` began in line {line}", describe(e), describe(b));
                 return self.unlike(start, Some(b), Some(e), message);
             }
         }
-        Ok(StmtKind::Local { begin, body, end })
+        Ok(())
     }
 
     /// What ends is not what began with the word `local` at `start`.

@@ -146,7 +146,11 @@ impl<'s, 'a> Body<'s, 'a> {
             Some(b) => Ok(b.clone()),
             None => {
                 let message = format!("there is no variable `{}` here", name.text);
-                self.fail(&name.span, codes::UNKNOWN, message, "declare it as a parameter, with `local`, or in `main`")
+                let help = match self.s.near(&name.text, self.scope.iter().rev().map(|b| b.name.text.as_str())) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "declare it as a parameter, with `local`, or in `main`".to_string(),
+                };
+                self.fail(&name.span, codes::UNKNOWN, message, &help)
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use pendula_isa::Acc;
 use pendula_isa::Ty;
+use pendula_isa::diagnostic::plural;
 
 use super::body::{Body, Sink};
 use super::scope::{Dim, Kind, Place as Home};
@@ -37,7 +38,12 @@ impl Body<'_, '_> {
     pub(super) fn call(&mut self, inverse: bool, name: &Name, args: &[Expr], span: &Span) -> Done<()> {
         let Some(&n) = self.s.procedures.get(name.text.as_str()) else {
             let message = format!("there is no procedure `{}`", name.text);
-            return self.fail(&name.span, codes::UNKNOWN, message, "procedures are declared with `procedure`");
+            let names = self.s.tree.procedures.iter().map(|p| p.name.text.as_str()).filter(|name| *name != "main");
+            let help = match self.s.near(&name.text, names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "procedures are declared with `procedure`".to_string(),
+            };
+            return self.fail(&name.span, codes::UNKNOWN, message, &help);
         };
         if name.text == "main" {
             return self.fail(
@@ -50,7 +56,9 @@ impl Body<'_, '_> {
         let tree = self.s.tree;
         let decls = &tree.procedures[n].decls;
         if decls.len() != args.len() {
-            let message = format!("`{}` has {} parameters, {} are given", name.text, decls.len(), args.len());
+            let are = if args.len() == 1 { "is" } else { "are" };
+            let message =
+                format!("`{}` has {}, {} {are} given", name.text, plural(decls.len(), "parameter"), args.len());
             return self.fail(span, codes::ARGUMENTS, message, "give one argument for each parameter");
         }
         // What is no variable is a local one meanwhile.

@@ -1,5 +1,6 @@
 //! `local` and `delocal`.
 
+use pendula_isa::diagnostic::plural;
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::Done;
@@ -197,7 +198,7 @@ impl Body<'_, '_> {
             return self.fail(&e.span, codes::TYPE, "an array is wanted here", help);
         };
         if let Some(n) = dim.known().filter(|n| (items.len() as u64) > *n) {
-            let message = format!("{} values are given for {n} elements", items.len());
+            let message = format!("{} values are given for {}", items.len(), plural(n, "element"));
             let help = "give as many values as there are elements, or fewer";
             return self.fail(&e.span, codes::SIZE, message, help);
         }

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use pendula_isa::Ty;
+use pendula_isa::diagnostic::plural;
 
 use super::constant::{self, Store};
-use super::{Done, ParamKey, Sema};
+use super::{Done, ParamKey, Sema, size};
 use crate::janus::ast::{BinOp, Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Name};
 use crate::janus::codes;
 use crate::janus::store::{Shape, Variable};
@@ -138,12 +139,7 @@ impl Sema<'_> {
                 (None, None) if copied.is_some() => (copied.as_ref().map(|(dims, _)| i128::from(dims[at])), &d.span),
                 (None, None) => {
                     let message = format!("`{}` has no size", d.name.text);
-                    return self.fail(
-                        &d.span,
-                        codes::SIZE,
-                        message,
-                        "give a size, `int a[10]`, or values, `int a[] = {1, 2}`",
-                    );
+                    return self.fail(&d.span, codes::SIZE, message, &size::wanted(d));
                 }
             };
             let Some(n) = n else {
@@ -168,7 +164,7 @@ impl Sema<'_> {
         match (&d.init, copied) {
             (Some(e), Some((others, _))) if others != dims => {
                 let (n, m) = dims.iter().zip(&others).find(|(n, m)| n != m).unwrap_or((&total, &total));
-                let message = format!("arrays of {n} and of {m} elements meet here");
+                let message = format!("arrays of {n} and of {} meet here", plural(*m, "element"));
                 return self.fail(&e.span, codes::SIZE, message, "the sizes must be the same");
             }
             (_, Some((_, from))) => numbers = from,
@@ -217,7 +213,7 @@ impl Sema<'_> {
             );
         };
         if items.len() as u64 > *dim {
-            let message = format!("{} values are given for {dim} elements", items.len());
+            let message = format!("{} values are given for {}", items.len(), plural(*dim, "element"));
             return self.fail(&e.span, codes::SIZE, message, "give as many values as there are elements, or fewer");
         }
         let size = numbers.len() / *dim as usize;
@@ -282,8 +278,10 @@ impl Sema<'_> {
             let (code, message) = if l.indices.len() == of.dims.len() {
                 (codes::INDEX, format!("the index lies outside `{}`, or is not known", l.name.text))
             } else {
-                let sizes = of.dims.len();
-                (codes::TYPE, format!("`{}` has {sizes} indices, and {} are given", l.name.text, l.indices.len()))
+                let sizes = plural(of.dims.len(), "size");
+                let indices =
+                    if l.indices.len() == 1 { "1 index is" } else { &format!("{} indices are", l.indices.len()) };
+                (codes::TYPE, format!("`{}` has {sizes}, and {indices} given", l.name.text))
             };
             return self.fail(&e.span, code, message, "an array has as many indices as it has sizes");
         }

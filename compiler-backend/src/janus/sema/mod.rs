@@ -32,6 +32,7 @@ use super::store::Variable;
 use super::{Settings, codes};
 use crate::ir::{Fun, Function, Loc, Param, Program, RegionInfo};
 use crate::lower::Argument;
+use crate::syntax::nearest;
 use body::Body;
 use scope::{Binding, Dim, Kind, Place as Home};
 
@@ -82,6 +83,9 @@ pub(super) enum ParamKey {
 
 /// An instance: a procedure, and how its parameters are given.
 type Key = (usize, Vec<ParamKey>);
+
+/// For how many errors names are looked for that are near one that is not known.
+const NEAR: usize = 30;
 
 /// The most instances of one procedure.
 const MAX_INSTANCES: usize = 1000;
@@ -173,6 +177,11 @@ impl<'a> Sema<'a> {
         let (place, other) = (self.place(spans[0]), self.place(spans[1]));
         self.found.push(Diagnostic::error(code, message).at(place, "").also(other, "").help(help));
         Err(Stop)
+    }
+
+    /// Of names, the one that differs little from one that is not known; not looked for where much is wrong anyway.
+    fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        if self.found.len() < NEAR { nearest(name, names) } else { None }
     }
 
     fn loc(&self, span: &Span) -> Loc {

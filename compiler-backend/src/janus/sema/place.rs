@@ -1,5 +1,6 @@
 //! Variables and elements of arrays as places, and whether two of them are the same.
 
+use pendula_isa::diagnostic::plural;
 use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
@@ -30,7 +31,8 @@ impl Body<'_, '_> {
                 Ok((Place::Mem(mem), ty))
             }
             Kind::Array(_, dims) if l.indices.len() > dims.len() => {
-                let message = format!("`{}` has {} indices", l.name.text, dims.len());
+                let sizes = plural(dims.len(), "size");
+                let message = format!("`{}` has {sizes}, and {} indices are given", l.name.text, l.indices.len());
                 self.fail(&l.span, codes::INDEX, message, "an array has as many indices as it has sizes")
             }
             Kind::Array(..) => {
@@ -134,13 +136,17 @@ impl Body<'_, '_> {
                 if u64::try_from(index.add).is_ok_and(|k| k < n) {
                     return Ok(());
                 }
-                let message =
-                    format!("the index {} lies outside `{}`, which has {n} elements there", index.add, name.text);
+                let message = format!(
+                    "the index {} lies outside `{}`, which has {} there",
+                    index.add,
+                    name.text,
+                    plural(n, "element")
+                );
                 self.fail(span, codes::INDEX, message, "indices go from 0 to one less than the size")
             }
             (var, dim) => {
                 let says = match dim {
-                    Dim::Known(n) => format!("{OUTSIDE}`{}`, which has {n} elements there", name.text),
+                    Dim::Known(n) => format!("{OUTSIDE}`{}`, which has {} there", name.text, plural(n, "element")),
                     Dim::Var(_) => format!("{OUTSIDE}`{}`", name.text),
                 };
                 match (var, dim) {

@@ -11,7 +11,7 @@ use super::local::CHECKED;
 use super::scope::Dim;
 use super::{Done, constant};
 use crate::ir::{Operand, Place, Stmt as Ir, Test, Var, Why};
-use crate::janus::ast::{Decl, Expr, IntTy, Name};
+use crate::janus::ast::{Decl, DeclTy, Expr, IntTy, Name};
 use crate::janus::codes;
 
 /// The most words of an array whose sizes are computed: the product of two such numbers is one.
@@ -44,6 +44,20 @@ impl<'d> Said<'d> {
     }
 }
 
+/// What to write instead of an array without a size.
+pub(super) fn wanted(d: &Decl) -> String {
+    let ty = if let DeclTy::Int(ty) = d.ty { ty.name() } else { "int" };
+    let name = &d.name.text;
+    let (sizes, values) = match d.dims.len() {
+        1 => ("[10]", "{1, 2, 3}".to_string()),
+        _ => ("[10][10]", "{{1, 2}, {3, 4}}".to_string()),
+    };
+    let none = "[]".repeat(d.dims.len());
+    format!(
+        "give a size, `{ty} {name}{sizes}`, or values, `{ty} {name}{none} = {values}`; only a parameter takes the size of what it is given"
+    )
+}
+
 impl Body<'_, '_> {
     /// The sizes of an array that begins.
     pub(super) fn sizes(&mut self, d: &Decl, ends: &Decl) -> Done<Vec<Dim>> {
@@ -52,7 +66,7 @@ impl Body<'_, '_> {
             out.push(match (Said::of(d, n), Said::of_end(d, ends, n)) {
                 (Said::Nothing, _) => {
                     let message = format!("`{}` has no size", d.name.text);
-                    return self.fail(&d.span, codes::SIZE, message, "give a size: `int a[10]`");
+                    return self.fail(&d.span, codes::SIZE, message, &wanted(d));
                 }
                 (Said::Number(k), Said::Number(end)) if k != end => {
                     let message = format!("`{}` begins with the size {k}, and ends with the size {end}", d.name.text);

@@ -1,5 +1,6 @@
 //! `push` and `pop`.
 
+use pendula_isa::diagnostic::plural;
 use pendula_isa::table::Row;
 use pendula_isa::{Cond, Ty};
 
@@ -79,7 +80,7 @@ impl Body<'_, '_> {
             b.statement(|b| {
                 let Operand::Var(index) = b.copy(Operand::Mem(count)) else { return Ok(()) };
                 let most = b.compared(Operand::Const(capacity));
-                let full = format!("the stack `{name}` is full: it has room for {capacity} numbers");
+                let full = format!("the stack `{name}` is full: it has room for {}", plural(capacity, "number"));
                 b.assert(Sink::Pre, test(Cond::Lt, Operand::Var(index), most), Why::Bounds, &full);
                 let top = Mem { index: Some(index), offset: 1, ..count };
                 let args = vec![place.into(), Operand::Mem(top)];

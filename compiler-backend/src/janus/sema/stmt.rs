@@ -1,5 +1,6 @@
 //! Statements.
 
+use pendula_isa::diagnostic::plural;
 use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
@@ -409,7 +410,7 @@ impl Body<'_, '_> {
         match (a, b) {
             (Dim::Known(a), Dim::Known(b)) if a == b => Ok(()),
             (Dim::Known(a), Dim::Known(b)) => {
-                let message = format!("arrays of {a} and of {b} elements meet here");
+                let message = format!("arrays of {a} and of {} meet here", plural(b, "element"));
                 self.fail(span, codes::SIZE, message, "the sizes must be the same")
             }
             (a, b) => {

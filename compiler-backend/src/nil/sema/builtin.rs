@@ -12,6 +12,7 @@ use crate::ir::{Operand, Place};
 use crate::nil::ast::{self, Binary, ExprKind, Span};
 use crate::nil::types::{Type, number};
 use crate::nil::{codes, library};
+use crate::syntax::nearest;
 
 impl Body<'_, '_> {
     /// `f(args…)` as a value.
@@ -490,7 +491,8 @@ impl Body<'_, '_> {
     pub(super) fn table_function(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
         let candidates: Vec<Func> = Func::ALL.iter().copied().filter(|f| f.info().name == name).collect();
         if candidates.is_empty() || matches!(name, "" | "cvt") {
-            let help = match (library::meant(name), self.near_function(name)) {
+            let own = || nearest(name, Func::ALL.iter().map(|f| f.info().name).filter(|f| !matches!(*f, "" | "cvt")));
+            let help = match (library::meant(name), self.near_function(name).or_else(own)) {
                 (Some((module, call)), _) => {
                     format!(
                         "the library has the statement `{call}`: write `using {module}` at the beginning of the file"

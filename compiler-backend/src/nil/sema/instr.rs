@@ -11,7 +11,7 @@ use super::{Done, Stop};
 use crate::ir::{At, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, Why, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::{codes, library};
-use crate::syntax::is_near;
+use crate::syntax::nearest;
 
 /// How many words `PUSH!` has room for.
 const STACK: u64 = 1 << 16;
@@ -92,9 +92,9 @@ impl Body<'_, '_> {
 
     /// A function of the program by a name that differs little.
     pub(super) fn near_function(&self, name: &str) -> Option<&str> {
-        let mut near: Vec<&str> = self.s.by_name.keys().copied().filter(|other| is_near(name, other)).collect();
-        near.sort_unstable();
-        near.first().copied()
+        let mut names: Vec<&str> = self.s.by_name.keys().copied().collect();
+        names.sort_unstable();
+        nearest(name, names.into_iter())
     }
 
     fn call_named(

@@ -209,6 +209,10 @@ pub(super) struct Uses<'w> {
     pub(super) writes: HashSet<Var>,
     /// Regions that are written.
     pub(super) regions: HashSet<Region>,
+    /// Regions that are read.
+    pub(super) loads: HashSet<Region>,
+    /// Whether something is called, which may write memory that is not told of here.
+    pub(super) calls: bool,
     written: &'w [Written],
 }
 
@@ -216,6 +220,12 @@ impl<'w> Uses<'w> {
     pub(super) fn of(block: &Block, written: &'w [Written]) -> Uses<'w> {
         let mut u = Uses { written, ..Uses::default() };
         u.block(block);
+        u
+    }
+
+    pub(super) fn of_stmt(stmt: &Stmt, written: &'w [Written]) -> Uses<'w> {
+        let mut u = Uses { written, ..Uses::default() };
+        u.stmt(stmt);
         u
     }
 
@@ -231,8 +241,18 @@ impl<'w> Uses<'w> {
             Operand::Var(v) => {
                 self.reads.insert(v);
             }
-            Operand::Mem(m) => self.reads.extend([m.base, m.index].into_iter().flatten()),
+            Operand::Mem(m) => {
+                self.loads.insert(m.region);
+                self.reads.extend([m.base, m.index].into_iter().flatten());
+            }
         }
+    }
+
+    /// Whether it reads what the other changes.
+    pub(super) fn depends_on(&self, other: &Uses<'_>) -> bool {
+        !self.reads.is_disjoint(&other.writes)
+            || !self.loads.is_disjoint(&other.regions)
+            || (other.calls && !self.loads.is_empty())
     }
 
     fn write(&mut self, p: Place) {
@@ -278,6 +298,7 @@ impl<'w> Uses<'w> {
                 }
             }
             Stmt::Call { func, args, .. } => {
+                self.calls = true;
                 let written = self.written.get(func.0 as usize);
                 for (n, a) in args.iter().enumerate() {
                     self.read(*a);

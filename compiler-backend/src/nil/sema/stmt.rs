@@ -1,5 +1,7 @@
 //! Statements: control, routines, scopes.
 
+use std::collections::HashSet;
+
 use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Cond, Ty};
 
@@ -8,7 +10,7 @@ use super::places::Uses;
 use super::scope::Kind;
 use super::value::{V, X};
 use super::{Done, Stop, invert};
-use crate::ir::{self, Block, Condition, Operand, Step, Stmt, Test, Why};
+use crate::ir::{self, Block, Condition, Operand, Step, Stmt, Test, Var, Why};
 use crate::nil::ast::{self, ExprKind, Mark, Safe, Span, StmtKind, TextPart};
 use crate::nil::codes;
 use crate::nil::types::Type;
@@ -347,6 +349,7 @@ impl Body<'_, '_> {
         span: &Span,
     ) -> Done<()> {
         self.statement(|s| {
+            let before = s.pre.len();
             s.want = Some(Ty::Int);
             let value = s.eval(range);
             s.want = None;
@@ -383,26 +386,11 @@ impl Body<'_, '_> {
             };
             s.loops.pop();
             let writes = Uses::of(&body, &s.s.written).writes;
-            let steady = |s: &mut Self, x: X| -> Done<Operand> {
-                let o = s.put(Ty::Int, x)?;
-                match o {
-                    Operand::Const(_) => Ok(o),
-                    Operand::Var(v) if !writes.contains(&v) => Ok(o),
-                    Operand::Var(_) | Operand::Mem(_) => {
-                        // A bound that the loop may change must have its value again where the loop ends.
-                        let var = s.fresh(&format!("{}.bound", var.text), Ty::Int);
-                        let care = ir::Care { check: s.checks, drop: false };
-                        s.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
-                        s.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
-                        Ok(Operand::Var(var))
-                    }
-                }
-            };
-            let first = steady(s, first)?;
+            let first = s.steady(&var.text, "bound", first, &writes)?;
             let step = match s.fold(step) {
                 X::Const(0) => return s.fail(&range.span, codes::RANGE, "a range with step 0", "give another step"),
                 X::Const(k) => Step::Const(k.cast_signed()),
-                x => match steady(s, x)? {
+                x => match s.steady(&var.text, "step", x, &writes)? {
                     Operand::Var(var) => Step::Var { var, negated: false },
                     Operand::Const(_) | Operand::Mem(_) => return Err(Stop),
                 },
@@ -412,12 +400,51 @@ impl Body<'_, '_> {
                 Step::Const(k) => s.last_of(first, X::int(k), last),
                 Step::Var { var, .. } => s.last_of(first, X::var(var), last),
             };
-            let last = steady(s, last)?;
+            let last = s.steady(&var.text, "bound", last, &writes)?;
+            s.steadied(&var.text, before, &body);
             let (first, last, step) = if reversed { (last, first, step.negated()) } else { (first, last, step) };
             let _ = span;
             s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body });
             Ok(())
         })
+    }
+
+    /// What a range is made of, as it is where the loop begins. What the loop may change must have its value again where the loop ends.
+    fn steady(&mut self, counter: &str, part: &str, x: X, writes: &HashSet<Var>) -> Done<Operand> {
+        let o = self.put(Ty::Int, x)?;
+        let name = match o {
+            Operand::Const(_) => return Ok(o),
+            Operand::Var(v) if !writes.contains(&v) => return Ok(o),
+            Operand::Var(v) => format!("{counter}.{}.{part}", self.f.vars[v.0 as usize].name),
+            Operand::Mem(_) => format!("{counter}.{part}"),
+        };
+        let var = self.fresh(&name, Ty::Int);
+        let care = ir::Care { check: self.checks, drop: false };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        self.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
+        Ok(Operand::Var(var))
+    }
+
+    /// The same of what has been computed for a range since there were `before` statements: what is computed of something that the loop changes
+    /// is undone with another value, unless that is again what it was.
+    fn steadied(&mut self, counter: &str, before: usize, body: &Block) {
+        let changes = Uses::of(body, &self.s.written);
+        let made: HashSet<Var> = self.pre[before..]
+            .iter()
+            .filter(|at| !matches!(at.stmt, Stmt::Ancilla { .. }))
+            .map(|at| Uses::of_stmt(&at.stmt, &self.s.written))
+            .filter(|uses| uses.depends_on(&changes))
+            .flat_map(|uses| uses.writes)
+            .collect();
+        for at in &mut self.pre[before..] {
+            if let Stmt::Ancilla { var, free: false, care } = &mut at.stmt
+                && made.contains(var)
+                && !care.check
+            {
+                care.check = self.checks;
+                self.f.vars[var.0 as usize].name = format!("{counter}.bound");
+            }
+        }
     }
 
     /// The last value of a range: first + ⌊(last − first)/step⌋·step.
@@ -506,7 +533,7 @@ impl Body<'_, '_> {
         match v {
             V::Num(X::Lit(l @ super::value::Literal::Int(_)), None) => one(self, X::Lit(l), Ty::Int),
             V::Num(x, ty) => one(self, x, ty.unwrap_or(Ty::F)),
-            V::Bool(x) => one(self, x, Ty::Int),
+            V::Bool(x) => self.show_truth(x),
             V::Tropical(x, ty) => one(self, x, ty),
             // The number itself may be greater than any double.
             V::Log(log, sign) => {
@@ -541,6 +568,22 @@ impl Body<'_, '_> {
             }
             V::Range(..) => self.fail(span, codes::TYPE, "a range cannot be shown", "show its ends"),
         }
+    }
+
+    /// Shows `true` or `false`.
+    fn show_truth(&mut self, x: X) -> Done<()> {
+        let (compute, test) = self.computed(|s| s.test(x));
+        let condition = Condition { compute, test: test? };
+        let mut text = |text: &str| {
+            let show = |s: &mut Self| {
+                s.print(text);
+                Ok(())
+            };
+            self.block(show).0
+        };
+        let (then, otherwise) = (text("true"), text("false"));
+        self.emit(Sink::Out, Stmt::If { pre: condition.clone(), post: condition, then, otherwise });
+        Ok(())
     }
 
     fn print(&mut self, text: &str) {

@@ -25,7 +25,20 @@ fn variable(data: &Data, element: Option<&Type>) -> Variable {
         Some(element) => part_names("", element),
     };
     let parts = parts.iter().filter_map(|part| part.strip_prefix('.')).map(str::to_string).collect();
-    Variable { symbol: data.name.clone(), name: own_name(&data.name).to_string(), dims, parts }
+    let truths = element.map(truths).filter(|truths| truths.contains(&true)).unwrap_or_default();
+    Variable { symbol: data.name.clone(), name: own_name(&data.name).to_string(), dims, parts, truths }
+}
+
+/// Which words of a value of a type are true or false.
+fn truths(ty: &Type) -> Vec<bool> {
+    match ty {
+        Type::Bool => vec![true],
+        Type::Num(_) | Type::Tropical(_) | Type::Log { signed: false } => vec![false],
+        Type::Complex(_) | Type::Log { signed: true } => vec![false; 2],
+        Type::Struct(s) => s.fields.iter().flat_map(|(_, ty)| truths(ty)).collect(),
+        Type::Tuple(parts) => parts.iter().flat_map(truths).collect(),
+        Type::Array { .. } | Type::Function(_) => Vec::new(),
+    }
 }
 
 /// The name of data without what tells it from a register's.
@@ -33,10 +46,11 @@ pub fn own_name(symbol: &str) -> &str {
     symbol.strip_suffix('$').filter(|name| Reg::parse(name).is_some()).unwrap_or(symbol)
 }
 
-/// The data that an argument of a type is made of, in its order: of an array the type of its elements.
+/// The data that an argument of a type is made of, in its order: the type of a truth value, of an array that of its elements.
 fn leaves<'t>(ty: &'t Type, out: &mut Vec<Option<&'t Type>>) {
     match ty {
-        Type::Num(_) | Type::Bool | Type::Tropical(_) | Type::Log { signed: false } => out.push(None),
+        Type::Bool => out.push(Some(ty)),
+        Type::Num(_) | Type::Tropical(_) | Type::Log { signed: false } => out.push(None),
         Type::Complex(_) | Type::Log { signed: true } => out.extend([None, None]),
         Type::Array { element, .. } => out.push(Some(element)),
         Type::Struct(s) => s.fields.iter().for_each(|(_, ty)| leaves(ty, out)),
