@@ -59,7 +59,9 @@ pub fn told(calls: &[Under], machine: &Machine<'_>) -> Vec<String> {
     let mut out = chain(calls);
     let module = machine.program().module();
     let main = |call: &Under| verify(module).0.regions.iter().any(|r| r.main && name(module, *r) == call.name);
-    if let Some(last) = calls.last().filter(|last| !main(last)) {
+    if calls.len() >= DEEPEST {
+        out.push(format!("these are the innermost {DEEPEST} calls; there are more"));
+    } else if let Some(last) = calls.last().filter(|last| !main(last)) {
         out.push(format!("what called `{}` cannot be told from the stack", last.name));
     }
     out

@@ -22,7 +22,8 @@ pub(crate) fn at_stop(
     if *outcome == Outcome::Finished {
         return Ok(None);
     }
-    if loaded.nil.is_none() {
+    // Before the first instruction, what was given is there.
+    if loaded.nil.is_none() || machine.executed() == 0 {
         return Ok(Some(State::of(machine, before, wanted)));
     }
     // Compiled code may hold words elsewhere meanwhile than where they are at the end; and where the run went on deeper than could be told, the state is not its.

@@ -23,6 +23,9 @@ use crate::{Status, cmd, interrupt};
 
 pub(crate) use pendula::stopped::{Stopped, wrong};
 
+/// How many calls JSON has from either end of a long chain.
+const CALLS: usize = 500;
+
 /// The outcome as JSON; `told` is why the program stopped, in its own terms.
 pub(crate) fn outcome_json(
     outcome: &Outcome,
@@ -52,7 +55,8 @@ pub(crate) fn outcome_json(
     } else {
         let calls = under_way(outcome, machine);
         if !calls.is_empty() {
-            out["calls"] = calls.iter().map(call_json).collect();
+            out["calls"] = calls_json(&calls);
+            out["depth"] = json!(calls.len());
         }
     }
     out
@@ -61,6 +65,12 @@ pub(crate) fn outcome_json(
 /// Variables by name.
 fn variables_json(of: &[(String, String)]) -> Map<String, Value> {
     of.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
+}
+
+/// Calls under way; of very many those at either end.
+fn calls_json(calls: &[Under]) -> Value {
+    let (first, last) = if calls.len() > 2 * CALLS { (CALLS, calls.len() - CALLS) } else { (calls.len(), calls.len()) };
+    calls[..first].iter().chain(&calls[last..]).map(call_json).collect()
 }
 
 fn call_json(call: &Under) -> Value {
@@ -80,7 +90,9 @@ fn stop_json(told: &Told) -> Value {
         "variables": variables_json(told.variables()),
         "same": told.same,
         "reached": told.reached.as_ref().map(|r| json!({ "file": r.file, "line": r.line, "runs_before": r.before, "of": r.of })),
-        "calls": told.calls.iter().map(call_json).collect::<Vec<_>>(),
+        "calls": calls_json(&told.calls),
+        "depth": told.calls.len(),
+        "deeper": told.deeper,
     })
 }
 

@@ -184,7 +184,7 @@ impl Stopped {
         };
         let comma = if self.how.is_empty() { "" } else { "," };
         if let Some(place) = told.and_then(|told| told.place.clone()) {
-            d = d.at(place, format!("comes next{comma}{}", self.how));
+            d = d.at(place, format!("the values are those before this{comma}{}", self.how));
         } else if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trapped::place(module, sources, pc)?))) {
             let what = if is_compiled(module, pc) { "the run has come to here" } else { "the next instruction" };
             d = d.at(at, format!("{what}{comma}{}", self.how));

@@ -233,7 +233,7 @@ pub fn report(
         reporter.noted(&d, sources, &stop.notes());
         return;
     }
-    let notes = stop.map_or_else(|| calls.to_vec(), stop::Told::notes);
+    let beside = stop.map_or_else(|| calls.to_vec(), stop::Told::notes);
     let Told { fault, code, title, reason, help: own } = told(trap, module);
     // What disagrees is told alike, whether a jump finds that out or a check.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };
@@ -294,7 +294,7 @@ pub fn report(
             {
                 d = d.also(at, label(*other, other_text(trap, module)));
             }
-            reporter.noted(&d, sources, &notes);
+            reporter.noted(&d, sources, &beside);
         }
         None => {
             let names = ModuleNames(module);
@@ -309,6 +309,7 @@ pub fn report(
                 notes.push(format!("at address {at}: {}", display(other, u64::from(*at), &names)));
                 notes.push(other_text(trap, module));
             }
+            notes.extend(beside);
             notes.retain(|n| !n.is_empty());
             let (path, line, column) =
                 module.loc(trap.at as usize).map_or(("", 0, 0), |(p, l)| (p, l.line, u32::from(l.column)));

@@ -7,7 +7,7 @@ use super::{Conditions, Options, Source};
 /// Options of `energy`.
 #[derive(Args, Debug)]
 pub(crate) struct Energy {
-    /// `.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` reads assembly from standard input.
+    /// `.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` is standard input.
     #[arg(value_name = "FILE", required_unless_present = "list_tech")]
     pub(crate) files: Vec<String>,
     /// Technologies: names (see --list-tech) or TOML files [default: landauer,cmos45,acmos22-fdsoi,aqfp].

@@ -184,15 +184,15 @@ macro_rules! some_options {
 }
 
 some_options! {
-    OfNumbers "A `.rasm` file, an assembled object or a `.nil` file; `-` reads assembly from standard input": nil, compiler, assembly, limit;
-    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` reads assembly from standard input": nil, janus, assembly, pisa, limit;
+    OfNumbers "A `.rasm` file, an assembled object or a `.nil` file; `-` is standard input": nil, compiler, assembly, limit;
+    OfChecked "`.rasm` files, assembled objects, `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) files; `-` is standard input": nil, janus, assembly, pisa, limit;
     OfCompiled "A `.nil` or `.ja` (`.janus`) file": nil, compiler, janus, room, limit;
-    OfInverted "A `.rasm` file, an assembled object or a `.ja` (`.janus`) file; `-` reads assembly from standard input": janus, assembly, limit;
-    OfAssembly "A `.rasm` file, an assembled object or a `.pisa` (`.pal`) file; `-` reads assembly from standard input": assembly, pisa, limit;
+    OfInverted "A `.rasm` file, an assembled object or a `.ja` (`.janus`) file; `-` is standard input": janus, assembly, limit;
+    OfAssembly "A `.rasm` file, an assembled object or a `.pisa` (`.pal`) file; `-` is standard input": assembly, pisa, limit;
 }
 
 impl How for Options {
-    const FILES: &'static str = "A `.rasm` file, an assembled object, a `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) file; `-` reads assembly from standard input";
+    const FILES: &'static str = "A `.rasm` file, an assembled object, a `.nil`, `.ja` (`.janus`) or `.pisa` (`.pal`) file; `-` is standard input";
 }
 
 impl<T: How> SourceOf<T> {

@@ -1,14 +1,18 @@
 //! `pendula check`.
 
+use std::collections::HashSet;
+
 use pendula::asm::check;
 use pendula::asm::diagnostic::{Diagnostic, Severity, plural};
+use pendula::compiler::nil::ast;
+use pendula::isa::module::name_in_source;
 use pendula::load::display_name;
 use serde_json::Value;
 
 use crate::Status;
 use crate::cli::{Check, Source};
 use crate::cmd::usage::quoted;
-use crate::cmd::{each, load_to_check, told};
+use crate::cmd::{Program, each, load_to_check, told};
 use crate::report::{Reporter, print};
 use crate::trapped::finding;
 
@@ -28,6 +32,7 @@ fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> a
             return Ok(status);
         }
     };
+    let idle = idle(&program);
     let mut diagnostics = program.warnings;
     if program.nil.is_none() {
         // What there is to say of compiled code is no concern of who wrote the source.
@@ -41,11 +46,31 @@ fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> a
         reporter.diagnostics(&diagnostics, &program.sources);
         if several || diagnostics.is_empty() || arguments.is_some() {
             let with = arguments.map_or(String::new(), |text| format!(" (with --args {})", quoted(&text)));
-            print(&format!("{}: {}{with}\n", source.file, summary(&diagnostics)))?;
+            let left = idle
+                .map_or(String::new(), |list| format!("; not compiled, since nothing calls them: {list} (`--entry`)"));
+            print(&format!("{}: {}{with}{left}\n", source.file, summary(&diagnostics)))?;
         }
     }
     let failed = diagnostics.iter().any(|d| d.severity == Severity::Error);
     Ok(if failed { Status::Fault } else { Status::Done })
+}
+
+/// The functions of a program in Nil that were not compiled, since the one that a run begins with does not call them.
+fn idle(program: &Program) -> Option<String> {
+    const MOST: usize = 8;
+    let nil = program.nil.as_ref()?;
+    let compiled: HashSet<&str> = nil.source.as_ref()?.functions.iter().map(|f| name_in_source(&f.name)).collect();
+    let items = nil.inputs.iter().filter(|input| !input.library).flat_map(|input| &input.tree.items);
+    let functions = items.filter_map(|item| match item {
+        ast::Item::Function(f) if f.instruction.is_none() => Some(f.name.text.as_str()),
+        ast::Item::Function(_) | ast::Item::Struct(_) | ast::Item::Using(_) | ast::Item::Const(..) => None,
+    });
+    let mut names: Vec<&str> = functions.filter(|name| !compiled.contains(name_in_source(name))).collect();
+    names.dedup();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| names.join(", ") + &tail)
 }
 
 /// How much was found.

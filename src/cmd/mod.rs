@@ -160,7 +160,11 @@ pub(crate) fn load_to_check(
     with.options.nil.args.clone_from(&arguments);
     let options = compiler_options(&with.options, false)?;
     let loaded = load::load_bytes(&source.file, text.unwrap_or_default().into(), &self::options(&with, None), &options);
-    Ok(settle(loaded, json, reporter)?.map(|program| (program, arguments)))
+    let program = settle(loaded, json, reporter)?;
+    if let (Err(_), Some(text), false) = (&program, &arguments, json) {
+        print(&format!("{}: compiled with --args {}\n", load::display_name(&source.file), usage::quoted(text)))?;
+    }
+    Ok(program.map(|program| (program, arguments)))
 }
 
 /// The compiler's options from the command line's; `native` asks for the form that C is written of, too.

@@ -1,5 +1,6 @@
 //! What a program in Nil is told that is run without arguments: its function's parameters, and a command line with arguments that fit.
 
+use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
 use pendula::arguments;
@@ -29,7 +30,8 @@ pub(super) fn exemplary(source: &Source, loaded: &Loaded, options: &compile::Opt
     let (nil, f, _) = wanting(loaded, options, false)?;
     let program = nil.inputs.first()?;
     let (how, example) = example(&nil.inputs, f, |text| tried(source, &program.text, text, options));
-    (how != Tried::Refused).then(|| example.join(","))
+    // With arguments that are for it, or that come next to that: what the compiler says then is of the function.
+    matches!(how, Tried::Finished | Tried::Stopped | Tried::Refused(Reverse(0..WRONG))).then(|| example.join(","))
 }
 
 /// A program in Nil that wants arguments to be run, or if it is not, to be compiled, and the function that they are for.
@@ -65,7 +67,7 @@ pub(super) fn missing(source: &Source, loaded: &Loaded, options: &compile::Optio
     let such = match how {
         Tried::Finished => "for example",
         Tried::Stopped => "for example (with these values the run does not come to its end)",
-        Tried::Refused => "with other values, as in",
+        Tried::Refused(_) => "with other values, as in",
     };
     help.push(format!("give them in this order, {such}\n  {}", command_line(f, &example)));
     let others = others(&nil.inputs, &f.name.text);
@@ -123,11 +125,17 @@ fn others(inputs: &[Input], entry: &str) -> Vec<String> {
     out
 }
 
+/// What arguments that are not for a function count for, in errors.
+const WRONG: usize = 1000;
+
+/// Nothing could be tried.
+const REFUSED: Tried = Tried::Refused(Reverse(usize::MAX));
+
 /// How a run with some arguments went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Tried {
-    /// They are not for the function.
-    Refused,
+    /// They are not for the function, or it is wrong: how many errors there are, the fewer the better.
+    Refused(Reverse<usize>),
     /// It stopped before its end, or takes long.
     Stopped,
     Finished,
@@ -135,14 +143,24 @@ enum Tried {
 
 /// Compiles the program for these arguments, and runs it.
 fn tried(source: &Source, program: &str, text: &str, options: &compile::Options) -> Tried {
-    let Ok(arguments) = arguments::parse_within(text, &options.budget) else { return Tried::Refused };
+    let Ok(arguments) = arguments::parse_within(text, &options.budget) else { return REFUSED };
     let options = compile::Options { arguments, native: false, ..options.clone() };
     let compiled = compile(display_name(&source.file), program.to_string(), &options);
-    let Some(module) = compiled.module.filter(|_| !compiled.wants_arguments) else { return Tried::Refused };
+    let errors = compiled.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    // A type that does not fit may be that of an argument.
+    let weight = |d: &Diagnostic| match d.code {
+        "P0452" => WRONG,
+        "P0431" => 10,
+        _ => 1,
+    };
+    let errors = errors.map(weight).sum();
+    let Some(module) = compiled.module.filter(|_| !compiled.wants_arguments) else {
+        return Tried::Refused(Reverse(errors));
+    };
     let mem = module.data.len() as u64 + ROOM;
-    let Ok(program) = Program::new(module, true) else { return Tried::Refused };
+    let Ok(program) = Program::new(module, true) else { return REFUSED };
     let Ok(mut machine) = Machine::new(&program, &Config { mem: Some(mem), ..Config::default() }) else {
-        return Tried::Refused;
+        return REFUSED;
     };
     match machine.run(Some(STEPS)) {
         Outcome::Finished => Tried::Finished,
@@ -165,7 +183,7 @@ fn example(inputs: &[Input], f: &ast::Function, tried: impl Fn(&str) -> Tried) -
             break;
         }
     }
-    best.unwrap_or((Tried::Refused, Vec::new()))
+    best.unwrap_or((REFUSED, Vec::new()))
 }
 
 /// Which value to take of each parameter, in the order in which they are tried.

@@ -280,3 +280,24 @@ end
     assert_eq!((code, out.as_str()), (0, "false\nb! = true\na = [false, true]\nn = 1\n"), "{err}");
     std::fs::remove_dir_all(&folder).expect("removed");
 }
+
+#[test]
+fn check_tells_what_is_wrong_in_functions_whose_types_are_open() {
+    let check = |program: &str| run(&["check", "-"], program);
+    let (code, out, err) = check("@i function f(y!, x)\n    y! += x * q\nend\n");
+    assert!(code == 1 && err.starts_with("error[P0430]: there is no `q` here") && !err.contains("P0452"), "{err}");
+    assert_eq!(out, "<stdin>: compiled with --args 0.0,2.5\n");
+    // Of the arguments that come to mind those with which least is wrong.
+    let vector = "@i function f(y!, x, n)\n    for i = 1:n\n        y! += x[i] * q\n    end\nend\n";
+    let (_, out, err) = check(vector);
+    assert!(err.matches("error[").count() == 1 && out.contains("--args '0.0,[2.5,3.5],4'"), "{out}{err}");
+    let (code, value) = json(&["check", "-", "--json"], vector);
+    assert_eq!((code, &value["diagnostics"][0]["code"]), (1, &"P0430".into()));
+    // What is not looked at is named.
+    let idle = "@i function g(x!)\n    x! += q\nend\n@i function f(y!::Int, x::Int)\n    y! += x\nend\n";
+    let (code, out, err) = check(idle);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.ends_with("no problems found; not compiled, since nothing calls them: g (`--entry`)\n"), "{out}");
+    let (code, _, err) = run(&["check", "-", "--entry", "g"], idle);
+    assert!(code == 1 && err.contains("error[P0430]"), "{err}");
+}

@@ -214,7 +214,7 @@ fn a_compiled_program_tells_its_variables_at_a_limit() {
     assert_eq!((code, err.contains("error[P0130]")), (1, true), "{err}");
     let y = out.lines().find_map(|l| l.strip_prefix("y! = ")).and_then(|n| n.parse::<i64>().ok());
     assert!(y.is_some_and(|y| y > 0 && y % 3 == 0), "{out}{err}");
-    assert!(err.contains("in `f`: ") && err.contains("comes next"), "{err}");
+    assert!(err.contains("in `f`: ") && err.contains("the values are those before this"), "{err}");
 
     // A trap tells them exactly.
     let traps =

@@ -507,6 +507,11 @@ base:   from.gt r1, 9, again
         calls.iter().map(|call| (call["name"].as_str(), call["direction"].as_str(), call["called"]["line"].as_u64()));
     let all = [("inner", "backward", Some(11)), ("outer", "forward", Some(5)), ("main", "forward", None)];
     assert_eq!(names.collect::<Vec<_>>(), all.map(|(name, way, line)| (Some(name), Some(way), line)));
+    // From an object, which has no text to show.
+    let object = file.replace(".rasm", ".o");
+    assert_eq!(run(&["asm", file, "-o", &object], "").0, 0);
+    let (_, _, err) = run(&["run", &object], "");
+    assert!(err.contains("note: `inner` uncalled by `outer`, at "), "{err}");
     // Where the stack pointer has moved by who knows how much, nothing is guessed.
     let moved = text
         .replace("add sp, 2", "add sp, r2")
@@ -514,4 +519,36 @@ base:   from.gt r1, 9, again
         .replace("exch r2, [sp-1]", "add r9, 0");
     let unknown = "what called `outer` cannot be told from the stack";
     assert_eq!(said(&moved, &[]), [inner, "`inner` called by `outer`, at F:11", unknown]);
+}
+
+#[test]
+fn a_run_of_no_steps_has_the_values_that_were_given() {
+    let given = ["--reverse", "examples/fib.ja", "--set", "n=0", "--set", "x1=5", "--set", "x2=8", "--max-steps", "0"];
+    let (code, out, _) = run(&[&["run"], &given[..]].concat(), "");
+    assert_eq!((code, out.ends_with(", with:\nn = 0\nx1 = 5\nx2 = 8\n")), (1, true), "{out}");
+}
+
+#[test]
+fn an_endless_recursion_is_told_in_short() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("endless.rasm");
+    let file = path.to_str().unwrap();
+    fs::write(&path, "main: start\n call f\n finish\n proc f\n call f\n ret f\n").unwrap();
+    let (_, _, err) = run(&["run", file], "");
+    assert!(
+        err.contains(", 99999 times\n") && err.contains("these are the innermost 100000 calls; there are more"),
+        "{err}"
+    );
+    let nil = path.with_extension("nil");
+    fs::write(&nil, "@i function f(n!::Int)\n    n! += 1\n    f(n!)\nend\n").unwrap();
+    for (file, deeper) in [(file, None), (nil.to_str().unwrap(), Some(true))] {
+        let options: &[&str] = if deeper.is_some() { &["--args", "0"] } else { &[] };
+        let (code, out, _) = run(&[&["run", file, "--json"], options].concat(), "");
+        let value: Value = serde_json::from_str(&out).unwrap();
+        let outcome = &value["outcome"];
+        let holds = if deeper.is_some() { &outcome["stop"] } else { outcome };
+        assert_eq!(code, 1);
+        assert_eq!(holds["calls"].as_array().map(Vec::len), Some(1000), "{file}");
+        assert!(holds["depth"].as_u64() > Some(90_000), "{}", holds["depth"]);
+        assert_eq!(holds.get("deeper").and_then(Value::as_bool), deeper);
+    }
 }
