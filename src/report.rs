@@ -16,6 +16,9 @@ use pendula::values::ValueError;
 use pendula::visible::{visible, visible_line};
 use serde_json::{Value, json};
 
+/// How many errors of a program are shown: a file that is no program has one in every line.
+const SHOWN: usize = 50;
+
 /// The most bytes of source that are shown with a message. Of longer lines only the place is told: to lay them out takes long, for each message anew.
 const LONGEST: usize = 1 << 16;
 
@@ -94,12 +97,17 @@ impl Reporter {
 
     /// Writes all diagnostics, and a closing line that counts the errors.
     pub fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        let mut errors = 0;
         for d in diagnostics {
-            self.diagnostic(d, sources);
+            errors += usize::from(d.severity == Severity::Error);
+            if errors <= SHOWN || d.severity != Severity::Error {
+                self.diagnostic(d, sources);
+            }
         }
-        let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
-        if errors > 1 {
-            self.line(&format!("{errors} errors"));
+        match errors {
+            0 | 1 => {}
+            2..=SHOWN => self.line(&format!("{errors} errors")),
+            _ => self.line(&format!("{errors} errors, of which these are the first {SHOWN}")),
         }
     }
 

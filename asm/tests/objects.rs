@@ -204,6 +204,11 @@ fn modules_that_are_none_are_not_written() {
     assert!(object::write(&module).is_ok());
     module.data.push_zeros(1);
     assert_eq!(code(&module), "P0304");
+    let mut module = fib();
+    module.flags.mem = Some(module.data.len() as u64);
+    assert!(object::write(&module).is_ok());
+    module.flags.mem = module.flags.mem.and_then(|mem| mem.checked_sub(1));
+    assert_eq!(code(&module), "P0304");
 }
 
 /// The place of a section's bytes in a file.

@@ -147,7 +147,7 @@ pub fn run(module: &Module) {
     let begins = |inst: &Inst| is_row(inst, Row::Start, false);
     let native = module.flags.profile == Profile::Native;
     let starts = module.code.iter().filter(|inst| begins(inst)).count();
-    let at_start = native || (starts == 1 && module.code.get(module.flags.entry as usize).is_some_and(begins));
+    let mut at_start = native || (starts == 1 && module.code.get(module.flags.entry as usize).is_some_and(begins));
     for direction in [Direction::Forward, Direction::Backward] {
         for m in [&mut blocks, &mut steps] {
             m.begin(direction);
@@ -167,7 +167,12 @@ pub fn run(module: &Module) {
         assert_eq!(steps.executed(), blocks.executed());
         assert_eq!(per_instruction(&steps.counts(), len), per_instruction(&blocks.counts(), len));
         match outcome {
-            Outcome::Finished if direction == Direction::Forward => executed = blocks.executed(),
+            Outcome::Finished if direction == Direction::Forward => {
+                executed = blocks.executed();
+                let passed =
+                    |(_, counts): &(Mode, Vec<u64>)| counts.get(module.flags.entry as usize).copied().unwrap_or(0);
+                at_start &= native || per_instruction(&blocks.counts(), len).iter().map(passed).sum::<u64>() == 1;
+            }
             Outcome::Finished => {}
             Outcome::Trap(trap) => {
                 assert_eq!(blocks.run(None), Outcome::Trap(trap.clone()), "a trap comes again");

@@ -282,6 +282,16 @@ end
 }
 
 #[test]
+fn a_file_that_is_no_program_does_not_fill_the_terminal() {
+    let text = "this is no program\n".repeat(200);
+    let (code, _, err) = run(&["check", "-"], &text);
+    assert_eq!((code, err.matches("error[").count()), (1, 50));
+    assert!(err.ends_with("200 errors, of which these are the first 50\n"), "{err}");
+    let (_, value) = json(&["check", "-", "--json"], &text);
+    assert_eq!(value["diagnostics"].as_array().map(Vec::len), Some(200));
+}
+
+#[test]
 fn check_tells_what_is_wrong_in_functions_whose_types_are_open() {
     let check = |program: &str| run(&["check", "-"], program);
     let (code, out, err) = check("@i function f(y!, x)\n    y! += x * q\nend\n");

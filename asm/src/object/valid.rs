@@ -59,6 +59,10 @@ pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
             problem: "holds words, and the profile `pisa` has no data segment",
         });
     }
+    if module.flags.mem.is_some_and(|mem| mem < module.data.len() as u64) {
+        let problem = "holds more words than the memory has by the flags";
+        return Err(ObjectError::Section { section: ".data", problem });
+    }
     if let Some(v) = verify(module).1.first() {
         return Err(ObjectError::Structure { address: v.at, problem: v.problem, other: v.other });
     }
