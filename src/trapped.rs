@@ -245,6 +245,12 @@ pub fn report(
     };
     let help = match fault {
         _ if janus.is_some() => janus.map_or("", |(_, help)| help),
+        Fault::Assert if reason.is_some_and(|reason| reason.contains(" lies outside ")) => {
+            match is_janus(module, trap.at) {
+                true => "elements are counted from 0; see what the index comes from, or guard it with an `if`",
+                false => "elements are counted from 1; see what the index comes from, or guard it with an `if`",
+            }
+        }
         // The reason says it.
         Fault::Assert if reason.is_some() => "",
         Fault::NotZero if reason.is_some() => reason

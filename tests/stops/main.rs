@@ -552,3 +552,13 @@ fn an_endless_recursion_is_told_in_short() {
         assert_eq!(holds.get("deeper").and_then(Value::as_bool), deeper);
     }
 }
+
+#[test]
+fn an_index_outside_has_its_value_and_a_way_out() {
+    let janus = "procedure main()\n    int x\n    int v[3]\n    x += 5\n    v[x] += 1\n";
+    let says = ["x = 5", "elements are counted from 0; see what the index comes from"];
+    check("outside.ja", janus, &[], "error[P0102]: ", "5:7", &says);
+    let nil = "@i function f(y!::Float64, v::Vector{Float64}, i::Int)\n    y! += v[i]\nend\n";
+    let says = ["i = 7", "elements are counted from 1; see what the index comes from"];
+    check("outside.nil", nil, &["--args", "0.0,[1.0,2.0],7"], "error[P0102]: ", "2:5", &says);
+}
