@@ -21,7 +21,8 @@ const MEANING: usize = 50;
 pub(crate) fn run(args: &Isa, reporter: &Reporter) -> anyhow::Result<Status> {
     let name = args.mnemonic.join(" ");
     match Some(name.as_str()).filter(|name| !name.is_empty()) {
-        Some(name) => match manual::find(name) {
+        // Of an instruction as it stands in a program, its mnemonic.
+        Some(name) => match manual::find(name).or_else(|| manual::find(name.split_once(' ')?.0)) {
             Some(entry) if args.json => answer(reporter, true, finished(), fields(manual::json_of(&entry)))?,
             Some(entry) => print(&folded(&manual::text_of(&entry), 2))?,
             None => {

@@ -195,6 +195,8 @@ fn passes_are_listed_and_instructions_found_by_several_words() {
     assert!(code == 2 && err.contains("there is no pass `nothing`; the passes are\n  inline "), "{err}");
     let (code, out, _) = run(&["isa", "shift", "left"], "");
     assert!(code == 0 && out.contains("addshl"), "{out}");
+    let (code, out, _) = run(&["isa", "xor r1, r2"], "");
+    assert!(code == 0 && out.starts_with("xor "), "{out}");
     let (_, out, _) = run(&["isa", "jmp"], "");
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
 }
