@@ -14,38 +14,47 @@ use crate::stop::{Under, chain};
 /// How many calls are looked for at most.
 const DEEPEST: usize = 100_000;
 
-/// The calls under way where a program in assembly stopped, the innermost first; the last is what the run began with, or one of which the stack does not
-/// tell what called it. None of a program in another language.
+/// The calls under way where a program stopped.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// The innermost first.
+    pub chain: Vec<Under>,
+    /// Whether the last is what the run began with: else the stack does not tell what called it.
+    whole: bool,
+}
+
+/// The calls under way where a program in assembly stopped; none of a program in another language.
 ///
 /// A call pushes its address, a link. How far below the top of the stack that of the present procedure lies is known where all that the procedure does
 /// to `sp` is known.
-pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Vec<Under> {
+pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Calls {
     let module = machine.program().module();
     let at = match outcome {
         Outcome::Trap(trap) => Some(trap.at),
         Outcome::Limit => machine.pc(),
         Outcome::Finished | Outcome::NoCode(_) => None,
     };
-    let Some(mut at) = at.filter(|at| !module.is_compiled(*at as usize)) else { return Vec::new() };
+    let Some(mut at) = at.filter(|at| !module.is_compiled(*at as usize)) else { return Calls::default() };
     if module.flags.profile != Profile::Native {
-        return Vec::new();
+        return Calls::default();
     }
     let regions = verify(module).0.regions;
     let heights = stack_heights(module);
     let mut back = machine.direction() == Direction::Backward;
     let mut sp = machine.registers()[Reg::SP.index()];
-    let mut out: Vec<Under> = Vec::new();
+    let mut out = Calls::default();
     while let Some(own) = regions.iter().find(|r| (r.start..=r.last).contains(&at)).copied()
-        && out.len() < DEEPEST
+        && out.chain.len() < DEEPEST
     {
-        out.push(Under { name: name(module, own), backward: back, called: None, variables: Vec::new() });
+        out.whole = own.main;
+        out.chain.push(Under { name: name(module, own), backward: back, called: None, variables: Vec::new() });
         let height = if back { heights.after[at as usize] } else { heights.before[at as usize] };
         let link = height.and_then(|h| sp.checked_sub(1)?.checked_add_signed(h.checked_neg()?));
         let Some((link, site)) = link.filter(|_| !own.main).and_then(|link| Some((link, site(machine, link, own)?)))
         else {
             break;
         };
-        if let Some(last) = out.last_mut() {
+        if let Some(last) = out.chain.last_mut() {
             last.called = module.loc(site as usize).map(|(file, loc)| (file.to_string(), loc.line));
         }
         let uncalls = matches!(module.code[site as usize].kind, Kind::Row { inverse: true, .. });
@@ -54,17 +63,19 @@ pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Vec<Under> {
     out
 }
 
-/// The chain of calls, a line each.
-pub fn told(calls: &[Under], machine: &Machine<'_>) -> Vec<String> {
-    let mut out = chain(calls);
-    let module = machine.program().module();
-    let main = |call: &Under| verify(module).0.regions.iter().any(|r| r.main && name(module, *r) == call.name);
-    if calls.len() >= DEEPEST {
-        out.push(format!("these are the innermost {DEEPEST} calls; there are more"));
-    } else if let Some(last) = calls.last().filter(|last| !main(last)) {
-        out.push(format!("what called `{}` cannot be told from the stack", last.name));
+impl Calls {
+    /// The chain, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let mut out = chain(&self.chain);
+        match self.chain.last() {
+            Some(_) if self.chain.len() >= DEEPEST => {
+                out.push(format!("these are the innermost {DEEPEST} calls; there are more"));
+            }
+            Some(last) if !self.whole => out.push(format!("what called `{}` cannot be told from the stack", last.name)),
+            Some(_) | None => {}
+        }
+        out
     }
-    out
 }
 
 /// The address of the call that a link names, if it is one of this procedure.

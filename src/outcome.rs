@@ -53,7 +53,7 @@ pub(crate) fn outcome_json(
     if let Some(told) = told {
         out["stop"] = stop_json(told);
     } else {
-        let calls = under_way(outcome, machine);
+        let calls = under_way(outcome, machine).chain;
         if !calls.is_empty() {
             out["calls"] = calls_json(&calls);
             out["depth"] = json!(calls.len());

@@ -13,7 +13,7 @@ use pendula_isa::module::Module;
 use pendula_vm::gradient::Refused;
 use pendula_vm::{Carriage, Machine, Outcome, Trap};
 
-use crate::calls::{self, under_way};
+use crate::calls::under_way;
 use crate::grad::GradError;
 use crate::load::Nil;
 use crate::report::Reporter;
@@ -155,7 +155,7 @@ impl Stopped {
         let how = trapped::running(machine.direction(), machine.carriage());
         let told = trap.as_deref().map(|trap| told(trap, machine.program().module())).map(|t| (t.code, t.title));
         let next = machine.pc();
-        let calls = calls::told(&under_way(outcome, machine), machine);
+        let calls = under_way(outcome, machine).lines();
         Some(Stopped { trap, told, next, no_code, interrupted: false, how, calls, ieee: machine.env().ieee })
     }
 
