@@ -45,17 +45,16 @@ pub(crate) fn stopped_text(
     let way = if machine.direction() == Direction::Forward { "forward" } else { "backward" };
     let count = plural(machine.executed(), "instruction");
     let at = told.and_then(|told| told.reached.as_ref()).map_or(String::new(), |r| {
+        let Some((file, line)) = &r.place else { return ", at the end of the program".to_string() };
         let times = match r.before {
             0 => "not run yet".to_string(),
             1 => "run once".to_string(),
             n => format!("run {n} times"),
         };
         match r.of {
-            None => format!(", before {}:{}, which has {times}", r.file, r.line),
+            None => format!(", before {file}:{line}, which has {times}"),
             Some(of) => format!(
-                ", before {}:{}, which has run {}; run once more, for as long as that may take, it had {times}",
-                r.file,
-                r.line,
+                ", before {file}:{line}, which has run {}; run once more, for as long as that may take, it had {times}",
                 plural(of, "time")
             ),
         }

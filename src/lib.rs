@@ -70,6 +70,7 @@ pub mod grad;
 pub mod items;
 pub mod layout;
 pub mod load;
+mod moment;
 pub mod native;
 pub mod pisa;
 pub mod program;

@@ -89,7 +89,7 @@ fn stop_json(told: &Told) -> Value {
         "message": (!told.message.is_empty()).then_some(&told.message),
         "variables": variables_json(told.variables()),
         "same": told.same,
-        "reached": told.reached.as_ref().map(|r| json!({ "file": r.file, "line": r.line, "runs_before": r.before, "of": r.of })),
+        "reached": told.reached.as_ref().map(|r| json!({ "file": r.place.as_ref().map(|p| &p.0), "line": r.place.as_ref().map(|p| p.1), "runs_before": r.before, "of": r.of })),
         "calls": calls_json(&told.calls),
         "depth": told.calls.len(),
         "deeper": told.deeper,
@@ -210,7 +210,7 @@ pub(crate) fn trace(
     let data = machine.memory().get(..loaded.module.data.len()).unwrap_or_default().to_vec();
     let memory = machine.memory().len().min(data.len() + stopped::ROOM);
     let max_steps = conditions.max_steps.unwrap_or(u64::MAX);
-    let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee, visit: None };
+    let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee };
     let mut out = BufWriter::new(std::io::stderr());
     let mut written = Ok(());
     let (sources, language) = (&loaded.sources, language(nil));

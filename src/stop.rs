@@ -57,10 +57,8 @@ pub struct Told {
 /// A moment of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// The file of the statement that is to be run next.
-    pub file: String,
-    /// Its line.
-    pub line: u32,
+    /// The file of the statement that is to be run next, and its line; none behind the last.
+    pub place: Option<(String, u32)>,
     /// How often the run has come there before; a run there and back, since it has turned.
     pub before: u64,
     /// How often it has come there in all, where it was run once more only as far as there was time.
@@ -429,7 +427,7 @@ impl Told {
     /// What there is to say beside the message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
-        if let Some(Reached { file, line, before, of: Some(of) }) = &self.reached {
+        if let Some(Reached { place: Some((file, line)), before, of: Some(of) }) = &self.reached {
             out.push(format!(
                 "run once more, for as long as that may take, it was here after {before} of {} of {file}:{line}:",
                 plural(*of, "run")

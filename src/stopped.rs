@@ -1,11 +1,9 @@
 //! How a run stopped before its end, as it is told.
 
-use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use pendula_asm::diagnostic::{Diagnostic, Sources, plural};
-use pendula_compiler::ir::effects::walk;
-use pendula_compiler::ir::{self, eval};
+use pendula_compiler::ir::eval;
 use pendula_compiler::replay::replay;
 use pendula_isa::Fault;
 use pendula_isa::counts::Direction;
@@ -16,6 +14,7 @@ use pendula_vm::{Carriage, Machine, Outcome, Trap};
 use crate::calls::under_way;
 use crate::grad::GradError;
 use crate::load::Nil;
+use crate::moment::Progress;
 use crate::report::Reporter;
 use crate::stop::{Language, Reached, Told, tell};
 use crate::told::{is_compiled, told};
@@ -57,56 +56,33 @@ pub fn in_source(
 ) -> Option<Told> {
     let Again { data, ways, seeds, time } = again;
     let source = nil.source.as_ref()?;
-    let visit = match outcome {
+    let progress = match outcome {
         Outcome::Trap(_) => None,
-        Outcome::Limit => Some(reached(machine, source, ways.len() > 1)?),
+        Outcome::Limit => Some(Progress::of(machine, source)),
         Outcome::Finished | Outcome::NoCode(_) => return None,
     };
     let memory = machine.memory().len().min(data.len() + ROOM);
     let until = Some(Instant::now() + time);
-    let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee, visit };
-    let stop = replay(source, &nil.arguments, &evaluated(ways), data, seeds, &config)?;
+    let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee };
+    let (arguments, ways) = (&nil.arguments, evaluated(ways));
+    let again =
+        |moment: Option<&mut eval::Moment>| replay(source, arguments, &ways, data.clone(), seeds, (moment, &config));
+    let (stop, moment) = match progress {
+        Some(progress) => progress.replayed(|moment| again(Some(moment))).map(|(stop, moment)| (stop, Some(moment)))?,
+        None => (again(None)?, None),
+    };
     let deep = matches!(outcome, Outcome::Trap(trap) if trap.fault == Fault::Memory);
     if matches!(stop.error, eval::EvalError::Depth { .. }) && !deep {
         // The machine stopped elsewhere, deeper down.
         return None;
     }
     let mut told = tell(&stop, source, sources, language(nil));
-    told.reached = visit.map(|visit| Reached {
-        file: sources.name(visit.loc.file).to_string(),
-        line: visit.loc.line,
-        before: visit.count.saturating_sub(1 + stop.left),
-        of: (stop.left > 0).then_some(visit.count - 1),
-    });
-    Some(told)
-}
-
-/// Where in its source a program has come to that may be about to run any instruction: the statement of that instruction, or of the next that was made of one,
-/// and how often it has been run.
-///
-/// Improved code may run a statement oftener or less often than the source does, or in several copies. So the moment is told by the
-/// statement and the number, both of which are those of the source. Where the run has `turned`, the number is of the run back.
-fn reached(machine: &Machine<'_>, source: &ir::Program, turned: bool) -> Option<eval::Visit> {
-    let module = machine.program().module();
-    let mut statements = HashSet::new();
-    for function in &source.functions {
-        walk(&function.body, &mut |s| {
-            statements.insert(s.loc);
-        });
+    if let (Some(moment), eval::EvalError::Visited { loc }) = (moment, &stop.error) {
+        let (before, of) = moment.ran(*loc);
+        let place = (!stop.calls.is_empty()).then(|| (sources.name(loc.file).to_string(), loc.line));
+        told.reached = Some(Reached { place, before, of: (!moment.is_now()).then_some(of) });
     }
-    let from = machine.pc()? as usize;
-    let back = machine.direction() == Direction::Backward;
-    let ahead: Box<dyn Iterator<Item = usize>> =
-        if back { Box::new((0..=from).rev()) } else { Box::new(from..module.code.len()) };
-    let loc = |at: usize| {
-        let loc = module.loc(at)?.1;
-        Some(ir::Loc { file: loc.file, column: loc.column, line: loc.line })
-    };
-    let (at, loc) = ahead.filter_map(|at| Some((at, loc(at)?))).find(|(_, loc)| statements.contains(loc))?;
-    let counts = machine.counts();
-    let modes = counts.modes.iter().filter(|m| !turned || m.mode.direction == Direction::Backward);
-    let times = modes.map(|mode| counts.per_instruction(mode, module.code.len())[at]).sum::<u64>();
-    Some(eval::Visit { loc, count: times + 1 })
+    Some(told)
 }
 
 /// Directions of a run as the evaluator has them.

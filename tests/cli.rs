@@ -9,6 +9,8 @@ mod help;
 #[cfg(target_os = "linux")]
 #[path = "cli/interrupt.rs"]
 mod interrupt;
+#[path = "cli/moment.rs"]
+mod moment;
 
 use std::path::PathBuf;
 

@@ -1,43 +1,51 @@
 //! Runs a program once more, as it was before passes and instructions, to tell where and with what variables it stops.
 
-use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Stop};
-use crate::ir::{Fun, Program};
+use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Moment, Stop};
+use crate::ir::{Fun, Loc, Program};
 use crate::lower::{self, Argument};
 
-/// Runs a program on the words of its data, in each of these directions, one after the other; a moment to stop at is one of the last of these runs, which
-/// also carries gradient words if there are `seeds`: addresses in the data with the gradient words that they begin with. What comes before or after the entry's
-/// own call is left out.
+/// Runs a program on the words of its data, in each of these directions, one after the other, up to a moment if there is one. The last of these runs carries
+/// gradient words if there are `seeds`: addresses in the data with the gradient words that they begin with. What comes before or after the entry's own call is
+/// left out.
 ///
-/// `None`: the run does not stop, or not within the limits of steps and time. One whose calls are nested deeper than the evaluator takes
-/// stops with [`EvalError::Depth`], which says nothing of how a machine would go on.
+/// `None`: the run does not stop, or not within the limits of steps and time. A moment behind the last statement is [`EvalError::Visited`] without calls; a run
+/// that does not come by the moment stops with [`EvalError::Otherwise`]. One whose calls are nested deeper than the evaluator takes stops with
+/// [`EvalError::Depth`], which says nothing of how a machine would go on.
 pub fn replay(
     program: &Program,
     arguments: &[Argument],
     directions: &[Direction],
     data: Vec<u64>,
     seeds: &[(usize, u64)],
-    config: &Config,
+    (moment, config): (Option<&mut Moment>, &Config),
 ) -> Option<Stop> {
     let main = lower::main(program, arguments, program.entry?).ok()?;
     let mut program = program.clone();
     let func = Fun(u32::try_from(program.functions.len()).ok()?);
     program.functions.push(main);
-    let mut memory = data;
+    if moment.is_some() {
+        program.place_by_statement();
+    }
+    let (mut memory, mut moment) = (data, moment);
     for (n, direction) in directions.iter().enumerate() {
         let last = n + 1 == directions.len();
-        let config = Config { visit: config.visit.filter(|_| last), ..*config };
         let gradients = (last && !seeds.is_empty()).then(|| (Vec::new(), seeded(memory.len(), seeds)));
-        match eval::run_to_stop(&program, func, *direction, Vec::new(), memory, gradients, &config) {
+        let ended = match &mut moment {
+            Some(moment) => eval::run_to_moment(&program, func, *direction, memory, gradients, moment, config),
+            None => eval::run_to_stop(&program, func, *direction, Vec::new(), memory, gradients, config),
+        };
+        match ended {
             Ok(evaluation) => memory = evaluation.memory,
             Err(mut stop) => {
-                let limit = matches!(stop.error, eval::EvalError::Steps { .. } | eval::EvalError::Malformed { .. });
+                let unknown = matches!(stop.error, EvalError::Steps { .. } | EvalError::Malformed { .. });
                 // The last is the one that lends the data.
                 stop.calls.pop();
-                return (!limit && !stop.calls.is_empty()).then_some(stop);
+                return (!unknown && !stop.calls.is_empty()).then_some(stop);
             }
         }
     }
-    None
+    let now = moment.is_some_and(|moment| moment.is_now());
+    now.then(|| Stop { error: EvalError::Visited { loc: Loc::default() }, calls: Vec::new(), memory })
 }
 
 /// The gradient words of so many words.

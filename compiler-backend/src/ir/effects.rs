@@ -508,6 +508,29 @@ pub fn blocks(stmt: &Stmt) -> impl Iterator<Item = &Block> {
     list.into_iter().flatten()
 }
 
+/// The same, to be changed.
+pub fn blocks_mut(stmt: &mut Stmt) -> impl Iterator<Item = &mut Block> {
+    let list: [Option<&mut Block>; 4] = match stmt {
+        Stmt::If { pre, post, then, otherwise } => {
+            [Some(&mut pre.compute), Some(&mut post.compute), Some(then), Some(otherwise)]
+        }
+        Stmt::While { pre, post, first, body } => {
+            [Some(&mut pre.compute), Some(&mut post.compute), Some(first), Some(body)]
+        }
+        Stmt::For { body, .. } | Stmt::Span { body, .. } => [Some(body), None, None, None],
+        Stmt::With { compute, body, .. } => [Some(compute), Some(body), None, None],
+        Stmt::Update { .. }
+        | Stmt::Permute { .. }
+        | Stmt::Ancilla { .. }
+        | Stmt::Array { .. }
+        | Stmt::Call { .. }
+        | Stmt::Assert { .. }
+        | Stmt::Show { .. }
+        | Stmt::Print(_) => [None, None, None, None],
+    };
+    list.into_iter().flatten()
+}
+
 /// Every statement of a block, those within others included, outer ones first.
 pub fn walk<'a>(block: &'a [At], visit: &mut impl FnMut(&'a At)) {
     for s in block {

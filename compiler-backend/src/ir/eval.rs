@@ -15,6 +15,7 @@ mod frame;
 mod stop;
 mod trace;
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use pendula_isa::{Env, Ty};
@@ -39,22 +40,67 @@ pub struct Config {
     pub until: Option<Instant>,
     /// Let infinities and NaN of floating-point numbers through.
     pub ieee: bool,
-    /// Where the run stops on its way, if it does. Where it takes too long until then, it stops earlier, at the same place.
-    pub visit: Option<Visit>,
 }
 
-/// A moment of a run: where a statement at this place is come to, in either direction, or a loop's next turn, for the `count`-th time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Visit {
-    /// The place.
-    pub loc: Loc,
-    /// The number of the time, from 1.
-    pub count: u64,
+/// A moment of a run: where these statements of the source have run so often, in either direction. The run stops before the next of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// How often each is still to run.
+    left: HashMap<Loc, u64>,
+    /// How often it was when the run began that is under way.
+    begun: HashMap<Loc, u64>,
+    /// The sum of these.
+    sum: u64,
+    /// Before which statement the run stops where it takes too long until then; before any of them, if none is named.
+    late: Option<Loc>,
+}
+
+impl Moment {
+    /// The moment where each statement has run so often.
+    pub fn new(runs: HashMap<Loc, u64>, late: Option<Loc>) -> Moment {
+        let sum = runs.values().sum();
+        Moment { begun: runs.clone(), left: runs, sum, late }
+    }
+
+    /// How often a statement has run since the last run began, and how often it will have at the moment.
+    pub fn ran(&self, loc: Loc) -> (u64, u64) {
+        let of = |map: &HashMap<Loc, u64>| map.get(&loc).copied().unwrap_or(0);
+        (of(&self.begun) - of(&self.left), of(&self.begun))
+    }
+
+    /// The statements that are still to run.
+    pub fn to_run(&self) -> impl Iterator<Item = Loc> {
+        self.left.iter().filter(|(_, n)| **n > 0).map(|(loc, _)| *loc)
+    }
+
+    /// Whether all has run that is to run until the moment.
+    pub fn is_now(&self) -> bool {
+        self.sum == 0
+    }
+
+    /// A run begins.
+    fn begin(&mut self) {
+        self.begun.clone_from(&self.left);
+    }
+
+    /// A statement is come to. `too_late`: whether the run takes too long.
+    fn visit(&mut self, loc: Loc, too_late: bool) -> Result<(), EvalError> {
+        let Some(left) = self.left.get_mut(&loc) else { return Ok(()) };
+        if self.sum == 0 || too_late && self.late.is_none_or(|late| late == loc) {
+            return Err(EvalError::Visited { loc });
+        }
+        if *left == 0 {
+            return Err(EvalError::Otherwise { loc });
+        }
+        *left -= 1;
+        self.sum -= 1;
+        Ok(())
+    }
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { memory: 1 << 16, max_steps: 10_000_000, until: None, ieee: false, visit: None }
+        Config { memory: 1 << 16, max_steps: 10_000_000, until: None, ieee: false }
     }
 }
 
@@ -138,7 +184,25 @@ pub fn run_to_stop(
     config: &Config,
 ) -> Result<Evaluation, Stop> {
     let begin = Begin { func, direction, params, memory, gradients };
-    on_a_stack(|| evaluate(program, begin, None, config))
+    on_a_stack(|| evaluate(program, begin, (None, None), config))
+}
+
+/// The same on memory alone, up to a moment. What is left of it, where the run comes to its end before, is kept.
+///
+/// # Errors
+/// Those of [`run`], [`EvalError::Visited`] at the moment, and [`EvalError::Otherwise`] where a statement runs oftener than until then.
+pub fn run_to_moment(
+    program: &Program,
+    func: Fun,
+    direction: Direction,
+    memory: Vec<u64>,
+    gradients: Option<(Vec<u64>, Vec<u64>)>,
+    moment: &mut Moment,
+    config: &Config,
+) -> Result<Evaluation, Stop> {
+    let begin = Begin { func, direction, params: Vec::new(), memory, gradients };
+    moment.begin();
+    on_a_stack(|| evaluate(program, begin, (None, Some(moment)), config))
 }
 
 /// The same on memory alone, telling a listener of each statement of the source that runs.
@@ -154,7 +218,7 @@ pub fn run_traced(
     config: &Config,
 ) -> Result<Evaluation, Stop> {
     let begin = Begin { func, direction, params: Vec::new(), memory, gradients: None };
-    on_a_stack(|| evaluate(program, begin, Some(Tracer::new(listener)), config))
+    on_a_stack(|| evaluate(program, begin, (Some(Tracer::new(listener)), None), config))
 }
 
 /// In a thread of its own, which outlives a panic.
@@ -180,7 +244,7 @@ struct Begin {
 fn evaluate<'a>(
     program: &'a Program,
     begin: Begin,
-    tracer: Option<Tracer<'a>>,
+    (tracer, moment): (Option<Tracer<'a>>, Option<&'a mut Moment>),
     config: &Config,
 ) -> Result<Evaluation, Stop> {
     let Begin { func, direction, params, mut memory, gradients } = begin;
@@ -208,13 +272,12 @@ fn evaluate<'a>(
     state.memory.resize(config.memory, state.level);
     state.written = tracer.is_some().then(Vec::new);
     let mut machine = Machine::new(program, state, given, config);
-    machine.tracer = tracer;
+    (machine.tracer, machine.moment) = (tracer, moment);
     if let Err(error) = machine.enter(func, direction == Direction::Backward, loc) {
         let calls = stop::calls(program, &machine);
         let mut memory = machine.state.memory.values;
         memory.truncate(given);
-        let left = machine.visit.map_or(0, |visit| visit.count);
-        return Err(Stop { error, calls, memory, left });
+        return Err(Stop { error, calls, memory });
     }
     let Machine { mut state, mut out, .. } = machine;
     state.memory.values.truncate(given);

@@ -15,6 +15,7 @@ pub mod effects;
 pub mod eval;
 pub mod invert;
 pub mod source;
+pub mod statements;
 pub mod text;
 
 use std::collections::HashMap;
@@ -52,6 +53,8 @@ pub struct Program {
     pub divisors: HashMap<Loc, u32>,
     /// Conditions as they are written, by the branch or loop whose they are. Not in [`text`].
     pub clauses: HashMap<Loc, Option<source::Clauses>>,
+    /// What is only a part of a statement, as an operand of an expression is: where, and where the statement begins. Not in [`text`].
+    pub parts: HashMap<Loc, Loc>,
     /// Source files, which [`Loc::file`] names.
     pub files: Vec<String>,
     /// Words of memory for the program's own stack, which lies at address 0; 0 if it uses none. The first word counts the words in use,
@@ -123,7 +126,7 @@ pub struct RegionInfo {
 }
 
 /// Where a statement was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Loc {
     /// Index into [`Program::files`].
     pub file: u16,

@@ -6,9 +6,9 @@
 mod expand;
 mod regions;
 
-use crate::ir::effects::{Effects, Summaries, callees_first, walk};
+use crate::ir::effects::{Effects, Summaries, blocks_mut, callees_first, walk};
 use crate::ir::{At, Block, Fun, Function, Program, Stmt};
-use crate::passes::rewrite::{blocks_mut, each_stmt};
+use crate::passes::rewrite::each_stmt;
 use expand::expand;
 
 /// Bodies up to this size go in place of every call.

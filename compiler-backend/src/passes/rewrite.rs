@@ -1,6 +1,6 @@
 //! What passes share: visiting what statements are made of, renaming, comparing.
 
-use crate::ir::effects::{Effects, Summaries, is_inexact, written_operands};
+use crate::ir::effects::{Effects, Summaries, blocks_mut, is_inexact, written_operands};
 use crate::ir::{At, Block, Condition, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
 use crate::passes::table::{Bag, Map};
 
@@ -82,29 +82,6 @@ slots!(
     /// A part of a statement, to be changed.
     slots_mut SlotMut iter_mut mut
 );
-
-/// The blocks that a statement is made of.
-pub(super) fn blocks_mut(stmt: &mut Stmt) -> impl Iterator<Item = &mut Block> {
-    let list: [Option<&mut Block>; 4] = match stmt {
-        Stmt::If { pre, post, then, otherwise } => {
-            [Some(&mut pre.compute), Some(&mut post.compute), Some(then), Some(otherwise)]
-        }
-        Stmt::While { pre, post, first, body } => {
-            [Some(&mut pre.compute), Some(&mut post.compute), Some(first), Some(body)]
-        }
-        Stmt::For { body, .. } | Stmt::Span { body, .. } => [Some(body), None, None, None],
-        Stmt::With { compute, body, .. } => [Some(compute), Some(body), None, None],
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => [None, None, None, None],
-    };
-    list.into_iter().flatten()
-}
 
 /// Every block, inner ones first.
 pub(super) fn each_block(block: &mut Block, visit: &mut impl FnMut(&mut Block)) {

@@ -49,6 +49,12 @@ pub enum EvalError {
         /// Where.
         loc: Loc,
     },
+    /// A statement runs oftener than until the moment at which the run was to stop.
+    #[error("a statement runs oftener than until the moment to stop at")]
+    Otherwise {
+        /// Where.
+        loc: Loc,
+    },
     /// The condition after an `if` disagrees with the one before it.
     #[error("the condition after the branch does not agree with the one before it")]
     Branch {
@@ -153,6 +159,7 @@ impl EvalError {
             | EvalError::Depth { loc }
             | EvalError::Steps { loc }
             | EvalError::Visited { loc }
+            | EvalError::Otherwise { loc }
             | EvalError::Malformed { loc, .. } => *loc,
         }
     }

@@ -13,7 +13,7 @@ use pendula_isa::{Acc, Cond, Fault, Ty};
 use super::bench::{Bench, Location, State};
 use super::error::EvalError;
 use super::trace::Tracer;
-use super::{Config, Evaluation, MAX_CALLS, Shown, Visit};
+use super::{Config, Evaluation, MAX_CALLS, Moment, Shown};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{
     At, Care, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var, permutes,
@@ -74,8 +74,8 @@ pub(super) struct Machine<'a> {
     max_steps: u64,
     /// When the run is given up.
     until: Option<Instant>,
-    /// Where the run stops on its way, and how often it is still to come there.
-    pub(super) visit: Option<Visit>,
+    /// Where the run stops on its way.
+    pub(super) moment: Option<&'a mut Moment>,
     /// Whether it stops there at once, because it has taken too long.
     late: bool,
     /// Where the statement stands within which others are run.
@@ -112,7 +112,6 @@ impl<'a> Machine<'a> {
         let touched = program.functions.iter().map(|f| touched(program, f)).collect();
         let (max_steps, until) = (config.max_steps, config.until);
         let (out, ended) = (Evaluation::default(), Vec::new());
-        let (visit, within) = (config.visit, Loc::default());
         Machine {
             program,
             state,
@@ -121,9 +120,9 @@ impl<'a> Machine<'a> {
             top,
             max_steps,
             until,
-            visit,
+            moment: None,
             late: false,
-            within,
+            within: Loc::default(),
             calls: 0,
             blocks: 0,
             tracer: None,
@@ -263,7 +262,7 @@ impl<'a> Machine<'a> {
         if self.out.steps <= self.max_steps && !late() {
             return Ok(());
         }
-        if self.visit.is_none() || self.late {
+        if self.moment.is_none() || self.late {
             return Err(EvalError::Steps { loc });
         }
         // Where it comes next to the place at which it is to stop, the run tells how far it has come.
@@ -273,13 +272,8 @@ impl<'a> Machine<'a> {
 
     /// A statement of the source is come to, or a loop's next turn: whether the run is to stop here.
     fn visit(&mut self, loc: Loc) -> Done {
-        match &mut self.visit {
-            Some(visit) if visit.loc == loc => {
-                visit.count = visit.count.saturating_sub(1);
-                if visit.count == 0 || self.late { Err(EvalError::Visited { loc }) } else { Ok(()) }
-            }
-            Some(_) | None => Ok(()),
-        }
+        let late = self.late;
+        self.moment.as_mut().map_or(Ok(()), |moment| moment.visit(loc, late))
     }
 
     fn block(&mut self, frame: &Frame, block: &[At], back: bool) -> Done {

@@ -18,14 +18,12 @@ pub struct Stop {
     pub calls: Vec<Call>,
     /// The words of memory that were given, as they are there.
     pub memory: Vec<u64>,
-    /// How often the run had still to come to where it was to stop, because it took too long.
-    pub left: u64,
 }
 
 impl Stop {
     /// One before anything has run.
     pub(super) fn at_once(error: EvalError) -> Stop {
-        Stop { error, calls: Vec::new(), memory: Vec::new(), left: 0 }
+        Stop { error, calls: Vec::new(), memory: Vec::new() }
     }
 }
 

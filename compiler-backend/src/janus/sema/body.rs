@@ -159,6 +159,11 @@ impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn at<T>(&mut self, span: &Span, part: impl FnOnce(&mut Self) -> T) -> T {
         let loc = self.s.loc(span);
         let outer = std::mem::replace(&mut self.loc, loc);
+        if loc != outer {
+            let parts = &mut self.s.program.parts;
+            let statement = parts.get(&outer).copied().unwrap_or(outer);
+            parts.insert(loc, statement);
+        }
         let done = part(self);
         self.loc = outer;
         done

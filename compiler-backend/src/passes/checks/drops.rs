@@ -7,9 +7,8 @@
 use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
-use crate::ir::effects::{Summaries, blocks, walk};
+use crate::ir::effects::{Summaries, blocks, blocks_mut, walk};
 use crate::ir::{At, Block, Function, Operand, Program, Stmt, Var};
-use crate::passes::rewrite::blocks_mut;
 use crate::passes::table::Bag;
 
 /// Ways in which a function is run with gradients.

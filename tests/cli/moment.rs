@@ -1,0 +1,99 @@
+//! Where a compiled program has come to when it is stopped: each moment of the source is told once, in its order, and it is that of the machine.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{folder, json, run};
+
+/// What is told at a limit: way, line, how often it has run before, and the calls with their variables.
+type Moment = (String, Option<u64>, u64, String);
+
+fn moment(args: &[&str], limit: u64) -> Option<Moment> {
+    let limit = limit.to_string();
+    let (code, value) = json(&[args, &["--json", "--max-steps", &limit]].concat(), "");
+    let outcome = &value["outcome"];
+    assert_eq!((code, &outcome["kind"]), (1, &"limit".into()), "{args:?} {limit}");
+    let (way, stop) = (outcome["direction"].as_str().expect("a direction"), &outcome["stop"]);
+    let reached = stop["reached"].as_object()?;
+    assert_eq!(reached["of"], Value::Null, "{args:?} {limit}: all of it has been run once more");
+    let runs = reached["runs_before"].as_u64().expect("a number");
+    Some((way.to_string(), reached["line"].as_u64(), runs, stop["calls"].to_string()))
+}
+
+fn steps(args: &[&str]) -> u64 {
+    let (code, value) = json(&[args, &["--json", "--stats"]].concat(), "");
+    assert_eq!(code, 0, "{args:?}");
+    value["stats"]["instructions"].as_u64().expect("a number")
+}
+
+/// The moments of limits that follow one another, which must be in the source's order: a moment that was left does not come again, and no line has run less often
+/// than at a lower limit. How many limits there are of which nothing is known.
+fn in_order(args: &[&str], limits: std::ops::Range<u64>) -> u64 {
+    let (mut unknown, mut seen, mut runs) = (0, Vec::<Moment>::new(), HashMap::new());
+    for limit in limits {
+        let Some(now) = moment(args, limit) else {
+            unknown += 1;
+            continue;
+        };
+        if seen.last() != Some(&now) {
+            assert!(!seen.contains(&now), "{args:?} {limit}: {now:?} comes again");
+            let (way, line, before, _) = &now;
+            let last = runs.insert((way.clone(), *line), *before).unwrap_or(0);
+            assert!(last <= *before, "{args:?} {limit}: line {line:?} had run {last} times, now {before}");
+            seen.push(now);
+        }
+    }
+    unknown
+}
+
+#[test]
+fn moments_are_told_in_the_order_of_the_source() {
+    let whole: [&[&str]; 5] = [
+        &["run", "examples/fib.ja", "--set", "n=3"],
+        &["run", "examples/fib.ja", "--set", "n=3", "-O0", "--round-trip"],
+        &["run", "examples/power.nil", "--args", "0.0,1.02,3", "--round-trip"],
+        &["run", "examples/factorial.nil", "--args", "0,5", "-O2"],
+        &["run", "tests/filetests/janus/programs/soft.ja", "--round-trip"],
+    ];
+    for args in whole {
+        assert_eq!(in_order(args, 0..steps(args)), 0, "{args:?}: not known");
+    }
+    // Statements that share what they compute, are left out, inlined, or run within what is undone.
+    for name in ["kmp", "selsort", "xtea", "mergesort", "sized", "bsearch", "rc4"] {
+        let path = format!("tests/filetests/janus/programs/{name}.ja");
+        let args = ["run", path.as_str(), "-O2", "--round-trip"];
+        let all = steps(&args);
+        for first in [all / 7, all / 3, all / 2 - 12, all - 24] {
+            let unknown = in_order(&args, first..first + 12);
+            assert_eq!(unknown, 0, "{args:?} from {first}: not known");
+        }
+    }
+}
+
+#[test]
+fn at_a_limit_the_variables_are_those_of_the_machine() {
+    // What a program has shown says how far the machine has come, whatever is told of it.
+    let folder = folder("moments");
+    let path = folder.join("squares.ja");
+    let text = "procedure main()\n    int n\n    int square\n    from n = 0 loop\n        square += 2 * n + 1\n        n += 1\n        \
+                call tell(square)\n    until n = 12\n\nprocedure tell(int value)\n    printf(\"%d\", value)\n";
+    std::fs::write(&path, text).expect("written");
+    let path = path.to_str().expect("UTF-8");
+    for level in ["-O0", "-O1", "-O2"] {
+        for limit in 0..steps(&["run", path, level]) {
+            let (_, out, err) = run(&["run", path, level, "--max-steps", &limit.to_string()], "");
+            let squares = out.lines().filter_map(|line| line.parse::<i64>().ok()).collect::<Vec<_>>();
+            let shown = squares.len() as i64;
+            assert!(squares.iter().zip(1..).all(|(square, n): (&i64, i64)| *square == n * n), "{out}");
+            let value = |name: &str| {
+                let line = out.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")));
+                line.unwrap_or_else(|| panic!("{limit}: {out}{err}")).parse::<i64>().expect("a number")
+            };
+            let (n, square) = (value("n"), value("square"));
+            assert!((shown..=shown + 1).contains(&n), "{level} {limit}: {out}");
+            assert!(square == n * n || square == (n + 1) * (n + 1), "{level} {limit}: {out}");
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
