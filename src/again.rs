@@ -23,6 +23,9 @@ pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
     }
 }
 
+/// The directions of a run, and the gradient words with which the last of these began, if it carried any.
+pub(crate) type Ways = (Vec<Direction>, Vec<(usize, u64)>);
+
 /// Why or where a program in Nil or Janus stopped, in its own terms: it is run once more in these directions. `None` if it did not stop, is in another
 /// language, or that would take too long. The last of these runs carries gradient words if there are `seeds`.
 pub(crate) fn in_source(
@@ -32,13 +35,24 @@ pub(crate) fn in_source(
     conditions: &Conditions,
     (ways, seeds): (&[Direction], &[(usize, u64)]),
 ) -> Option<Told> {
-    let nil = loaded.nil.as_ref()?;
-    if matches!(outcome, Outcome::Finished | Outcome::NoCode(_)) {
+    if loaded.nil.is_none() || matches!(outcome, Outcome::Finished | Outcome::NoCode(_)) {
         return None;
     }
     let begun = session::machine(machine.program(), conditions, loaded.variables()).ok()?;
     let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
     drop(begun);
     let time = if interrupt::came() { SOON } else { stopped::AGAIN };
+    in_source_from(outcome, machine, loaded, (data, &(ways.to_vec(), seeds.to_vec())), time)
+}
+
+/// The same from these words of the data on, within this time.
+pub(crate) fn in_source_from(
+    outcome: &Outcome,
+    machine: &Machine<'_>,
+    loaded: &cmd::Program,
+    (data, (ways, seeds)): (Vec<u64>, &Ways),
+    time: Duration,
+) -> Option<Told> {
+    let nil = loaded.nil.as_ref()?;
     stopped::in_source(outcome, machine, nil, &loaded.sources, Again { data, ways, seeds, time })
 }

@@ -5,6 +5,7 @@ use pendula::isa::counts::Direction;
 use pendula::isa::types::Reg;
 use pendula::stop::Told;
 use pendula::vm::{Machine, Outcome};
+use serde_json::{Map, Value};
 
 use crate::cli::Conditions;
 use crate::cmd::Program;
@@ -33,6 +34,21 @@ pub(crate) fn at_stop(
         *word = *now;
     }
     Ok(Some(State::of(&held, before, wanted)))
+}
+
+/// Puts the state where a run stopped into its JSON; `results` says whether those of a run forward are there, and this is where the run back stopped.
+pub(crate) fn put_state(
+    object: &mut Map<String, Value>,
+    at_stop: Map<String, Value>,
+    told: Option<&Told>,
+    results: bool,
+) {
+    let under = match (told.is_some_and(Told::is_earlier), results) {
+        (true, _) => "earlier",
+        (false, true) => "at_stop",
+        (false, false) => return object.extend(at_stop),
+    };
+    object.insert(under.into(), Value::Object(at_stop));
 }
 
 /// How far a run has come that stopped, and its values there; none if there are none to tell.

@@ -51,7 +51,7 @@ pub(crate) fn outcome_json(
         out["executed"] = json!(machine.executed());
     }
     if let Some(told) = told {
-        out["stop"] = stop_json(told);
+        put_stop(&mut out, told);
     } else {
         let calls = under_way(outcome, machine).chain;
         if !calls.is_empty() {
@@ -81,6 +81,11 @@ fn call_json(call: &Under) -> Value {
         "called": called,
         "variables": variables_json(&call.variables),
     })
+}
+
+/// Puts why a program stopped, in its own terms, into the outcome.
+pub(crate) fn put_stop(outcome: &mut Value, told: &Told) {
+    outcome["stop"] = stop_json(told);
 }
 
 fn stop_json(told: &Told) -> Value {

@@ -14,7 +14,6 @@ use pendula::isa::module::Module;
 use pendula::isa::types::{Reg, Ty};
 use pendula::layout::Layouts;
 use pendula::load::display_name;
-use pendula::stop;
 use pendula::stopped;
 use pendula::vm::gradient::{Cell, reached};
 use pendula::vm::{Carriage, Machine, Outcome};
@@ -28,7 +27,7 @@ use crate::cmd::batch::save::{Asked, Files, Writers};
 use crate::cmd::run::Wanted;
 use crate::cmd::{self, Intended, Program, as_json, load, report};
 use crate::drift::drift;
-use crate::halted::{at_stop, stopped_text};
+use crate::halted::{at_stop, put_state, stopped_text};
 use crate::interrupt::Heed;
 use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of, ran_by, rests, status, wrong};
 use crate::report::{Reporter, print};
@@ -243,12 +242,12 @@ pub(super) struct Seen {
     /// The registers before everything.
     before: Option<[u64; Reg::COUNT]>,
     /// The gradient words, of a program in Nil, with which the latest run back began.
-    seeds: Vec<(usize, u64)>,
+    pub(super) seeds: Vec<(usize, u64)>,
 }
 
 impl Seen {
     /// Notes with what gradient words a run begins.
-    fn begins(&mut self, machine: &Machine<'_>, loaded: &Program) {
+    pub(super) fn begins(&mut self, machine: &Machine<'_>, loaded: &Program) {
         self.seeds.clear();
         if loaded.nil.is_some() && machine.carriage() == Carriage::Gradient {
             let words = (0..loaded.module.data.len()).map(|at| (at, machine.get(GRADIENT, Cell::Word(at))));
@@ -303,10 +302,8 @@ pub(super) fn stopped(
             let at_stop = at_stop(&outcome, machine, loaded, &args.given, (&before, &wanted, told.as_ref()))?;
             if args.json {
                 let outcome = outcome_json(&outcome, machine, (args.given.max_steps, told.as_ref()));
-                let earlier = told.as_ref().is_some_and(stop::Told::is_earlier);
-                let state = at_stop.map(|state| state.json).unwrap_or_default();
-                let mut object =
-                    if earlier { Map::from_iter([("earlier".into(), Value::Object(state))]) } else { state };
+                let mut object = Map::new();
+                put_state(&mut object, at_stop.map(|state| state.json).unwrap_or_default(), told.as_ref(), false);
                 object.insert("flags".into(), seen_flags(machine, seen.overflow));
                 object.insert("diagnostics".into(), as_json(&loaded.warnings, &loaded.sources));
                 answer(reporter, false, outcome, object)?;

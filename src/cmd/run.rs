@@ -29,7 +29,7 @@ use crate::cli::{Run, Trace};
 use crate::cmd::batch::save::{Asked, Files, Saved, Words, Writers};
 use crate::cmd::{self, Intended, Program, as_json, load};
 use crate::drift::{Drift, drift};
-use crate::halted::{at_stop, stopped_text};
+use crate::halted::{at_stop, put_state, stopped_text};
 use crate::interrupt::Heed;
 use crate::outcome::{explain, flags_json, outcome_json, ran_by, rests, status, trace};
 use crate::report::{Reporter, print};
@@ -190,13 +190,7 @@ impl Ended {
         object.insert("ran_by".into(), json!(ran_by(machine)));
         object.extend(self.state.iter().flat_map(|state| state.json.clone()));
         if let Some(at_stop) = &self.at_stop {
-            let earlier = self.told.as_ref().is_some_and(Told::is_earlier);
-            match (earlier, &self.state) {
-                (true, _) => drop(object.insert("earlier".into(), Value::Object(at_stop.json.clone()))),
-                // The results of the run forward are there, and this is where the run back stopped.
-                (false, Some(_)) => drop(object.insert("at_stop".into(), Value::Object(at_stop.json.clone()))),
-                (false, None) => object.extend(at_stop.json.clone()),
-            }
+            put_state(&mut object, at_stop.json.clone(), self.told.as_ref(), self.state.is_some());
         }
         if let Some(restored) = self.restored {
             object.insert("restored".into(), json!(restored));

@@ -7,18 +7,20 @@ use pendula::batch::{Batch, Room};
 use pendula::grad::{GradError, Options, Report, grad, places};
 use pendula::hw_model::Technology;
 use pendula::isa::text::number;
-use pendula::isa::types::{Reg, Ty};
+use pendula::isa::types::Ty;
 use pendula::layout::Layouts;
 use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::alone::{self, Alone};
 use super::close::{Close, Cut, ran};
 use super::given::Given;
 use super::inputs::load;
 use super::save::{Asked, Files, Saved, Words, Writers};
 use super::tell::{Failure, Notes, Noticed, Told, rests_of};
 use super::{JsonItems, Progress, Steps, Table, Totals, ended};
+use crate::again::there;
 use crate::cli::Grad;
 use crate::cmd::grad::{
     ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
@@ -48,6 +50,8 @@ struct Item {
     noticed: Noticed,
     wrong: bool,
     json: String,
+    /// What there is for JSON of a program that stopped: why is told in the order of items.
+    stopped: Map<String, Value>,
     words: Words,
 }
 
@@ -58,7 +62,7 @@ struct Common<'a> {
     layouts: Layouts,
     files: Files,
     floats: bool,
-    /// Whether the program was compiled from Nil.
+    /// Whether the program is in Nil or Janus.
     compiled: bool,
     /// Whether an item takes more than a line.
     blocks: bool,
@@ -117,6 +121,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
+        alone: Alone::new(&loaded, &program, given),
         count,
         table: Table::new(count),
         json: JsonItems::default(),
@@ -141,9 +146,9 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
             }
             Some(out)
         },
-        |items, _, found| {
+        |items, given, found| {
             for (begin, found) in ran(items.start, found) {
-                output.part(begin, found, &first)?;
+                output.part(begin, given, found, &first)?;
             }
             if interrupt::came() { Err(Cut.into()) } else { Ok(()) }
         },
@@ -197,6 +202,7 @@ impl<E: Into<anyhow::Error>> From<E> for Ended {
 /// What becomes of items that are done.
 struct Output<'a> {
     common: &'a Common<'a>,
+    alone: Alone<'a>,
     count: usize,
     table: Table,
     json: JsonItems,
@@ -209,16 +215,27 @@ struct Output<'a> {
 
 impl Output<'_> {
     /// Prints and saves what came of the items from number `begin` on; a JSON object begins with `first`.
-    fn part(&mut self, begin: usize, mut items: Vec<Item>, first: &[(&str, Value)]) -> Result<(), Ended> {
+    fn part(
+        &mut self,
+        begin: usize,
+        given: &Given,
+        mut items: Vec<Item>,
+        first: &[(&str, Value)],
+    ) -> Result<(), Ended> {
         let Common { args, files, blocks, .. } = self.common;
         if let Some(error) = items.iter_mut().find_map(|item| item.error.take()) {
             return Err(Ended::Refused(error));
         }
-        for (n, item) in items.iter().enumerate() {
+        for (n, item) in items.iter_mut().enumerate() {
             self.told.failed |= item.wrong;
             self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
-            if let Some(failure) = &item.failure {
-                self.told.failure(begin + n, failure);
+            if let Some(failure) = &mut item.failure {
+                let mut why = || self.common.why(&mut self.alone, (given, begin + n));
+                if args.json && !item.stopped.is_empty() {
+                    item.json = alone::completed(std::mem::take(&mut item.stopped), why(), false);
+                }
+                let text = || if args.json { None } else { why().map(|(why, _)| why) };
+                self.told.failure(begin + n, failure, text);
             }
             self.told.noticed(begin + n, item.noticed);
         }
@@ -317,42 +334,59 @@ impl Common<'_> {
             Err(error @ GradError::TooGreat { .. }) => {
                 let why = message(error);
                 let outcome = json!({ "kind": "refused", "message": why });
-                let json = self.failed(machine, &seen, item, (outcome, None));
+                let json = Value::Object(self.failed(machine, &seen, item, outcome)).to_string();
                 return Item { failure: Some(Failure::Refused(why)), json, ..Item::default() };
             }
             // What is wrong with what is asked for is so for every item.
             Err(error) => return Item { error: Some(error), ..Item::default() },
         };
+        // Compiled code may hold words elsewhere meanwhile than where they are at the end.
+        let state = (args.json && !self.compiled).then(|| State::of(machine, &before, &self.wanted()));
         let outcome = outcome_json(&stop, machine, (args.given.max_steps, None));
+        let mut object = self.failed(machine, &seen, item, outcome);
+        object.extend(state.map(|state| state.json).unwrap_or_default());
         Item {
-            failure: stopped_by(&stop, machine).map(Failure::Stopped),
+            failure: stopped_by(&stop, machine).map(|stopped| Failure::Stopped(stopped, None)),
             noticed: (seen.overflow, rests_of(machine.flags())),
-            json: self.failed(machine, &seen, item, (outcome, Some(&before))),
+            stopped: object,
             ..Item::default()
         }
     }
 
-    /// What JSON tells of an item that gives nothing: its state, too, if it stopped, and the registers `before` that.
-    fn failed(
-        &self,
-        machine: &Machine<'_>,
-        seen: &Seen,
-        item: usize,
-        (outcome, before): (Value, Option<&[u64; Reg::COUNT]>),
-    ) -> String {
-        if !self.args.json {
-            return String::new();
-        }
+    fn wanted(&self) -> Wanted<'_> {
         let hex = self.args.hex;
-        let wanted = Wanted { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false };
-        // Compiled code may hold words elsewhere meanwhile than where they are at the end.
-        let state = before.filter(|_| !self.compiled).map(|before| State::of(machine, before, &wanted).json);
-        let mut object = state.unwrap_or_default();
+        Wanted { shown: &[], store: None, layouts: &self.layouts, printed: None, hex, reverse: false }
+    }
+
+    /// Why an item stopped, in the source's terms, and its state there, if that is known.
+    fn why(&self, alone: &mut Alone<'_>, item: (&Given, usize)) -> Option<alone::Found> {
+        let loaded = alone.loaded;
+        let run = |run: &mut alone::Run<'_, '_>| {
+            let (mut seen, mut last) = (Seen::default(), None);
+            let (steps, until) = (&mut run.steps, run.until);
+            let _: Result<_, GradError<Stop>> = grad(run.machine, &self.options, |m| {
+                seen.begins(m, loaded);
+                last = alone::go(m, steps, until).map(|outcome| (outcome, there(m)));
+                let outcome = last.as_ref().map_or(Outcome::Limit, |(outcome, _)| outcome.clone());
+                seen.ended(outcome, m.carriage(), m)
+            });
+            let (outcome, ways) = last?;
+            Some((outcome, (ways, seen.seeds)))
+        };
+        alone.tell(item, run, &self.wanted())
+    }
+
+    /// What JSON tells of an item that gives nothing.
+    fn failed(&self, machine: &Machine<'_>, seen: &Seen, item: usize, outcome: Value) -> Map<String, Value> {
+        let mut object = Map::new();
+        if !self.args.json {
+            return object;
+        }
         object.insert("item".into(), json!(item));
         object.insert("ok".into(), json!(false));
         object.insert("outcome".into(), outcome);
         object.insert("flags".into(), seen_flags(machine, seen.overflow));
-        Value::Object(object).to_string()
+        object
     }
 
     fn results(&self, machine: &Machine<'_>, found: &Report, item: usize) -> Item {

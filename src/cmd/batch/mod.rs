@@ -1,5 +1,6 @@
 //! `run` and `grad` over many inputs, `--batch`: what they share.
 
+pub(crate) mod alone;
 mod close;
 mod given;
 pub(crate) mod grad;

@@ -20,6 +20,7 @@ use pendula::values::{self, Place};
 use pendula::vm::{Config, Flags, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
+use super::alone::{self, Alone};
 use super::close::{Close, Cut, ran};
 use super::given::Given;
 use super::inputs::load;
@@ -30,6 +31,7 @@ use crate::cli::Run;
 use crate::cmd::run::{self, ELEMENTS, State, Wanted, results, shown};
 use crate::cmd::{Intended, as_json};
 use crate::drift::drift;
+use crate::halted::put_state;
 use crate::interrupt::{self, Heed};
 use crate::outcome::{flags_json, outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
@@ -50,14 +52,18 @@ struct Item {
     wrong: bool,
     flags: Flags,
     json: String,
+    /// What there is for JSON of a compiled program that stopped: why is told in the order of items.
+    stopped: Map<String, Value>,
     words: Words,
 }
 
 /// What is the same for all items.
 struct Common<'a> {
     args: &'a Run,
-    /// The variables of a program in Janus, the arrays of one in Nil, and whether it is in one of these languages.
-    program: (Option<&'a [Variable]>, Layouts, bool),
+    /// The variables of a program in Janus, and the arrays of one in Nil.
+    program: (Option<&'a [Variable]>, Layouts),
+    /// Whether it is in one of these languages.
+    compiled: bool,
     /// How many items there are.
     count: usize,
     places: Vec<Place>,
@@ -116,11 +122,22 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let printed = (0..places.len()).filter(|n| !files.has(*n)).collect();
     let texts = shows(module).then(|| module.texts.clone().into());
     let count = inputs.count;
-    let program = (store, layouts, loaded.nil.is_some());
-    let common = Common { args, program, count, places, printed, files, texts, totals: Mutex::default() };
+    let compiled = loaded.nil.is_some();
+    let common = Common {
+        args,
+        program: (store, layouts),
+        compiled,
+        count,
+        places,
+        printed,
+        files,
+        texts,
+        totals: Mutex::default(),
+    };
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
         common: &common,
+        alone: Alone::new(&loaded, &program, given),
         start: batch.start().regs,
         module,
         table: Table::new(count),
@@ -215,6 +232,7 @@ fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<
 /// What becomes of items that have run.
 struct Output<'a> {
     common: &'a Common<'a>,
+    alone: Alone<'a>,
     /// What the registers of every run begin with.
     start: [u64; Reg::COUNT],
     module: &'a Module,
@@ -229,13 +247,24 @@ struct Output<'a> {
 
 impl Output<'_> {
     /// Prints and saves what came of the items from number `begin` on; a JSON object begins with `first`.
-    fn part(&mut self, begin: usize, given: &Given, items: Vec<Item>, first: &[(&str, Value)]) -> anyhow::Result<()> {
+    fn part(
+        &mut self,
+        begin: usize,
+        given: &Given,
+        mut items: Vec<Item>,
+        first: &[(&str, Value)],
+    ) -> anyhow::Result<()> {
         let Common { args, files, count, .. } = self.common;
-        for (n, item) in items.iter().enumerate() {
+        for (n, item) in items.iter_mut().enumerate() {
             self.told.failed |= item.wrong;
             self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
-            if let Some(failure) = &item.failure {
-                self.told.failure(begin + n, failure);
+            if let Some(failure) = &mut item.failure {
+                let mut why = || self.common.why(&mut self.alone, (given, begin + n), item.ended);
+                if args.json && !item.stopped.is_empty() {
+                    item.json = alone::completed(std::mem::take(&mut item.stopped), why(), item.ended);
+                }
+                let text = || if args.json { None } else { why().map(|(why, _)| why) };
+                self.told.failure(begin + n, failure, text);
             }
             self.told.noticed(begin + n, of_values(item.flags));
         }
@@ -323,9 +352,6 @@ impl Common<'_> {
         let mut json = Map::new();
         if out.ended && !room.is_short() {
             self.results(machine, &before, &mut out, &mut json);
-        } else if !room.is_short() && args.json && !self.program.2 {
-            // Compiled code may hold words elsewhere meanwhile than where they are at the end.
-            json.extend(self.state(machine, &before).json);
         }
         let mut restored = None;
         if let (Some(start), true) = (start, out.ended) {
@@ -342,7 +368,11 @@ impl Common<'_> {
         let drift = copy.map(|copy| drift(module, &copy, &machine.snapshot()));
         out.wrong = restored == Some(false) && drift.as_ref().is_none_or(|d| !d.only_rounding);
         out.flags = machine.flags();
-        out.failure = stopped_by(&outcome, machine).map(Failure::Stopped);
+        // Compiled code may hold words elsewhere meanwhile than where they are at the end.
+        if outcome != Outcome::Finished && args.json && !self.compiled {
+            put_state(&mut json, self.state(machine, &before).json, None, out.ended);
+        }
+        out.failure = stopped_by(&outcome, machine).map(|stopped| Failure::Stopped(stopped, None));
         let heard = heard.and_then(|heard| heard.lock().ok().map(|mut heard| std::mem::take(&mut *heard)));
         let Heard { events, more } = heard.unwrap_or_default();
         if args.stats {
@@ -361,7 +391,11 @@ impl Common<'_> {
             if let Some(drift) = drift {
                 json.insert("drift".into(), drift.json);
             }
-            out.json = Value::Object(json).to_string();
+            if out.failure.is_some() && self.compiled {
+                out.stopped = json;
+            } else {
+                out.json = Value::Object(json).to_string();
+            }
             return out;
         }
         out.events = events;
@@ -383,12 +417,31 @@ impl Common<'_> {
         out
     }
 
+    /// Why an item stopped, in the source's terms, and its state there, if that is known.
+    fn why(&self, alone: &mut Alone<'_>, item: (&Given, usize), turned: bool) -> Option<alone::Found> {
+        let first = if self.args.reverse { Direction::Backward } else { Direction::Forward };
+        let run = |run: &mut alone::Run<'_, '_>| {
+            let (mut ways, mut outcome) = (vec![first], Outcome::Finished);
+            ways.extend(turned.then_some(Direction::Backward));
+            for way in &ways {
+                run.machine.begin(*way);
+                outcome = run.go()?;
+            }
+            Some((outcome, (ways, Vec::new())))
+        };
+        alone.tell(item, run, &self.wanted())
+    }
+
     /// The results as they are now.
     fn state(&self, machine: &Machine<'_>, before: &[u64; Reg::COUNT]) -> State {
+        State::of(machine, before, &self.wanted())
+    }
+
+    fn wanted(&self) -> Wanted<'_> {
         let shown: &[Place] = if self.args.show.is_empty() { &[] } else { &self.places };
-        let (store, layouts, _) = &self.program;
+        let (store, layouts) = &self.program;
         let (hex, reverse) = (self.args.hex, self.args.reverse);
-        State::of(machine, before, &Wanted { shown, store: *store, layouts, printed: None, hex, reverse })
+        Wanted { shown, store: *store, layouts, printed: None, hex, reverse }
     }
 
     /// Notes what a run has come to.

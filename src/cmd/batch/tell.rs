@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use pendula::asm::diagnostic::{Sources, plural};
 use pendula::isa::module::Module;
+use pendula::stop::Told as Why;
 use pendula::visible::visible;
 use pendula::vm::{Carriage, Flags, Rests};
 
@@ -91,8 +92,8 @@ impl Notes {
 /// Why an item failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
-    /// Its run did not come to its end.
-    Stopped(Stopped),
+    /// Its run did not come to its end: why, and in the source's terms, if that is known.
+    Stopped(Stopped, Option<Box<Why>>),
     /// It gives nothing, for this reason.
     Refused(String),
     /// What it gives is wrong, since gradient words overflowed here.
@@ -106,9 +107,11 @@ impl Failure {
     /// What is known at a glance: the code, if there is one, and the title.
     pub(crate) fn title(&self) -> String {
         match self {
-            Failure::Stopped(Stopped { told: Some((code, title)), .. }) => format!("error[{code}]: {title}"),
-            Failure::Stopped(Stopped { interrupted: true, .. }) => format!("error[{}]: interrupted", interrupt::CODE),
-            Failure::Stopped(Stopped { told: None, .. }) => "error[P0130]: stopped at the step limit".to_string(),
+            Failure::Stopped(Stopped { told: Some((code, title)), .. }, _) => format!("error[{code}]: {title}"),
+            Failure::Stopped(Stopped { interrupted: true, .. }, _) => {
+                format!("error[{}]: interrupted", interrupt::CODE)
+            }
+            Failure::Stopped(Stopped { told: None, .. }, _) => "error[P0130]: stopped at the step limit".to_string(),
             Failure::Refused(why) => format!("error: {why}"),
             Failure::Wrong((_, carriage)) => format!("error[P0131]: overflow of a {}", overflow_of(*carriage)),
         }
@@ -116,12 +119,12 @@ impl Failure {
 
     /// Whether Ctrl-C came while it ran.
     pub(crate) fn is_interrupted(&self) -> bool {
-        matches!(self, Failure::Stopped(Stopped { interrupted: true, .. }))
+        matches!(self, Failure::Stopped(Stopped { interrupted: true, .. }, _))
     }
 
     fn kind(&self) -> Kind {
         match self {
-            Failure::Stopped(Stopped { trap, told, .. }) => {
+            Failure::Stopped(Stopped { trap, told, .. }, _) => {
                 (told.map(|(code, _)| code), trap.as_ref().map(|t| t.at), String::new())
             }
             Failure::Refused(why) => (None, None, why.clone()),
@@ -158,12 +161,16 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    pub(crate) fn failure(&mut self, item: usize, failure: &Failure) {
+    /// Notes that an item failed; `why` says more of one that stopped, and is asked where that will be told.
+    pub(crate) fn failure(&mut self, item: usize, failure: &mut Failure, why: impl FnOnce() -> Option<Why>) {
         self.failed = true;
         let (kind, room) = (failure.kind(), self.failures.len() < FULL);
         match self.failures.iter_mut().find(|(k, ..)| *k == kind) {
             Some((.., likewise)) => likewise.add(item),
             None if room => {
+                if let Failure::Stopped(_, known) = failure {
+                    *known = why().map(Box::new);
+                }
                 self.failures.push((kind, failure.clone(), item, Numbers::default()));
             }
             None => self.others += 1,
@@ -201,7 +208,7 @@ impl Told {
             }
             let about = reporter.about(&about);
             match failure {
-                Failure::Stopped(stopped) => stopped.report(module, sources, &about, (max_steps, None)),
+                Failure::Stopped(stopped, why) => stopped.report(module, sources, &about, (max_steps, why.as_deref())),
                 Failure::Refused(why) => about.failure(&anyhow::anyhow!("{why}")),
                 Failure::Wrong(at) => about.diagnostic(&wrong(module, sources, *at), sources),
             }

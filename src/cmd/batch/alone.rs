@@ -1,0 +1,117 @@
+//! Items that stopped, run once more by themselves: what a program in Nil or Janus was doing is told as that of a single run is.
+
+use std::time::{Duration, Instant};
+
+use pendula::isa::types::Reg;
+use pendula::stop::Told;
+use pendula::stopped::AGAIN;
+use pendula::vm::{Machine, Outcome, Program};
+use serde_json::{Map, Value};
+
+use super::given::Given;
+use crate::again::{Ways, in_source_from};
+use crate::cli::Conditions;
+use crate::cmd;
+use crate::cmd::run::{State, Wanted};
+use crate::halted::{at_stop, put_state};
+use crate::interrupt;
+use crate::outcome::put_stop;
+use crate::session::{self, part};
+
+/// How items are run once more.
+pub(crate) struct Alone<'a> {
+    pub(crate) loaded: &'a cmd::Program,
+    pub(crate) program: &'a Program,
+    pub(crate) conditions: &'a Conditions,
+    /// How much time there is for that, over all items.
+    left: Duration,
+}
+
+/// An item that is run once more.
+pub(crate) struct Run<'m, 'p> {
+    /// The machine, as the item began with it.
+    pub(crate) machine: &'m mut Machine<'p>,
+    pub(crate) steps: Option<u64>,
+    pub(crate) until: Instant,
+}
+
+impl Run<'_, '_> {
+    /// Runs on, to where the item stopped; `None` where that takes too long.
+    pub(crate) fn go(&mut self) -> Option<Outcome> {
+        go(self.machine, &mut self.steps, self.until)
+    }
+}
+
+/// Runs a machine on for so many steps; `None` where that takes too long.
+pub(crate) fn go(machine: &mut Machine<'_>, steps: &mut Option<u64>, until: Instant) -> Option<Outcome> {
+    loop {
+        let outcome = part(machine, steps);
+        if outcome != Outcome::Limit || *steps == Some(0) {
+            return Some(outcome);
+        }
+        if Instant::now() > until || interrupt::came() {
+            return None;
+        }
+    }
+}
+
+/// Where an item stopped: why, in the source's terms, and its state there as JSON has it.
+pub(crate) type Found = (Told, Option<State>);
+
+impl<'a> Alone<'a> {
+    pub(crate) fn new(loaded: &'a cmd::Program, program: &'a Program, conditions: &'a Conditions) -> Alone<'a> {
+        Alone { loaded, program, conditions, left: AGAIN }
+    }
+
+    /// Tells of an item that did not come to its end. `run` runs it up to there, and says in which directions and, if the last of them carried gradient words,
+    /// with which it began.
+    pub(crate) fn tell(
+        &mut self,
+        (given, item): (&Given, usize),
+        run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Ways)>,
+        wanted: &Wanted<'_>,
+    ) -> Option<Found> {
+        if self.loaded.nil.is_none() || interrupt::came() || self.left.is_zero() {
+            return None;
+        }
+        let begun = Instant::now();
+        let found = self.within(self.left, (given, item), run, wanted);
+        self.left = self.left.saturating_sub(begun.elapsed());
+        found
+    }
+
+    fn within(
+        &self,
+        time: Duration,
+        (given, item): (&Given, usize),
+        run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Ways)>,
+        wanted: &Wanted<'_>,
+    ) -> Option<Found> {
+        let Alone { loaded, conditions, .. } = *self;
+        let until = Instant::now() + time;
+        let mut machine = session::machine(self.program, conditions, loaded.variables()).ok()?;
+        given.set(&mut machine, item);
+        let data = machine.memory().get(..loaded.module.data.len())?.to_vec();
+        let before: [u64; Reg::COUNT] = *machine.registers();
+        // Its steps are counted.
+        machine.allow_whole(false);
+        let (outcome, ways) = run(&mut Run { machine: &mut machine, steps: conditions.max_steps, until })?;
+        let time = until.saturating_duration_since(Instant::now());
+        let told = in_source_from(&outcome, &machine, loaded, (data, &ways), time)?;
+        let state = at_stop(&outcome, &machine, loaded, conditions, (&before, wanted, Some(&told))).ok()?;
+        Some((told, state))
+    }
+}
+
+/// The JSON of an item that stopped, with what is known of that.
+pub(crate) fn completed(mut object: Map<String, Value>, found: Option<Found>, results: bool) -> String {
+    if let Some((told, state)) = found {
+        if let Some(outcome) = object.get_mut("outcome") {
+            put_stop(outcome, &told);
+        }
+        if let Some(state) = state {
+            put_state(&mut object, state.json, Some(&told), results);
+        }
+    }
+    Value::Object(object).to_string()
+}
