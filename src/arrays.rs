@@ -9,6 +9,7 @@ mod trouble;
 pub(crate) use rows::Rows;
 pub(crate) use trouble::Trouble;
 
+use pendula_compiler::nil::sema as argument;
 use pendula_isa::budget::{Exceeded, Resource};
 
 use crate::files::Output;
@@ -36,6 +37,16 @@ pub enum Number {
     Int(i128),
     /// A double.
     Float(f64),
+}
+
+impl From<argument::Number> for Number {
+    fn from(n: argument::Number) -> Number {
+        match n {
+            argument::Number::Text(text) => Number::Text(text),
+            argument::Number::Int(n) => Number::Int(n.into()),
+            argument::Number::Float(x) => Number::Float(x),
+        }
+    }
 }
 
 /// What a file holds.

@@ -55,7 +55,13 @@ pub fn find(module: &Module, store: Option<&[Variable]>, name: &str) -> Result<P
 /// # Errors
 /// As [`find`]; numbers that the variable cannot hold, or more of them than there is room for.
 pub fn set(machine: &mut Machine<'_>, store: Option<&[Variable]>, assignment: &str) -> Result<(), ValueError> {
-    let (name, value) = assignment.split_once('=').ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
+    if store.is_none() {
+        return values::set(machine, assignment);
+    }
+    let (name, value) = assignment
+        .split_once('=')
+        .filter(|(_, value)| !value.trim().is_empty())
+        .ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
     let place = find(machine.program().module(), store, name)?;
     let value = value.trim();
     // As it is printed, too.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pendula_compiler::janus::store::{Shape, Variable};
-use pendula_compiler::nil::sema::{self as argument, Argument};
+use pendula_compiler::nil::sema::Argument;
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::plural;
 use pendula_isa::module::{self, Module, SymbolKind};
@@ -16,6 +16,7 @@ use crate::arguments;
 use crate::arrays::{self, Number};
 use crate::pisa;
 
+mod parts;
 mod variables;
 
 /// Why a value cannot be set or shown.
@@ -93,6 +94,16 @@ pub enum ValueError {
         name: String,
         /// The variables that there are.
         known: Vec<String>,
+    },
+    /// A value that does not fit a variable with parts of its own.
+    #[error("`{name}` has the parts {}: {why}", .parts.join(", "))]
+    NotParts {
+        /// The variable.
+        name: String,
+        /// Its parts.
+        parts: Vec<String>,
+        /// What is wrong.
+        why: String,
     },
     /// Indices that lead nowhere.
     #[error("there is no `{name}`: it is `{head}`, counted from 0")]
@@ -289,9 +300,15 @@ pub(crate) fn within(name: &str, (start, len): (u64, u64), index: Option<u64>) -
 ///
 /// A number is read by the type of the data symbol; in a register, by its suffix (`r3.q=1.5`).
 pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError> {
-    let (name, value) = assignment.split_once('=').ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
-    let place = find(machine.program().module(), name.trim())?;
-    put_text(machine, &place, value.trim())
+    let (name, value) = assignment
+        .split_once('=')
+        .filter(|(_, value)| !value.trim().is_empty())
+        .ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
+    match find(machine.program().module(), name.trim()) {
+        Ok(place) => put_text(machine, &place, value.trim()),
+        Err(ValueError::Parts { name, parts }) => parts::put(machine, (name, parts), value.trim()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Sets a place to what a value says.
@@ -338,12 +355,7 @@ fn as_argument(place: &Place, value: &str) -> Result<Option<Vec<Number>>, ValueE
         let (own, given) = (sizes(&mut source.dims.iter().copied()), sizes(&mut shape.iter().map(|n| *n as u64)));
         return Err(wrong(format!("it is {given}, and `{}` is {own}", place.name)));
     }
-    let own = |n: argument::Number| match n {
-        argument::Number::Text(text) => Number::Text(text),
-        argument::Number::Int(n) => Number::Int(n.into()),
-        argument::Number::Float(x) => Number::Float(x),
-    };
-    Ok(arguments::flat(argument).map(|numbers| numbers.into_iter().map(own).collect()))
+    Ok(arguments::flat(argument).map(|numbers| numbers.into_iter().map(Number::from).collect()))
 }
 
 /// The words of an array of Nil, whose elements lie column by column, from those that a file has row by row.

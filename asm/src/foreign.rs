@@ -79,6 +79,10 @@ const WORDS: &[(&[&str], Meant)] = &[
 
 /// Directives of other assemblers, and what to write here.
 const DIRECTIVES: &[(&[&str], &str)] = &[
+    (&[".word.i", ".int64"], "words hold integers as they are: `.word 3`"),
+    (&[".word.q", ".q"], "fixed-point numbers are `.fixed 1.5`"),
+    (&[".word.f", ".f"], "floating-point numbers are `.double 1.5`"),
+    (&[".word.l", ".l"], "logarithmic numbers are `.log 1.5`"),
     (
         &[".byte", ".half", ".short", ".hword", ".int", ".long", ".dword", ".4byte", ".8byte", ".dw", ".db"],
         "memory holds words of 64 bits: `.word 1, 2, 3`",

@@ -96,7 +96,7 @@ fn directive(lower: &str) -> String {
         Some(help) => help.to_string(),
         None => match near() {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "the manual's chapter on the assembler lists the directives".to_string(),
+            None => "the directives are listed in the book, under \"Writing programs\"".to_string(),
         },
     }
 }

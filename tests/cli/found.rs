@@ -313,3 +313,22 @@ fn check_tells_what_is_wrong_in_functions_whose_types_are_open() {
     let (code, _, err) = run(&["check", "-", "--entry", "g"], idle);
     assert!(code == 1 && err.contains("error[P0430]"), "{err}");
 }
+
+#[test]
+fn a_variable_with_parts_is_set_as_an_argument_is_written() {
+    let set = |set: &str| {
+        run(&["run", "examples/complex-log.nil", "--args", "(0.0,0.0),(1.0,2.0)", "--set", set, "--show", "x.re,x.im"], "")
+    };
+    assert_eq!(set("x=(1.5,-2.0)"), (0, "x.re = 1.5\nx.im = -2.0\n".into(), String::new()));
+    for (given, said) in [
+        ("x=(1,2,3)", "`x` has the parts x.re, x.im: that is 2 numbers, not 3"),
+        ("x=1,2", "one value is wanted, such as `(1.0, 2.0)`"),
+        ("x=(1.5,a)", "`a` is no value for `x.im`"),
+        ("x.re=", "`x.re=` is not `name=value`"),
+    ] {
+        let (code, _, err) = set(given);
+        assert_eq!((code, err.contains(said)), (2, true), "{given}: {err}");
+    }
+    let (code, _, err) = run(&["check", "-"], "x: .word.q 3\nmain: start\n finish\n");
+    assert_eq!((code, err.contains("fixed-point numbers are `.fixed 1.5`")), (1, true), "{err}");
+}
