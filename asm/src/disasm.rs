@@ -252,6 +252,10 @@ impl Names for Known<'_> {
         self.module.flags.format
     }
 
+    fn constant(&self, word: u64, ty: Ty) -> String {
+        ModuleNames(self.module).constant(word, ty)
+    }
+
     fn register(&self, reg: Reg) -> String {
         ModuleNames(self.module).register(reg)
     }

@@ -9,6 +9,9 @@ use crate::num::Format;
 use crate::types::{Profile, Reg, Ty};
 use crate::words::SparseWords;
 
+/// How files in Janus are named.
+const JANUS: [&str; 2] = [".janus", ".ja"];
+
 /// A program, or a library without `start`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
@@ -213,7 +216,12 @@ impl Module {
 
     /// Whether it was made of one in Janus.
     pub fn is_janus(&self, at: usize) -> bool {
-        self.is_of(at, &[".janus", ".ja"])
+        self.is_of(at, &JANUS)
+    }
+
+    /// Whether all of it was made of programs in Janus.
+    pub fn is_all_janus(&self) -> bool {
+        !self.files.is_empty() && self.files.iter().all(|file| JANUS.iter().any(|end| file.ends_with(end)))
     }
 
     fn is_of(&self, at: usize, extensions: &[&str]) -> bool {

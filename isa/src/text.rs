@@ -25,6 +25,10 @@ pub trait Names {
     fn data(&self, address: i64) -> Option<String>;
     /// The module's fixed-point format.
     fn format(&self) -> Format;
+    /// A constant.
+    fn constant(&self, word: u64, ty: Ty) -> String {
+        number(word, ty, self.format())
+    }
     /// A register.
     fn register(&self, reg: Reg) -> String {
         reg.to_string()
@@ -84,6 +88,14 @@ impl Names for ModuleNames<'_> {
         self.0.flags.format
     }
 
+    fn constant(&self, word: u64, ty: Ty) -> String {
+        match ty {
+            // The integers of Janus are added as fixed-point words, which note what overflows: none of them is a fraction.
+            Ty::Q if self.0.is_all_janus() && word < 1 << 63 => format!("{word}w"),
+            ty => number(word, ty, self.format()),
+        }
+    }
+
     fn register(&self, reg: Reg) -> String {
         match self.0.flags.profile {
             Profile::Native => reg.to_string(),
@@ -115,7 +127,7 @@ pub fn operand(operand: Operand, at: u64, names: &dyn Names) -> String {
     match operand {
         Operand::Reg(r) => names.register(r),
         Operand::Mem { base, index, offset } => memory_text(base, index, offset, names),
-        Operand::Imm(word, ty) => number(word, ty, names.format()),
+        Operand::Imm(word, ty) => names.constant(word, ty),
         Operand::Small(k) => k.to_string(),
         Operand::Factor(k) => k.to_string(),
         Operand::Label(offset) => names.label(at.cast_signed().wrapping_add(offset)),
