@@ -22,7 +22,7 @@ cargo run --release --manifest-path accuracy/Cargo.toml --bin worst-errors
 ```
 
 which with `--check` only says whether they are up to date. `cargo test --release` in `accuracy/` measures the same and fails where an error exceeds its bound, or a
-function faults where it has a value or has a value where it should fault. It wants `m4`, `make` and a C compiler, to build MPFR.
+function faults where it has a value or has a value where it should fault. It wants GMP and MPFR (`libgmp-dev` and `libmpfr-dev` on Debian).
 
 **Errors** are in units in the last place, and rounded up. A correctly rounded result is within 0.5. Since every bound of `.q` and `.l` is below one
 unit, a result that the format can represent, such as e^0, log 1, or the root of a square, is exact; rotations and the directed roundings aside.

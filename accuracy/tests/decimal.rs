@@ -77,7 +77,7 @@ fn check_real(shape: Shape, parse: fn(&str) -> Result<u64, NumberError>) {
     let mut worst: f64 = 0.0;
     for i in 0..200_000 {
         let (text, digits, power) = text(&mut random, if i % 2 == 0 { 20 } else { 330 });
-        if digits.is_zero() {
+        if digits == 0 {
             continue;
         }
         let x = Float::with_val(PRECISION, rational(&digits, power));
