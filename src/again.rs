@@ -1,6 +1,6 @@
 //! Programs in Nil and Janus run once more, as they were before they became instructions, to tell where they stopped and with what variables.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pendula::isa::counts::Direction;
 use pendula::stop::Told;
@@ -54,5 +54,11 @@ pub(crate) fn in_source_from(
     time: Duration,
 ) -> Option<Told> {
     let nil = loaded.nil.as_ref()?;
-    stopped::in_source(outcome, machine, nil, &loaded.sources, Again { data, ways, seeds, time })
+    stopped::in_source(
+        outcome,
+        machine,
+        nil,
+        &loaded.sources,
+        Again { data, ways, seeds, until: Instant::now() + time },
+    )
 }

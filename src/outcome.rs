@@ -1,6 +1,7 @@
 //! How a run ended, and what it noticed, as text and JSON.
 
 use std::io::{BufWriter, Write as _};
+use std::time::Instant;
 
 use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::calls::under_way;
@@ -9,7 +10,7 @@ use pendula::compiler::replay;
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
 use pendula::stop::{Told, Under};
-use pendula::stopped::{self, evaluated, language, placed};
+use pendula::stopped::{self, Again, evaluated, language, placed};
 use pendula::told::{is_compiled, is_janus};
 use pendula::trace;
 use pendula::visible::visible;
@@ -19,7 +20,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::Conditions;
 use crate::report::Reporter;
 use crate::trapped::{self, line_of};
-use crate::{Status, cmd, interrupt};
+use crate::{Status, cmd, interrupt, session};
 
 pub(crate) use pendula::stopped::{Stopped, wrong};
 
@@ -214,7 +215,9 @@ pub(crate) fn trace(
     };
     let data = machine.memory().get(..loaded.module.data.len()).unwrap_or_default().to_vec();
     let memory = machine.memory().len().min(data.len() + stopped::ROOM);
-    let max_steps = conditions.max_steps.unwrap_or(u64::MAX);
+    let (limited, mut moment) = limit(machine, loaded, conditions, ways, &data)?;
+    // Where it is not known what the run does until its limit, so many statements are shown.
+    let max_steps = conditions.max_steps.filter(|_| limited && moment.is_none()).unwrap_or(u64::MAX);
     let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee };
     let mut out = BufWriter::new(std::io::stderr());
     let mut written = Ok(());
@@ -225,9 +228,11 @@ pub(crate) fn trace(
             written = writeln!(out, "{}", visible(&line));
         }
     };
-    let ended = replay::trace(source, &nil.arguments, &evaluated(ways), data, &mut listener, &config);
+    let ended =
+        replay::trace(source, &nil.arguments, &evaluated(ways), data, &mut listener, (moment.as_mut(), &config));
     written?;
     match ended {
+        Some(eval::EvalError::Visited { .. }) => writeln!(out, "… the run ends here: --max-steps")?,
         Some(eval::EvalError::Steps { .. }) => writeln!(out, "… the trace ends here: --max-steps")?,
         Some(eval::EvalError::Depth { .. }) => {
             writeln!(out, "… the trace ends here: calls are nested too deep for it")?
@@ -236,6 +241,32 @@ pub(crate) fn trace(
         Some(_) | None => {}
     }
     Ok(out.flush()?)
+}
+
+/// Whether a run will come to the limit of steps, and at which moment of its source, if that is known: for that it is done once beforehand.
+fn limit(
+    machine: &Machine<'_>,
+    loaded: &cmd::Program,
+    conditions: &Conditions,
+    ways: &[Direction],
+    data: &[u64],
+) -> anyhow::Result<(bool, Option<eval::Moment>)> {
+    let (Some(steps), Some(nil)) = (conditions.max_steps, &loaded.nil) else { return Ok((false, None)) };
+    let mut once = session::machine(machine.program(), conditions, loaded.variables())?;
+    once.allow_whole(false);
+    for (n, way) in ways.iter().enumerate() {
+        once.begin(*way);
+        match once.run(Some(steps.saturating_sub(once.executed()))) {
+            Outcome::Finished => {}
+            Outcome::Limit => {
+                let until = Instant::now() + stopped::AGAIN;
+                let again = Again { data: data.to_vec(), ways: &ways[..=n], seeds: &[], until };
+                return Ok((true, stopped::moment(&once, nil, &again)));
+            }
+            Outcome::Trap(_) | Outcome::NoCode(_) => break,
+        }
+    }
+    Ok((false, None))
 }
 
 /// Tells where a fixed-point number first overflowed, with what words carried then.

@@ -16,6 +16,7 @@ use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use pendula_asm::assemble;
 use pendula_asm::check::check;
@@ -412,7 +413,8 @@ impl Program {
     fn stopped(&self, built: &Built, begun: &Begun<'_>, outcome: &Outcome, ways: &[Direction]) -> Error {
         let machine = &begun.machine;
         let told = built.nil.as_ref().and_then(|nil| {
-            let again = stopped::Again { data: begun.data.clone(), ways, seeds: &[], time: stopped::AGAIN };
+            let again =
+                stopped::Again { data: begun.data.clone(), ways, seeds: &[], until: Instant::now() + stopped::AGAIN };
             stopped::in_source(outcome, machine, nil, &built.sources, again)
         });
         let reporter = Reporter::collecting();

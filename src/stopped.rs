@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pendula_asm::diagnostic::{Diagnostic, Sources, plural};
-use pendula_compiler::ir::eval;
+use pendula_compiler::ir::{self, eval};
 use pendula_compiler::replay::replay;
 use pendula_isa::Fault;
 use pendula_isa::counts::Direction;
@@ -41,8 +41,24 @@ pub struct Again<'a> {
     pub ways: &'a [Direction],
     /// What the gradient words of these addresses were when the last of these runs began, if it carried any.
     pub seeds: &'a [(usize, u64)],
-    /// How long that may take.
-    pub time: Duration,
+    /// When that is given up.
+    pub until: Instant,
+}
+
+impl Again<'_> {
+    /// Runs a program in Nil or Janus as it was before it became instructions.
+    fn replay(
+        &self,
+        source: &ir::Program,
+        nil: &Nil,
+        machine: &Machine<'_>,
+        moment: Option<&mut eval::Moment>,
+    ) -> Option<eval::Stop> {
+        let memory = machine.memory().len().min(self.data.len() + ROOM);
+        let until = Some(self.until);
+        let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee };
+        replay(source, &nil.arguments, &evaluated(self.ways), self.data.clone(), self.seeds, (moment, &config))
+    }
 }
 
 /// Why or where a program in Nil or Janus stopped, in its own terms: it is run once more, as it was before it became instructions. `None` if that tells nothing,
@@ -54,22 +70,15 @@ pub fn in_source(
     sources: &Sources,
     again: Again<'_>,
 ) -> Option<Told> {
-    let Again { data, ways, seeds, time } = again;
     let source = nil.source.as_ref()?;
-    let progress = match outcome {
-        Outcome::Trap(_) => None,
-        Outcome::Limit => Some(Progress::of(machine, source)),
+    let (stop, moment) = match outcome {
+        Outcome::Trap(_) => (again.replay(source, nil, machine, None)?, None),
+        Outcome::Limit => {
+            let progress = Progress::of(machine, source);
+            let (stop, moment) = progress.replayed(|moment| again.replay(source, nil, machine, Some(moment)))?;
+            (stop, Some(moment))
+        }
         Outcome::Finished | Outcome::NoCode(_) => return None,
-    };
-    let memory = machine.memory().len().min(data.len() + ROOM);
-    let until = Some(Instant::now() + time);
-    let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee };
-    let (arguments, ways) = (&nil.arguments, evaluated(ways));
-    let again =
-        |moment: Option<&mut eval::Moment>| replay(source, arguments, &ways, data.clone(), seeds, (moment, &config));
-    let (stop, moment) = match progress {
-        Some(progress) => progress.replayed(|moment| again(Some(moment))).map(|(stop, moment)| (stop, Some(moment)))?,
-        None => (again(None)?, None),
     };
     let deep = matches!(outcome, Outcome::Trap(trap) if trap.fault == Fault::Memory);
     if matches!(stop.error, eval::EvalError::Depth { .. }) && !deep {
@@ -83,6 +92,14 @@ pub fn in_source(
         told.reached = Some(Reached { place, before, of: (!moment.is_now()).then_some(of) });
     }
     Some(told)
+}
+
+/// The moment of its source at which a machine has come to a limit, if that is known.
+pub fn moment(machine: &Machine<'_>, nil: &Nil, again: &Again<'_>) -> Option<eval::Moment> {
+    let source = nil.source.as_ref()?;
+    let progress = Progress::of(machine, source);
+    let (_, moment) = progress.replayed(|moment| again.replay(source, nil, machine, Some(moment)))?;
+    moment.is_now().then(|| moment.again())
 }
 
 /// Directions of a run as the evaluator has them.

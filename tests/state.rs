@@ -401,9 +401,21 @@ fn nil_and_janus_are_traced_by_lines_of_their_source() {
     for how in [["-O0", "interp"], ["-O2", "interp"], ["-O2", "jit"]] {
         assert_eq!(trace(&[how[0], "--engine", how[1]]), expected, "{how:?}");
     }
-    // No more than so many, and the instructions if they are asked for.
-    let few = trace(&["--max-steps", "4"]);
-    assert!(few.contains("… the trace ends here: --max-steps") && few.lines().count() < 20, "{few}");
+    // To where the run comes, and the instructions if they are asked for.
+    let mut lines = 0;
+    let (_, _, whole) = run(&["run", "examples/fib.ja", "--set", "n=2", "--trace"]);
+    for steps in ["4", "9", "14", "19", "24"] {
+        let (_, _, some) = run(&["run", "examples/fib.ja", "--set", "n=2", "--trace", "--max-steps", steps]);
+        let (shown, rest) = some.split_once("… the run ends here: --max-steps\n").expect("an end");
+        assert!(whole.starts_with(shown), "{steps}: {some}");
+        assert!(lines <= shown.lines().count(), "{steps}: {some}");
+        lines = shown.lines().count();
+        // The variables are those after the last change that was shown.
+        let change = shown.lines().rev().find_map(|l| l.split_once(" n: ")?.1.split_once(" → "));
+        let n = change.map_or("2", |(_, n)| n);
+        assert!(rest.contains(&format!("n = {n}")), "{steps}: {some}");
+    }
+    assert!(lines > 3, "{lines}");
     let (_, _, asm) = run(&["run", "examples/fib.ja", "--set", "n=0", "--trace=asm"]);
     assert!(asm.contains("start") && asm.contains("call"), "{asm}");
     let text = "@i function f(y!, x::Vector{Float64})\n    @routine begin\n        t ← 0.0\n        for i = 1:length(x)\n            t += x[i]\n        end\n    end\n    y! += t\n    ~@routine\nend\n";

@@ -66,15 +66,18 @@ pub fn trace(
     directions: &[Direction],
     data: Vec<u64>,
     listener: Listener<'_>,
-    config: &Config,
+    (moment, config): (Option<&mut Moment>, &Config),
 ) -> Option<EvalError> {
     let main = lower::main(program, arguments, program.entry?).ok()?;
     let mut program = program.clone();
     let func = Fun(u32::try_from(program.functions.len()).ok()?);
     program.functions.push(main);
-    let mut memory = data;
+    if moment.is_some() {
+        program.place_by_statement();
+    }
+    let (mut memory, mut moment) = (data, moment);
     for direction in directions {
-        match eval::run_traced(&program, func, *direction, memory, listener, config) {
+        match eval::run_traced(&program, func, *direction, memory, listener, (moment.as_deref_mut(), config)) {
             Ok(evaluation) => memory = evaluation.memory,
             Err(stop) => return Some(stop.error),
         }

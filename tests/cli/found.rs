@@ -317,7 +317,10 @@ fn check_tells_what_is_wrong_in_functions_whose_types_are_open() {
 #[test]
 fn a_variable_with_parts_is_set_as_an_argument_is_written() {
     let set = |set: &str| {
-        run(&["run", "examples/complex-log.nil", "--args", "(0.0,0.0),(1.0,2.0)", "--set", set, "--show", "x.re,x.im"], "")
+        run(
+            &["run", "examples/complex-log.nil", "--args", "(0.0,0.0),(1.0,2.0)", "--set", set, "--show", "x.re,x.im"],
+            "",
+        )
     };
     assert_eq!(set("x=(1.5,-2.0)"), (0, "x.re = 1.5\nx.im = -2.0\n".into(), String::new()));
     for (given, said) in [

@@ -45,6 +45,8 @@ pub struct Config {
 /// A moment of a run: where these statements of the source have run so often, in either direction. The run stops before the next of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
+    /// How often each is to run in all.
+    runs: HashMap<Loc, u64>,
     /// How often each is still to run.
     left: HashMap<Loc, u64>,
     /// How often it was when the run began that is under way.
@@ -59,7 +61,13 @@ impl Moment {
     /// The moment where each statement has run so often.
     pub fn new(runs: HashMap<Loc, u64>, late: Option<Loc>) -> Moment {
         let sum = runs.values().sum();
-        Moment { begun: runs.clone(), left: runs, sum, late }
+        Moment { begun: runs.clone(), left: runs.clone(), runs, sum, late }
+    }
+
+    /// The same moment, to be come to once more.
+    #[must_use]
+    pub fn again(&self) -> Moment {
+        Moment::new(self.runs.clone(), self.late)
     }
 
     /// How often a statement has run since the last run began, and how often it will have at the moment.
@@ -205,7 +213,7 @@ pub fn run_to_moment(
     on_a_stack(|| evaluate(program, begin, (None, Some(moment)), config))
 }
 
-/// The same on memory alone, telling a listener of each statement of the source that runs.
+/// The same on memory alone, up to a moment if there is one, telling a listener of each statement of the source that runs.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -215,10 +223,10 @@ pub fn run_traced(
     direction: Direction,
     memory: Vec<u64>,
     listener: Listener<'_>,
-    config: &Config,
+    (moment, config): (Option<&mut Moment>, &Config),
 ) -> Result<Evaluation, Stop> {
     let begin = Begin { func, direction, params: Vec::new(), memory, gradients: None };
-    on_a_stack(|| evaluate(program, begin, (Some(Tracer::new(listener)), None), config))
+    on_a_stack(|| evaluate(program, begin, (Some(Tracer::new(listener)), moment), config))
 }
 
 /// In a thread of its own, which outlives a panic.
