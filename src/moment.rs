@@ -62,7 +62,7 @@ impl Progress {
             let (mut found, mut next) = (None, BTreeSet::new());
             for left_out in without {
                 let times = self.times.iter().filter(|(loc, _)| !left_out.contains(loc));
-                let mut moment = Moment::new(times.map(|(loc, n)| (*loc, *n)).collect(), self.now);
+                let mut moment = Moment::new(times.map(|(loc, n)| (*loc, *n)), self.now);
                 let stop = replay(&mut moment);
                 let less = match stop {
                     Some(Stop { error: EvalError::Otherwise { loc }, .. }) => Some(loc),

@@ -15,10 +15,10 @@ mod frame;
 mod stop;
 mod trace;
 
-use std::collections::HashMap;
 use std::time::Instant;
 
 use pendula_isa::{Env, Ty};
+use rustc_hash::FxHashMap;
 
 pub use error::EvalError;
 pub use stop::{Call, Held, Stop, Value};
@@ -46,11 +46,11 @@ pub struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// How often each is to run in all.
-    runs: HashMap<Loc, u64>,
+    runs: FxHashMap<Loc, u64>,
     /// How often each is still to run.
-    left: HashMap<Loc, u64>,
+    left: FxHashMap<Loc, u64>,
     /// How often it was when the run began that is under way.
-    begun: HashMap<Loc, u64>,
+    begun: FxHashMap<Loc, u64>,
     /// The sum of these.
     sum: u64,
     /// Before which statement the run stops where it takes too long until then; before any of them, if none is named.
@@ -59,7 +59,8 @@ pub struct Moment {
 
 impl Moment {
     /// The moment where each statement has run so often.
-    pub fn new(runs: HashMap<Loc, u64>, late: Option<Loc>) -> Moment {
+    pub fn new(runs: impl IntoIterator<Item = (Loc, u64)>, late: Option<Loc>) -> Moment {
+        let runs: FxHashMap<Loc, u64> = runs.into_iter().collect();
         let sum = runs.values().sum();
         Moment { begun: runs.clone(), left: runs.clone(), runs, sum, late }
     }
@@ -72,7 +73,7 @@ impl Moment {
 
     /// How often a statement has run since the last run began, and how often it will have at the moment.
     pub fn ran(&self, loc: Loc) -> (u64, u64) {
-        let of = |map: &HashMap<Loc, u64>| map.get(&loc).copied().unwrap_or(0);
+        let of = |map: &FxHashMap<Loc, u64>| map.get(&loc).copied().unwrap_or(0);
         (of(&self.begun) - of(&self.left), of(&self.begun))
     }
 
