@@ -14,7 +14,7 @@ use pendula_vm::{Carriage, Machine, Outcome, Trap};
 use crate::calls::under_way;
 use crate::grad::GradError;
 use crate::load::Nil;
-use crate::moment::Progress;
+use crate::moment;
 use crate::report::Reporter;
 use crate::stop::{Language, Reached, Told, tell};
 use crate::told::{is_compiled, told};
@@ -74,8 +74,11 @@ pub fn in_source(
     let (stop, moment) = match outcome {
         Outcome::Trap(_) => (again.replay(source, nil, machine, None)?, None),
         Outcome::Limit => {
-            let progress = Progress::of(machine, source);
-            let (stop, moment) = progress.replayed(|moment| again.replay(source, nil, machine, Some(moment)))?;
+            let mut moment = moment::moment(machine, source, nil.program.as_ref()?);
+            let stop = again.replay(source, nil, machine, Some(&mut moment))?;
+            if matches!(stop.error, eval::EvalError::Otherwise { .. }) {
+                return None;
+            }
             (stop, Some(moment))
         }
         Outcome::Finished | Outcome::NoCode(_) => return None,
@@ -97,9 +100,10 @@ pub fn in_source(
 /// The moment of its source at which a machine has come to a limit, if that is known.
 pub fn moment(machine: &Machine<'_>, nil: &Nil, again: &Again<'_>) -> Option<eval::Moment> {
     let source = nil.source.as_ref()?;
-    let progress = Progress::of(machine, source);
-    let (_, moment) = progress.replayed(|moment| again.replay(source, nil, machine, Some(moment)))?;
-    moment.is_now().then(|| moment.again())
+    let mut moment = moment::moment(machine, source, nil.program.as_ref()?);
+    let stop = again.replay(source, nil, machine, Some(&mut moment))?;
+    let come = matches!(stop.error, eval::EvalError::Visited { .. });
+    (come && moment.is_now()).then(|| moment.again())
 }
 
 /// Directions of a run as the evaluator has them.

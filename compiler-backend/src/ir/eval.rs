@@ -18,7 +18,7 @@ mod trace;
 use std::time::Instant;
 
 use pendula_isa::{Env, Ty};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use error::EvalError;
 pub use stop::{Call, Held, Stop, Value};
@@ -53,33 +53,35 @@ pub struct Moment {
     begun: FxHashMap<Loc, u64>,
     /// The sum of these.
     sum: u64,
+    /// Statements of which it is not known how often they are to run: behind the last of the others none may come before the moment.
+    unknown: FxHashSet<Loc>,
     /// Before which statement the run stops where it takes too long until then; before any of them, if none is named.
     late: Option<Loc>,
 }
 
 impl Moment {
     /// The moment where each statement has run so often.
-    pub fn new(runs: impl IntoIterator<Item = (Loc, u64)>, late: Option<Loc>) -> Moment {
+    pub fn new(
+        runs: impl IntoIterator<Item = (Loc, u64)>,
+        unknown: impl IntoIterator<Item = Loc>,
+        late: Option<Loc>,
+    ) -> Moment {
         let runs: FxHashMap<Loc, u64> = runs.into_iter().collect();
-        let sum = runs.values().sum();
-        Moment { begun: runs.clone(), left: runs.clone(), runs, sum, late }
+        let (sum, unknown) = (runs.values().sum(), unknown.into_iter().collect());
+        Moment { begun: runs.clone(), left: runs.clone(), runs, sum, unknown, late }
     }
 
     /// The same moment, to be come to once more.
     #[must_use]
     pub fn again(&self) -> Moment {
-        Moment::new(self.runs.clone(), self.late)
+        let Moment { runs, unknown, late, .. } = self;
+        Moment::new(runs.clone(), unknown.iter().copied(), *late)
     }
 
     /// How often a statement has run since the last run began, and how often it will have at the moment.
     pub fn ran(&self, loc: Loc) -> (u64, u64) {
         let of = |map: &FxHashMap<Loc, u64>| map.get(&loc).copied().unwrap_or(0);
         (of(&self.begun) - of(&self.left), of(&self.begun))
-    }
-
-    /// The statements that are still to run.
-    pub fn to_run(&self) -> impl Iterator<Item = Loc> {
-        self.left.iter().filter(|(_, n)| **n > 0).map(|(loc, _)| *loc)
     }
 
     /// Whether all has run that is to run until the moment.
@@ -94,7 +96,10 @@ impl Moment {
 
     /// A statement is come to. `too_late`: whether the run takes too long.
     fn visit(&mut self, loc: Loc, too_late: bool) -> Result<(), EvalError> {
-        let Some(left) = self.left.get_mut(&loc) else { return Ok(()) };
+        let Some(left) = self.left.get_mut(&loc) else {
+            let lost = self.sum == 0 && self.unknown.contains(&loc);
+            return if lost { Err(EvalError::Otherwise { loc }) } else { Ok(()) };
+        };
         if self.sum == 0 || too_late && self.late.is_none_or(|late| late == loc) {
             return Err(EvalError::Visited { loc });
         }

@@ -1,9 +1,11 @@
-//! The statements of a source, of which those of the representation were made.
+//! The statements of a source, of which those of the representation were made, and which of them are run as often by an improved program.
 
 use std::collections::HashSet;
 
+use rustc_hash::FxHashMap;
+
 use super::effects::{blocks_mut, walk};
-use super::{At, Block, Condition, Loc, Program, Stmt};
+use super::{At, Block, Condition, Fun, Loc, Program, Stmt};
 
 /// The statements of a source.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +14,8 @@ pub struct Statements {
     simple: HashSet<Loc>,
     /// Those that have, or become more than straight code for other reasons.
     others: HashSet<Loc>,
+    /// Those that change variables, or show something.
+    effects: HashSet<Loc>,
 }
 
 impl Statements {
@@ -39,11 +43,11 @@ impl Statements {
                     }
                     Stmt::Array { .. } | Stmt::Call { .. } | Stmt::For { .. } => false,
                 };
-                if simple {
-                    out.simple.insert(loc)
-                } else {
-                    out.others.insert(loc)
-                };
+                let kind = if simple { &mut out.simple } else { &mut out.others };
+                kind.insert(loc);
+                if matches!(s.stmt, Stmt::Update { .. } | Stmt::Permute { .. } | Stmt::Show { .. } | Stmt::Print(_)) {
+                    out.effects.insert(loc);
+                }
             });
         }
         out
@@ -54,11 +58,172 @@ impl Statements {
         self.simple.contains(&loc) && !self.others.contains(&loc)
     }
 
+    /// Those that are straight code and do something.
+    pub fn steps(&self) -> impl Iterator<Item = Loc> {
+        self.effects.iter().copied().filter(|loc| self.is_simple(*loc))
+    }
+
+    /// Of these, those that an improved program runs as often as the source does, in the same loops and branches, and each at one go. What passes share, move or
+    /// leave out is none of them. None is, where functions call each other in too many ways to tell.
+    pub fn kept(&self, source: &Program, improved: &Program) -> HashSet<Loc> {
+        let of = |program: &Program| Sites::of(program, source, self);
+        let (Some(before), Some(after)) = (of(source), of(improved)) else { return HashSet::new() };
+        let mut kept: HashSet<Loc> = self.steps().collect();
+        let differs = |one: &Counts, other: &Counts, kept: &mut HashSet<Loc>| {
+            for ((loc, within), n) in one {
+                if other.get(&(*loc, *within)) != Some(n) {
+                    kept.remove(loc);
+                }
+            }
+        };
+        differs(&before, &after, &mut kept);
+        differs(&after, &before, &mut kept);
+        kept
+    }
+
     /// What a condition computes is undone at once: how often that is run says nothing of statements.
     fn condition(&mut self, condition: &Condition, whole: impl Fn(Loc) -> Loc) {
         walk(&condition.compute, &mut |s| {
             self.others.insert(whole(s.loc));
         });
+    }
+}
+
+/// How often statements stand in a program, by the loops and branches around them.
+type Counts = FxHashMap<(Loc, Within), u64>;
+
+/// The loops and branches around a statement, calls followed: a hash, and how many they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Within {
+    hash: u64,
+    depth: u32,
+}
+
+impl Within {
+    /// By which the hash of what is around others is multiplied.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// A part of a loop or branch.
+    fn part(loc: Loc, part: u64) -> Within {
+        let place = u64::from(loc.file) << 48 ^ u64::from(loc.line) << 16 ^ u64::from(loc.column);
+        Within {
+            hash: (place.wrapping_mul(4).wrapping_add(part) ^ Within::FACTOR).wrapping_mul(Within::FACTOR),
+            depth: 1,
+        }
+    }
+
+    /// What is around something that is itself within this.
+    fn around(self, inner: Within) -> Within {
+        let hash = self.hash.wrapping_mul(Within::FACTOR.wrapping_pow(inner.depth)).wrapping_add(inner.hash);
+        Within { hash, depth: self.depth + inner.depth }
+    }
+}
+
+/// Finds [`Counts`].
+struct Sites<'a> {
+    program: &'a Program,
+    source: &'a Program,
+    statements: &'a Statements,
+    /// Of each function, once it is known; of one that is being looked at, nothing.
+    functions: FxHashMap<Fun, Counts>,
+    counts: Counts,
+    within: Within,
+    /// The statement that has just been come to.
+    last: Option<Loc>,
+    /// How much work may still be done.
+    left: usize,
+}
+
+impl Sites<'_> {
+    /// How many entries may be looked at.
+    const MOST: usize = 1 << 20;
+
+    fn of(program: &Program, source: &Program, statements: &Statements) -> Option<Counts> {
+        let (functions, counts) = (FxHashMap::default(), Counts::default());
+        let (within, left) = (Within::default(), Sites::MOST);
+        let mut sites = Sites { program, source, statements, functions, counts, within, last: None, left };
+        sites.call(program.entry?)?;
+        Some(sites.counts)
+    }
+
+    fn call(&mut self, func: Fun) -> Option<()> {
+        if !self.functions.contains_key(&func) {
+            self.functions.insert(func, Counts::default());
+            let function = self.program.functions.get(func.0 as usize)?;
+            let outer = (std::mem::take(&mut self.counts), std::mem::take(&mut self.within));
+            self.last = None;
+            self.block(&function.body, false)?;
+            let own = std::mem::take(&mut self.counts);
+            (self.counts, self.within) = outer;
+            self.functions.insert(func, own);
+        }
+        let Sites { functions, counts, within, .. } = self;
+        let own = functions.get(&func)?;
+        self.left = self.left.checked_sub(own.len())?;
+        for ((loc, inner), n) in own {
+            let sum = counts.entry((*loc, within.around(*inner))).or_default();
+            *sum = sum.saturating_add(*n);
+        }
+        self.last = None;
+        Some(())
+    }
+
+    fn part(&mut self, loc: Loc, part: u64, block: &[At], back: bool) -> Option<()> {
+        let outer = self.within;
+        self.within = outer.around(Within::part(loc, part));
+        self.last = None;
+        let done = self.block(block, back);
+        self.within = outer;
+        self.last = None;
+        done
+    }
+
+    fn block(&mut self, block: &[At], back: bool) -> Option<()> {
+        if back {
+            block.iter().rev().try_for_each(|s| self.statement(s, true))
+        } else {
+            block.iter().try_for_each(|s| self.statement(s, false))
+        }
+    }
+
+    fn statement(&mut self, s: &At, back: bool) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        let loc = self.source.statement_at(s.loc);
+        match &s.stmt {
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => {
+                if self.last != Some(loc) && self.statements.is_simple(loc) {
+                    let n = self.counts.entry((loc, self.within)).or_default();
+                    *n = n.saturating_add(1);
+                }
+                self.last = Some(loc);
+                Some(())
+            }
+            Stmt::With { compute, body, .. } => {
+                self.block(compute, false)?;
+                self.block(body, back)?;
+                self.block(compute, true)
+            }
+            Stmt::Span { body, .. } => self.block(body, back),
+            Stmt::Array { .. } => {
+                self.last = None;
+                Some(())
+            }
+            Stmt::Call { func, .. } => self.call(*func),
+            Stmt::If { then, otherwise, .. } => {
+                self.part(loc, 0, then, back)?;
+                self.part(loc, 1, otherwise, back)
+            }
+            Stmt::While { first, body, .. } => {
+                self.part(loc, 2, first, back)?;
+                self.part(loc, 3, body, back)
+            }
+            Stmt::For { body, .. } => self.part(loc, 2, body, back),
+        }
     }
 }
 
