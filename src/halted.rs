@@ -58,19 +58,30 @@ pub(crate) fn stopped_text(
     state: Option<&State>,
     told: Option<&Told>,
 ) -> String {
-    let way = if machine.direction() == Direction::Forward { "forward" } else { "backward" };
+    let reached = told.and_then(|told| told.reached.as_ref());
+    // The way of the run, where it is known: the machine may undo a part of it, or do one that is being undone.
+    let forward = reached.map_or(machine.direction() == Direction::Forward, |r| !r.back && !r.way_forward);
+    let way = if forward { "forward" } else { "backward" };
     let count = plural(machine.executed(), "instruction");
-    let at = told.and_then(|told| told.reached.as_ref()).map_or(String::new(), |r| {
-        let Some((file, line)) = &r.place else { return ", at the end of the program".to_string() };
+    let at = reached.map_or(String::new(), |r| {
+        let Some((file, line)) = &r.place else {
+            return if r.back { ", back at its beginning" } else { ", at the end of the program" }.to_string();
+        };
+        let turned = if r.turned { " since it turned" } else { "" };
         let times = match r.before {
             0 => "not run yet".to_string(),
             1 => "run once".to_string(),
             n => format!("run {n} times"),
         };
         match r.of {
-            None => format!(", before {file}:{line}, which has {times}"),
+            None => format!(", before {file}:{line}, which has {times}{turned}"),
+            Some(_) if r.way_forward => {
+                format!(
+                    "; run once more, for some seconds, it came to {file}:{line} on the way forward, which had {times}"
+                )
+            }
             Some(of) => format!(
-                ", before {file}:{line}, which has run {}; run once more, for as long as that may take, it had {times}",
+                ", before {file}:{line}, which has run {}{turned}; run once more, for some seconds, it had {times}",
                 plural(of, "time")
             ),
         }
@@ -81,8 +92,8 @@ pub(crate) fn stopped_text(
         Some(state) => format!("stopped after {count}, on the way {way}{at}, with:\n{}", state.text),
         None if *outcome != Outcome::Limit => String::new(),
         None => format!(
-            "stopped after {count}, on the way {way}; with what values is not known: compiled code holds them in registers, \
-             and the program could not be run once more up to there\n"
+            "stopped after {count}, on the way {way}; with what values is not known: optimised code has changed the statements \
+             here, where `-O0` keeps each, or it takes too long to run the program once more up to there\n"
         ),
     }
 }

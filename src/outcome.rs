@@ -95,7 +95,7 @@ fn stop_json(told: &Told) -> Value {
         "message": (!told.message.is_empty()).then_some(&told.message),
         "variables": variables_json(told.variables()),
         "same": told.same,
-        "reached": told.reached.as_ref().map(|r| json!({ "file": r.place.as_ref().map(|p| &p.0), "line": r.place.as_ref().map(|p| p.1), "runs_before": r.before, "of": r.of })),
+        "reached": told.reached.as_ref().map(|r| json!({ "file": r.place.as_ref().map(|p| &p.0), "line": r.place.as_ref().map(|p| p.1), "column": r.place.as_ref().map(|_| r.column), "direction": if r.back { "backward" } else { "forward" }, "runs_before": r.before, "of": r.of })),
         "calls": calls_json(&told.calls),
         "depth": told.calls.len(),
         "deeper": told.deeper,
@@ -218,7 +218,8 @@ pub(crate) fn trace(
     let (limited, mut moment) = limit(machine, loaded, conditions, ways, &data)?;
     // Where it is not known what the run does until its limit, so many statements are shown.
     let max_steps = conditions.max_steps.filter(|_| limited && moment.is_none()).unwrap_or(u64::MAX);
-    let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee };
+    let trap_overflow = session::config(conditions).trap_overflow;
+    let config = eval::Config { memory, max_steps, until: None, ieee: conditions.ieee, trap_overflow };
     let mut out = BufWriter::new(std::io::stderr());
     let mut written = Ok(());
     let (sources, language) = (&loaded.sources, language(nil));

@@ -5,7 +5,7 @@ use pendula_compiler::ir::eval::{Call, Direction, EvalError, Held, Stop, Value};
 use pendula_compiler::ir::source::{Clause, Number};
 use pendula_compiler::ir::{Loc, Program};
 use pendula_compiler::lower::advice;
-use pendula_isa::module::name_in_source;
+use pendula_isa::module::{CLASSIC_MAIN, name_in_source};
 use pendula_isa::num::Format;
 use pendula_isa::text::number;
 use pendula_isa::{Fault, Ty};
@@ -59,7 +59,15 @@ pub struct Told {
 pub struct Reached {
     /// The file of the statement that is to be run next, and its line; none behind the last.
     pub place: Option<(String, u32)>,
-    /// How often the run has come there before; a run there and back, since it has turned.
+    /// The column.
+    pub column: u16,
+    /// Whether the run goes back at this moment.
+    pub back: bool,
+    /// Whether that is the way back of a run there and back, which `before` and `of` then count alone.
+    pub turned: bool,
+    /// Whether the run itself has turned since, and this is a moment of its way forward: it was run once more only as far as there was time.
+    pub way_forward: bool,
+    /// How often the run has come there before.
     pub before: u64,
     /// How often it has come there in all, where it was run once more only as far as there was time.
     pub of: Option<u64>,
@@ -354,6 +362,11 @@ impl Teller<'_> {
     }
 
     fn calls(&self, calls: &[Call]) -> Vec<Under> {
+        // The `main` around that of classic Janus is not in the source.
+        let calls = match calls {
+            [rest @ .., own, _] if own.name == CLASSIC_MAIN => &calls[..=rest.len()],
+            calls => calls,
+        };
         let last = calls.len().saturating_sub(1);
         let under = calls.iter().enumerate().map(|(n, call)| Under {
             name: name_in_source(&call.name).to_string(),
@@ -427,11 +440,12 @@ impl Told {
     /// What there is to say beside the message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
-        if let Some(Reached { place: Some((file, line)), before, of: Some(of) }) = &self.reached {
-            out.push(format!(
-                "run once more, for as long as that may take, it was here after {before} of {} of {file}:{line}:",
-                plural(*of, "run")
-            ));
+        if let Some(Reached { place: Some((file, line)), before, of: Some(of), way_forward, .. }) = &self.reached {
+            let at = match way_forward {
+                true => format!("on the way forward, after {}", plural(*before, "run")),
+                false => format!("after {before} of {}", plural(*of, "run")),
+            };
+            out.push(format!("run once more, for some seconds, it was here {at} of {file}:{line}:"));
         }
         let name = self.calls.first().map_or("", |call| call.name.as_str());
         if !self.variables().is_empty() {

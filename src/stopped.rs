@@ -52,11 +52,11 @@ impl Again<'_> {
         source: &ir::Program,
         nil: &Nil,
         machine: &Machine<'_>,
-        moment: Option<&mut eval::Moment>,
+        (moment, trap_overflow): (Option<&mut eval::Moment>, bool),
     ) -> Option<eval::Stop> {
         let memory = machine.memory().len().min(self.data.len() + ROOM);
         let until = Some(self.until);
-        let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee };
+        let config = eval::Config { memory, max_steps: STATEMENTS, until, ieee: machine.env().ieee, trap_overflow };
         replay(source, &nil.arguments, &evaluated(self.ways), self.data.clone(), self.seeds, (moment, &config))
     }
 }
@@ -72,10 +72,19 @@ pub fn in_source(
 ) -> Option<Told> {
     let source = nil.source.as_ref()?;
     let (stop, moment) = match outcome {
-        Outcome::Trap(_) => (again.replay(source, nil, machine, None)?, None),
+        Outcome::Trap(trap) => {
+            let overflow = trap.fault == Fault::FixedOverflow;
+            let stop = again.replay(source, nil, machine, (None, overflow))?;
+            let line = machine.program().module().loc(trap.at as usize).map(|(_, loc)| loc.line);
+            if overflow && line != Some(stop.error.loc().line) {
+                // A temporary that only the one or the other has.
+                return None;
+            }
+            (stop, None)
+        }
         Outcome::Limit => {
             let mut moment = moment::moment(machine, source, nil.program.as_ref()?);
-            let stop = again.replay(source, nil, machine, Some(&mut moment))?;
+            let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
             if matches!(stop.error, eval::EvalError::Otherwise { .. }) {
                 return None;
             }
@@ -92,7 +101,17 @@ pub fn in_source(
     if let (Some(moment), eval::EvalError::Visited { loc }) = (moment, &stop.error) {
         let (before, of) = moment.ran(*loc);
         let place = (!stop.calls.is_empty()).then(|| (sources.name(loc.file).to_string(), loc.line));
-        told.reached = Some(Reached { place, before, of: (!moment.is_now()).then_some(of) });
+        let way = again.ways.get(moment.ways().saturating_sub(1));
+        let back = way == Some(&Direction::Backward);
+        told.reached = Some(Reached {
+            place,
+            column: loc.column,
+            back,
+            turned: back && again.ways.len() > 1,
+            way_forward: moment.ways() < again.ways.len(),
+            before,
+            of: (!moment.is_now()).then_some(of),
+        });
     }
     Some(told)
 }
@@ -101,7 +120,7 @@ pub fn in_source(
 pub fn moment(machine: &Machine<'_>, nil: &Nil, again: &Again<'_>) -> Option<eval::Moment> {
     let source = nil.source.as_ref()?;
     let mut moment = moment::moment(machine, source, nil.program.as_ref()?);
-    let stop = again.replay(source, nil, machine, Some(&mut moment))?;
+    let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
     let come = matches!(stop.error, eval::EvalError::Visited { .. });
     (come && moment.is_now()).then(|| moment.again())
 }
@@ -135,6 +154,7 @@ pub struct Stopped {
     pub interrupted: bool,
     /// How the machine was running.
     how: String,
+    carriage: Carriage,
     /// The calls under way of a program in assembly, a line each.
     calls: Vec<String>,
     ieee: bool,
@@ -153,7 +173,17 @@ impl Stopped {
         let told = trap.as_deref().map(|trap| told(trap, machine.program().module())).map(|t| (t.code, t.title));
         let next = machine.pc();
         let calls = under_way(outcome, machine).lines();
-        Some(Stopped { trap, told, next, no_code, interrupted: false, how, calls, ieee: machine.env().ieee })
+        Some(Stopped {
+            trap,
+            told,
+            next,
+            no_code,
+            interrupted: false,
+            how,
+            carriage: machine.carriage(),
+            calls,
+            ieee: machine.env().ieee,
+        })
     }
 
     /// Tells why.
@@ -179,12 +209,21 @@ impl Stopped {
             Diagnostic::error("P0130", format!("the run did not end within {}", plural(n, "instruction")))
                 .help("raise the limit with `--max-steps`, or look where it is with `pendula run --trace`")
         };
-        let comma = if self.how.is_empty() { "" } else { "," };
+        // What is told of compiled programs is of the run, whichever way the machine runs within it.
+        let how = match told.and_then(|told| told.reached.as_ref()) {
+            Some(reached) if reached.way_forward => String::new(),
+            Some(reached) => {
+                let way = if reached.back { Direction::Backward } else { Direction::Forward };
+                trapped::running(way, self.carriage)
+            }
+            None => self.how.clone(),
+        };
+        let comma = if how.is_empty() { "" } else { "," };
         if let Some(place) = told.and_then(|told| told.place.clone()) {
-            d = d.at(place, format!("the values are those before this{comma}{}", self.how));
+            d = d.at(place, format!("the values are those before this{comma}{how}"));
         } else if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trapped::place(module, sources, pc)?))) {
             let what = if is_compiled(module, pc) { "the run has come to here" } else { "the next instruction" };
-            d = d.at(at, format!("{what}{comma}{}", self.how));
+            d = d.at(at, format!("{what}{comma}{how}"));
         }
         reporter.noted(&d, sources, &told.map_or_else(|| self.calls.clone(), Told::notes));
     }

@@ -233,7 +233,12 @@ pub fn report(
         reporter.noted(&d, sources, &stop.notes());
         return;
     }
-    let beside = stop.map_or_else(|| calls.to_vec(), stop::Told::notes);
+    let mut beside = stop.map_or_else(|| calls.to_vec(), stop::Told::notes);
+    if stop.is_none() && is_compiled(module, trap.at) && place(module, sources, trap.at).is_some() {
+        beside.push(
+            "its variables are not known: run once more, the program did not come to this within some seconds".into(),
+        );
+    }
     let Told { fault, code, title, reason, help: own } = told(trap, module);
     // What disagrees is told alike, whether a jump finds that out or a check.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };

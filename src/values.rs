@@ -306,7 +306,10 @@ pub fn set(machine: &mut Machine<'_>, assignment: &str) -> Result<(), ValueError
         .ok_or_else(|| ValueError::Syntax(assignment.to_string()))?;
     match find(machine.program().module(), name.trim()) {
         Ok(place) => put_text(machine, &place, value.trim()),
-        Err(ValueError::Parts { name, parts }) => parts::put(machine, (name, parts), value.trim()),
+        // The part of a logarithmic number is its logarithm, which is not what is written among arguments.
+        Err(ValueError::Parts { name, parts }) if !parts.iter().any(|part| part.ends_with(".log")) => {
+            parts::put(machine, (name, parts), value.trim())
+        }
         Err(error) => Err(error),
     }
 }

@@ -72,9 +72,7 @@ pub fn trace(
     let mut program = program.clone();
     let func = Fun(u32::try_from(program.functions.len()).ok()?);
     program.functions.push(main);
-    if moment.is_some() {
-        program.place_by_statement();
-    }
+    program.place_by_statement();
     let (mut memory, mut moment) = (data, moment);
     for direction in directions {
         match eval::run_traced(&program, func, *direction, memory, listener, (moment.as_deref_mut(), config)) {

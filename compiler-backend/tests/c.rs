@@ -18,7 +18,7 @@ use pendula_isa::counts::Direction;
 use pendula_native::cc::{self, Rounding, Settings};
 use pendula_native::whole::Code;
 
-const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false };
+const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false, trap_overflow: false };
 
 /// The words of a run: memory, then parameters; then the same of what they carry.
 #[derive(Debug, PartialEq)]

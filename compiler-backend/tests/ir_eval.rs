@@ -10,7 +10,7 @@ use pendula_compiler::ir::*;
 use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Cond, Fault, Ty};
 
-const CONFIG: Config = Config { memory: 1 << 10, max_steps: 200_000, until: None, ieee: false };
+const CONFIG: Config = Config { memory: 1 << 10, max_steps: 200_000, until: None, ieee: false, trap_overflow: false };
 
 fn go(case: &Case, direction: Direction) -> Result<Evaluation, EvalError> {
     let entry = case.program.entry.unwrap();

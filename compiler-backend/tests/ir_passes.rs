@@ -10,7 +10,7 @@ use pendula_compiler::ir::*;
 use pendula_compiler::passes::{self, Pass, Switches};
 use pendula_isa::Ty;
 
-const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false };
+const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false, trap_overflow: false };
 
 /// Backward from where the forward run ended, with gradients.
 struct Runs {

@@ -138,11 +138,15 @@ pub struct Flags {
     pub loose: bool,
 }
 
+/// What the procedure `main` of a program in classic Janus becomes: a `main` that takes the variables of the program calls it.
+pub const CLASSIC_MAIN: &str = "main.entry";
+
 /// The name of a procedure of Nil or Janus as its source has it: without the number that tells those apart which are compiled from one, and without
 /// what tells it from names that are taken.
 pub fn name_in_source(name: &str) -> &str {
     let numbered = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
     let own = match name.rsplit_once('.') {
+        Some(_) if name == CLASSIC_MAIN => "main",
         Some((own, number)) if !own.is_empty() && numbered(number) => own,
         Some(_) | None => name,
     };

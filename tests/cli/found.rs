@@ -335,3 +335,26 @@ fn a_variable_with_parts_is_set_as_an_argument_is_written() {
     let (code, _, err) = run(&["check", "-"], "x: .word.q 3\nmain: start\n finish\n");
     assert_eq!((code, err.contains("fixed-point numbers are `.fixed 1.5`")), (1, true), "{err}");
 }
+
+#[test]
+fn an_overflow_that_stops_the_run_is_told_with_the_variables_before_it() {
+    let program = "procedure main()\n    int x\n    int y\n    x += 9223372036854775807\n    y += 4\n    x += 1\n";
+    for level in ["-O0", "-O2"] {
+        let (code, out, err) = run(&["run", "-", "--trap", "overflow", level], program);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("in `main`: x = 9223372036854775807, y = 4"), "{err}");
+        assert!(out.ends_with("with:\nx = 9223372036854775807\ny = 4\n"), "{out}");
+    }
+}
+
+#[test]
+fn classic_janus_has_one_main() {
+    let program = "n x\nprocedure fib\n    if n = 0 then\n        x += 1\n    else\n        n -= 1\n        call fib\n    fi x = 5\n\
+                   procedure main\n    n += 2\n    call fib\n";
+    let (code, _, err) = run(&["run", "-", "--classic"], program);
+    assert_eq!(code, 1);
+    assert!(
+        err.contains("called by `main`, at ") && !err.contains("main.entry") && !err.contains("`main` called by"),
+        "{err}"
+    );
+}

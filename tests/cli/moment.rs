@@ -97,3 +97,52 @@ fn at_a_limit_the_variables_are_those_of_the_machine() {
     }
     std::fs::remove_dir_all(&folder).expect("removed");
 }
+
+#[test]
+fn nothing_is_told_where_passes_have_changed_what_runs() {
+    let folder = folder("changed");
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("written");
+        path.to_str().expect("UTF-8").to_string()
+    };
+    // A call and its undoing cancel each other: a line runs a third as often, in another place.
+    let cancelled = write(
+        "cancelled.ja",
+        "procedure inc(int x)\n    x += 1\n\nprocedure main()\n    int a\n    int i\n    from i = 0 loop\n        call inc(a)\n        \
+         uncall inc(a)\n        call inc(i)\n    until i = 10\n",
+    );
+    // What two calls compute is computed once.
+    let shared = write(
+        "shared.nil",
+        "@i function square(t!::Int, x::Int)\n    t! += x * x\nend\n@i function add(y!::Int, x::Int)\n    @routine begin\n        t ← 0\n        \
+         square(t, x)\n    end\n    y! += t\n    ~@routine\nend\n@i function main(y!::Int, z!::Int, w!::Int, a::Int, b::Int)\n    add(y!, a)\n    \
+         add(z!, a)\n    add(w!, b)\n    add(w!, a)\nend\n",
+    );
+    for args in [&["run", cancelled.as_str()][..], &["run", shared.as_str(), "--args", "0,0,0,3,10"]] {
+        let plain = [args, &["-O0"]].concat();
+        assert_eq!(in_order(&plain, 0..steps(&plain)), 0, "{args:?}: -O0 keeps all statements");
+        let improved = [args, &["-O2"]].concat();
+        let unknown = in_order(&improved, 0..steps(&improved));
+        assert!(unknown > 0, "{args:?}");
+        let (_, out, _) = run(&[&improved[..], &["--max-steps", "12"]].concat(), "");
+        assert!(out.contains("with what values is not known") && out.contains("`-O0` keeps each"), "{out}");
+    }
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+#[test]
+fn both_ends_of_a_round_trip_are_told_apart() {
+    let last = |args: &[&str], limit: u64| {
+        let (_, out, _) = run(&[args, &["--max-steps", &limit.to_string()]].concat(), "");
+        let said = out.lines().find(|line| line.starts_with("stopped after ")).map(str::to_string);
+        said.unwrap_or_else(|| panic!("{out}"))
+    };
+    let args = ["run", "examples/fib.ja", "--set", "n=3"];
+    let there = steps(&args);
+    assert!(last(&args, there - 1).ends_with("on the way forward, at the end of the program, with:"));
+    let both = [&args[..], &["--round-trip"]].concat();
+    assert!(last(&both, 2 * there - 1).ends_with("on the way backward, back at its beginning, with:"));
+    let turned = last(&both, there + there / 2);
+    assert!(turned.contains("on the way backward, before ") && turned.contains(" since it turned, with:"), "{turned}");
+}

@@ -40,6 +40,8 @@ pub struct Config {
     pub until: Option<Instant>,
     /// Let infinities and NaN of floating-point numbers through.
     pub ieee: bool,
+    /// Stop where a fixed-point number, or an integer of Janus, has no room.
+    pub trap_overflow: bool,
 }
 
 /// A moment of a run: where these statements of the source have run so often, in either direction. The run stops before the next of them.
@@ -51,6 +53,8 @@ pub struct Moment {
     left: FxHashMap<Loc, u64>,
     /// How often it was when the run began that is under way.
     begun: FxHashMap<Loc, u64>,
+    /// How many runs have begun.
+    ways: usize,
     /// The sum of these.
     sum: u64,
     /// Statements of which it is not known how often they are to run: behind the last of the others none may come before the moment.
@@ -68,7 +72,7 @@ impl Moment {
     ) -> Moment {
         let runs: FxHashMap<Loc, u64> = runs.into_iter().collect();
         let (sum, unknown) = (runs.values().sum(), unknown.into_iter().collect());
-        Moment { begun: runs.clone(), left: runs.clone(), runs, sum, unknown, late }
+        Moment { begun: runs.clone(), left: runs.clone(), runs, ways: 0, sum, unknown, late }
     }
 
     /// The same moment, to be come to once more.
@@ -89,8 +93,14 @@ impl Moment {
         self.sum == 0
     }
 
+    /// How many runs, one after the other, have begun.
+    pub fn ways(&self) -> usize {
+        self.ways
+    }
+
     /// A run begins.
     fn begin(&mut self) {
+        self.ways += 1;
         self.begun.clone_from(&self.left);
     }
 
@@ -114,7 +124,7 @@ impl Moment {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { memory: 1 << 16, max_steps: 10_000_000, until: None, ieee: false }
+        Config { memory: 1 << 16, max_steps: 10_000_000, until: None, ieee: false, trap_overflow: false }
     }
 }
 

@@ -131,7 +131,13 @@ impl Reference<'_> {
             of_params.iter_mut().enumerate().filter(|(p, _)| !word(*p)).for_each(|(_, g)| *g = 0);
             (of_params, of_memory)
         });
-        let config = eval::Config { memory: self.layout.len + ROOM, max_steps: EVALUATED, until: None, ieee: false };
+        let config = eval::Config {
+            memory: self.layout.len + ROOM,
+            max_steps: EVALUATED,
+            until: None,
+            ieee: false,
+            trap_overflow: false,
+        };
         let entry = self.program.entry.ok_or(EvalError::Malformed { loc: Default::default(), what: "no entry" })?;
         eval::run(self.program, entry, way, params, memory, gradients, &config)
     }

@@ -74,6 +74,7 @@ pub(super) struct Machine<'a> {
     max_steps: u64,
     /// When the run is given up.
     until: Option<Instant>,
+    trap_overflow: bool,
     /// Where the run stops on its way.
     pub(super) moment: Option<&'a mut Moment>,
     /// Whether it stops there at once, because it has taken too long.
@@ -120,6 +121,7 @@ impl<'a> Machine<'a> {
             top,
             max_steps,
             until,
+            trap_overflow: config.trap_overflow,
             moment: None,
             late: false,
             within: Loc::default(),
@@ -429,8 +431,9 @@ impl<'a> Machine<'a> {
             }
         }
         let (carriage, inverse) = (self.carriage(), inverse && !acc.self_inverse());
+        let kept = self.kept(at);
         let done = func.visit(Run(Bench::new(&mut self.state, at), carriage, acc, inverse));
-        self.note_overflow(loc);
+        self.note_overflow(loc, kept)?;
         done.map_err(fault(loc))
     }
 
@@ -460,8 +463,9 @@ impl<'a> Machine<'a> {
             }
         }
         let (carriage, variant) = (self.carriage(), Variant { ty, cond: Cond::Always, form: false });
+        let kept = self.kept(at);
         let done = row.visit(Run(Bench::new(&mut self.state, at), carriage, inverse, variant));
-        self.note_overflow(loc);
+        self.note_overflow(loc, kept)?;
         done.unwrap_or(Err(Fault::OffCode)).map_err(fault(loc))
     }
 
@@ -469,10 +473,22 @@ impl<'a> Machine<'a> {
         if self.state.level { Carriage::Gradient } else { Carriage::Plain }
     }
 
-    fn note_overflow(&mut self, loc: Loc) {
+    /// Words that are about to be written, if an overflow is to leave them as they are.
+    fn kept(&self, at: [Location; 4]) -> Option<[(Location, u64); 4]> {
+        self.trap_overflow.then(|| at.map(|at| (at, self.state.value(at))))
+    }
+
+    fn note_overflow(&mut self, loc: Loc, kept: Option<[(Location, u64); 4]>) -> Done {
         if std::mem::take(&mut self.state.overflowed) {
             self.out.overflow.get_or_insert(loc);
+            if let Some(kept) = kept {
+                for (at, word) in kept.into_iter().filter(|(at, _)| !matches!(at, Location::Const(_))) {
+                    self.state.set_value(at, word);
+                }
+                return Err(EvalError::Fault { loc, fault: Fault::FixedOverflow });
+            }
         }
+        Ok(())
     }
 
     /// A word's life begins, or ends.

@@ -2,6 +2,7 @@
 //!
 //! Variables become those of `main`, and parameters of the procedures that use them; the tree is one of today's language.
 
+use pendula_isa::module::CLASSIC_MAIN;
 use std::collections::{BTreeSet, HashMap};
 
 use pendula_isa::budget::Budget;
@@ -52,9 +53,6 @@ const LEVELS: &[&[(&str, BinOp)]] = &[
 ];
 
 const STATEMENTS: &str = "statements are `x += e`, `x -= e`, `x ^= e`, `x <=> y`, `if … fi`, `from … until`, `call`, `uncall`, `error`, `skip`";
-
-/// The procedure that an entry of the name `main` becomes: `main` itself calls it.
-const ENTRY: &str = "main.entry";
 
 /// The tree of a text. A run begins with the procedure `entry`; without one with `main`, or else the last.
 pub fn parse(file: u16, text: &str, entry: Option<&str>, budget: &Budget) -> (Tree, Vec<Diagnostic>) {
@@ -374,7 +372,8 @@ fn tree(globals: Vec<Decl>, procedures: Vec<Plain>, entry: usize) -> Tree {
         };
         parameters(n).map(&lent).collect()
     };
-    let renamed = |name: &str| if name.eq_ignore_ascii_case("main") { ENTRY.to_string() } else { name.to_string() };
+    let renamed =
+        |name: &str| if name.eq_ignore_ascii_case("main") { CLASSIC_MAIN.to_string() } else { name.to_string() };
     let give = |name: &mut Name, args: &mut Vec<Expr>| {
         if let Some(n) = number.get(name.text.as_str()) {
             *args = arguments(*n, &name.span);
