@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(2);
 
 /// The directions of a run so far that began forward.
 pub(crate) fn there(machine: &Machine<'_>) -> Vec<Direction> {
-    match machine.direction() {
+    match machine.begun() {
         Direction::Forward => vec![Direction::Forward],
         Direction::Backward => vec![Direction::Forward, Direction::Backward],
     }

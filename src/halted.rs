@@ -59,8 +59,8 @@ pub(crate) fn stopped_text(
     told: Option<&Told>,
 ) -> String {
     let reached = told.and_then(|told| told.reached.as_ref());
-    // The way of the run, where it is known: the machine may undo a part of it, or do one that is being undone.
-    let forward = reached.map_or(machine.direction() == Direction::Forward, |r| !r.back && !r.way_forward);
+    // The way of the run: the machine may undo a part of it, or do one that is being undone.
+    let forward = reached.map_or(machine.begun() == Direction::Forward, |r| !r.back && !r.way_forward);
     let way = if forward { "forward" } else { "backward" };
     let count = plural(machine.executed(), "instruction");
     let at = reached.map_or(String::new(), |r| {

@@ -132,6 +132,15 @@ fn nothing_is_told_where_passes_have_changed_what_runs() {
 }
 
 #[test]
+fn gradients_are_told_where_what_is_undone_runs_forward() {
+    let args = ["grad", "examples/bennett.nil", "--args", "0.0,0,0,1.0,2,2", "--loss", "y!", "-O0"];
+    let all = steps(&args);
+    for first in [all / 2, all - 40] {
+        assert_eq!(in_order(&args, first..first + 20), 0, "from {first}: not known");
+    }
+}
+
+#[test]
 fn both_ends_of_a_round_trip_are_told_apart() {
     let last = |args: &[&str], limit: u64| {
         let (_, out, _) = run(&[args, &["--max-steps", &limit.to_string()]].concat(), "");

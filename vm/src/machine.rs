@@ -213,6 +213,11 @@ impl<'p> Machine<'p> {
         if self.core.forward { Direction::Forward } else { Direction::Backward }
     }
 
+    /// The direction in which the run began, whichever way the machine is running within it.
+    pub fn begun(&self) -> Direction {
+        self.begun
+    }
+
     /// The address of the next instruction; `None` when the run has ended or left the code.
     pub fn pc(&self) -> Option<u32> {
         let d = &self.program.decoded;
