@@ -214,10 +214,12 @@ impl Teller<'_> {
         back: bool,
         told: Told,
     ) -> Told {
-        if let Some((of, part @ ("bound" | "step"))) = name.rsplit_once('.') {
-            return self.range((loc, of, part), word, variables, back, told);
-        }
-        let Some(value) = variables.iter().find(|v| v.name == name) else { return told };
+        let Some(value) = named(variables, name) else {
+            return match name.rsplit_once('.') {
+                Some((of, part @ ("bound" | "step"))) => self.range((loc, of, part), word, variables, back, told),
+                Some(_) | None => told,
+            };
+        };
         let (found, difference, what) = match (&value.held, index) {
             (Held::Number(number, found), None) => (*found, (*number, word), format!("`{name}`")),
             (Held::Array { element, dims, words, by_column }, Some(index)) => {
@@ -393,6 +395,15 @@ impl Teller<'_> {
         let statement = line.get(start..)?.split(mark).next().unwrap_or("");
         self.place(loc, statement.trim_end())
     }
+}
+
+/// The variable of this name, or the part of one: `z.re`.
+fn named<'v>(variables: &'v [Value], name: &str) -> Option<&'v Value> {
+    variables.iter().find_map(|v| match (name.strip_prefix(v.name.as_str())?.strip_prefix('.'), &v.held) {
+        (None, _) => (v.name == name).then_some(v),
+        (Some(part), Held::Parts(parts)) => named(parts, part),
+        (Some(_), _) => None,
+    })
 }
 
 /// A number as text.

@@ -92,7 +92,11 @@ pub fn in_source(
         }
         Outcome::Finished | Outcome::NoCode(_) => return None,
     };
-    let deep = matches!(outcome, Outcome::Trap(trap) if trap.fault == Fault::Memory);
+    // At a limit the machine is deeper down, too, where that is all that can be told.
+    let deep = match outcome {
+        Outcome::Trap(trap) => trap.fault == Fault::Memory,
+        Outcome::Limit | Outcome::Finished | Outcome::NoCode(_) => true,
+    };
     if matches!(stop.error, eval::EvalError::Depth { .. }) && !deep {
         // The machine stopped elsewhere, deeper down.
         return None;
@@ -146,6 +150,8 @@ pub struct Stopped {
     pub trap: Option<Box<Trap>>,
     /// What it is told as: a code and a title.
     pub told: Option<(&'static str, &'static str)>,
+    /// What a compiled program says of the check that failed, if anything.
+    pub reason: Option<String>,
     /// The next instruction.
     pub next: Option<u32>,
     /// What the engine's compiler says, if it made no code.
@@ -170,12 +176,16 @@ impl Stopped {
             Outcome::NoCode(message) => (None, Some(message.clone())),
         };
         let how = trapped::running(machine.direction(), machine.carriage());
-        let told = trap.as_deref().map(|trap| told(trap, machine.program().module())).map(|t| (t.code, t.title));
+        let found = trap.as_deref().map(|trap| (trap.at, told(trap, machine.program().module())));
+        let reason = found.filter(|(at, _)| is_compiled(machine.program().module(), *at));
+        let reason = reason.and_then(|(_, told)| told.reason.map(str::to_string));
+        let told = found.map(|(_, told)| (told.code, told.title));
         let next = machine.pc();
         let calls = under_way(outcome, machine).lines();
         Some(Stopped {
             trap,
             told,
+            reason,
             next,
             no_code,
             interrupted: false,

@@ -245,8 +245,9 @@ fn items_of_compiled_programs_that_stop_tell_what_they_tell_alone() {
     for more in [&[][..], &["--max-steps", "20"], &["--round-trip", "--max-steps", "45"], &["--round-trip", "-O0"]] {
         compare(&[&["run", janus.as_str()], more].concat(), &["--batch", &batch], &single);
     }
-    let (code, _, err) = pendula(&["run", &janus, "--batch", &batch]);
+    let (code, out, err) = pendula(&["run", &janus, "--batch", &batch]);
     assert_eq!(code, 1);
+    assert!(out.contains("error[P0102]: the index lies outside `a`, which has 9 elements there"), "{out}");
     for said in ["item 1: ", "`fi n > 3 && n != 5` should be true here", "in `main`: n = 5", "item 3: ", "n = 9"] {
         assert!(err.contains(said), "{said}: {err}");
     }

@@ -358,3 +358,21 @@ fn classic_janus_has_one_main() {
         "{err}"
     );
 }
+
+#[test]
+fn a_part_that_is_deallocated_with_another_value_is_told_with_both() {
+    let program = "@i function f(y!::Float64, x::Float64)\n    z ← Complex{Float64}(1.0, 2.0)\n    z.re += x\n    y! += z.re\n    \
+                   z → Complex{Float64}(1.0, 2.0)\nend\n";
+    let (code, _, err) = run(&["run", "-", "--args", "0.0,0.5"], program);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("`z.re` is 1.5 where it ends, and it is deallocated with 1.0"), "{err}");
+}
+
+#[test]
+fn a_limit_in_a_deep_recursion_tells_how_deep_it_is_at_least() {
+    let program =
+        "procedure down(int n)\n    n += 1\n    call down(n)\n\nprocedure main()\n    int n\n    call down(n)\n";
+    let (code, _, err) = run(&["run", "-", "--max-steps", "1000000"], program);
+    assert_eq!(code, 1);
+    assert!(err.contains("error[P0130]") && err.contains(" calls deep and going deeper: n = "), "{err}");
+}

@@ -107,7 +107,9 @@ impl Failure {
     /// What is known at a glance: the code, if there is one, and the title.
     pub(crate) fn title(&self) -> String {
         match self {
-            Failure::Stopped(Stopped { told: Some((code, title)), .. }, _) => format!("error[{code}]: {title}"),
+            Failure::Stopped(Stopped { told: Some((code, title)), reason, .. }, _) => {
+                format!("error[{code}]: {}", reason.as_deref().unwrap_or(title))
+            }
             Failure::Stopped(Stopped { interrupted: true, .. }, _) => {
                 format!("error[{}]: interrupted", interrupt::CODE)
             }
