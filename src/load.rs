@@ -3,6 +3,7 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use pendula_asm::assemble::{Named, Options, assemble};
 use pendula_asm::diagnostic::{Diagnostic, Sources};
@@ -17,6 +18,8 @@ use pendula_compiler::nil::types::Type;
 use pendula_compiler::passes::Switches;
 use pendula_isa::Module;
 use pendula_isa::budget::{Budget, Exceeded};
+
+use crate::moment::Counted;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,12 +87,20 @@ pub struct Nil {
     pub inputs: Vec<Input>,
     /// What there is of a program in Janus alone.
     pub janus: Option<Janus>,
+    /// Of which statements is known how often they have run, once a stop is told.
+    counted: OnceLock<Counted>,
 }
 
 impl Nil {
     /// The variables of a program in Janus.
     pub fn variables(&self) -> Option<&[Variable]> {
         self.janus.as_ref().map(|janus| janus.store.as_slice())
+    }
+
+    /// The statements of which this code's counts say how often they have run; `None` if the program was not compiled.
+    pub(crate) fn counted(&self, module: &Module) -> Option<&Counted> {
+        let (source, program) = (self.source.as_ref()?, self.program.as_ref()?);
+        Some(self.counted.get_or_init(|| Counted::of(module, source, program)))
     }
 }
 
@@ -250,6 +261,7 @@ fn compiled(c: Compiled) -> Loaded {
         switches: c.switches,
         inputs: c.inputs,
         janus: c.janus,
+        counted: OnceLock::new(),
     };
     Loaded { nil: Some(nil), ..plain(c.module, c.diagnostics, c.sources) }
 }

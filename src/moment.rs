@@ -18,27 +18,44 @@ use pendula_isa::module::Module;
 use pendula_isa::table::Flow;
 use pendula_vm::Machine;
 
-/// The moment of its source at which a machine has stopped, by what it has run of the improved program.
-pub(crate) fn moment(machine: &Machine<'_>, source: &ir::Program, improved: &ir::Program) -> Moment {
-    let module = machine.program().module();
-    let statements = Statements::of(source);
-    let mut runs = straight(module, source);
-    let kept = statements.kept(source, improved);
-    runs.retain(|(loc, _)| kept.contains(loc));
-    let mut times: HashMap<Loc, u64> = runs.iter().map(|(loc, _)| (*loc, 0)).collect();
-    let counts = machine.counts();
-    for mode in &counts.modes {
-        let each = counts.per_instruction(mode, module.code.len());
-        for (loc, at) in &runs {
-            // What has run to its end: of a statement that the machine is in the midst of, its beginning is the moment.
-            let last = if mode.mode.direction == Direction::Forward { at.end - 1 } else { at.start };
-            *times.entry(*loc).or_default() += each[last];
-        }
+/// The statements of a program of which a machine's counts say how often they have run.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    /// These, and where they are.
+    runs: Vec<(Loc, Range<usize>)>,
+    /// Other statements that do something.
+    unknown: Vec<Loc>,
+}
+
+impl Counted {
+    /// Those of a source, of which this improved program was made, and of that this code.
+    pub(crate) fn of(module: &Module, source: &ir::Program, improved: &ir::Program) -> Counted {
+        let statements = Statements::of(source);
+        let mut runs = straight(module, source);
+        let kept = statements.kept(source, improved);
+        runs.retain(|(loc, _)| kept.contains(loc));
+        let known: HashSet<Loc> = runs.iter().map(|(loc, _)| *loc).collect();
+        let unknown = statements.steps().filter(|loc| !known.contains(loc)).collect();
+        Counted { runs, unknown }
     }
-    let here = machine.pc().map(|pc| pc as usize);
-    let now = here.and_then(|pc| runs.iter().find(|(_, at)| at.contains(&pc))).map(|(loc, _)| *loc);
-    let unknown: Vec<Loc> = statements.steps().filter(|loc| !times.contains_key(loc)).collect();
-    Moment::new(times, unknown, now)
+
+    /// The moment of its source at which a machine has stopped.
+    pub(crate) fn moment(&self, machine: &Machine<'_>) -> Moment {
+        let Counted { runs, unknown } = self;
+        let mut times: HashMap<Loc, u64> = runs.iter().map(|(loc, _)| (*loc, 0)).collect();
+        let counts = machine.counts();
+        for mode in &counts.modes {
+            let each = counts.per_instruction(mode, machine.program().module().code.len());
+            for (loc, at) in runs {
+                // What has run to its end: of a statement that the machine is in the midst of, its beginning is the moment.
+                let last = if mode.mode.direction == Direction::Forward { at.end - 1 } else { at.start };
+                *times.entry(*loc).or_default() += each[last];
+            }
+        }
+        let here = machine.pc().map(|pc| pc as usize);
+        let now = here.and_then(|pc| runs.iter().find(|(_, at)| at.contains(&pc))).map(|(loc, _)| *loc);
+        Moment::new(times, unknown.iter().copied(), now)
+    }
 }
 
 /// The statements that have become straight code, and where.

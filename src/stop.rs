@@ -393,8 +393,25 @@ impl Teller<'_> {
         let start = line.char_indices().nth(usize::from(loc.column).checked_sub(1)?)?.0;
         let mark = if self.language == Language::Janus { "//" } else { "#" };
         let statement = line.get(start..)?.split(mark).next().unwrap_or("");
-        self.place(loc, statement.trim_end())
+        self.place(loc, part(statement).trim_end())
     }
+}
+
+/// What of a text from its beginning on belongs together: the index alone of `i] += 1`, the argument of `x, y)`.
+pub(crate) fn part(text: &str) -> &str {
+    let (mut depth, mut comma) = (0_usize, None);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ',' if depth == 0 => comma = comma.or(Some(at)),
+            ')' | ']' => match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return &text[..comma.unwrap_or(at)],
+            },
+            _ => {}
+        }
+    }
+    text
 }
 
 /// The variable of this name, or the part of one: `z.re`.
@@ -515,4 +532,17 @@ fn repeated(lines: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     out.into_iter().map(|(line, n)| if n == 1 { line } else { format!("{line}, {n} times") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn a_part_ends_where_what_it_is_within_does() {
+        assert_eq!(part("i] += 1"), "i");
+        assert_eq!(part("a[i, j], y)"), "a[i, j]");
+        assert_eq!(part("(x + y) * z"), "(x + y) * z");
+        assert_eq!(part("x += f(y, z)"), "x += f(y, z)");
+    }
 }

@@ -14,7 +14,6 @@ use pendula_vm::{Carriage, Machine, Outcome, Trap};
 use crate::calls::under_way;
 use crate::grad::GradError;
 use crate::load::Nil;
-use crate::moment;
 use crate::report::Reporter;
 use crate::stop::{Language, Reached, Told, tell};
 use crate::told::{is_compiled, told};
@@ -83,7 +82,7 @@ pub fn in_source(
             (stop, None)
         }
         Outcome::Limit => {
-            let mut moment = moment::moment(machine, source, nil.program.as_ref()?);
+            let mut moment = nil.counted(machine.program().module())?.moment(machine);
             let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
             if matches!(stop.error, eval::EvalError::Otherwise { .. }) {
                 return None;
@@ -123,7 +122,7 @@ pub fn in_source(
 /// The moment of its source at which a machine has come to a limit, if that is known.
 pub fn moment(machine: &Machine<'_>, nil: &Nil, again: &Again<'_>) -> Option<eval::Moment> {
     let source = nil.source.as_ref()?;
-    let mut moment = moment::moment(machine, source, nil.program.as_ref()?);
+    let mut moment = nil.counted(machine.program().module())?.moment(machine);
     let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
     let come = matches!(stop.error, eval::EvalError::Visited { .. });
     (come && moment.is_now()).then(|| moment.again())

@@ -371,6 +371,7 @@ pub fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
     };
     let end = end.unwrap_or(statement.len());
     let statement = if statement.contains('"') { statement } else { &statement[..end] };
+    let statement = if is_compiled(module, at) { stop::part(statement) } else { statement };
     let len = statement.trim_end().len().max(1);
     Some(Place { file: loc.file, span: line_start + start..line_start + start + len })
 }

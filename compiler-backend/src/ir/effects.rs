@@ -487,48 +487,39 @@ fn row_traps(row: Row, ty: Ty) -> bool {
     }
 }
 
+/// The blocks of a statement, borrowed with `mut` if that is said.
+macro_rules! blocks_of {
+    ($stmt:expr $(, $mutable:tt)?) => {{
+        let list = match $stmt {
+            Stmt::If { pre, post, then, otherwise } => {
+                [Some(&$($mutable)? pre.compute), Some(&$($mutable)? post.compute), Some(then), Some(otherwise)]
+            }
+            Stmt::While { pre, post, first, body } => {
+                [Some(&$($mutable)? pre.compute), Some(&$($mutable)? post.compute), Some(first), Some(body)]
+            }
+            Stmt::For { body, .. } | Stmt::Span { body, .. } => [Some(body), None, None, None],
+            Stmt::With { compute, body, .. } => [Some(compute), Some(body), None, None],
+            Stmt::Update { .. }
+            | Stmt::Permute { .. }
+            | Stmt::Ancilla { .. }
+            | Stmt::Array { .. }
+            | Stmt::Call { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Show { .. }
+            | Stmt::Print(_) => [None, None, None, None],
+        };
+        list.into_iter().flatten()
+    }};
+}
+
 /// The blocks that a statement is made of.
 pub fn blocks(stmt: &Stmt) -> impl Iterator<Item = &Block> {
-    let list: [Option<&Block>; 4] = match stmt {
-        Stmt::If { pre, post, then, otherwise } => {
-            [Some(&pre.compute), Some(&post.compute), Some(then), Some(otherwise)]
-        }
-        Stmt::While { pre, post, first, body } => [Some(&pre.compute), Some(&post.compute), Some(first), Some(body)],
-        Stmt::For { body, .. } | Stmt::Span { body, .. } => [Some(body), None, None, None],
-        Stmt::With { compute, body, .. } => [Some(compute), Some(body), None, None],
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => [None; 4],
-    };
-    list.into_iter().flatten()
+    blocks_of!(stmt)
 }
 
 /// The same, to be changed.
 pub fn blocks_mut(stmt: &mut Stmt) -> impl Iterator<Item = &mut Block> {
-    let list: [Option<&mut Block>; 4] = match stmt {
-        Stmt::If { pre, post, then, otherwise } => {
-            [Some(&mut pre.compute), Some(&mut post.compute), Some(then), Some(otherwise)]
-        }
-        Stmt::While { pre, post, first, body } => {
-            [Some(&mut pre.compute), Some(&mut post.compute), Some(first), Some(body)]
-        }
-        Stmt::For { body, .. } | Stmt::Span { body, .. } => [Some(body), None, None, None],
-        Stmt::With { compute, body, .. } => [Some(compute), Some(body), None, None],
-        Stmt::Update { .. }
-        | Stmt::Permute { .. }
-        | Stmt::Ancilla { .. }
-        | Stmt::Array { .. }
-        | Stmt::Call { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Show { .. }
-        | Stmt::Print(_) => [None, None, None, None],
-    };
-    list.into_iter().flatten()
+    blocks_of!(stmt, mut)
 }
 
 /// Every statement of a block, those within others included, outer ones first.

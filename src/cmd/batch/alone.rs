@@ -9,6 +9,7 @@ use pendula::vm::{Machine, Outcome, Program};
 use serde_json::{Map, Value};
 
 use super::given::Given;
+use super::tell::{self, Failure};
 use crate::again::{Ways, in_source_from};
 use crate::cli::Conditions;
 use crate::cmd;
@@ -33,13 +34,6 @@ pub(crate) struct Run<'m, 'p> {
     pub(crate) machine: &'m mut Machine<'p>,
     pub(crate) steps: Option<u64>,
     pub(crate) until: Instant,
-}
-
-impl Run<'_, '_> {
-    /// Runs on, to where the item stopped; `None` where that takes too long.
-    pub(crate) fn go(&mut self) -> Option<Outcome> {
-        go(self.machine, &mut self.steps, self.until)
-    }
 }
 
 /// Runs a machine on for so many steps; `None` where that takes too long.
@@ -103,8 +97,31 @@ impl<'a> Alone<'a> {
     }
 }
 
+/// How the JSON of an item that failed is made: what there is of it if it stopped, and whether it holds results.
+pub(crate) struct Unfinished<'j> {
+    pub(crate) json: &'j mut String,
+    pub(crate) stopped: Map<String, Value>,
+    pub(crate) results: bool,
+}
+
+/// Notes that an item failed. Of one that stopped `why` says more: in its JSON if that is wanted, else where it is told.
+pub(crate) fn failed(
+    told: &mut tell::Told,
+    (item, failure): (usize, &mut Failure),
+    json: Option<Unfinished<'_>>,
+    why: impl FnOnce() -> Option<Found>,
+) {
+    let Some(Unfinished { json, stopped, results }) = json else {
+        return told.failure(item, failure, || why().map(|(why, _)| why));
+    };
+    if !stopped.is_empty() {
+        *json = completed(stopped, why(), results);
+    }
+    told.failure(item, failure, || None);
+}
+
 /// The JSON of an item that stopped, with what is known of that.
-pub(crate) fn completed(mut object: Map<String, Value>, found: Option<Found>, results: bool) -> String {
+fn completed(mut object: Map<String, Value>, found: Option<Found>, results: bool) -> String {
     if let Some((told, state)) = found {
         if let Some(outcome) = object.get_mut("outcome") {
             put_stop(outcome, &told);

@@ -13,7 +13,7 @@ use pendula::values::Place;
 use pendula::vm::{Config, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
-use super::alone::{self, Alone};
+use super::alone::{self, Alone, Unfinished};
 use super::close::{Close, Cut, ran};
 use super::given::Given;
 use super::inputs::load;
@@ -230,12 +230,10 @@ impl Output<'_> {
             self.told.failed |= item.wrong;
             self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &mut item.failure {
-                let mut why = || self.common.why(&mut self.alone, (given, begin + n));
-                if args.json && !item.stopped.is_empty() {
-                    item.json = alone::completed(std::mem::take(&mut item.stopped), why(), false);
-                }
-                let text = || if args.json { None } else { why().map(|(why, _)| why) };
-                self.told.failure(begin + n, failure, text);
+                let stopped = std::mem::take(&mut item.stopped);
+                let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results: false });
+                let why = || self.common.why(&mut self.alone, (given, begin + n));
+                alone::failed(&mut self.told, (begin + n, failure), json, why);
             }
             self.told.noticed(begin + n, item.noticed);
         }

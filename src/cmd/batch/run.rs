@@ -20,7 +20,7 @@ use pendula::values::{self, Place};
 use pendula::vm::{Config, Flags, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
-use super::alone::{self, Alone};
+use super::alone::{self, Alone, Unfinished};
 use super::close::{Close, Cut, ran};
 use super::given::Given;
 use super::inputs::load;
@@ -259,12 +259,10 @@ impl Output<'_> {
             self.told.failed |= item.wrong;
             self.done += usize::from(!item.failure.as_ref().is_some_and(Failure::is_interrupted));
             if let Some(failure) = &mut item.failure {
-                let mut why = || self.common.why(&mut self.alone, (given, begin + n), item.ended);
-                if args.json && !item.stopped.is_empty() {
-                    item.json = alone::completed(std::mem::take(&mut item.stopped), why(), item.ended);
-                }
-                let text = || if args.json { None } else { why().map(|(why, _)| why) };
-                self.told.failure(begin + n, failure, text);
+                let (stopped, results) = (std::mem::take(&mut item.stopped), item.ended);
+                let json = args.json.then_some(Unfinished { json: &mut item.json, stopped, results });
+                let why = || self.common.why(&mut self.alone, (given, begin + n), results);
+                alone::failed(&mut self.told, (begin + n, failure), json, why);
             }
             self.told.noticed(begin + n, of_values(item.flags));
         }
@@ -425,7 +423,7 @@ impl Common<'_> {
             ways.extend(turned.then_some(Direction::Backward));
             for way in &ways {
                 run.machine.begin(*way);
-                outcome = run.go()?;
+                outcome = alone::go(run.machine, &mut run.steps, run.until)?;
             }
             Some((outcome, (ways, Vec::new())))
         };
