@@ -256,6 +256,9 @@ pub fn report(
                 false => "elements are counted from 1; see what the index comes from, or guard it with an `if`",
             }
         }
+        Fault::Assert if reason.is_some_and(pendula::compiler::janus::is_alias) => {
+            "pass different variables, or let a third one take the value that is read"
+        }
         // The reason says it.
         Fault::Assert if reason.is_some() => "",
         Fault::NotZero if reason.is_some() => reason

@@ -844,7 +844,7 @@ table! {
             let (x, buf, num, den) = (d.operand(0)?, d.operand(1)?, d.operand(2)?, d.operand(3)?);
             scale(d, [x, buf, den, num])
         }
-        /// `push`: traps unless the memory word at `sp` is zero; exchanges it with the register; `sp` += 1.
+        /// `push`: traps unless the memory word at `sp`, the top of the stack, is zero; exchanges it with the register; `sp` += 1.
         /// `pop`: traps unless the register is zero; `sp` -= 1; exchanges the register with the memory word at `sp`.
         7 Push "push" / "pop" (r: Target) on [Int] moves sp adjoint Moves class Swap |d, v| {
             let (s, r) = (d.sp(), d.operand(0)?);

@@ -60,6 +60,11 @@ pub fn is_range(says: &str) -> bool {
     says.starts_with(sema::OUTSIDE) || says.starts_with(sema::TOO_FAR)
 }
 
+/// Whether a failing check is that of a statement that reads the word that it changes.
+pub fn is_alias(says: &str) -> bool {
+    says == sema::READS
+}
+
 /// Reads a program, as far as a budget goes.
 pub fn read(sources: &mut Sources, name: &str, text: &str, settings: &Settings, budget: &Budget) -> Read {
     let Some(file) = sources.add(name, text) else { return Read::default() };

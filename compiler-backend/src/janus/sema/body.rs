@@ -3,6 +3,8 @@
 use pendula_isa::table::{Func, int_fn, q_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
+use pendula_isa::diagnostic::Diagnostic;
+
 use super::scope::{Binding, Kind};
 use super::{Done, Sema, Stop};
 use crate::ir::{Block, Care, Function, Loc, Mem, Operand, Place, Step, Stmt, Test, Var, Why};
@@ -57,6 +59,8 @@ pub(super) struct Body<'s, 'a> {
     pub(super) zeros: Vec<Place>,
     /// How many words the local arrays have that live.
     pub(super) lens: Vec<(Var, Operand)>,
+    /// Whether each run comes to the statements at hand: those of `main`, outside branches and loops.
+    certain: bool,
 }
 
 const UNCHECKED: Care = Care { check: false, drop: false };
@@ -65,7 +69,8 @@ impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn new(s: &'s mut Sema<'a>, f: Function, scope: Vec<Binding>) -> Body<'s, 'a> {
         let loc = f.loc;
         let levels = vec![Level::default()];
-        Body { s, f, scope, levels, loc, reads: Reads::default(), frozen: None, zeros: Vec::new(), lens: Vec::new() }
+        let (reads, zeros, lens) = (Reads::default(), Vec::new(), Vec::new());
+        Body { s, f, scope, levels, loc, reads, frozen: None, zeros, lens, certain: false }
     }
 
     /// The function as it is now.
@@ -78,6 +83,7 @@ impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn procedure(&mut self, p: &Procedure) {
         self.loc = self.s.loc(&p.name.span);
         let ancillas: Vec<&Name> = p.decls.iter().filter(|d| d.mode == Mode::Ancilla).map(|d| &d.name).collect();
+        self.certain = p.name.text == "main";
         self.ancillas(&ancillas, "where the procedure begins");
         self.statements(&p.body);
         self.loc = self.s.loc(&p.name.span);
@@ -138,6 +144,33 @@ impl<'s, 'a> Body<'s, 'a> {
         help: &str,
     ) -> Done<T> {
         self.s.fail(span, code, message, help)
+    }
+
+    /// An error where each run comes to this; else a warning, and the run stops when it does.
+    pub(super) fn fail_when_reached(
+        &mut self,
+        span: &Span,
+        code: &'static str,
+        message: String,
+        help: &str,
+    ) -> Done<()> {
+        if self.certain {
+            return self.fail(span, code, message, help);
+        }
+        let d = Diagnostic::warning(code, message).at(self.s.place(span), "a run that reaches this stops").help(help);
+        // A procedure is compiled more than once.
+        if !self.s.found.contains(&d) {
+            self.s.found.push(d);
+        }
+        Ok(())
+    }
+
+    /// Statements that a run may pass by.
+    pub(super) fn passed(&mut self, list: &[crate::janus::ast::Stmt]) -> Block {
+        let outer = std::mem::replace(&mut self.certain, false);
+        let (block, ()) = self.block(|b| b.statements(list));
+        self.certain = outer;
+        block
     }
 
     /// What a name stands for.

@@ -129,12 +129,12 @@ impl Body<'_, '_> {
     }
 
     /// Makes sure that an index lies within a size.
-    fn inside(&mut self, name: &Name, span: &Span, index: Index, dim: Dim) -> Done<()> {
+    fn inside(&mut self, name: &Name, span: &Span, index: Index, dim: Dim) -> Done<Index> {
         let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
         match (index.var, dim) {
             (None, Dim::Known(n)) => {
                 if u64::try_from(index.add).is_ok_and(|k| k < n) {
-                    return Ok(());
+                    return Ok(index);
                 }
                 let message = format!(
                     "the index {} lies outside `{}`, which has {} there",
@@ -142,7 +142,15 @@ impl Body<'_, '_> {
                     name.text,
                     plural(n, "element")
                 );
-                self.fail(span, codes::INDEX, message, "indices go from 0 to one less than the size")
+                self.fail_when_reached(span, codes::INDEX, message, "indices go from 0 to one less than the size")?;
+                let says = format!("{OUTSIDE}`{}`, which has {} there", name.text, plural(n, "element"));
+                // In a variable, it is compared with other indices when a run comes to it.
+                let t = self.temporary("index");
+                let add = Operand::Const(index.add.cast_unsigned());
+                self.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(t), vec![add]);
+                let (a, b) = (Operand::Var(t), self.compared(Operand::Const(n)));
+                self.assert(Sink::Pre, test(Cond::Ltu, a, b), Why::Bounds, &says);
+                Ok(Index { var: Some(t), add: 0 })
             }
             (var, dim) => {
                 let says = match dim {
@@ -168,7 +176,7 @@ impl Body<'_, '_> {
                         self.assert(Sink::Pre, test(Cond::Ltu, a, b), Why::Bounds, &says);
                     }
                 }
-                Ok(())
+                Ok(index)
             }
         }
     }
@@ -189,7 +197,7 @@ impl Body<'_, '_> {
             }
             let Some(e) = indices.get(n) else { continue };
             let index = self.index(e)?;
-            self.at(&e.span, |s| s.inside(name, &e.span, index, *dim))?;
+            let index = self.at(&e.span, |s| s.inside(name, &e.span, index, *dim))?;
             sum = match (sum.var, index.var) {
                 (var, None) | (None, var) => Index { var, add: sum.add.wrapping_add(index.add) },
                 (Some(a), Some(b)) => match self.sum(&[Operand::Var(a), Operand::Var(b)]) {

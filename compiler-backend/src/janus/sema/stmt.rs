@@ -81,8 +81,7 @@ impl Body<'_, '_> {
             StmtKind::If { pre, then, otherwise, post } => {
                 self.clauses([("if", pre), ("fi", post)], false);
                 let (pre, post) = (self.condition(pre), self.condition(post));
-                let (then, ()) = self.block(|b| b.statements(then));
-                let (otherwise, ()) = self.block(|b| b.statements(otherwise));
+                let (then, otherwise) = (self.passed(then), self.passed(otherwise));
                 let (pre, post) = (pre?, post?);
                 self.emit(Sink::Out, Ir::If { pre, post, then, otherwise });
                 Ok(())
@@ -91,7 +90,7 @@ impl Body<'_, '_> {
                 self.clauses([("until", post), ("from", pre)], true);
                 let (from, until) = (self.condition(pre), self.condition(post));
                 let (first, ()) = self.block(|b| b.statements(first));
-                let (body, ()) = self.block(|b| b.statements(body));
+                let body = self.passed(body);
                 let (from, until) = (from?, until?);
                 let not = |c: Condition| Condition { test: c.test.negated(), ..c };
                 self.emit(Sink::Out, Ir::While { pre: not(until), post: not(from), first, body });
@@ -479,7 +478,7 @@ impl Body<'_, '_> {
         let binding = Binding { name: name.clone(), kind: Kind::Scalar(ty), home: Home::Word(var), constant: true };
         self.note(&binding);
         self.scope.push(binding);
-        let (mut turn, ()) = self.block(|b| b.statements(body));
+        let mut turn = self.passed(body);
         let is = |b: &mut Self, e: &Expr| {
             let (compute, other) = b.computed(|b| {
                 let x = b.operand(e, ty)?;
