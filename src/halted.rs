@@ -64,14 +64,15 @@ pub(crate) fn stopped_text(
     let way = if forward { "forward" } else { "backward" };
     let count = plural(machine.executed(), "instruction");
     let at = reached.map_or(String::new(), |r| {
-        let Some((file, line)) = &r.place else {
+        let Some((file, line)) = &r.place.as_ref().map(|(file, line)| (file, r.line_text(*line))) else {
             return if r.back { ", back at its beginning" } else { ", at the end of the program" }.to_string();
         };
         let turned = if r.turned { " since it turned" } else { "" };
         let times = match r.before {
-            0 => "not run yet".to_string(),
-            1 => "run once".to_string(),
-            n => format!("run {n} times"),
+            None => return format!(", at {file}:{line}"),
+            Some(0) => "not run yet".to_string(),
+            Some(1) => "run once".to_string(),
+            Some(n) => format!("run {n} times"),
         };
         match r.of {
             None => format!(", before {file}:{line}, which has {times}{turned}"),

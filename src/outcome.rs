@@ -238,6 +238,7 @@ pub(crate) fn trace(
         Some(eval::EvalError::Depth { .. }) => {
             writeln!(out, "… the trace ends here: calls are nested too deep for it")?
         }
+        Some(_) if moment.is_some() => writeln!(out, "… the run ends here: --max-steps")?,
         // Of anything else the machine tells.
         Some(_) | None => {}
     }

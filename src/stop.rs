@@ -61,16 +61,25 @@ pub struct Reached {
     pub place: Option<(String, u32)>,
     /// The column.
     pub column: u16,
+    /// Whether other statements begin in this line, too.
+    pub shares_line: bool,
     /// Whether the run goes back at this moment.
     pub back: bool,
     /// Whether that is the way back of a run there and back, which `before` and `of` then count alone.
     pub turned: bool,
     /// Whether the run itself has turned since, and this is a moment of its way forward: it was run once more only as far as there was time.
     pub way_forward: bool,
-    /// How often the run has come there before.
-    pub before: u64,
+    /// How often the run has come there before, if that is counted.
+    pub before: Option<u64>,
     /// How often it has come there in all, where it was run once more only as far as there was time.
     pub of: Option<u64>,
+}
+
+impl Reached {
+    /// The line, with the column where other statements begin in it.
+    pub fn line_text(&self, line: u32) -> String {
+        if self.shares_line { format!("{line}:{}", self.column) } else { line.to_string() }
+    }
 }
 
 /// A call under way.
@@ -468,7 +477,9 @@ impl Told {
     /// What there is to say beside the message, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut out = Vec::new();
-        if let Some(Reached { place: Some((file, line)), before, of: Some(of), way_forward, .. }) = &self.reached {
+        if let Some(Reached { place: Some((file, line)), before: Some(before), of: Some(of), way_forward, .. }) =
+            &self.reached
+        {
             let at = match way_forward {
                 true => format!("on the way forward, after {}", plural(*before, "run")),
                 false => format!("after {before} of {}", plural(*of, "run")),

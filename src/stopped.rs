@@ -83,9 +83,15 @@ pub fn in_source(
         }
         Outcome::Limit => {
             let mut moment = nil.counted(machine.program().module())?.moment(machine);
-            let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
-            if matches!(stop.error, eval::EvalError::Otherwise { .. }) {
-                return None;
+            let mut stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
+            match stop.error {
+                eval::EvalError::Otherwise { .. } => return None,
+                eval::EvalError::Visited { .. } | eval::EvalError::Depth { .. } => {}
+                // What is wrong with the next statement the machine has not come to.
+                ref other if moment.is_now() => {
+                    stop.error = eval::EvalError::Visited { loc: source.statement_at(other.loc()) };
+                }
+                _ => return None,
             }
             (stop, Some(moment))
         }
@@ -102,18 +108,19 @@ pub fn in_source(
     }
     let mut told = tell(&stop, source, sources, language(nil));
     if let (Some(moment), eval::EvalError::Visited { loc }) = (moment, &stop.error) {
-        let (before, of) = moment.ran(*loc);
+        let ran = if stop.calls.is_empty() { Some((0, 0)) } else { moment.ran(*loc) };
         let place = (!stop.calls.is_empty()).then(|| (sources.name(loc.file).to_string(), loc.line));
         let way = again.ways.get(moment.ways().saturating_sub(1));
         let back = way == Some(&Direction::Backward);
         told.reached = Some(Reached {
             place,
             column: loc.column,
+            shares_line: source.shares_line(*loc),
             back,
             turned: back && again.ways.len() > 1,
             way_forward: moment.ways() < again.ways.len(),
-            before,
-            of: (!moment.is_now()).then_some(of),
+            before: ran.map(|(before, _)| before),
+            of: ran.filter(|_| !moment.is_now()).map(|(_, of)| of),
         });
     }
     Some(told)
@@ -124,8 +131,9 @@ pub fn moment(machine: &Machine<'_>, nil: &Nil, again: &Again<'_>) -> Option<eva
     let source = nil.source.as_ref()?;
     let mut moment = nil.counted(machine.program().module())?.moment(machine);
     let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
-    let come = matches!(stop.error, eval::EvalError::Visited { .. });
-    (come && moment.is_now()).then(|| moment.again())
+    // Or to a statement with something wrong that the machine has not come to.
+    let lost = matches!(stop.error, eval::EvalError::Otherwise { .. } | eval::EvalError::Depth { .. });
+    (!lost && moment.is_now()).then(|| moment.again())
 }
 
 /// Directions of a run as the evaluator has them.
@@ -229,7 +237,9 @@ impl Stopped {
         };
         let comma = if how.is_empty() { "" } else { "," };
         if let Some(place) = told.and_then(|told| told.place.clone()) {
-            d = d.at(place, format!("the values are those before this{comma}{how}"));
+            let uncounted = told.and_then(|told| told.reached.as_ref()).is_some_and(|r| r.before.is_none());
+            let says = if uncounted { "the run is within this" } else { "the values are those before this" };
+            d = d.at(place, format!("{says}{comma}{how}"));
         } else if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trapped::place(module, sources, pc)?))) {
             let what = if is_compiled(module, pc) { "the run has come to here" } else { "the next instruction" };
             d = d.at(at, format!("{what}{comma}{how}"));

@@ -140,7 +140,13 @@ fn other_text(trap: &Trap, module: &Module) -> String {
 /// What there is to say of a place in Nil or Janus: its variables' values where they are known. Who wrote it knows no registers, and no words that the
 /// compiler compares.
 fn source_text(trap: &Trap, module: &Module, sources: &Sources, (at, stop): (u32, Option<&stop::Told>)) -> String {
-    let backward = running(trap.direction, trap.carriage).trim().to_string();
+    // That of the source's run: optimised code may hold what is undone as code that runs forward.
+    let direction = match stop.and_then(|stop| stop.calls.first()) {
+        Some(call) if call.backward => Direction::Backward,
+        Some(_) => Direction::Forward,
+        None => trap.direction,
+    };
+    let backward = running(direction, trap.carriage).trim().to_string();
     if let Some(stop) = stop {
         let values = named(stop, place(module, sources, at).as_ref(), sources);
         let says = [backward, values].into_iter().filter(|text| !text.is_empty());

@@ -1,7 +1,8 @@
 //! Runs a program once more, as it was before passes and instructions, to tell where and with what variables it stops.
 
+use crate::ir::effects::{Effects, Summaries, blocks_mut};
 use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Moment, Stop};
-use crate::ir::{Fun, Loc, Program};
+use crate::ir::{At, Block, Fun, Loc, Program, Stmt};
 use crate::lower::{self, Argument};
 
 /// Runs a program on the words of its data, in each of these directions, one after the other, up to a moment if there is one. The last of these runs carries
@@ -25,6 +26,8 @@ pub fn replay(
     program.functions.push(main);
     if moment.is_some() {
         program.place_by_statement();
+    } else {
+        check_both_ways(&mut program);
     }
     let (mut memory, mut moment) = (data, moment);
     for (n, direction) in directions.iter().enumerate() {
@@ -46,6 +49,39 @@ pub fn replay(
     }
     let now = moment.is_some_and(|moment| moment.is_now());
     now.then(|| Stop { error: EvalError::Visited { loc: Loc::default() }, calls: Vec::new(), memory })
+}
+
+/// Checks that stand before a statement of the source stand behind it, too, where it does not change what they compare. Run backward, a program with an index outside
+/// its array then stops before it has written there, with the values that led to it.
+fn check_both_ways(program: &mut Program) {
+    let summaries = Summaries::new(program);
+    for function in &mut program.functions {
+        check_block(&mut function.body, &summaries);
+    }
+}
+
+fn check_block(block: &mut Block, summaries: &Summaries) {
+    for s in block.iter_mut() {
+        for inner in blocks_mut(&mut s.stmt) {
+            check_block(inner, summaries);
+        }
+    }
+    let checks = |s: &At| matches!(s.stmt, Stmt::Assert { .. });
+    if !block.iter().any(checks) {
+        return;
+    }
+    let own = std::mem::take(block);
+    for statement in own.chunk_by(|a, b| a.loc == b.loc) {
+        block.extend_from_slice(statement);
+        for (n, s) in statement.iter().enumerate() {
+            let Stmt::Assert { test, .. } = &s.stmt else { continue };
+            let after = &statement[n + 1..];
+            let effects = Effects::of_block(summaries, after);
+            if !after.iter().all(checks) && ![test.a, test.b].into_iter().any(|o| effects.changes(o)) {
+                block.push(s.clone());
+            }
+        }
+    }
 }
 
 /// The gradient words of so many words.

@@ -82,10 +82,10 @@ impl Moment {
         Moment::new(runs.clone(), unknown.iter().copied(), *late)
     }
 
-    /// How often a statement has run since the last run began, and how often it will have at the moment.
-    pub fn ran(&self, loc: Loc) -> (u64, u64) {
-        let of = |map: &FxHashMap<Loc, u64>| map.get(&loc).copied().unwrap_or(0);
-        (of(&self.begun) - of(&self.left), of(&self.begun))
+    /// How often a statement has run since the last run began, and how often it will have at the moment. `None` of a statement that is not counted.
+    pub fn ran(&self, loc: Loc) -> Option<(u64, u64)> {
+        let (begun, left) = (*self.begun.get(&loc)?, *self.left.get(&loc)?);
+        Some((begun - left, begun))
     }
 
     /// Whether all has run that is to run until the moment.

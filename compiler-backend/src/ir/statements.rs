@@ -233,6 +233,18 @@ impl Program {
         self.parts.get(&loc).copied().unwrap_or(loc)
     }
 
+    /// Whether other statements begin in the line of this one.
+    pub fn shares_line(&self, loc: Loc) -> bool {
+        let mut shares = false;
+        for function in &self.functions {
+            walk(&function.body, &mut |s| {
+                let other = self.statement_at(s.loc);
+                shares |= (other.file, other.line) == (loc.file, loc.line) && other.column != loc.column;
+            });
+        }
+        shares
+    }
+
     /// Parts of statements are placed where these begin.
     pub fn place_by_statement(&mut self) {
         let parts = std::mem::take(&mut self.parts);
