@@ -1,10 +1,8 @@
 //! To undo or to erase: what the energy report says of routines, and that `--uncompute auto` costs no more than the better of `always` and `never`.
 
-#[path = "common/command.rs"]
-mod command;
+use crate::common::{command, folder};
 
 use std::fs;
-use std::path::PathBuf;
 
 use pendula::hw_model::Technology;
 use serde_json::Value;
@@ -18,7 +16,7 @@ fn json(args: &[&str]) -> Value {
 }
 
 fn written(name: &str, text: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = folder("breakeven").join(name);
     fs::write(&path, text).expect("a file to write");
     path.to_str().expect("UTF-8").to_string()
 }

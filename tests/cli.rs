@@ -1,15 +1,10 @@
 //! The command line as a person or a script meets it: exit status, streams, options, formats.
 
-#[path = "common/command.rs"]
-mod command;
-#[path = "cli/found.rs"]
+use crate::common::command;
 mod found;
-#[path = "cli/help.rs"]
 mod help;
 #[cfg(target_os = "linux")]
-#[path = "cli/interrupt.rs"]
 mod interrupt;
-#[path = "cli/moment.rs"]
 mod moment;
 
 use std::path::PathBuf;

@@ -8,9 +8,7 @@ use std::process::Command;
 /// What is tried in the copy; it stands among the tests of `pendula-vm`.
 const TRIAL: &str = r##"//! Written by `tests/contributing.rs` of the original.
 
-mod common;
-
-use common::{between, inst, kind, machine, mem, program, r, reg};
+use crate::common::{between, inst, kind, machine, mem, program, r, reg};
 use pendula_isa::counts::Direction;
 use pendula_isa::encode::{Pool, decode, encode};
 use pendula_isa::inst::Inst;
@@ -266,10 +264,11 @@ fn the_edits_that_add_an_instruction_suffice() {
     // The versions that this workspace has, which are at hand without a network.
     fs::copy(original.join("Cargo.lock"), root.join("Cargo.lock")).expect("Cargo.lock");
     put(&root.join("vm/tests/softsign.rs"), TRIAL.as_bytes());
+    put(&root.join("vm/tests/main.rs"), b"mod common;\nmod softsign;\n");
 
-    cargo(&root, &["test", "--offline", "-p", "pendula-vm", "--test", "softsign"]);
+    cargo(&root, &["test", "--offline", "-p", "pendula-vm", "--test", "suite", "softsign::"]);
     let differences = "partial_derivatives_agree_with_differences";
-    cargo(&root, &["test", "--offline", "-p", "pendula-isa", "--test", "rows", differences]);
+    cargo(&root, &["test", "--offline", "-p", "pendula-isa", "--test", "suite", differences]);
 }
 
 /// Removes files that the original does not have.

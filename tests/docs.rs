@@ -19,7 +19,6 @@
 //! on a line stands for any number of lines. Where the text has the reader save a block, by words that end in ``as `NAME`:``, the
 //! test does so, too.
 
-#[path = "docs/sessions.rs"]
 mod sessions;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +45,7 @@ fn blessing() -> bool {
     std::env::var_os("PENDULA_BLESS").is_some_and(|v| v == "1")
 }
 
-const HOW: &str = "PENDULA_BLESS=1 cargo test --test docs";
+const HOW: &str = "PENDULA_BLESS=1 cargo test --test suite docs::";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,6 +1,5 @@
 //! Every program in assembly under `examples/`: forward, backward from its outputs alone, and round trip, by the command line.
 
-#[path = "examples/library.rs"]
 mod library;
 
 use assert_cmd::Command;

@@ -20,7 +20,7 @@
 //!
 //! A program that runs to its end is also run back, and must restore its state bit for bit.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,7 +1,6 @@
 //! `pendula grad` as a person or a script meets it: what it prints, its options, and what it refuses.
 
-#[path = "common/command.rs"]
-mod command;
+use crate::common::command;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};

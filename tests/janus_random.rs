@@ -1,8 +1,7 @@
 //! Random programs in Janus: what they come to does not depend on the optimisation level or the engine, whatever stands in branches that are
 //! not taken; and their inverses, written as programs, are programs, go from the results to the start, and have the programs for inverses.
 
-#[path = "common/janus.rs"]
-mod generator;
+use crate::common::janus as generator;
 
 use std::fs;
 use std::path::Path;

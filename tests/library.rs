@@ -955,7 +955,7 @@ fn sorting_keeps_a_record() {
                 });
             }
             let args = [("x!", reals(n, 9)), ("perm", Arg::Ints(order.iter().map(|i| *i as i64 + 1).collect()))];
-            crate::case("sorting", "permute!(x!, perm)", args)
+            self::case("sorting", "permute!(x!, perm)", args)
                 .differentiates(&["x!"], |a| a[0] = order.iter().map(|i| a[0][*i]).collect());
         }
     }

@@ -1,7 +1,6 @@
 //! What holds a process within bounds, whatever it is given.
 
-#[path = "common/command.rs"]
-mod command;
+use crate::common::{command, folder};
 
 use command::run;
 
@@ -76,7 +75,7 @@ fn a_limit_is_a_size() {
 
 #[test]
 fn of_a_file_no_more_is_read_than_fits() {
-    let path = |name: &str| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = |name: &str| folder("limits").join(name);
     let text = path("limits-long.csv");
     std::fs::write(&text, "0\n".repeat(20_000_000)).unwrap();
     // 2^26 doubles, of which none takes room on the disk.

@@ -1,8 +1,7 @@
 //! Logarithmic numbers in doubles, `ULogarithmic{Float64}` and `Logarithmic{Float64}`: values and gradients against closed forms and dual
 //! numbers, by every engine at every level, and what is printed read back.
 
-#[path = "common/command.rs"]
-mod command;
+use crate::common::command;
 
 use std::fs;
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -4,9 +4,7 @@
 //! Backward, where of two checks of the same words the second is left out, the first one is told: then the code is the same, the place need
 //! not be.
 
-#[path = "common/janus.rs"]
-#[allow(dead_code, reason = "programs are not made up here")]
-mod generator;
+use crate::common::janus as generator;
 
 use std::fmt::Write as _;
 

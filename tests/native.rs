@@ -3,14 +3,12 @@
 
 #![cfg(all(unix, feature = "native"))]
 
-#[path = "../vm/tests/common/mod.rs"]
-mod common;
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::common::c_compiler;
+use crate::machine::lockstep::Pair;
 use assert_cmd::Command;
-use common::lockstep::{Pair, cheap_libraries};
 use pendula::asm::assemble::{Options, assemble};
 use pendula::isa::counts::Direction;
 use pendula::vm::{Carriage, Config, Engine, Outcome, Program};
@@ -21,7 +19,7 @@ const MODES: [(Carriage, Option<u64>); 3] =
 
 #[test]
 fn examples_in_c() {
-    cheap_libraries("-O3");
+    c_compiler();
     let mut seen = 0;
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).expect("examples") {
         let path = entry.expect("an entry").path();

@@ -1,18 +1,16 @@
 //! Checks of compiled programs that do not change in a loop: they are made before it, or not at all where they certainly hold, and trap as they
 //! did within it.
 
-#[path = "common/command.rs"]
-mod command;
+use crate::common::{command, folder};
 
 use std::fs;
-use std::path::PathBuf;
 
 fn pendula(args: &[&str]) -> (i32, String, String) {
     command::run(args, "")
 }
 
 fn written(name: &str, text: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = folder("nil-checks").join(name);
     fs::write(&path, text).expect("a file to write");
     path.to_str().expect("UTF-8").to_string()
 }

@@ -4,8 +4,7 @@
 //! A header's session is a line with two blanks before `pendula`, a `\` at its end to go on, and below it what is printed, standard
 //! output first. `…` stands for anything in a line, or alone for any lines. With `PENDULA_BLESS=1` they are written anew.
 
-#[path = "common/command.rs"]
-mod command;
+use crate::common::command;
 
 use std::collections::BTreeSet;
 use std::f64::consts::PI;

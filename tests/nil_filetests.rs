@@ -15,9 +15,7 @@
 //! Programs in `trap` stop with exactly the traps that they expect, in the evaluator at the same line. Programs in `error` have
 //! exactly the diagnostics that they expect, notes and warnings included.
 
-mod common;
-#[path = "common/compiled.rs"]
-mod compiled;
+use crate::common::{self, compiled};
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

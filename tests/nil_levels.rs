@@ -1,12 +1,10 @@
 //! How much of a program in Nil is uncomputing: the levels that `docs/src/energy.md` compares with the papers' are what is measured here,
 //! and the ways to compile a routine, to undo it, to erase it, and to choose by the energy model, differ in nothing but their cost.
 
-#[path = "common/command.rs"]
-mod command;
+use crate::common::{command, folder};
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -235,7 +233,7 @@ fn auto_chooses_by_the_technology() {
 /// to undo it.
 #[test]
 fn auto_chooses_routine_by_routine() {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder("nil-levels-run");
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         fs::write(&path, text).expect("a file to write");
@@ -293,7 +291,7 @@ overwrite_ratio = 1.0
 }
 
 fn written(name: &str, text: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = folder("nil-levels").join(name);
     fs::write(&path, text).expect("a file to write");
     path.to_str().expect("UTF-8").to_string()
 }

@@ -12,10 +12,7 @@ use pendula::values::{self, Location};
 use pendula::vm::gradient::forward;
 use pendula::vm::{Carriage, Config, Machine, Program};
 
-#[path = "../benches/workloads/inputs.rs"]
-mod inputs;
-
-use inputs::{Data, Sparse};
+use crate::inputs::{self, Data, Sparse};
 
 /// A program with its arguments.
 struct Workload {

@@ -2,7 +2,6 @@
 //! is obeyed by a terminal.
 #![cfg(target_os = "linux")]
 
-#[path = "output/json.rs"]
 mod json;
 
 use std::path::Path;

@@ -3,17 +3,18 @@
 
 #![cfg(all(unix, feature = "jit", feature = "native"))]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::common::{c_compiler, folder};
 use pendula::asm::assemble;
 use pendula::compiler::compile::Options;
 use pendula::isa::counts::Direction;
 use pendula::load;
 use pendula::native::Native;
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
-use pendula_native::cc::{self, Rounding, Settings};
+use pendula_native::cc::Rounding;
 
 const DEPTH: &str = "100000";
 
@@ -56,9 +57,7 @@ procedure main()
 ";
 
 fn directory() -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("small-stack");
-    std::fs::create_dir_all(&path).expect("a directory");
-    path
+    folder("small-stack")
 }
 
 /// A program in a file, and the arguments of its run; the files of each test are its own.
@@ -118,7 +117,7 @@ fn the_program_with_a_small_stack() {
 /// Threads, as those who use the library have them.
 #[test]
 fn machines_on_threads_with_small_stacks() {
-    cc::set(Settings { directory: Some(directory().join("kept")), options: vec!["-O1".into()] });
+    c_compiler();
     for args in programs("threads") {
         let mut options = Options { native: true, ..Options::default() };
         if let [_, _, list] = &args[..] {

@@ -1,9 +1,6 @@
 //! The state of programs in PISA and Janus by name: what is set, shown and saved, and what is refused.
 
-#[path = "common/command.rs"]
-mod command;
-
-use std::path::PathBuf;
+use crate::common::{command, folder};
 
 use serde_json::{Value, json};
 
@@ -14,9 +11,7 @@ fn run(args: &[&str]) -> (i32, String, String) {
 
 /// A file of this test's own.
 fn file(name: &str, text: &str) -> String {
-    let folder: PathBuf = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("state");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let path = folder.join(name);
+    let path = folder("state").join(name);
     std::fs::write(&path, text).expect("written");
     path.to_string_lossy().into_owned()
 }

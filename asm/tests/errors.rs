@@ -1,6 +1,6 @@
 //! Every error: its code, the text it points to, and that the rest of the file is still read.
 
-mod common;
+use crate::common;
 
 use common::{errors, fails, run};
 use pendula_asm::assemble::{Options, assemble};

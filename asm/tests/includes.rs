@@ -1,6 +1,6 @@
 //! `.include`: what it may reach, and what it may not.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::io;

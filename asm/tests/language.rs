@@ -1,6 +1,6 @@
 //! What the language means, feature by feature.
 
-mod common;
+use crate::common;
 
 use common::{code, data, module};
 use pendula_isa::module::{Loc, SymbolKind};

@@ -1,6 +1,6 @@
 //! Whatever the text: no panic, and formatting keeps the meaning.
 
-mod common;
+use crate::common;
 
 use common::run;
 use pendula_asm::assemble::{Options, assemble};

@@ -1,6 +1,6 @@
 //! Programs written in C do what the evaluator says, to the last bit: forward, backward, and backward with gradients; and give up where it traps.
 
-mod common;
+use crate::common;
 
 use common::Random;
 use common::generate::{Case, Profile, generate};

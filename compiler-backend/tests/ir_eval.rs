@@ -1,6 +1,6 @@
 //! The evaluator: both directions, gradients against finite differences, and what it refuses.
 
-mod common;
+use crate::common;
 
 use common::Random;
 use common::build::*;

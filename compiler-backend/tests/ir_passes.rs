@@ -1,6 +1,6 @@
 //! Passes leave what a program computes as it is: on random programs, each alone and all together.
 
-mod common;
+use crate::common;
 
 use common::Random;
 use common::generate::{Case, Profile, generate};

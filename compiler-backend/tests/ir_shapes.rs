@@ -1,7 +1,5 @@
 //! What the passes make of small programs.
 
-mod common;
-
 use pendula_compiler::ir::eval::{Config, Direction, run};
 use pendula_compiler::ir::text::{parse, print};
 use pendula_compiler::ir::*;

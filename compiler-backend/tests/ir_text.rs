@@ -1,6 +1,6 @@
 //! The representation as text, and back.
 
-mod common;
+use crate::common;
 
 use common::Random;
 use common::build::*;

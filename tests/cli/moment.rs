@@ -155,3 +155,39 @@ fn both_ends_of_a_round_trip_are_told_apart() {
     let turned = last(&both, there + there / 2);
     assert!(turned.contains("on the way backward, before ") && turned.contains(" since it turned, with:"), "{turned}");
 }
+
+/// The run of a few instructions before a trap is not told as that trap; and statements in one line are told apart.
+#[test]
+fn what_is_wrong_with_the_next_statement_is_not_told_yet() {
+    let folder = folder("moment-next");
+    let file = folder.join("f.nil");
+    let text =
+        "@i function f(y, x)\n    if (x > 0, y > 2)\n        y += x; x -= 1\n    else\n        y -= 1\n    end\nend\n";
+    std::fs::write(&file, text).expect("written");
+    let args = ["run", file.to_str().expect("UTF-8"), "--args", "0,1", "-O0"];
+    let (code, whole) = json(&[&args[..], &["--json"]].concat(), "");
+    assert_eq!((code, &whole["outcome"]["kind"]), (1, &"trap".into()));
+    let (mut within, mut second) = (0, 0);
+    for limit in 1.. {
+        let limit = limit.to_string();
+        let (_, value) = json(&[&args[..], &["--json", "--max-steps", &limit]].concat(), "");
+        let outcome = &value["outcome"];
+        if outcome["kind"] == "trap" {
+            break;
+        }
+        let (stop, reached) = (&outcome["stop"], &outcome["stop"]["reached"]);
+        assert_eq!((&stop["code"], &stop["message"]), (&Value::Null, &Value::Null), "{limit}");
+        assert!(reached["line"].is_u64(), "{limit}: {stop}");
+        let (_, out, _) = run(&[&args[..], &["--max-steps", &limit]].concat(), "");
+        if reached["runs_before"].is_null() {
+            within += 1;
+            assert_eq!(value["values"], serde_json::json!({ "y": 1, "x": 0 }), "{limit}");
+            assert!(out.contains("f.nil:2, with:"), "{out}");
+        } else if reached["column"] == 17 {
+            second += 1;
+            assert!(out.contains("before ") && out.contains("f.nil:3:17, which has not run yet"), "{out}");
+        }
+    }
+    assert!(within > 0 && second > 0);
+    std::fs::remove_dir_all(folder).expect("removed");
+}

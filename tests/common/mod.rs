@@ -1,6 +1,24 @@
 //! What files of tests expect, and what came: the part that all harnesses share.
 
+pub(crate) mod command;
+pub(crate) mod compiled;
+pub(crate) mod janus;
+
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// A folder for the files that tests of this name write.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&path).expect("a folder");
+    path
+}
+
+/// Settings of the C compiler, the same for all tests of the process: what users get, kept where the build keeps its files.
+#[cfg(feature = "native")]
+pub(crate) fn c_compiler() {
+    crate::machine::lockstep::cheap_libraries("-O3");
+}
 
 /// A diagnostic, finding or trap: one that a file expects, or one that came.
 pub(crate) struct Problem {

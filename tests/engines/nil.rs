@@ -11,9 +11,7 @@ use pendula::vm::Carriage;
 
 use super::lockstep;
 
-#[path = "../../benches/workloads/inputs.rs"]
-#[allow(dead_code, reason = "what the workloads' own tests look into")]
-mod inputs;
+use crate::inputs;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 

@@ -12,7 +12,9 @@ use pendula::native::{Native, NativeError};
 use pendula::values::{self, Location};
 use pendula::vm::gradient::{Cell, one};
 use pendula::vm::{Carriage, Config, Engine, Machine, Outcome, Program, Snapshot, Whole};
-use pendula_native::cc::{self, Rounding, Settings};
+use pendula_native::cc::Rounding;
+
+use crate::common::c_compiler;
 
 use super::nil::{Call, example_calls, workload_calls};
 
@@ -28,15 +30,9 @@ fn agree(a: u64, b: u64) -> bool {
     a.abs_diff(b) <= 1 << 10 || (x - y).abs() <= 1e-12 * (1.0 + x.abs().max(y.abs()))
 }
 
-/// A directory of the tests' own, and little optimising.
-fn settings() {
-    let directory = std::env::temp_dir().join(format!("pendula-whole-{}", std::process::id()));
-    cc::set(Settings { directory: Some(directory), options: vec!["-O1".into()] });
-}
-
 /// A program, and its code for whole runs if it has any.
 fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<Native>>) {
-    settings();
+    c_compiler();
     let Call { arguments, types, entry } = call.clone();
     let options = Options { arguments, types, entry, native: true, ..Options::default() };
     let compiled = compile(what, source.to_string(), &options);

@@ -2,7 +2,7 @@
 //! condition and type, procedures called every way, and what stops them.
 //! Whatever traps leaves the state as it was and traps again.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Counting: what blocks count is what single steps count, wherever a run is
 //! stopped and continued, forward and backward, with and without a trap.
 
-mod common;
+use crate::common;
 
 use common::{machine, r};
 use pendula_isa::adjoint::LANES;

@@ -3,7 +3,7 @@
 //! package's tests. They must agree in values, in what words carry, in traps with their places and
 //! operands, in what the run noticed, and in every count.
 
-mod common;
+use crate::common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -3,7 +3,7 @@
 //! transpose of the tangents), against finite differences, and back again bit
 //! for bit. Whole programs are in the root crate's `gradient_programs.rs`.
 
-mod common;
+use crate::common;
 
 use common::{between, imm, inst, kind, machine, mem, module, program, r, reg};
 use pendula_isa::adjoint::{Carriage, GRADIENT, LANES, MIXED, SECOND, VALUE};

@@ -1,7 +1,7 @@
 //! A machine that is reset is as a new one, whatever it ran before: values, what words carry, tapes, flags, counts and the
 //! place where it stands; and runs from there on are those of a new one. Counts of runs add up.
 
-mod common;
+use crate::common;
 
 use std::sync::{Arc, Mutex};
 

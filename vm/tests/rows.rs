@@ -2,7 +2,7 @@
 //! brings the whole state back, and a trap leaves it as it was. Control is in
 //! `control.rs`, what the instructions compute in `semantics.rs`.
 
-mod common;
+use crate::common;
 
 use common::{State, between, machine, program, r};
 use pendula_isa::Fault;

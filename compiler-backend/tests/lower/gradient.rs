@@ -1,8 +1,8 @@
 //! Gradients of lowered programs: against hand derivatives, and of random programs
 //! against the same programs over dual numbers.
 
-use crate::common::random::Rng;
-use crate::common::*;
+use crate::lower::common::random::Rng;
+use crate::lower::common::*;
 use pendula_compiler::ir::*;
 use pendula_compiler::lower::Argument;
 use pendula_isa::adjoint::SECOND;

@@ -1,8 +1,8 @@
 //! Random programs, lowered and run, against an interpreter of the representation.
 
-use crate::common::interp::Interp;
-use crate::common::random::{Rng, Shape, random_program};
-use crate::common::*;
+use crate::lower::common::interp::Interp;
+use crate::lower::common::random::{Rng, Shape, random_program};
+use crate::lower::common::*;
 use pendula_compiler::ir::{Block, Fun, Operand, Place, Program, Stmt, Var};
 use pendula_compiler::lower::{Argument, ArgumentKind, Erase, LowerError, Options, lower};
 

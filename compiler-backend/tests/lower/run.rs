@@ -1,7 +1,7 @@
 //! Lowered programs, run forward and backward: every statement, many variables,
 //! calls, arrays, erasing.
 
-use crate::common::{self, *};
+use crate::lower::common::{self, *};
 use pendula_compiler::ir::*;
 use pendula_compiler::lower::{Erase, Options, lower};
 use pendula_isa::table::{Func, Row, int_fn};

@@ -1,7 +1,7 @@
 //! What code statements become: instruction counts of loops and branches, operand
 //! forms, spans, symbols.
 
-use crate::common::*;
+use crate::lower::common::*;
 use pendula_compiler::ir::*;
 use pendula_compiler::lower::LowerError;
 use pendula_isa::module::SymbolKind;

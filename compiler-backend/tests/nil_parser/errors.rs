@@ -3,7 +3,7 @@
 use pendula_compiler::nil::ast::Item;
 use pendula_compiler::nil::parser::parse;
 
-use crate::shape::stmts;
+use crate::nil_parser::shape::stmts;
 
 /// The errors of a text: line (from 1), code, text at the caret.
 fn errors(text: &str) -> Vec<(usize, &'static str, String)> {

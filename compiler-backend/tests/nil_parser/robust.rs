@@ -4,7 +4,7 @@ use pendula_compiler::nil::ast::Item;
 use pendula_compiler::nil::parser::parse;
 use proptest::prelude::*;
 
-use crate::shape::stmts;
+use crate::nil_parser::shape::stmts;
 
 fn corpus() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");

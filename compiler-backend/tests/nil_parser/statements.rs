@@ -2,7 +2,7 @@
 
 use pendula_compiler::nil::ast::{AssignOp, Item};
 
-use crate::shape::{body, expr, function, param, read, ty, value};
+use crate::nil_parser::shape::{body, expr, function, param, read, ty, value};
 
 #[test]
 fn numbers_and_names() {

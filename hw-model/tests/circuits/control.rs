@@ -5,7 +5,7 @@ use pendula_hw_model::circuit::{Accumulator, Half, Part, Role, generate};
 use pendula_isa::num::compare;
 use pendula_isa::{Cond, Env, Ty};
 
-use crate::harness::{cases, check, mask, signed, some};
+use crate::circuits::harness::{cases, check, mask, signed, some};
 
 const ALL: [Cond; 9] = [Cond::Always, Cond::Eq, Cond::Ne, Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge, Cond::Ltu, Cond::Geu];
 

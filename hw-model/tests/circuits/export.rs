@@ -6,7 +6,7 @@ use pendula_hw_model::circuit::part::{InPlace, table_lookup};
 use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Gate, Half, Part, Register, Role, generate};
 use pendula_isa::Cond;
 
-use crate::harness::Random;
+use crate::circuits::harness::Random;
 
 fn gate(name: &str, wires: &[u32]) -> Gate {
     match (name, wires) {

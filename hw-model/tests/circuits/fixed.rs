@@ -6,7 +6,7 @@ use pendula_isa::num::elementary::{self, Fixed};
 use pendula_isa::num::{Env, Format, fixed};
 use pendula_isa::table::{Func, q_fn};
 
-use crate::harness::{cases, check, mask, signed, some};
+use crate::circuits::harness::{cases, check, mask, signed, some};
 
 /// Widths with fractions.
 const TYPES: [(usize, usize); 9] = [(3, 1), (4, 2), (5, 0), (5, 3), (8, 4), (8, 6), (16, 8), (32, 16), (64, 32)];

@@ -7,7 +7,7 @@ use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
 use pendula_isa::num::compare;
 use pendula_isa::{Cond, Env, Ty};
 
-use crate::harness::{cases, check, compared, mask, some};
+use crate::circuits::harness::{cases, check, compared, mask, some};
 
 const FUNCTIONS: [(Function, Cond); 2] = [(Function::FloatLess, Cond::Lt), (Function::FloatEqual, Cond::Eq)];
 const CONDITIONS: [Cond; 6] = [Cond::Eq, Cond::Ne, Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge];

@@ -6,7 +6,7 @@ use pendula_isa::num::int;
 use pendula_isa::table::Func;
 use pendula_isa::{Cond, Env, Ty, desk};
 
-use crate::harness::{all, cases, check, mask, signed};
+use crate::circuits::harness::{all, cases, check, mask, signed};
 
 /// The instruction's function of this name.
 fn func(name: &str) -> Func {

@@ -4,7 +4,7 @@ use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Part, generate};
 use pendula_isa::num::{compare, gauss, log};
 use pendula_isa::{Cond, Env, Fault, Ty};
 
-use crate::harness::{cases, check, compared, mask, signed, some};
+use crate::circuits::harness::{cases, check, compared, mask, signed, some};
 
 fn part(accumulator: Accumulator, function: Function, width: usize) -> Circuit {
     generate(Part::Accumulate(accumulator, function), width).unwrap()
@@ -61,8 +61,11 @@ fn accumulators_of_narrow_words() {
             Some([a, combined(y, a, width, back == 1, true)?, back])
         });
         let whole = part(Accumulator::MultiplyLog, Function::LogProduct, width);
-        let cases =
-            if width == 4 { crate::harness::all(&[4, 4, 4, 1]) } else { some(4, 6400, &[width, width, width, 1]) };
+        let cases = if width == 4 {
+            crate::circuits::harness::all(&[4, 4, 4, 1])
+        } else {
+            some(4, 6400, &[width, width, width, 1])
+        };
         check(&whole, ["a", "b", "y", "direction"], &cases, |[a, b, y, back]| {
             let x = combined(a, b, width, false, false)?;
             Some([a, b, combined(y, x, width, back == 1, true)?, back])

@@ -2,7 +2,7 @@
 
 use pendula_hw_model::circuit::{Bit, Builder, Circuit, Role, Word};
 
-use crate::harness::{cases, check, mask, signed, some};
+use crate::circuits::harness::{cases, check, mask, signed, some};
 
 /// A circuit of two operands and a target, into which a value is exclusive-ored.
 fn value(widths: [usize; 3], f: impl FnOnce(&mut Builder, &Word, &Word) -> Word) -> Circuit {

@@ -3,8 +3,8 @@
 use pendula_hw_model::circuit::kernels::{Formats, Kernel};
 use pendula_isa::num::{Env, Format, Word, convert};
 
-use crate::float::{decode, encode};
-use crate::harness::{Random, all, check, edges, signed, some};
+use crate::kernels::float::{decode, encode};
+use crate::kernels::harness::{Random, all, check, edges, signed, some};
 
 type Convert = fn(Env, u64) -> Word;
 

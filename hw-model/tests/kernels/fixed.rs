@@ -6,7 +6,7 @@ use pendula_isa::fault::Fault;
 use pendula_isa::num::Format;
 use pendula_isa::num::elementary::{self, Fixed};
 
-use crate::harness::{Random, all, check, edges, mask, signed, some};
+use crate::kernels::harness::{Random, all, check, edges, mask, signed, some};
 
 type Unary = fn(Fixed, i64) -> Result<i64, Fault>;
 type Binary = fn(Fixed, i64, i64) -> Result<i64, Fault>;

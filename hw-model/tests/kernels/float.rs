@@ -3,7 +3,7 @@
 use pendula_hw_model::circuit::kernels::{Float, Formats, Kernel};
 use pendula_isa::num::float;
 
-use crate::harness::{ENV, Random, all, check, edges, mask, some};
+use crate::kernels::harness::{ENV, Random, all, check, edges, mask, some};
 
 /// The number of a word, if it is finite.
 pub(crate) fn decode(t: Float, word: u64) -> Option<f64> {

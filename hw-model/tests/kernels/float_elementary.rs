@@ -3,8 +3,8 @@
 use pendula_hw_model::circuit::kernels::{Formats, Kernel};
 use pendula_isa::num::{Env, Word, float};
 
-use crate::float::{decode, encode};
-use crate::harness::{ENV, Random, all, circuit, run, some};
+use crate::kernels::float::{decode, encode};
+use crate::kernels::harness::{ENV, Random, all, circuit, run, some};
 
 type Function = fn(Env, u64) -> Word;
 type Native = fn(f64) -> f64;

@@ -4,8 +4,8 @@ use pendula_hw_model::circuit::kernels::{Formats, Kernel};
 use pendula_isa::num::gauss::{self, Logarithmic, Number};
 use pendula_isa::num::{Env, Format, Word, convert};
 
-use crate::float::{decode, encode};
-use crate::harness::{ENV, Random, all, check, edges, mask, signed, some};
+use crate::kernels::float::{decode, encode};
+use crate::kernels::harness::{ENV, Random, all, check, edges, mask, signed, some};
 
 /// The word of what the type's own operations give.
 fn word(t: Logarithmic, number: Result<Number, impl Sized>) -> Option<u64> {

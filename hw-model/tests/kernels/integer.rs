@@ -2,7 +2,7 @@
 
 use pendula_hw_model::circuit::kernels::{Formats, Kernel};
 
-use crate::harness::{check, edges, mask, some};
+use crate::kernels::harness::{check, edges, mask, some};
 
 #[test]
 fn division_and_powers() {

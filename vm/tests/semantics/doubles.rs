@@ -8,9 +8,9 @@ use pendula_isa::{desk, table::Func};
 use pendula_vm::{Config, Machine, Outcome};
 
 use crate::common::{between, inst, program, reg};
-use crate::functions::named;
-use crate::oracle::{Oracle, fault};
-use crate::{L_BAD, L_ZERO, MAX, MIN, Value, f, i, l, q, set};
+use crate::semantics::functions::named;
+use crate::semantics::oracle::{Oracle, fault};
+use crate::semantics::{L_BAD, L_ZERO, MAX, MIN, Value, f, i, l, q, set};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
@@ -242,7 +242,7 @@ pub(crate) fn oracle(name: &str, [a, b, c]: [u64; 3], format: Format) -> Option<
         "muladd.f" => exact(u.mul_add(v, w)),
         "cvt.f.i" => exact(n_of(a) as f64),
         "cvt.f.q" => exact(n_of(a) as f64 * 2f64.powi(-(format.frac() as i32))),
-        "cvt.f.l" => crate::logarithms::number(a, 1.0),
+        "cvt.f.l" => crate::semantics::logarithms::number(a, 1.0),
         "inv.f" if u == 0.0 => fault(Fault::DivideByZero),
         "inv.f" => exact(u.recip()),
         "pow.f" if u == 0.0 && v < 0.0 => fault(Fault::DivideByZero),

@@ -9,8 +9,8 @@ use pendula_isa::operand::Operand;
 use pendula_vm::{Config, Machine, Outcome};
 
 use crate::common::{between, inst, program, reg};
-use crate::oracle::{Oracle, checked, fault};
-use crate::{L_BAD, L_ZERO, MAX, MIN, Value, f, hex, i, l, q, set};
+use crate::semantics::oracle::{Oracle, checked, fault};
+use crate::semantics::{L_BAD, L_ZERO, MAX, MIN, Value, f, hex, i, l, q, set};
 
 const E: u64 = hex(2, 0xb7e1_5162_8aed_2a6a);
 const LN_2: u64 = hex(0, 0xb172_17f7_d1cf_79ab);
@@ -229,7 +229,7 @@ pub(crate) fn oracle(name: &str, [a, b, c]: [u64; 3], format: Format) -> Option<
         ".q" => Oracle::Exactly(Ok(a)),
         "mul.q" | "div.q" | "plus.q" | "minus.q" | "cvt.q.i" => by_the_crate_fixed(name, a, b, format),
         "prod.q.i" => Oracle::Exactly(Ok((x * y) as u64)),
-        "ipow.q.i" => crate::integers::oracle("pow", [a, b, c], format)?,
+        "ipow.q.i" => crate::semantics::integers::oracle("pow", [a, b, c], format)?,
         "cvt.q.f" if !float.is_finite() => fault(Fault::NotFinite),
         "cvt.q.f" => {
             // Scaling by a power of two is exact here: where it is not, the result is 0 or out of range.
@@ -237,7 +237,7 @@ pub(crate) fn oracle(name: &str, [a, b, c]: [u64; 3], format: Format) -> Option<
             let inside = (-9223372036854775808.0..9223372036854775808.0).contains(&z);
             exact(if inside { z as i128 } else { i128::MAX })
         }
-        "cvt.q.l" => crate::logarithms::number(a, unit.recip()),
+        "cvt.q.l" => crate::semantics::logarithms::number(a, unit.recip()),
         "muladd.q" => Oracle::Exactly(Ok(((x * y).div_euclid(one) + z) as u64)),
         "inv.q" if x == 0 => fault(Fault::DivideByZero),
         "inv.q" => exact((1 << (2 * frac)) / x),
@@ -282,7 +282,7 @@ pub(crate) fn oracle(name: &str, [a, b, c]: [u64; 3], format: Format) -> Option<
         "floor.q" => exact(x - x.rem_euclid(one)),
         "log.q.l" if a == L_BAD => fault(Fault::BadLog),
         "log.q.l" if a == L_ZERO => fault(Fault::Domain),
-        "log.q.l" => near(crate::logarithms::log_of(a).1 as f64 * 2f64.powi(-52) * std::f64::consts::LN_2),
+        "log.q.l" => near(crate::semantics::logarithms::log_of(a).1 as f64 * 2f64.powi(-52) * std::f64::consts::LN_2),
         _ => return None,
     })
 }

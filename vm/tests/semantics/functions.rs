@@ -13,9 +13,9 @@ use pendula_isa::types::{Acc, Ty};
 use pendula_vm::Outcome;
 
 use crate::common::{State, between, machine, mem, program, r, reg};
-use crate::logarithms::{log_of, log_word};
-use crate::oracle::Oracle;
-use crate::{L_BAD, L_ZERO, Value, Want, doubles, f, fixed_point, integers, l, logarithms, q};
+use crate::semantics::logarithms::{log_of, log_word};
+use crate::semantics::oracle::Oracle;
+use crate::semantics::{L_BAD, L_ZERO, Value, Want, doubles, f, fixed_point, integers, l, logarithms, q};
 
 /// A function's name in mnemonics, without the accumulator: `quot`, `mul.q`, `cvt.i.f`.
 pub(crate) fn name_of(info: &FunctionInfo) -> String {

@@ -10,7 +10,7 @@ use pendula_isa::types::Ty;
 use pendula_vm::{Carriage, Machine, Outcome};
 
 use crate::common::{between, imm, inst, machine, mem, program, r, reg};
-use crate::{f, i, q, set};
+use crate::semantics::{f, i, q, set};
 
 /// Runs one instruction at a gradient level. `words` are those of `r1` to `r4` in each lane, before and after; and back.
 fn run_at(carriage: Carriage, inst: Inst, before: [[u64; 4]; 4], after: [[u64; 4]; 4]) {

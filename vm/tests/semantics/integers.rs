@@ -3,10 +3,10 @@
 use pendula_isa::Fault;
 use pendula_isa::num::Format;
 
-use crate::fixed_point::by_the_crate_fixed;
-use crate::logarithms::log_of;
-use crate::oracle::{Oracle, checked};
-use crate::{L_BAD, L_ZERO, MAX, MIN, Value, f, i, l, q};
+use crate::semantics::fixed_point::by_the_crate_fixed;
+use crate::semantics::logarithms::log_of;
+use crate::semantics::oracle::{Oracle, checked};
+use crate::semantics::{L_BAD, L_ZERO, MAX, MIN, Value, f, i, l, q};
 
 pub(crate) const VALUES: &[Value] = &[
     ("", &[42], Ok(42)),
@@ -196,7 +196,7 @@ pub(crate) fn oracle(name: &str, [a, b, _]: [u64; 3], format: Format) -> Option<
             let inside = (-9223372036854775808.0..9223372036854775808.0).contains(&z);
             checked::<i64>(if inside { z as i128 } else { i128::MAX }, |z| z.cast_unsigned())
         }
-        "cvt.i.l" => crate::logarithms::number(a, 1.0),
+        "cvt.i.l" => crate::semantics::logarithms::number(a, 1.0),
         _ => return None,
     })
 }

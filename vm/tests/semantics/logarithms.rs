@@ -3,8 +3,8 @@
 use pendula_isa::Fault;
 use pendula_isa::num::Format;
 
-use crate::oracle::{Oracle, fault};
-use crate::{L_BAD, L_ZERO, Value, Want, f, i, l, q};
+use crate::semantics::oracle::{Oracle, fault};
+use crate::semantics::{L_BAD, L_ZERO, Value, Want, f, i, l, q};
 
 /// log2 3, and log2 (1 + 2^-10), as far as the word goes.
 const LOG2_3: u64 = 0x0019_5c01_a39f_bd68;

@@ -3,8 +3,8 @@
 use pendula_isa::Fault;
 use pendula_isa::types::Ty;
 
-use crate::Want;
-use crate::logarithms::log_of;
+use crate::semantics::Want;
+use crate::semantics::logarithms::log_of;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Oracle {

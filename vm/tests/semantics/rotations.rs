@@ -8,7 +8,7 @@ use pendula_isa::types::Ty;
 use pendula_vm::Outcome;
 
 use crate::common::{between, inst, machine, program, reg};
-use crate::{f, set};
+use crate::semantics::{f, set};
 
 /// An angle with its cosine and sine.
 const ANGLES: [(f64, f64, f64); 8] = [

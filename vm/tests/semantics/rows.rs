@@ -15,7 +15,7 @@ use pendula_isa::types::{Cond, Profile, Reg, Ty};
 use pendula_vm::{Event, Outcome};
 
 use crate::common::{self, State, between, imm, inst, machine, mem, program, r, reg};
-use crate::{L_BAD, L_ZERO, MAX, f, i, l, q, set};
+use crate::semantics::{L_BAD, L_ZERO, MAX, f, i, l, q, set};
 
 /// A row: mnemonic, operands; r1…r4 before and after, or the fault.
 type Case = (&'static str, Vec<Operand>, [u64; 4], Result<[u64; 4], Fault>);

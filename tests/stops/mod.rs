@@ -1,8 +1,7 @@
 //! What a person is told where a program stops: broken programs in Janus and Nil, each with what must be said. The report is the same at every
 //! optimisation level and by every engine.
 
-#[path = "../common/command.rs"]
-mod command;
+use crate::common::{command, folder};
 mod corpus;
 
 use std::fs;
@@ -13,7 +12,7 @@ use serde_json::Value;
 
 /// What a run says of a program that stops, which must be the same however it is run.
 fn report(name: &str, text: &str, options: &[&str]) -> String {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = folder("stops").join(name);
     fs::write(&path, text).unwrap();
     let file = path.to_str().unwrap();
     let mut found: Option<String> = None;
@@ -365,7 +364,7 @@ fn a_function_without_value_is_told_without_registers() {
         &["in `f`: y = 0.5, x = -1.0", "guard it with an `if`"],
     );
     // The same by the C compiler's code, and on the way back with gradients.
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("log.nil");
+    let path = folder("stops").join("log.nil");
     let file = path.to_str().unwrap();
     for command in [&["run", "--engine", "native"][..], &["grad", "--loss", "y"], &["run", "--reverse", "-O0"]] {
         let (code, out, err) = run(&[command, &[file, "--args", "0.5,-1.0"]].concat(), "");
@@ -440,7 +439,7 @@ fn a_gradient_that_does_not_exist_is_told_with_variables() {
     s → 0.0
 end
 ";
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-gradient.nil");
+    let path = folder("stops").join("no-gradient.nil");
     fs::write(&path, text).unwrap();
     for engine in ["interp", "jit", "native"] {
         let file = path.to_str().unwrap();
@@ -478,7 +477,7 @@ base:   from.gt r1, 9, again
         pop r2
         ret inner
 ";
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("chain.rasm");
+    let path = folder("stops").join("chain.rasm");
     let file = path.to_str().unwrap();
     let said = |text: &str, options: &[&str]| {
         fs::write(&path, text).unwrap();
@@ -530,7 +529,7 @@ fn a_run_of_no_steps_has_the_values_that_were_given() {
 
 #[test]
 fn an_endless_recursion_is_told_in_short() {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("endless.rasm");
+    let path = folder("stops").join("endless.rasm");
     let file = path.to_str().unwrap();
     fs::write(&path, "main: start\n call f\n finish\n proc f\n call f\n ret f\n").unwrap();
     let (_, _, err) = run(&["run", file], "");
@@ -561,4 +560,19 @@ fn an_index_outside_has_its_value_and_a_way_out() {
     let nil = "@i function f(y!::Float64, v::Vector{Float64}, i::Int)\n    y! += v[i]\nend\n";
     let says = ["i = 7", "elements are counted from 1; see what the index comes from"];
     check("outside.nil", nil, &["--args", "0.0,[1.0,2.0],7"], "error[P0102]: ", "2:5", &says);
+}
+
+/// Undone, a statement with an index outside its array stops before it has changed anything, and with the values that led there, also where
+/// what it would have changed is another variable.
+#[test]
+fn an_index_outside_is_told_before_it_is_undone() {
+    let program = "@i function main(a, i, k)\n    a[i] += 7\n    k += 1\nend\n";
+    let says = ["running backward: a = [1, 2], i = 3", "in `main`: a = [1, 2], i = 3, k = 9"];
+    let options = ["--reverse", "--args", "[1,2],3,10"];
+    check("outside_back.nil", program, &options, "error[P0102]: ", "2:5", &says);
+    let program = "@i function g(a, i)\n    INC(a[i])\nend\n@i function main(a, i)\n    ~g(a, i)\nend\n";
+    let says = ["in `g`: a = [1, 2], i = 3", "`g` uncalled by `main`, at "];
+    check("outside_undone.nil", program, &["--args", "[1,2],3"], "error[P0102]: ", "2:5", &says);
+    let program = "procedure g(int a[], int i)\n    a[i] += 2\n\nprocedure main()\n    int a[3]\n    int i = 3\n    uncall g(a, i)\n";
+    check("outside_undone.ja", program, &[], "error[P0102]: ", "2:7", &["running backward: i = 3"]);
 }

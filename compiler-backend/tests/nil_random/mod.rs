@@ -1,7 +1,7 @@
 //! Random programs in Nil: compiled in every way and run on the machine, against the evaluator on what the front end makes of them.
 //!
 //! A failure prints the seed and the program; `NIL_SEED=7` runs that seed alone. For a smaller program that fails likewise, run many with
-//! `NIL_ALL=1 NIL_SEED=0..20000 cargo test --test nil_random -- --nocapture`: every failure is listed, and the shortest program is shown.
+//! `NIL_ALL=1 NIL_SEED=0..20000 cargo test -p pendula-compiler --test suite nil_random -- --nocapture`: every failure is listed, and the shortest program is shown.
 
 /// Writes a line of the program.
 macro_rules! emit {

@@ -4,15 +4,13 @@
 
 #![cfg(feature = "jit")]
 
-#[path = "../../vm/tests/common/mod.rs"]
-mod common;
 mod nil;
 mod random;
 mod whole;
 
 use std::path::Path;
 
-use common::lockstep::Pair;
+use crate::machine::lockstep::Pair;
 use pendula::asm::assemble::{Options, assemble};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
@@ -152,8 +150,8 @@ fn deep_recursion() {
             let config = Config { mem: Some(40_000), warm_up: 0, tier_up, ..Config::default() };
             let mut pair = Pair::new(&program, config, format!("{carriage:?}, {tier_up}"));
             pair.each(|m| {
-                m.set_register(common::r(1), 15_000);
-                m.set_register(common::r(7), 0.5f64.to_bits());
+                m.set_register(crate::machine::r(1), 15_000);
+                m.set_register(crate::machine::r(7), 0.5f64.to_bits());
                 m.carry(carriage);
             });
             for (direction, limit) in [(Direction::Forward, None), (Direction::Backward, Some(LIMIT))] {

@@ -9,8 +9,7 @@
 //! | `oracle` | what an oracle may say |
 //! | `rows`, `rotations`, `gradient_words` | the other straight-line instructions |
 
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 
 mod doubles;
 mod fixed_point;

@@ -1,0 +1,13 @@
+//! The tests of the compilers, one binary: `cargo test -p pendula-compiler --test suite c` runs those of a file.
+
+mod common;
+
+mod c;
+mod ir_eval;
+mod ir_passes;
+mod ir_shapes;
+mod ir_text;
+mod lower;
+mod nil_fmt;
+mod nil_parser;
+mod nil_random;

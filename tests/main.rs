@@ -1,0 +1,45 @@
+//! The tests of the whole program, one binary: `cargo test --test suite batch::` runs those of a file.
+
+mod common;
+#[path = "../benches/workloads/inputs.rs"]
+mod inputs;
+#[path = "../vm/tests/common/mod.rs"]
+mod machine;
+
+mod batch;
+mod bench;
+mod breakeven;
+mod budgets;
+mod cache;
+mod cli;
+mod contributing;
+mod docs;
+mod energy;
+mod engines;
+mod examples;
+mod filetests;
+mod grad_cli;
+mod gradient_programs;
+mod gradients;
+mod import;
+mod janus_filetests;
+mod janus_programs;
+mod janus_random;
+mod janus_types;
+mod library;
+mod limits;
+mod logarithms;
+mod mistakes;
+mod native;
+mod nil_checks;
+mod nil_examples;
+mod nil_filetests;
+mod nil_levels;
+mod nil_quality;
+mod nil_workloads;
+mod output;
+mod pisa;
+mod programs;
+mod small_stack;
+mod state;
+mod stops;

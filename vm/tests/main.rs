@@ -1,0 +1,15 @@
+//! The tests of the machine, one binary: `cargo test -p pendula-vm --test suite control` runs those of a file.
+
+mod common;
+
+mod control;
+mod counts;
+#[cfg(all(feature = "jit", feature = "native"))]
+mod engines;
+mod gradient_rows;
+mod reset;
+mod rows;
+mod semantics;
+#[cfg(feature = "jit")]
+mod tiers;
+mod x64_bytes;
