@@ -264,7 +264,7 @@ fn the_edits_that_add_an_instruction_suffice() {
     // The versions that this workspace has, which are at hand without a network.
     fs::copy(original.join("Cargo.lock"), root.join("Cargo.lock")).expect("Cargo.lock");
     put(&root.join("vm/tests/softsign.rs"), TRIAL.as_bytes());
-    put(&root.join("vm/tests/main.rs"), b"mod common;\nmod softsign;\n");
+    put(&root.join("vm/tests/main.rs"), b"//! What is tried.\n\nmod common;\nmod softsign;\n");
 
     cargo(&root, &["test", "--offline", "-p", "pendula-vm", "--test", "suite", "softsign::"]);
     let differences = "partial_derivatives_agree_with_differences";
