@@ -16,7 +16,7 @@ use pendula::compiler::compile::{Options, compile};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::values;
-use pendula::vm::{Carriage, Config, Engine, Machine, Outcome, Program};
+use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program};
 use pendula_native::cc::{Settings, set};
 
 const ROUNDS: usize = 7;
@@ -153,7 +153,7 @@ fn bench(name: &str, source: String, set: &[&str]) {
     let units = first.executed();
     let repeat = ((LEAST / there_and_back(&mut first)).ceil() as u64).max(1);
     let mut subjects = Vec::new();
-    for carriage in [Carriage::Plain, Carriage::Gradient] {
+    for ad_mode in [AdMode::Plain, AdMode::Gradient] {
         for (program, tier) in programs.iter().zip(TIERS) {
             let mut m = machine(program, tier, set);
             let snapshot = m.snapshot();
@@ -161,9 +161,9 @@ fn bench(name: &str, source: String, set: &[&str]) {
                 run: Box::new(move || {
                     for _ in 0..repeat {
                         m.restore(&snapshot);
-                        m.carry(Carriage::Plain);
+                        m.carry(AdMode::Plain);
                         finish(&mut m, Direction::Forward);
-                        m.carry(carriage);
+                        m.carry(ad_mode);
                         finish(&mut m, Direction::Backward);
                     }
                     repeat * units
@@ -219,7 +219,7 @@ fn tiers() {
             ..Options::default()
         };
         let module = compile(name, source, &options).module.expect("the example compiles");
-        for carriage in [Carriage::Plain, Carriage::Gradient] {
+        for ad_mode in [AdMode::Plain, AdMode::Gradient] {
             let settings = settings();
             let mut best = vec![f64::INFINITY; settings.len()];
             let mut ran = 0;
@@ -231,13 +231,13 @@ fn tiers() {
                     let start = Instant::now();
                     let mut m = Machine::new(&program, &config).expect("enough memory");
                     finish(&mut m, Direction::Forward);
-                    m.carry(carriage);
+                    m.carry(ad_mode);
                     finish(&mut m, Direction::Backward);
                     *best = best.min(start.elapsed().as_secs_f64());
                     ran = m.executed();
                 }
             }
-            print!("{name:<12} {:<12} {ran:>10}", format!("{carriage:?}"));
+            print!("{name:<12} {:<12} {ran:>10}", format!("{ad_mode:?}"));
             best.iter().for_each(|t| print!(" {:>8.2}", 1e3 * t));
             println!();
         }

@@ -8,7 +8,7 @@
 //!
 //! A machine has a million words of memory unless it is told otherwise, most programs use a few, and to clear a million words takes longer than many a
 //! run. So machines of a batch begin with little memory. A run that misses words which a machine of its own would have had stops at a trap;
-//! [`Room::saw`] notices, and the item is run again with more. Nothing else tells a program how much memory there is, and nothing that
+//! [`MemoryBudget::saw`] notices, and the item is run again with more. Nothing else tells a program how much memory there is, and nothing that
 //! is done with the machine besides should ask.
 //! Where more than a few items want more, the others begin with it, too.
 //!
@@ -87,13 +87,13 @@ pub struct Batch<'p> {
 
 /// What a run has seen of the end of the memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct MemoryBudget {
     words: usize,
     whole: usize,
     short: bool,
 }
 
-impl Room {
+impl MemoryBudget {
     /// To be told how every run of the machine ended.
     pub fn saw(&mut self, outcome: &Outcome) {
         if let Outcome::Trap(trap) = outcome {
@@ -131,12 +131,12 @@ impl Room {
 }
 
 /// A machine that is given back when it is dropped.
-struct Lent<'b, 'p> {
+struct PooledMachine<'b, 'p> {
     machine: Option<Machine<'p>>,
     idle: &'b Mutex<Vec<Machine<'p>>>,
 }
 
-impl Drop for Lent<'_, '_> {
+impl Drop for PooledMachine<'_, '_> {
     fn drop(&mut self) {
         let machine = self.machine.take();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(machine);
@@ -194,7 +194,7 @@ impl<'p> Batch<'p> {
         &self,
         items: usize,
         jobs: Option<NonZeroUsize>,
-        work: impl Fn(&mut Machine<'p>, &mut Room, usize) -> T + Sync,
+        work: impl Fn(&mut Machine<'p>, &mut MemoryBudget, usize) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
         threads(items, jobs)?.install(|| self.part(0..items, &work))
     }
@@ -212,7 +212,7 @@ impl<'p> Batch<'p> {
         (items, size): (usize, NonZeroUsize),
         jobs: Option<NonZeroUsize>,
         mut feed: impl FnMut(Range<usize>) -> Result<I, E>,
-        work: impl Fn(&mut Machine<'p>, &mut Room, &I, usize) -> T + Sync,
+        work: impl Fn(&mut Machine<'p>, &mut MemoryBudget, &I, usize) -> T + Sync,
         mut take: impl FnMut(Range<usize>, &I, Vec<T>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (pool, all) = (threads(items, jobs)?, items);
@@ -248,21 +248,21 @@ impl<'p> Batch<'p> {
     fn part<T: Send>(
         &self,
         items: Range<usize>,
-        work: &(impl Fn(&mut Machine<'p>, &mut Room, usize) -> T + Sync),
+        work: &(impl Fn(&mut Machine<'p>, &mut MemoryBudget, usize) -> T + Sync),
     ) -> Result<Vec<T>, Error> {
         items.into_par_iter().map_init(|| self.lend(), |lent, item| self.item(lent, item, work)).collect()
     }
 
-    fn lend(&self) -> Lent<'_, 'p> {
+    fn lend(&self) -> PooledMachine<'_, 'p> {
         let machine = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Lent { machine, idle: &self.idle }
+        PooledMachine { machine, idle: &self.idle }
     }
 
     fn item<T>(
         &self,
-        lent: &mut Lent<'_, 'p>,
+        lent: &mut PooledMachine<'_, 'p>,
         item: usize,
-        work: &impl Fn(&mut Machine<'p>, &mut Room, usize) -> T,
+        work: &impl Fn(&mut Machine<'p>, &mut MemoryBudget, usize) -> T,
     ) -> Result<T, Error> {
         let machine = match &mut lent.machine {
             Some(machine) => machine,
@@ -274,7 +274,7 @@ impl<'p> Batch<'p> {
         loop {
             let words = self.sizes[size];
             machine.reset(&self.start, words)?;
-            let mut room = Room { words, whole, short: false };
+            let mut room = MemoryBudget { words, whole, short: false };
             let out = work(machine, &mut room, item);
             if !room.short {
                 self.wanted[size].fetch_add(usize::from(first == 0), Ordering::Relaxed);

@@ -9,7 +9,7 @@ use pendula_isa::types::{Profile, Reg};
 use pendula_isa::verify::{Region, target, verify};
 use pendula_vm::{Machine, Outcome};
 
-use crate::stop::{Under, chain};
+use crate::stop_report::{ActiveCall, chain};
 
 /// How many calls are looked for at most.
 const DEEPEST: usize = 100_000;
@@ -18,7 +18,7 @@ const DEEPEST: usize = 100_000;
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     /// The innermost first.
-    pub chain: Vec<Under>,
+    pub chain: Vec<ActiveCall>,
     /// Whether the last is what the run began with: else the stack does not tell what called it.
     whole: bool,
 }
@@ -47,7 +47,7 @@ pub fn under_way(outcome: &Outcome, machine: &Machine<'_>) -> Calls {
         && out.chain.len() < DEEPEST
     {
         out.whole = own.main;
-        out.chain.push(Under { name: name(module, own), backward: back, called: None, variables: Vec::new() });
+        out.chain.push(ActiveCall { name: name(module, own), backward: back, called: None, variables: Vec::new() });
         let height = if back { heights.after[at as usize] } else { heights.before[at as usize] };
         let link = height.and_then(|h| sp.checked_sub(1)?.checked_add_signed(h.checked_neg()?));
         let Some((link, site)) = link.filter(|_| !own.main).and_then(|link| Some((link, site(machine, link, own)?)))

@@ -36,9 +36,9 @@ use pendula_isa::num::convert::to_f64;
 use pendula_isa::num::log;
 use pendula_isa::types::{Reg, Ty};
 use pendula_vm::gradient::{self, Cell, Refused, Variable, gradient_to_f64};
-use pendula_vm::{Carriage, Machine, Outcome, Snapshot};
+use pendula_vm::{AdMode, Machine, Outcome, Snapshot};
 
-use crate::load::Nil;
+use crate::load::CompiledSource;
 use crate::values::{self, Location, Place, ValueError};
 
 mod driver;
@@ -218,11 +218,11 @@ pub struct Report {
     /// With [`Options::keep_dropped`]: how many gradient words other than zero were kept, and whether running forward again with
     /// gradients brought back the state and the gradient words as they were seeded.
     pub kept: Option<(usize, bool)>,
-    /// Where a fixed-point number first overflowed and wrapped, and what words carried then: at [`Carriage::Plain`] it was a value, at
-    /// [`Carriage::Gradient`] a gradient word, at [`Carriage::Tangent`] a tangent, else a second derivative. Not in runs of other inputs.
-    pub overflow: Option<(u32, Carriage)>,
+    /// Where a fixed-point number first overflowed and wrapped, and what words carried then: at [`AdMode::Plain`] it was a value, at
+    /// [`AdMode::Gradient`] a gradient word, at [`AdMode::Tangent`] a tangent, else a second derivative. Not in runs of other inputs.
+    pub overflow: Option<(u32, AdMode)>,
     /// Where a gradient word or one of a second derivative first did, be it that values did before: [`GradError::Overflow`].
-    pub wrong: Option<(u32, Carriage)>,
+    pub wrong: Option<(u32, AdMode)>,
 }
 
 impl Report {
@@ -234,8 +234,8 @@ impl Report {
     /// What overflowed so that derivatives are wrong.
     pub fn what_is_wrong(&self) -> &'static str {
         match self.wrong {
-            Some((_, Carriage::SecondGradient | Carriage::GradientTangent)) => "a second derivative",
-            Some((_, Carriage::Plain | Carriage::Gradient | Carriage::Tangent)) | None => "a gradient word",
+            Some((_, AdMode::SecondGradient | AdMode::GradientTangent)) => "a second derivative",
+            Some((_, AdMode::Plain | AdMode::Gradient | AdMode::Tangent)) | None => "a gradient word",
         }
     }
 
@@ -325,7 +325,7 @@ pub fn places<E>(module: &Module, options: &Options) -> Result<(Place, Vec<Place
 
 /// The options with what is meant where nothing is named, of a program in Nil: the loss is the one parameter that is a single number and is changed,
 /// as its `!` says, if there is one; and all numbers are inputs but a parameter that is the loss.
-pub fn with_defaults(options: &Options, module: &Module, nil: Option<&Nil>) -> Options {
+pub fn with_defaults(options: &Options, module: &Module, nil: Option<&CompiledSource>) -> Options {
     let mut out = options.clone();
     if nil.is_none() {
         return out;
@@ -433,6 +433,6 @@ pub fn grad<E>(
     }
     (report.overflow, report.wrong) = (driver.overflow, driver.wrong);
     driver.machine.restore(&start);
-    driver.machine.carry(Carriage::Plain);
+    driver.machine.carry(AdMode::Plain);
     if report.wrong.is_some() { Err(GradError::Overflow(Box::new(report))) } else { Ok(report) }
 }

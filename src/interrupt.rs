@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pendula::asm::diagnostic::{Diagnostic, Sources};
+use pendula::diagnosis::INTERRUPTED;
 use pendula::native;
-use pendula::stopped::INTERRUPTED;
 use serde_json::{Map, json};
 
 use crate::report::Reporter;

@@ -5,7 +5,7 @@ use pendula_compiler::nil::types::Type;
 use pendula_isa::types::Ty;
 
 use crate::arrays::row_by_row;
-use crate::load::Nil;
+use crate::load::CompiledSource;
 use crate::values::Place;
 
 /// How an array's elements lie in its words.
@@ -37,7 +37,7 @@ pub struct Layouts(Vec<(String, Layout)>);
 
 impl Layouts {
     /// Those of a program; none where it is in another language.
-    pub fn of(nil: Option<&Nil>) -> Layouts {
+    pub fn of(nil: Option<&CompiledSource>) -> Layouts {
         let Some(nil) = nil else { return Layouts::default() };
         let one = |a: &pendula_compiler::lower::Argument| match &a.kind {
             ArgumentKind::Array { lens, words, .. } => {
@@ -64,7 +64,7 @@ impl Layouts {
 }
 
 /// Whether the elements of the array that goes by a name are complex.
-fn is_complex(nil: &Nil, name: &str) -> bool {
+fn is_complex(nil: &CompiledSource, name: &str) -> bool {
     let owner = nil.parameters.iter().position(|symbols| symbols.iter().any(|s| s == name));
     let begin = name.split('.').next().unwrap_or(name);
     owner.and_then(|n| nil.types.get(n)).and_then(|ty| element(ty, begin, name)).is_some_and(is_pair)

@@ -65,28 +65,28 @@ pub mod arrays;
 pub mod batch;
 #[doc(hidden)]
 pub mod calls;
+#[doc(hidden)]
+pub mod diagnosis;
 pub mod files;
 pub mod grad;
 pub mod items;
 pub mod layout;
+pub mod leftovers;
 pub mod load;
-mod moment;
 pub mod native;
 pub mod pisa;
 pub mod program;
 #[doc(hidden)]
 pub mod report;
-pub mod stop;
-#[doc(hidden)]
-pub mod stopped;
+mod source_moment;
+pub mod stop_report;
 pub mod store;
-pub mod told;
 pub mod trace;
 #[doc(hidden)]
-pub mod trapped;
+pub mod trap_report;
+pub mod trap_text;
 pub mod uncompute;
 pub mod values;
 pub mod visible;
-pub mod written;
 
 pub use program::{Arguments, Array, Error, ErrorKind, Gradients, Number, Program, Run, Value, load, text};

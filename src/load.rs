@@ -19,7 +19,7 @@ use pendula_compiler::passes::Switches;
 use pendula_isa::Module;
 use pendula_isa::budget::{Budget, Exceeded};
 
-use crate::moment::Counted;
+use crate::source_moment::Counted;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +61,12 @@ pub struct Loaded {
     /// Operands of assembly text that are written by the names of data objects.
     pub named: Vec<Named>,
     /// What else there is of a program in Nil or Janus.
-    pub nil: Option<Nil>,
+    pub compiled: Option<CompiledSource>,
 }
 
 /// A compiled program, in Nil or Janus.
 #[derive(Debug)]
-pub struct Nil {
+pub struct CompiledSource {
     /// The arguments of its entry point, as data symbols in order.
     pub arguments: Vec<Argument>,
     /// The data symbols of each parameter of its entry point.
@@ -91,7 +91,7 @@ pub struct Nil {
     counted: OnceLock<Counted>,
 }
 
-impl Nil {
+impl CompiledSource {
     /// The variables of a program in Janus.
     pub fn variables(&self) -> Option<&[Variable]> {
         self.janus.as_ref().map(|janus| janus.store.as_slice())
@@ -246,11 +246,11 @@ pub fn load_bytes(path: &str, bytes: Vec<u8>, options: &Options, nil: &compile::
 
 /// A file of which there is no more to say.
 fn plain(module: Option<Module>, diagnostics: Vec<Diagnostic>, sources: Sources) -> Loaded {
-    Loaded { module, diagnostics, sources, named: Vec::new(), nil: None }
+    Loaded { module, diagnostics, sources, named: Vec::new(), compiled: None }
 }
 
 fn compiled(c: Compiled) -> Loaded {
-    let nil = Nil {
+    let source = CompiledSource {
         arguments: c.arguments,
         parameters: c.parameters,
         types: c.types,
@@ -263,5 +263,5 @@ fn compiled(c: Compiled) -> Loaded {
         janus: c.janus,
         counted: OnceLock::new(),
     };
-    Loaded { nil: Some(nil), ..plain(c.module, c.diagnostics, c.sources) }
+    Loaded { compiled: Some(source), ..plain(c.module, c.diagnostics, c.sources) }
 }

@@ -1,6 +1,5 @@
 //! The command line. Everything that Pendula prints is printed here.
 
-mod again;
 mod answer;
 mod bench;
 mod cli;
@@ -9,12 +8,13 @@ mod columns;
 mod drift;
 mod energy_json;
 mod energy_text;
-mod halted;
 mod interrupt;
 mod memory;
 mod outcome;
+mod rerun;
 mod session;
 mod stats;
+mod stop_state;
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 use pendula::visible::visible;
-use pendula::{report, trapped};
+use pendula::{report, trap_report};
 
 use cli::{Cli, Colour, Command};
 

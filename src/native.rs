@@ -9,13 +9,13 @@ use pendula_compiler::c::{self, KERNELS, Mode, Refused};
 use pendula_compiler::ir::Program;
 use pendula_compiler::lower::Argument;
 use pendula_compiler::passes::Switches;
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_native::cc::{CcError, Rounding};
 use pendula_native::whole::Code;
-use pendula_vm::{Course, Whole};
+use pendula_vm::{RunKind, WholeProgram};
 
-use crate::load::Nil;
+use crate::load::CompiledSource;
 use crate::visible::visible;
 
 /// Why a program is not run by C code.
@@ -33,7 +33,7 @@ pub enum NativeError {
 ///
 /// # Errors
 /// Where it cannot be written in C, or not compiled: then the machine runs it all the same.
-pub fn attach(program: &mut pendula_vm::Program, nil: &Nil, fast: bool) -> Result<(), NativeError> {
+pub fn attach(program: &mut pendula_vm::Program, nil: &CompiledSource, fast: bool) -> Result<(), NativeError> {
     let Some(ir) = &nil.native else { return Ok(()) };
     let how = if fast { Rounding::Fast } else { Rounding::Strict };
     let native = Native::new(ir.clone(), nil.arguments.clone(), how, nil.switches)?;
@@ -68,23 +68,23 @@ impl Native {
         let (changes, carries) = (c::changes(&program, &arguments), c::carries(&program, &arguments));
         let floats = if how == Rounding::Fast { c::floats(&program, &arguments) } else { Vec::new() };
         let native = Native { program, arguments, changes, carries, floats, how, switches, codes: Default::default() };
-        let forward = Course::Run(Direction::Forward, Carriage::Plain);
+        let forward = RunKind::Run(Direction::Forward, AdMode::Plain);
         let code = native.compile(forward)?;
         let _ = native.codes[index(forward)].set(Some(code));
         Ok(native)
     }
 
-    fn compile(&self, course: Course) -> Result<Code, NativeError> {
+    fn compile(&self, course: RunKind) -> Result<Code, NativeError> {
         let mode = match course {
-            Course::Run(direction, carriage) => Mode::Run(direction, carriage),
-            Course::ThereAndBack => Mode::ThereAndBack,
+            RunKind::Run(direction, ad_mode) => Mode::Run(direction, ad_mode),
+            RunKind::ThereAndBack => Mode::ThereAndBack,
         };
         let settings = c::Settings { fast: self.how == Rounding::Fast, switches: self.switches };
         let source = c::write(&self.program, &self.arguments, &[mode], settings)?;
         Ok(Code::new(&source.text, &source.kernels, (KERNELS, &mode.name()), self.how)?)
     }
 
-    fn code(&self, course: Course) -> Option<&Code> {
+    fn code(&self, course: RunKind) -> Option<&Code> {
         self.codes[index(course)].get_or_init(|| self.compile(course).inspect_err(tell).ok()).as_ref()
     }
 }
@@ -109,24 +109,24 @@ pub fn is_under_way() -> bool {
 const COURSES: usize = 11;
 
 /// The number of a way of running a program.
-fn index(course: Course) -> usize {
+fn index(course: RunKind) -> usize {
     match course {
-        Course::Run(direction, carriage) => {
-            let carriage = match carriage {
-                Carriage::Plain => 0,
-                Carriage::Gradient => 1,
-                Carriage::Tangent => 2,
-                Carriage::GradientTangent => 3,
-                Carriage::SecondGradient => 4,
+        RunKind::Run(direction, ad_mode) => {
+            let ad_mode = match ad_mode {
+                AdMode::Plain => 0,
+                AdMode::Gradient => 1,
+                AdMode::Tangent => 2,
+                AdMode::GradientTangent => 3,
+                AdMode::SecondGradient => 4,
             };
-            2 * carriage + usize::from(direction == Direction::Backward)
+            2 * ad_mode + usize::from(direction == Direction::Backward)
         }
-        Course::ThereAndBack => COURSES - 1,
+        RunKind::ThereAndBack => COURSES - 1,
     }
 }
 
-impl Whole for Native {
-    fn has(&self, course: Course) -> bool {
+impl WholeProgram for Native {
+    fn has(&self, course: RunKind) -> bool {
         self.code(course).is_some()
     }
 
@@ -147,7 +147,7 @@ impl Whole for Native {
         self.how == Rounding::Fast
     }
 
-    fn run(&self, course: Course, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
+    fn run(&self, course: RunKind, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
         let Some(code) = self.code(course) else { return false };
         UNDER_WAY.fetch_add(1, Ordering::Relaxed);
         let ended = code.run(memory, lanes, top, turned);

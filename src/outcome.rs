@@ -7,22 +7,22 @@ use pendula::asm::diagnostic::{Diagnostic, Sources};
 use pendula::calls::under_way;
 use pendula::compiler::ir::eval;
 use pendula::compiler::replay;
+use pendula::diagnosis::{self, Rerun, evaluated, language, placed};
 use pendula::isa::counts::Direction;
 use pendula::isa::module::Module;
-use pendula::stop::{Told, Under};
-use pendula::stopped::{self, Again, evaluated, language, placed};
-use pendula::told::{is_compiled, is_janus};
+use pendula::stop_report::{ActiveCall, StopReport};
 use pendula::trace;
+use pendula::trap_text::{is_compiled, is_janus};
 use pendula::visible::visible;
-use pendula::vm::{Carriage, Engine, Flags, Machine, Outcome, Rests};
+use pendula::vm::{AdMode, Engine, Flags, Machine, Outcome, Rests};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Conditions;
 use crate::report::Reporter;
-use crate::trapped::{self, line_of};
+use crate::trap_report::{self, line_of};
 use crate::{Status, cmd, interrupt, session};
 
-pub(crate) use pendula::stopped::{Stopped, wrong};
+pub(crate) use pendula::diagnosis::{Stopped, wrong};
 
 /// How many calls JSON has from either end of a long chain.
 const CALLS: usize = 500;
@@ -31,13 +31,13 @@ const CALLS: usize = 500;
 pub(crate) fn outcome_json(
     outcome: &Outcome,
     machine: &Machine<'_>,
-    (max_steps, told): (Option<u64>, Option<&Told>),
+    (max_steps, told): (Option<u64>, Option<&StopReport>),
 ) -> Value {
     let module = machine.program().module();
     let mut out = match outcome {
         Outcome::Finished => json!({ "kind": "finished" }),
         Outcome::Limit => {
-            let next = machine.pc().map(|at| trapped::address_json(at, module));
+            let next = machine.pc().map(|at| trap_report::address_json(at, module));
             let direction = machine.direction().name();
             if interrupt::came() {
                 json!({ "kind": "interrupted", "code": interrupt::CODE, "next": next, "direction": direction })
@@ -45,7 +45,7 @@ pub(crate) fn outcome_json(
                 json!({ "kind": "limit", "code": "P0130", "max_steps": max_steps, "next": next, "direction": direction })
             }
         }
-        Outcome::Trap(trap) => json!({ "kind": "trap", "trap": trapped::to_json(trap, module) }),
+        Outcome::Trap(trap) => json!({ "kind": "trap", "trap": trap_report::to_json(trap, module) }),
         Outcome::NoCode(message) => json!({ "kind": "no code", "message": message }),
     };
     if *outcome != Outcome::Finished {
@@ -69,12 +69,12 @@ fn variables_json(of: &[(String, String)]) -> Map<String, Value> {
 }
 
 /// Calls under way; of very many those at either end.
-fn calls_json(calls: &[Under]) -> Value {
+fn calls_json(calls: &[ActiveCall]) -> Value {
     let (first, last) = if calls.len() > 2 * CALLS { (CALLS, calls.len() - CALLS) } else { (calls.len(), calls.len()) };
     calls[..first].iter().chain(&calls[last..]).map(call_json).collect()
 }
 
-fn call_json(call: &Under) -> Value {
+fn call_json(call: &ActiveCall) -> Value {
     let called = call.called.as_ref().map(|(file, line)| json!({ "file": file, "line": line }));
     json!({
         "name": call.name,
@@ -85,11 +85,11 @@ fn call_json(call: &Under) -> Value {
 }
 
 /// Puts why a program stopped, in its own terms, into the outcome.
-pub(crate) fn put_stop(outcome: &mut Value, told: &Told) {
+pub(crate) fn put_stop(outcome: &mut Value, told: &StopReport) {
     outcome["stop"] = stop_json(told);
 }
 
-fn stop_json(told: &Told) -> Value {
+fn stop_json(told: &StopReport) -> Value {
     json!({
         "code": told.code,
         "message": (!told.message.is_empty()).then_some(&told.message),
@@ -105,7 +105,7 @@ fn stop_json(told: &Told) -> Value {
 /// Where each flag was raised first; `null` where it was not.
 pub(crate) fn flags_json(machine: &Machine<'_>) -> Value {
     let module = machine.program().module();
-    let place = |at: Option<u32>| at.map(|at| trapped::address_json(at, module));
+    let place = |at: Option<u32>| at.map(|at| trap_report::address_json(at, module));
     let flags = machine.flags();
     let mut inexact = place(flags.inexact);
     if let Some(inexact) = &mut inexact {
@@ -142,10 +142,10 @@ pub(crate) fn explain(
     machine: &Machine<'_>,
     sources: &Sources,
     reporter: &Reporter,
-    (max_steps, told): (Option<u64>, Option<&Told>),
+    (max_steps, told): (Option<u64>, Option<&StopReport>),
 ) {
     ended(outcome, machine, sources, reporter, (max_steps, told));
-    let overflow = machine.flags().overflow.map(|at| (at, Carriage::Plain));
+    let overflow = machine.flags().overflow.map(|at| (at, AdMode::Plain));
     noticed(machine.program().module(), sources, reporter, overflow);
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn ended(
     machine: &Machine<'_>,
     sources: &Sources,
     reporter: &Reporter,
-    (max_steps, told): (Option<u64>, Option<&Told>),
+    (max_steps, told): (Option<u64>, Option<&StopReport>),
 ) {
     if let Some(stopped) = stopped_by(outcome, machine) {
         stopped.report(machine.program().module(), sources, reporter, (max_steps, told));
@@ -210,11 +210,11 @@ pub(crate) fn trace(
     conditions: &Conditions,
     ways: &[Direction],
 ) -> anyhow::Result<()> {
-    let Some((nil, source)) = loaded.nil.as_ref().and_then(|nil| Some((nil, nil.source.as_ref()?))) else {
+    let Some((nil, source)) = loaded.compiled.as_ref().and_then(|nil| Some((nil, nil.source.as_ref()?))) else {
         return Ok(());
     };
     let data = machine.memory().get(..loaded.module.data.len()).unwrap_or_default().to_vec();
-    let memory = machine.memory().len().min(data.len() + stopped::ROOM);
+    let memory = machine.memory().len().min(data.len() + diagnosis::ROOM);
     let (limited, mut moment) = limit(machine, loaded, conditions, ways, &data)?;
     // Where it is not known what the run does until its limit, so many statements are shown.
     let max_steps = conditions.max_steps.filter(|_| limited && moment.is_none()).unwrap_or(u64::MAX);
@@ -253,7 +253,7 @@ fn limit(
     ways: &[Direction],
     data: &[u64],
 ) -> anyhow::Result<(bool, Option<eval::Moment>)> {
-    let (Some(steps), Some(nil)) = (conditions.max_steps, &loaded.nil) else { return Ok((false, None)) };
+    let (Some(steps), Some(nil)) = (conditions.max_steps, &loaded.compiled) else { return Ok((false, None)) };
     let mut once = session::machine(machine.program(), conditions, loaded.variables())?;
     once.allow_whole(false);
     for (n, way) in ways.iter().enumerate() {
@@ -261,9 +261,9 @@ fn limit(
         match once.run(Some(steps.saturating_sub(once.executed()))) {
             Outcome::Finished => {}
             Outcome::Limit => {
-                let until = Instant::now() + stopped::AGAIN;
-                let again = Again { data: data.to_vec(), ways: &ways[..=n], seeds: &[], until };
-                return Ok((true, stopped::moment(&once, nil, &again)));
+                let until = Instant::now() + diagnosis::AGAIN;
+                let again = Rerun { data: data.to_vec(), ways: &ways[..=n], seeds: &[], until };
+                return Ok((true, diagnosis::moment(&once, nil, &again)));
             }
             Outcome::Trap(_) | Outcome::NoCode(_) => break,
         }
@@ -272,27 +272,27 @@ fn limit(
 }
 
 /// Tells where a fixed-point number first overflowed, with what words carried then.
-pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, overflow: Option<(u32, Carriage)>) {
-    if let Some((at, carriage)) = overflow {
-        let (message, help) = match carriage {
-            Carriage::Plain if is_janus(module, at) => (
+pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, overflow: Option<(u32, AdMode)>) {
+    if let Some((at, ad_mode)) = overflow {
+        let (message, help) = match ad_mode {
+            AdMode::Plain if is_janus(module, at) => (
                 "an integer overflowed and wrapped",
                 "what is computed from it differs from what unbounded integers give; `--int 32` wraps without notice".to_string(),
             ),
-            Carriage::Plain => (
+            AdMode::Plain => (
                 "a fixed-point number overflowed and wrapped",
                 "scale the values or choose a `.format` with more integer bits; `--trap overflow` stops here".to_string(),
             ),
-            Carriage::Tangent => (
+            AdMode::Tangent => (
                 "a tangent overflowed and wrapped",
                 "only the comparison with dual numbers is concerned; a `.format` with more integer bits has room for it"
                     .to_string(),
             ),
             // What makes a derivative wrong is an error of its own.
-            Carriage::Gradient | Carriage::SecondGradient | Carriage::GradientTangent => ("", String::new()),
+            AdMode::Gradient | AdMode::SecondGradient | AdMode::GradientTangent => ("", String::new()),
         };
         if !message.is_empty() {
-            let help = if is_compiled(module, at) { trapped::in_source_words(&help) } else { help };
+            let help = if is_compiled(module, at) { trap_report::in_source_words(&help) } else { help };
             let d = Diagnostic::warning("P0131", message).help(help);
             reporter.diagnostic(&placed(d, module, sources, at), sources);
         }
@@ -300,11 +300,11 @@ pub(crate) fn noticed(module: &Module, sources: &Sources, reporter: &Reporter, o
 }
 
 /// A flag's kind by what words carried when it was raised, for JSON.
-pub(crate) fn overflow_of(carriage: Carriage) -> &'static str {
-    match carriage {
-        Carriage::Plain => "value",
-        Carriage::Gradient => "gradient",
-        Carriage::Tangent => "tangent",
-        Carriage::SecondGradient | Carriage::GradientTangent => "second derivative",
+pub(crate) fn overflow_of(ad_mode: AdMode) -> &'static str {
+    match ad_mode {
+        AdMode::Plain => "value",
+        AdMode::Gradient => "gradient",
+        AdMode::Tangent => "tangent",
+        AdMode::SecondGradient | AdMode::GradientTangent => "second derivative",
     }
 }

@@ -29,10 +29,10 @@ use pendula_isa::num::Format;
 use pendula_isa::text::number;
 use pendula_vm::{self as vm, Config, Engine, Event, Machine, Outcome};
 
+use crate::diagnosis::{self, Stopped};
 use crate::grad::{self, GradError};
 use crate::load::{self, FileKind, Loaded};
 use crate::report::Reporter;
-use crate::stopped::{self, Stopped};
 use crate::{store, values};
 
 mod error;
@@ -93,7 +93,7 @@ struct Built {
     program: vm::Program,
     sources: Sources,
     warnings: Vec<Diagnostic>,
-    nil: Option<load::Nil>,
+    compiled: Option<load::CompiledSource>,
 }
 
 /// A machine at its start, and what it shows on its way.
@@ -264,14 +264,14 @@ impl Program {
     pub fn grad(&self, arguments: impl Arguments) -> Result<Gradients, Error> {
         let arguments = arguments.arguments(&self.compiler.budget)?;
         let built = self.built(&arguments)?;
-        let names = Names::of(built.program.module(), built.nil.as_ref());
+        let names = Names::of(built.program.module(), built.compiled.as_ref());
         let mut begun = self.begun(&built, &arguments)?;
         let mut left = self.max_steps;
         let run = |machine: &mut Machine<'_>| match within(machine, &mut left) {
             Outcome::Finished => Ok(()),
             outcome => Err(outcome),
         };
-        let options = grad::with_defaults(&self.grad, built.program.module(), built.nil.as_ref());
+        let options = grad::with_defaults(&self.grad, built.program.module(), built.compiled.as_ref());
         let found = grad::grad(&mut begun.machine, &options, run);
         let report = found.map_err(|e| self.no_gradient(&built, &begun, e))?;
         Ok(names.gradients(report, begun.machine.env()))
@@ -285,9 +285,9 @@ impl Program {
     pub fn check(&self, arguments: impl Arguments) -> Result<Vec<Diagnostic>, Error> {
         let built = self.built(&arguments.arguments(&self.compiler.budget)?)?;
         let mut out = built.warnings.clone();
-        if built.nil.is_none() {
+        if built.compiled.is_none() {
             let module = built.program.module();
-            out.extend(check(module).iter().map(|f| crate::trapped::finding(f, module, &built.sources)));
+            out.extend(check(module).iter().map(|f| crate::trap_report::finding(f, module, &built.sources)));
         }
         if out.iter().any(|d| d.severity == Severity::Error) {
             return Err(Error::told(ErrorKind::Program, out, &built.sources));
@@ -315,21 +315,22 @@ impl Program {
             let message = format!("arguments are for programs in Nil, and {} is {what}: use `set`", self.name);
             return Err(Error::argument(&message));
         }
-        let nil = compile::Options { arguments: arguments.to_vec(), ..self.compiler.clone() };
-        let loaded = load::load_bytes(&self.name, self.bytes.clone(), &assemble::Options::default(), &nil);
-        let Loaded { module, diagnostics, sources, nil, .. } = loaded.map_err(|e| Error::failed(ErrorKind::File, e))?;
+        let options = compile::Options { arguments: arguments.to_vec(), ..self.compiler.clone() };
+        let loaded = load::load_bytes(&self.name, self.bytes.clone(), &assemble::Options::default(), &options);
+        let Loaded { module, diagnostics, sources, compiled, .. } =
+            loaded.map_err(|e| Error::failed(ErrorKind::File, e))?;
         let Some(module) = module else { return Err(Error::told(ErrorKind::Program, diagnostics, &sources)) };
         let mut program = vm::Program::new(module, self.checks).map_err(|error| {
             let d = Diagnostic::error(error.code(), format!("{}: {error}", self.name)).help(error.help());
             Error::told(ErrorKind::Program, vec![d], &sources)
         })?;
-        if let Some(nil) = nil.as_ref().filter(|_| self.config.engine == Engine::Native) {
+        if let Some(source) = compiled.as_ref().filter(|_| self.config.engine == Engine::Native) {
             // Where the whole cannot be had in C, its parts are.
-            if let Err(error) = crate::native::attach(&mut program, nil, self.compiler.fast_float) {
+            if let Err(error) = crate::native::attach(&mut program, source, self.compiler.fast_float) {
                 tracing::info!("not run as a whole: {error}");
             }
         }
-        Ok(Built { program, sources, warnings: diagnostics, nil })
+        Ok(Built { program, sources, warnings: diagnostics, compiled })
     }
 
     /// A machine at its start.
@@ -339,12 +340,12 @@ impl Program {
         let config = Config { count: self.config.count || self.max_steps.is_some(), ..self.config };
         let machine = Machine::new(&built.program, &config);
         let mut machine = machine.map_err(|e| Error::failed(ErrorKind::Machine, e))?;
-        if let Some(nil) = &built.nil {
+        if let Some(nil) = &built.compiled {
             for (n, argument) in arguments.iter().enumerate() {
                 results::put_argument(&mut machine, nil, n, argument)?;
             }
         }
-        let variables = built.nil.as_ref().and_then(load::Nil::variables);
+        let variables = built.compiled.as_ref().and_then(load::CompiledSource::variables);
         let fail = |e| Error::failed(ErrorKind::Argument, e);
         for (name, value) in &self.set {
             let place = store::find(module, variables, name).map_err(fail)?;
@@ -374,13 +375,13 @@ impl Program {
         if ways.contains(&Direction::Backward) && module.flags.irreversible {
             return Err(Error::told(
                 ErrorKind::Program,
-                vec![stopped::irreversible(&self.name, module)],
+                vec![diagnosis::irreversible(&self.name, module)],
                 &built.sources,
             ));
         }
-        let names = Names::of(module, built.nil.as_ref());
+        let names = Names::of(module, built.compiled.as_ref());
         let mut begun = self.begun(&built, &arguments)?;
-        let variables = built.nil.as_ref().and_then(load::Nil::variables);
+        let variables = built.compiled.as_ref().and_then(load::CompiledSource::variables);
         let shown = self.show.iter().map(|name| store::find(module, variables, name)).collect::<Result<Vec<_>, _>>();
         let shown = shown.map_err(|e| Error::failed(ErrorKind::Argument, e))?;
         let start = (ways.len() > 1).then(|| begun.machine.digest());
@@ -412,10 +413,14 @@ impl Program {
     /// Why a run stopped.
     fn stopped(&self, built: &Built, begun: &Begun<'_>, outcome: &Outcome, ways: &[Direction]) -> Error {
         let machine = &begun.machine;
-        let told = built.nil.as_ref().and_then(|nil| {
-            let again =
-                stopped::Again { data: begun.data.clone(), ways, seeds: &[], until: Instant::now() + stopped::AGAIN };
-            stopped::in_source(outcome, machine, nil, &built.sources, again)
+        let told = built.compiled.as_ref().and_then(|nil| {
+            let again = diagnosis::Rerun {
+                data: begun.data.clone(),
+                ways,
+                seeds: &[],
+                until: Instant::now() + diagnosis::AGAIN,
+            };
+            diagnosis::in_source(outcome, machine, nil, &built.sources, again)
         });
         let reporter = Reporter::collecting();
         let Some(stopped) = Stopped::of(outcome, machine) else { return Error::argument("the run came to its end") };
@@ -441,9 +446,9 @@ impl Program {
                 };
                 self.stopped(built, begun, &outcome, ways)
             }
-            GradError::Refused(refused) => told(stopped::refused(&self.name, refused, module, &built.sources)),
+            GradError::Refused(refused) => told(diagnosis::refused(&self.name, refused, module, &built.sources)),
             GradError::Overflow(report) => match report.wrong {
-                Some(at) => told(stopped::wrong(module, &built.sources, at)),
+                Some(at) => told(diagnosis::wrong(module, &built.sources, at)),
                 None => Error::failed(ErrorKind::Gradient, GradError::<Outcome>::Overflow(report)),
             },
             other => Error::failed(ErrorKind::Argument, anyhow::anyhow!("{other}")),

@@ -24,7 +24,7 @@ use pendula::native::{NativeError, attach};
 use pendula::pisa;
 use pendula::visible::visible;
 use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
-use pendula::{stopped, store, values};
+use pendula::{diagnosis, store, values};
 use pendula_native::cc::CcError;
 use serde_json::Value;
 
@@ -75,11 +75,11 @@ pub(crate) fn program(
         Ok(Err(Status::Fault))
     };
     if backward && loaded.module.flags.irreversible {
-        return refuse(stopped::irreversible(display_name(&source.file), &loaded.module));
+        return refuse(diagnosis::irreversible(display_name(&source.file), &loaded.module));
     }
     match Program::new(loaded.module.clone(), conditions.checks == Switch::On) {
         Ok(mut program) => {
-            if let (Engine::Native, Some(nil)) = (conditions.engine, &loaded.nil) {
+            if let (Engine::Native, Some(nil)) = (conditions.engine, &loaded.compiled) {
                 match attach(&mut program, nil, source.options.compiler.fast_float) {
                     Ok(()) => {}
                     Err(NativeError::Refused(why)) => {
@@ -293,7 +293,7 @@ impl Session {
 
     /// One of a program that may be run as a whole, without progress.
     pub(crate) fn of(self, loaded: &cmd::Program) -> Session {
-        Session { whole: loaded.nil.as_ref().is_some_and(|nil| nil.native.is_some()), ..self }
+        Session { whole: loaded.compiled.as_ref().is_some_and(|nil| nil.native.is_some()), ..self }
     }
 
     /// A run back begins, which takes as many instructions as all so far.

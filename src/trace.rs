@@ -4,7 +4,7 @@ use pendula_asm::diagnostic::Sources;
 use pendula_compiler::ir::eval::{Change, Direction, Ran};
 use pendula_isa::num::Format;
 
-use crate::stop::{Language, indices, number_text};
+use crate::stop_report::{Language, indices, number_text};
 
 /// The most changes that a line shows.
 const CHANGES: usize = 8;

@@ -11,7 +11,7 @@ use pendula::batch::Batch;
 use pendula::isa::counts::Direction;
 use pendula::isa::sample::{Draft, Source, word};
 use pendula::isa::types::Reg;
-use pendula::vm::{Carriage, Config, ConfigError, Engine, Machine, Outcome, Program};
+use pendula::vm::{AdMode, Config, ConfigError, Engine, Machine, Outcome, Program};
 use serde_json::{Value, json};
 
 /// A folder of its own for a test's files, which is taken away in the end.
@@ -540,7 +540,7 @@ fn left(m: &Machine<'_>, outcome: Outcome) -> Left {
     // Beyond what was used there are zeros, of one machine more than of another.
     let used = m.memory().iter().rposition(|w| *w != 0).map_or(0, |at| at + 1);
     let more =
-        format!("{:?} {:?} {:?}", m.flags(), m.counts(), (m.pc(), m.carriage(), m.words_read(), m.dropped_words()));
+        format!("{:?} {:?} {:?}", m.flags(), m.counts(), (m.pc(), m.ad_mode(), m.words_read(), m.dropped_words()));
     (outcome, *m.registers(), m.memory()[..used].to_vec(), m.output().to_vec(), m.executed(), json!(more))
 }
 
@@ -583,7 +583,7 @@ fn machines_of_a_batch_are_as_new_for_every_item() {
             if s.once_in(2) {
                 (1..12).filter_map(Reg::new).for_each(|r| m.set_register(r, word(&mut s)));
             }
-            m.carry(s.pick(&Carriage::ALL));
+            m.carry(s.pick(&AdMode::ALL));
             if s.once_in(2) {
                 m.keep_dropped();
             }

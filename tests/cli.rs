@@ -64,8 +64,8 @@ fn exit_status_tells_whose_fault_it_is() {
     assert_eq!(run(&["run", "examples/fib.rasm", "--no-such-option"], "").0, 2, "usage");
     assert_eq!(run(&["run", "examples/fib.rasm", "--set", "m=1"], "").0, 2, "an unknown name");
     assert_eq!(run(&["isa", "nonsense"], "").0, 2);
-    let (code, _, err) = run(&["run", "program.nil"], "");
-    assert_eq!((code, err.contains("cannot read program.nil")), (2, true), "{err}");
+    let (code, _, err) = run(&["run", "program.compiled"], "");
+    assert_eq!((code, err.contains("cannot read program.compiled")), (2, true), "{err}");
 }
 
 #[test]

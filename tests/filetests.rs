@@ -33,7 +33,7 @@ use pendula::asm::diagnostic::{Label, Severity};
 use pendula::isa::counts::Direction;
 use pendula::isa::text::{number, quote};
 use pendula::isa::{Fault, Module};
-use pendula::told::told;
+use pendula::trap_text::told;
 use pendula::values;
 use pendula::vm::{Config, Event, Machine, Outcome, Program};
 

@@ -14,7 +14,7 @@ use pendula::isa::types::{Reg, Ty};
 use pendula::isa::{Env, Fault, Module};
 use pendula::values::{Location, find};
 use pendula::vm::gradient::{self, Cell, Variable};
-use pendula::vm::{Carriage, Config, Machine, Outcome, Program, Stepped};
+use pendula::vm::{AdMode, Config, Machine, Outcome, Program, Stepped};
 
 /// Words of memory.
 const MEMORY: u64 = 256;
@@ -225,7 +225,7 @@ impl Case {
         gradient::forward(&mut m, &mut end).unwrap_or_else(|e| panic!("{}: {e:?}", self.name));
         near(&[convert::to_f64(env, loss.ty, m.get(VALUE, loss.cell))], &[value], self.tolerance, "value");
         let forward = m.executed();
-        m.carry(Carriage::Gradient);
+        m.carry(AdMode::Gradient);
         m.put(GRADIENT, loss.cell, word);
         let seeded = m.digest();
         m.keep_dropped();
@@ -288,9 +288,9 @@ impl Case {
         self.check_steps(&program, loss, &inputs);
     }
 
-    /// In every carriage, single steps do what a run does; what they leave in the lanes, they take back.
+    /// In every AD mode, single steps do what a run does; what they leave in the lanes, they take back.
     fn check_steps(&self, program: &Program, loss: Variable, inputs: &[Variable]) {
-        for carriage in Carriage::ALL {
+        for ad_mode in AdMode::ALL {
             let mut runs = [machine(program), machine(program)];
             let env = runs[0].env();
             for m in &mut runs {
@@ -298,8 +298,8 @@ impl Case {
                     m.put(VALUE, variable.cell, word_of(env, variable.ty, *x));
                 }
                 m.run(None);
-                m.carry(carriage);
-                for &lane in carriage.lanes() {
+                m.carry(ad_mode);
+                for &lane in ad_mode.lanes() {
                     m.put(lane, loss.cell, word_of(env, if loss.ty == Ty::F { Ty::F } else { Ty::Q }, 0.5));
                 }
                 m.keep_dropped();
@@ -309,16 +309,16 @@ impl Case {
                 let [whole, steps] = &mut runs;
                 whole.begin(direction);
                 steps.begin(direction);
-                assert_eq!(whole.run(None), Outcome::Finished, "{} {carriage:?}", self.name);
-                assert_eq!(step(steps), Outcome::Finished, "{} {carriage:?}", self.name);
-                assert_eq!(whole.digest(), steps.digest(), "{} {carriage:?}", self.name);
-                assert_eq!(whole.executed(), steps.executed(), "{} {carriage:?}", self.name);
-                assert_eq!(per_instruction(whole), per_instruction(steps), "{} {carriage:?}", self.name);
-                assert_eq!(whole.counts().lost_bits(), steps.counts().lost_bits(), "{} {carriage:?}", self.name);
+                assert_eq!(whole.run(None), Outcome::Finished, "{} {ad_mode:?}", self.name);
+                assert_eq!(step(steps), Outcome::Finished, "{} {ad_mode:?}", self.name);
+                assert_eq!(whole.digest(), steps.digest(), "{} {ad_mode:?}", self.name);
+                assert_eq!(whole.executed(), steps.executed(), "{} {ad_mode:?}", self.name);
+                assert_eq!(per_instruction(whole), per_instruction(steps), "{} {ad_mode:?}", self.name);
+                assert_eq!(whole.counts().lost_bits(), steps.counts().lost_bits(), "{} {ad_mode:?}", self.name);
                 runs.iter_mut().for_each(Machine::turn_dropped);
             }
             if self.exact {
-                assert_eq!(runs[0].digest(), before, "{} {carriage:?}", self.name);
+                assert_eq!(runs[0].digest(), before, "{} {ad_mode:?}", self.name);
             }
         }
     }
@@ -932,7 +932,7 @@ main:   start
     for (keep, lost, kept) in [(false, 3, 0), (true, 0, 3)] {
         let mut m = machine(&program);
         gradient::forward(&mut m, &mut end).expect("a value");
-        m.carry(Carriage::Gradient);
+        m.carry(AdMode::Gradient);
         let one = gradient::one(m.env(), Ty::Q);
         m.put(GRADIENT, loss.cell, one);
         let seeded = m.digest();
@@ -986,8 +986,8 @@ done:   from    test
     let Outcome::Trap(trap) = &outcome else { panic!("{outcome:?}") };
     let at = trap.at as usize;
     assert_eq!(
-        (trap.fault, trap.carriage, trap.direction),
-        (Fault::DivideByZero, Carriage::Gradient, Direction::Backward)
+        (trap.fault, trap.ad_mode, trap.direction),
+        (Fault::DivideByZero, AdMode::Gradient, Direction::Backward)
     );
     // r2 still has the gradient word of the element behind: it is not the word that ends its life that says so, but `zero`.
     assert_eq!(program.module().code[at].kind.mnemonic(), "subsqrt.f");
@@ -1003,7 +1003,7 @@ done:   from    test
     for limited in [false, true] {
         let mut again = machine(&program);
         again.restore(&there);
-        again.carry(Carriage::Gradient);
+        again.carry(AdMode::Gradient);
         again.put(GRADIENT, loss.cell, one);
         again.begin(Direction::Backward);
         if limited {
@@ -1015,7 +1015,7 @@ done:   from    test
         assert_eq!((again.digest(), again.executed()), (digest, executed - forward));
     }
     // Values alone go on to the start.
-    m.carry(Carriage::Plain);
+    m.carry(AdMode::Plain);
     end(&mut m).expect("values have no traps here");
     assert!(m.snapshot() == start);
 }
@@ -1045,13 +1045,13 @@ fn random_programs_come_back_with_their_lanes() {
             continue;
         }
         let mut s = Source::seeded(seed);
-        for carriage in Carriage::ALL {
+        for ad_mode in AdMode::ALL {
             let mut m = machine(&program);
             if m.run(Some(200_000)) != Outcome::Finished {
                 continue;
             }
-            m.carry(carriage);
-            for &lane in carriage.lanes() {
+            m.carry(ad_mode);
+            for &lane in ad_mode.lanes() {
                 // Those that hold words of any kind, and the arrays of integers and of fixed-point numbers.
                 (1..=11).for_each(|n| m.put(lane, cell(n), word(&mut s)));
                 (0..16).for_each(|n| m.put(lane, Cell::Word(n), word(&mut s)));
@@ -1066,9 +1066,9 @@ fn random_programs_come_back_with_their_lanes() {
             kept += m.dropped_words();
             m.turn_dropped();
             m.begin(Direction::Forward);
-            assert_eq!(m.run(Some(200_000)), Outcome::Finished, "seed {seed} {carriage:?}\n{text}");
-            assert!(everything(&m) == before, "seed {seed} {carriage:?}\n{text}");
-            ran[carriage as usize] += 1;
+            assert_eq!(m.run(Some(200_000)), Outcome::Finished, "seed {seed} {ad_mode:?}\n{text}");
+            assert!(everything(&m) == before, "seed {seed} {ad_mode:?}\n{text}");
+            ran[ad_mode as usize] += 1;
         }
     }
     assert!(ran.iter().all(|n| *n > 100) && kept > 100, "{ran:?} {kept}");
@@ -1167,8 +1167,8 @@ fn random_programs_on_doubles_are_transposed() {
         for level in [0, 1] {
             // The program that is differentiated: forward on values, or backward on values and gradient words.
             let (lanes, tangents, gradients, first): (&[usize], _, _, _) = match level {
-                0 => (&[VALUE], Carriage::Tangent, Carriage::Gradient, Direction::Forward),
-                _ => (&[VALUE, GRADIENT], Carriage::GradientTangent, Carriage::SecondGradient, Direction::Backward),
+                0 => (&[VALUE], AdMode::Tangent, AdMode::Gradient, Direction::Forward),
+                _ => (&[VALUE, GRADIENT], AdMode::GradientTangent, AdMode::SecondGradient, Direction::Backward),
             };
             let up = if level == 0 { GRADIENT } else { SECOND };
             let variables: Vec<(usize, Cell)> = lanes.iter().flat_map(|l| cells.iter().map(|c| (*l, *c))).collect();

@@ -120,7 +120,7 @@ fn machine<'p>(
 ) -> Result<(Machine<'p>, Output), String> {
     let config = Config { engine, ..Config::default() };
     let mut machine = Machine::new(program, &config).map_err(|e| e.to_string())?;
-    let variables = loaded.nil.as_ref().and_then(|nil| nil.variables());
+    let variables = loaded.compiled.as_ref().and_then(|nil| nil.variables());
     for assignment in &expected.set {
         store::set(&mut machine, variables, assignment).map_err(|e| e.to_string())?;
     }
@@ -169,7 +169,7 @@ fn compile(path: &Path, level: u8) -> Result<Compiled, String> {
 
 /// The program, ready to be run by every engine.
 fn program(loaded: &Loaded) -> Result<Option<Program>, String> {
-    let (Some(module), Some(nil)) = (&loaded.module, &loaded.nil) else { return Ok(None) };
+    let (Some(module), Some(nil)) = (&loaded.module, &loaded.compiled) else { return Ok(None) };
     let mut program = Program::new(module.clone(), true).map_err(|e| format!("{} {e}", e.code()))?;
     if let Some(ir) = &nil.native
         && let Ok(native) = Native::new(ir.clone(), nil.arguments.clone(), Rounding::Strict, nil.switches)
@@ -191,7 +191,7 @@ fn run_file(path: &Path, level: u8) -> Result<(), String> {
         compare(&expected.problems, found, &mut complaints);
         return Err(complaints);
     };
-    let (module, nil) = (program.module(), loaded.nil.as_ref().ok_or("not compiled")?);
+    let (module, nil) = (program.module(), loaded.compiled.as_ref().ok_or("not compiled")?);
     let words = data_len(module);
     let mut first: Option<Vec<u64>> = None;
     for engine in engines(level) {
@@ -282,7 +282,7 @@ fn run_file(path: &Path, level: u8) -> Result<(), String> {
 
 /// Writes a program and its inverse as text: the one must be read as the same program, the other come from the results to the start.
 fn turned(loaded: &Loaded, expected: &Expected, before: &[u64], after: &[u64]) -> Result<(), String> {
-    let tree = &loaded.nil.as_ref().and_then(|nil| nil.janus.as_ref()).ok_or("not compiled")?.tree;
+    let tree = &loaded.compiled.as_ref().and_then(|nil| nil.janus.as_ref()).ok_or("not compiled")?.tree;
     let text = janus::print::print(tree);
     let (again, found) = janus::parser::parse(0, &text);
     if !found.is_empty() || janus::print::print(&again) != text {
@@ -320,7 +320,7 @@ fn trap_file(path: &Path, level: u8) -> Result<(), String> {
         compare(&expected.problems, told, &mut complaints);
         return Err(complaints);
     };
-    let nil = loaded.nil.as_ref().ok_or("not compiled")?;
+    let nil = loaded.compiled.as_ref().ok_or("not compiled")?;
     let words = data_len(program.module());
     let direction = if expected.backward { Direction::Backward } else { Direction::Forward };
     for engine in engines(level) {

@@ -74,12 +74,12 @@ struct Program(tempfile::TempDir);
 impl Program {
     fn new(text: &str) -> Program {
         let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("p.nil"), text).expect("written");
+        fs::write(folder.path().join("p.compiled"), text).expect("written");
         Program(folder)
     }
 
     fn run(&self, command: &[&str], rest: &[&str]) -> (i32, String, String) {
-        let path = self.0.path().join("p.nil");
+        let path = self.0.path().join("p.compiled");
         let path = path.to_str().expect("UTF-8");
         command::run(&[command, &[path], rest].concat(), "")
     }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use pendula::compiler::compile::{Compiled, Options, compile, compile_janus};
 use pendula::compiler::passes::Switches;
 use pendula::isa::counts::Direction;
-use pendula::told::told;
+use pendula::trap_text::told;
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
 
 use generator::{AROUND, PLANTED, WILD};

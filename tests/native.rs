@@ -11,11 +11,11 @@ use crate::machine::lockstep::Pair;
 use assert_cmd::Command;
 use pendula::asm::assemble::{Options, assemble};
 use pendula::isa::counts::Direction;
-use pendula::vm::{Carriage, Config, Engine, Outcome, Program};
+use pendula::vm::{AdMode, Config, Engine, Outcome, Program};
 
-/// Carriages, and whether blocks are measured: each is other code.
-const MODES: [(Carriage, Option<u64>); 3] =
-    [(Carriage::Plain, None), (Carriage::Plain, Some(20_000_000)), (Carriage::Gradient, None)];
+/// AD modes, and whether blocks are measured: each is other code.
+const MODES: [(AdMode, Option<u64>); 3] =
+    [(AdMode::Plain, None), (AdMode::Plain, Some(20_000_000)), (AdMode::Gradient, None)];
 
 #[test]
 fn examples_in_c() {
@@ -30,12 +30,12 @@ fn examples_in_c() {
         let text = std::fs::read_to_string(&path).expect("a text");
         let module = assemble(&name, text, &Options::default()).module.unwrap_or_else(|| panic!("{name}"));
         let program = Program::new(module, true).expect("a program");
-        for (carriage, limit) in MODES {
+        for (ad_mode, limit) in MODES {
             let config = Config { mem: Some(1 << 14), warm_up: 0, ..Config::default() };
-            let mut pair = Pair::with(Engine::Native, &program, config, format!("{name}, {carriage:?}, {limit:?}"));
+            let mut pair = Pair::with(Engine::Native, &program, config, format!("{name}, {ad_mode:?}, {limit:?}"));
             for direction in [Direction::Forward, Direction::Backward] {
                 pair.each(|m| {
-                    m.carry(carriage);
+                    m.carry(ad_mode);
                     m.begin(direction);
                 });
                 if pair.run_once(limit) != Outcome::Finished {
@@ -203,11 +203,11 @@ fn results_say_what_has_run_them() {
 
 /// A program in Nil in a directory of its own; what a command prints with these arguments, and on standard error.
 fn nil(directory: &Path, source: &str, args: &[&str]) -> (i32, String, String) {
-    let file = directory.join("p.nil");
+    let file = directory.join("p.compiled");
     std::fs::write(&file, source).expect("a file");
     let mut command = Command::cargo_bin("pendula").expect("the program");
     command.current_dir(directory).env("PENDULA_CACHE", directory.join("cache")).env("NO_COLOR", "1");
-    command.args([args[0], "p.nil"]).args(&args[1..]);
+    command.args([args[0], "p.compiled"]).args(&args[1..]);
     let output = command.output().expect("runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("a text");
     (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
@@ -246,7 +246,7 @@ fn names_of_files_end_no_comment() {
     for (n, name) in ["a*", "a*\\\n", "a*??/\n", "a*\\ \n", "a??/", "a\n#error b"].into_iter().enumerate() {
         let directory = top.join(n.to_string()).join(name);
         std::fs::create_dir_all(&directory).expect("a directory");
-        let file = directory.join("p.nil");
+        let file = directory.join("p.compiled");
         std::fs::write(&file, source).expect("a file");
         let mut command = Command::cargo_bin("pendula").expect("the program");
         command.env("PENDULA_CACHE", top.join("cache")).args(["run", "--json", "--engine", "native", "--args", "0,7"]);

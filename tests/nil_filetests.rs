@@ -205,7 +205,7 @@ fn run_file(path: &Path, level: u8) -> Result<(), String> {
         found.push(problem);
         false
     };
-    let (Some(module), Some(nil)) = (loaded.module, loaded.nil) else {
+    let (Some(module), Some(nil)) = (loaded.module, loaded.compiled) else {
         compare(&expected.problems, found, &mut complaints);
         return Err(complaints);
     };
@@ -329,7 +329,7 @@ fn trap_file(path: &Path, level: u8) -> Result<(), String> {
     let mut complaints = String::new();
     let mut found = diagnostics(&text, &loaded, &mut complaints);
     let direction = if expected.backward { Direction::Backward } else { Direction::Forward };
-    if let (Some(module), Some(nil)) = (loaded.module, loaded.nil) {
+    if let (Some(module), Some(nil)) = (loaded.module, loaded.compiled) {
         let words = data_types(&module).len();
         let program = Program::new(module, true).map_err(|e| format!("{} {e}", e.code()))?;
         let (mut m, _) = machine(&program, &expected)?;

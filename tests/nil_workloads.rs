@@ -10,7 +10,7 @@ use pendula::isa::adjoint::GRADIENT;
 use pendula::isa::counts::Direction;
 use pendula::values::{self, Location};
 use pendula::vm::gradient::forward;
-use pendula::vm::{Carriage, Config, Machine, Program};
+use pendula::vm::{AdMode, Config, Machine, Program};
 
 use crate::inputs::{self, Data, Sparse};
 
@@ -68,7 +68,7 @@ impl Workload {
         forward(&mut machine, &mut to_end).expect("it ends");
         let out = self.words(results);
         let values = out.iter().map(|at| number(&machine, 0, *at)).collect();
-        machine.carry(Carriage::Gradient);
+        machine.carry(AdMode::Gradient);
         for (i, at) in out.iter().enumerate() {
             machine.set_lane_word(GRADIENT, *at, seed(i).to_bits());
         }

@@ -124,7 +124,7 @@ fn machines_on_threads_with_small_stacks() {
             options.arguments = pendula::arguments::parse(list).expect("arguments");
         }
         let loaded = load::load(&args[0], &assemble::Options::default(), &options).expect("it can be read");
-        let (module, nil) = (loaded.module.expect("no errors"), loaded.nil.expect("compiled"));
+        let (module, nil) = (loaded.module.expect("no errors"), loaded.compiled.expect("compiled"));
         let parts = Program::new(module.clone(), true).expect("a sound program");
         let mut whole = Program::new(module, true).expect("a sound program");
         let ir = nil.native.expect("asked for");

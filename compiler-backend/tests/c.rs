@@ -13,7 +13,7 @@ use pendula_compiler::ir::{Block, Stmt};
 use pendula_compiler::lower::{Argument, ArgumentKind};
 use pendula_compiler::passes::{Pass, Switches};
 use pendula_isa::Ty;
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_native::cc::{self, Rounding, Settings};
 use pendula_native::whole::Code;
@@ -38,11 +38,11 @@ struct Compiled {
     carries: Vec<Range<usize>>,
 }
 
-const RUNS: [(Direction, Carriage); 4] = [
-    (Direction::Forward, Carriage::Plain),
-    (Direction::Backward, Carriage::Plain),
-    (Direction::Forward, Carriage::Gradient),
-    (Direction::Backward, Carriage::Gradient),
+const RUNS: [(Direction, AdMode); 4] = [
+    (Direction::Forward, AdMode::Plain),
+    (Direction::Backward, AdMode::Plain),
+    (Direction::Forward, AdMode::Gradient),
+    (Direction::Backward, AdMode::Gradient),
 ];
 
 /// A directory of the test's own, and little optimising: the code is run once.
@@ -74,7 +74,7 @@ impl Compiled {
             Some(in_data(a).then(|| *at - 1))
         });
         let places: Vec<Option<usize>> = places.collect();
-        let modes = RUNS.map(|(direction, carriage)| Mode::Run(direction, carriage));
+        let modes = RUNS.map(|(direction, ad_mode)| Mode::Run(direction, ad_mode));
         let modes: Vec<Mode> = modes.into_iter().chain([Mode::ThereAndBack]).collect();
         // One text for all modes: it is compiled once, and found again for each.
         let source = c::write(&case.program, &arguments, &modes, settings).expect("it can be written");
@@ -104,7 +104,7 @@ impl Compiled {
         let (_, code) = self.codes.iter().find(|(m, _)| *m == mode)?;
         let (before, lane_before) = (memory.clone(), lane.clone());
         let mut turned = vec![0; self.changes.last().map_or(0, |r| r.end)];
-        let lent: &mut [u64] = if matches!(mode, Mode::Run(_, Carriage::Plain)) { &mut [] } else { &mut lane };
+        let lent: &mut [u64] = if matches!(mode, Mode::Run(_, AdMode::Plain)) { &mut [] } else { &mut lane };
         if !code.run(&mut memory, [lent, &mut [], &mut []], top, &mut turned) {
             return None;
         }
@@ -131,13 +131,13 @@ impl Compiled {
 
     fn evaluated(
         &self,
-        (direction, carriage): (Direction, Carriage),
+        (direction, ad_mode): (Direction, AdMode),
         words: &Words,
     ) -> Result<(Words, Evaluation), EvalError> {
         let way = if direction == Direction::Forward { Way::Forward } else { Way::Backward };
         let split = |w: &[u64]| (w[self.given..].to_vec(), w[..self.given].to_vec());
         let (params, memory) = split(&words.values);
-        let gradients = (carriage == Carriage::Gradient).then(|| split(&words.gradients));
+        let gradients = (ad_mode == AdMode::Gradient).then(|| split(&words.gradients));
         let entry = self.case.program.entry.expect("an entry");
         let e = run(&self.case.program, entry, way, params, memory, gradients, &CONFIG)?;
         let join = |p: &[u64], m: &[u64]| m.iter().chain(p).copied().collect::<Vec<u64>>();
@@ -216,13 +216,13 @@ fn check(profile: Profile, seeds: Range<u64>, fast: bool, switches: Switches) ->
             gradients: vec![0; compiled.given + compiled.case.params.len()],
         };
         let first = Words { values: start.values.clone(), gradients: compiled.seeds(seed) };
-        for (n, (direction, carriage)) in RUNS.into_iter().enumerate() {
-            let mode = Mode::Run(direction, carriage);
-            if carriage == Carriage::Gradient {
+        for (n, (direction, ad_mode)) in RUNS.into_iter().enumerate() {
+            let mode = Mode::Run(direction, ad_mode);
+            if ad_mode == AdMode::Gradient {
                 start.gradients.clone_from(&first.gradients);
             }
             let native = compiled.native(mode, &start).map(|(words, _)| words);
-            match compiled.evaluated((direction, carriage), &start) {
+            match compiled.evaluated((direction, ad_mode), &start) {
                 Ok((words, e)) => {
                     // What the evaluator counts as wrong in the program, or the machine would note, C need not tell.
                     if e.overflow.is_some() || e.unchecked.is_some() || e.undropped.is_some() {
@@ -268,7 +268,7 @@ fn there_and_back(compiled: &Compiled, start: Words, seed: u64, fast: bool) -> b
     let text = || print(&compiled.case.program);
     let native = compiled.native(Mode::ThereAndBack, &start);
     let noted = |e: &Evaluation| e.overflow.is_some() || e.unchecked.is_some() || e.undropped.is_some();
-    let between = match compiled.evaluated((Direction::Forward, Carriage::Plain), &start) {
+    let between = match compiled.evaluated((Direction::Forward, AdMode::Plain), &start) {
         Ok((words, e)) if !noted(&e) => words,
         Ok(_) | Err(EvalError::Steps { .. }) => return false,
         Err(error) => {
@@ -278,7 +278,7 @@ fn there_and_back(compiled: &Compiled, start: Words, seed: u64, fast: bool) -> b
     };
     let turned = between.values.clone();
     let back = Words { values: between.values, gradients: start.gradients };
-    let words = match compiled.evaluated((Direction::Backward, Carriage::Gradient), &back) {
+    let words = match compiled.evaluated((Direction::Backward, AdMode::Gradient), &back) {
         Ok((words, e)) if !noted(&e) => words,
         Ok(_) | Err(EvalError::Steps { .. }) => return false,
         Err(error) => {

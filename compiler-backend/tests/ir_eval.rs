@@ -207,7 +207,7 @@ fn what_is_left_is_noticed() {
     let Stmt::For { body, .. } = &mut p.functions[0].body[0].stmt else { panic!() };
     for s in body.iter_mut() {
         if let Stmt::Ancilla { care, .. } = &mut s.stmt {
-            *care = Care { check: false, drop: false };
+            *care = AncillaChecks { check: false, drop: false };
         }
     }
     let x = [1.0, 2.0].map(f).to_vec();
@@ -289,7 +289,8 @@ fn errors() {
     let order = ints(|_, _, b| {
         let r = b.region("r", Ty::Int);
         let (p, q) = (b.var("p", Ty::Int), b.var("q", Ty::Int));
-        let array = |base, free| at(Stmt::Array { base, len: int(2), region: r, ty: Ty::Int, free, care: Care::FULL });
+        let array =
+            |base, free| at(Stmt::Array { base, len: int(2), region: r, ty: Ty::Int, free, care: AncillaChecks::FULL });
         vec![array(p, false), array(q, false), array(p, true), array(q, true)]
     });
     assert!(matches!(order, EvalError::Order { .. }));

@@ -81,7 +81,7 @@ fn odd(random: &mut Random) -> Program {
         let kinds = if depth > 3 { 9 } else { 15 };
         let var = Var(r.below(6) as u32);
         let (ty, flag) = (Ty::ALL[r.below(4)], r.chance(50));
-        let care = Care { check: r.chance(50), drop: r.chance(50) };
+        let care = AncillaChecks { check: r.chance(50), drop: r.chance(50) };
         let stmt = match r.below(kinds) {
             0 | 1 => {
                 let func = Func::ALL[r.below(Func::ALL.len())];

@@ -15,7 +15,7 @@ use pendula_isa::module::Module;
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Acc, Ty};
 use pendula_isa::verify::is_row;
-use pendula_vm::{Carriage, Config, Engine, Machine, Outcome, Program, Stepped};
+use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program, Stepped};
 
 /// Instructions that a run may execute.
 const STEPS: u64 = 10_000;
@@ -221,18 +221,18 @@ pub fn engines(module: &Module) {
     let mem = Some(module.data.len() as u64 + MEMORY);
     let plain = Config { mem, engine: Engine::Interpreter, ..Config::default() };
     for tier_up in [0, 3] {
-        for carriage in [Carriage::Plain, Carriage::Gradient] {
+        for ad_mode in [AdMode::Plain, AdMode::Gradient] {
             let jit = Config { engine: Engine::Jit, warm_up: 0, tier_up, ..plain };
             let (Ok(mut a), Ok(mut b)) = (Machine::new(&program, &plain), Machine::new(&program, &jit)) else { return };
             for direction in [Direction::Forward, Direction::Backward] {
                 let outcomes = [&mut a, &mut b].map(|m| {
-                    m.carry(carriage);
+                    m.carry(ad_mode);
                     m.begin(direction);
                     m.run(Some(STEPS))
                 });
-                assert_eq!(outcomes[0], outcomes[1], "{direction:?} {carriage:?}");
-                assert_eq!(a.digest(), b.digest(), "{direction:?} {carriage:?}");
-                assert_eq!(a.flags(), b.flags(), "{direction:?} {carriage:?}");
+                assert_eq!(outcomes[0], outcomes[1], "{direction:?} {ad_mode:?}");
+                assert_eq!(a.digest(), b.digest(), "{direction:?} {ad_mode:?}");
+                assert_eq!(a.flags(), b.flags(), "{direction:?} {ad_mode:?}");
                 let len = module.code.len();
                 assert_eq!(per_instruction(&a.counts(), len), per_instruction(&b.counts(), len));
                 if outcomes[0] != Outcome::Finished {

@@ -12,7 +12,7 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::verify::{is_row, target};
 
-use crate::called::{Called, Done};
+use crate::call_costs::{Called, Done};
 use crate::price::{Conditions, Device, WORD};
 use crate::technology::Logic;
 use crate::work::{Work, share};

@@ -4,11 +4,11 @@
 //! the machine nor the assembler.
 
 pub mod breakeven;
-mod called;
+mod call_costs;
 pub mod circuit;
+pub mod gate_counts;
 pub mod level;
 mod partials;
-pub mod parts;
 pub mod physics;
 pub mod price;
 pub mod report;

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use pendula_isa::calculus::{Calculus, Constant};
-use pendula_isa::desk::Desk;
+use pendula_isa::scalar::ScalarDomain;
 use pendula_isa::table::{ARITY, Function};
 use pendula_isa::types::Ty;
 use pendula_isa::{Env, Format};
@@ -34,7 +34,7 @@ impl Calculus for Known {
             *word = x;
         }
         // Where it has no value nothing is known.
-        Ok(F::value(&mut Desk::new(self.0), words).ok())
+        Ok(F::value(&mut ScalarDomain::new(self.0), words).ok())
     }
 
     fn constant(&mut self, ty: Ty, c: Constant) -> Option<u64> {
@@ -57,7 +57,9 @@ impl Calculus for Known {
             // Either way the same.
             return Ok(then.filter(|_| then == other));
         };
-        let Ok(chosen) = Desk::new(self.0).if_le(ty, a, b, u64::from(true), u64::from(false)) else { return Ok(None) };
+        let Ok(chosen) = ScalarDomain::new(self.0).if_le(ty, a, b, u64::from(true), u64::from(false)) else {
+            return Ok(None);
+        };
         Ok(if chosen == u64::from(true) { then } else { other })
     }
 }
@@ -135,8 +137,8 @@ mod tests {
                     for (word, arg) in x.iter_mut().zip(F::INFO.args) {
                         *word = number(arg.ty, env.format, self.0);
                     }
-                    let mut desk = Desk::new(env);
-                    let found = F::value(&mut desk, x).and_then(|y| F::partial(&mut desk, n, x, y));
+                    let mut scalar = ScalarDomain::new(env);
+                    let found = F::value(&mut scalar, x).and_then(|y| F::partial(&mut scalar, n, x, y));
                     if let Ok(partial) = found {
                         sizes.push(convert::to_f64(env, F::INFO.calculus(), partial));
                     }

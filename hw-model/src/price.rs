@@ -15,10 +15,10 @@ use pendula_isa::verify::verify;
 use pendula_isa::{GateClass, Kind};
 
 use crate::circuit::GateCounts;
-use crate::parts::{Shape, gates};
+use crate::gate_counts::{Shape, gates};
 use crate::physics::Adiabatic;
 use crate::technology::{Clock, Energy, Logic, Operations, PerGate, Technology};
-use crate::work::{Unit, Work};
+use crate::work::{CircuitKind, Work};
 
 /// Bits in a word.
 pub const WORD: u32 = 64;
@@ -283,7 +283,7 @@ impl<'t> Device<'t> {
     }
 
     /// One use of a circuit.
-    pub fn unit(&self, unit: Unit) -> Joules {
+    pub fn unit(&self, unit: CircuitKind) -> Joules {
         let class = unit.class();
         let table = self.energy.memory.as_ref().filter(|_| class == GateClass::Memory);
         let access = table.map(|t| t.at(self.shape.memory as f64 * f64::from(self.shape.width / 8)));
@@ -306,7 +306,7 @@ impl<'t> Device<'t> {
     }
 
     /// A published energy, in the ratio of the circuits' sizes.
-    fn scaled(&self, operations: &Operations, unit: Unit) -> f64 {
+    fn scaled(&self, operations: &Operations, unit: CircuitKind) -> f64 {
         let size = |unit, shape| gates(unit, shape).weigh(&PerGate::SIZES);
         let half = Shape { width: WORD / 2, frac: self.shape.frac / 2, memory: 0 };
         let (published, like) = operations.like(unit.class());
@@ -316,11 +316,11 @@ impl<'t> Device<'t> {
 
 impl Operations {
     /// The published operation that a class is likened to, an adder, a multiplier, or those of floating point: its energy and its circuit.
-    fn like(&self, class: GateClass) -> (f64, Unit) {
+    fn like(&self, class: GateClass) -> (f64, CircuitKind) {
         match class {
-            GateClass::FloatAdd => (self.fp32_add, Unit::Accumulator(Acc::Add, Ty::F)),
+            GateClass::FloatAdd => (self.fp32_add, CircuitKind::Accumulator(Acc::Add, Ty::F)),
             GateClass::FloatMultiply | GateClass::FloatDivide | GateClass::FloatElementary => {
-                (self.fp32_mul, Unit::Function { func: Func::F(f_fn::Fn::Mul), xor: false })
+                (self.fp32_mul, CircuitKind::Function { func: Func::F(f_fn::Fn::Mul), xor: false })
             }
             GateClass::Multiply
             | GateClass::Divide
@@ -333,7 +333,7 @@ impl Operations {
             | GateClass::Rotation
             | GateClass::LogSum
             | GateClass::LogConvert => {
-                (self.int32_mul, Unit::Function { func: Func::Int(int_fn::Fn::Mul), xor: false })
+                (self.int32_mul, CircuitKind::Function { func: Func::Int(int_fn::Fn::Mul), xor: false })
             }
             GateClass::Wire
             | GateClass::Xor
@@ -354,7 +354,7 @@ impl Operations {
             | GateClass::Call
             | GateClass::Check
             | GateClass::Host
-            | GateClass::Erase => (self.int32_add, Unit::Accumulator(Acc::Add, Ty::Int)),
+            | GateClass::Erase => (self.int32_add, CircuitKind::Accumulator(Acc::Add, Ty::Int)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use pendula_isa::GateClass;
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::calculus::{Calculus, Constant};
 use pendula_isa::counts::Mode;
 use pendula_isa::inst::{Inst, Kind};
@@ -19,7 +19,7 @@ use crate::partials::is_unit;
 
 /// A circuit that an instruction exercises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Unit {
+pub enum CircuitKind {
     /// A function, computed and computed backward around its accumulator; `xor` if that is the exclusive or, into which some functions go
     /// without an ancilla.
     Function {
@@ -47,36 +47,36 @@ pub enum Unit {
     Memory,
 }
 
-impl Unit {
+impl CircuitKind {
     /// The gate class under which it is reported.
     pub fn class(self) -> GateClass {
         match self {
-            Unit::Function { func, .. } => func.info().class,
-            Unit::Accumulator(acc, ty) => pendula_isa::table::accumulator_class(acc, ty),
-            Unit::Row { row, .. } => row.info().class,
-            Unit::Memory => GateClass::Memory,
+            CircuitKind::Function { func, .. } => func.info().class,
+            CircuitKind::Accumulator(acc, ty) => pendula_isa::table::accumulator_class(acc, ty),
+            CircuitKind::Row { row, .. } => row.info().class,
+            CircuitKind::Memory => GateClass::Memory,
         }
     }
 
-    fn row(row: Row, ty: Ty) -> Unit {
-        Unit::Row { row, ty, cond: Cond::Always, form: false, inverse: false }
+    fn row(row: Row, ty: Ty) -> CircuitKind {
+        CircuitKind::Row { row, ty, cond: Cond::Always, form: false, inverse: false }
     }
 
     /// An addition of gradient words.
-    fn sum(ty: Ty) -> Unit {
-        Unit::Accumulator(Acc::Add, ty)
+    fn sum(ty: Ty) -> CircuitKind {
+        CircuitKind::Accumulator(Acc::Add, ty)
     }
 
     /// A product of gradient words.
-    fn product(ty: Ty) -> Unit {
+    fn product(ty: Ty) -> CircuitKind {
         let func = if ty == Ty::F { Func::F(f_fn::Fn::Mul) } else { Func::Q(q_fn::Fn::Mul) };
-        Unit::Function { func, xor: false }
+        CircuitKind::Function { func, xor: false }
     }
 }
 
 /// Uses of circuits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Work(BTreeMap<Unit, u64>);
+pub struct Work(BTreeMap<CircuitKind, u64>);
 
 /// n · `part` / `whole`, rounded.
 pub(crate) fn share(n: u64, part: u64, whole: u64) -> u64 {
@@ -89,17 +89,17 @@ impl Work {
     pub fn of(inst: &Inst, mode: Mode) -> Work {
         let mut work = Work::default();
         work.plain(inst);
-        if let Some(carriage) = Carriage::new(mode.level, mode.tangents)
-            && carriage != Carriage::Plain
+        if let Some(ad_mode) = AdMode::new(mode.level, mode.tangents)
+            && ad_mode != AdMode::Plain
         {
             match inst.kind {
                 Kind::Accumulate { acc, func, .. } => {
                     if !acc.self_inverse() && func.info().partials > 0 {
-                        func.visit(Update { inst, carriage, work: &mut work });
-                        work.add(Unit::Memory, accesses(inst) * carriage.lanes().len() as u64);
+                        func.visit(Update { inst, ad_mode, work: &mut work });
+                        work.add(CircuitKind::Memory, accesses(inst) * ad_mode.lanes().len() as u64);
                     }
                 }
-                Kind::Row { row, ty, .. } => work.lanes(inst, row.info().adjoint, ty, carriage),
+                Kind::Row { row, ty, .. } => work.lanes(inst, row.info().adjoint, ty, ad_mode),
             }
         }
         work
@@ -121,11 +121,11 @@ impl Work {
     }
 
     /// Uses of each circuit that is used.
-    pub fn uses(&self) -> impl Iterator<Item = (Unit, u64)> + '_ {
+    pub fn uses(&self) -> impl Iterator<Item = (CircuitKind, u64)> + '_ {
         self.0.iter().map(|(unit, n)| (*unit, *n))
     }
 
-    fn add(&mut self, unit: Unit, times: u64) {
+    fn add(&mut self, unit: CircuitKind, times: u64) {
         if times > 0 {
             let sum = self.0.entry(unit).or_default();
             *sum = sum.saturating_add(times);
@@ -137,20 +137,22 @@ impl Work {
         match inst.kind {
             Kind::Accumulate { acc, func, .. } => {
                 let xor = acc == Acc::Xor;
-                self.add(Unit::Function { func, xor }, 1);
+                self.add(CircuitKind::Function { func, xor }, 1);
                 // What goes straight into the target has no accumulator apart from it.
-                if !crate::parts::is_fused(func, xor) {
-                    self.add(Unit::Accumulator(acc, func.info().ty), 1);
+                if !crate::gate_counts::is_fused(func, xor) {
+                    self.add(CircuitKind::Accumulator(acc, func.info().ty), 1);
                 }
             }
-            Kind::Row { row, inverse, ty, cond, form } => self.add(Unit::Row { row, ty, cond, form, inverse }, 1),
+            Kind::Row { row, inverse, ty, cond, form } => {
+                self.add(CircuitKind::Row { row, ty, cond, form, inverse }, 1)
+            }
         }
-        self.add(Unit::Memory, accesses(inst));
+        self.add(CircuitKind::Memory, accesses(inst));
     }
 
     /// What it does to what values carry, where it is no accumulate.
-    fn lanes(&mut self, inst: &Inst, adjoint: Adjoint, ty: Ty, carriage: Carriage) {
-        let lanes = carriage.lanes().len() as u64;
+    fn lanes(&mut self, inst: &Inst, adjoint: Adjoint, ty: Ty, ad_mode: AdMode) {
+        let lanes = ad_mode.lanes().len() as u64;
         match adjoint {
             // Dropped words are counted as bits lost.
             Adjoint::Discrete | Adjoint::Drops => {}
@@ -161,16 +163,16 @@ impl Work {
             }
             Adjoint::Rotates => {
                 // Turns beside the value's, and products with sums, of the steps in `adjoint::turn`.
-                let (turns, products) = match carriage {
-                    Carriage::Plain => (0, 0),
-                    Carriage::Gradient | Carriage::Tangent => (1, 2),
-                    Carriage::SecondGradient | Carriage::GradientTangent => (3, 10),
+                let (turns, products) = match ad_mode {
+                    AdMode::Plain => (0, 0),
+                    AdMode::Gradient | AdMode::Tangent => (1, 2),
+                    AdMode::SecondGradient | AdMode::GradientTangent => (3, 10),
                 };
                 let mut one = Work::default();
                 one.plain(inst);
                 self.add_times(&one, turns);
-                self.add(Unit::product(ty), products);
-                self.add(Unit::sum(ty), products);
+                self.add(CircuitKind::product(ty), products);
+                self.add(CircuitKind::sum(ty), products);
             }
         }
     }
@@ -190,12 +192,12 @@ impl Tally<'_> {
         for ty in [F::INFO.ty, F::INFO.args[n].ty] {
             if ty.gradient().is_some_and(|g| g != calculus) {
                 let func = if calculus == Ty::F { Func::F(f_fn::Fn::CvtQ) } else { Func::Q(q_fn::Fn::CvtF) };
-                self.work.add(Unit::Function { func, xor: false }, 1);
+                self.work.add(CircuitKind::Function { func, xor: false }, 1);
             }
         }
         if !is_unit::<F>(n) {
             let Ok(()) = F::partial(self, n, [(); ARITY], ());
-            self.work.add(Unit::product(calculus), 1);
+            self.work.add(CircuitKind::product(calculus), 1);
         }
     }
 }
@@ -205,12 +207,12 @@ impl Calculus for Tally<'_> {
     type Stop = Infallible;
 
     fn apply<F: Function>(&mut self, _: [(); ARITY]) -> Result<(), Infallible> {
-        self.work.add(Unit::Function { func: F::INFO.func, xor: false }, 1);
+        self.work.add(CircuitKind::Function { func: F::INFO.func, xor: false }, 1);
         if self.dual {
             let mut plain = Tally { work: self.work, dual: false };
             for n in 0..F::INFO.partials {
                 plain.share::<F>(n);
-                plain.work.add(Unit::sum(F::INFO.ty), 1);
+                plain.work.add(CircuitKind::sum(F::INFO.ty), 1);
             }
         }
         Ok(())
@@ -219,11 +221,11 @@ impl Calculus for Tally<'_> {
     fn constant(&mut self, _: Ty, _: Constant) {}
 
     fn offset(&mut self, (): (), _: i64) {
-        self.work.add(Unit::row(Row::Inc, Ty::Int), 1);
+        self.work.add(CircuitKind::row(Row::Inc, Ty::Int), 1);
     }
 
     fn if_le(&mut self, _: Ty, (): (), (): (), (): (), (): ()) -> Result<(), Infallible> {
-        let select = Unit::Function { func: Func::Q(q_fn::Fn::Min), xor: false };
+        let select = CircuitKind::Function { func: Func::Q(q_fn::Fn::Min), xor: false };
         self.work.add(select, 1 + u64::from(self.dual));
         Ok(())
     }
@@ -232,7 +234,7 @@ impl Calculus for Tally<'_> {
 /// The update of what the words of an accumulate carry.
 struct Update<'a> {
     inst: &'a Inst,
-    carriage: Carriage,
+    ad_mode: AdMode,
     work: &'a mut Work,
 }
 
@@ -244,25 +246,25 @@ impl FunctionVisitor for Update<'_> {
         let arguments = (0..F::INFO.partials).filter(|n| carries.get(*n).copied().unwrap_or(false));
         for n in arguments {
             let gradient = F::INFO.args[n].ty.gradient().unwrap_or(Ty::Q);
-            match self.carriage {
-                Carriage::Plain => {}
-                Carriage::Gradient => {
+            match self.ad_mode {
+                AdMode::Plain => {}
+                AdMode::Gradient => {
                     Tally { work: self.work, dual: false }.share::<F>(n);
-                    self.work.add(Unit::sum(gradient), 1);
+                    self.work.add(CircuitKind::sum(gradient), 1);
                 }
-                Carriage::Tangent => {
+                AdMode::Tangent => {
                     Tally { work: self.work, dual: false }.share::<F>(n);
-                    self.work.add(Unit::sum(F::INFO.ty), 1);
+                    self.work.add(CircuitKind::sum(F::INFO.ty), 1);
                 }
-                Carriage::SecondGradient | Carriage::GradientTangent => {
+                AdMode::SecondGradient | AdMode::GradientTangent => {
                     // The gradient and its companion from one evaluation over dual numbers; the tangent of the value.
                     Tally { work: self.work, dual: true }.share::<F>(n);
                     if !is_unit::<F>(n) {
-                        self.work.add(Unit::product(gradient), 2);
-                        self.work.add(Unit::sum(gradient), 1);
+                        self.work.add(CircuitKind::product(gradient), 2);
+                        self.work.add(CircuitKind::sum(gradient), 1);
                     }
-                    self.work.add(Unit::sum(gradient), 2);
-                    self.work.add(Unit::sum(F::INFO.ty), 1);
+                    self.work.add(CircuitKind::sum(gradient), 2);
+                    self.work.add(CircuitKind::sum(F::INFO.ty), 1);
                 }
             }
         }

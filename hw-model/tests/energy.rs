@@ -1,9 +1,9 @@
 //! Values that the energy model must reproduce, and what must hold for any program.
 
 use pendula_hw_model::circuit::part::{Accumulator, Function, Part, generate};
-use pendula_hw_model::parts::{Shape, gates};
+use pendula_hw_model::gate_counts::{Shape, gates};
 use pendula_hw_model::price::{Activity, Bill, Cause, Conditions, Device, Phase, PriceError, Totals, adiabatic};
-use pendula_hw_model::work::Unit;
+use pendula_hw_model::work::CircuitKind;
 use pendula_hw_model::{Energy, Logic, Technology};
 use pendula_isa::counts::{Block, Counts, Direction, Mode, ModeCounts};
 use pendula_isa::inst::{Inst, Kind};
@@ -34,17 +34,17 @@ fn an_adder_of_32_bits() {
 
 #[test]
 fn operations_of_conventional_cmos() {
-    let price = |name: &str, unit: Unit| {
+    let price = |name: &str, unit: CircuitKind| {
         let tech = Technology::preset(name).unwrap();
         let device = Device::new(&tech, conditions()).unwrap();
         device.unit(unit).total()
     };
     use pendula_isa::table::{f_fn, int_fn};
-    let function = |func| Unit::Function { func, xor: false };
+    let function = |func| CircuitKind::Function { func, xor: false };
     for (unit, published, ratio) in [
-        (Unit::Accumulator(Acc::Add, Ty::Int), 0.1e-12, 3.33),
+        (CircuitKind::Accumulator(Acc::Add, Ty::Int), 0.1e-12, 3.33),
         (function(Func::Int(int_fn::Fn::Mul)), 3.1e-12, 2.09),
-        (Unit::Accumulator(Acc::Add, Ty::F), 0.9e-12, 2.37),
+        (CircuitKind::Accumulator(Acc::Add, Ty::F), 0.9e-12, 2.37),
         (function(Func::F(f_fn::Fn::Mul)), 3.7e-12, 2.82),
     ] {
         let (old, new) = (price("cmos45", unit), price("cmos7", unit));
@@ -53,7 +53,7 @@ fn operations_of_conventional_cmos() {
         let growth = old / published;
         assert!((1.9..6.0).contains(&growth), "{unit:?}: {growth}");
     }
-    near(price("cmos45", Unit::Memory), 100e-12 * 8f64.powf(0.4644), 0.01);
+    near(price("cmos45", CircuitKind::Memory), 100e-12 * 8f64.powf(0.4644), 0.01);
 }
 
 /// A program of some instructions that ran so often.
@@ -111,7 +111,7 @@ fn a_bill_adds_up() {
     let bill = Bill::new(&device, &module, &[activity]);
     near(device.total(&totals).total(), bill.total().total(), 1e-12);
     let shape = Shape { width: 64, frac: 32, memory: 0 };
-    let adder = gates(Unit::Accumulator(Acc::Add, Ty::Int), shape);
+    let adder = gates(CircuitKind::Accumulator(Acc::Add, Ty::Int), shape);
     assert_eq!((adder.toffoli, adder.cnot), (2 * 64 - 2, 6 * 64 - 2));
     let Energy { logic: Logic::Adiabatic { physics, farad, .. }, .. } = tech.energy().unwrap() else {
         panic!("adiabatic")
@@ -163,8 +163,8 @@ fn comparisons_cost_what_conditions_do() {
         (Ty::F, Cond::Lt, Fn::LtF),
         (Ty::F, Cond::Eq, Fn::EqF),
     ] {
-        let function = gates(Unit::Function { func: Func::Int(func), xor: true }, shape);
-        let row = |row, inverse| gates(Unit::Row { row, ty, cond, form: false, inverse }, shape);
+        let function = gates(CircuitKind::Function { func: Func::Int(func), xor: true }, shape);
+        let row = |row, inverse| gates(CircuitKind::Row { row, ty, cond, form: false, inverse }, shape);
         assert_eq!(row(Row::Jmp, true), function, "{func:?}");
         let check = row(Row::Assert, false);
         assert_eq!((check.not, check.toffoli), (function.not + 1, function.toffoli), "{func:?}");
@@ -179,13 +179,13 @@ fn every_unit_of_every_instruction_has_a_circuit() {
     let device = Device::new(&tech, conditions()).unwrap();
     for kind in families() {
         if let Kind::Row { row, inverse, ty, cond, form } = kind {
-            let price = device.unit(Unit::Row { row, ty, cond, form, inverse }).total();
+            let price = device.unit(CircuitKind::Row { row, ty, cond, form, inverse }).total();
             assert!(price > 0.0 || cond == Cond::Always, "{}", kind.mnemonic());
         }
     }
     for func in Func::ALL {
         let info = func.info();
-        let price = device.unit(Unit::Function { func: *func, xor: false }).total();
+        let price = device.unit(CircuitKind::Function { func: *func, xor: false }).total();
         // What passes an operand on, and what changes wires only.
         let down = *func == Func::Int(pendula_isa::table::int_fn::Fn::CvtQ);
         let free = info.name.is_empty() || down || ["relu", "floor"].contains(&info.name);

@@ -4,12 +4,12 @@
 //!
 //! A value has up to three companions, in *lanes*:
 //!
-//! | carriage | lane 1 | lane 2 | lane 3 |
+//! | AD mode | lane 1 | lane 2 | lane 3 |
 //! |---|---|---|---|
-//! | [`Carriage::Gradient`] | gradient g(x) | | |
-//! | [`Carriage::Tangent`] | | tangent t(x) | |
-//! | [`Carriage::GradientTangent`] | gradient | tangent | tangent of the gradient |
-//! | [`Carriage::SecondGradient`] | gradient | second gradient G(x) | second gradient G(g(x)) of the gradient |
+//! | [`AdMode::Gradient`] | gradient g(x) | | |
+//! | [`AdMode::Tangent`] | | tangent t(x) | |
+//! | [`AdMode::GradientTangent`] | gradient | tangent | tangent of the gradient |
+//! | [`AdMode::SecondGradient`] | gradient | second gradient G(x) | second gradient G(g(x)) of the gradient |
 //!
 //! Rules go by the *effective* instruction, the one after direction is taken
 //! into account, and the instruction that undoes it undoes what it did to the
@@ -41,7 +41,7 @@ pub const LANES: usize = 4;
 
 /// What values carry with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Carriage {
+pub enum AdMode {
     /// Nothing: gradient level 0.
     Plain,
     /// Gradient words: level 1.
@@ -54,33 +54,33 @@ pub enum Carriage {
     GradientTangent,
 }
 
-impl Carriage {
-    /// Every carriage.
-    pub const ALL: [Carriage; 5] =
-        [Carriage::Plain, Carriage::Gradient, Carriage::SecondGradient, Carriage::Tangent, Carriage::GradientTangent];
+impl AdMode {
+    /// Every AD mode.
+    pub const ALL: [AdMode; 5] =
+        [AdMode::Plain, AdMode::Gradient, AdMode::SecondGradient, AdMode::Tangent, AdMode::GradientTangent];
 
     /// The gradient level.
     pub const fn level(self) -> u8 {
         match self {
-            Carriage::Plain | Carriage::Tangent => 0,
-            Carriage::Gradient | Carriage::GradientTangent => 1,
-            Carriage::SecondGradient => 2,
+            AdMode::Plain | AdMode::Tangent => 0,
+            AdMode::Gradient | AdMode::GradientTangent => 1,
+            AdMode::SecondGradient => 2,
         }
     }
 
     /// Whether words carry tangents.
     pub const fn has_tangents(self) -> bool {
-        matches!(self, Carriage::Tangent | Carriage::GradientTangent)
+        matches!(self, AdMode::Tangent | AdMode::GradientTangent)
     }
 
-    /// The carriage of this level, with or without tangents; `None` if there is none.
-    pub const fn new(level: u8, tangents: bool) -> Option<Carriage> {
+    /// The AD mode of this level, with or without tangents; `None` if there is none.
+    pub const fn new(level: u8, tangents: bool) -> Option<AdMode> {
         match (level, tangents) {
-            (0, false) => Some(Carriage::Plain),
-            (0, true) => Some(Carriage::Tangent),
-            (1, false) => Some(Carriage::Gradient),
-            (1, true) => Some(Carriage::GradientTangent),
-            (2, false) => Some(Carriage::SecondGradient),
+            (0, false) => Some(AdMode::Plain),
+            (0, true) => Some(AdMode::Tangent),
+            (1, false) => Some(AdMode::Gradient),
+            (1, true) => Some(AdMode::GradientTangent),
+            (2, false) => Some(AdMode::SecondGradient),
             _ => None,
         }
     }
@@ -88,19 +88,19 @@ impl Carriage {
     /// The lanes in use beside the value's.
     pub const fn lanes(self) -> &'static [usize] {
         match self {
-            Carriage::Plain => &[],
-            Carriage::Gradient => &[GRADIENT],
-            Carriage::Tangent => &[SECOND],
-            Carriage::SecondGradient | Carriage::GradientTangent => &[GRADIENT, SECOND, MIXED],
+            AdMode::Plain => &[],
+            AdMode::Gradient => &[GRADIENT],
+            AdMode::Tangent => &[SECOND],
+            AdMode::SecondGradient | AdMode::GradientTangent => &[GRADIENT, SECOND, MIXED],
         }
     }
 
     /// The lane that holds, one gradient level higher, the gradient words of what is in `lane`; `None` where there is no higher level.
     pub const fn gradient_of(self, lane: usize) -> Option<usize> {
         match self {
-            Carriage::Plain | Carriage::Tangent => Some(lane + GRADIENT),
-            Carriage::Gradient => Some(lane + SECOND),
-            Carriage::SecondGradient | Carriage::GradientTangent => None,
+            AdMode::Plain | AdMode::Tangent => Some(lane + GRADIENT),
+            AdMode::Gradient => Some(lane + SECOND),
+            AdMode::SecondGradient | AdMode::GradientTangent => None,
         }
     }
 }
@@ -132,7 +132,7 @@ pub trait Carrier: Domain {
 #[inline(always)]
 pub fn run_accumulate<D: Carrier, F: Function>(
     d: &mut D,
-    carriage: Carriage,
+    ad_mode: AdMode,
     acc: Acc,
     inverse: bool,
 ) -> Result<(), D::Stop> {
@@ -140,17 +140,17 @@ pub fn run_accumulate<D: Carrier, F: Function>(
     let x = table::arguments::<D, F>(d)?;
     let f = F::value(d, x)?;
     let z = accumulate(d, acc, inverse, F::INFO.ty, y, f)?;
-    if F::INFO.partials > 0 && !acc.self_inverse() && carriage != Carriage::Plain {
+    if F::INFO.partials > 0 && !acc.self_inverse() && ad_mode != AdMode::Plain {
         d.derive(true);
-        match carriage {
-            Carriage::Plain => {}
-            Carriage::Gradient => gradient::<D, F>(d, inverse, x, f)?,
-            Carriage::Tangent => {
+        match ad_mode {
+            AdMode::Plain => {}
+            AdMode::Gradient => gradient::<D, F>(d, inverse, x, f)?,
+            AdMode::Tangent => {
                 let t = tangent::<D, F>(d, SECOND, inverse, x, f)?;
                 d.set_lane(SECOND, 0, t);
             }
-            Carriage::GradientTangent => second_order::<D, F>(d, SECOND, MIXED, false, inverse, x, f)?,
-            Carriage::SecondGradient => second_order::<D, F>(d, MIXED, SECOND, true, inverse, x, f)?,
+            AdMode::GradientTangent => second_order::<D, F>(d, SECOND, MIXED, false, inverse, x, f)?,
+            AdMode::SecondGradient => second_order::<D, F>(d, MIXED, SECOND, true, inverse, x, f)?,
         }
         d.derive(false);
     }
@@ -269,19 +269,14 @@ fn second_order<D: Carrier, F: Function>(
 
 /// An instruction that is no accumulate with what it does to the lanes. `back` runs its undoing.
 #[inline(always)]
-pub fn run_row<D: Carrier, I: Instruction>(
-    d: &mut D,
-    carriage: Carriage,
-    back: bool,
-    v: Variant,
-) -> Result<(), D::Stop> {
+pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: bool, v: Variant) -> Result<(), D::Stop> {
     let body = |d: &mut D| if back { I::undo(d, v) } else { I::run(d, v) };
     match I::INFO.adjoint {
         Adjoint::Discrete => body(d),
         Adjoint::Moves => {
             let sp = d.sp();
             body(d)?;
-            for &lane in carriage.lanes() {
+            for &lane in ad_mode.lanes() {
                 d.run_lane::<I>(lane, back, v, sp)?;
             }
             Ok(())
@@ -289,7 +284,7 @@ pub fn run_row<D: Carrier, I: Instruction>(
         Adjoint::Negates => {
             let mut new = [d.operand(0)?; LANES];
             d.derive(true);
-            for &lane in carriage.lanes() {
+            for &lane in ad_mode.lanes() {
                 let g = d.lane(lane, 0);
                 new[lane] = match v.ty {
                     Ty::Int | Ty::L => g,
@@ -305,28 +300,28 @@ pub fn run_row<D: Carrier, I: Instruction>(
             }
             d.derive(false);
             body(d)?;
-            for &lane in carriage.lanes() {
+            for &lane in ad_mode.lanes() {
                 d.set_lane(lane, 0, new[lane]);
             }
             Ok(())
         }
-        Adjoint::Rotates => turn(d, carriage, v.ty, back),
+        Adjoint::Rotates => turn(d, ad_mode, v.ty, back),
         Adjoint::Scales => {
             let (num, den) = (d.operand(2)?, d.operand(3)?);
             let mut new = [[num; 2]; LANES];
-            for &lane in carriage.lanes() {
+            for &lane in ad_mode.lanes() {
                 let _ = (d.operand(0)?, d.operand(1)?);
                 let (x, buf) = (d.lane(lane, 0), d.lane(lane, 1));
                 // A gradient is scaled by the inverse ratio, the gradient of a gradient as the value is.
-                let as_value = match carriage {
-                    Carriage::Tangent | Carriage::GradientTangent => lane == SECOND,
-                    Carriage::Plain | Carriage::Gradient | Carriage::SecondGradient => lane == MIXED,
+                let as_value = match ad_mode {
+                    AdMode::Tangent | AdMode::GradientTangent => lane == SECOND,
+                    AdMode::Plain | AdMode::Gradient | AdMode::SecondGradient => lane == MIXED,
                 };
                 let (num, den) = if as_value == back { (den, num) } else { (num, den) };
                 new[lane] = d.kernel_pair(int::scale, [x, buf, num, den])?;
             }
             body(d)?;
-            for &lane in carriage.lanes() {
+            for &lane in ad_mode.lanes() {
                 d.set_lane(lane, 0, new[lane][0]);
                 d.set_lane(lane, 1, new[lane][1]);
             }
@@ -351,22 +346,22 @@ struct Turn<V> {
 ///
 /// At level 1, an effective `irot` is the program `g(θ) += g(b)·a − g(a)·b; irot a, b, θ; irot g(a), g(b), θ`, and `rot` undoes it.
 /// Level 2 is the adjoint of that program.
-fn turn<D: Carrier>(d: &mut D, carriage: Carriage, ty: Ty, back: bool) -> Result<(), D::Stop> {
+fn turn<D: Carrier>(d: &mut D, ad_mode: AdMode, ty: Ty, back: bool) -> Result<(), D::Stop> {
     let words = [d.operand(0)?, d.operand(1)?, d.operand(2)?];
     let has_angle = d.carries(2);
     let mut w = Turn { a: [words[0]; LANES], b: [words[1]; LANES], angle: [words[2]; LANES] };
     let zero = d.word(0);
-    for &lane in carriage.lanes() {
+    for &lane in ad_mode.lanes() {
         w.a[lane] = d.lane(lane, 0);
         w.b[lane] = d.lane(lane, 1);
         w.angle[lane] = if has_angle { d.lane(lane, 2) } else { zero };
     }
     let mut turner = Turner { d, ty, back };
-    turner.d.derive(carriage != Carriage::Plain);
-    match carriage {
-        Carriage::Plain => turner.point(&mut w, VALUE)?,
-        Carriage::Gradient => turner.steps(&mut w, &[Step::Angle, Step::Point(VALUE), Step::Point(GRADIENT)])?,
-        Carriage::SecondGradient => turner.steps(
+    turner.d.derive(ad_mode != AdMode::Plain);
+    match ad_mode {
+        AdMode::Plain => turner.point(&mut w, VALUE)?,
+        AdMode::Gradient => turner.steps(&mut w, &[Step::Angle, Step::Point(VALUE), Step::Point(GRADIENT)])?,
+        AdMode::SecondGradient => turner.steps(
             &mut w,
             &[
                 Step::Angle,
@@ -379,8 +374,8 @@ fn turn<D: Carrier>(d: &mut D, carriage: Carriage, ty: Ty, back: bool) -> Result
                 Step::Point(MIXED),
             ],
         )?,
-        Carriage::Tangent => turner.point_with_tangent(&mut w, VALUE)?,
-        Carriage::GradientTangent => {
+        AdMode::Tangent => turner.point_with_tangent(&mut w, VALUE)?,
+        AdMode::GradientTangent => {
             // The angle's share is of the words before an `irot`, and after a `rot`.
             if back {
                 turner.angle_with_tangent(&mut w)?;
@@ -396,7 +391,7 @@ fn turn<D: Carrier>(d: &mut D, carriage: Carriage, ty: Ty, back: bool) -> Result
     d.derive(false);
     d.set(0, w.a[VALUE])?;
     d.set(1, w.b[VALUE])?;
-    for &lane in carriage.lanes() {
+    for &lane in ad_mode.lanes() {
         d.set_lane(lane, 0, w.a[lane]);
         d.set_lane(lane, 1, w.b[lane]);
         if has_angle {

@@ -3,9 +3,9 @@
 
 use crate::calculus::Constant;
 use crate::class::GateClass;
-use crate::desk;
 use crate::num::Env;
 use crate::operand::{Layout, Operand, OperandError, OperandKind, Shape, Slot, layout};
+use crate::scalar;
 use crate::table::{ARITY, Flow, Func, Row, Variant, accumulator_class};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
@@ -361,7 +361,7 @@ fn zero_factor(func: Func, n: usize, imm: i64) -> bool {
         *x = Constant::ONE.word(env, arg.ty);
     }
     x[n] = imm.cast_unsigned();
-    !desk::value(env, func, x).is_ok_and(|y| y != ZERO)
+    !scalar::value(env, func, x).is_ok_and(|y| y != ZERO)
 }
 
 impl Slot {

@@ -10,7 +10,6 @@ pub mod budget;
 pub mod calculus;
 pub mod class;
 pub mod counts;
-pub mod desk;
 pub mod diagnostic;
 pub mod domain;
 pub mod encode;
@@ -23,6 +22,7 @@ pub mod num;
 pub mod operand;
 #[cfg(feature = "sample")]
 pub mod sample;
+pub mod scalar;
 pub mod table;
 pub mod text;
 pub mod types;

@@ -3,13 +3,13 @@
 //! tested in `pendula-vm`.
 
 use pendula_isa::calculus::{Calculus, Constant, Dual};
-use pendula_isa::desk::Desk;
 use pendula_isa::encode::{DecodeError, Pool, decode, encode, from_opcode, opcode};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::{ALIASES, families, lookup};
 use pendula_isa::num::{Env, Format, log};
 use pendula_isa::operand::{Operand, Shape, Slot};
 use pendula_isa::sample::{Source, instruction, number};
+use pendula_isa::scalar::ScalarDomain;
 use pendula_isa::table::{self, ARITY, Func, Function, FunctionVisitor, Row};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 
@@ -350,25 +350,25 @@ fn words(readings: &[Reading; ARITY], x: [f64; ARITY], negative: [bool; ARITY]) 
 
 /// The value, unless it wrapped; with it, a partial derivative if one is asked for.
 fn evaluate<F: Function>(format: Format, x: [u64; ARITY], partial: Option<usize>) -> Option<u64> {
-    let mut desk = Desk::new(Env { format, ieee: false });
-    let y = F::value(&mut desk, x).ok()?;
+    let mut scalar = ScalarDomain::new(Env { format, ieee: false });
+    let y = F::value(&mut scalar, x).ok()?;
     let out = match partial {
         None => y,
-        Some(n) => F::partial(&mut desk, n, x, y).ok()?,
+        Some(n) => F::partial(&mut scalar, n, x, y).ok()?,
     };
-    (!desk.overflowed).then_some(out)
+    (!scalar.overflowed).then_some(out)
 }
 
 /// The derivative of partial derivative `n` along argument `m`, by dual numbers.
 fn second<F: Function>(format: Format, x: [u64; ARITY], n: usize, m: usize) -> Option<u64> {
-    let mut desk = Desk::new(Env { format, ieee: false });
+    let mut scalar = ScalarDomain::new(Env { format, ieee: false });
     let along = F::INFO.args[m].ty.gradient()?;
-    let one = Constant::ONE.word(desk.env, along);
+    let one = Constant::ONE.word(scalar.env, along);
     let dual = [0, 1, 2].map(|k| [x[k], if k == m { one } else { 0 }]);
-    let mut calculus = Dual(&mut desk);
+    let mut calculus = Dual(&mut scalar);
     let y = calculus.apply::<F>(dual).ok()?;
     let [_, tangent] = F::partial(&mut calculus, n, dual, y).ok()?;
-    (!desk.overflowed).then_some(tangent)
+    (!scalar.overflowed).then_some(tangent)
 }
 
 impl FunctionVisitor for Differences<'_, '_> {
@@ -498,15 +498,15 @@ impl FunctionVisitor for ThereAndBack {
     type Out = bool;
 
     fn visit<F: Function>(self) -> bool {
-        let mut desk = Desk::new(Env::default());
-        desk.operands = self.operands;
-        if table::run_accumulate::<_, F>(&mut desk, self.acc, self.inverse).is_err() {
-            assert_eq!(desk.operands, self.operands, "{:?} failed and wrote", F::INFO.func);
+        let mut scalar = ScalarDomain::new(Env::default());
+        scalar.operands = self.operands;
+        if table::run_accumulate::<_, F>(&mut scalar, self.acc, self.inverse).is_err() {
+            assert_eq!(scalar.operands, self.operands, "{:?} failed and wrote", F::INFO.func);
             return false;
         }
         let back = !self.inverse && !self.acc.self_inverse();
-        assert_eq!(table::run_accumulate::<_, F>(&mut desk, self.acc, back), Ok(()), "{:?}", F::INFO.func);
-        assert_eq!(desk.operands, self.operands, "{:?}", F::INFO.func);
+        assert_eq!(table::run_accumulate::<_, F>(&mut scalar, self.acc, back), Ok(()), "{:?}", F::INFO.func);
+        assert_eq!(scalar.operands, self.operands, "{:?}", F::INFO.func);
         true
     }
 }

@@ -37,7 +37,7 @@ impl Code {
     }
 
     /// Runs it on the memory, of which the words from `top` on are zero and may be used, and lanes as long as the memory; those that
-    /// its carriage has not may be empty. `turned` has room for all data that it writes there. Gives whether it came to the end; if not,
+    /// its AD mode has not may be empty. `turned` has room for all data that it writes there. Gives whether it came to the end; if not,
     /// anything may be in the memory, the lanes and `turned`. It does not where the host's stack is too small.
     ///
     /// # Panics
@@ -48,7 +48,7 @@ impl Code {
         assert!(lanes.iter().all(|l| l.is_empty() || l.len() == len), "lanes are as long as the memory");
         let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
         // SAFETY: the function has this signature. It reads and writes the words below `len` of the memory and of the lanes of its
-        // carriage only, which are there; missing lanes are null, and code for carriages that have them is not called without. Code that
+        // AD mode only, which are there; missing lanes are null, and code for AD modes that have them is not called without. Code that
         // turns round is given room for what it writes to `turned`, other code does not touch it. Its calls take no more than `stack` bytes of
         // the host's stack, which has twice as many.
         let status = unsafe {

@@ -87,14 +87,14 @@ fn numbers(arrays: &[Vec<u64>], which: &[usize]) -> Vec<f64> {
 }
 
 /// What objectives in C say: their results, and the derivative along one direction.
-struct Spoken {
+struct ObjectiveResult {
     results: Vec<f64>,
     direction: Vec<f64>,
     slope: f64,
 }
 
 /// Asks an objective. The direction moves every input by a part of itself, and no two by the same part.
-fn ask(case: &Case, objective: &Objective) -> Spoken {
+fn ask(case: &Case, objective: &Objective) -> ObjectiveResult {
     let start = case.arrays();
     let run = |mut arrays: Vec<Vec<u64>>| {
         objective.run(&mut arrays, 1);
@@ -114,7 +114,7 @@ fn ask(case: &Case, objective: &Objective) -> Spoken {
     };
     let h = case.step;
     let slope = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
-    Spoken { results: run(start), direction, slope }
+    ObjectiveResult { results: run(start), direction, slope }
 }
 
 /// How far apart results of the machine and of C may be, in parts of the largest.
@@ -152,7 +152,7 @@ fn check(
     (case, fast): (&Case, bool),
     runner: &mut dyn Runner,
     apart: Option<&mut (dyn Runner + '_)>,
-    spoken: Option<&Spoken>,
+    spoken: Option<&ObjectiveResult>,
 ) -> anyhow::Result<(Vec<Check>, Option<Instructions>)> {
     let mut checks = Vec::new();
     let executed = |r: &dyn Runner| r.executed().unwrap_or(0);
@@ -403,7 +403,7 @@ struct Stand<'a> {
 impl<'a> Stand<'a> {
     fn new(ready: &'a Ready<'a>, engines: &[Engine], least: f64) -> anyhow::Result<Stand<'a>> {
         let Ready { case, objectives, start, .. } = ready;
-        let spoken: Vec<Spoken> = objectives.iter().map(|o| ask(case, o)).collect();
+        let spoken: Vec<ObjectiveResult> = objectives.iter().map(|o| ask(case, o)).collect();
         let mut checks = Vec::new();
         for (o, spoken) in objectives.iter().zip(&spoken) {
             let what = format!("{} ({}): value", o.name, o.contraction.name());

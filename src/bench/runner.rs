@@ -12,7 +12,7 @@ use pendula::isa::words::clear;
 use pendula::native::Native;
 use pendula::values::{self, Location};
 use pendula::vm::gradient::{self, Cell, Variable};
-use pendula::vm::{Carriage, Config, Engine, Machine, Outcome, Program};
+use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program};
 
 use pendula_native::cc::Rounding;
 
@@ -143,7 +143,7 @@ impl OnMachine<'_> {
     }
 
     fn repeat(&mut self, direction: Direction, times: u64) -> anyhow::Result<()> {
-        self.machine.carry(Carriage::Plain);
+        self.machine.carry(AdMode::Plain);
         for _ in 0..times {
             self.machine.begin(direction);
             to_end(&mut self.machine)?;
@@ -189,7 +189,7 @@ impl Runner for OnMachine<'_> {
                     continue;
                 }
                 gradient::forward(machine, &mut to_end)?;
-                machine.carry(Carriage::Gradient);
+                machine.carry(AdMode::Gradient);
                 for (at, weight) in self.prepared.results.iter().zip(weights) {
                     machine.set_lane_word(GRADIENT, *at, weight.to_bits());
                 }

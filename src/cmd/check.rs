@@ -14,7 +14,7 @@ use crate::cli::{Check, Source};
 use crate::cmd::usage::quoted;
 use crate::cmd::{Program, each, load_to_check, told};
 use crate::report::{Reporter, print};
-use crate::trapped::finding;
+use crate::trap_report::finding;
 
 pub(crate) fn run(args: &Check, reporter: &Reporter) -> anyhow::Result<Status> {
     let several = args.sources.files.len() > 1;
@@ -34,7 +34,7 @@ fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> a
     };
     let idle = idle(&program);
     let mut diagnostics = program.warnings;
-    if program.nil.is_none() {
+    if program.compiled.is_none() {
         // What there is to say of compiled code is no concern of who wrote the source.
         let found = check::check(&program.module);
         diagnostics.extend(found.iter().map(|f| finding(f, &program.module, &program.sources)));
@@ -58,7 +58,7 @@ fn one(source: &Source, (json, several): (bool, bool), reporter: &Reporter) -> a
 /// The functions of a program in Nil that were not compiled, since the one that a run begins with does not call them.
 fn idle(program: &Program) -> Option<String> {
     const MOST: usize = 8;
-    let nil = program.nil.as_ref()?;
+    let nil = program.compiled.as_ref()?;
     let compiled: HashSet<&str> = nil.source.as_ref()?.functions.iter().map(|f| name_in_source(&f.name)).collect();
     let items = nil.inputs.iter().filter(|input| !input.library).flat_map(|input| &input.tree.items);
     let functions = items.filter_map(|item| match item {

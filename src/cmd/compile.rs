@@ -10,7 +10,7 @@ use pendula::compiler::janus::Settings;
 use pendula::compiler::lower::Erase;
 use pendula::compiler::passes::{Pass, Switches};
 use pendula::isa::Format;
-use pendula::isa::adjoint::Carriage;
+use pendula::isa::adjoint::AdMode;
 use pendula::isa::counts::Direction;
 use serde_json::Map;
 
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
     let told = (&program.warnings[..], &program.sources);
     let file = &args.source.file;
     let place = (file.as_str(), args.output.as_deref());
-    let Some(nil) = &program.nil else { bail!("{file} is no program in Nil or Janus; `pendula asm` assembles") };
+    let Some(nil) = &program.compiled else { bail!("{file} is no program in Nil or Janus; `pendula asm` assembles") };
     let text = match args.emit {
         Emit::Ast => match &nil.janus {
             Some(janus) => format!("{:#?}\n", janus.tree),
@@ -92,9 +92,9 @@ pub(crate) fn run(args: &Compile, reporter: &Reporter) -> anyhow::Result<Status>
                 bail!("{file} cannot be written in C: what it undoes is to be erased, `--uncompute`")
             };
             let modes = [
-                c::Mode::Run(Direction::Forward, Carriage::Plain),
-                c::Mode::Run(Direction::Backward, Carriage::Plain),
-                c::Mode::Run(Direction::Backward, Carriage::Gradient),
+                c::Mode::Run(Direction::Forward, AdMode::Plain),
+                c::Mode::Run(Direction::Backward, AdMode::Plain),
+                c::Mode::Run(Direction::Backward, AdMode::Gradient),
                 c::Mode::ThereAndBack,
             ];
             let settings =

@@ -14,17 +14,17 @@ use pendula::hw_model::{Logic, Technology};
 use pendula::isa::counts::{Counts, Direction};
 use pendula::isa::{GateClass, Module};
 use pendula::vm::{Machine, Outcome};
-use pendula::{store, values, written};
+use pendula::{leftovers, store, values};
 use serde_json::{Map, Value};
 
 use crate::Status;
-use crate::again::{in_source, there};
 use crate::answer::{answer, finished};
 use crate::cli::{Breakdown, Energy, Source};
 use crate::cmd::{self, Intended, each, load, write_file};
 use crate::energy_text::Steps;
 use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print, print_exact};
+use crate::rerun::{in_source, there};
 use crate::session::{self, Session};
 use crate::{energy_json, energy_text};
 
@@ -92,7 +92,7 @@ fn one(
     }
     let start = machine.snapshot();
     let ran = match execute(args, &mut machine, loaded.variables())? {
-        Ok(ran) if routines(args) => Ran { leaves: written::leaves(&mut machine, &start)?, ..ran },
+        Ok(ran) if routines(args) => Ran { leaves: leftovers::leaves(&mut machine, &start)?, ..ran },
         Ok(ran) => ran,
         Err(outcome) => return stopped(&outcome, args, &machine, &loaded, reporter),
     };

@@ -1,11 +1,12 @@
 //! `pendula grad`.
 
-mod told;
+mod output;
 
 use anyhow::bail;
 use pendula::asm::check::{At, Rule, check};
 use pendula::asm::diagnostic::Diagnostic;
 use pendula::compiler::nil::sema::own_name;
+use pendula::diagnosis;
 use pendula::grad::{GradError, Options, Report, grad, places, with_defaults};
 use pendula::hw_model::Technology;
 use pendula::isa::adjoint::GRADIENT;
@@ -14,35 +15,34 @@ use pendula::isa::module::Module;
 use pendula::isa::types::{Reg, Ty};
 use pendula::layout::Layouts;
 use pendula::load::display_name;
-use pendula::stopped;
 use pendula::vm::gradient::{Cell, reached};
-use pendula::vm::{Carriage, Machine, Outcome};
+use pendula::vm::{AdMode, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::Status;
-use crate::again::{in_source, there};
 use crate::answer::answer;
 use crate::cli::Grad;
 use crate::cmd::batch::save::{Asked, Files, Writers};
 use crate::cmd::run::Wanted;
 use crate::cmd::{self, Intended, Program, as_json, load, report};
 use crate::drift::drift;
-use crate::halted::{at_stop, put_state, stopped_text};
 use crate::interrupt::Heed;
 use crate::outcome::{ended, flags_json, noticed, outcome_json, overflow_of, ran_by, rests, status, wrong};
 use crate::report::{Reporter, print};
+use crate::rerun::{in_source, there};
 use crate::session::{self, Session};
 use crate::stats::{stats_json, stats_text};
-use crate::trapped;
+use crate::stop_state::{at_stop, put_state, stopped_text};
+use crate::trap_report;
 
-pub(crate) use told::{ended_json, gradient_text, state_text, text, to_object};
+pub(crate) use output::{ended_json, gradient_text, state_text, text, to_object};
 
 /// How many elements are printed of an array that is not named.
 pub(super) const ELEMENTS: usize = 64;
 
 /// The loss and the inputs as the command line names them. Of a program in Nil, `1` is the first argument.
 fn arguments(args: &Grad, loaded: &Program) -> anyhow::Result<(Option<String>, Vec<String>)> {
-    let Some(nil) = &loaded.nil else { return Ok((args.loss.clone(), cmd::names(&args.wrt))) };
+    let Some(nil) = &loaded.compiled else { return Ok((args.loss.clone(), cmd::names(&args.wrt))) };
     anyhow::ensure!(
         nil.janus.is_none(),
         "{}: a program in Janus computes with integers, which carry no gradient",
@@ -75,7 +75,7 @@ pub(super) fn options(args: &Grad, loaded: &Program) -> anyhow::Result<Options> 
         check: args.check,
         keep_dropped: args.keep_dropped,
     };
-    Ok(with_defaults(&options, &loaded.module, loaded.nil.as_ref()))
+    Ok(with_defaults(&options, &loaded.module, loaded.compiled.as_ref()))
 }
 
 /// Why a run stopped: the program, or a file.
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         session::input(&mut machine, tape, None, false)?;
     }
     let options = options(args, &loaded)?;
-    let layouts = Layouts::of(loaded.nil.as_ref());
+    let layouts = Layouts::of(loaded.compiled.as_ref());
     let saving = match saving(args, program.module(), &options, &layouts) {
         Ok(saving) => saving?,
         Err(error) => return stopped(error, args, &loaded, (&machine, &Seen::default()), reporter),
@@ -119,12 +119,12 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let mut seen = Seen { before: Some(*machine.registers()), ..Seen::default() };
     let heed = Heed::begin(reporter);
     let outcome = grad(&mut machine, &options, |m| {
-        let carriage = m.carriage();
+        let ad_mode = m.ad_mode();
         if m.direction() == Direction::Backward {
             session.turned(m);
         }
         seen.begins(m, &loaded);
-        session.go(m).map_err(Stop::Trouble).and_then(|outcome| seen.ended(outcome, carriage, m))
+        session.go(m).map_err(Stop::Trouble).and_then(|outcome| seen.ended(outcome, ad_mode, m))
     });
     drop(heed);
     let found = match outcome {
@@ -236,7 +236,7 @@ pub(super) fn uses_floats(module: &Module) -> bool {
 #[derive(Default)]
 pub(super) struct Seen {
     /// Where a fixed-point number first overflowed, and what words carried then.
-    pub(super) overflow: Option<(u32, Carriage)>,
+    pub(super) overflow: Option<(u32, AdMode)>,
     /// Whether a run came to the step limit, or was interrupted.
     pub(super) limit: bool,
     /// The registers before everything.
@@ -249,15 +249,15 @@ impl Seen {
     /// Notes with what gradient words a run begins.
     pub(super) fn begins(&mut self, machine: &Machine<'_>, loaded: &Program) {
         self.seeds.clear();
-        if loaded.nil.is_some() && machine.carriage() == Carriage::Gradient {
+        if loaded.compiled.is_some() && machine.ad_mode() == AdMode::Gradient {
             let words = (0..loaded.module.data.len()).map(|at| (at, machine.get(GRADIENT, Cell::Word(at))));
             self.seeds.extend(words.filter(|(_, word)| *word != 0));
         }
     }
 
     /// Notes how a run ended.
-    pub(super) fn ended(&mut self, outcome: Outcome, carriage: Carriage, machine: &Machine<'_>) -> Result<(), Stop> {
-        self.overflow = self.overflow.or_else(|| machine.flags().overflow.map(|at| (at, carriage)));
+    pub(super) fn ended(&mut self, outcome: Outcome, ad_mode: AdMode, machine: &Machine<'_>) -> Result<(), Stop> {
+        self.overflow = self.overflow.or_else(|| machine.flags().overflow.map(|at| (at, ad_mode)));
         self.limit |= outcome == Outcome::Limit;
         if outcome == Outcome::Finished { Ok(()) } else { Err(Stop::Outcome(outcome)) }
     }
@@ -269,15 +269,15 @@ pub(super) fn blocked(loaded: &Program) -> Vec<Diagnostic> {
     let differentiated = |at: &At| matches!(at, At::Inst(at) if reached.iter().any(|r| r.contains(at)));
     let found = check(&loaded.module);
     let found = found.iter().filter(|f| f.rule == Rule::NoGradient && differentiated(&f.at));
-    found.map(|f| trapped::finding(f, &loaded.module, &loaded.sources)).collect()
+    found.map(|f| trap_report::finding(f, &loaded.module, &loaded.sources)).collect()
 }
 
 /// The flags as JSON, with what overflowed.
-pub(super) fn seen_flags(machine: &Machine<'_>, overflow: Option<(u32, Carriage)>) -> Value {
+pub(super) fn seen_flags(machine: &Machine<'_>, overflow: Option<(u32, AdMode)>) -> Value {
     let mut flags = flags_json(machine);
-    flags["overflow"] = overflow.map_or(Value::Null, |(at, carriage)| {
-        let mut place = trapped::address_json(at, machine.program().module());
-        place["of"] = json!(overflow_of(carriage));
+    flags["overflow"] = overflow.map_or(Value::Null, |(at, ad_mode)| {
+        let mut place = trap_report::address_json(at, machine.program().module());
+        place["of"] = json!(overflow_of(ad_mode));
         place
     });
     flags
@@ -296,7 +296,7 @@ pub(super) fn stopped(
         GradError::Stopped(Stop::Outcome(outcome)) => {
             let told = in_source(&outcome, machine, loaded, &args.given, (&there(machine), &seen.seeds));
             let before = seen.before.unwrap_or(*machine.registers());
-            let layouts = Layouts::of(loaded.nil.as_ref());
+            let layouts = Layouts::of(loaded.compiled.as_ref());
             let wanted =
                 Wanted { shown: &[], store: None, layouts: &layouts, printed: None, hex: args.hex, reverse: false };
             let at_stop = at_stop(&outcome, machine, loaded, &args.given, (&before, &wanted, told.as_ref()))?;
@@ -315,7 +315,7 @@ pub(super) fn stopped(
             Ok(status(&outcome))
         }
         GradError::Refused(refused) => {
-            let d = stopped::refused(display_name(&args.source.file), refused, module, &loaded.sources);
+            let d = diagnosis::refused(display_name(&args.source.file), refused, module, &loaded.sources);
             report(&[d], &loaded.sources, args.json, reporter)?;
             Ok(Status::Fault)
         }

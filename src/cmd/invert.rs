@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Invert, reporter: &Reporter) -> anyhow::Result<Status> 
     };
     let told = (&program.warnings[..], &program.sources);
     let place = (args.source.file.as_str(), args.output.as_deref());
-    if let Some(janus) = program.nil.as_ref().and_then(|nil| nil.janus.as_ref()) {
+    if let Some(janus) = program.compiled.as_ref().and_then(|nil| nil.janus.as_ref()) {
         anyhow::ensure!(
             !args.source.in_full().options.janus.classic,
             "{}: programs of the first language are not written anew; `pendula run --reverse` runs them backward",

@@ -10,13 +10,13 @@ use pendula::vm::Outcome;
 use serde_json::{Map, Value, json};
 
 use crate::Status;
-use crate::again::{in_source, there};
 use crate::answer::{answer, finished};
 use crate::cli::{Level, Source};
 use crate::cmd::{Intended, Program, as_json, each, load};
 use crate::columns::{left, length};
 use crate::outcome::{explain, outcome_json};
 use crate::report::{Reporter, print};
+use crate::rerun::{in_source, there};
 use crate::session::{self, Session};
 
 pub(crate) fn run(args: &Level, reporter: &Reporter) -> anyhow::Result<Status> {

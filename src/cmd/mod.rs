@@ -35,7 +35,7 @@ use pendula::isa::budget::Budget;
 use pendula::isa::counts::Direction;
 use pendula::load::{self, LoadError, Loaded};
 use pendula::vm::{self, Machine, Outcome, Snapshot};
-use pendula::{uncompute, written};
+use pendula::{leftovers, uncompute};
 use serde_json::{Map, Value, json};
 
 use crate::cli::{Alias, Conditions, Engine, Options as SourceOptions, Reading, Source, Switch, Uncompute};
@@ -51,13 +51,13 @@ pub(crate) struct Program {
     /// Operands that are written by names.
     pub(crate) named: Vec<Named>,
     /// What else there is of a program in Nil.
-    pub(crate) nil: Option<load::Nil>,
+    pub(crate) compiled: Option<load::CompiledSource>,
 }
 
 impl Program {
     /// The variables of a program in Janus.
     pub(crate) fn variables(&self) -> Option<&[Variable]> {
-        self.nil.as_ref().and_then(load::Nil::variables)
+        self.compiled.as_ref().and_then(load::CompiledSource::variables)
     }
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn load_to_check(
     if arguments.is_none() {
         return Ok(admit(loaded, (source, &options, false), json, reporter)?.map(|program| (program, None)));
     }
-    let text = loaded.ok().and_then(|loaded| Some(loaded.nil?.inputs.into_iter().next()?.text));
+    let text = loaded.ok().and_then(|loaded| Some(loaded.compiled?.inputs.into_iter().next()?.text));
     let mut with = source.clone();
     with.options.nil.args.clone_from(&arguments);
     let options = compiler_options(&with.options, false)?;
@@ -204,7 +204,7 @@ fn settle(
     json: bool,
     reporter: &Reporter,
 ) -> anyhow::Result<Result<Program, Status>> {
-    let Loaded { module, diagnostics, sources, named, nil } = match loaded {
+    let Loaded { module, diagnostics, sources, named, compiled } = match loaded {
         Ok(loaded) => loaded,
         Err(LoadError::Object { path, error }) => {
             // A damaged object is the user's program at fault, told like an assembly error.
@@ -215,7 +215,7 @@ fn settle(
         Err(error) => return Err(error.into()),
     };
     match module {
-        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics, named, nil })),
+        Some(module) => Ok(Ok(Program { module, sources, warnings: diagnostics, named, compiled })),
         None => {
             report(&diagnostics, &sources, json, reporter)?;
             Ok(Err(Status::Fault))
@@ -231,7 +231,7 @@ fn cheapest(
     run: Option<Intended<'_>>,
     with: impl Fn(Erase) -> Result<Loaded, LoadError>,
 ) -> anyhow::Result<Loaded> {
-    let Loaded { module: Some(module), nil: Some(nil), .. } = &undone else { return Ok(undone) };
+    let Loaded { module: Some(module), compiled: Some(nil), .. } = &undone else { return Ok(undone) };
     let Some(ir) = &nil.program else { return Ok(undone) };
     if run.is_some() && nil.wants_arguments {
         // It cannot run, and that is what is told.
@@ -244,7 +244,7 @@ fn cheapest(
     let technology = energy::technology(source.options.compiler.auto_tech.trim())?;
     let (mut least, names) = measured(module.clone(), nil.variables(), run, |machine, start| {
         let (joules, counts) = (uncompute::price(machine, &technology)?, machine.counts());
-        let leaves = written::leaves(machine, start)?;
+        let leaves = leftovers::leaves(machine, start)?;
         Ok((joules, uncompute::cheaper_to_erase(machine, &counts, &leaves, ir, &technology)?))
     })
     .context("--uncompute auto")?;
@@ -252,15 +252,15 @@ fn cheapest(
     let some = (!names.is_empty()).then_some(Erase::Some(names));
     for erase in some.into_iter().chain([Erase::Always]) {
         let told = format!("{erase:?}");
-        let Loaded { module: Some(module), diagnostics, sources, named, nil } = with(erase)? else { continue };
-        let variables = nil.as_ref().and_then(|n| n.variables());
+        let Loaded { module: Some(module), diagnostics, sources, named, compiled } = with(erase)? else { continue };
+        let variables = compiled.as_ref().and_then(|n| n.variables());
         let price = measured(module.clone(), variables, run, |machine, _| Ok(uncompute::price(machine, &technology)?));
         match price {
             Ok(joules) => {
                 tracing::info!("erased: {told}: {joules:e} J; the least so far: {least:e} J");
                 if joules < least {
                     least = joules;
-                    out = Loaded { module: Some(module), diagnostics, sources, named, nil };
+                    out = Loaded { module: Some(module), diagnostics, sources, named, compiled };
                 }
             }
             // Then it is no way to run the program.

@@ -16,26 +16,26 @@ use pendula::isa::verify::is_row;
 use pendula::layout::Layouts;
 use pendula::load::display_name;
 use pendula::pisa;
-use pendula::stop::Told;
+use pendula::stop_report::StopReport;
 use pendula::store;
 use pendula::values::{self, Location, Place};
 use pendula::vm::{self, Machine, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::Status;
-use crate::again::in_source;
 use crate::answer::{answer, array, nested};
 use crate::cli::{Run, Trace};
 use crate::cmd::batch::save::{Asked, Files, Saved, Words, Writers};
 use crate::cmd::{self, Intended, Program, as_json, load};
 use crate::drift::{Drift, drift};
-use crate::halted::{at_stop, put_state, stopped_text};
 use crate::interrupt::Heed;
 use crate::outcome::{explain, flags_json, outcome_json, ran_by, rests, status, trace};
 use crate::report::{Reporter, print};
+use crate::rerun::in_source;
 use crate::session::{self, Session};
 use crate::stats::{stats_json, stats_text};
-use crate::trapped;
+use crate::stop_state::{at_stop, put_state, stopped_text};
+use crate::trap_report;
 
 /// How many elements of an array are printed unasked.
 pub(crate) const ELEMENTS: usize = 64;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     }
     let store = loaded.variables();
     let shown = shown(args, program.module(), store)?;
-    let layouts = Layouts::of(loaded.nil.as_ref());
+    let layouts = Layouts::of(loaded.compiled.as_ref());
     let saving = Saving::new(args, &shown, (&program, store), &layouts)?;
     anyhow::ensure!(
         !args.show_raw || pisa::is_pisa(program.module()),
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     );
     let events = session::listen(&mut machine, (args.json, store.is_some(), args.show_raw));
 
-    let by_source = args.trace == Some(Trace::Source) && loaded.nil.is_some();
+    let by_source = args.trace == Some(Trace::Source) && loaded.compiled.is_some();
     let by_instruction = args.trace.is_some() && !by_source;
     session::allow_whole(&mut machine, given, args.stats || by_instruction || args.keep_dropped);
     let mut session = Session::new(given, by_instruction).of(&loaded);
@@ -145,7 +145,7 @@ struct Ended {
     state: Option<State>,
     /// What is known of where it stopped.
     at_stop: Option<State>,
-    told: Option<Told>,
+    told: Option<StopReport>,
     restored: Option<bool>,
     drift: Option<Drift>,
     /// What the program showed.
@@ -280,7 +280,7 @@ pub(crate) fn warnings(loaded: &Program, args: &Run) -> Vec<Diagnostic> {
         let mut warning = Diagnostic::warning("P0145", message)
             .help("if the run forward ends at another one, let a branch lead from there to the last");
         for (n, at) in [last, other].into_iter().enumerate() {
-            if let Some(place) = trapped::place(&loaded.module, &loaded.sources, at) {
+            if let Some(place) = trap_report::place(&loaded.module, &loaded.sources, at) {
                 warning = if n == 0 { warning.at(place, "") } else { warning.also(place, "another one") };
             }
         }

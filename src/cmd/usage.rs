@@ -8,7 +8,7 @@ use pendula::asm::diagnostic::{Diagnostic, Place, Severity, plural};
 use pendula::compiler::compile::{self, compile};
 use pendula::compiler::nil::ast;
 use pendula::compiler::nil::sema::Input;
-use pendula::load::{Loaded, Nil, display_name};
+use pendula::load::{CompiledSource, Loaded, display_name};
 use pendula::vm::{Config, Machine, Outcome, Program};
 
 use crate::cli::Source;
@@ -39,8 +39,8 @@ fn wanting<'l>(
     loaded: &'l Loaded,
     options: &compile::Options,
     run: bool,
-) -> Option<(&'l Nil, &'l ast::Function, &'l Input)> {
-    let nil = loaded.nil.as_ref().filter(|nil| nil.wants_arguments)?;
+) -> Option<(&'l CompiledSource, &'l ast::Function, &'l Input)> {
+    let nil = loaded.compiled.as_ref().filter(|nil| nil.wants_arguments)?;
     let errors = || loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error);
     // What else is wrong with it is told first.
     if errors().any(|d| d.code != "P0452") || !run && errors().next().is_none() {

@@ -7,7 +7,7 @@ use pendula_isa::num::convert::to_f64;
 use pendula_isa::num::log;
 use pendula_isa::types::Ty;
 use pendula_vm::gradient::{self, Cell, Variable, gradient_to_f64};
-use pendula_vm::{Carriage, Machine, Snapshot};
+use pendula_vm::{AdMode, Machine, Snapshot};
 
 use super::{CHECKED, Check, Gradient, Loss, Report, variables};
 use crate::values::Place;
@@ -26,9 +26,9 @@ pub(super) struct Driver<'m, 'p, R> {
     pub(super) inputs: Vec<Place>,
     pub(super) env: Env,
     /// Where a fixed-point number first overflowed, and what words carried then.
-    pub(super) overflow: Option<(u32, Carriage)>,
+    pub(super) overflow: Option<(u32, AdMode)>,
     /// Where a gradient word first did, or one of a second derivative.
-    pub(super) wrong: Option<(u32, Carriage)>,
+    pub(super) wrong: Option<(u32, AdMode)>,
 }
 
 /// How many gradient words were kept, and whether everything came back.
@@ -48,14 +48,14 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
         self.machine.restore(&self.start);
         let (run, overflow, wrong) = (&mut self.run, &mut self.overflow, &mut self.wrong);
         f(self.machine, &mut |m| {
-            let carriage = m.carriage();
+            let ad_mode = m.ad_mode();
             let outcome = run(m);
             if overflow.is_none() {
-                *overflow = m.flags().overflow.map(|at| (at, carriage));
+                *overflow = m.flags().overflow.map(|at| (at, ad_mode));
             }
             // Tangents only compare.
-            if wrong.is_none() && carriage.level() > 0 {
-                *wrong = m.flags().carried.map(|at| (at, carriage));
+            if wrong.is_none() && ad_mode.level() > 0 {
+                *wrong = m.flags().carried.map(|at| (at, ad_mode));
             }
             outcome
         })
@@ -79,7 +79,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
                 gradient::forward(m, &mut run)?;
                 let value = m.get(0, loss.cell);
                 // What the machine holds before the run backward, its gradient word seeded: the copy of the outputs.
-                m.carry(Carriage::Gradient);
+                m.carry(AdMode::Gradient);
                 m.put(GRADIENT, loss.cell, word);
                 let before = m.digest();
                 m.keep_dropped();
@@ -159,7 +159,7 @@ impl<R: FnMut(&mut Machine<'_>) -> Result<(), E>, E> Driver<'_, '_, R> {
             }
         }
         // A tangent that may have overflowed is no judge.
-        let overflowed = self.overflow.is_some_and(|(_, carriage)| carriage == Carriage::Tangent);
+        let overflowed = self.overflow.is_some_and(|(_, ad_mode)| ad_mode == AdMode::Tangent);
         let unit = (-f64::from(self.env.format.frac())).exp2();
         let compare =
             |(loss, input, variable, scale, adjoint, tangent): (&Loss, String, Variable, f64, f64, Option<f64>)| {

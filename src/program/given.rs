@@ -59,7 +59,7 @@ tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Truth,
-    Whole,
+    WholeProgram,
     Real,
     /// Lengths, how many numbers there are, whether all are whole or truth values.
     Array(Vec<usize>, usize, bool, bool),
@@ -71,7 +71,7 @@ impl Kind {
         let truth = |n: &Number| matches!(n, Number::Text(t) if t == "true" || t == "false");
         match argument {
             Argument::Number(n) if truth(n) => Kind::Truth,
-            Argument::Number(n) if n.is_whole() => Kind::Whole,
+            Argument::Number(n) if n.is_whole() => Kind::WholeProgram,
             Argument::Number(_) => Kind::Real,
             Argument::Array(lens, items) => {
                 let (whole, truths) = (items.iter().all(Number::is_whole), items.iter().all(truth));

@@ -14,7 +14,7 @@ use pendula_vm::gradient::gradient_to_f64;
 
 use crate::grad::{Gradient, Report};
 use crate::layout::Layouts;
-use crate::load::Nil;
+use crate::load::CompiledSource;
 use crate::values::{self, Place};
 use crate::{pisa, store};
 
@@ -147,7 +147,12 @@ impl Index<&str> for Gradients {
 ///
 /// # Errors
 /// A value that is not of the parameter's type.
-pub(super) fn put_argument(machine: &mut Machine<'_>, nil: &Nil, n: usize, value: &Argument) -> Result<(), Error> {
+pub(super) fn put_argument(
+    machine: &mut Machine<'_>,
+    nil: &CompiledSource,
+    n: usize,
+    value: &Argument,
+) -> Result<(), Error> {
     let (Some(symbols), Some(ty)) = (nil.parameters.get(n), nil.types.get(n)) else { return Ok(()) };
     let module = machine.program().module();
     let data = argument_data(&base(symbols), ty, Some(value), module.flags.format);
@@ -171,7 +176,7 @@ fn base(symbols: &[String]) -> String {
 /// What results of a program are called, and what they are.
 pub(super) struct Names<'p> {
     module: &'p Module,
-    nil: Option<&'p Nil>,
+    compiled: Option<&'p CompiledSource>,
     layouts: Layouts,
 }
 
@@ -179,8 +184,8 @@ pub(super) struct Names<'p> {
 type Numbers<'a> = &'a dyn Fn(&str) -> Option<Vec<Number>>;
 
 impl<'p> Names<'p> {
-    pub(super) fn of(module: &'p Module, nil: Option<&'p Nil>) -> Names<'p> {
-        Names { module, nil, layouts: Layouts::of(nil) }
+    pub(super) fn of(module: &'p Module, nil: Option<&'p CompiledSource>) -> Names<'p> {
+        Names { module, compiled: nil, layouts: Layouts::of(nil) }
     }
 
     fn format(&self) -> Format {
@@ -196,9 +201,9 @@ impl<'p> Names<'p> {
         };
         let mut out = self.parameters(&numbers, false);
         let one = |place: &Place| (place.name.clone(), self.place(machine, place));
-        match self.nil.and_then(Nil::variables) {
+        match self.compiled.and_then(CompiledSource::variables) {
             Some(store) => out.extend(store::places(self.module, store).iter().map(one)),
-            None if self.nil.is_some() => {}
+            None if self.compiled.is_some() => {}
             None if pisa::is_pisa(self.module) => {
                 out.extend(pisa::labelled(self.module).iter().map(one));
             }
@@ -216,7 +221,7 @@ impl<'p> Names<'p> {
 
     /// The arguments of a program in Nil.
     fn parameters(&self, numbers: Numbers<'_>, derivative: bool) -> Vec<(String, Value)> {
-        let Some(nil) = self.nil else { return Vec::new() };
+        let Some(nil) = self.compiled else { return Vec::new() };
         let named = nil.parameters.iter().zip(&nil.types).filter_map(|(symbols, ty)| {
             let name = base(symbols);
             Some((name.clone(), self.value(ty, &name, numbers, derivative)?))
@@ -323,8 +328,9 @@ impl<'p> Names<'p> {
         let numbers = |name: &str| gradients.iter().find(|g| g.input.name == name).map(of);
         let mut out = self.parameters(&numbers, true);
         // What is no whole parameter: elements, registers, data of other languages.
-        let whole =
-            |g: &&Gradient| !self.nil.is_some_and(|nil| nil.parameters.iter().flatten().any(|s| *s == g.input.name));
+        let whole = |g: &&Gradient| {
+            !self.compiled.is_some_and(|nil| nil.parameters.iter().flatten().any(|s| *s == g.input.name))
+        };
         out.extend(gradients.iter().filter(whole).map(|g| (g.input.name.clone(), shaped(&g.input, of(g)))));
         out
     }

@@ -10,8 +10,8 @@ use pendula::compiler::ir::eval::{self, Evaluation};
 use pendula::compiler::lower::{Argument, ArgumentKind};
 use pendula::isa::Module;
 use pendula::isa::counts::Direction;
-use pendula::load::{Loaded, Nil};
-use pendula::told::told;
+use pendula::load::{CompiledSource, Loaded};
+use pendula::trap_text::told;
 use pendula::values::{self, Location};
 use pendula::vm::{Machine, Outcome};
 
@@ -83,7 +83,7 @@ pub(crate) fn start(module: &Module, name: &str) -> Result<usize, String> {
 
 /// Evaluates the intermediate representation on words of data; gives those after it.
 pub(crate) fn evaluate(
-    nil: &Nil,
+    nil: &CompiledSource,
     module: &Module,
     data: &[u64],
     direction: Direction,
@@ -158,7 +158,7 @@ pub(crate) fn verdict(expected: &[Problem], mut complaints: String) -> Result<()
 
 /// Sees that the evaluator stops where the machine did.
 pub(crate) fn evaluator_stops(
-    nil: &Nil,
+    nil: &CompiledSource,
     module: &Module,
     (data, direction): (&[u64], Direction),
     line: Option<usize>,

@@ -16,27 +16,27 @@ use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::isa::types::Ty;
 use pendula::vm::gradient::one;
-use pendula::vm::{Carriage, Config, Outcome, Program};
+use pendula::vm::{AdMode, Config, Outcome, Program};
 
 /// How many instructions a run may take; what takes more is not compared to its end.
 const LIMIT: u64 = 20_000_000;
 
-/// Runs forward and back with each carriage, words of the data carrying something, with a limit and without. How many of the runs forward
+/// Runs forward and back with each AD mode, words of the data carrying something, with a limit and without. How many of the runs forward
 /// came to their ends.
-fn lockstep(what: &str, module: Module, carriages: &[Carriage]) -> usize {
+fn lockstep(what: &str, module: Module, ad_modes: &[AdMode]) -> usize {
     let mut finished = 0;
     let words = module.data.len();
     let back = !module.flags.irreversible;
     let program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
-    for (n, &carriage) in carriages.iter().enumerate() {
+    for (n, &ad_mode) in ad_modes.iter().enumerate() {
         // With care at once, after a few turns, never.
         let tier_up = [0, 2, u64::MAX][(n + what.len()) % 3];
         let config = Config { mem: Some(words as u64 + 16_384), warm_up: 0, tier_up, ..Config::default() };
-        let mut pair = Pair::new(&program, config, format!("{what}, {carriage:?}"));
+        let mut pair = Pair::new(&program, config, format!("{what}, {ad_mode:?}"));
         pair.each(|m| {
-            m.carry(carriage);
+            m.carry(ad_mode);
             let unit = one(m.env(), Ty::F);
-            for &lane in carriage.lanes() {
+            for &lane in ad_mode.lanes() {
                 for at in (0..words.min(64)).step_by(lane) {
                     m.set_lane_word(lane, at, unit);
                 }
@@ -72,7 +72,7 @@ fn examples() {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).expect("a text");
         let module = assemble(&name, text, &Options::default()).module.unwrap_or_else(|| panic!("{name}"));
-        assert!(lockstep(&name, module, &Carriage::ALL) > 0, "{name} does not end");
+        assert!(lockstep(&name, module, &AdMode::ALL) > 0, "{name} does not end");
         seen += 1;
     }
     assert!(seen >= 10, "{seen} examples");
@@ -106,8 +106,8 @@ fn edges_after_calls() {
         );
         let assembly = assemble("edge", text, &Options::default());
         let module = assembly.module.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
-        let finished = lockstep(&format!("{before}, {inside}"), module, &Carriage::ALL);
-        assert_eq!(finished, if ends { Carriage::ALL.len() } else { 0 }, "{before}, {inside}");
+        let finished = lockstep(&format!("{before}, {inside}"), module, &AdMode::ALL);
+        assert_eq!(finished, if ends { AdMode::ALL.len() } else { 0 }, "{before}, {inside}");
     }
 }
 
@@ -145,18 +145,18 @@ fn deep_recursion() {
     let assembly = assemble("recursion", text, &Options::default());
     let module = assembly.module.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
     let program = Program::new(module, true).expect("sound code");
-    for carriage in Carriage::ALL {
+    for ad_mode in AdMode::ALL {
         for tier_up in [0, 1000, 3000, 10_000, u64::MAX] {
             let config = Config { mem: Some(40_000), warm_up: 0, tier_up, ..Config::default() };
-            let mut pair = Pair::new(&program, config, format!("{carriage:?}, {tier_up}"));
+            let mut pair = Pair::new(&program, config, format!("{ad_mode:?}, {tier_up}"));
             pair.each(|m| {
                 m.set_register(crate::machine::r(1), 15_000);
                 m.set_register(crate::machine::r(7), 0.5f64.to_bits());
-                m.carry(carriage);
+                m.carry(ad_mode);
             });
             for (direction, limit) in [(Direction::Forward, None), (Direction::Backward, Some(LIMIT))] {
                 pair.each(|m| m.begin(direction));
-                assert_eq!(pair.run_once(limit), Outcome::Finished, "{carriage:?}, {tier_up}");
+                assert_eq!(pair.run_once(limit), Outcome::Finished, "{ad_mode:?}, {tier_up}");
             }
         }
     }

@@ -7,7 +7,7 @@ use pendula::compiler::compile::{Options, compile};
 use pendula::compiler::nil::sema::Argument;
 use pendula::compiler::passes::Switches;
 use pendula::isa::Module;
-use pendula::vm::Carriage;
+use pendula::vm::AdMode;
 
 use super::lockstep;
 
@@ -92,8 +92,8 @@ fn examples_in_nil() {
             for level in [0, 2] {
                 let what = format!("{name}, call {n}, -O{level}");
                 let module = call.module(&what, &source, level);
-                let carriages = if n == 0 { &Carriage::ALL[..] } else { &[Carriage::Plain, Carriage::Gradient] };
-                finished += lockstep(&what, module, carriages);
+                let ad_modes = if n == 0 { &AdMode::ALL[..] } else { &[AdMode::Plain, AdMode::Gradient] };
+                finished += lockstep(&what, module, ad_modes);
             }
         }
         seen += 1;
@@ -132,7 +132,7 @@ fn workloads() {
     for (name, source, call) in workload_calls() {
         for level in [0, 2] {
             let what = format!("workload {name}, -O{level}");
-            let finished = lockstep(&what, call.module(&what, &source, level), &[Carriage::Plain, Carriage::Gradient]);
+            let finished = lockstep(&what, call.module(&what, &source, level), &[AdMode::Plain, AdMode::Gradient]);
             assert_eq!(finished, 2, "{what}");
         }
     }

@@ -4,7 +4,7 @@ use pendula_compiler::compile::{Options, compile};
 use pendula_compiler::lower::lower;
 use pendula_compiler::passes::Switches;
 use pendula_isa::sample::Source;
-use pendula_vm::Carriage;
+use pendula_vm::AdMode;
 
 use super::lockstep;
 
@@ -47,8 +47,8 @@ mod oracle {
 }
 
 /// Values alone, and something else with them.
-fn carriages(seed: u64) -> [Carriage; 2] {
-    [Carriage::Plain, Source::seeded(seed).pick(&Carriage::ALL[1..])]
+fn ad_modes(seed: u64) -> [AdMode; 2] {
+    [AdMode::Plain, Source::seeded(seed).pick(&AdMode::ALL[1..])]
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn nil() {
                 Options { arguments: arguments.clone(), types: case.types.clone(), switches, ..Options::default() };
             let compiled = compile("random.nil", case.text.clone(), &options);
             let module = compiled.module.unwrap_or_else(|| panic!("seed {seed}: {:#?}", compiled.diagnostics));
-            finished += lockstep(&format!("seed {seed}\n{}", case.text), module, &carriages(seed));
+            finished += lockstep(&format!("seed {seed}\n{}", case.text), module, &ad_modes(seed));
             count += 2;
         }
     }
@@ -85,7 +85,7 @@ fn representation() {
             let (program, arguments) = random_program(&mut rng, shape);
             let module =
                 lower(&program, &arguments, &Default::default()).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-            finished += lockstep(&format!("representation, seed {seed}"), module, &carriages(seed));
+            finished += lockstep(&format!("representation, seed {seed}"), module, &ad_modes(seed));
             count += 2;
         }
     }

@@ -11,7 +11,7 @@ use pendula::isa::types::Ty;
 use pendula::native::{Native, NativeError};
 use pendula::values::{self, Location};
 use pendula::vm::gradient::{Cell, one};
-use pendula::vm::{Carriage, Config, Engine, Machine, Outcome, Program, Snapshot, Whole};
+use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program, Snapshot, WholeProgram};
 use pendula_native::cc::Rounding;
 
 use crate::common::c_compiler;
@@ -71,7 +71,7 @@ fn compare(what: &str, source: &str, call: &Call) -> Ran {
         let differs = pair[0].memory().iter().zip(pair[1].memory()).position(|(a, b)| a != b);
         assert_eq!(differs, None, "{what}, {step}: memory");
         let carried = |m: &Machine<'_>| {
-            let lanes = m.carriage().lanes().iter();
+            let lanes = m.ad_mode().lanes().iter();
             lanes.flat_map(|l| (0..words).map(move |at| (*l, at))).map(|(l, at)| m.lane_word(l, at)).collect::<Vec<_>>()
         };
         let [a, b] = [carried(&pair[0]), carried(&pair[1])];
@@ -93,19 +93,19 @@ fn compare(what: &str, source: &str, call: &Call) -> Ran {
         let end = pair[0].snapshot();
         pair.iter_mut().for_each(|m| m.begin(Direction::Backward));
         finished &= each(&mut pair, "backward");
-        for carriage in [Carriage::Gradient, Carriage::SecondGradient] {
+        for ad_mode in [AdMode::Gradient, AdMode::SecondGradient] {
             for m in &mut pair {
                 m.restore(&end);
-                m.carry(carriage);
+                m.carry(ad_mode);
                 let unit = one(m.env(), Ty::F);
-                for &lane in carriage.lanes() {
+                for &lane in ad_mode.lanes() {
                     for at in (0..words.min(64)).step_by(lane) {
                         m.set_lane_word(lane, at, unit);
                     }
                 }
                 m.begin(Direction::Backward);
             }
-            finished &= each(&mut pair, &format!("{carriage:?}"));
+            finished &= each(&mut pair, &format!("{ad_mode:?}"));
         }
         if let (true, Some(code)) = (finished, code) {
             // The second time after one of its kind, which leaves gradient words.
@@ -119,7 +119,7 @@ fn compare(what: &str, source: &str, call: &Call) -> Ran {
 }
 
 /// Forward and back with gradients at once, in one machine, is as one run after the other, in the other.
-fn there_and_back(pair: &mut [Machine<'_>; 2], start: &Snapshot, code: &dyn Whole, times: usize, what: &str) {
+fn there_and_back(pair: &mut [Machine<'_>; 2], start: &Snapshot, code: &dyn WholeProgram, times: usize, what: &str) {
     let mut seeds: Vec<(usize, u64)> = Vec::new();
     for place in values::marked(pair[0].program().module(), |_, _| true) {
         if let (Some(ty), Location::Memory { start, len, .. }) = (place.ty.gradient(), place.at) {
@@ -129,11 +129,11 @@ fn there_and_back(pair: &mut [Machine<'_>; 2], start: &Snapshot, code: &dyn Whol
     assert!(seeds.iter().all(|(at, _)| code.carries().iter().any(|r| r.contains(at))), "{what}");
     let [plain, fused] = pair;
     plain.restore(start);
-    plain.carry(Carriage::Plain);
+    plain.carry(AdMode::Plain);
     plain.begin(Direction::Forward);
     assert_eq!(plain.run(None), Outcome::Finished, "{what}");
     let between = plain.snapshot();
-    plain.carry(Carriage::Gradient);
+    plain.carry(AdMode::Gradient);
     (1..LANES).for_each(|lane| plain.clear_lane(lane));
     seeds.iter().for_each(|(at, word)| plain.set_lane_word(GRADIENT, *at, *word));
     plain.begin(Direction::Backward);
@@ -152,7 +152,7 @@ fn there_and_back(pair: &mut [Machine<'_>; 2], start: &Snapshot, code: &dyn Whol
     }
     assert!(fused.there_and_back(&seeds), "{what}: not done");
     assert_eq!((plain.registers(), plain.pc(), plain.direction()), (fused.registers(), fused.pc(), fused.direction()));
-    assert_eq!(fused.carriage(), Carriage::Gradient);
+    assert_eq!(fused.ad_mode(), AdMode::Gradient);
     assert_eq!(plain.memory(), fused.memory(), "{what}: memory");
     for at in 0..plain.memory().len() {
         let [a, b] = [&*plain, &*fused].map(|m| m.lane_word(GRADIENT, at));
@@ -209,7 +209,7 @@ fn without_regard_to_rounding(what: &str, source: &str, call: &Call) -> bool {
         let seed = (at as usize, one(plain.env(), carried));
         back.restore(&between);
         (1..LANES).for_each(|lane| back.clear_lane(lane));
-        back.carry(Carriage::Gradient);
+        back.carry(AdMode::Gradient);
         back.set_lane_word(GRADIENT, seed.0, seed.1);
         back.begin(Direction::Backward);
         if back.run(None) != Outcome::Finished {

@@ -53,7 +53,7 @@ impl Compare {
 
 /// What a branch does to the branch register.
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum BranchEffect {
     /// Adds its distance to it if the condition holds. The branch register holds 0 before, there is an instruction behind the branch, and the
     /// branch that it names, names it.
     Pair(Compare),
@@ -69,8 +69,8 @@ enum What {
 
 /// A branch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hop {
-    what: What,
+pub(crate) struct PisaBranch {
+    what: BranchEffect,
     /// The distance to its label.
     distance: i32,
     /// Its address.
@@ -85,17 +85,17 @@ pub(crate) struct Hop {
     fall: u32,
 }
 
-impl Hop {
+impl PisaBranch {
     /// A branch that is none of a pair.
-    fn new(what: What, distance: i32, at: u32, next: [u32; 2]) -> Hop {
-        Hop { what, distance, at, next, partner: Compare::NEVER, land: NOWHERE, fall: NOWHERE }
+    fn new(what: BranchEffect, distance: i32, at: u32, next: [u32; 2]) -> PisaBranch {
+        PisaBranch { what, distance, at, next, partner: Compare::NEVER, land: NOWHERE, fall: NOWHERE }
     }
 }
 
 /// Where a branch of a pair leads of which both are taken, or this one is not; [`hop`] says where the others do.
 #[inline(always)]
-pub(crate) fn paired(core: &Core, hop: &Hop) -> Option<u32> {
-    let What::Pair(compare) = &hop.what else { return None };
+pub(crate) fn paired(core: &Core, hop: &PisaBranch) -> Option<u32> {
+    let BranchEffect::Pair(compare) = &hop.what else { return None };
     if !compare.holds(core) {
         return Some(hop.fall);
     }
@@ -104,21 +104,21 @@ pub(crate) fn paired(core: &Core, hop: &Hop) -> Option<u32> {
 
 /// Where a branch leads for which [`paired`] has no answer.
 #[inline(never)]
-pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &Hop) -> Result<u32, Leave> {
+pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &PisaBranch) -> Result<u32, Leave> {
     let (mut br, mut forward, mut exchanged) = (core.br, core.forward, None);
     match hop.what {
-        What::Pair(_) => br = hop.distance,
-        What::Branch(compare) => {
+        BranchEffect::Pair(_) => br = hop.distance,
+        BranchEffect::Branch(compare) => {
             if compare.holds(core) {
                 br = br.wrapping_add(hop.distance);
             }
         }
-        What::Turn => {
+        BranchEffect::Turn => {
             br = br.wrapping_add(hop.distance);
             forward = !forward;
         }
-        What::Pass => {}
-        What::Exchange(register) => {
+        BranchEffect::Pass => {}
+        BranchEffect::Exchange(register) => {
             let in_direction = |distance: i32| if forward { distance } else { distance.wrapping_neg() };
             exchanged = Some((register, i64::from(in_direction(br)).cast_unsigned()));
             br = in_direction(core.reg(register) as i32);
@@ -155,7 +155,7 @@ impl Decoded {
         match self.block_of.get(to as usize) {
             Some(&block) => {
                 let code = block + if forward { 4 * n } else { 5 * n };
-                let may_land = matches!(self.code[code as usize].exit, Exit::Hop(_) | Exit::End);
+                let may_land = matches!(self.code[code as usize].exit, Exit::PisaBranch(_) | Exit::End);
                 if may_land { code } else { NOWHERE }
             }
             None => NOWHERE,
@@ -257,7 +257,7 @@ impl Builder<'_> {
         let exit = self.fall(at, back);
         let next = self.next(at, back).filter(|_| matches!(exit, Exit::Fall(_)));
         match next.map(|next| (next, self.flow(next))) {
-            Some((next, Flow::Branch(by))) => (1, Exit::Hop(self.hop(next, by, back, true))),
+            Some((next, Flow::Branch(by))) => (1, Exit::PisaBranch(self.hop(next, by, back, true))),
             _ => (0, exit),
         }
     }
@@ -268,7 +268,7 @@ impl Builder<'_> {
         let at = if back { b.end - 1 } else { b.start };
         let alone = Code { first: 0, last: 0, len: 1, head: 0, exit: self.fall(at, back) };
         match self.flow(at) {
-            Flow::Branch(by) => Code { exit: Exit::Hop(self.hop(at, by, back, true)), ..alone },
+            Flow::Branch(by) => Code { exit: Exit::PisaBranch(self.hop(at, by, back, true)), ..alone },
             Flow::Cell => Code { exit: Exit::Stop(Fault::RunsData), ..alone },
             Flow::Run if partner(&self.code[at as usize]) != back => Code { exit: Exit::End, ..alone },
             Flow::Run => alone,
@@ -299,9 +299,9 @@ impl Builder<'_> {
     fn led(&self, n: usize, back: bool, anywhere: bool) -> Code {
         let at = self.blocks[n].start;
         let exit = match self.flow(at) {
-            Flow::Branch(by) => Exit::Hop(self.hop(at, by, back, false)),
+            Flow::Branch(by) => Exit::PisaBranch(self.hop(at, by, back, false)),
             Flow::Run if anywhere && partner(&self.code[at as usize]) != back => Exit::End,
-            Flow::Run if anywhere => Exit::Hop(Hop::new(What::Pass, 0, at, [NOWHERE; 2])),
+            Flow::Run if anywhere => Exit::PisaBranch(PisaBranch::new(BranchEffect::Pass, 0, at, [NOWHERE; 2])),
             Flow::Run
             | Flow::Cell
             | Flow::Straight
@@ -326,17 +326,17 @@ impl Builder<'_> {
     }
 
     /// A branch; `idle` where the branch register is known to hold 0 before it.
-    fn hop(&self, at: u32, by: By, back: bool, idle: bool) -> Hop {
+    fn hop(&self, at: u32, by: By, back: bool, idle: bool) -> PisaBranch {
         let inst = &self.code[at as usize];
         let (what, distance) = match by {
-            By::Distance => (What::Branch(self.compare(inst)), inst.imm as i32),
-            By::Turn => (What::Turn, inst.imm as i32),
-            By::Register => (What::Exchange(inst.regs[0].number()), 0),
+            By::Distance => (BranchEffect::Branch(self.compare(inst)), inst.imm as i32),
+            By::Turn => (BranchEffect::Turn, inst.imm as i32),
+            By::Register => (BranchEffect::Exchange(inst.regs[0].number()), 0),
         };
-        let mut hop = Hop::new(what, distance, at, [self.after(at, false), self.after(at, true)]);
+        let mut hop = PisaBranch::new(what, distance, at, [self.after(at, false), self.after(at, true)]);
         let to = at.wrapping_add_signed(distance);
         let fall = hop.next[usize::from(back)];
-        if let What::Branch(compare) = what
+        if let BranchEffect::Branch(compare) = what
             && let Some(other) = self.code.get(to as usize)
             && other.kind.flow() == Flow::Branch(By::Distance)
             && other.imm as i32 == distance.wrapping_neg()
@@ -344,7 +344,7 @@ impl Builder<'_> {
             && distance != 0
             && fall != NOWHERE
         {
-            hop.what = What::Pair(compare);
+            hop.what = BranchEffect::Pair(compare);
             hop.partner = self.compare(other);
             hop.land = 2 * self.blocks.len() as u32 + self.side(self.block_of[to as usize], back);
             hop.fall = fall;

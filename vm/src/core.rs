@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use pendula_isa::adjoint::{Carriage, Carrier, GRADIENT, LANES, VALUE};
+use pendula_isa::adjoint::{AdMode, Carrier, GRADIENT, LANES, VALUE};
 use pendula_isa::domain::Domain;
 use pendula_isa::num::Word;
 use pendula_isa::operand::Slot;
@@ -151,7 +151,7 @@ pub(crate) struct Core {
     pub(crate) mem: Vec<u64>,
     /// Lanes 1 to 3.
     pub(crate) lanes: [Lane; LANES - 1],
-    pub(crate) carriage: Carriage,
+    pub(crate) ad_mode: AdMode,
     pub(crate) dropped: Dropped,
     pub(crate) env: Env,
     pub(crate) output: Vec<u64>,
@@ -242,9 +242,9 @@ impl Core {
         }
     }
 
-    /// Makes room for what the carriage carries.
-    pub(crate) fn allocate(&mut self, carriage: Carriage) {
-        for &lane in carriage.lanes() {
+    /// Makes room for what the AD mode carries.
+    pub(crate) fn allocate(&mut self, ad_mode: AdMode) {
+        for &lane in ad_mode.lanes() {
             self.lanes[lane - 1].allocate(self.mem.len());
         }
     }
@@ -314,7 +314,7 @@ impl Core {
     /// Whether a fixed-point number that wraps is nothing to note any more, nor to stop for.
     #[cfg(any(feature = "jit", feature = "native"))]
     pub(crate) fn is_quiet(&self) -> bool {
-        let noted = self.overflow_op != 0 && (self.carriage == Carriage::Plain || self.carried_op != 0);
+        let noted = self.overflow_op != 0 && (self.ad_mode == AdMode::Plain || self.carried_op != 0);
         !self.trap_overflow && (!self.checks || noted)
     }
 }
@@ -446,7 +446,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
 
     #[inline(always)]
     fn gradient(&mut self, n: usize) -> Word {
-        let lane = self.core.carriage.gradient_of(self.lane).ok_or(Fault::GradientLevel)?;
+        let lane = self.core.ad_mode.gradient_of(self.lane).ok_or(Fault::GradientLevel)?;
         // A `gswap` may be the first to ask for the lane.
         let words = self.core.mem.len();
         self.core.lanes[lane - 1].allocate(words);
@@ -455,7 +455,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
 
     #[inline(always)]
     fn set_gradient(&mut self, n: usize, v: u64) -> Result<(), Fault> {
-        let lane = self.core.carriage.gradient_of(self.lane).ok_or(Fault::GradientLevel)?;
+        let lane = self.core.ad_mode.gradient_of(self.lane).ok_or(Fault::GradientLevel)?;
         self.set_lane_of(lane, O::slot(self.op, n), v);
         Ok(())
     }
@@ -689,7 +689,7 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
     }
 
     fn drop_lanes(&mut self, n: usize) {
-        let lanes = self.core.carriage.lanes();
+        let lanes = self.core.ad_mode.lanes();
         let slot = O::slot(self.op, n);
         for &lane in lanes {
             let word = self.lane_of(lane, slot);
@@ -708,7 +708,7 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
                 }
                 Dropped::Lost => {
                     // Tangents are no part of the machine that is modelled.
-                    if word != 0 && (lane == GRADIENT || !self.core.carriage.has_tangents()) {
+                    if word != 0 && (lane == GRADIENT || !self.core.ad_mode.has_tangents()) {
                         self.core.lose(self.op);
                     }
                     0

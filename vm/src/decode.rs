@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Block;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
@@ -15,7 +15,7 @@ use pendula_isa::table::{Flow, Row, Variant};
 use pendula_isa::types::{Cond, Profile, Ty};
 use pendula_isa::{Env, Fault};
 
-use crate::branch::{self, Hop};
+use crate::branch::{self, PisaBranch};
 use crate::core::Core;
 use crate::dispatch::{Handler, handler, undo};
 
@@ -122,7 +122,7 @@ pub(crate) enum Exit {
     /// The run ends.
     Halt,
     /// By the branch register: a `bra`, `rbra` or `swapbr`.
-    Hop(Hop),
+    PisaBranch(PisaBranch),
     /// The run ends, at an instruction that does not count as a step: in the profile `pisa`.
     End,
     /// By nothing: the instruction cannot run.
@@ -174,8 +174,8 @@ pub(crate) enum Callee {
 
 /// The decoded program.
 pub(crate) struct Decoded {
-    /// For each carriage, once it is asked for: the code, then its inverse in reverse order.
-    ops: [OnceLock<Vec<Op>>; Carriage::ALL.len()],
+    /// For each AD mode, once it is asked for: the code, then its inverse in reverse order.
+    ops: [OnceLock<Vec<Op>>; AdMode::ALL.len()],
     /// The forward blocks, then the backward ones in the same order. Where there is a branch register, then both again, as they are where
     /// control comes to them by it.
     pub(crate) code: Vec<Code>,
@@ -417,8 +417,8 @@ impl Builder<'_> {
     }
 }
 
-/// The straight-line instructions for a carriage: the code, then its inverse in reverse order.
-fn operations(code: &[Inst], carriage: Carriage) -> Vec<Op> {
+/// The straight-line instructions for a AD mode: the code, then its inverse in reverse order.
+fn operations(code: &[Inst], ad_mode: AdMode) -> Vec<Op> {
     let op = |inst: &Inst, run: Option<Handler>| Op {
         run: run.unwrap_or(control),
         imm: inst.imm,
@@ -430,8 +430,8 @@ fn operations(code: &[Inst], carriage: Carriage) -> Vec<Op> {
         },
     };
     let mut ops: Vec<Op> = Vec::with_capacity(2 * code.len());
-    ops.extend(code.iter().map(|i| op(i, handler(i.kind, carriage))));
-    ops.extend(code.iter().rev().map(|i| op(i, undo(i.kind, carriage))));
+    ops.extend(code.iter().map(|i| op(i, handler(i.kind, ad_mode))));
+    ops.extend(code.iter().rev().map(|i| op(i, undo(i.kind, ad_mode))));
     ops
 }
 
@@ -446,9 +446,9 @@ impl Decoded {
         Decoded { ops: Default::default(), code, blocks, block_of, calls, entry }
     }
 
-    /// The straight-line instructions for a carriage, decoded on first use.
-    pub(crate) fn ops(&self, module: &Module, carriage: Carriage) -> &[Op] {
-        self.ops[carriage as usize].get_or_init(|| operations(&module.code, carriage))
+    /// The straight-line instructions for a AD mode, decoded on first use.
+    pub(crate) fn ops(&self, module: &Module, ad_mode: AdMode) -> &[Op] {
+        self.ops[ad_mode as usize].get_or_init(|| operations(&module.code, ad_mode))
     }
 
     /// Whether a block's code is that of the forward direction.

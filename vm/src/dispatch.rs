@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use pendula_isa::adjoint::{self, Carriage};
+use pendula_isa::adjoint::{self, AdMode};
 use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Layout, Shape, Slot, layout};
 use pendula_isa::table::{self, Adjoint, Function, FunctionVisitor, Instruction, InstructionVisitor};
@@ -47,22 +47,22 @@ fn stop(core: &mut Core, fault: Fault, ops: &[Op]) -> Result<(), Fault> {
 }
 
 /// The handler of a straight-line instruction; `None` for control.
-pub(crate) fn handler(kind: Kind, carriage: Carriage) -> Option<Handler> {
+pub(crate) fn handler(kind: Kind, ad_mode: AdMode) -> Option<Handler> {
     match kind {
         Kind::Accumulate { acc, inverse, func, shape } => {
-            Some(func.visit(PickAccumulate { acc, inverse, shape, carriage }))
+            Some(func.visit(PickAccumulate { acc, inverse, shape, ad_mode }))
         }
-        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse, form, carriage }),
+        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse, form, ad_mode }),
     }
 }
 
 /// The handler that undoes a straight-line instruction; `None` for control.
 ///
 /// Not that of [`Kind::inverse`]: an instruction without a partner is its own inverse there, and `erase` is not.
-pub(crate) fn undo(kind: Kind, carriage: Carriage) -> Option<Handler> {
+pub(crate) fn undo(kind: Kind, ad_mode: AdMode) -> Option<Handler> {
     match kind {
-        Kind::Accumulate { .. } => handler(kind.inverse(), carriage),
-        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse: !inverse, form, carriage }),
+        Kind::Accumulate { .. } => handler(kind.inverse(), ad_mode),
+        Kind::Row { row, inverse, form, .. } => row.visit(PickRow { inverse: !inverse, form, ad_mode }),
     }
 }
 
@@ -119,12 +119,12 @@ macro_rules! shapes {
         }
 
         /// The handler for a shape, among those that fit the function's arity.
-        fn by_shape<F: Function, const ACC: u8, const INVERSE: bool, const CARRIAGE: u8>(shape: Shape) -> Handler {
+        fn by_shape<F: Function, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(shape: Shape) -> Handler {
             match shape {
                 // Shapes of another arity never come with F; their handlers would be compiled for nothing.
                 $( Shape::$S => {
                     if const { Shape::$S.arity() == F::INFO.args.len() } {
-                        run_accumulate::<F, shape::$S, ACC, INVERSE, CARRIAGE>
+                        run_accumulate::<F, shape::$S, ACC, INVERSE, AD_MODE>
                     } else {
                         mismatched
                     }
@@ -144,7 +144,7 @@ struct PickAccumulate {
     acc: Acc,
     inverse: bool,
     shape: Shape,
-    carriage: Carriage,
+    ad_mode: AdMode,
 }
 
 impl FunctionVisitor for PickAccumulate {
@@ -167,44 +167,44 @@ impl FunctionVisitor for PickAccumulate {
 
 impl PickAccumulate {
     fn carried<F: Function, const ACC: u8, const INVERSE: bool>(&self) -> Handler {
-        const PLAIN: u8 = Carriage::Plain as u8;
-        const GRADIENT: u8 = Carriage::Gradient as u8;
-        const SECOND: u8 = Carriage::SecondGradient as u8;
-        const TANGENT: u8 = Carriage::Tangent as u8;
-        const BOTH: u8 = Carriage::GradientTangent as u8;
-        // What leaves the lanes alone has one handler for all carriages.
+        const PLAIN: u8 = AdMode::Plain as u8;
+        const GRADIENT: u8 = AdMode::Gradient as u8;
+        const SECOND: u8 = AdMode::SecondGradient as u8;
+        const TANGENT: u8 = AdMode::Tangent as u8;
+        const BOTH: u8 = AdMode::GradientTangent as u8;
+        // What leaves the lanes alone has one handler for all AD modes.
         if const { F::INFO.partials == 0 || Acc::ALL[ACC as usize].self_inverse() } {
             return self.shaped::<F, ACC, INVERSE, PLAIN>();
         }
-        match self.carriage {
-            Carriage::Plain => self.shaped::<F, ACC, INVERSE, PLAIN>(),
-            Carriage::Gradient => self.shaped::<F, ACC, INVERSE, GRADIENT>(),
-            Carriage::SecondGradient => run_accumulate::<F, AnyShape, ACC, INVERSE, SECOND>,
-            Carriage::Tangent => run_accumulate::<F, AnyShape, ACC, INVERSE, TANGENT>,
-            Carriage::GradientTangent => run_accumulate::<F, AnyShape, ACC, INVERSE, BOTH>,
+        match self.ad_mode {
+            AdMode::Plain => self.shaped::<F, ACC, INVERSE, PLAIN>(),
+            AdMode::Gradient => self.shaped::<F, ACC, INVERSE, GRADIENT>(),
+            AdMode::SecondGradient => run_accumulate::<F, AnyShape, ACC, INVERSE, SECOND>,
+            AdMode::Tangent => run_accumulate::<F, AnyShape, ACC, INVERSE, TANGENT>,
+            AdMode::GradientTangent => run_accumulate::<F, AnyShape, ACC, INVERSE, BOTH>,
         }
     }
 
-    fn shaped<F: Function, const ACC: u8, const INVERSE: bool, const CARRIAGE: u8>(&self) -> Handler {
+    fn shaped<F: Function, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(&self) -> Handler {
         if const { is_long(F::INFO.class) } {
-            run_accumulate::<F, AnyShape, ACC, INVERSE, CARRIAGE>
+            run_accumulate::<F, AnyShape, ACC, INVERSE, AD_MODE>
         } else {
-            by_shape::<F, ACC, INVERSE, CARRIAGE>(self.shape)
+            by_shape::<F, ACC, INVERSE, AD_MODE>(self.shape)
         }
     }
 }
 
-fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool, const CARRIAGE: u8>(
+fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(
     core: &mut Core,
     ops: &[Op],
 ) -> Result<(), Fault> {
     let acc = const { Acc::ALL[ACC as usize] };
     let Some(op) = ops.first() else { return Ok(()) };
     let mut ctx = Ctx::<O>::new(core, op);
-    let done = if CARRIAGE == Carriage::Plain as u8 {
+    let done = if AD_MODE == AdMode::Plain as u8 {
         table::run_accumulate::<_, F>(&mut ctx, acc, INVERSE)
     } else {
-        adjoint::run_accumulate::<_, F>(&mut ctx, const { Carriage::ALL[CARRIAGE as usize] }, acc, INVERSE)
+        adjoint::run_accumulate::<_, F>(&mut ctx, const { AdMode::ALL[AD_MODE as usize] }, acc, INVERSE)
     };
     proceed(core, done, ops)
 }
@@ -212,7 +212,7 @@ fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool, 
 struct PickRow {
     inverse: bool,
     form: bool,
-    carriage: Carriage,
+    ad_mode: AdMode,
 }
 
 struct RowOperands<I, const FORM: bool>(PhantomData<I>);
@@ -239,32 +239,32 @@ impl InstructionVisitor for PickRow {
 
 impl PickRow {
     fn carried<I: Instruction, const INVERSE: bool, const FORM: bool>(&self) -> Handler {
-        const PLAIN: u8 = Carriage::Plain as u8;
-        const GRADIENT: u8 = Carriage::Gradient as u8;
-        const SECOND: u8 = Carriage::SecondGradient as u8;
-        const TANGENT: u8 = Carriage::Tangent as u8;
-        const BOTH: u8 = Carriage::GradientTangent as u8;
+        const PLAIN: u8 = AdMode::Plain as u8;
+        const GRADIENT: u8 = AdMode::Gradient as u8;
+        const SECOND: u8 = AdMode::SecondGradient as u8;
+        const TANGENT: u8 = AdMode::Tangent as u8;
+        const BOTH: u8 = AdMode::GradientTangent as u8;
         if const { matches!(I::INFO.adjoint, Adjoint::Discrete) } {
             return run_row::<I, INVERSE, FORM, PLAIN>;
         }
-        match self.carriage {
-            Carriage::Plain => run_row::<I, INVERSE, FORM, PLAIN>,
-            Carriage::Gradient => run_row::<I, INVERSE, FORM, GRADIENT>,
-            Carriage::SecondGradient => run_row::<I, INVERSE, FORM, SECOND>,
-            Carriage::Tangent => run_row::<I, INVERSE, FORM, TANGENT>,
-            Carriage::GradientTangent => run_row::<I, INVERSE, FORM, BOTH>,
+        match self.ad_mode {
+            AdMode::Plain => run_row::<I, INVERSE, FORM, PLAIN>,
+            AdMode::Gradient => run_row::<I, INVERSE, FORM, GRADIENT>,
+            AdMode::SecondGradient => run_row::<I, INVERSE, FORM, SECOND>,
+            AdMode::Tangent => run_row::<I, INVERSE, FORM, TANGENT>,
+            AdMode::GradientTangent => run_row::<I, INVERSE, FORM, BOTH>,
         }
     }
 }
 
-fn run_row<I: Instruction, const INVERSE: bool, const FORM: bool, const CARRIAGE: u8>(
+fn run_row<I: Instruction, const INVERSE: bool, const FORM: bool, const AD_MODE: u8>(
     core: &mut Core,
     ops: &[Op],
 ) -> Result<(), Fault> {
     let Some(op) = ops.first() else { return Ok(()) };
     let mut ctx = Ctx::<RowOperands<I, FORM>>::new(core, op);
-    let done = if CARRIAGE != Carriage::Plain as u8 {
-        adjoint::run_row::<_, I>(&mut ctx, const { Carriage::ALL[CARRIAGE as usize] }, INVERSE, op.variant)
+    let done = if AD_MODE != AdMode::Plain as u8 {
+        adjoint::run_row::<_, I>(&mut ctx, const { AdMode::ALL[AD_MODE as usize] }, INVERSE, op.variant)
     } else if INVERSE {
         I::undo(&mut ctx, op.variant)
     } else {

@@ -21,7 +21,7 @@
 use std::ops::RangeInclusive;
 
 use pendula_isa::Env;
-use pendula_isa::adjoint::{Carriage, GRADIENT, MIXED, SECOND, VALUE};
+use pendula_isa::adjoint::{AdMode, GRADIENT, MIXED, SECOND, VALUE};
 use pendula_isa::counts::Direction;
 use pendula_isa::inst::Kind;
 use pendula_isa::module::Module;
@@ -146,12 +146,12 @@ pub fn reached(module: &Module) -> Vec<RangeInclusive<u32>> {
 /// One run of several: what words carry, which way, and a word that is put into a lane of a cell before.
 fn leg<E>(
     m: &mut Machine<'_>,
-    carriage: Carriage,
+    ad_mode: AdMode,
     direction: Direction,
     seed: Option<(usize, Cell, u64)>,
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    m.carry(carriage);
+    m.carry(ad_mode);
     if let Some((lane, cell, word)) = seed {
         m.put(lane, cell, word);
     }
@@ -162,7 +162,7 @@ fn leg<E>(
 /// Runs forward, from the start, values alone.
 pub fn forward<E>(m: &mut Machine<'_>, run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<(), E> {
     m.clear_lanes();
-    leg(m, Carriage::Plain, Direction::Forward, None, run)
+    leg(m, AdMode::Plain, Direction::Forward, None, run)
 }
 
 /// Runs backward from where [`forward`] came to, with gradients, the loss's gradient word being `seed`. Afterwards the machine is at
@@ -174,7 +174,7 @@ pub fn gradient<E>(
     seed: u64,
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    leg(m, Carriage::Gradient, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
+    leg(m, AdMode::Gradient, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
 }
 
 /// [`forward`] and [`gradient`], and the value of the loss in between. Code for whole runs does both at once, where the machine allows it and the
@@ -204,7 +204,7 @@ pub fn tangent<E>(
 ) -> Result<(), E> {
     m.clear_lanes();
     let one = one(m.env(), of.ty);
-    leg(m, Carriage::Tangent, Direction::Forward, Some((SECOND, of.cell, one)), run)
+    leg(m, AdMode::Tangent, Direction::Forward, Some((SECOND, of.cell, one)), run)
 }
 
 /// Runs forward and backward over dual numbers, the loss's gradient word being `seed`: one row of the Hessian, that of `of`. Afterwards
@@ -217,7 +217,7 @@ pub fn hessian_row<E>(
     run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     tangent(m, of, run)?;
-    leg(m, Carriage::GradientTangent, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
+    leg(m, AdMode::GradientTangent, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
 }
 
 /// One row of the Hessian by the gradient of the gradient: forward, backward at level 1, then back over that run at level 2 with the
@@ -235,12 +235,12 @@ pub fn hessian_row_by_reversing_twice<E>(
     gradient(m, loss, seed, run)?;
     m.turn_dropped();
     let one = one(m.env(), of.ty);
-    leg(m, Carriage::SecondGradient, Direction::Forward, Some((MIXED, of.cell, one)), run)?;
+    leg(m, AdMode::SecondGradient, Direction::Forward, Some((MIXED, of.cell, one)), run)?;
     m.lose_dropped();
     m.exchange_lanes(GRADIENT, SECOND);
     m.clear_lane(SECOND);
     m.clear_lane(MIXED);
-    leg(m, Carriage::Gradient, Direction::Backward, None, run)
+    leg(m, AdMode::Gradient, Direction::Backward, None, run)
 }
 
 /// The derivative of a loss with respect to a number itself, from the number's gradient word: a word of the type that is given with it.

@@ -1,7 +1,7 @@
 //! What words carry beside their values: access to the lanes of a machine, and
 //! the record of gradient words that `zero` drops.
 
-use pendula_isa::adjoint::{Carriage, VALUE};
+use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::types::Reg;
 
 use crate::core::{Dropped, Lane, Record, Records};
@@ -10,13 +10,13 @@ use crate::run::carry;
 
 impl Machine<'_> {
     /// Chooses what words carry in the run that begins next: gradient words of level 1 or 2, tangents. The words carried so far stay.
-    pub fn carry(&mut self, carriage: Carriage) {
-        carry(&mut self.core, self.program, carriage);
+    pub fn carry(&mut self, ad_mode: AdMode) {
+        carry(&mut self.core, self.program, ad_mode);
     }
 
     /// What words carry.
-    pub fn carriage(&self) -> Carriage {
-        self.core.carriage
+    pub fn ad_mode(&self) -> AdMode {
+        self.core.ad_mode
     }
 
     /// What a register carries in a lane (0 to 3, see [`pendula_isa::adjoint`]); in lane 0 its value.
@@ -60,14 +60,14 @@ impl Machine<'_> {
     /// Forgets everything that is carried in a lane (1 to 3) and gives its memory back.
     pub fn clear_lane(&mut self, lane: usize) {
         self.core.lanes[lane - 1] = Lane::EMPTY;
-        self.core.allocate(self.core.carriage);
+        self.core.allocate(self.core.ad_mode);
     }
 
     /// Exchanges two lanes (1 to 3).
     pub fn exchange_lanes(&mut self, a: usize, b: usize) {
         self.saved.few = false;
         self.core.lanes.swap(a - 1, b - 1);
-        self.core.allocate(self.core.carriage);
+        self.core.allocate(self.core.ad_mode);
     }
 
     /// Keeps the gradient words that `zero` drops from now on, so that running the other way brings them back.

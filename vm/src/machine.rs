@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use pendula_isa::adjoint::{Carriage, LANES};
+use pendula_isa::adjoint::{AdMode, LANES};
 use pendula_isa::counts::{Counts, Direction, Mode, ModeCounts};
 use pendula_isa::inst::Kind;
 use pendula_isa::operand::{Operand, Slot};
@@ -60,7 +60,7 @@ pub(crate) struct Position {
 /// What has run a program, since the machine was made or reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// Runs by code for whole runs, whose instructions nobody counts: see [`crate::Whole`].
+    /// Runs by code for whole runs, whose instructions nobody counts: see [`crate::WholeProgram`].
     pub whole: u64,
     /// Instructions by code that the machine's engine has made.
     pub compiled: u64,
@@ -76,10 +76,10 @@ pub struct Machine<'p> {
     pub(crate) halted: bool,
     /// The direction in which the run began.
     begun: Direction,
-    /// For each carriage that ran: executions of each block, forward then backward.
-    pub(crate) counts: [Vec<u64>; Carriage::ALL.len()],
-    /// Executions of single instructions, by carriage, block side and address.
-    pub(crate) singles: BTreeMap<(Carriage, bool, u32), u64>,
+    /// For each AD mode that ran: executions of each block, forward then backward.
+    pub(crate) counts: [Vec<u64>; AdMode::ALL.len()],
+    /// Executions of single instructions, by AD mode, block side and address.
+    pub(crate) singles: BTreeMap<(AdMode, bool, u32), u64>,
     pub(crate) counting: bool,
     pub(crate) executed: u64,
     pub(crate) ran: Ran,
@@ -127,7 +127,7 @@ impl<'p> Machine<'p> {
             regs,
             mem: memory,
             lanes: [Lane::EMPTY; LANES - 1],
-            carriage: Carriage::Plain,
+            ad_mode: AdMode::Plain,
             dropped: Dropped::Lost,
             env: Env { format: module.flags.format, ieee: config.ieee },
             output: Vec::new(),
@@ -144,7 +144,7 @@ impl<'p> Machine<'p> {
             inexact_op: 0,
             rests: Rests::default(),
             lost: Vec::new(),
-            base: program.ops(Carriage::Plain).as_ptr().addr(),
+            base: program.ops(AdMode::Plain).as_ptr().addr(),
             instructions: module.code.len() as u32,
             pending: 0,
             listener: None,
@@ -356,10 +356,10 @@ impl<'p> Machine<'p> {
     pub fn counts(&self) -> Counts {
         let d = &self.program.decoded;
         let n = d.blocks.len();
-        let modes = Carriage::ALL.into_iter().flat_map(|c| [(c, Direction::Forward), (c, Direction::Backward)]);
-        let modes = modes.filter_map(|(carriage, direction)| {
+        let modes = AdMode::ALL.into_iter().flat_map(|c| [(c, Direction::Forward), (c, Direction::Backward)]);
+        let modes = modes.filter_map(|(ad_mode, direction)| {
             let back = direction == Direction::Backward;
-            let counts = &self.counts[carriage as usize];
+            let counts = &self.counts[ad_mode as usize];
             let mut blocks = vec![0; n];
             for (code, times) in counts.iter().enumerate().filter(|(_, times)| **times > 0) {
                 let code = code as u32;
@@ -374,10 +374,10 @@ impl<'p> Machine<'p> {
                     k += d.blocks[block].end - d.blocks[block].start;
                 }
             }
-            let singles = self.singles.range((carriage, back, 0)..=(carriage, back, u32::MAX));
+            let singles = self.singles.range((ad_mode, back, 0)..=(ad_mode, back, u32::MAX));
             let singles: Vec<(u32, u64)> = singles.map(|(&(.., at), &times)| (at, times)).collect();
             let ran = !singles.is_empty() || blocks.iter().any(|c| *c > 0);
-            let mode = Mode { direction, level: carriage.level(), tangents: carriage.has_tangents() };
+            let mode = Mode { direction, level: ad_mode.level(), tangents: ad_mode.has_tangents() };
             ran.then_some(ModeCounts { mode, blocks, singles })
         });
         let lost =
@@ -472,13 +472,13 @@ impl<'p> Machine<'p> {
         let code = *self.code(block);
         let at = d.address(block, k);
         // A call and a return count where they began.
-        let carriage = self.core.carriage;
+        let ad_mode = self.core.ad_mode;
         let straight = k.wrapping_sub(code.head);
         if k < code.head {
             self.position.k = 1;
         } else if straight < code.last - code.first {
             let at = (code.first + straight) as usize;
-            let ops = &self.program.ops(self.core.carriage)[at..=at];
+            let ops = &self.program.ops(self.core.ad_mode)[at..=at];
             if let Err(fault) = (ops[0].run)(&mut self.core, ops) {
                 return Stepped::Trap(Box::new(self.trap(fault, block, k, None)));
             }
@@ -500,7 +500,7 @@ impl<'p> Machine<'p> {
                 Err(Leave::Head { from, .. }) => self.position = Position { block: from, k: self.code(from).len },
             }
         }
-        self.single(carriage, block, at);
+        self.single(ad_mode, block, at);
         Stepped::Ran(at)
     }
 
@@ -517,7 +517,7 @@ impl<'p> Machine<'p> {
                 None => return Err(Stepped::Finished),
             },
             Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
-            Exit::Return { .. } | Exit::Halt | Exit::Hop(_) | Exit::End | Exit::Stop(_) => {
+            Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) => {
                 return Err(Stepped::Finished);
             }
         };
@@ -535,22 +535,22 @@ impl<'p> Machine<'p> {
         &self.program.decoded.code[block as usize]
     }
 
-    fn single(&mut self, carriage: Carriage, block: u32, at: u32) {
+    fn single(&mut self, ad_mode: AdMode, block: u32, at: u32) {
         self.executed += 1;
         if self.counting {
-            *self.singles.entry((carriage, !self.program.decoded.is_forward(block), at)).or_insert(0) += 1;
+            *self.singles.entry((ad_mode, !self.program.decoded.is_forward(block), at)).or_insert(0) += 1;
         }
     }
 
     /// Notes that only the first `k` instructions of a block ran; it had not been counted.
     pub(crate) fn partial(&mut self, block: u32, k: u32) {
         for n in 0..k {
-            self.single(self.core.carriage, block, self.program.decoded.address(block, n));
+            self.single(self.core.ad_mode, block, self.program.decoded.address(block, n));
         }
     }
 
     pub(crate) fn blocks<const COUNT: bool>(&mut self, budget: &mut u64) -> Stop {
-        let counts = &mut self.counts[self.core.carriage as usize];
+        let counts = &mut self.counts[self.core.ad_mode as usize];
         if counts.is_empty() {
             *counts = vec![0; self.program.decoded.code.len()];
         }
@@ -579,7 +579,7 @@ impl<'p> Machine<'p> {
         if let Some((_, partner)) = &other {
             values.extend(self.values(partner, true));
         }
-        Trap { fault, at, inst, other, direction: self.direction(), carriage: self.core.carriage, values }
+        Trap { fault, at, inst, other, direction: self.direction(), ad_mode: self.core.ad_mode, values }
     }
 
     /// The stack pointer, and the word that the fault is about, of an instruction that moves the stack pointer.

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::module::Module;
 use pendula_isa::verify::{Violation, verify};
 
 use crate::decode::{Decoded, Op, decode};
-use crate::whole::Whole;
+use crate::whole::WholeProgram;
 
 /// A module decoded for running, in both directions.
 pub struct Program {
     pub(crate) module: Module,
     pub(crate) decoded: Decoded,
     pub(crate) checks: bool,
-    whole: Option<Arc<dyn Whole>>,
+    whole: Option<Arc<dyn WholeProgram>>,
     #[cfg(any(feature = "jit", feature = "native"))]
     pub(crate) native: crate::engine::Native,
 }
@@ -107,17 +107,17 @@ impl Program {
         })
     }
 
-    /// The straight-line instructions as a carriage runs them.
-    pub(crate) fn ops(&self, carriage: Carriage) -> &[Op] {
-        self.decoded.ops(&self.module, carriage)
+    /// The straight-line instructions as a AD mode runs them.
+    pub(crate) fn ops(&self, ad_mode: AdMode) -> &[Op] {
+        self.decoded.ops(&self.module, ad_mode)
     }
 
     /// Gives the program code for whole runs, for machines that allow it ([`crate::Machine::allow_whole`]).
-    pub fn set_whole(&mut self, whole: Arc<dyn Whole>) {
+    pub fn set_whole(&mut self, whole: Arc<dyn WholeProgram>) {
         self.whole = Some(whole);
     }
 
-    pub(crate) fn whole(&self) -> Option<&dyn Whole> {
+    pub(crate) fn whole(&self) -> Option<&dyn WholeProgram> {
         self.whole.as_deref()
     }
 

@@ -2,7 +2,7 @@
 //! left. Single instructions, stops and what is told of them are the machine's.
 
 use pendula_isa::Fault;
-use pendula_isa::adjoint::{Carriage, GRADIENT, SECOND};
+use pendula_isa::adjoint::{AdMode, GRADIENT, SECOND};
 use pendula_isa::types::Reg;
 
 use crate::branch::{hop, paired};
@@ -15,7 +15,7 @@ use crate::program::Program;
 pub(crate) enum Stop {
     Halted(u32),
     Budget(u32),
-    /// About to enter a block in another carriage.
+    /// About to enter a block in another AD mode.
     Switch(u32),
     /// After `k` instructions of the block; `other` is another instruction concerned.
     Fault {
@@ -50,8 +50,8 @@ pub(crate) fn run_blocks<const COUNT: bool>(
     budget: &mut u64,
 ) -> Stop {
     let d = &program.decoded;
-    let carriage = core.carriage;
-    let all = program.ops(carriage);
+    let ad_mode = core.ad_mode;
+    let all = program.ops(ad_mode);
     // In a register while blocks run.
     let mut left = *budget;
     let stop = loop {
@@ -68,7 +68,7 @@ pub(crate) fn run_blocks<const COUNT: bool>(
         let next = match &code.exit {
             Exit::Branch(branch) => decide(core, branch),
             Exit::Fall(next) => Some(*next),
-            Exit::Hop(h) => match paired(core, h) {
+            Exit::PisaBranch(h) => match paired(core, h) {
                 Some(next) => Some(next),
                 None => match hop(core, d, h) {
                     Ok(next) => Some(next),
@@ -77,7 +77,7 @@ pub(crate) fn run_blocks<const COUNT: bool>(
             },
             exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
                 match transfer(core, program, exit) {
-                    Ok(next) if core.carriage != carriage => {
+                    Ok(next) if core.ad_mode != ad_mode => {
                         left = rest;
                         counts[block as usize] += u64::from(COUNT);
                         break Stop::Switch(next);
@@ -104,7 +104,7 @@ pub(crate) fn run_blocks<const COUNT: bool>(
                 | Exit::CallRegister { .. }
                 | Exit::Return { .. }
                 | Exit::Halt
-                | Exit::Hop(_)
+                | Exit::PisaBranch(_)
                 | Exit::End => Leave::Tail(Fault::OffCode, None),
             };
             break stop_leaving::<COUNT>(counts, code, block, &mut left, leave);
@@ -137,8 +137,8 @@ pub(crate) fn finish_block(
     budget: &mut u64,
 ) -> After {
     let code = &program.decoded.code[block as usize];
-    let carriage = core.carriage;
-    let ops = &program.ops(carriage)[code.first as usize..code.last as usize];
+    let ad_mode = core.ad_mode;
+    let ops = &program.ops(ad_mode)[code.first as usize..code.last as usize];
     let rest = &ops[(k.saturating_sub(code.head) as usize).min(ops.len())..];
     if let Some(first) = rest.first() {
         let done = if rest.len() <= CHAIN { (first.run)(core, rest) } else { in_chains(core, rest) };
@@ -154,7 +154,7 @@ pub(crate) fn finish_block(
             counts[block as usize] += u64::from(counting);
             match next {
                 None => Stop::Halted(block),
-                Some(next) if core.carriage != carriage => Stop::Switch(next),
+                Some(next) if core.ad_mode != ad_mode => Stop::Switch(next),
                 Some(next) => return After::Next(next),
             }
         }
@@ -245,7 +245,7 @@ pub(crate) fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit)
         Exit::Fall(next) => Ok(Some(*next)),
         Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } => transfer(core, program, exit).map(Some),
         Exit::Halt | Exit::End => Ok(None),
-        Exit::Hop(h) => paired(core, h).map_or_else(|| hop(core, &program.decoded, h), Ok).map(Some),
+        Exit::PisaBranch(h) => paired(core, h).map_or_else(|| hop(core, &program.decoded, h), Ok).map(Some),
         Exit::Stop(fault) => Err(Leave::Tail(*fault, None)),
         Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
     }
@@ -258,11 +258,11 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
     match *exit {
         Exit::Call { to, link, flip, lift } => {
             if lift {
-                let level = core.carriage.level() + 1;
-                let carriage = Carriage::new(level, core.carriage.has_tangents());
-                let carriage = carriage.ok_or(Leave::Tail(Fault::GradientLevel, None))?;
+                let level = core.ad_mode.level() + 1;
+                let ad_mode = AdMode::new(level, core.ad_mode.has_tangents());
+                let ad_mode = ad_mode.ok_or(Leave::Tail(Fault::GradientLevel, None))?;
                 push_link(core, link, flip)?;
-                change_level(core, program, carriage);
+                change_level(core, program, ad_mode);
             } else {
                 push_link(core, link, flip)?;
             }
@@ -284,15 +284,15 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
                 Callee::Register(r) => core.reg(r) == u64::from(proc),
             });
             // A link of a `gcall` where there is no level to fall by was put in the place of another call's.
-            let site = site.filter(|s| !s.lift || core.carriage.level() > 0);
+            let site = site.filter(|s| !s.lift || core.ad_mode.level() > 0);
             let site = site.ok_or(Leave::Tail(Fault::BadLink, None))?;
             core.store(sp, 0).map_err(|f| Leave::Tail(f, None))?;
             core.regs[Reg::SP.index()] = sp;
             core.forward ^= site.flip;
             if site.lift {
-                let level = core.carriage.level() - 1;
-                let carriage = Carriage::new(level, core.carriage.has_tangents()).unwrap_or(Carriage::Plain);
-                change_level(core, program, carriage);
+                let level = core.ad_mode.level() - 1;
+                let ad_mode = AdMode::new(level, core.ad_mode.has_tangents()).unwrap_or(AdMode::Plain);
+                change_level(core, program, ad_mode);
             }
             let after = site.after(core);
             if after.unless.is_never() {
@@ -301,7 +301,7 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
                 follow(core, d.side((link - 1) as usize, core.forward), after)
             }
         }
-        Exit::Branch(_) | Exit::Fall(_) | Exit::Halt | Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {
+        Exit::Branch(_) | Exit::Fall(_) | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {
             Err(Leave::Tail(Fault::OffCode, None))
         }
     }
@@ -314,20 +314,20 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
 /// those above the values: lane 2. So it gets lane 1 while it lasts, and the outer one's gradients lane 2.
 #[cold]
 #[inline(never)]
-pub(crate) fn change_level(core: &mut Core, program: &Program, carriage: Carriage) {
-    if (core.carriage == Carriage::SecondGradient) != (carriage == Carriage::SecondGradient) {
+pub(crate) fn change_level(core: &mut Core, program: &Program, ad_mode: AdMode) {
+    if (core.ad_mode == AdMode::SecondGradient) != (ad_mode == AdMode::SecondGradient) {
         core.lanes.swap(GRADIENT - 1, SECOND - 1);
     }
-    carry(core, program, carriage);
+    carry(core, program, ad_mode);
 }
 
-/// Goes on in another carriage.
+/// Goes on in another AD mode.
 #[cold]
 #[inline(never)]
-pub(crate) fn carry(core: &mut Core, program: &Program, carriage: Carriage) {
-    core.allocate(carriage);
-    core.carriage = carriage;
-    core.base = program.ops(carriage).as_ptr().addr();
+pub(crate) fn carry(core: &mut Core, program: &Program, ad_mode: AdMode) {
+    core.allocate(ad_mode);
+    core.ad_mode = ad_mode;
+    core.base = program.ops(ad_mode).as_ptr().addr();
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Copies of a machine's values, and a machine made as new from one.
 
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 use pendula_isa::words::{SparseWords, clear};
@@ -103,7 +103,7 @@ impl Machine<'_> {
         core.lost.clear();
         core.pending = 0;
         core.listener = None;
-        carry(core, self.program, Carriage::Plain);
+        carry(core, self.program, AdMode::Plain);
         if self.counting {
             self.counts.iter_mut().for_each(Vec::clear);
         }

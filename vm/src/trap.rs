@@ -1,6 +1,6 @@
 //! What is known when an instruction could not run.
 
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_isa::operand::Operand;
 use pendula_isa::{Fault, Inst};
@@ -19,7 +19,7 @@ pub struct Trap {
     /// Which way the machine was running.
     pub direction: Direction,
     /// What words carried.
-    pub carriage: Carriage,
+    pub ad_mode: AdMode,
     /// The operands' values, those of the other instruction last.
     pub values: Vec<TrapValue>,
 }

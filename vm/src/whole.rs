@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use pendula_isa::adjoint::{Carriage, GRADIENT, LANES};
+use pendula_isa::adjoint::{AdMode, GRADIENT, LANES};
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 use pendula_isa::words::clear;
@@ -13,19 +13,19 @@ use crate::machine::{Machine, Position};
 
 /// What a whole run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Course {
+pub enum RunKind {
     /// From one end to the other.
-    Run(Direction, Carriage),
+    Run(Direction, AdMode),
     /// Forward, values alone, and back with gradient words.
     ThereAndBack,
 }
 
-impl Course {
+impl RunKind {
     /// What words carry, at the end if that changes on the way.
-    pub const fn carriage(self) -> Carriage {
+    pub const fn ad_mode(self) -> AdMode {
         match self {
-            Course::Run(_, carriage) => carriage,
-            Course::ThereAndBack => Carriage::Gradient,
+            RunKind::Run(_, ad_mode) => ad_mode,
+            RunKind::ThereAndBack => AdMode::Gradient,
         }
     }
 }
@@ -34,9 +34,9 @@ impl Course {
 ///
 /// Between the two nothing lives but the words of the data segment: registers are zero, the stack pointer aside, and so is the memory
 /// behind the data.
-pub trait Whole: Send + Sync {
+pub trait WholeProgram: Send + Sync {
     /// Whether there is code for runs like this one.
-    fn has(&self, course: Course) -> bool;
+    fn has(&self, course: RunKind) -> bool;
 
     /// The data of which a run may change the values, while it runs or in the end.
     fn changes(&self) -> &[Range<usize>];
@@ -56,7 +56,7 @@ pub trait Whole: Send + Sync {
     /// is in between.
     fn run(
         &self,
-        course: Course,
+        course: RunKind,
         memory: &mut [u64],
         lanes: [&mut [u64]; LANES - 1],
         top: usize,
@@ -94,7 +94,7 @@ impl Machine<'_> {
     /// runs, and [`Machine::turned_word`] has what was in between.
     pub fn there_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
         let Some(whole) = self.program.whole() else { return false };
-        let course = Course::ThereAndBack;
+        let course = RunKind::ThereAndBack;
         let top = self.program.module().data.len();
         let known = seeds.iter().all(|(at, _)| whole.carries().iter().any(|r| r.contains(at)));
         if !self.whole || !known || !whole.has(course) {
@@ -131,7 +131,7 @@ impl Machine<'_> {
             if whole.leaves_values() {
                 restore(changes, &saved.data, &mut core.mem);
             }
-            self.carry(Carriage::Gradient);
+            self.carry(AdMode::Gradient);
             self.core.forward = false;
             self.stop_at_end();
             self.ran.whole += 1;
@@ -160,17 +160,17 @@ impl Machine<'_> {
 
     fn run_whole(&mut self) -> bool {
         let Some(whole) = self.program.whole() else { return false };
-        let carriage = self.core.carriage;
-        let course = Course::Run(self.direction(), carriage);
+        let ad_mode = self.core.ad_mode;
+        let course = RunKind::Run(self.direction(), ad_mode);
         if !self.is_plain_start() || !whole.has(course) {
             return false;
         }
         let top = self.program.module().data.len();
-        self.core.allocate(carriage);
+        self.core.allocate(ad_mode);
         let core = &mut self.core;
         let saved = &mut self.saved;
         copy(whole.changes(), &core.mem, &mut saved.data);
-        for lane in carriage.lanes() {
+        for lane in ad_mode.lanes() {
             copy(whole.carries(), &core.lanes[*lane - 1].mem, &mut saved.lanes[*lane - 1]);
         }
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
@@ -181,7 +181,7 @@ impl Machine<'_> {
         }
         restore(whole.changes(), &saved.data, &mut core.mem);
         clear(&mut core.mem[top..]);
-        for lane in carriage.lanes() {
+        for lane in ad_mode.lanes() {
             let mem = &mut core.lanes[*lane - 1].mem;
             restore(whole.carries(), &saved.lanes[*lane - 1], mem);
             clear(&mut mem[top..]);

@@ -16,7 +16,7 @@ use pendula_isa::operand::Operand;
 use pendula_isa::sample::{Source, number, word};
 use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Profile, Reg, Ty};
-use pendula_vm::{Carriage, LoadError, Machine, Outcome, Program, Stepped};
+use pendula_vm::{AdMode, LoadError, Machine, Outcome, Program, Stepped};
 
 /// Whether a condition holds, or why it cannot be told: written down a second time.
 fn holds(cond: Cond, ty: Ty, a: u64, b: u64) -> Result<bool, Fault> {
@@ -613,7 +613,7 @@ fn a_return_into_a_landing_place() {
                         let wanted = if r2 == 0 { Fault::WrongEntry } else { Fault::WrongLanding };
                         assert_eq!((trap.fault, trap.at), (wanted, at));
                         assert_eq!(m.registers()[31], 0, "the return itself has run");
-                        assert_eq!(m.carriage(), Carriage::Plain);
+                        assert_eq!(m.ad_mode(), AdMode::Plain);
                         traps_again(&mut m, &outcome);
                     }
                 }
@@ -720,7 +720,7 @@ fn watched(m: &mut Machine) -> (Outcome, Modes) {
     let mut modes = Modes::new();
     loop {
         let level = level_of_the_stack(m);
-        assert_eq!(m.carriage(), Carriage::new(level, false).unwrap());
+        assert_eq!(m.ad_mode(), AdMode::new(level, false).unwrap());
         let direction = m.direction();
         let outcome = match m.step() {
             Stepped::Ran(at) => {
@@ -773,7 +773,7 @@ fn gradient_calls_nest_in_every_combination() {
             assert_eq!((modes_of(&m.counts(), len), modes_of(&steps.counts(), len)), (there.clone(), there.clone()));
             if height == 3 {
                 let Outcome::Trap(trap) = &outcome else { panic!("{calls:?}: {outcome:?}") };
-                assert_eq!((trap.fault, trap.carriage), (Fault::GradientLevel, Carriage::SecondGradient), "{calls:?}");
+                assert_eq!((trap.fault, trap.ad_mode), (Fault::GradientLevel, AdMode::SecondGradient), "{calls:?}");
                 assert_eq!(trap.inst.kind.flow(), Flow::GradientCall);
                 traps_again(&mut m, &outcome);
                 trapped += 1;
@@ -783,7 +783,7 @@ fn gradient_calls_nest_in_every_combination() {
             let mut expected = start;
             climb(calls, 2, flips(calls[4]) != (direction == Direction::Backward), &mut expected);
             assert_eq!(m.registers()[..4], expected, "{calls:?} {direction:?}");
-            assert_eq!((m.direction(), m.carriage(), m.registers()[31]), (direction, Carriage::Plain, 0), "{calls:?}");
+            assert_eq!((m.direction(), m.ad_mode(), m.registers()[31]), (direction, AdMode::Plain, 0), "{calls:?}");
             assert_eq!(there.keys().map(|(_, level)| *level).max(), Some(height));
             reached[height as usize] += 1;
             // And the other way.
@@ -793,7 +793,7 @@ fn gradient_calls_nest_in_every_combination() {
             let (outcome, back) = watched(&mut steps);
             assert_eq!((outcome, m.digest(), steps.digest()), (Outcome::Finished, before, before), "{calls:?}");
             assert_eq!(modes_of(&m.counts(), len), sum(&there, &back), "{calls:?}");
-            assert_eq!(m.carriage(), Carriage::Plain);
+            assert_eq!(m.ad_mode(), AdMode::Plain);
         }
     }
     assert!(reached.iter().all(|n| *n >= 64) && trapped > 100, "{reached:?} {trapped}");
@@ -806,41 +806,41 @@ fn a_gradient_call_from_every_carriage() {
     for call in ["gcall", "guncall"] {
         let program = with_body(body(), call);
         let (step, at) = if call == "gcall" { (1, 6) } else { (u64::MAX, 6u32) };
-        for carriage in Carriage::ALL {
+        for ad_mode in AdMode::ALL {
             for (direction, how) in
                 [Direction::Forward, Direction::Backward].into_iter().flat_map(|d| (0..4).map(move |h| (d, h)))
             {
                 let mut m = machine(&program, 16);
-                m.carry(carriage);
+                m.carry(ad_mode);
                 m.begin(direction);
                 let before = m.digest();
                 let outcome = run(&mut m, how);
-                assert_eq!(m.carriage(), carriage, "{call} {carriage:?}");
-                let Some(higher) = Carriage::new(carriage.level() + 1, carriage.has_tangents()) else {
+                assert_eq!(m.ad_mode(), ad_mode, "{call} {ad_mode:?}");
+                let Some(higher) = AdMode::new(ad_mode.level() + 1, ad_mode.has_tangents()) else {
                     let Outcome::Trap(trap) = &outcome else { panic!("{outcome:?}") };
-                    assert_eq!((trap.fault, trap.at, trap.carriage), (Fault::GradientLevel, at, carriage));
+                    assert_eq!((trap.fault, trap.at, trap.ad_mode), (Fault::GradientLevel, at, ad_mode));
                     assert_eq!((m.digest(), m.pc()), (before, Some(at)));
                     traps_again(&mut m, &outcome);
                     continue;
                 };
-                assert_eq!(outcome, Outcome::Finished, "{call} {carriage:?}");
+                assert_eq!(outcome, Outcome::Finished, "{call} {ad_mode:?}");
                 let step = if direction == Direction::Backward { step.wrapping_neg() } else { step };
                 assert_eq!((m.registers()[1], m.registers()[3], m.registers()[31]), (step, step, 0));
                 let modes = |m: &Machine| -> Vec<(u8, bool)> {
                     m.counts().modes.iter().map(|c| (c.mode.level, c.mode.tangents)).collect()
                 };
-                let both = [carriage, higher].map(|c| (c.level(), c.has_tangents()));
+                let both = [ad_mode, higher].map(|c| (c.level(), c.has_tangents()));
                 assert_eq!(BTreeSet::from_iter(modes(&m)), BTreeSet::from(both));
 
                 // A trap within leaves place, state and level as they were; what it wanted mended, the run goes on to its end.
                 let mut m = machine(&program, 16);
-                m.carry(carriage);
+                m.carry(ad_mode);
                 m.set_register(r(2), 7);
                 m.begin(direction);
                 let outcome = run(&mut m, how);
                 let Outcome::Trap(trap) = &outcome else { panic!("{outcome:?}") };
-                assert_eq!((trap.fault, trap.at, trap.carriage), (Fault::Assert, 2, higher), "{call}");
-                assert_eq!((m.pc(), m.carriage(), m.direction()), (Some(2), higher, trap.direction));
+                assert_eq!((trap.fault, trap.at, trap.ad_mode), (Fault::Assert, 2, higher), "{call}");
+                assert_eq!((m.pc(), m.ad_mode(), m.direction()), (Some(2), higher, trap.direction));
                 let back = (direction == Direction::Backward) != flips(call);
                 assert_eq!(m.direction(), if back { Direction::Backward } else { Direction::Forward });
                 let half = if back { [0, u64::MAX] } else { [1, 0] };
@@ -850,7 +850,7 @@ fn a_gradient_call_from_every_carriage() {
                 m.set_register(r(2), 0);
                 assert_eq!(run(&mut m, how), Outcome::Finished);
                 assert_eq!((m.registers()[1], m.registers()[3], m.registers()[31]), (step, step, 0));
-                assert_eq!((m.carriage(), m.direction()), (carriage, direction));
+                assert_eq!((m.ad_mode(), m.direction()), (ad_mode, direction));
             }
         }
     }
@@ -878,10 +878,10 @@ fn a_link_exchanged_for_that_of_another_kind_of_call() {
         m.set_register(r(7), 1);
         let before = m.digest();
         assert_eq!(run(&mut m, how), Outcome::Finished);
-        assert_eq!((m.carriage(), m.executed()), (Carriage::Gradient, 6));
+        assert_eq!((m.ad_mode(), m.executed()), (AdMode::Gradient, 6));
         m.begin(Direction::Backward);
         assert_eq!(run(&mut m, how), Outcome::Finished);
-        assert_eq!((m.carriage(), m.digest()), (Carriage::Plain, before));
+        assert_eq!((m.ad_mode(), m.digest()), (AdMode::Plain, before));
     }
     // From the `call` back to behind the `gcall`, there is no level to fall by: on the way back, it would rise.
     let fallen = program(["call", "gcall"]);
@@ -890,7 +890,7 @@ fn a_link_exchanged_for_that_of_another_kind_of_call() {
         m.set_register(r(7), 1);
         let outcome = run(&mut m, how);
         let Outcome::Trap(trap) = &outcome else { panic!("{outcome:?}") };
-        assert_eq!((trap.fault, trap.at, m.carriage()), (Fault::BadLink, 2, Carriage::Plain));
+        assert_eq!((trap.fault, trap.at, m.ad_mode()), (Fault::BadLink, 2, AdMode::Plain));
         assert_eq!((m.memory()[0], m.registers()[31]), (6, 1));
         traps_again(&mut m, &outcome);
     }

@@ -17,7 +17,7 @@ use pendula_isa::operand::Operand;
 use pendula_isa::sample::{Draft, Source, instruction, number, word};
 use pendula_isa::table::Flow;
 use pendula_isa::types::{Profile, Reg, Ty};
-use pendula_vm::{Carriage, Config, Engine, Machine, Outcome, Program};
+use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program};
 
 /// How well C is compiled: what is compared is what it says.
 const LEVEL: &str = "-O1";
@@ -25,9 +25,9 @@ const LEVEL: &str = "-O1";
 /// Among how many programs the instructions are divided that are tried in C.
 const BATCHES: usize = 20;
 
-fn lanes(m: &mut Machine<'_>, carriage: Carriage, seed: u64) {
+fn lanes(m: &mut Machine<'_>, ad_mode: AdMode, seed: u64) {
     let mut s = Source::seeded(seed);
-    for &lane in carriage.lanes() {
+    for &lane in ad_mode.lanes() {
         for n in 1..Reg::COUNT as u8 {
             let w = lane_word(&mut s);
             m.set_lane_register(lane, r(n), w);
@@ -61,9 +61,9 @@ fn config(s: &mut Source) -> Config {
     }
 }
 
-/// A carriage; mostly the one, which is plain.
-fn carriage(s: &mut Source) -> Carriage {
-    if s.once_in(2) { s.pick(&Carriage::ALL) } else { Carriage::Plain }
+/// A AD mode; mostly the one, which is plain.
+fn ad_mode(s: &mut Source) -> AdMode {
+    if s.once_in(2) { s.pick(&AdMode::ALL) } else { AdMode::Plain }
 }
 
 fn runs(engine: Engine, what: &str, seeds: std::ops::Range<u64>, module: impl Fn(&mut Source) -> Module) {
@@ -75,12 +75,12 @@ fn runs(engine: Engine, what: &str, seeds: std::ops::Range<u64>, module: impl Fn
         let checks = !s.once_in(6);
         let program = Program::new(module, checks).unwrap_or_else(|e| panic!("{what} {seed}: {e}"));
         let config = config(&mut s);
-        let carriage = carriage(&mut s);
-        let what = format!("{what} {seed}, {carriage:?}, {config:?}, checks {checks}");
+        let ad_mode = ad_mode(&mut s);
+        let what = format!("{what} {seed}, {ad_mode:?}, {config:?}, checks {checks}");
         let mut pair = Pair::with(engine, &program, config, what);
-        pair.each(|m| lanes(m, carriage, seed));
+        pair.each(|m| lanes(m, ad_mode, seed));
         let limit = s.below(2000) + 3;
-        finished += u64::from(pair.there_and_back(limit, carriage));
+        finished += u64::from(pair.there_and_back(limit, ad_mode));
     }
     assert!(finished > count / 3, "{what}: of {count} only {finished} came to an end");
 }
@@ -128,7 +128,7 @@ fn sequence(family: Kind, straight: &[Kind], s: &mut Source) -> Vec<Inst> {
 }
 
 /// A random state.
-fn scatter(m: &mut Machine<'_>, carriage: Carriage, seed: u64, round: u64) {
+fn scatter(m: &mut Machine<'_>, ad_mode: AdMode, seed: u64, round: u64) {
     let mut s = Source::seeded(seed);
     for n in 1..Reg::COUNT as u8 {
         let w = match (round, s.below(4)) {
@@ -146,7 +146,7 @@ fn scatter(m: &mut Machine<'_>, carriage: Carriage, seed: u64, round: u64) {
         let ty = s.pick(&Ty::ALL);
         m.memory_mut()[n] = if s.once_in(3) { 0 } else { number(ty, Default::default(), &mut s) };
     }
-    lanes(m, carriage, seed);
+    lanes(m, ad_mode, seed);
     m.set_input((0..8).map(|n| n * 7).collect(), 3);
     m.set_output(vec![1, 2, 0, 4]);
 }
@@ -163,15 +163,15 @@ fn random_instructions() {
         module.texts = vec![String::new(); 4];
         let checks = !s.once_in(6);
         let program = Program::new(module, checks).unwrap();
-        let carriage = s.pick(&Carriage::ALL);
+        let ad_mode = s.pick(&AdMode::ALL);
         let config = Config { mem: Some(16), ..config(&mut s) };
-        let what = format!("{} {n}, {carriage:?}, {config:?}, checks {checks}", family.mnemonic());
+        let what = format!("{} {n}, {ad_mode:?}, {config:?}, checks {checks}", family.mnemonic());
         let mut pair = Pair::new(&program, config, what);
         let seed = s.word();
         let round = s.below(4);
-        pair.each(|m| scatter(m, carriage, seed, round));
+        pair.each(|m| scatter(m, ad_mode, seed, round));
         let limit = s.below(2000) + 3;
-        trapped += usize::from(!pair.there_and_back(limit, carriage));
+        trapped += usize::from(!pair.there_and_back(limit, ad_mode));
     }
     assert!(trapped > straight.len() / 4, "only {trapped} of {} trapped", straight.len());
 }
@@ -251,10 +251,10 @@ fn instructions_at_the_edges() {
             module.texts = vec![String::new(); 4];
             let program = Program::new(module, true).unwrap();
             let tier_up = if round == 0 || n % 8 != 0 { u64::MAX } else { 0 };
-            let carriage = Carriage::ALL[(n + round) % Carriage::ALL.len()];
+            let ad_mode = AdMode::ALL[(n + round) % AdMode::ALL.len()];
             let (ieee, trap_overflow) = (s.once_in(2), s.once_in(4));
             let config = Config { warm_up: 0, tier_up, mem: Some(16), ieee, trap_overflow, ..Config::default() };
-            let what = format!("{}, {round}, {carriage:?}, {config:?}", family.mnemonic());
+            let what = format!("{}, {round}, {ad_mode:?}, {config:?}", family.mnemonic());
             let mut pair = Pair::new(&program, config, what);
             for _ in 0..60 {
                 let seed = s.word();
@@ -269,8 +269,8 @@ fn instructions_at_the_edges() {
                     }
                     m.set_input(vec![1, 2, 3], 1);
                     m.set_output(vec![1, 0]);
-                    lanes(m, carriage, seed);
-                    m.carry(carriage);
+                    lanes(m, ad_mode, seed);
+                    m.carry(ad_mode);
                     m.begin(if s.once_in(2) { Direction::Forward } else { Direction::Backward });
                 });
                 pair.run_once(None);
@@ -285,14 +285,14 @@ fn stopped_at_every_place() {
     for seed in 0..24 {
         let mut s = Source::seeded(500 + seed);
         let program = Program::new(Draft::new(&mut s, 30).module().expect("sound operands"), true).unwrap();
-        let carriage = Carriage::ALL[seed as usize % Carriage::ALL.len()];
+        let ad_mode = AdMode::ALL[seed as usize % AdMode::ALL.len()];
         for limit in 1..40 {
             let tier_up = [u64::MAX, 1, 5, 0][limit as usize % 4];
             let config = Config { warm_up: 0, tier_up, mem: Some(64), ..Config::default() };
-            let mut pair = Pair::new(&program, config, format!("{seed}, {carriage:?}, {config:?}, limit {limit}"));
+            let mut pair = Pair::new(&program, config, format!("{seed}, {ad_mode:?}, {config:?}, limit {limit}"));
             pair.each(|m| {
-                lanes(m, carriage, seed);
-                m.carry(carriage);
+                lanes(m, ad_mode, seed);
+                m.carry(ad_mode);
             });
             for direction in [Direction::Forward, Direction::Backward] {
                 pair.each(|m| m.begin(direction));
@@ -326,22 +326,22 @@ fn random_instructions_in_c() {
         module.texts = vec![String::new(); 4];
         let checks = !s.once_in(6);
         let program = Program::new(module, checks).unwrap();
-        let carriage = Carriage::ALL[n % Carriage::ALL.len()];
+        let ad_mode = AdMode::ALL[n % AdMode::ALL.len()];
         let config = Config { mem: Some(16), ..config(&mut s) };
         for (at, family) in procedures.iter().zip(families) {
             for round in 0..4 {
-                let what = format!("{} of {n}, {round}, {carriage:?}, {config:?}, checks {checks}", family.mnemonic());
+                let what = format!("{} of {n}, {round}, {ad_mode:?}, {config:?}, checks {checks}", family.mnemonic());
                 let mut pair = Pair::with(Engine::Native, &program, config, what);
                 let (seed, sp) = (s.word(), s.below(17));
                 pair.each(|m| {
-                    scatter(m, carriage, seed, round);
+                    scatter(m, ad_mode, seed, round);
                     m.set_register(r(30), *at);
                     m.set_register(Reg::SP, sp);
                     if let Some(word) = m.memory_mut().get_mut(sp as usize) {
                         *word = 0;
                     }
                 });
-                trapped += usize::from(!pair.there_and_back(s.below(10) + 3, carriage));
+                trapped += usize::from(!pair.there_and_back(s.below(10) + 3, ad_mode));
                 ran += 1;
             }
         }

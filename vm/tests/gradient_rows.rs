@@ -6,14 +6,14 @@
 use crate::common;
 
 use common::{between, imm, inst, kind, machine, mem, module, program, r, reg};
-use pendula_isa::adjoint::{Carriage, GRADIENT, LANES, MIXED, SECOND, VALUE};
+use pendula_isa::adjoint::{AdMode, GRADIENT, LANES, MIXED, SECOND, VALUE};
 use pendula_isa::counts::Direction;
-use pendula_isa::desk;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::families;
 use pendula_isa::num::{Format, convert, fixed, int};
 use pendula_isa::operand::{Operand, Shape, Slot};
 use pendula_isa::sample::{Source, instruction, number, word};
+use pendula_isa::scalar;
 use pendula_isa::table::{Adjoint, Flow, Func, Row};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::{Env, Fault};
@@ -27,8 +27,7 @@ const MEMORY: u64 = 24;
 /// Points that share a constant operand.
 const PER_CONSTANT: usize = 25;
 
-const CARRIAGES: [Carriage; 4] =
-    [Carriage::Gradient, Carriage::SecondGradient, Carriage::Tangent, Carriage::GradientTangent];
+const CARRIAGES: [AdMode; 4] = [AdMode::Gradient, AdMode::SecondGradient, AdMode::Tangent, AdMode::GradientTangent];
 
 // ---------------------------------------------------------------------------
 // Numbers
@@ -279,8 +278,8 @@ fn addresses(m: &mut Machine) {
 }
 
 /// Runs the program from one of its ends.
-fn run(m: &mut Machine, carriage: Carriage, direction: Direction) -> Result<(), Fault> {
-    m.carry(carriage);
+fn run(m: &mut Machine, ad_mode: AdMode, direction: Direction) -> Result<(), Fault> {
+    m.carry(ad_mode);
     m.begin(direction);
     match m.run(None) {
         Outcome::Finished => Ok(()),
@@ -338,7 +337,7 @@ fn values(env: Env, func: Func, twice: bool, constant: Option<(usize, u64)>, s: 
         for n in 0..func.info().args.len() {
             numbers[n] = real(env, argument(func, n), words[n]);
         }
-        let Ok(y) = desk::value(env, func, words) else { continue };
+        let Ok(y) = scalar::value(env, func, words) else { continue };
         let y = real(env, func.info().ty, y);
         if (func.info().ty != Ty::L || y.abs() > 0.1) && y.abs() < 1e4 {
             return Values { words, numbers, y };
@@ -410,7 +409,7 @@ fn gradients_tangents_and_differences_of_doubles() {
             let start = m.snapshot();
             let describe = |n: usize| format!("{} {:?} ∂{n} at {:?}", name(func), site.inst, v.numbers);
             // The run without gradients does the same to the values.
-            run(m, Carriage::Plain, site.direction).expect("a value");
+            run(m, AdMode::Plain, site.direction).expect("a value");
             let there = m.snapshot();
             m.restore(&start);
             let g = signed(s, 0.1, 2.0);
@@ -420,7 +419,7 @@ fn gradients_tangents_and_differences_of_doubles() {
                 before[n] = if s.once_in(2) { 0.0 } else { signed(s, 0.0, 2.0) };
                 site.put(m, GRADIENT, n + 1, before[n].to_bits());
             }
-            run(m, Carriage::Gradient, site.direction).expect("a gradient");
+            run(m, AdMode::Gradient, site.direction).expect("a gradient");
             assert!(m.snapshot() == there, "{}", describe(0));
             assert_eq!(site.get(m, GRADIENT, 0), g.to_bits(), "{}", describe(0));
             let gained: Vec<(usize, f64, f64)> = site
@@ -441,7 +440,7 @@ fn gradients_tangents_and_differences_of_doubles() {
                 (1..LANES).for_each(|lane| m.clear_lane(lane));
                 let direction = signed(s, 0.5, 2.0);
                 site.put(m, SECOND, n + 1, direction.to_bits());
-                run(m, Carriage::Tangent, site.direction).expect("a tangent");
+                run(m, AdMode::Tangent, site.direction).expect("a tangent");
                 assert!(m.snapshot() == there, "{}", describe(n));
                 assert_eq!(site.get(m, SECOND, n + 1), direction.to_bits());
                 let t = f64::from_bits(site.get(m, SECOND, 0));
@@ -453,7 +452,7 @@ fn gradients_tangents_and_differences_of_doubles() {
                 let at = |h: f64| {
                     let mut words = v.words;
                     shared.iter().for_each(|k| words[*k] = (v.numbers[*k] + h).to_bits());
-                    desk::value(env, func, words).map(f64::from_bits)
+                    scalar::value(env, func, words).map(f64::from_bits)
                 };
                 let slope = |h: f64| Some((at(h).ok()? - at(-h).ok()?) / (2.0 * h));
                 if let (Some(wide), Some(narrow)) = (slope(2e-3), slope(1e-3)) {
@@ -498,7 +497,7 @@ fn gradients_of_fixed_point_and_logarithmic_numbers() {
                 before[n] = real(env, ty, word);
                 site.put(m, GRADIENT, n + 1, word);
             }
-            run(m, Carriage::Gradient, site.direction).unwrap_or_else(|e| panic!("{}: {e:?}", describe(0)));
+            run(m, AdMode::Gradient, site.direction).unwrap_or_else(|e| panic!("{}: {e:?}", describe(0)));
             assert_eq!(site.get(m, GRADIENT, 0), word, "{}", describe(0));
             for (n, all) in site.words() {
                 let after = real(env, lane_type(argument(func, n)), site.get(m, GRADIENT, n + 1));
@@ -533,7 +532,7 @@ struct Met {
 ///
 /// What it does to tangents is the derivative of what it does to values (by finite differences), and what its undoing does to gradient
 /// words is the transpose of that. The same holds one level up, of the instruction with gradient words: tangents by
-/// [`Carriage::GradientTangent`], the transpose by [`Carriage::SecondGradient`].
+/// [`AdMode::GradientTangent`], the transpose by [`AdMode::SecondGradient`].
 fn transposed(
     m: &mut Machine,
     cells: &[Cell],
@@ -546,12 +545,12 @@ fn transposed(
     for level in [0, 1] {
         // The lanes of the program that is differentiated, and those above them.
         let (lanes, tangents, gradients): (&[usize], _, _) = match level {
-            0 => (&[VALUE], Carriage::Tangent, Carriage::Gradient),
-            _ => (&[VALUE, GRADIENT], Carriage::GradientTangent, Carriage::SecondGradient),
+            0 => (&[VALUE], AdMode::Tangent, AdMode::Gradient),
+            _ => (&[VALUE, GRADIENT], AdMode::GradientTangent, AdMode::SecondGradient),
         };
-        let plain = if level == 0 { Carriage::Plain } else { Carriage::Gradient };
-        let above = |carriage: Carriage, lane: usize| {
-            if carriage == Carriage::Gradient { lane + GRADIENT } else { lane + SECOND }
+        let plain = if level == 0 { AdMode::Plain } else { AdMode::Gradient };
+        let above = |ad_mode: AdMode, lane: usize| {
+            if ad_mode == AdMode::Gradient { lane + GRADIENT } else { lane + SECOND }
         };
         let variables: Vec<(usize, Cell)> = lanes.iter().flat_map(|lane| cells.iter().map(|c| (*lane, *c))).collect();
         m.restore(&start);
@@ -676,7 +675,7 @@ fn lane_word(ty: Ty, s: &mut Source) -> u64 {
 }
 
 /// Fixed-point and logarithmic numbers, conversions from and to doubles included: what an instruction does to values and to every
-/// lane, its inverse undoes bit for bit, in each carriage, whatever the lanes hold. Only a double that was added to comes back
+/// lane, its inverse undoes bit for bit, in each AD mode, whatever the lanes hold. Only a double that was added to comes back
 /// within its roundings.
 #[test]
 fn lanes_come_back_bit_for_bit() {
@@ -688,11 +687,11 @@ fn lanes_come_back_bit_for_bit() {
         let mut changed = 0;
         at_points(env, func, POINTS, 400 + seed as u64, |m, site, v, s| {
             let start = m.snapshot();
-            for carriage in CARRIAGES {
+            for ad_mode in CARRIAGES {
                 m.restore(&start);
                 (1..LANES).for_each(|lane| m.clear_lane(lane));
                 let types: Vec<Ty> = std::iter::once(info.ty).chain(info.args.iter().map(|a| a.ty)).collect();
-                for &lane in carriage.lanes() {
+                for &lane in ad_mode.lanes() {
                     for (n, ty) in types.iter().enumerate() {
                         // A double must find room in fixed point and the other way.
                         let word =
@@ -700,12 +699,12 @@ fn lanes_come_back_bit_for_bit() {
                         site.put(m, lane, n, word);
                     }
                 }
-                let describe = || format!("{carriage:?}: {} {:?} at {:?}", name(func), site.inst, v.numbers);
+                let describe = || format!("{ad_mode:?}: {} {:?} at {:?}", name(func), site.inst, v.numbers);
                 let (before, digest) = (everything(m), m.digest());
-                run(m, carriage, site.direction).unwrap_or_else(|e| panic!("{}: {e:?}", describe()));
+                run(m, ad_mode, site.direction).unwrap_or_else(|e| panic!("{}: {e:?}", describe()));
                 let there = everything(m);
                 changed += usize::from(there[before.len() / LANES..] != before[before.len() / LANES..]);
-                run(m, carriage, site.direction.flip()).unwrap_or_else(|e| panic!("{}: {e:?}", describe()));
+                run(m, ad_mode, site.direction.flip()).unwrap_or_else(|e| panic!("{}: {e:?}", describe()));
                 if !doubles {
                     assert_eq!(m.digest(), digest, "{}", describe());
                     continue;
@@ -765,8 +764,8 @@ fn types(kind: Kind) -> [Ty; 2] {
     }
 }
 
-/// A random state, in which the instruction often can run, with random words in every lane of the carriage.
-fn randomize(m: &mut Machine, inst: &Inst, carriage: Carriage, s: &mut Source) {
+/// A random state, in which the instruction often can run, with random words in every lane of the AD mode.
+fn randomize(m: &mut Machine, inst: &Inst, ad_mode: AdMode, s: &mut Source) {
     let types = types(inst.kind);
     let state_word = |s: &mut Source| match s.below(8) {
         0..=2 => 0,
@@ -780,7 +779,7 @@ fn randomize(m: &mut Machine, inst: &Inst, carriage: Carriage, s: &mut Source) {
     for cell in cells {
         let w = state_word(s);
         m.put(VALUE, cell, w);
-        for &lane in carriage.lanes() {
+        for &lane in ad_mode.lanes() {
             let w = match s.below(4) {
                 0 => 0,
                 1 => word(s),
@@ -811,7 +810,7 @@ fn randomize(m: &mut Machine, inst: &Inst, carriage: Carriage, s: &mut Source) {
     m.set_input(vec![state_word(s), state_word(s)], s.below(3) as usize);
 }
 
-/// Every instruction of the table, in every carriage, on random states with random words in all lanes: a trap changes nothing in any
+/// Every instruction of the table, in every AD mode, on random states with random words in all lanes: a trap changes nothing in any
 /// lane; what has no adjoint leaves the lanes alone; the inverse brings everything back, what `zero` drops being kept.
 #[test]
 fn every_row_comes_back_or_traps_without_a_trace() {
@@ -833,40 +832,40 @@ fn every_row_comes_back_or_traps_without_a_trace() {
             let mut m = Machine::new(&program, &config).expect("a small memory");
             for _ in 0..25 {
                 let k = s.below(4) as usize;
-                let carriage = CARRIAGES[k];
-                randomize(&mut m, &row, carriage, &mut s);
+                let ad_mode = CARRIAGES[k];
+                randomize(&mut m, &row, ad_mode, &mut s);
                 let (before, digest, lost) = (everything(&m), m.digest(), m.counts().lost_bits());
                 let first = s.pick(&[Direction::Forward, Direction::Backward]);
                 m.keep_dropped();
-                if run(&mut m, carriage, first).is_err() {
+                if run(&mut m, ad_mode, first).is_err() {
                     trapped += 1;
-                    assert!(m.digest() == digest, "{row:?} {carriage:?}");
-                    assert_eq!((m.dropped_words(), m.counts().lost_bits()), (0, lost), "{row:?} {carriage:?}");
+                    assert!(m.digest() == digest, "{row:?} {ad_mode:?}");
+                    assert_eq!((m.dropped_words(), m.counts().lost_bits()), (0, lost), "{row:?} {ad_mode:?}");
                     continue;
                 }
                 ran[k] += 1;
                 let there = everything(&m);
                 let values = before.len() / LANES;
                 if is_discrete(family) {
-                    assert_eq!(there[values..], before[values..], "{row:?} {carriage:?}");
+                    assert_eq!(there[values..], before[values..], "{row:?} {ad_mode:?}");
                 }
                 if config.trap_overflow || rounds(family) {
                     // A word that wraps in the other direction only would trap there.
                     continue;
                 }
                 m.turn_dropped();
-                run(&mut m, carriage, first.flip()).unwrap_or_else(|e| panic!("{row:?} {carriage:?}: {e:?}"));
+                run(&mut m, ad_mode, first.flip()).unwrap_or_else(|e| panic!("{row:?} {ad_mode:?}: {e:?}"));
                 if matches!(family, Kind::Row { row: Row::ZeroWithin, .. }) {
-                    assert_eq!(everything(&m)[values..], before[values..], "{row:?} {carriage:?}");
+                    assert_eq!(everything(&m)[values..], before[values..], "{row:?} {ad_mode:?}");
                 } else {
-                    assert!(m.digest() == digest, "{row:?} {carriage:?}");
+                    assert!(m.digest() == digest, "{row:?} {ad_mode:?}");
                 }
             }
         }
         let gswap = matches!(family, Kind::Row { row: Row::Gswap, .. });
-        for (ran, carriage) in ran.into_iter().zip(CARRIAGES) {
-            let none = gswap && carriage.gradient_of(VALUE).is_none();
-            assert!((ran == 0) == none && (none || ran > 20), "{} {carriage:?}: {ran}", family.mnemonic());
+        for (ran, ad_mode) in ran.into_iter().zip(CARRIAGES) {
+            let none = gswap && ad_mode.gradient_of(VALUE).is_none();
+            assert!((ran == 0) == none && (none || ran > 20), "{} {ad_mode:?}: {ran}", family.mnemonic());
         }
         traps += usize::from(trapped > 0);
     }
@@ -912,7 +911,7 @@ const C: Cell = register(3);
 fn expect(
     row: &str,
     operands: &[Operand],
-    carriage: Carriage,
+    ad_mode: AdMode,
     prepare: &[(Cell, u64)],
     change: impl Fn(&mut Words),
 ) -> u64 {
@@ -920,7 +919,7 @@ fn expect(
     module.flags.irreversible = row == "erase";
     let program = program(module);
     let mut m = machine(&program, MEMORY);
-    let mut s = Source::seeded(carriage as u64);
+    let mut s = Source::seeded(ad_mode as u64);
     let cells = (1..Reg::COUNT as u8).map(register).chain((0..MEMORY as usize).map(Cell::Word));
     for cell in cells {
         for lane in 0..LANES {
@@ -932,36 +931,36 @@ fn expect(
     prepare.iter().for_each(|(cell, word)| m.put(VALUE, *cell, *word));
     let mut words = Words(everything(&m));
     change(&mut words);
-    run(&mut m, carriage, Direction::Forward).unwrap_or_else(|e| panic!("{row} {carriage:?}: {e:?}"));
+    run(&mut m, ad_mode, Direction::Forward).unwrap_or_else(|e| panic!("{row} {ad_mode:?}: {e:?}"));
     let found = everything(&m);
     let n = Reg::COUNT + MEMORY as usize;
     for (at, (a, b)) in found.iter().zip(&words.0).enumerate() {
-        assert_eq!(a, b, "{row} {carriage:?}: lane {} of cell {}", at / n, at % n);
+        assert_eq!(a, b, "{row} {ad_mode:?}: lane {} of cell {}", at / n, at % n);
     }
     m.counts().lost_bits()
 }
 
-fn with_value(carriage: Carriage) -> impl Iterator<Item = usize> {
-    std::iter::once(VALUE).chain(carriage.lanes().iter().copied())
+fn with_value(ad_mode: AdMode) -> impl Iterator<Item = usize> {
+    std::iter::once(VALUE).chain(ad_mode.lanes().iter().copied())
 }
 
 #[test]
 fn moves() {
     let memory = (mem(8, 9, 5), Cell::Word(12));
-    for carriage in CARRIAGES {
-        let all = |a, b| move |w: &mut Words| with_value(carriage).for_each(|lane| w.swap((lane, a), (lane, b)));
-        expect("swap", &[reg(1), reg(2)], carriage, &[], all(A, B));
-        expect("exch", &[reg(1), memory.0], carriage, &[], all(A, memory.1));
+    for ad_mode in CARRIAGES {
+        let all = |a, b| move |w: &mut Words| with_value(ad_mode).for_each(|lane| w.swap((lane, a), (lane, b)));
+        expect("swap", &[reg(1), reg(2)], ad_mode, &[], all(A, B));
+        expect("exch", &[reg(1), memory.0], ad_mode, &[], all(A, memory.1));
         let sp = register(31);
-        expect("push", &[reg(1)], carriage, &[(sp, 16), (Cell::Word(16), 0)], |w| {
+        expect("push", &[reg(1)], ad_mode, &[(sp, 16), (Cell::Word(16), 0)], |w| {
             all(A, Cell::Word(16))(w);
             w.set(VALUE, sp, 17);
         });
-        expect("pop", &[reg(1)], carriage, &[(sp, 16), (A, 0)], |w| {
+        expect("pop", &[reg(1)], ad_mode, &[(sp, 16), (A, 0)], |w| {
             all(A, Cell::Word(15))(w);
             w.set(VALUE, sp, 15);
         });
-        expect("emit", &[reg(1)], carriage, &[], |w| with_value(carriage).for_each(|lane| w.set(lane, A, 0)));
+        expect("emit", &[reg(1)], ad_mode, &[], |w| with_value(ad_mode).for_each(|lane| w.set(lane, A, 0)));
     }
 }
 
@@ -971,27 +970,27 @@ fn tapes_carry_lanes() {
     let program = program(between(
         [1, 2, 3].map(|n| inst("emit", &[reg(n)])).into_iter().chain([3, 2, 1].map(|n| inst("unemit", &[reg(n + 3)]))),
     ));
-    for carriage in CARRIAGES {
+    for ad_mode in CARRIAGES {
         let mut m = machine(&program, MEMORY);
         for (n, cell) in [A, B, C].into_iter().enumerate() {
-            with_value(carriage).for_each(|lane| m.put(lane, cell, (10 * n + lane + 1) as u64));
+            with_value(ad_mode).for_each(|lane| m.put(lane, cell, (10 * n + lane + 1) as u64));
         }
         let digest = m.digest();
-        run(&mut m, carriage, Direction::Forward).expect("room");
+        run(&mut m, ad_mode, Direction::Forward).expect("room");
         for (n, cell) in [A, B, C].into_iter().enumerate() {
-            for lane in with_value(carriage) {
+            for lane in with_value(ad_mode) {
                 assert_eq!((m.get(lane, cell), m.get(lane, register(n as u8 + 4))), (0, (10 * n + lane + 1) as u64));
             }
         }
-        run(&mut m, carriage, Direction::Backward).expect("words");
+        run(&mut m, ad_mode, Direction::Backward).expect("words");
         assert_eq!(m.digest(), digest);
     }
 }
 
 #[test]
 fn negations() {
-    for carriage in CARRIAGES {
-        let lanes = || carriage.lanes().iter().copied();
+    for ad_mode in CARRIAGES {
+        let lanes = || ad_mode.lanes().iter().copied();
         let change = |value: fn(u64) -> u64, other: fn(u64) -> u64| {
             move |w: &mut Words| {
                 w.set(VALUE, A, value(w.get(VALUE, A)));
@@ -999,10 +998,10 @@ fn negations() {
             }
         };
         let sign = |w: u64| w ^ 1 << 63;
-        expect("neg", &[reg(1)], carriage, &[], change(u64::wrapping_neg, |g| g));
-        expect("neg.q", &[reg(1)], carriage, &[], change(u64::wrapping_neg, u64::wrapping_neg));
-        expect("neg.l", &[reg(1)], carriage, &[], change(sign, |g| g));
-        expect("neg.f", &[reg(1)], carriage, &[(A, 1.5f64.to_bits())], change(sign, sign));
+        expect("neg", &[reg(1)], ad_mode, &[], change(u64::wrapping_neg, |g| g));
+        expect("neg.q", &[reg(1)], ad_mode, &[], change(u64::wrapping_neg, u64::wrapping_neg));
+        expect("neg.l", &[reg(1)], ad_mode, &[], change(sign, |g| g));
+        expect("neg.f", &[reg(1)], ad_mode, &[(A, 1.5f64.to_bits())], change(sign, sign));
     }
 }
 
@@ -1012,7 +1011,7 @@ fn negations() {
 fn scalings() {
     let env = Env::default();
     let (num, den) = (7, 12);
-    for carriage in CARRIAGES {
+    for ad_mode in CARRIAGES {
         for (row, up) in [("rmul", true), ("rdiv", false)] {
             for registers in [false, true] {
                 let mut operands = vec![reg(1), reg(2), imm(num), imm(den)];
@@ -1021,13 +1020,13 @@ fn scalings() {
                     operands = vec![reg(1), reg(2), reg(5), reg(6)];
                     prepare = vec![(register(5), num.cast_unsigned()), (register(6), den.cast_unsigned())];
                 }
-                expect(row, &operands, carriage, &prepare, |w| {
-                    for lane in with_value(carriage) {
+                expect(row, &operands, ad_mode, &prepare, |w| {
+                    for lane in with_value(ad_mode) {
                         let with = matches!(
-                            (carriage, lane),
+                            (ad_mode, lane),
                             (_, VALUE)
-                                | (Carriage::Tangent | Carriage::GradientTangent, SECOND)
-                                | (Carriage::SecondGradient, MIXED)
+                                | (AdMode::Tangent | AdMode::GradientTangent, SECOND)
+                                | (AdMode::SecondGradient, MIXED)
                         );
                         let ratio = if with == up { [num, den] } else { [den, num] }.map(i64::cast_unsigned);
                         let words = [w.get(lane, A), w.get(lane, B), ratio[0], ratio[1]];
@@ -1053,12 +1052,12 @@ fn exchanges_with_gradient_words() {
             assert!(Inst::build(kind("gswap"), &[reg(1), reg(1)]).is_err());
             continue;
         }
-        expect("gswap", &[reg(1), operand], Carriage::Plain, &[], |w| w.swap((VALUE, A), (GRADIENT, cell)));
-        expect("gswap", &[reg(1), operand], Carriage::Gradient, &[], |w| {
+        expect("gswap", &[reg(1), operand], AdMode::Plain, &[], |w| w.swap((VALUE, A), (GRADIENT, cell)));
+        expect("gswap", &[reg(1), operand], AdMode::Gradient, &[], |w| {
             w.swap((VALUE, A), (SECOND, cell));
             w.swap((GRADIENT, A), (MIXED, cell));
         });
-        expect("gswap", &[reg(1), operand], Carriage::Tangent, &[], |w| {
+        expect("gswap", &[reg(1), operand], AdMode::Tangent, &[], |w| {
             w.swap((VALUE, A), (GRADIENT, cell));
             w.swap((SECOND, A), (MIXED, cell));
         });
@@ -1068,28 +1067,28 @@ fn exchanges_with_gradient_words() {
 /// `zero`, `zero.f` and `erase` clear what a word carries, and count it: 64 bits for every word other than zero, tangents apart.
 #[test]
 fn drops() {
-    for carriage in CARRIAGES {
-        let clear = |w: &mut Words| with_value(carriage).for_each(|lane| w.set(lane, A, 0));
-        let counted = match carriage {
-            Carriage::Plain | Carriage::Tangent => 0,
-            Carriage::Gradient | Carriage::GradientTangent => 1,
-            Carriage::SecondGradient => 3,
+    for ad_mode in CARRIAGES {
+        let clear = |w: &mut Words| with_value(ad_mode).for_each(|lane| w.set(lane, A, 0));
+        let counted = match ad_mode {
+            AdMode::Plain | AdMode::Tangent => 0,
+            AdMode::Gradient | AdMode::GradientTangent => 1,
+            AdMode::SecondGradient => 3,
         };
-        assert_eq!(expect("zero", &[reg(1)], carriage, &[(A, 0)], clear), 64 * counted);
-        assert_eq!(expect("zero.f", &[reg(1)], carriage, &[(A, 0)], clear), 64 * counted);
+        assert_eq!(expect("zero", &[reg(1)], ad_mode, &[(A, 0)], clear), 64 * counted);
+        assert_eq!(expect("zero.f", &[reg(1)], ad_mode, &[(A, 0)], clear), 64 * counted);
         let tolerance = Operand::Imm(1f64.to_bits(), Ty::F);
         assert_eq!(
-            expect("zero.f", &[reg(1), tolerance], carriage, &[(A, 0.5f64.to_bits())], clear),
+            expect("zero.f", &[reg(1), tolerance], ad_mode, &[(A, 0.5f64.to_bits())], clear),
             64 * (counted + 1)
         );
-        assert_eq!(expect("erase", &[reg(1)], carriage, &[], clear), 64 * (counted + 1));
-        let memory = |w: &mut Words| with_value(carriage).for_each(|lane| w.set(lane, Cell::Word(12), 0));
-        assert_eq!(expect("erase", &[mem(8, 9, 5)], carriage, &[], memory), 64 * (counted + 1));
+        assert_eq!(expect("erase", &[reg(1)], ad_mode, &[], clear), 64 * (counted + 1));
+        let memory = |w: &mut Words| with_value(ad_mode).for_each(|lane| w.set(lane, Cell::Word(12), 0));
+        assert_eq!(expect("erase", &[mem(8, 9, 5)], ad_mode, &[], memory), 64 * (counted + 1));
     }
     // A gradient word that is zero is not lost.
     let program = program(between([inst("zero", &[reg(1)])]));
     let mut m = machine(&program, MEMORY);
-    run(&mut m, Carriage::SecondGradient, Direction::Forward).expect("a clear register");
+    run(&mut m, AdMode::SecondGradient, Direction::Forward).expect("a clear register");
     assert_eq!(m.counts().lost_bits(), 0);
 }
 
@@ -1105,7 +1104,7 @@ fn turns_of_fixed_point() {
         for (row, turn) in
             [("rot.q", fixed::rot as fn(Env, u64, u64, u64) -> ([u64; 2], bool)), ("irot.q", fixed::irot)]
         {
-            expect(row, &operands, Carriage::Gradient, &[(C, angle)], |w| {
+            expect(row, &operands, AdMode::Gradient, &[(C, angle)], |w| {
                 let share = |w: &Words| {
                     let product = |x: Cell, y: Cell| fixed::mul(env, w.get(GRADIENT, x), w.get(VALUE, y)).0;
                     product(B, A).wrapping_sub(product(A, B))
@@ -1126,20 +1125,20 @@ fn turns_of_fixed_point() {
     }
 }
 
-/// In every carriage a turn does to fixed-point words what it does to doubles, but for roundings, and they come back bit for bit.
+/// In every AD mode a turn does to fixed-point words what it does to doubles, but for roundings, and they come back bit for bit.
 /// Of words up to 4, each of at most eight steps is off by at most 16 units.
 #[test]
 fn turns_of_fixed_point_are_those_of_doubles() {
     let env = Env::default();
     let mut s = Source::seeded(600);
     for (row, back) in [("rot", false), ("rot", true), ("irot", false), ("irot", true)] {
-        for carriage in CARRIAGES {
+        for ad_mode in CARRIAGES {
             let programs =
                 [".q", ".f"].map(|ty| program(between([inst(&format!("{row}{ty}"), &[reg(1), reg(2), reg(3)])])));
             let mut machines = programs.each_ref().map(|p| machine(p, MEMORY));
             for _ in 0..POINTS {
                 for cell in [A, B, C] {
-                    for lane in with_value(carriage) {
+                    for lane in with_value(ad_mode) {
                         let word = nearest(env, Ty::Q, signed(&mut s, 0.0, 4.0));
                         machines[0].put(lane, cell, word);
                         machines[1].put(lane, cell, real(env, Ty::Q, word).to_bits());
@@ -1148,17 +1147,17 @@ fn turns_of_fixed_point_are_those_of_doubles() {
                 let direction = if back { Direction::Backward } else { Direction::Forward };
                 let digest = machines[0].digest();
                 for m in &mut machines {
-                    run(m, carriage, direction).expect("a turn");
+                    run(m, ad_mode, direction).expect("a turn");
                 }
                 for cell in [A, B, C] {
-                    for lane in with_value(carriage) {
+                    for lane in with_value(ad_mode) {
                         let [x, y] = [real(env, Ty::Q, machines[0].get(lane, cell)), double(&machines[1], lane, cell)];
                         close(x, y, 1.0, 128.0 / f64::from(32).exp2(), || {
-                            format!("{row} {carriage:?}: lane {lane} of {cell:?}")
+                            format!("{row} {ad_mode:?}: lane {lane} of {cell:?}")
                         });
                     }
                 }
-                run(&mut machines[0], carriage, direction.flip()).expect("a turn");
+                run(&mut machines[0], ad_mode, direction.flip()).expect("a turn");
                 assert_eq!(machines[0].digest(), digest);
             }
         }
@@ -1200,34 +1199,34 @@ fn derivatives_that_trap() {
         for direction in [Direction::Forward, Direction::Backward] {
             let mut m = machine(&program, MEMORY);
             x.iter().enumerate().for_each(|(n, word)| m.put(VALUE, register(5 + n as u8), *word));
-            run(&mut m, Carriage::Plain, direction).unwrap_or_else(|e| panic!("{mnemonic}: {e:?}"));
-            run(&mut m, Carriage::Plain, direction.flip()).unwrap_or_else(|e| panic!("{mnemonic}: {e:?}"));
+            run(&mut m, AdMode::Plain, direction).unwrap_or_else(|e| panic!("{mnemonic}: {e:?}"));
+            run(&mut m, AdMode::Plain, direction.flip()).unwrap_or_else(|e| panic!("{mnemonic}: {e:?}"));
             let bits = if mnemonic.ends_with(".f") { [f(0.75), f(-0.5)] } else { [q(0.75), q(-0.5)] };
-            for carriage in CARRIAGES {
+            for ad_mode in CARRIAGES {
                 // Which operand brings the derivative in: the value for gradients, the argument for tangents.
                 for from_value in [true, false] {
                     for lane in [GRADIENT, SECOND, MIXED] {
                         m.clear_lane(lane);
                     }
-                    let lanes = carriage.lanes();
+                    let lanes = ad_mode.lanes();
                     let cell = if from_value { A } else { register(5) };
                     lanes.iter().for_each(|lane| m.put(*lane, cell, bits[0]));
                     // Elsewhere, to be left alone.
                     lanes.iter().for_each(|lane| m.put(*lane, Cell::Word(3), bits[1]));
                     let digest = m.digest();
-                    let done = run(&mut m, carriage, direction);
-                    let traps = match carriage {
-                        Carriage::Plain => false,
-                        Carriage::Gradient => from_value,
-                        Carriage::Tangent => !from_value,
-                        Carriage::SecondGradient | Carriage::GradientTangent => true,
+                    let done = run(&mut m, ad_mode, direction);
+                    let traps = match ad_mode {
+                        AdMode::Plain => false,
+                        AdMode::Gradient => from_value,
+                        AdMode::Tangent => !from_value,
+                        AdMode::SecondGradient | AdMode::GradientTangent => true,
                     };
-                    assert_eq!(done.is_err(), traps, "{mnemonic} {carriage:?} {from_value}: {done:?}");
+                    assert_eq!(done.is_err(), traps, "{mnemonic} {ad_mode:?} {from_value}: {done:?}");
                     if traps {
-                        assert_eq!(m.digest(), digest, "{mnemonic} {carriage:?} {from_value}");
+                        assert_eq!(m.digest(), digest, "{mnemonic} {ad_mode:?} {from_value}");
                     } else {
-                        run(&mut m, carriage, direction.flip()).expect("what ran");
-                        assert_eq!(m.digest(), digest, "{mnemonic} {carriage:?} {from_value}");
+                        run(&mut m, ad_mode, direction.flip()).expect("what ran");
+                        assert_eq!(m.digest(), digest, "{mnemonic} {ad_mode:?} {from_value}");
                     }
                 }
             }
@@ -1240,7 +1239,7 @@ fn derivatives_that_trap() {
         let mut m = machine(&program, MEMORY);
         x.iter().enumerate().for_each(|(n, word)| m.put(VALUE, register(5 + n as u8), *word));
         m.put(GRADIENT, A, if mnemonic.ends_with(".f") { f(0.75) } else { q(0.75) });
-        assert_eq!(run(&mut m, Carriage::Gradient, Direction::Forward), Err(fault), "{mnemonic}");
+        assert_eq!(run(&mut m, AdMode::Gradient, Direction::Forward), Err(fault), "{mnemonic}");
     }
 }
 
@@ -1248,14 +1247,14 @@ fn derivatives_that_trap() {
 #[test]
 fn minus_zero_contributes_nothing() {
     let program = program(between([inst("addsqrt.f", &[reg(1), reg(5)]), inst("neg.f", &[reg(1)])]));
-    for carriage in CARRIAGES {
+    for ad_mode in CARRIAGES {
         let mut m = machine(&program, MEMORY);
-        run(&mut m, Carriage::Plain, Direction::Forward).expect("a root");
-        run(&mut m, carriage, Direction::Backward).unwrap_or_else(|e| panic!("{carriage:?}: {e:?}"));
+        run(&mut m, AdMode::Plain, Direction::Forward).expect("a root");
+        run(&mut m, ad_mode, Direction::Backward).unwrap_or_else(|e| panic!("{ad_mode:?}: {e:?}"));
         // A tangent's sign is turned in the argument.
         let program = self::program(between([inst("neg.f", &[reg(5)]), inst("addsqrt.f", &[reg(1), reg(5)])]));
         let mut m = machine(&program, MEMORY);
-        run(&mut m, carriage, Direction::Forward).unwrap_or_else(|e| panic!("{carriage:?}: {e:?}"));
+        run(&mut m, ad_mode, Direction::Forward).unwrap_or_else(|e| panic!("{ad_mode:?}: {e:?}"));
     }
 }
 
@@ -1263,24 +1262,24 @@ fn minus_zero_contributes_nothing() {
 #[test]
 fn constants_and_r0_carry_nothing() {
     let two = 2f64.to_bits();
-    for carriage in CARRIAGES {
+    for ad_mode in CARRIAGES {
         let cases: [&[Operand]; 3] =
             [&[reg(1), reg(0), reg(2)], &[reg(1), reg(0), reg(0)], &[reg(1), Operand::Imm(two, Ty::F), reg(2)]];
         for operands in cases {
             let program = program(between([inst("addmul.f", operands)]));
             let mut m = machine(&program, MEMORY);
             m.put(VALUE, B, 3f64.to_bits());
-            for &lane in carriage.lanes() {
+            for &lane in ad_mode.lanes() {
                 m.put(lane, A, 1f64.to_bits());
             }
-            run(&mut m, carriage, Direction::Backward).expect("a product");
+            run(&mut m, ad_mode, Direction::Backward).expect("a product");
             for lane in 0..LANES {
-                assert_eq!(m.get(lane, register(0)), 0, "{operands:?} {carriage:?}");
+                assert_eq!(m.get(lane, register(0)), 0, "{operands:?} {ad_mode:?}");
             }
             // The other factor's derivative is the constant's value.
             let constant = if matches!(operands[1], Operand::Imm(..)) { 2.0 } else { 0.0 };
-            let wanted = if carriage == Carriage::Tangent { 0.0 } else { constant };
-            assert_eq!(double(&m, carriage.lanes()[0], B), wanted, "{operands:?} {carriage:?}");
+            let wanted = if ad_mode == AdMode::Tangent { 0.0 } else { constant };
+            assert_eq!(double(&m, ad_mode.lanes()[0], B), wanted, "{operands:?} {ad_mode:?}");
         }
         // Writing to the lanes of r0 through the interface does nothing either.
         let program = program(module([inst("start", &[]), inst("finish", &[])]));

@@ -10,7 +10,7 @@ use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::{Counts, Direction};
 use pendula_isa::sample::{Draft, Source, word};
 use pendula_isa::types::Reg;
-use pendula_vm::{Carriage, Config, ConfigError, Engine, Event, Machine, Outcome, Program, Snapshot};
+use pendula_vm::{AdMode, Config, ConfigError, Engine, Event, Machine, Outcome, Program, Snapshot};
 
 /// Everything that can be asked of a machine.
 fn same(a: &Machine<'_>, b: &Machine<'_>, what: &str) {
@@ -24,7 +24,7 @@ fn same(a: &Machine<'_>, b: &Machine<'_>, what: &str) {
     }
     let state = |m: &Machine<'_>| {
         let tapes = (m.input().to_vec(), m.words_read(), m.output().to_vec());
-        (m.digest(), m.pc(), m.direction(), m.carriage(), m.flags(), m.executed(), m.dropped_words(), tapes)
+        (m.digest(), m.pc(), m.direction(), m.ad_mode(), m.flags(), m.executed(), m.dropped_words(), tapes)
     };
     assert_eq!(state(a), state(b), "{what}");
     assert_eq!(a.counts(), b.counts(), "{what}");
@@ -42,9 +42,9 @@ fn use_up(m: &mut Machine<'_>, s: &mut Source) {
     if s.once_in(2) {
         m.keep_dropped();
     }
-    let carriage = s.pick(&Carriage::ALL);
-    m.carry(carriage);
-    for &lane in carriage.lanes() {
+    let ad_mode = s.pick(&AdMode::ALL);
+    m.carry(ad_mode);
+    for &lane in ad_mode.lanes() {
         for n in 1..12 {
             m.set_lane_register(lane, r(n), word(s));
         }
@@ -104,10 +104,10 @@ fn a_machine_that_is_reset_is_a_new_one() {
                 new.restore(&first);
                 same(&used, &new, &what);
                 // What they do from now on.
-                let carriage = s.pick(&Carriage::ALL);
+                let ad_mode = s.pick(&AdMode::ALL);
                 for direction in [Direction::Forward, Direction::Backward] {
                     let [a, b] = [&mut used, &mut new].map(|m| {
-                        m.carry(carriage);
+                        m.carry(ad_mode);
                         m.begin(direction);
                         m.run(Some(3_000))
                     });
@@ -132,7 +132,7 @@ fn a_reset_gives_the_memory_that_is_asked_for() {
     // The last two sizes are above and at the one from which on memory is allocated anew.
     for words in [10, 50, 20, (1 << 22) + 1, 1 << 22, 10] {
         m.memory_mut().fill(9);
-        m.carry(Carriage::Gradient);
+        m.carry(AdMode::Gradient);
         m.set_lane_word(1, 9, 1);
         m.reset(&start, words).unwrap();
         assert_eq!(m.memory().len(), words);
@@ -159,7 +159,7 @@ fn counts_of_runs_add_up() {
         let mut again = Machine::new(&program, &config).unwrap();
         let mut sum = Counts::default();
         for n in 0..4 {
-            let (carriage, limit) = (s.pick(&Carriage::ALL), s.below(400));
+            let (ad_mode, limit) = (s.pick(&AdMode::ALL), s.below(400));
             let direction = [Direction::Forward, Direction::Backward][n % 2];
             again.reset(&first, 160).unwrap();
             through.restore(&first);
@@ -168,7 +168,7 @@ fn counts_of_runs_add_up() {
                 through.clear_lane(lane);
             }
             for m in [&mut through, &mut again] {
-                m.carry(carriage);
+                m.carry(ad_mode);
                 m.begin(direction);
                 m.run(Some(limit));
             }

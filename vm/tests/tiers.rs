@@ -1,6 +1,6 @@
 //! Which kind of code a run comes to: drafts where the host has them, and code by Cranelift where they have run long enough.
 
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::inst::Inst;
 use pendula_isa::mnemonic::lookup;
 use pendula_isa::module::Module;
@@ -118,15 +118,15 @@ fn drafts_take_little_of_the_stack() {
     }
     code.push(inst("finish", &[]));
     let program = Program::new(module(code), true).expect("a sound program");
-    for (carriage, expected) in [(Carriage::Plain, (1, 0)), (Carriage::SecondGradient, (1, 1))] {
+    for (ad_mode, expected) in [(AdMode::Plain, (1, 0)), (AdMode::SecondGradient, (1, 1))] {
         let config = Config { engine: Engine::Jit, warm_up: 0, tier_up: u64::MAX, mem: Some(256), ..Config::default() };
         let mut m = Machine::new(&program, &config).expect("a small memory");
         m.memory_mut()[..140].fill(1.5f64.to_bits());
-        m.carry(carriage);
+        m.carry(ad_mode);
         assert_eq!(m.run(None), Outcome::Finished);
         assert_eq!(m.registers()[1..3], [210f64.to_bits(); 2]);
         if DRAFTS {
-            assert_eq!(made(&program), expected, "{carriage:?}");
+            assert_eq!(made(&program), expected, "{ad_mode:?}");
         }
     }
 }

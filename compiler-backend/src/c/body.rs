@@ -52,7 +52,7 @@ pub(super) fn print(
     result: Option<V>,
     next: &mut u32,
 ) -> Result<(Vec<String>, Option<Ex>), Refused> {
-    let (body, renamed) = super::flat::flat(body);
+    let (body, renamed) = super::if_convert::flat(body);
     let result = result.map(|v| renamed[v.0 as usize]);
     let mut p = Printer {
         body: &body,

@@ -6,20 +6,20 @@ use pendula_isa::adjoint::VALUE;
 use super::function::{FunctionWriter, c_type};
 use super::statement::differ;
 use super::text::{Ex, double, word};
-use super::{Refused, Way};
+use super::{Refused, Sweep};
 use crate::ir::{At, Fun, Function, Mem, Operand, Param};
 
 impl FunctionWriter<'_, '_> {
-    pub(super) fn call(&mut self, s: &At, func: Fun, way: Way, args: &[Operand]) -> Result<(), Refused> {
+    pub(super) fn call(&mut self, s: &At, func: Fun, way: Sweep, args: &[Operand]) -> Result<(), Refused> {
         let program = self.w.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return Err(Refused::Operation) };
         if callee.params.len() != args.len() {
             return Err(Refused::Operation);
         }
         let left = self.left_alone(callee, args, way);
-        let name = self.w.variant((func, way, self.carriage, left));
+        let name = self.w.variant((func, way, self.ad_mode, left));
         let mut text = format!("if ({name}({}", self.surroundings(false));
-        if way == Way::Turn {
+        if way == Sweep::Turn {
             text.push_str(", turned");
         }
         let mut after = Vec::new();
@@ -44,7 +44,7 @@ impl FunctionWriter<'_, '_> {
             if param.written {
                 let place = self.lent(*arg, &value, &mut back_to);
                 text.push_str(&format!(", &{place}"));
-                if way == Way::Turn {
+                if way == Sweep::Turn {
                     let turned = self.turned(*arg, ty);
                     text.push_str(&format!(", {turned}"));
                 }
@@ -108,11 +108,11 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Which parameters a callee is to leave alone on the way back.
-    fn left_alone(&mut self, callee: &Function, args: &[Operand], way: Way) -> u64 {
-        if way == Way::Turn {
+    fn left_alone(&mut self, callee: &Function, args: &[Operand], way: Sweep) -> u64 {
+        if way == Sweep::Turn {
             return self.may_be_left(callee, args);
         }
-        if !self.back && way != Way::Within {
+        if !self.back && way != Sweep::Within {
             return 0;
         }
         let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {

@@ -7,30 +7,30 @@ use std::rc::Rc;
 
 use pendula_isa::Acc;
 
-use super::drop::Drops;
+use super::dead_uncompute::Drops;
 use crate::ir::effects::written_operands;
 use crate::ir::{At, Condition, Fun, Function, Mem, Operand, Region, Stmt, Test, Var};
 
 /// A variable, or a stretch of memory as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Thing {
+pub(super) enum Location {
     Var(Var),
     Region(Region),
 }
 
-pub(super) type Things = HashSet<Thing>;
+pub(super) type Locations = HashSet<Location>;
 
 /// What a block does to what lives longer than it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
     /// What is looked at.
-    pub(super) reads: Things,
+    pub(super) reads: Locations,
     /// What is added to.
-    pub(super) sums: Things,
+    pub(super) sums: Locations,
     /// What is changed otherwise.
-    pub(super) changes: Things,
+    pub(super) changes: Locations,
     /// What is changed, and brought back.
-    pub(super) loans: Things,
+    pub(super) loans: Locations,
     /// Whether it does what is not told here.
     pub(super) opaque: bool,
 }
@@ -58,10 +58,11 @@ impl Flow {
     }
 
     /// Whether another block, done after this one, which has these lives, changes nothing that this one has to do with.
-    fn keeps_apart(&self, lives: &Things, later: &Flow) -> bool {
+    fn keeps_apart(&self, lives: &Locations, later: &Flow) -> bool {
         let mut changed = later.sums.iter().chain(&later.changes);
-        let has =
-            |t: &Thing| [&self.reads, &self.sums, &self.changes, &self.loans, lives].iter().any(|set| set.contains(t));
+        let has = |t: &Location| {
+            [&self.reads, &self.sums, &self.changes, &self.loans, lives].iter().any(|set| set.contains(t))
+        };
         !self.opaque && !later.opaque && !changed.any(has)
     }
 
@@ -69,26 +70,26 @@ impl Flow {
         match operand {
             Operand::Const(_) => {}
             Operand::Var(v) => {
-                self.reads.insert(Thing::Var(v));
+                self.reads.insert(Location::Var(v));
             }
             Operand::Mem(m) => {
                 self.address(m);
-                self.reads.insert(Thing::Region(m.region));
+                self.reads.insert(Location::Region(m.region));
             }
         }
     }
 
     fn address(&mut self, mem: Mem) {
-        self.reads.extend(mem.vars().map(Thing::Var));
+        self.reads.extend(mem.vars().map(Location::Var));
     }
 
     fn write(&mut self, operand: Operand, sum: bool) {
         let thing = match operand {
             Operand::Const(_) => return,
-            Operand::Var(v) => Thing::Var(v),
+            Operand::Var(v) => Location::Var(v),
             Operand::Mem(m) => {
                 self.address(m);
-                Thing::Region(m.region)
+                Location::Region(m.region)
             }
         };
         if sum {
@@ -113,12 +114,12 @@ impl Flow {
 
     /// As of a block that is undone again.
     fn lent(mut self) -> Flow {
-        let back: Vec<Thing> = self.sums.drain().chain(self.changes.drain()).collect();
+        let back: Vec<Location> = self.sums.drain().chain(self.changes.drain()).collect();
         self.loans.extend(back);
         self
     }
 
-    fn without(&mut self, locals: &Things) {
+    fn without(&mut self, locals: &Locations) {
         for set in [&mut self.reads, &mut self.sums, &mut self.changes, &mut self.loans] {
             set.retain(|t| !locals.contains(t));
         }
@@ -128,7 +129,7 @@ impl Flow {
 impl Drops<'_> {
     /// What a block does.
     pub(super) fn flow(&mut self, f: &Function, block: &[At]) -> Flow {
-        let mut locals = Things::new();
+        let mut locals = Locations::new();
         let (mut flow, begun) = self.flow_and_lives(f, block, &mut locals);
         flow.changes.extend(begun);
         flow.without(&locals);
@@ -136,9 +137,9 @@ impl Drops<'_> {
     }
 
     /// The same, and what begins its life without ending it; what does both is added to the locals.
-    fn flow_and_lives(&mut self, f: &Function, block: &[At], locals: &mut Things) -> (Flow, Things) {
+    fn flow_and_lives(&mut self, f: &Function, block: &[At], locals: &mut Locations) -> (Flow, Locations) {
         let mut flow = Flow::default();
-        let mut begun = Things::new();
+        let mut begun = Locations::new();
         for s in block {
             match &s.stmt {
                 Stmt::Update { acc, dst, args, .. } => {
@@ -150,10 +151,10 @@ impl Drops<'_> {
                     args.iter().for_each(|a| flow.read(*a));
                     args.iter().take(written_operands(*row)).for_each(|a| flow.write(*a, false));
                 }
-                Stmt::Ancilla { var, free, .. } => live(&mut flow, &mut begun, locals, *free, &[Thing::Var(*var)]),
+                Stmt::Ancilla { var, free, .. } => live(&mut flow, &mut begun, locals, *free, &[Location::Var(*var)]),
                 Stmt::Array { base, len, region, free, .. } => {
                     flow.read(*len);
-                    live(&mut flow, &mut begun, locals, *free, &[Thing::Var(*base), Thing::Region(*region)]);
+                    live(&mut flow, &mut begun, locals, *free, &[Location::Var(*base), Location::Region(*region)]);
                 }
                 Stmt::Call { func, args, .. } => self.flow_of_call(f, *func, args, &mut flow),
                 Stmt::If { pre, post, then, otherwise } => {
@@ -181,11 +182,11 @@ impl Drops<'_> {
                         flow.read(Operand::Var(*var));
                     }
                     let mut part = self.flow(f, body);
-                    part.without(&Things::from([Thing::Var(*var)]));
+                    part.without(&Locations::from([Location::Var(*var)]));
                     flow.add(&part);
                 }
                 Stmt::With { compute, body, .. } => {
-                    let mut inner = Things::new();
+                    let mut inner = Locations::new();
                     let (part, left) = self.flow_and_lives(f, compute, &mut inner);
                     inner.extend(left);
                     let within = self.flow(f, body);
@@ -209,14 +210,14 @@ impl Drops<'_> {
 
     /// Whether a block changes nothing that another one, done before it, has to do with.
     pub(super) fn keeps_apart(&mut self, f: &Function, compute: &[At], body: &[At]) -> bool {
-        let mut inner = Things::new();
+        let mut inner = Locations::new();
         let (part, left) = self.flow_and_lives(f, compute, &mut inner);
         inner.extend(left);
         part.keeps_apart(&inner, &self.flow(f, body))
     }
 
     fn flow_of_condition(&mut self, f: &Function, condition: &Condition, flow: &mut Flow) {
-        let mut inner = Things::new();
+        let mut inner = Locations::new();
         let (mut part, left) = self.flow_and_lives(f, &condition.compute, &mut inner);
         part.test(&condition.test);
         let mut part = part.lent();
@@ -229,34 +230,34 @@ impl Drops<'_> {
         let program = self.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return flow.opaque = true };
         let Some(inner) = self.flow_of_function(func) else { return flow.opaque = true };
-        let mut to: Vec<(Thing, Thing)> = Vec::new();
+        let mut to: Vec<(Location, Location)> = Vec::new();
         for (param, arg) in callee.params.iter().zip(args) {
             match arg {
                 Operand::Const(_) => {}
-                Operand::Var(v) => to.push((Thing::Var(param.var), Thing::Var(*v))),
+                Operand::Var(v) => to.push((Location::Var(param.var), Location::Var(*v))),
                 Operand::Mem(m) => {
                     flow.address(*m);
-                    to.push((Thing::Var(param.var), Thing::Region(m.region)));
+                    to.push((Location::Var(param.var), Location::Region(m.region)));
                 }
             }
             if let Some(region) = callee.points(param.var) {
                 match arg {
                     Operand::Var(v) if f.points(*v).is_some() => {
-                        to.extend(f.points(*v).map(|r| (Thing::Region(region), Thing::Region(r))));
+                        to.extend(f.points(*v).map(|r| (Location::Region(region), Location::Region(r))));
                     }
                     _ => flow.opaque = true,
                 }
             }
         }
         // Several parameters may be one word or one stretch.
-        let mut map = |from: &Things, into: fn(&mut Flow) -> &mut Things| {
+        let mut map = |from: &Locations, into: fn(&mut Flow) -> &mut Locations| {
             for thing in from {
                 let mut found = false;
                 for (_, caller) in to.iter().filter(|(callee, _)| callee == thing) {
                     into(flow).insert(*caller);
                     found = true;
                 }
-                let constant = matches!(thing, Thing::Var(v) if callee.params.iter().any(|p| p.var == *v));
+                let constant = matches!(thing, Location::Var(v) if callee.params.iter().any(|p| p.var == *v));
                 flow.opaque |= !found && !constant;
             }
         };
@@ -278,7 +279,7 @@ impl Drops<'_> {
         let flow = self.flow(f, &f.body);
         let flow = if f.params.iter().filter(|p| !p.written).any(|p| {
             // It is changed on the way, and is the caller's again in the end.
-            [&flow.sums, &flow.changes].iter().any(|set| set.contains(&Thing::Var(p.var)))
+            [&flow.sums, &flow.changes].iter().any(|set| set.contains(&Location::Var(p.var)))
         }) {
             Flow::opaque()
         } else {
@@ -291,7 +292,7 @@ impl Drops<'_> {
 }
 
 /// A life begins or ends.
-fn live(flow: &mut Flow, begun: &mut Things, locals: &mut Things, ends: bool, things: &[Thing]) {
+fn live(flow: &mut Flow, begun: &mut Locations, locals: &mut Locations, ends: bool, things: &[Location]) {
     for thing in things {
         if !ends {
             begun.insert(*thing);

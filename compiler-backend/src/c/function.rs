@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_isa::adjoint::{Carriage, LANES, MIXED, SECOND, VALUE};
+use pendula_isa::adjoint::{AdMode, LANES, MIXED, SECOND, VALUE};
 use pendula_isa::table::{Func, f_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 use pendula_native::record::abstracted;
 
 use super::body::Spot;
 use super::text::{Ex, Names, Prec, Text};
-use super::{Refused, Variant, Way, Writer};
+use super::{Refused, Sweep, Variant, Writer};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{At, Function, Mem, Operand, Param, Place, Program, Stmt, Var};
 
@@ -26,8 +26,8 @@ pub(super) type Site = (*const At, usize);
 pub(super) struct FunctionWriter<'w, 'a> {
     pub(super) w: &'w mut Writer<'a>,
     pub(super) f: &'a Function,
-    pub(super) way: Way,
-    pub(super) carriage: Carriage,
+    pub(super) way: Sweep,
+    pub(super) ad_mode: AdMode,
     pub(super) text: Text,
     pub(super) names: Vec<String>,
     pub(super) taken: Names,
@@ -59,7 +59,7 @@ pub(super) fn c_type(ty: Ty) -> &'static str {
 
 /// Writes a function: its head, and head and body.
 pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String, String), Refused> {
-    let (fun, way, carriage, left) = variant;
+    let (fun, way, ad_mode, left) = variant;
     let program: &'a Program = w.program;
     let f = &program.functions[fun.0 as usize];
     let name = w.variant(variant);
@@ -73,7 +73,7 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
         w,
         f,
         way,
-        carriage,
+        ad_mode,
         text: Text::default(),
         names,
         taken,
@@ -82,18 +82,18 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
         proven: HashSet::new(),
         kept: HashMap::new(),
         unchecked: false,
-        left: if way == Way::Turn { HashSet::new() } else { marked.clone() },
-        may_be_left: if way == Way::Turn { marked } else { HashSet::new() },
-        within: way == Way::Within,
-        back: way == Way::Backward || way == Way::Forward,
+        left: if way == Sweep::Turn { HashSet::new() } else { marked.clone() },
+        may_be_left: if way == Sweep::Turn { marked } else { HashSet::new() },
+        within: way == Sweep::Within,
+        back: way == Sweep::Backward || way == Sweep::Forward,
         none: false,
     };
     let head = fw.head(&name);
     fw.text.indent = 1;
     match way {
-        Way::Forward => fw.block(&f.body, false)?,
-        Way::Backward => fw.block(&f.body, true)?,
-        Way::Turn | Way::Within => fw.turn(&f.body)?,
+        Sweep::Forward => fw.block(&f.body, false)?,
+        Sweep::Backward => fw.block(&f.body, true)?,
+        Sweep::Turn | Sweep::Within => fw.turn(&f.body)?,
     }
     let body = std::mem::take(&mut fw.text);
     fw.text.open(&format!("{head}\n{{"));
@@ -165,7 +165,7 @@ pub(super) fn is_touched(program: &Program, f: &Function, var: Var) -> bool {
 
 impl FunctionWriter<'_, '_> {
     pub(super) fn lanes(&self) -> &'static [usize] {
-        self.carriage.lanes()
+        self.ad_mode.lanes()
     }
 
     /// The lanes in which a word of a type carries something.
@@ -195,7 +195,7 @@ impl FunctionWriter<'_, '_> {
             out.push_str(&word(format!("{}mem", PREFIX[*lane])));
         }
         out.push_str(if with_types { ", const word len, word top" } else { ", len, top" });
-        if self.way == Way::Turn && with_types {
+        if self.way == Sweep::Turn && with_types {
             out.push_str(", word *turned");
         }
         out
@@ -209,7 +209,7 @@ impl FunctionWriter<'_, '_> {
             let value =
                 if *written { format!(", {} *p_{name}", c_type(ty)) } else { format!(", {} {name}", c_type(ty)) };
             out.push_str(&value);
-            if *written && self.way == Way::Turn {
+            if *written && self.way == Sweep::Turn {
                 out.push_str(&format!(", {} *turned_{name}", c_type(ty)));
             }
             for lane in self.lanes_of(ty) {
@@ -257,9 +257,9 @@ impl FunctionWriter<'_, '_> {
 
     /// Whether a lane goes where values go: a copy has what the word has. Otherwise what flows to a copy flows on to the word.
     pub(super) fn flows_forward(&self, lane: usize) -> bool {
-        match self.carriage {
-            Carriage::Tangent | Carriage::GradientTangent => lane == SECOND,
-            Carriage::Plain | Carriage::Gradient | Carriage::SecondGradient => lane == MIXED,
+        match self.ad_mode {
+            AdMode::Tangent | AdMode::GradientTangent => lane == SECOND,
+            AdMode::Plain | AdMode::Gradient | AdMode::SecondGradient => lane == MIXED,
         }
     }
 
@@ -270,7 +270,7 @@ impl FunctionWriter<'_, '_> {
             _ => Func::Q(q_fn::Fn::Id),
         };
         let spot = |ex: &Ex| Some(Spot { lanes: [Some(ex.clone()), None, None, None] });
-        let setting = (self.w.env(), Writer::setting(Carriage::Plain));
+        let setting = (self.w.env(), Writer::setting(AdMode::Plain));
         let operands = [abstracted::Operand::Word(1), abstracted::Operand::Word(2)];
         let body = abstracted::accumulate(setting, &mut self.w.kernels, (Acc::Add, false, func), &operands);
         let body = body.ok_or(Refused::Operation)?;

@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 use pendula_isa::table::{Func, Row, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
-use super::course::{Course, Sum};
 use super::function::{FunctionWriter, Site};
-use super::kept::Kept;
+use super::induction::{Induction, Sum};
+use super::promote::Kept;
 use super::text::Ex;
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{At, Mem, Operand, Place, Program, Region, Stmt, Test, Var};
@@ -32,7 +32,7 @@ pub(super) struct Plan {
 
 /// A memory word, with the course of its address if that is known, or a comparison that every turn comes to.
 enum Met<'s> {
-    Word(Site, Mem, Option<Course>),
+    Word(Site, Mem, Option<Induction>),
     Test(Site, &'s Test),
 }
 
@@ -41,7 +41,7 @@ struct Survey<'s, 'w> {
     program: &'w Program,
     var: Var,
     /// How the loop counts.
-    count: Course,
+    count: Induction,
     /// Variables that the body changes.
     written: HashSet<Var>,
     /// Those that each turn changes by the same number, and that number.
@@ -49,7 +49,7 @@ struct Survey<'s, 'w> {
     /// By how much they have been changed in this turn.
     now: HashMap<Var, i64>,
     /// What is known of variables whose lives have begun in this turn.
-    fresh: HashMap<Var, Course>,
+    fresh: HashMap<Var, Induction>,
     met: Vec<Met<'s>>,
 }
 
@@ -187,7 +187,7 @@ impl<'s> Survey<'s, '_> {
         match &s.stmt {
             Stmt::Ancilla { var, free, .. } => {
                 if *free == back {
-                    self.fresh.insert(*var, Course::default());
+                    self.fresh.insert(*var, Induction::default());
                 } else {
                     self.fresh.remove(var);
                 }
@@ -206,9 +206,9 @@ impl<'s> Survey<'s, '_> {
     }
 
     /// What an integer function gives, if that is known.
-    fn value(&self, func: int_fn::Fn, args: &[Operand]) -> Option<Course> {
+    fn value(&self, func: int_fn::Fn, args: &[Operand]) -> Option<Induction> {
         let of = |o: &Operand| match o {
-            Operand::Const(k) => Some(Course::still(Sum::constant(k.cast_signed()))),
+            Operand::Const(k) => Some(Induction::still(Sum::constant(k.cast_signed()))),
             Operand::Var(v) => self.course(*v),
             Operand::Mem(_) => None,
         };
@@ -222,23 +222,23 @@ impl<'s> Survey<'s, '_> {
     }
 
     /// How a variable goes from turn to turn, where the turn stands; `None` if that is not known.
-    fn course(&self, var: Var) -> Option<Course> {
+    fn course(&self, var: Var) -> Option<Induction> {
         if var == self.var {
             return Some(self.count.clone());
         }
         let name = Sum::word(&Ex::atom((self.names)(var), false));
         if let Some(step) = self.steps.get(&var) {
             let now = Sum::constant(self.now.get(&var).copied().unwrap_or(0));
-            return Some(Course { first: name.plus(&now, 1)?, step: Sum::constant(*step) });
+            return Some(Induction { first: name.plus(&now, 1)?, step: Sum::constant(*step) });
         }
         match self.fresh.get(&var) {
             Some(course) => Some(course.clone()),
-            None => (!self.written.contains(&var)).then(|| Course::still(name)),
+            None => (!self.written.contains(&var)).then(|| Induction::still(name)),
         }
     }
 
-    fn address(&self, mem: Mem) -> Option<Course> {
-        let offset = Course::still(Sum::constant(mem.offset));
+    fn address(&self, mem: Mem) -> Option<Induction> {
+        let offset = Induction::still(Sum::constant(mem.offset));
         mem.vars().try_fold(offset, |sum, v| sum.plus(&self.course(v)?, 1))
     }
 }
@@ -281,7 +281,7 @@ pub(super) fn plan(
         names: &|v| fw.name(v),
         program: fw.w.program,
         var,
-        count: Course { first: Sum::word(first), step: Sum::constant(by) },
+        count: Induction { first: Sum::word(first), step: Sum::constant(by) },
         written: all.keys().copied().collect(),
         steps: found,
         now: HashMap::new(),
@@ -290,7 +290,7 @@ pub(super) fn plan(
     };
     survey.block(body, back);
     // Words whose addresses differ by constants are looked at together: the least, and how far it is to the greatest.
-    let mut spans: Vec<(Course, [i64; 2])> = Vec::new();
+    let mut spans: Vec<(Induction, [i64; 2])> = Vec::new();
     let mut spoilt: HashSet<Site> = HashSet::new();
     for met in &survey.met {
         match met {
@@ -332,7 +332,7 @@ pub(super) fn plan(
             }
         }
     }
-    for (Course { first, step }, [least, greatest]) in spans {
+    for (Induction { first, step }, [least, greatest]) in spans {
         let at = |k: i64| first.plus(&Sum::constant(k), 1).map_or_else(String::new, |s| s.text());
         let check = |k: i64| match step.as_constant() {
             Some(0) => format!("(word)({}) >= len", at(k)),
@@ -355,10 +355,10 @@ pub(super) fn plan(
 }
 
 /// The constant part of an address, and the rest; `None` where checks would be too long, or numbers too large.
-fn in_bounds(course: &Course) -> Option<(i64, Course)> {
+fn in_bounds(course: &Induction) -> Option<(i64, Induction)> {
     let (at, first) = course.first.split();
     let small = course.step.as_constant().is_none_or(|k| k.abs() < SMALL);
-    (small && at.abs() < SMALL).then(|| (at, Course { first, step: course.step.clone() }))
+    (small && at.abs() < SMALL).then(|| (at, Induction { first, step: course.step.clone() }))
 }
 
 /// What must not hold for a comparison to hold in every turn.
@@ -422,7 +422,7 @@ fn independent(fw: &FunctionWriter<'_, '_>, survey: &Survey<'_, '_>, body: &[At]
         }
         _ => {}
     });
-    let words: Vec<(Mem, Option<&Course>)> = survey
+    let words: Vec<(Mem, Option<&Induction>)> = survey
         .met
         .iter()
         .filter_map(|met| if let Met::Word(_, m, course) = met { Some((*m, course.as_ref())) } else { None })

@@ -24,22 +24,22 @@
 
 mod body;
 mod calls;
-mod course;
-mod drop;
-mod flat;
+mod dead_uncompute;
 mod flow;
 mod function;
-mod kept;
+mod fused_gradient;
+mod if_convert;
+mod induction;
 mod loops;
+mod promote;
 mod statement;
 mod text;
-mod turn;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_isa::{Env, Ty};
 use pendula_native::kernel::pack;
@@ -76,7 +76,7 @@ pub enum Refused {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// From one end to the other.
-    Run(Direction, Carriage),
+    Run(Direction, AdMode),
     /// Forward, values alone, and back with gradient words, which are there from the beginning as they are to be in between. What would be
     /// undone at the end of the one and done again at the beginning of the other is left as it is.
     ThereAndBack,
@@ -87,12 +87,12 @@ impl Mode {
     /// `int64_t NAME(uint64_t *mem, uint64_t *const *lanes, uint64_t len, uint64_t top, uint64_t *turned, uint64_t stack)`.
     ///
     /// `mem` are `len` words of memory, of which those from `top` on are zero, and may be used; `lanes` are what words carry, by
-    /// lane from 1 on: those of [`Carriage::lanes`] are used, as long as the memory. `turned` gets what [`changes`] says of the data, as it is
+    /// lane from 1 on: those of [`AdMode::lanes`] are used, as long as the memory. `turned` gets what [`changes`] says of the data, as it is
     /// where the run turns round. Calls take at most `stack` bytes of the host's stack. It returns 0, or 1 if it gave up, which may leave anything in all of them.
     pub fn name(self) -> String {
         match self {
-            Mode::Run(direction, carriage) => {
-                format!("pendula_{}{}", Way::of(direction == Direction::Backward).name(), suffix(carriage))
+            Mode::Run(direction, ad_mode) => {
+                format!("pendula_{}{}", Sweep::of(direction == Direction::Backward).name(), suffix(ad_mode))
             }
             Mode::ThereAndBack => "pendula_there_and_back".to_string(),
         }
@@ -101,7 +101,7 @@ impl Mode {
 
 /// Which way a function is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Way {
+enum Sweep {
     Forward,
     Backward,
     /// Forward, and back with gradient words: the run turns round in it.
@@ -110,28 +110,28 @@ enum Way {
     Within,
 }
 
-impl Way {
-    fn of(back: bool) -> Way {
-        if back { Way::Backward } else { Way::Forward }
+impl Sweep {
+    fn of(back: bool) -> Sweep {
+        if back { Sweep::Backward } else { Sweep::Forward }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Way::Forward => "forward",
-            Way::Backward => "backward",
-            Way::Turn => "there_and_back",
-            Way::Within => "with_gradient",
+            Sweep::Forward => "forward",
+            Sweep::Backward => "backward",
+            Sweep::Turn => "there_and_back",
+            Sweep::Within => "with_gradient",
         }
     }
 }
 
-fn suffix(carriage: Carriage) -> &'static str {
-    match carriage {
-        Carriage::Plain => "",
-        Carriage::Gradient => "_gradient",
-        Carriage::Tangent => "_tangent",
-        Carriage::GradientTangent => "_gradient_tangent",
-        Carriage::SecondGradient => "_second_gradient",
+fn suffix(ad_mode: AdMode) -> &'static str {
+    match ad_mode {
+        AdMode::Plain => "",
+        AdMode::Gradient => "_gradient",
+        AdMode::Tangent => "_tangent",
+        AdMode::GradientTangent => "_gradient_tangent",
+        AdMode::SecondGradient => "_second_gradient",
     }
 }
 
@@ -148,17 +148,17 @@ pub struct Source {
     pub kernels: Vec<Kernel>,
 }
 
-/// A function of the program in one way and carriage; on the way there and back, with what words carry on the way back.
+/// A function of the program in one way and AD mode; on the way there and back, with what words carry on the way back.
 ///
 /// Last, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
 /// function in which the run turns round, those that may be: what is left of them in the end does not matter.
-type Variant = (Fun, Way, Carriage, u64);
+type Variant = (Fun, Sweep, AdMode, u64);
 
 /// The C that is being written.
 struct Writer<'a> {
     program: &'a Program,
     summaries: Summaries,
-    drops: drop::Drops<'a>,
+    drops: dead_uncompute::Drops<'a>,
     names: Names,
     variants: HashMap<Variant, String>,
     waiting: Vec<Variant>,
@@ -199,7 +199,7 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings
     let mut w = Writer {
         program: &program,
         summaries: Summaries::new(&program),
-        drops: drop::Drops::new(&program, settings.fast),
+        drops: dead_uncompute::Drops::new(&program, settings.fast),
         names: Names::default(),
         variants: HashMap::new(),
         waiting: Vec::new(),
@@ -212,20 +212,20 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings
     };
     let mut ends = Text::default();
     for mode in modes {
-        let (way, carriage) = match *mode {
-            Mode::Run(direction, carriage) => (Way::of(direction == Direction::Backward), carriage),
-            Mode::ThereAndBack => (Way::Turn, Carriage::Gradient),
+        let (way, ad_mode) = match *mode {
+            Mode::Run(direction, ad_mode) => (Sweep::of(direction == Direction::Backward), ad_mode),
+            Mode::ThereAndBack => (Sweep::Turn, AdMode::Gradient),
         };
-        let inner = w.variant((fun, way, carriage, 0));
+        let inner = w.variant((fun, way, ad_mode, 0));
         ends.line("");
         let name = mode.name();
         ends.open(&format!(
             "int64_t {name}(word *mem, word *const *lanes, word len, word top, word *turned, word stack)\n{{"
         ));
         ends.line("(void)lanes, (void)turned;");
-        let lanes: String = carriage.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
+        let lanes: String = ad_mode.lanes().iter().map(|lane| format!("lanes[{}], ", lane - 1)).collect();
         ends.line("limit = (char *)__builtin_frame_address(0) - stack;");
-        let turned = if way == Way::Turn { ", turned" } else { "" };
+        let turned = if way == Sweep::Turn { ", turned" } else { "" };
         ends.line(&format!("return {inner}(mem, {lanes}len, top{turned});"));
         ends.close("}");
     }
@@ -255,10 +255,10 @@ impl Writer<'_> {
         if let Some(name) = self.variants.get(&variant) {
             return name.clone();
         }
-        let (fun, way, carriage, left) = variant;
+        let (fun, way, ad_mode, left) = variant;
         let name = self.program.functions.get(fun.0 as usize).map_or("", |f| &f.name);
-        let suffix = if matches!(way, Way::Turn | Way::Within) { "" } else { suffix(carriage) };
-        let only = if left != 0 && matches!(way, Way::Forward | Way::Backward) { "_only" } else { "" };
+        let suffix = if matches!(way, Sweep::Turn | Sweep::Within) { "" } else { suffix(ad_mode) };
+        let only = if left != 0 && matches!(way, Sweep::Forward | Sweep::Backward) { "_only" } else { "" };
         let name = format!("{}_{}{suffix}{only}", name.trim_end_matches('!'), way.name());
         let name = self.names.like(&name);
         self.variants.insert(variant, name.clone());
@@ -270,8 +270,8 @@ impl Writer<'_> {
         Env { format: self.program.format, ieee: false }
     }
 
-    fn setting(carriage: Carriage) -> Setting {
-        Setting { carriage, checks: true, trap_overflow: true, ieee: false }
+    fn setting(ad_mode: AdMode) -> Setting {
+        Setting { ad_mode, checks: true, trap_overflow: true, ieee: false }
     }
 
     /// Gives new kernels names: the last parts of their paths, and how many arguments they take.

@@ -1,7 +1,7 @@
 //! Statements.
 
 use pendula_isa::Env;
-use pendula_isa::adjoint::{Carriage, VALUE};
+use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::{Ty, types::Cond};
 use pendula_native::ops::{Body, Kernel, Op};
 use pendula_native::record::Setting;
@@ -11,8 +11,8 @@ use super::body::{self, Spot};
 use super::function::{FunctionWriter, c_type};
 use super::loops::TEST;
 use super::text::{Ex, Prec};
-use super::{Refused, Way, Writer};
-use crate::ir::{At, Care, Condition, Mem, Operand, Region, Step, Stmt, Test, Var, permutes};
+use super::{Refused, Sweep, Writer};
+use crate::ir::{AncillaChecks, At, Condition, Mem, Operand, Region, Step, Stmt, Test, Var, permutes};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
@@ -60,7 +60,7 @@ impl FunctionWriter<'_, '_> {
             Stmt::Array { base, len, region, ty, free, care } => {
                 self.array(s, *base, (*len, *region, *ty, *care), *free != back)
             }
-            Stmt::Call { func, inverse, args } => self.call(s, *func, Way::of(*inverse != back), args),
+            Stmt::Call { func, inverse, args } => self.call(s, *func, Sweep::of(*inverse != back), args),
             Stmt::If { pre, post, then, otherwise } => {
                 let (pre, post) = if back { (post, pre) } else { (pre, post) };
                 let holds = self.condition(s, pre, 0)?;
@@ -185,7 +185,7 @@ impl FunctionWriter<'_, '_> {
             });
             words.push(Word::Word(at as u8 + 1));
         }
-        let setting = (self.w.env(), Writer::setting(self.carriage));
+        let setting = (self.w.env(), Writer::setting(self.ad_mode));
         let mut body = record(setting, &mut self.w.kernels, &words).ok_or(Refused::Operation)?;
         self.w.name_kernels();
         if self.back && operands.first().is_some_and(|(dst, _)| self.is_left_alone(*dst)) {
@@ -221,7 +221,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// A variable's life begins or ends.
-    fn life(&mut self, var: Var, care: Care, ends: bool) {
+    fn life(&mut self, var: Var, care: AncillaChecks, ends: bool) {
         let ty = self.f.ty(var);
         let name = self.name(var);
         if ends && care.check && !self.unchecked {
@@ -238,7 +238,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// An array's life begins or ends.
-    fn array(&mut self, s: &At, base: Var, what: (Operand, Region, Ty, Care), ends: bool) -> Done {
+    fn array(&mut self, s: &At, base: Var, what: (Operand, Region, Ty, AncillaChecks), ends: bool) -> Done {
         let (len, _, ty, care) = what;
         self.inside(s, 0, len);
         let words = self.integer(len);
@@ -309,11 +309,11 @@ impl FunctionWriter<'_, '_> {
     pub(super) fn compute(&mut self, compute: &[At], body: &[At]) -> Done {
         let _ = body;
         let forget = self.w.switches.has(Pass::Forget);
-        if forget && self.carriage == Carriage::Gradient && self.w.drops.own(self.f, compute).is_some() {
+        if forget && self.ad_mode == AdMode::Gradient && self.w.drops.own(self.f, compute).is_some() {
             // Nothing flows to words that have just begun, nor from them.
-            self.carriage = Carriage::Plain;
+            self.ad_mode = AdMode::Plain;
             let done = self.block(compute, false);
-            self.carriage = Carriage::Gradient;
+            self.ad_mode = AdMode::Gradient;
             return done;
         }
         self.block(compute, false)
@@ -324,7 +324,7 @@ impl FunctionWriter<'_, '_> {
         let own = self.w.drops.own(self.f, compute).filter(|_| self.w.switches.has(Pass::Forget));
         let own = own.filter(|own| self.w.drops.is_exact(self.f, compute, body, own));
         let Some(own) = own else { return self.block(compute, true) };
-        if self.carriage != Carriage::Plain {
+        if self.ad_mode != AdMode::Plain {
             // The values are not looked at any more.
             let outer = std::mem::replace(&mut self.unchecked, true);
             let done = self.block(compute, true);
@@ -362,7 +362,7 @@ impl FunctionWriter<'_, '_> {
                 }
             };
         }
-        let setting = (self.w.env(), Writer::setting(pendula_isa::adjoint::Carriage::Plain));
+        let setting = (self.w.env(), Writer::setting(pendula_isa::adjoint::AdMode::Plain));
         let found = abstracted::compare(setting, &mut self.w.kernels, (test.cond, test.ty), words);
         let (body, v) = found.ok_or(Refused::Operation)?;
         self.w.name_kernels();

@@ -9,7 +9,7 @@ mod summary;
 
 pub use summary::{Summaries, Summary, callees_first};
 
-use super::{At, Block, Care, Condition, Fun, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
+use super::{AncillaChecks, At, Block, Condition, Fun, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
 use pendula_isa::table::{Func, Row, int_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
@@ -208,7 +208,7 @@ impl Effects {
         self.grow(1);
     }
 
-    fn care(&mut self, care: Care) {
+    fn care(&mut self, care: AncillaChecks) {
         self.traps |= care.check;
         self.grow(u32::from(care.check || care.drop));
     }

@@ -274,7 +274,7 @@ pub enum Stmt {
         /// Whether it ends.
         free: bool,
         /// What is made sure of.
-        care: Care,
+        care: AncillaChecks,
     },
     /// `len` all-zero words begin their lives on top of the stack, and `base`, which was zero, is their address; or (`free`) they end so.
     /// What was allocated last ends first.
@@ -290,7 +290,7 @@ pub enum Stmt {
         /// Whether they end.
         free: bool,
         /// What is made sure of.
-        care: Care,
+        care: AncillaChecks,
     },
     /// A call, or (`inverse`) an uncall. An argument of a parameter that is not written may be a constant, and may be given twice.
     Call {
@@ -377,16 +377,16 @@ pub enum Stmt {
 
 /// What is made sure of where words begin or end their lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Care {
+pub struct AncillaChecks {
     /// Whether the word is checked: to be zero, for floating-point numbers within a tolerance, beyond which it traps.
     pub check: bool,
     /// Whether its gradient word, if it has one, is dropped. It may be nonzero where the life began, when run backward with gradients.
     pub drop: bool,
 }
 
-impl Care {
+impl AncillaChecks {
     /// Both.
-    pub const FULL: Care = Care { check: true, drop: true };
+    pub const FULL: AncillaChecks = AncillaChecks { check: true, drop: true };
 }
 
 /// How far from zero a floating-point ancilla may be where it ends: 1e-8, as in NiLang.

@@ -26,7 +26,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::LowerError;
 use super::effects::Effects;
 use super::linear::{Builder, INT};
-use super::ops::{Arg, Args, Clear, Cmp, Op, SP, Said, VReg, Word};
+use super::ops::{Arg, Args, CheckReason, Clear, Cmp, Op, SP, VReg, Word};
 use crate::ir::{At, Condition, Operand, Step, Test, Var};
 
 /// How a condition decides.
@@ -500,7 +500,7 @@ impl Builder<'_> {
             Arg::Const(_) | Arg::Reg(_) | Arg::Mem(_) => {
                 let outer = self.said;
                 self.said = match outer {
-                    Some(Said::Words(region)) => Some(Said::Length(region)),
+                    Some(CheckReason::Words(region)) => Some(CheckReason::Length(region)),
                     other => other,
                 };
                 let done = self.push(Op::Assert(Cmp::new(Cond::Ge, len, Arg::Const(0))));

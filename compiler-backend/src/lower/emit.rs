@@ -13,7 +13,7 @@ use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 use super::LowerError;
 use super::alloc::{Home, Homes, REGISTERS};
 use super::linear::INT;
-use super::ops::{Arg, Clear, Item, Linear, Op, Said, VReg, Word};
+use super::ops::{Arg, CheckReason, Clear, Item, Linear, Op, VReg, Word};
 use crate::ir::effects::Summaries;
 use crate::ir::{Function, Loc, Program, TOLERANCE};
 
@@ -29,7 +29,7 @@ pub(super) struct Coded {
     /// Whether it only brings words where another instruction can take them.
     aux: bool,
     pub(super) loc: Loc,
-    pub(super) said: Option<Said>,
+    pub(super) said: Option<CheckReason>,
 }
 
 /// A memory operand.
@@ -107,7 +107,7 @@ pub(super) struct Emitter<'a> {
     pub(super) calls: Vec<(usize, u32)>,
     pub(super) spans: Vec<Span>,
     loc: Loc,
-    said: Option<Said>,
+    said: Option<CheckReason>,
 }
 
 pub(super) const fn bit(reg: u8) -> u32 {

@@ -14,7 +14,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::LowerError;
 use super::erase::Known;
 use super::names::SpanNames;
-use super::ops::{Arg, Args, Call, Clear, Cmp, Item, Life, Linear, Op, Pair, Said, VReg, Word};
+use super::ops::{Arg, Args, Call, CheckReason, Clear, Cmp, Item, Life, Linear, Op, Pair, VReg, Word};
 use crate::ir::effects::written_operands;
 use crate::ir::{At, Function, Loc, Mem, Operand, Place, Program, Stmt, Test, Var, permutes};
 
@@ -40,7 +40,7 @@ pub(super) struct Builder<'a> {
     pub(super) level: u32,
     pub(super) depth: u32,
     pub(super) loc: Loc,
-    pub(super) said: Option<Said>,
+    pub(super) said: Option<CheckReason>,
     /// What is known to be zero, where erasing is asked for.
     pub(super) known: Option<Known<'a>>,
 }
@@ -379,7 +379,7 @@ impl<'a> Builder<'a> {
 
     fn stmt(&mut self, at: &At, back: bool) -> Result<(), LowerError> {
         self.loc = at.loc;
-        let outer = std::mem::replace(&mut self.said, Said::of(&at.stmt));
+        let outer = std::mem::replace(&mut self.said, CheckReason::of(&at.stmt));
         let done = self.written_out(&at.stmt, back);
         self.said = outer;
         done

@@ -37,7 +37,7 @@ use emit::{Coded, Context, Emitter, FRAME, accumulate, plain, reg};
 use erase::{Known, Writers};
 use linear::Builder;
 use names::{Names, SpanNames};
-use ops::{Linear, Said};
+use ops::{CheckReason, Linear};
 
 /// Whether what a check says is that conditions disagree.
 pub fn disagrees(says: &str) -> bool {
@@ -377,7 +377,7 @@ impl Assembly<'_> {
                     return Err(LowerError::TooLarge("a stack frame has more than 2^27 words"));
                 }
             }
-            if let Some(said) = coded.said.or_else(|| Said::of_divisor(self.program, coded)) {
+            if let Some(said) = coded.said.or_else(|| CheckReason::of_divisor(self.program, coded)) {
                 let text = said.text(self.program, function);
                 let text = match self.texts.get(text.as_str()) {
                     Some(text) => Arc::clone(text),

@@ -3,7 +3,7 @@
 use pendula_isa::table::{Func, Row};
 use pendula_isa::{Acc, Cond, Ty};
 
-use crate::ir::{Care, Loc};
+use crate::ir::{AncillaChecks, Loc};
 
 /// A virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -108,7 +108,7 @@ pub(super) enum Clear {
 }
 
 impl Clear {
-    pub(super) fn of(ty: Ty, care: Care) -> Clear {
+    pub(super) fn of(ty: Ty, care: AncillaChecks) -> Clear {
         match ty {
             Ty::Int if care.check => Clear::Zero,
             Ty::Int => Clear::None,
@@ -161,12 +161,12 @@ pub(super) enum Op {
 pub(super) struct Item {
     pub(super) op: Op,
     pub(super) loc: Loc,
-    pub(super) said: Option<Said>,
+    pub(super) said: Option<CheckReason>,
 }
 
-/// What is wrong where a check fails; [`Said::text`](super::reasons) puts it into words.
+/// What is wrong where a check fails; [`CheckReason::text`](super::reasons) puts it into words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Said {
+pub(super) enum CheckReason {
     /// What an assertion says: an index into [`Program::reasons`](crate::ir::Program::reasons).
     Text(u32),
     /// A variable does not end as zero.

@@ -1,12 +1,12 @@
 //! What compiled code says where a check of it fails: which checks have something to say, and the words.
 
 use pendula_isa::class::GateClass;
-use pendula_isa::desk;
+use pendula_isa::scalar;
 use pendula_isa::table::{Flow, Func};
 use pendula_isa::{Env, Fault, Inst, Kind};
 
 use super::emit::Coded;
-use super::ops::Said;
+use super::ops::CheckReason;
 use crate::ir::{Function, Program, Stmt};
 
 const BRANCH: &str = "the condition after the branches is not what the one before them was";
@@ -17,15 +17,15 @@ pub(super) fn disagrees(says: &str) -> bool {
     says == BRANCH || says == TURN
 }
 
-impl Said {
+impl CheckReason {
     /// What the checks of a statement say, those of statements within it aside.
-    pub(super) fn of(stmt: &Stmt) -> Option<Said> {
+    pub(super) fn of(stmt: &Stmt) -> Option<CheckReason> {
         match stmt {
-            Stmt::Assert { says, .. } => says.map(Said::Text),
-            Stmt::Ancilla { var, .. } => Some(Said::Variable(var.0)),
-            Stmt::Array { region, .. } => Some(Said::Words(region.0)),
-            Stmt::If { .. } => Some(Said::Branch),
-            Stmt::While { .. } => Some(Said::Turn),
+            Stmt::Assert { says, .. } => says.map(CheckReason::Text),
+            Stmt::Ancilla { var, .. } => Some(CheckReason::Variable(var.0)),
+            Stmt::Array { region, .. } => Some(CheckReason::Words(region.0)),
+            Stmt::If { .. } => Some(CheckReason::Branch),
+            Stmt::While { .. } => Some(CheckReason::Turn),
             Stmt::Update { .. }
             | Stmt::Permute { .. }
             | Stmt::Call { .. }
@@ -38,9 +38,11 @@ impl Said {
     }
 
     /// What is said where an instruction divides by 0.
-    pub(super) fn of_divisor(program: &Program, coded: &Coded) -> Option<Said> {
+    pub(super) fn of_divisor(program: &Program, coded: &Coded) -> Option<CheckReason> {
         match coded.inst.kind {
-            Kind::Accumulate { func, .. } if divides(func) => program.divisors.get(&coded.loc).copied().map(Said::Text),
+            Kind::Accumulate { func, .. } if divides(func) => {
+                program.divisors.get(&coded.loc).copied().map(CheckReason::Text)
+            }
             Kind::Accumulate { .. } | Kind::Row { .. } => None,
         }
     }
@@ -50,7 +52,9 @@ impl Said {
         match inst.kind.flow() {
             Flow::Straight => matches!(inst.kind, Kind::Row { row, .. } if row.info().class == GateClass::Check),
             // The `from` of a pair.
-            Flow::Jump => matches!((self, inst.kind), (Said::Branch | Said::Turn, Kind::Row { inverse: true, .. })),
+            Flow::Jump => {
+                matches!((self, inst.kind), (CheckReason::Branch | CheckReason::Turn, Kind::Row { inverse: true, .. }))
+            }
             Flow::Procedure
             | Flow::Run
             | Flow::Call
@@ -65,19 +69,19 @@ impl Said {
     pub(super) fn text(self, program: &Program, function: &Function) -> String {
         let region = |n: u32| function.regions.get(n as usize).map_or("", |r| r.name.as_str());
         match self {
-            Said::Text(n) => program.reasons.get(n as usize).cloned().unwrap_or_default(),
-            Said::Variable(n) => variable(function.vars.get(n as usize).map_or("", |v| v.name.as_str())),
-            Said::Words(n) => format!("`{}` does not have the elements that it is deallocated with", region(n)),
-            Said::Length(n) => format!("`{}` has a negative length", region(n)),
-            Said::Branch => BRANCH.to_string(),
-            Said::Turn => TURN.to_string(),
+            CheckReason::Text(n) => program.reasons.get(n as usize).cloned().unwrap_or_default(),
+            CheckReason::Variable(n) => variable(function.vars.get(n as usize).map_or("", |v| v.name.as_str())),
+            CheckReason::Words(n) => format!("`{}` does not have the elements that it is deallocated with", region(n)),
+            CheckReason::Length(n) => format!("`{}` has a negative length", region(n)),
+            CheckReason::Branch => BRANCH.to_string(),
+            CheckReason::Turn => TURN.to_string(),
         }
     }
 }
 
 /// Whether a function has no value where its second argument is 0, because it divides by it: what the table says when asked.
 fn divides(func: Func) -> bool {
-    func.info().args.len() == 2 && desk::value(Env::default(), func, [1, 0, 0]) == Err(Fault::DivideByZero)
+    func.info().args.len() == 2 && scalar::value(Env::default(), func, [1, 0, 0]) == Err(Fault::DivideByZero)
 }
 
 /// What to do about a loop that changes its range.

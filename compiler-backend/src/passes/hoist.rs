@@ -12,7 +12,9 @@ use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use crate::ir::effects::{Summaries, turns};
-use crate::ir::{At, Block, Care, Condition, Function, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo};
+use crate::ir::{
+    AncillaChecks, At, Block, Condition, Function, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
+};
 use crate::passes::rewrite::each_block;
 use crate::passes::table::Map;
 use select::{Choice, choose};
@@ -139,7 +141,7 @@ fn take_compute(
                 vars.push(VarInfo { name: format!("{name}.base"), ty: Ty::Int, points: *points });
                 let sum = Var(vars.len() as u32 - 1);
                 sums.insert(t, sum);
-                let care = Care { drop: false, ..*care };
+                let care = AncillaChecks { drop: false, ..*care };
                 out.push(Stmt::Ancilla { var: sum, free: false, care }.at(loc));
                 compute.push(s);
                 let func = Func::Int(int_fn::Fn::Id);

@@ -12,7 +12,9 @@ use pendula_isa::table::Row;
 use super::hoist::{Guard, guard};
 use super::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
 use crate::ir::effects::{Summaries, turns, walk};
-use crate::ir::{At, Block, Care, Condition, Function, Mem, Operand, Place, Program, RegionInfo, Stmt, Var, VarInfo};
+use crate::ir::{
+    AncillaChecks, At, Block, Condition, Function, Mem, Operand, Place, Program, RegionInfo, Stmt, Var, VarInfo,
+};
 
 /// How many words are kept for one loop: registers are few.
 const MOST: usize = 4;
@@ -52,7 +54,7 @@ fn keep(s: &mut At, vars: &mut Vec<VarInfo>, regions: &[RegionInfo], summaries: 
         });
         let t = Var(vars.len() as u32 - 1);
         // What lies in memory meanwhile is zero, and so is its gradient word.
-        let care = Care { check: false, drop: false };
+        let care = AncillaChecks { check: false, drop: false };
         compute.push(Stmt::Ancilla { var: t, free: false, care }.at(loc));
         let args = vec![Operand::Var(t), Operand::Mem(word)];
         compute.push(Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args }.at(loc));

@@ -9,7 +9,9 @@ use pendula_isa::{Acc, Ty};
 
 use super::hoist::{Guard, guard};
 use crate::ir::effects::{Effects, Summaries, turns, update_traps};
-use crate::ir::{At, Block, Care, Condition, Function, Loc, Operand, Place, Program, Step, Stmt, Var, VarInfo};
+use crate::ir::{
+    AncillaChecks, At, Block, Condition, Function, Loc, Operand, Place, Program, Step, Stmt, Var, VarInfo,
+};
 use crate::passes::rewrite::{each_block, write_counts};
 use crate::passes::table::Map;
 
@@ -223,7 +225,7 @@ fn step(s: &mut At, vars: &[VarInfo], summaries: &Summaries) {
     let (mut compute, mut before, mut turn, mut after) = (Block::new(), Block::new(), Block::new(), Block::new());
     for (t, sum) in order {
         // It is zero in the end because the bounds, the step and the factors are then as they were.
-        compute.push(Stmt::Ancilla { var: t, free: false, care: Care { check: false, drop: false } }.at(loc));
+        compute.push(Stmt::Ancilla { var: t, free: false, care: AncillaChecks { check: false, drop: false } }.at(loc));
         for term in sum.terms {
             match term {
                 Term::Fixed { inverse, func, args } => {

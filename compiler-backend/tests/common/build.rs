@@ -122,12 +122,12 @@ pub(crate) fn to_mem(m: Mem) -> To {
 
 /// An ancilla's beginning.
 pub(crate) fn alloc(var: Var) -> At {
-    at(Stmt::Ancilla { var, free: false, care: Care::FULL })
+    at(Stmt::Ancilla { var, free: false, care: AncillaChecks::FULL })
 }
 
 /// An ancilla's end.
 pub(crate) fn free(var: Var) -> At {
-    at(Stmt::Ancilla { var, free: true, care: Care::FULL })
+    at(Stmt::Ancilla { var, free: true, care: AncillaChecks::FULL })
 }
 
 /// A permutation.

@@ -273,7 +273,7 @@ impl Generator {
     }
 
     fn ancilla(&mut self, var: Var, free: bool) -> At {
-        self.at(Stmt::Ancilla { var, free, care: Care::FULL })
+        self.at(Stmt::Ancilla { var, free, care: AncillaChecks::FULL })
     }
 
     /// An ancilla that is computed, and what may be done while it lives.
@@ -341,7 +341,7 @@ impl Generator {
                 let region = Region(self.f.regions.len() as u32 - 1);
                 self.f.vars[base.0 as usize].points = Some(region);
                 let len = Operand::Const(4);
-                out.push(self.at(Stmt::Array { base, len, region, ty, free: false, care: Care::FULL }));
+                out.push(self.at(Stmt::Array { base, len, region, ty, free: false, care: AncillaChecks::FULL }));
                 let mut filling = scope.clone();
                 filling.pointers = vec![Pointer { var: base, region, ty, room: 4 }];
                 for _ in 0..self.random.below(4) {

@@ -29,7 +29,7 @@ fn a_product_by_an_ancilla() {
         let w = b.param("w", ty, false);
         let t = b.var("t", ty);
         let mul = if ty == Ty::Q { QMUL } else { FMUL };
-        let compute = vec![alloc(t, Care::FULL), update(mul, Place::Var(t), &[v(x), v(x)])];
+        let compute = vec![alloc(t, AncillaChecks::FULL), update(mul, Place::Var(t), &[v(x), v(x)])];
         let p = program(vec![b.body(vec![with("t", compute, vec![update(mul, Place::Var(y), &[v(t), v(w)])])])]);
         let number = |x: f64| if ty == Ty::Q { q(x) } else { x.to_bits() };
         let m = module(&p, &[word_of("y", ty, 0), word_of("x", ty, number(1.5)), word_of("w", ty, number(4.0))]);
@@ -45,7 +45,7 @@ fn constants_and_copies_leak_no_gradient() {
     let (z, a, c_) = (g.param("z!", Ty::Q, true), g.param("a", Ty::Q, false), g.param("b", Ty::Q, false));
     let one = Operand::Const(q(1.0));
     let t = g.var("t", Ty::Q);
-    let compute = vec![alloc(t, Care::FULL), update(QMULADD, Place::Var(t), &[v(a), v(c_), one])];
+    let compute = vec![alloc(t, AncillaChecks::FULL), update(QMULADD, Place::Var(t), &[v(a), v(c_), one])];
     let g = g.body(vec![with("t", compute, vec![update(QID, Place::Var(z), &[v(t)])])]);
     let mut b = Build::new("f");
     let (y, x) = (b.param("y", Ty::Q, true), b.param("x", Ty::Q, false));
@@ -85,7 +85,7 @@ fn arrays_drop_gradients() {
     let (y, x) = (b.param("y", Ty::F, true), b.param("x", Ty::F, false));
     let s = b.var("s", Ty::Int);
     let rs = b.region(Ty::F);
-    let make = at(Stmt::Array { base: s, len: c(2), region: rs, ty: Ty::F, free: false, care: Care::FULL });
+    let make = at(Stmt::Array { base: s, len: c(2), region: rs, ty: Ty::F, free: false, care: AncillaChecks::FULL });
     let at = |n| mem(rs, Some(s), None, n);
     let compute =
         vec![make, update(FMUL, place(at(0)), &[v(x), v(x)]), update(FMUL, place(at(1)), &[word(at(0)), v(x)])];
@@ -104,7 +104,7 @@ fn logarithmic_numbers() {
     let t = b.var("t", Ty::L);
     let plus = Func::L(l_fn::Fn::Plus);
     let pb = word(mem(rp, Some(p), None, 0));
-    let compute = vec![alloc(t, Care::FULL), update(plus, Place::Var(t), &[v(a), pb])];
+    let compute = vec![alloc(t, AncillaChecks::FULL), update(plus, Place::Var(t), &[v(a), pb])];
     let body = vec![update(LMUL, Place::Var(y), &[v(t), v(a)])];
     let m = module(
         &program(vec![b.body(vec![with("t", compute, body)])]),
@@ -195,7 +195,8 @@ impl Gen<'_> {
                 _ => {
                     let t = self.build.var("t", Ty::F);
                     let inside: Vec<Var> = read.iter().copied().filter(|x| !write.contains(x)).chain([t]).collect();
-                    let mut compute = vec![alloc(t, Care::FULL), update(FMUL, Place::Var(t), &[fl(0.5), fl(0.75)])];
+                    let mut compute =
+                        vec![alloc(t, AncillaChecks::FULL), update(FMUL, Place::Var(t), &[fl(0.5), fl(0.75)])];
                     compute.extend(self.block(&inside, &[t], depth - 1));
                     let read: Vec<Var> = read.iter().copied().chain([t]).collect();
                     let body = self.block(&read, write, depth - 1);
@@ -215,7 +216,7 @@ fn random(rng: &mut Rng, name: &str, locals: usize, calls: bool) -> Function {
     let region = b.region(Ty::F);
     let mut g = Gen { rng, build: b, array: (region, base), index: Vec::new(), calls };
     let own: Vec<Var> = (0..locals).map(|_| g.build.var("l", Ty::F)).collect();
-    let mut compute: Block = own.iter().map(|l| alloc(*l, Care::FULL)).collect();
+    let mut compute: Block = own.iter().map(|l| alloc(*l, AncillaChecks::FULL)).collect();
     let read: Vec<Var> = own.iter().copied().chain(inputs).collect();
     for l in &own {
         let a = g.operand(&inputs, None);
@@ -268,7 +269,7 @@ fn a_cvt_keeps_its_types() {
     let t = b.var("t", Ty::Q);
     let exponent = word(mem(rn, Some(n), None, 1));
     let powi = Func::Q(q_fn::Fn::Powi);
-    let compute = vec![alloc(t, Care::FULL), update(powi, Place::Var(t), &[v(x), exponent])];
+    let compute = vec![alloc(t, AncillaChecks::FULL), update(powi, Place::Var(t), &[v(x), exponent])];
     let body = vec![update(Func::F(f_fn::Fn::CvtQ), Place::Var(y), &[v(t)])];
     let p = program(vec![b.body(vec![with("t", compute, body)])]);
     let m = module(&p, &[word_of("y", Ty::F, 0), word_of("x", Ty::Q, q(1.5)), ints("n", &[0, 3], &[])]);

@@ -9,7 +9,7 @@ use pendula_isa::{Acc, Cond, Ty};
 
 /// `t` computed in a condition, and the condition on it.
 fn computed(t: Var, compute: Block, cond: Cond, b: Operand) -> Condition {
-    let mut all = vec![alloc(t, Care::FULL)];
+    let mut all = vec![alloc(t, AncillaChecks::FULL)];
     all.extend(compute);
     Condition { compute: all, test: test(cond, v(t), b) }
 }
@@ -231,7 +231,7 @@ fn many_variables(count: usize) -> Program {
     let ra = b.region(Ty::Int);
     let vars: Vec<Var> = (0..count).map(|n| b.var(&format!("v{n}"), Ty::Int)).collect();
     let [i, j] = b.vars(Ty::Int);
-    let mut compute: Block = vars.iter().map(|x| alloc(*x, Care::FULL)).collect();
+    let mut compute: Block = vars.iter().map(|x| alloc(*x, AncillaChecks::FULL)).collect();
     for (n, x) in vars.iter().enumerate() {
         compute.push(add(*x, c(n as i64)));
     }
@@ -281,7 +281,7 @@ fn calls_with_up_to_forty_arguments() {
         let (out, a) = (b.param("out", Ty::Int, true), b.param("a", Ty::Int, false));
         let ra = b.region(Ty::Int);
         let locals: Vec<Var> = (0..count).map(|n| b.var(&format!("l{n}"), Ty::Int)).collect();
-        let mut compute: Block = locals.iter().map(|l| alloc(*l, Care::FULL)).collect();
+        let mut compute: Block = locals.iter().map(|l| alloc(*l, AncillaChecks::FULL)).collect();
         compute.extend(locals.iter().enumerate().map(|(n, l)| add(*l, c(n as i64 + 1))));
         // In reverse order; words of the array, constants and one variable twice are among them.
         let args: Vec<Operand> = (0..count)
@@ -326,7 +326,13 @@ fn fib() -> Function {
     let (out, n) = (b.param("out!", Ty::Int, true), b.param("n", Ty::Int, false));
     let [a, m] = b.vars(Ty::Int);
     let test = || when(Cond::Lt, v(n), c(2));
-    let compute = vec![alloc(a, Care::FULL), alloc(m, Care::FULL), add(m, v(n)), sub(m, c(1)), call(0, &[v(a), v(m)])];
+    let compute = vec![
+        alloc(a, AncillaChecks::FULL),
+        alloc(m, AncillaChecks::FULL),
+        add(m, v(n)),
+        sub(m, c(1)),
+        call(0, &[v(a), v(m)]),
+    ];
     let body = vec![add(out, v(a))];
     let second = vec![with("one", compute.clone(), body.clone()), {
         let mut compute = compute;
@@ -382,7 +388,8 @@ fn local_arrays() {
     let (x, n) = (b.param("x", Ty::Int, true), b.param("n", Ty::Int, false));
     let [s, t, i] = b.vars(Ty::Int);
     let (rs, rt) = (b.region(Ty::Int), b.region(Ty::Int));
-    let make = |base, len, region, free| at(Stmt::Array { base, len, region, ty: Ty::Int, free, care: Care::FULL });
+    let make =
+        |base, len, region, free| at(Stmt::Array { base, len, region, ty: Ty::Int, free, care: AncillaChecks::FULL });
     let fill = |base, region| {
         let square = update(MUL, place(mem(region, Some(base), Some(i), -1)), &[v(i), v(i)]);
         each(i, c(1), v(n), Step::Const(1), vec![square])
@@ -406,11 +413,11 @@ fn local_arrays() {
     let s = b.var("s", Ty::Int);
     let rs = b.region(Ty::Int);
     let body = vec![
-        alloc(s, Care::FULL),
+        alloc(s, AncillaChecks::FULL),
         make(s, v(n), rs, false),
         add(x, c(1)),
         make(s, v(n), rs, true),
-        free(s, Care::FULL),
+        free(s, AncillaChecks::FULL),
     ];
     let p = program(vec![b.body(body)]);
     assert_eq!(run(&p, &[int("x", 0), int("n", 0)]).word("x"), 1);
@@ -427,7 +434,7 @@ fn an_array_that_is_not_clear_traps() {
         let n = b.param("n", Ty::Int, false);
         let s = b.var("s", Ty::Int);
         let rs = b.region(ty);
-        let make = |free| at(Stmt::Array { base: s, len: v(n), region: rs, ty, free, care: Care::FULL });
+        let make = |free| at(Stmt::Array { base: s, len: v(n), region: rs, ty, free, care: AncillaChecks::FULL });
         let left = update(INT, place(mem(rs, Some(s), None, 1)), &[Operand::Const(value)]);
         let p = program(vec![b.body(vec![make(false), left, make(true)])]);
         let mut module = lowered(&p, &[int("n", 3)]).expect("a module");
@@ -453,26 +460,26 @@ fn erased(names: &[&str], compute: fn(&mut Build, Var) -> (Block, Var)) -> (bool
 fn erasing_takes_only_what_the_computation_has_made() {
     let plain: fn(&mut Build, Var) -> (Block, Var) = |b, y| {
         let t = b.var("t", Ty::Int);
-        (vec![alloc(t, Care::FULL), update(MUL, Place::Var(t), &[v(y), v(y)])], t)
+        (vec![alloc(t, AncillaChecks::FULL), update(MUL, Place::Var(t), &[v(y), v(y)])], t)
     };
     assert_eq!(erased(&["w"], plain), (true, 9));
     assert_eq!(erased(&["other"], plain), (false, 9));
     // A parameter is written: it is undone.
     let writes: fn(&mut Build, Var) -> (Block, Var) = |b, y| {
         let t = b.var("t", Ty::Int);
-        (vec![alloc(t, Care::FULL), add(y, c(1)), add(t, v(y))], t)
+        (vec![alloc(t, AncillaChecks::FULL), add(y, c(1)), add(t, v(y))], t)
     };
     assert_eq!(erased(&["w"], writes), (false, 4));
     // Words of an array.
     let array: fn(&mut Build, Var) -> (Block, Var) = |b, y| {
         let [t, s] = b.vars(Ty::Int);
         let region = b.region(Ty::Int);
-        let make = at(Stmt::Array { base: s, len: v(y), region, ty: Ty::Int, free: false, care: Care::FULL });
+        let make = at(Stmt::Array { base: s, len: v(y), region, ty: Ty::Int, free: false, care: AncillaChecks::FULL });
         let cell = mem(region, Some(s), Some(y), -1);
         (
             vec![
                 make,
-                alloc(t, Care::FULL),
+                alloc(t, AncillaChecks::FULL),
                 update(INT, place(cell), &[c(5)]),
                 update(INT, Place::Var(t), &[word(cell)]),
             ],
@@ -488,7 +495,7 @@ fn known_zeros_are_erased_too() {
     let (x, y) = (b.param("x", Ty::Int, true), b.param("y", Ty::Int, false));
     let [t, i] = b.vars(Ty::Int);
     let body = vec![
-        alloc(t, Care::FULL),
+        alloc(t, AncillaChecks::FULL),
         // Each turn finds t as the turn before has left it: zero.
         each(
             i,
@@ -498,7 +505,7 @@ fn known_zeros_are_erased_too() {
             vec![with("w", vec![update(MUL, Place::Var(t), &[v(y), v(i)])], vec![add(x, v(t))])],
         ),
         with("w", vec![add(t, v(y))], vec![add(x, v(t))]),
-        free(t, Care::FULL),
+        free(t, AncillaChecks::FULL),
     ];
     let p = program(vec![b.body(body)]);
     let module = lower(&p, &[int("x", 0), int("y", 2)], &Options { erase: Erase::Always }).expect("a module");
@@ -512,7 +519,7 @@ fn what_may_run_backward_does_not_erase() {
     let mut g = Build::new("g");
     let (x, y) = (g.param("x", Ty::Int, true), g.param("y", Ty::Int, false));
     let t = g.var("t", Ty::Int);
-    let g = g.body(vec![with("w", vec![alloc(t, Care::FULL), add(t, v(y))], vec![add(x, v(t))])]);
+    let g = g.body(vec![with("w", vec![alloc(t, AncillaChecks::FULL), add(t, v(y))], vec![add(x, v(t))])]);
     let mut b = Build::new("f");
     let (x, y) = (b.param("x", Ty::Int, true), b.param("y", Ty::Int, false));
     let p = program(vec![b.body(vec![uncall(1, &[v(x), v(y)])]), g]);
@@ -530,7 +537,7 @@ fn a_long_function_takes_no_time() {
     let mut body = Vec::new();
     for n in 0..100 {
         let own = &vars[n * 10..n * 10 + 10];
-        let mut compute: Block = own.iter().map(|o| alloc(*o, Care::FULL)).collect();
+        let mut compute: Block = own.iter().map(|o| alloc(*o, AncillaChecks::FULL)).collect();
         for k in 0..500 {
             let (s, t) = (own[k % 10], own[(k + 3) % 10]);
             compute.push(update(MUL, Place::Var(s), &[v(t), word(mem(ra, Some(a), None, (k % 4) as i64))]));

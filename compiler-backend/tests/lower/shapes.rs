@@ -233,8 +233,8 @@ fn spans_come_in_pairs_with_names_of_their_own() {
     let mut b = Build::new("f");
     let (x, y) = (b.param("x", Ty::Int, true), b.param("y", Ty::Int, false));
     let [t, u] = b.vars(Ty::Int);
-    let inner = |body| with("in ner", vec![alloc(u, Care::FULL), add(u, v(y))], body);
-    let compute = vec![alloc(t, Care::FULL), inner(vec![add(t, v(u))])];
+    let inner = |body| with("in ner", vec![alloc(u, AncillaChecks::FULL), add(u, v(y))], body);
+    let compute = vec![alloc(t, AncillaChecks::FULL), inner(vec![add(t, v(u))])];
     let span = |undo, stmt| at(Stmt::Span { name: "part".into(), undo, body: vec![stmt] });
     let body = vec![
         with("outer", compute, vec![add(x, v(t))]),
@@ -345,7 +345,7 @@ fn broken_code_is_an_error() {
     said(
         malformed(|b, _| {
             let t = b.var("t", Ty::Int);
-            vec![alloc(t, Care::FULL)]
+            vec![alloc(t, AncillaChecks::FULL)]
         }),
         "does not end",
     );

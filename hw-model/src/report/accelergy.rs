@@ -9,7 +9,7 @@ use pendula_isa::types::Ty;
 
 use super::{Priced, Program};
 use crate::price::Cause;
-use crate::work::Unit;
+use crate::work::CircuitKind;
 
 /// Picojoules, Accelergy's unit, in a joule.
 const PICO: f64 = 1e12;
@@ -72,21 +72,21 @@ fn components(priced: &Priced<'_>) -> BTreeMap<&'static str, Actions> {
 }
 
 /// The name of a circuit, like that of an instruction; unique within its gate class.
-fn action(unit: Unit) -> String {
+fn action(unit: CircuitKind) -> String {
     match unit {
-        Unit::Function { func, xor } => {
+        CircuitKind::Function { func, xor } => {
             let f = func.info();
             let name = if f.name.is_empty() { "wire" } else { f.name };
             let own = if f.from != f.ty && f.ty == Ty::Int { Ty::Int.source_suffix() } else { f.ty.suffix() };
             let source = if f.from == f.ty { "" } else { f.from.source_suffix() };
             format!("{name}{own}{source}{}", if xor { "-into-xor" } else { "" })
         }
-        Unit::Accumulator(acc, ty) => format!("accumulate-{}{}", acc.name(false), ty.suffix()),
-        Unit::Row { row, ty, cond, form, inverse } => {
+        CircuitKind::Accumulator(acc, ty) => format!("accumulate-{}{}", acc.name(false), ty.suffix()),
+        CircuitKind::Row { row, ty, cond, form, inverse } => {
             let name = Kind::Row { row, inverse, ty, cond, form }.mnemonic();
             if form { name + "-alternative" } else { name }
         }
-        Unit::Memory => "access".to_string(),
+        CircuitKind::Memory => "access".to_string(),
     }
 }
 
@@ -116,19 +116,19 @@ mod tests {
 
     #[test]
     fn every_circuit_has_a_name_of_its_own() {
-        let functions = Func::ALL.iter().flat_map(|&func| [false, true].map(|xor| Unit::Function { func, xor }));
+        let functions = Func::ALL.iter().flat_map(|&func| [false, true].map(|xor| CircuitKind::Function { func, xor }));
         let accumulators = [Acc::Xor, Acc::Add, Acc::Mul].into_iter().flat_map(|acc| {
             let types = [Ty::Int, Ty::Q, Ty::L, Ty::F].into_iter().filter(move |ty| acc.accepts(*ty));
-            types.map(move |ty| Unit::Accumulator(acc, ty))
+            types.map(move |ty| CircuitKind::Accumulator(acc, ty))
         });
         let rows = families().filter_map(|kind| match kind {
             Kind::Row { row, inverse, ty, cond, .. } => {
-                Some([false, true].map(|form| Unit::Row { row, ty, cond, form, inverse }))
+                Some([false, true].map(|form| CircuitKind::Row { row, ty, cond, form, inverse }))
             }
             Kind::Accumulate { .. } => None,
         });
         let mut seen = HashMap::new();
-        for unit in functions.chain(accumulators).chain(rows.flatten()).chain([Unit::Memory]) {
+        for unit in functions.chain(accumulators).chain(rows.flatten()).chain([CircuitKind::Memory]) {
             let old = seen.insert((unit.class(), action(unit)), unit);
             assert_eq!(old, None, "{unit:?} is called {}", action(unit));
         }

@@ -1,9 +1,9 @@
 //! Fixed-point parts against the kernels of every width.
 
 use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Part, generate};
-use pendula_isa::desk;
 use pendula_isa::num::elementary::{self, Fixed};
 use pendula_isa::num::{Env, Format, fixed};
+use pendula_isa::scalar;
 use pendula_isa::table::{Func, q_fn};
 
 use crate::circuits::harness::{cases, check, mask, signed, some};
@@ -93,7 +93,7 @@ fn the_formats_of_the_machine() {
         for (function, func) in [(Function::Sum, q_fn::Fn::Plus), (Function::Difference, q_fn::Fn::Minus)] {
             let circuit = part(Accumulator::Xor, function, 64);
             check(&circuit, ["a", "b", "y"], &cases, |[a, b, y]| {
-                Some([a, b, y ^ word(desk::value(env, Func::Q(func), [a as u64, b as u64, 0]).ok()?)])
+                Some([a, b, y ^ word(scalar::value(env, Func::Q(func), [a as u64, b as u64, 0]).ok()?)])
             });
         }
         let circuit = part(Accumulator::Xor, Function::FixedDivide { frac }, 64);

@@ -4,7 +4,7 @@ use pendula_hw_model::circuit::part::InPlace;
 use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
 use pendula_isa::num::int;
 use pendula_isa::table::Func;
-use pendula_isa::{Cond, Env, Ty, desk};
+use pendula_isa::{Cond, Env, Ty, scalar};
 
 use crate::circuits::harness::{all, cases, check, mask, signed};
 
@@ -31,7 +31,7 @@ fn semantics(name: &'static str, width: usize) -> impl Fn(u128, u128) -> Option<
             "ltu" => [a as u64, b as u64],
             _ => [extended(a), extended(b)],
         };
-        desk::value(Env::default(), f, [x[0], x[1], x[0]]).ok().map(|y| u128::from(y) & mask(width))
+        scalar::value(Env::default(), f, [x[0], x[1], x[0]]).ok().map(|y| u128::from(y) & mask(width))
     }
 }
 

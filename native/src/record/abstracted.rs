@@ -7,7 +7,7 @@ use pendula_isa::operand::Slot;
 use pendula_isa::table::{Func, Row, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
-use super::{Accumulate, Other, Question, Recorder, Setting, Unsupported};
+use super::{Accumulate, Lifter, Other, Question, Setting, Unsupported};
 use crate::ops::{Body, Kernel, Test, V};
 
 /// An operand.
@@ -19,8 +19,8 @@ pub enum Operand {
     Word(u8),
 }
 
-fn recorder<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands: &[Operand]) -> Recorder<'a> {
-    let mut recorder = Recorder::new(env, setting, 0, kernels);
+fn recorder<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands: &[Operand]) -> Lifter<'a> {
+    let mut recorder = Lifter::new(env, setting, 0, kernels);
     for (n, operand) in operands.iter().enumerate().take(4) {
         match operand {
             Operand::Const(k) => recorder.constants[n] = Some(*k),

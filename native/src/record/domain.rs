@@ -8,7 +8,7 @@ use pendula_isa::table::{Instruction, Variant};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::{Env, Fault};
 
-use super::{Recorded, Recorder, Unsupported};
+use super::{Lifter, Recorded, Unsupported};
 use crate::kernel::{Of, known};
 use crate::ops::{Bin, Op, V};
 
@@ -21,7 +21,7 @@ macro_rules! words {
     )+ };
 }
 
-impl Domain for Recorder<'_> {
+impl Domain for Lifter<'_> {
     type V = V;
     type Stop = Unsupported;
 
@@ -275,7 +275,7 @@ impl Domain for Recorder<'_> {
     }
 }
 
-impl Carrier for Recorder<'_> {
+impl Carrier for Lifter<'_> {
     fn carries(&self, n: usize) -> bool {
         !self.slot(n).register_fields().is_empty()
     }
@@ -334,7 +334,7 @@ impl Carrier for Recorder<'_> {
     }
 
     fn drop_lanes(&mut self, _: usize) {
-        if !self.setting.carriage.lanes().is_empty() {
+        if !self.setting.ad_mode.lanes().is_empty() {
             self.unsupported = true;
         }
     }

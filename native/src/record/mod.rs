@@ -1,4 +1,4 @@
-//! From instructions to operations: [`Recorder`] is the [`Domain`] and
+//! From instructions to operations: [`Lifter`] is the [`Domain`] and
 //! [`Carrier`](adjoint::Carrier) on which the table's bodies, and the rules of gradient words, are
 //! run to be written down instead of carried out.
 //!
@@ -11,7 +11,7 @@ pub mod abstracted;
 mod domain;
 mod numbers;
 
-use pendula_isa::adjoint::{self, Carriage, LANES, VALUE};
+use pendula_isa::adjoint::{self, AdMode, LANES, VALUE};
 use pendula_isa::domain::Domain;
 use pendula_isa::inst::{FACTOR_MAX, Kind};
 use pendula_isa::operand::{Layout, Slot};
@@ -27,7 +27,7 @@ use crate::ops::{Bin, Body, Branch, Kernel, Op, Part, Test, V};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
     /// What words carry.
-    pub carriage: Carriage,
+    pub ad_mode: AdMode,
     /// Whether what programs assert is checked.
     pub checks: bool,
     /// Whether a fixed-point number that wraps is a trap.
@@ -68,7 +68,7 @@ struct Mark {
 }
 
 /// Writes a block down.
-pub struct Recorder<'a> {
+pub struct Lifter<'a> {
     kernels: &'a mut Vec<Kernel>,
     env: Env,
     setting: Setting,
@@ -100,10 +100,10 @@ pub struct Recorder<'a> {
     branch: Option<Branch>,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> Lifter<'a> {
     /// One at the beginning of a block; of memory, `data` words are there at least. Kernels that are called are added to the list.
-    pub fn new(env: Env, setting: Setting, data: u64, kernels: &'a mut Vec<Kernel>) -> Recorder<'a> {
-        Recorder {
+    pub fn new(env: Env, setting: Setting, data: u64, kernels: &'a mut Vec<Kernel>) -> Lifter<'a> {
+        Lifter {
             kernels,
             env,
             setting,
@@ -167,7 +167,7 @@ impl<'a> Recorder<'a> {
         self.known.clear();
         let (read, written) = registers(inst);
         for (lane, regs) in
-            std::iter::once((VALUE, written)).chain(self.setting.carriage.lanes().iter().map(|l| (*l, read | written)))
+            std::iter::once((VALUE, written)).chain(self.setting.ad_mode.lanes().iter().map(|l| (*l, read | written)))
         {
             for reg in bits(regs) {
                 let v = self.push(Op::Reload(lane as u8, reg));
@@ -514,7 +514,7 @@ pub fn registers(inst: &Inst) -> (u32, u32) {
 }
 
 struct Accumulate<'r, 'a> {
-    recorder: &'r mut Recorder<'a>,
+    recorder: &'r mut Lifter<'a>,
     acc: Acc,
     inverse: bool,
 }
@@ -523,13 +523,13 @@ impl FunctionVisitor for Accumulate<'_, '_> {
     type Out = Result<(), Unsupported>;
 
     fn visit<F: Function>(self) -> Self::Out {
-        let carriage = self.recorder.setting.carriage;
-        adjoint::run_accumulate::<_, F>(self.recorder, carriage, self.acc, self.inverse)
+        let ad_mode = self.recorder.setting.ad_mode;
+        adjoint::run_accumulate::<_, F>(self.recorder, ad_mode, self.acc, self.inverse)
     }
 }
 
 struct Other<'r, 'a> {
-    recorder: &'r mut Recorder<'a>,
+    recorder: &'r mut Lifter<'a>,
     back: bool,
     variant: Variant,
 }
@@ -538,11 +538,11 @@ impl InstructionVisitor for Other<'_, '_> {
     type Out = Result<(), Unsupported>;
 
     fn visit<I: Instruction>(self) -> Self::Out {
-        let carriage = self.recorder.setting.carriage;
-        if carriage == Carriage::Plain {
+        let ad_mode = self.recorder.setting.ad_mode;
+        if ad_mode == AdMode::Plain {
             // Rules of gradient words may take another way to the same values.
             return if self.back { I::undo(self.recorder, self.variant) } else { I::run(self.recorder, self.variant) };
         }
-        adjoint::run_row::<_, I>(self.recorder, carriage, self.back, self.variant)
+        adjoint::run_row::<_, I>(self.recorder, ad_mode, self.back, self.variant)
     }
 }

@@ -3,12 +3,12 @@
 
 use pendula_isa::types::Cond;
 
-use super::Recorder;
+use super::Lifter;
 use crate::kernel::Known;
 use crate::ops::{Bin, Float, Op, V};
 use pendula_isa::domain::Domain;
 
-impl Recorder<'_> {
+impl Lifter<'_> {
     fn need_finite(&mut self, v: V) {
         if !self.is_finite(v) {
             self.push(Op::Finite(v));

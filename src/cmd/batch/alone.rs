@@ -2,22 +2,22 @@
 
 use std::time::{Duration, Instant};
 
+use pendula::diagnosis::AGAIN;
 use pendula::isa::types::Reg;
-use pendula::stop::Told;
-use pendula::stopped::AGAIN;
+use pendula::stop_report::StopReport;
 use pendula::vm::{Machine, Outcome, Program};
 use serde_json::{Map, Value};
 
 use super::given::Given;
 use super::tell::{self, Failure};
-use crate::again::{Ways, in_source_from};
 use crate::cli::Conditions;
 use crate::cmd;
 use crate::cmd::run::{State, Wanted};
-use crate::halted::{at_stop, put_state};
 use crate::interrupt;
 use crate::outcome::put_stop;
+use crate::rerun::{Ways, in_source_from};
 use crate::session::{self, part};
+use crate::stop_state::{at_stop, put_state};
 
 /// How items are run once more.
 pub(crate) struct Alone<'a> {
@@ -50,7 +50,7 @@ pub(crate) fn go(machine: &mut Machine<'_>, steps: &mut Option<u64>, until: Inst
 }
 
 /// Where an item stopped: why, in the source's terms, and its state there as JSON has it.
-pub(crate) type Found = (Told, Option<State>);
+pub(crate) type Found = (StopReport, Option<State>);
 
 impl<'a> Alone<'a> {
     pub(crate) fn new(loaded: &'a cmd::Program, program: &'a Program, conditions: &'a Conditions) -> Alone<'a> {
@@ -65,7 +65,7 @@ impl<'a> Alone<'a> {
         run: impl FnOnce(&mut Run<'_, '_>) -> Option<(Outcome, Ways)>,
         wanted: &Wanted<'_>,
     ) -> Option<Found> {
-        if self.loaded.nil.is_none() || interrupt::came() || self.left.is_zero() {
+        if self.loaded.compiled.is_none() || interrupt::came() || self.left.is_zero() {
             return None;
         }
         let begun = Instant::now();
@@ -106,7 +106,7 @@ pub(crate) struct Unfinished<'j> {
 
 /// Notes that an item failed. Of one that stopped `why` says more: in its JSON if that is wanted, else where it is told.
 pub(crate) fn failed(
-    told: &mut tell::Told,
+    told: &mut tell::BatchReport,
     (item, failure): (usize, &mut Failure),
     json: Option<Unfinished<'_>>,
     why: impl FnOnce() -> Option<Found>,

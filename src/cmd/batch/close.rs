@@ -9,7 +9,7 @@ use pendula::isa::module::Module;
 use pendula::vm::Engine;
 use serde_json::{Value, json};
 
-use super::tell::{Notes, Told};
+use super::tell::{BatchReport, Notes};
 use super::{JsonItems, Totals};
 use crate::interrupt;
 use crate::report::{Reporter, print};
@@ -22,7 +22,7 @@ pub(crate) struct Close<'a> {
     pub(crate) first: Option<&'a [(&'a str, Value)]>,
     pub(crate) items: JsonItems,
     pub(crate) notes: Notes,
-    pub(crate) told: Told,
+    pub(crate) told: BatchReport,
     pub(crate) totals: &'a Mutex<Totals>,
     /// The technology that gives latencies, if what was counted is told.
     pub(crate) stats: Option<Technology>,

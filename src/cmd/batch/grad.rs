@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-use pendula::batch::{Batch, Room};
+use pendula::batch::{Batch, MemoryBudget};
 use pendula::grad::{GradError, Options, Report, grad, places};
 use pendula::hw_model::Technology;
 use pendula::isa::text::number;
@@ -18,9 +18,8 @@ use super::close::{Close, Cut, ran};
 use super::given::Given;
 use super::inputs::load;
 use super::save::{Asked, Files, Saved, Words, Writers};
-use super::tell::{Failure, Notes, Noticed, Told, rests_of};
+use super::tell::{BatchReport, Failure, Notes, Noticed, rests_of};
 use super::{JsonItems, Progress, Steps, Table, Totals, ended};
-use crate::again::there;
 use crate::cli::Grad;
 use crate::cmd::grad::{
     ELEMENTS, Seen, Stop, blocked, ended_json, gradient_text, message, options, seen_flags, state_text, stopped, text,
@@ -32,6 +31,7 @@ use crate::drift::drift;
 use crate::interrupt::{self, Heed};
 use crate::outcome::{outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
+use crate::rerun::there;
 use crate::session;
 use crate::{Status, answer};
 
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         stopped(error, args, &loaded, (&machine, &Seen::default()), reporter)
     };
     let options = options(args, &loaded)?;
-    let layouts = Layouts::of(loaded.nil.as_ref());
+    let layouts = Layouts::of(loaded.compiled.as_ref());
     let results = match places(module, &options) {
         Ok((loss, wrt)) => results(&loss, &wrt, &options, &layouts),
         Err(error) => return refused(error),
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
     let blocks = args.hessian || args.jacobian || args.check || args.keep_dropped || args.drift;
     let floats = uses_floats(module);
     let count = inputs.count;
-    let compiled = loaded.nil.is_some();
+    let compiled = loaded.compiled.is_some();
     let common = Common { args, options, layouts, files, floats, compiled, blocks, totals: Mutex::default() };
     let first = [("schema", answer::schema(reporter)), ("diagnostics", as_json(&warnings, &loaded.sources))];
     let mut output = Output {
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Grad, reporter: &Reporter) -> anyhow::Result<Status> {
         table: Table::new(count),
         json: JsonItems::default(),
         notes: Notes::default(),
-        told: Told::default(),
+        told: BatchReport::default(),
         writers,
         done: 0,
     };
@@ -207,7 +207,7 @@ struct Output<'a> {
     table: Table,
     json: JsonItems,
     notes: Notes,
-    told: Told,
+    told: BatchReport,
     writers: Writers,
     /// How many items have been run to where they end.
     done: usize,
@@ -304,7 +304,7 @@ fn blocks_text(begin: usize, items: &[Item]) -> String {
 
 impl Common<'_> {
     /// Differentiates for an item as would be done alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut Room, given: &Given, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &Given, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
         let before = *machine.registers();
@@ -312,9 +312,9 @@ impl Common<'_> {
         let mut steps = Steps::new(args.given.max_steps);
         let mut seen = Seen::default();
         let found = grad(machine, &self.options, |m| {
-            let carriage = m.carriage();
+            let ad_mode = m.ad_mode();
             let outcome = steps.go(m, room);
-            seen.ended(outcome, carriage, m)
+            seen.ended(outcome, ad_mode, m)
         });
         if room.is_short() {
             return Item::default();
@@ -366,7 +366,7 @@ impl Common<'_> {
                 seen.begins(m, loaded);
                 last = alone::go(m, steps, until).map(|outcome| (outcome, there(m)));
                 let outcome = last.as_ref().map_or(Outcome::Limit, |(outcome, _)| outcome.clone());
-                seen.ended(outcome, m.carriage(), m)
+                seen.ended(outcome, m.ad_mode(), m)
             });
             let (outcome, ways) = last?;
             Some((outcome, (ways, seen.seeds)))

@@ -11,7 +11,7 @@ use pendula::compiler::nil::sema::{Argument, Input, Number};
 use pendula::compiler::nil::{ast, read};
 use pendula::isa::module::Module;
 use pendula::items::Items;
-use pendula::load::{self, FileKind, Loaded, Nil, display_name, kind_at};
+use pendula::load::{self, CompiledSource, FileKind, Loaded, display_name, kind_at};
 use pendula::values::{self, Place};
 use pendula::{pisa, store};
 
@@ -63,7 +63,7 @@ pub(crate) fn load(
     };
     let module = &program.module;
     let mut feeds = Vec::new();
-    if let Some(nil) = &program.nil {
+    if let Some(nil) = &program.compiled {
         for (n, from) in plan.parameters.iter().enumerate() {
             feeds.extend(from.as_ref().map(|from| parameter(module, nil, n, from, scalar)).transpose()?);
         }
@@ -207,7 +207,7 @@ fn compiled(files: &[File], source: &Source, run: Intended<'_>) -> anyhow::Resul
 
 /// How items are read where there is a choice.
 #[derive(Clone, Copy)]
-struct Way {
+struct ReadAs {
     /// An item of one element is a number, no array.
     scalar: bool,
     /// A column of doubles that are whole, one of several columns, is of integers.
@@ -215,20 +215,20 @@ struct Way {
 }
 
 /// In which ways the items may be meant, the likeliest first.
-fn ways(plan: &Plan) -> anyhow::Result<Vec<Way>> {
+fn ways(plan: &Plan) -> anyhow::Result<Vec<ReadAs>> {
     let froms = || plan.parameters.iter().flatten();
     let one = froms().any(|from| from.column.is_none() && *from.items.shape() == [1]);
     let mut whole = false;
     for from in froms() {
         whole |= from.is_whole()?;
     }
-    let mut out = vec![Way { scalar: false, whole: false }];
-    out.extend(one.then_some(Way { scalar: true, whole: false }));
-    out.extend(whole.then_some(Way { scalar: one, whole: true }));
+    let mut out = vec![ReadAs { scalar: false, whole: false }];
+    out.extend(one.then_some(ReadAs { scalar: true, whole: false }));
+    out.extend(whole.then_some(ReadAs { scalar: one, whole: true }));
     Ok(out)
 }
 
-impl Way {
+impl ReadAs {
     /// The argument that tells the compiler what items are.
     fn argument(self, from: &From) -> anyhow::Result<Argument> {
         let item = from.items.telling(from.column)?;
@@ -330,7 +330,7 @@ fn assign(parameters: &[String], arguments: Option<&[Option<Argument>]>, files: 
 }
 
 /// A parameter of a program in Nil.
-fn parameter(module: &Module, nil: &Nil, n: usize, from: &From, scalar: bool) -> anyhow::Result<Feed> {
+fn parameter(module: &Module, nil: &CompiledSource, n: usize, from: &From, scalar: bool) -> anyhow::Result<Feed> {
     let (Some(names), Some(ty)) = (nil.parameters.get(n), nil.types.get(n)) else {
         bail!("the program has no parameter {}", n + 1);
     };

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pendula::batch::Room;
+use pendula::batch::MemoryBudget;
 use pendula::isa::counts::Counts;
 use pendula::visible::visible_line;
 use pendula::vm::{Machine, Outcome, Ran};
@@ -54,7 +54,7 @@ impl Steps {
     }
 
     /// Runs until the end, a trap, the step limit or Ctrl-C; the latter two are one outcome.
-    pub(crate) fn go(&mut self, machine: &mut Machine<'_>, room: &mut Room) -> Outcome {
+    pub(crate) fn go(&mut self, machine: &mut Machine<'_>, room: &mut MemoryBudget) -> Outcome {
         if self.left.is_none() && machine.run_as_whole() {
             return Outcome::Finished;
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
 use pendula::asm::diagnostic::plural;
-use pendula::batch::{Batch, Room};
+use pendula::batch::{Batch, MemoryBudget};
 use pendula::compiler::janus::store::Variable;
 use pendula::hw_model::Technology;
 use pendula::isa::counts::Direction;
@@ -25,17 +25,17 @@ use super::close::{Close, Cut, ran};
 use super::given::Given;
 use super::inputs::load;
 use super::save::{Asked, Files, Saved, Words, Writers};
-use super::tell::{Failure, Notes, Told, of_values};
+use super::tell::{BatchReport, Failure, Notes, of_values};
 use super::{JsonItems, Progress, Steps, Table, Totals, ended};
 use crate::cli::Run;
 use crate::cmd::run::{self, ELEMENTS, State, Wanted, results, shown};
 use crate::cmd::{Intended, as_json};
 use crate::drift::drift;
-use crate::halted::put_state;
 use crate::interrupt::{self, Heed};
 use crate::outcome::{flags_json, outcome_json, ran_by, stopped_by};
 use crate::report::{Reporter, print};
 use crate::session::{self, EVENTS, event_text};
+use crate::stop_state::put_state;
 use crate::{Status, answer};
 
 /// What one item gives.
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     })?;
     let store = loaded.variables();
     let places = results(args, &shown(args, module, store)?, module, store);
-    let layouts = Layouts::of(loaded.nil.as_ref());
+    let layouts = Layouts::of(loaded.compiled.as_ref());
     let asked = Asked {
         save: &args.many.save,
         raw: args.hex,
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
     let printed = (0..places.len()).filter(|n| !files.has(*n)).collect();
     let texts = shows(module).then(|| module.texts.clone().into());
     let count = inputs.count;
-    let compiled = loaded.nil.is_some();
+    let compiled = loaded.compiled.is_some();
     let common = Common {
         args,
         program: (store, layouts),
@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Run, reporter: &Reporter) -> anyhow::Result<Status> {
         table: Table::new(count),
         json: JsonItems::default(),
         notes: Notes::default(),
-        told: Told::default(),
+        told: BatchReport::default(),
         writers,
         done: 0,
     };
@@ -207,15 +207,15 @@ fn shows(module: &Module) -> bool {
 
 /// What a program has shown.
 #[derive(Default)]
-struct Heard {
+struct CapturedEvents {
     events: Vec<String>,
     /// How many lines were left out.
     more: usize,
 }
 
 /// Collects what the program shows, `most` lines of it.
-fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<Mutex<Heard>> {
-    let heard = Arc::new(Mutex::new(Heard::default()));
+fn listen(machine: &mut Machine<'_>, texts: &Arc<[String]>, most: usize) -> Arc<Mutex<CapturedEvents>> {
+    let heard = Arc::new(Mutex::new(CapturedEvents::default()));
     let (list, texts) = (Arc::clone(&heard), Arc::clone(texts));
     let format = machine.program().module().flags.format;
     machine.on_event(move |event| {
@@ -239,7 +239,7 @@ struct Output<'a> {
     table: Table,
     json: JsonItems,
     notes: Notes,
-    told: Told,
+    told: BatchReport,
     writers: Writers,
     /// How many items have been run to where they end.
     done: usize,
@@ -332,7 +332,7 @@ impl Output<'_> {
 
 impl Common<'_> {
     /// Runs an item as it would be run alone.
-    fn item(&self, machine: &mut Machine<'_>, room: &mut Room, given: &Given, item: usize) -> Item {
+    fn item(&self, machine: &mut Machine<'_>, room: &mut MemoryBudget, given: &Given, item: usize) -> Item {
         let args = self.args;
         given.set(machine, item);
         session::allow_whole(machine, &args.given, args.stats || args.keep_dropped);
@@ -372,7 +372,7 @@ impl Common<'_> {
         }
         out.failure = stopped_by(&outcome, machine).map(|stopped| Failure::Stopped(stopped, None));
         let heard = heard.and_then(|heard| heard.lock().ok().map(|mut heard| std::mem::take(&mut *heard)));
-        let Heard { events, more } = heard.unwrap_or_default();
+        let CapturedEvents { events, more } = heard.unwrap_or_default();
         if args.stats {
             self.totals.lock().unwrap_or_else(PoisonError::into_inner).add(machine);
         }

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use pendula::asm::diagnostic::{Sources, plural};
 use pendula::isa::module::Module;
-use pendula::stop::Told as Why;
+use pendula::stop_report::StopReport as Why;
 use pendula::visible::visible;
-use pendula::vm::{Carriage, Flags, Rests};
+use pendula::vm::{AdMode, Flags, Rests};
 
 use crate::interrupt;
 use crate::outcome::{Stopped, noticed, overflow_of, rests_text, wrong};
@@ -97,7 +97,7 @@ pub(crate) enum Failure {
     /// It gives nothing, for this reason.
     Refused(String),
     /// What it gives is wrong, since gradient words overflowed here.
-    Wrong((u32, Carriage)),
+    Wrong((u32, AdMode)),
 }
 
 /// What failures have in common that are told together.
@@ -115,7 +115,7 @@ impl Failure {
             }
             Failure::Stopped(Stopped { told: None, .. }, _) => "error[P0130]: stopped at the step limit".to_string(),
             Failure::Refused(why) => format!("error: {why}"),
-            Failure::Wrong((_, carriage)) => format!("error[P0131]: overflow of a {}", overflow_of(*carriage)),
+            Failure::Wrong((_, ad_mode)) => format!("error[P0131]: overflow of a {}", overflow_of(*ad_mode)),
         }
     }
 
@@ -130,17 +130,17 @@ impl Failure {
                 (told.map(|(code, _)| code), trap.as_ref().map(|t| t.at), String::new())
             }
             Failure::Refused(why) => (None, None, why.clone()),
-            Failure::Wrong((at, carriage)) => (Some("P0131"), Some(*at), overflow_of(*carriage).to_string()),
+            Failure::Wrong((at, ad_mode)) => (Some("P0131"), Some(*at), overflow_of(*ad_mode).to_string()),
         }
     }
 }
 
 /// Where a fixed-point number overflowed first, with what words carried then, and where `zero.f` first cleared a rest of rounding, and all of these.
-pub(crate) type Noticed = (Option<(u32, Carriage)>, Option<(u32, Rests)>);
+pub(crate) type Noticed = (Option<(u32, AdMode)>, Option<(u32, Rests)>);
 
 /// What a run of values alone noticed.
 pub(crate) fn of_values(flags: Flags) -> Noticed {
-    (flags.overflow.map(|at| (at, Carriage::Plain)), rests_of(flags))
+    (flags.overflow.map(|at| (at, AdMode::Plain)), rests_of(flags))
 }
 
 /// The rests of rounding that a run cleared.
@@ -150,19 +150,19 @@ pub(crate) fn rests_of(flags: Flags) -> Option<(u32, Rests)> {
 
 /// What is to be told of a batch when it is done.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct BatchReport {
     /// Of each kind of failure the first, with its item, and the items that fail likewise.
     failures: Vec<(Kind, Failure, usize, Numbers)>,
     /// How many items failed in other ways.
     others: usize,
     /// Whether anything is wrong with any item.
     pub(crate) failed: bool,
-    overflows: Vec<((u32, Carriage), Numbers)>,
+    overflows: Vec<((u32, AdMode), Numbers)>,
     rests: Option<(u32, Rests)>,
     rounded: Numbers,
 }
 
-impl Told {
+impl BatchReport {
     /// Notes that an item failed; `why` says more of one that stopped, and is asked where that will be told.
     pub(crate) fn failure(&mut self, item: usize, failure: &mut Failure, why: impl FnOnce() -> Option<Why>) {
         self.failed = true;

@@ -1,9 +1,9 @@
 //! How a machine runs with compiled code: code where it can be entered, the
 //! interpreter for the rest of a block that was left, and so on by turns.
 
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 
-use super::frame::{Left, Surroundings, enter};
+use super::frame::{SideExit, Surroundings, enter};
 use super::plan::{NONE, Plan, Tally, Unit};
 use super::{Mode, Table};
 use crate::config::Config;
@@ -13,10 +13,10 @@ use pendula_native::record::Setting;
 
 /// What a machine keeps for running compiled code.
 pub(crate) struct Local {
-    /// For each carriage: the counters of edges.
-    counters: [Vec<u64>; Carriage::ALL.len()],
-    /// The tables in use, without and with a budget, by carriage.
-    tables: [[Option<Table>; Carriage::ALL.len()]; 2],
+    /// For each AD mode: the counters of edges.
+    counters: [Vec<u64>; AdMode::ALL.len()],
+    /// The tables in use, without and with a budget, by AD mode.
+    tables: [[Option<Table>; AdMode::ALL.len()]; 2],
     given_up: Vec<u32>,
     /// For each unit, how often drafts may still be entered and come to its heads before it is compiled for good; less than 0 where that is so.
     heat: Vec<i64>,
@@ -45,7 +45,7 @@ impl Machine<'_> {
     fn mode(&self, metered: bool) -> Mode {
         let core = &self.core;
         let setting = Setting {
-            carriage: core.carriage,
+            ad_mode: core.ad_mode,
             checks: core.checks,
             trap_overflow: core.trap_overflow,
             ieee: core.env.ieee,
@@ -129,12 +129,12 @@ impl Machine<'_> {
             if let Some((code, entry)) = entry {
                 self.tally(&plan.enter, block);
                 match self.enter(code, entry, metered, &mut budget) {
-                    Left::Before(next) => {
+                    SideExit::Before(next) => {
                         self.position = Position { block: next, k: 0 };
                         self.core.forward = self.program.decoded.is_forward(next);
                         continue;
                     }
-                    Left::At { block, k } => {
+                    SideExit::At { block, k } => {
                         self.tally(&plan.partial, block);
                         if metered {
                             // It took the whole block.
@@ -157,7 +157,7 @@ impl Machine<'_> {
 
     /// Counts an edge that code does not count.
     fn tally(&mut self, edges: &[u32], block: u32) {
-        if let Some(n) = self.local.counters[self.core.carriage as usize].get_mut(edges[block as usize] as usize) {
+        if let Some(n) = self.local.counters[self.core.ad_mode as usize].get_mut(edges[block as usize] as usize) {
             *n += 1;
         }
     }
@@ -170,10 +170,10 @@ impl Machine<'_> {
         }
         let mode = self.mode(metered);
         let native = &self.program.native;
-        let carriage = self.core.carriage as usize;
-        let table = &mut self.local.tables[usize::from(metered)][carriage];
+        let ad_mode = self.core.ad_mode as usize;
+        let table = &mut self.local.tables[usize::from(metered)][ad_mode];
         let table = table.get_or_insert_with(|| native.table(mode, plan.units.len()));
-        self.local.counters[carriage].resize(plan.counters, 0);
+        self.local.counters[ad_mode].resize(plan.counters, 0);
         let heat = &mut self.local.heat[unit as usize];
         // Going round through here counts, too: loops may be longer than a unit.
         *heat = heat.saturating_sub(1);
@@ -182,28 +182,28 @@ impl Machine<'_> {
     }
 
     #[expect(unsafe_code, reason = "the entry of compiled code")]
-    fn enter(&mut self, code: usize, entry: u64, metered: bool, budget: &mut u64) -> Left {
-        let carriage = self.core.carriage as usize;
-        let counters = &mut self.local.counters[carriage];
-        let table = self.local.tables[usize::from(metered)][carriage].as_ref().map_or(&[][..], |t| &t.code);
+    fn enter(&mut self, code: usize, entry: u64, metered: bool, budget: &mut u64) -> SideExit {
+        let ad_mode = self.core.ad_mode as usize;
+        let counters = &mut self.local.counters[ad_mode];
+        let table = self.local.tables[usize::from(metered)][ad_mode].as_ref().map_or(&[][..], |t| &t.code);
         let heat = &mut self.local.heat;
-        let ops = self.program.ops(self.core.carriage);
-        self.core.allocate(self.core.carriage);
+        let ops = self.program.ops(self.core.ad_mode);
+        self.core.allocate(self.core.ad_mode);
         let surroundings = Surroundings { counters, table, ops, budget, heat };
         // SAFETY: the code was made for this program, which keeps it, and for the mode that the machine is in; the table is of
         // the same mode. The memory holds the data at least (`run_compiled` has seen to that, and nothing changes its size during a
-        // run), the lanes of the carriage have been allocated, and there is a counter for each of the plan, and the heat of each unit.
+        // run), the lanes of the AD mode have been allocated, and there is a counter for each of the plan, and the heat of each unit.
         unsafe { enter(&mut self.core, surroundings, code, entry) }
     }
 
     /// Runs a block, of which some instructions have run, to its end. Gives the outcome if that is the run's.
     fn interpret_block(&mut self, (block, k): (u32, u32), budget: &mut u64) -> Option<Outcome> {
         let len = self.code(block).len;
-        let carriage = self.core.carriage as usize;
-        if self.counts[carriage].is_empty() {
-            self.counts[carriage] = vec![0; self.program.decoded.code.len()];
+        let ad_mode = self.core.ad_mode as usize;
+        if self.counts[ad_mode].is_empty() {
+            self.counts[ad_mode] = vec![0; self.program.decoded.code.len()];
         }
-        let counts = &mut self.counts[carriage];
+        let counts = &mut self.counts[ad_mode];
         if k == len {
             // All of it has run, and where it leads it may not be entered from here. That is found out even where nothing more may run.
             counts[block as usize] += u64::from(self.counting);
@@ -229,7 +229,7 @@ impl Machine<'_> {
 
     /// Adds what was counted by code to the executions of blocks.
     fn settle(&mut self, plan: &Plan) {
-        for (carriage, counters) in self.local.counters.iter_mut().enumerate() {
+        for (ad_mode, counters) in self.local.counters.iter_mut().enumerate() {
             if counters.is_empty() {
                 continue;
             }
@@ -247,7 +247,7 @@ impl Machine<'_> {
             if !self.counting {
                 continue;
             }
-            let kept = &mut self.counts[carriage];
+            let kept = &mut self.counts[ad_mode];
             kept.resize(counts.len(), 0);
             for (kept, n) in kept.iter_mut().zip(&tally.executions) {
                 *kept += n;

@@ -47,7 +47,7 @@ const STACK: usize = 512 << 10;
 
 /// Where control is when compiled code comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum SideExit {
     /// In a block of which `k` instructions have run.
     At { block: u32, k: u32 },
     /// Before a block, which may be entered by compiled code.
@@ -56,19 +56,19 @@ pub(crate) enum Left {
 
 const BEFORE: u64 = 1 << 63;
 
-impl Left {
+impl SideExit {
     /// The status that says so: never zero, which is a return to compiled code. C has macros for it.
     #[cfg(feature = "jit")]
     pub(crate) const fn status(self) -> u64 {
         match self {
-            Left::At { block, k } => (block as u64) << 32 | (k as u64 + 1),
-            Left::Before(block) => BEFORE | (block as u64) << 32 | 1,
+            SideExit::At { block, k } => (block as u64) << 32 | (k as u64 + 1),
+            SideExit::Before(block) => BEFORE | (block as u64) << 32 | 1,
         }
     }
 
-    fn from_status(status: u64) -> Left {
+    fn from_status(status: u64) -> SideExit {
         let block = ((status & !BEFORE) >> 32) as u32;
-        if status & BEFORE != 0 { Left::Before(block) } else { Left::At { block, k: status as u32 - 1 } }
+        if status & BEFORE != 0 { SideExit::Before(block) } else { SideExit::At { block, k: status as u32 - 1 } }
     }
 }
 
@@ -84,9 +84,9 @@ pub(crate) struct Surroundings<'a> {
 /// Runs a unit's code from one of its entries until it leaves.
 ///
 /// # Safety
-/// `code` is the address of a unit's code, made for the carriage and the setting of `core`, and so are those in the table; they stay
+/// `code` is the address of a unit's code, made for the AD mode and the setting of `core`, and so are those in the table; they stay
 /// as long as this runs. `counters` has one for each of the plan, `heat` one for each unit.
-pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, entry: u64) -> Left {
+pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, entry: u64) -> SideExit {
     let here = 0u8;
     let core: *mut Core = core;
     // SAFETY: `core` has just been made from a reference, and nothing else uses what it refers to until this function returns.
@@ -120,7 +120,7 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
     if let Some(panic) = frame.panic.take() {
         resume_unwind(panic);
     }
-    Left::from_status(status)
+    SideExit::from_status(status)
 }
 
 /// Has a library of compiled code take the addresses of what it calls: of [`interpret`], then of kernels; and give those of its units, each

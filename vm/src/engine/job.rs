@@ -10,7 +10,7 @@ use super::Mode;
 use super::plan::{Plan, Unit};
 use crate::decode::{self, Code, Decoded, Exit};
 use pendula_native::ops::{Body, Float, Kernel, Op, Part, Test, V};
-use pendula_native::record::{Question, Recorder, Setting};
+use pendula_native::record::{Lifter, Question, Setting};
 
 /// A unit to be compiled.
 pub(crate) struct Job<'a> {
@@ -57,7 +57,7 @@ impl<'a> Job<'a> {
         for (&block, depth) in unit.blocks.iter().zip(&unit.depth) {
             let code = &decoded.code[block as usize];
             let back = !decoded.is_forward(block);
-            let mut recorder = Recorder::new(env, setting, module.data.len() as u64, &mut kernels);
+            let mut recorder = Lifter::new(env, setting, module.data.len() as u64, &mut kernels);
             for number in code.first..code.last {
                 recorder.instruction(instruction(module, number), back, code.head + number - code.first);
             }
@@ -72,7 +72,7 @@ impl<'a> Job<'a> {
                     }
                 }
                 Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
-                Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
             let mut body = recorder.finish();
             #[cfg(feature = "native")]
@@ -106,7 +106,7 @@ impl<'a> Job<'a> {
 
     /// The lanes in use.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
-        std::iter::once(VALUE).chain(self.setting.carriage.lanes().iter().copied())
+        std::iter::once(VALUE).chain(self.setting.ad_mode.lanes().iter().copied())
     }
 }
 

@@ -18,7 +18,7 @@
 //!
 //! A machine begins with the interpreter, since most programs that are short end
 //! sooner than they are compiled ([`Config::warm_up`](crate::Config)). Then a unit
-//! (see [`plan`]) is compiled when it is first entered in a carriage (plain, with
+//! (see [`plan`]) is compiled when it is first entered in a AD mode (plain, with
 //! gradient words, second gradients or tangents) and a setting of the run; in C
 //! with all that may be entered next. Under `jit` that is a draft at first, where
 //! the host has them; the unit is compiled by Cranelift once it has been gone round

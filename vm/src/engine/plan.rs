@@ -30,7 +30,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// What an edge of the graph of control is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum EdgeKind {
     /// From outside into a block.
     Enter,
     /// A jump that is taken.
@@ -46,14 +46,14 @@ pub(crate) enum Way {
 }
 
 /// How many kinds of edges there are.
-const WAYS: usize = Way::Partial as usize + 1;
+const EDGE_KINDS: usize = EdgeKind::Partial as usize + 1;
 
 /// An edge between two blocks of a unit, by their places in it; the number of blocks stands for the outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    pub(crate) way: Way,
+    pub(crate) way: EdgeKind,
     /// The counter, if it has one.
     pub(crate) counter: u32,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Unit {
     pub(crate) entries: Vec<u32>,
     pub(crate) edges: Vec<Edge>,
     /// The counters of the ways out of each block and into it.
-    ways: Vec<[u32; WAYS]>,
+    ways: Vec<[u32; EDGE_KINDS]>,
     /// The edges that each node's count follows from, in the order to find them out.
     tree: Vec<(u32, u32)>,
     /// Loops around each block.
@@ -78,8 +78,8 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// The counter of a way out of (or for [`Way::Enter`] into) the block at a place, if it has one.
-    pub(crate) fn counter(&self, place: usize, way: Way) -> Option<usize> {
+    /// The counter of a way out of (or for [`EdgeKind::Enter`] into) the block at a place, if it has one.
+    pub(crate) fn counter(&self, place: usize, way: EdgeKind) -> Option<usize> {
         let counter = self.ways[place][way as usize];
         (counter != NONE).then_some(counter as usize)
     }
@@ -125,7 +125,7 @@ impl Unit {
             take(edge, flow[n as usize], excess);
         }
         for (edge, flow) in self.edges.iter().zip(flow) {
-            if !matches!(edge.way, Way::Enter | Way::Partial) {
+            if !matches!(edge.way, EdgeKind::Enter | EdgeKind::Partial) {
                 let count = &mut executions[self.blocks[edge.from as usize] as usize];
                 *count = count.wrapping_add(*flow);
             }
@@ -304,7 +304,7 @@ impl Plan {
                 }
                 Exit::Return { .. } | Exit::Halt => {}
                 // The interpreter runs programs that have them.
-                Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
         }
         entries.sort_unstable();
@@ -348,7 +348,7 @@ impl Plan {
         let mut edges = Vec::new();
         let mut edge = |from, to, way| edges.push(Edge { from, to, way, counter: NONE });
         for entry in &unit.entries {
-            edge(outside, *entry, Way::Enter);
+            edge(outside, *entry, EdgeKind::Enter);
         }
         for (at, b) in unit.blocks.iter().enumerate() {
             let at = at as u32;
@@ -356,27 +356,27 @@ impl Plan {
             let code = &d.code[*b as usize];
             match &code.exit {
                 Exit::Branch(branch) => {
-                    edge(at, inside(branch.to), Way::Taken);
-                    edge(at, inside(branch.fall.block), Way::Fall);
+                    edge(at, inside(branch.to), EdgeKind::Taken);
+                    edge(at, inside(branch.fall.block), EdgeKind::Fall);
                 }
-                Exit::Fall(to) => edge(at, inside(*to), Way::Fall),
+                Exit::Fall(to) => edge(at, inside(*to), EdgeKind::Fall),
                 Exit::Call { .. } => {
                     if let Some(site) = &d.calls[d.address(*b, code.len - 1) as usize] {
-                        edge(at, inside(site.after[usize::from(!d.is_forward(*b))].block), Way::Fall);
+                        edge(at, inside(site.after[usize::from(!d.is_forward(*b))].block), EdgeKind::Fall);
                     }
-                    edge(at, outside, Way::Lost);
+                    edge(at, outside, EdgeKind::Lost);
                 }
-                Exit::Return { .. } => edge(at, outside, Way::Return),
+                Exit::Return { .. } => edge(at, outside, EdgeKind::Return),
                 Exit::CallRegister { .. } | Exit::Halt => {}
-                Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
-            edge(at, outside, Way::Partial);
+            edge(at, outside, EdgeKind::Partial);
         }
         let depth = |node: u32| unit.depth.get(node as usize).copied();
         let weight = |e: &Edge| match (e.way, depth(e.from), depth(e.to)) {
-            (Way::Taken | Way::Fall, Some(a), Some(b)) => 2 + a.min(b),
-            (Way::Enter, _, _) if e.to == 0 => 1,
-            (Way::Return, _, _) => 1,
+            (EdgeKind::Taken | EdgeKind::Fall, Some(a), Some(b)) => 2 + a.min(b),
+            (EdgeKind::Enter, _, _) if e.to == 0 => 1,
+            (EdgeKind::Return, _, _) => 1,
             _ => 0,
         };
         let mut order: Vec<u32> = (0..edges.len() as u32).collect();
@@ -420,14 +420,14 @@ impl Plan {
         tree.reverse();
         for e in &edges {
             match e.way {
-                Way::Enter if e.to != 0 => self.enter[unit.blocks[e.to as usize] as usize] = e.counter,
-                Way::Partial => self.partial[unit.blocks[e.from as usize] as usize] = e.counter,
+                EdgeKind::Enter if e.to != 0 => self.enter[unit.blocks[e.to as usize] as usize] = e.counter,
+                EdgeKind::Partial => self.partial[unit.blocks[e.from as usize] as usize] = e.counter,
                 _ => {}
             }
         }
-        unit.ways = vec![[NONE; WAYS]; unit.blocks.len()];
+        unit.ways = vec![[NONE; EDGE_KINDS]; unit.blocks.len()];
         for e in &edges {
-            let place = if e.way == Way::Enter { e.to } else { e.from };
+            let place = if e.way == EdgeKind::Enter { e.to } else { e.from };
             unit.ways[place as usize][e.way as usize] = e.counter;
         }
         unit.heads = vec![false; unit.blocks.len()];

@@ -6,7 +6,7 @@ use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 use pendula_native::cc::{Settings, set};
-use pendula_vm::{Carriage, Config, Engine, Event, Machine, Outcome, Program};
+use pendula_vm::{AdMode, Config, Engine, Event, Machine, Outcome, Program};
 
 use super::{State, r};
 
@@ -61,7 +61,7 @@ impl<'p> Pair<'p> {
         assert_eq!(a.digest(), b.digest(), "{what}");
         assert_eq!(a.pc(), b.pc(), "{what}");
         assert_eq!(a.direction(), b.direction(), "{what}");
-        assert_eq!(a.carriage(), b.carriage(), "{what}");
+        assert_eq!(a.ad_mode(), b.ad_mode(), "{what}");
         assert_eq!(a.flags(), b.flags(), "{what}");
         assert_eq!(a.executed(), b.executed(), "{what}");
         assert_eq!(a.dropped_words(), b.dropped_words(), "{what}");
@@ -91,8 +91,8 @@ impl<'p> Pair<'p> {
 
     /// Runs forward, and if that ends, backward, with a limit that is not reached and without one; then forward and backward with a limit.
     /// Whether it ended.
-    pub(crate) fn there_and_back(&mut self, limit: u64, carriage: Carriage) -> bool {
-        self.each(|m| m.carry(carriage));
+    pub(crate) fn there_and_back(&mut self, limit: u64, ad_mode: AdMode) -> bool {
+        self.each(|m| m.carry(ad_mode));
         self.each(|m| m.begin(Direction::Forward));
         let finished = self.run(Some(1_000_000)) == Outcome::Finished;
         if finished {

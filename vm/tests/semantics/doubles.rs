@@ -4,7 +4,7 @@ use std::f64::consts;
 
 use pendula_isa::Fault;
 use pendula_isa::num::{Env, Format};
-use pendula_isa::{desk, table::Func};
+use pendula_isa::{scalar, table::Func};
 use pendula_vm::{Config, Machine, Outcome};
 
 use crate::common::{between, inst, program, reg};
@@ -336,11 +336,11 @@ fn values_under_ieee() {
         let func: Func = named(name);
         let mut x = [0; 3];
         x.iter_mut().zip(*arguments).for_each(|(x, a)| *x = f(*a));
-        assert_eq!(desk::value(env, func, x), Ok(f(*want)), "{name} {arguments:?}");
+        assert_eq!(scalar::value(env, func, x), Ok(f(*want)), "{name} {arguments:?}");
     }
     let powi = named("powi.f");
-    assert_eq!(desk::value(env, powi, [f(-0.0), i(-1), 0]), Ok(f(-INF)));
-    assert_eq!(desk::value(env, powi, [f(NAN), 0, 0]), Ok(f(1.0)));
+    assert_eq!(scalar::value(env, powi, [f(-0.0), i(-1), 0]), Ok(f(-INF)));
+    assert_eq!(scalar::value(env, powi, [f(NAN), 0, 0]), Ok(f(1.0)));
 }
 
 #[test]

@@ -7,27 +7,27 @@ use pendula_isa::counts::Direction;
 use pendula_isa::inst::Inst;
 use pendula_isa::operand::Operand;
 use pendula_isa::types::Ty;
-use pendula_vm::{Carriage, Machine, Outcome};
+use pendula_vm::{AdMode, Machine, Outcome};
 
 use crate::common::{between, imm, inst, machine, mem, program, r, reg};
 use crate::semantics::{f, i, q, set};
 
 /// Runs one instruction at a gradient level. `words` are those of `r1` to `r4` in each lane, before and after; and back.
-fn run_at(carriage: Carriage, inst: Inst, before: [[u64; 4]; 4], after: [[u64; 4]; 4]) {
+fn run_at(ad_mode: AdMode, inst: Inst, before: [[u64; 4]; 4], after: [[u64; 4]; 4]) {
     let program = program(between([inst]));
     let mut m = machine(&program, 8);
-    m.carry(carriage);
+    m.carry(ad_mode);
     for (lane, words) in before.into_iter().enumerate() {
         (1..5).zip(words).for_each(|(n, w)| m.set_lane_register(lane, r(n), w));
     }
     let digest = m.digest();
     assert_eq!(m.run(None), Outcome::Finished);
     let lanes = |m: &Machine| [0, 1, 2, 3].map(|lane| [1, 2, 3, 4].map(|n| m.lane_register(lane, r(n))));
-    assert_eq!(lanes(&m), after, "{inst:?} {carriage:?}");
+    assert_eq!(lanes(&m), after, "{inst:?} {ad_mode:?}");
     assert_eq!(m.counts().lost_bits(), 0);
     m.begin(Direction::Backward);
     assert_eq!(m.run(None), Outcome::Finished);
-    assert_eq!(m.digest(), digest, "{inst:?} {carriage:?}: back to {:x?}", lanes(&m));
+    assert_eq!(m.digest(), digest, "{inst:?} {ad_mode:?}: back to {:x?}", lanes(&m));
 }
 
 const NONE: [u64; 4] = [0; 4];
@@ -36,17 +36,17 @@ const NONE: [u64; 4] = [0; 4];
 #[test]
 fn gswap_exchanges_with_the_next_level() {
     let gswap = inst("gswap", &[reg(1), reg(2)]);
-    run_at(Carriage::Plain, gswap, [[7, 5, 0, 0], [1, 9, 0, 0], NONE, NONE], [[9, 5, 0, 0], [1, 7, 0, 0], NONE, NONE]);
+    run_at(AdMode::Plain, gswap, [[7, 5, 0, 0], [1, 9, 0, 0], NONE, NONE], [[9, 5, 0, 0], [1, 7, 0, 0], NONE, NONE]);
     // At level 1 the values' gradients are lane 1, the gradients of level 2 of both are lanes 2 and 3: what is exchanged
     // with a gradient word takes its own gradient word along.
     run_at(
-        Carriage::Gradient,
+        AdMode::Gradient,
         gswap,
         [[7, 5, 0, 0], [1, 9, 0, 0], [20, 21, 0, 0], [30, 31, 0, 0]],
         [[21, 5, 0, 0], [31, 9, 0, 0], [20, 7, 0, 0], [30, 1, 0, 0]],
     );
     run_at(
-        Carriage::Tangent,
+        AdMode::Tangent,
         gswap,
         [[7, 5, 0, 0], [1, 9, 0, 0], [20, 21, 0, 0], [30, 31, 0, 0]],
         [[9, 5, 0, 0], [1, 7, 0, 0], [31, 21, 0, 0], [30, 20, 0, 0]],
@@ -67,13 +67,13 @@ fn gswap_of_memory_and_at_the_highest_level() {
     assert_eq!(m.run(None), Outcome::Finished);
     assert_eq!((m.registers()[1], m.lane_word(GRADIENT, 4), m.digest()), (7, 0, before));
 
-    for (carriage, address, fault) in [
-        (Carriage::Plain, 9, Fault::Memory),
-        (Carriage::SecondGradient, 4, Fault::GradientLevel),
-        (Carriage::GradientTangent, 4, Fault::GradientLevel),
+    for (ad_mode, address, fault) in [
+        (AdMode::Plain, 9, Fault::Memory),
+        (AdMode::SecondGradient, 4, Fault::GradientLevel),
+        (AdMode::GradientTangent, 4, Fault::GradientLevel),
     ] {
         let mut m = machine(&program, 8);
-        m.carry(carriage);
+        m.carry(ad_mode);
         set(&mut m, [7, address, 1, 0]);
         let before = m.digest();
         let outcome = m.run(None);
@@ -86,7 +86,7 @@ fn gswap_of_memory_and_at_the_highest_level() {
 #[test]
 fn rows_at_level_one() {
     let run = |inst, [value, gradient]: [[u64; 4]; 2], [value_, gradient_]: [[u64; 4]; 2]| {
-        run_at(Carriage::Gradient, inst, [value, gradient, NONE, NONE], [value_, gradient_, NONE, NONE]);
+        run_at(AdMode::Gradient, inst, [value, gradient, NONE, NONE], [value_, gradient_, NONE, NONE]);
     };
     let two = [reg(1), reg(2)];
     run(inst("swap", &two), [[1, 2, 0, 0], [10, 20, 0, 0]], [[2, 1, 0, 0], [20, 10, 0, 0]]);
@@ -139,36 +139,33 @@ fn rows_at_level_one() {
 fn zero_drops_gradient_words() {
     for (name, operands) in [("zero", vec![reg(1)]), ("zero.f", vec![reg(1), Operand::Imm(0, Ty::F)])] {
         let program = program(between([inst(name, &operands)]));
-        for (carriage, lost) in [
-            (Carriage::Plain, 0),
-            (Carriage::Gradient, 64),
-            (Carriage::SecondGradient, 192),
-            (Carriage::GradientTangent, 64),
-        ] {
+        for (ad_mode, lost) in
+            [(AdMode::Plain, 0), (AdMode::Gradient, 64), (AdMode::SecondGradient, 192), (AdMode::GradientTangent, 64)]
+        {
             let mut m = machine(&program, 8);
-            m.carry(carriage);
+            m.carry(ad_mode);
             for lane in [GRADIENT, SECOND, MIXED] {
                 m.set_lane_register(lane, r(1), i(-5) + lane as u64);
             }
             let before = m.digest();
             assert_eq!(m.run(None), Outcome::Finished);
-            assert_eq!(m.counts().lost_bits(), lost, "{name} {carriage:?}");
-            for lane in carriage.lanes() {
+            assert_eq!(m.counts().lost_bits(), lost, "{name} {ad_mode:?}");
+            for lane in ad_mode.lanes() {
                 assert_eq!(m.lane_register(*lane, r(1)), 0);
             }
             // Kept, nothing is lost, and the run back brings them back.
             let mut m = machine(&program, 8);
-            m.carry(carriage);
+            m.carry(ad_mode);
             for lane in [GRADIENT, SECOND, MIXED] {
                 m.set_lane_register(lane, r(1), i(-5) + lane as u64);
             }
             m.keep_dropped();
             assert_eq!(m.run(None), Outcome::Finished);
-            assert_eq!((m.counts().lost_bits(), m.dropped_words()), (0, carriage.lanes().len()));
+            assert_eq!((m.counts().lost_bits(), m.dropped_words()), (0, ad_mode.lanes().len()));
             m.begin(Direction::Backward);
             m.turn_dropped();
             assert_eq!(m.run(None), Outcome::Finished);
-            assert_eq!((m.counts().lost_bits(), m.dropped_words(), m.digest()), (0, 0, before), "{name} {carriage:?}");
+            assert_eq!((m.counts().lost_bits(), m.dropped_words(), m.digest()), (0, 0, before), "{name} {ad_mode:?}");
         }
     }
 }
@@ -178,7 +175,7 @@ fn zero_drops_gradient_words() {
 fn a_tape_has_gradient_words() {
     let program = program(between([inst("emit", &[reg(1)]), inst("emit", &[reg(2)]), inst("unemit", &[reg(3)])]));
     let mut m = machine(&program, 8);
-    m.carry(Carriage::Gradient);
+    m.carry(AdMode::Gradient);
     set(&mut m, [7, 8, 0, 0]);
     m.set_lane_register(GRADIENT, r(1), 70);
     m.set_lane_register(GRADIENT, r(2), 80);

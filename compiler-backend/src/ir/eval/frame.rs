@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use pendula_isa::adjoint::{Carriage, run_accumulate, run_row};
+use pendula_isa::adjoint::{AdMode, run_accumulate, run_row};
 use pendula_isa::num::{compare, float};
 use pendula_isa::table::{
     Func, Function as Pure, FunctionVisitor, Instruction, InstructionVisitor, Row, Variant, accumulate,
@@ -16,7 +16,8 @@ use super::trace::Tracer;
 use super::{Config, Evaluation, MAX_CALLS, Moment, Shown};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{
-    At, Care, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var, permutes,
+    AncillaChecks, At, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var,
+    permutes,
 };
 
 /// How deep blocks may be nested, over all calls.
@@ -99,7 +100,7 @@ const GRACE: u64 = 1 << 20;
 struct Life<'a> {
     at: Location,
     ty: Ty,
-    care: Care,
+    care: AncillaChecks,
     loc: Loc,
     name: &'a str,
 }
@@ -423,16 +424,16 @@ impl<'a> Machine<'a> {
         if at[1..=args.len()].contains(&at[0]) {
             return Err(EvalError::Alias { loc });
         }
-        struct Run<'a>(Bench<'a>, Carriage, Acc, bool);
+        struct Run<'a>(Bench<'a>, AdMode, Acc, bool);
         impl FunctionVisitor for Run<'_> {
             type Out = Result<(), Fault>;
             fn visit<F: Pure>(mut self) -> Self::Out {
                 run_accumulate::<_, F>(&mut self.0, self.1, self.2, self.3)
             }
         }
-        let (carriage, inverse) = (self.carriage(), inverse && !acc.self_inverse());
+        let (ad_mode, inverse) = (self.ad_mode(), inverse && !acc.self_inverse());
         let kept = self.kept(at);
-        let done = func.visit(Run(Bench::new(&mut self.state, at), carriage, acc, inverse));
+        let done = func.visit(Run(Bench::new(&mut self.state, at), ad_mode, acc, inverse));
         self.note_overflow(loc, kept)?;
         done.map_err(fault(loc))
     }
@@ -455,22 +456,22 @@ impl<'a> Machine<'a> {
                 return Err(EvalError::Alias { loc });
             }
         }
-        struct Run<'a>(Bench<'a>, Carriage, bool, Variant);
+        struct Run<'a>(Bench<'a>, AdMode, bool, Variant);
         impl InstructionVisitor for Run<'_> {
             type Out = Result<(), Fault>;
             fn visit<I: Instruction>(mut self) -> Self::Out {
                 run_row::<_, I>(&mut self.0, self.1, self.2, self.3)
             }
         }
-        let (carriage, variant) = (self.carriage(), Variant { ty, cond: Cond::Always, form: false });
+        let (ad_mode, variant) = (self.ad_mode(), Variant { ty, cond: Cond::Always, form: false });
         let kept = self.kept(at);
-        let done = row.visit(Run(Bench::new(&mut self.state, at), carriage, inverse, variant));
+        let done = row.visit(Run(Bench::new(&mut self.state, at), ad_mode, inverse, variant));
         self.note_overflow(loc, kept)?;
         done.unwrap_or(Err(Fault::OffCode)).map_err(fault(loc))
     }
 
-    fn carriage(&self) -> Carriage {
-        if self.state.level { Carriage::Gradient } else { Carriage::Plain }
+    fn ad_mode(&self) -> AdMode {
+        if self.state.level { AdMode::Gradient } else { AdMode::Plain }
     }
 
     /// Words that are about to be written, if an overflow is to leave them as they are.

@@ -9,7 +9,7 @@ use pendula_isa::{Acc, Format, Ty};
 
 use super::is_plain;
 use crate::ir::{
-    At, Care, Condition, Fun, Function, Loc, Mem, Operand, Param, Place, Program, Step, Stmt, Test, Var, Why,
+    AncillaChecks, At, Condition, Fun, Function, Loc, Mem, Operand, Param, Place, Program, Step, Stmt, Test, Var, Why,
 };
 
 /// How things are called: by their names where these are unambiguous.
@@ -80,7 +80,7 @@ fn loc(loc: Loc) -> String {
     if loc == Loc::default() { String::new() } else { format!(" @{}:{}:{}", loc.file, loc.line, loc.column) }
 }
 
-fn care(care: Care) -> &'static str {
+fn care(care: AncillaChecks) -> &'static str {
     match (care.check, care.drop) {
         (false, false) => "",
         (true, false) => " check",

@@ -11,8 +11,8 @@ use super::lex::{Placed, Token, words};
 use super::print::{self, REASONS, param_type, row_type};
 use super::{TextError, WORDS};
 use crate::ir::{
-    At, Block, Care, Condition, Fun, Function, Loc, Mem, Operand, Param, Place, Program, Region, RegionInfo, Step,
-    Stmt, Test, Var, VarInfo, Why,
+    AncillaChecks, At, Block, Condition, Fun, Function, Loc, Mem, Operand, Param, Place, Program, Region, RegionInfo,
+    Step, Stmt, Test, Var, VarInfo, Why,
 };
 
 type Read<T> = Result<T, TextError>;
@@ -474,8 +474,8 @@ impl Reader {
         Ok(Condition { compute, test: self.test()? })
     }
 
-    fn care(&mut self) -> Care {
-        Care { check: self.is_word("check"), drop: self.is_word("drop") }
+    fn care(&mut self) -> AncillaChecks {
+        AncillaChecks { check: self.is_word("check"), drop: self.is_word("drop") }
     }
 
     fn statement(&mut self) -> Read<At> {

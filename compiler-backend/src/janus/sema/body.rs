@@ -7,7 +7,7 @@ use pendula_isa::diagnostic::Diagnostic;
 
 use super::scope::{Binding, Kind};
 use super::{Done, Sema, Stop};
-use crate::ir::{Block, Care, Function, Loc, Mem, Operand, Place, Step, Stmt, Test, Var, Why};
+use crate::ir::{AncillaChecks, Block, Function, Loc, Mem, Operand, Place, Step, Stmt, Test, Var, Why};
 use crate::janus::ast::{IntTy, Mode, Name, Procedure, Span};
 use crate::janus::{Settings, codes};
 
@@ -63,7 +63,7 @@ pub(super) struct Body<'s, 'a> {
     certain: bool,
 }
 
-const UNCHECKED: Care = Care { check: false, drop: false };
+const UNCHECKED: AncillaChecks = AncillaChecks { check: false, drop: false };
 
 impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn new(s: &'s mut Sema<'a>, f: Function, scope: Vec<Binding>) -> Body<'s, 'a> {
@@ -272,7 +272,7 @@ impl<'s, 'a> Body<'s, 'a> {
     /// A new temporary variable: it lives to the end of the statement, and is undone by what is emitted for it in [`Sink::Pre`].
     pub(super) fn temporary(&mut self, name: &str) -> Var {
         let (name, care) = match &self.frozen {
-            Some(name) => (name.clone(), Care { check: true, drop: false }),
+            Some(name) => (name.clone(), AncillaChecks { check: true, drop: false }),
             None => (name.to_string(), UNCHECKED),
         };
         let var = self.f.fresh(name, Ty::Int);

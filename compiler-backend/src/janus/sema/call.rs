@@ -8,7 +8,7 @@ use super::body::{Body, Sink};
 use super::scope::{Dim, Kind, Place as Home};
 use super::stmt::{constant, names};
 use super::{Done, ParamKey};
-use crate::ir::{Care, Mem, Operand, Place, Region, Stmt as Ir, Var, Why};
+use crate::ir::{AncillaChecks, Mem, Operand, Place, Region, Stmt as Ir, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Span};
 use crate::janus::codes;
 
@@ -90,7 +90,7 @@ impl Body<'_, '_> {
                 }
             });
         }
-        let care = Care { check: true, drop: false };
+        let care = AncillaChecks { check: true, drop: false };
         for (var, e, ty) in &locals {
             self.emit(Sink::Out, Ir::Ancilla { var: *var, free: false, care });
             self.statement(|b| b.accumulate(Sink::Out, Place::Var(*var), (Acc::Add, false), e, *ty))?;

@@ -7,12 +7,12 @@ use super::Done;
 use super::body::{Body, Sink};
 use super::scope::{Binding, Dim, Kind, Place as Home};
 use super::stmt::mentions;
-use crate::ir::{Care, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var, Why};
+use crate::ir::{AncillaChecks, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Mode, Name, Stmt};
 use crate::janus::codes;
 
-pub(super) const CHECKED: Care = Care { check: true, drop: false };
-const UNCHECKED: Care = Care { check: false, drop: false };
+pub(super) const CHECKED: AncillaChecks = AncillaChecks { check: true, drop: false };
+const UNCHECKED: AncillaChecks = AncillaChecks { check: false, drop: false };
 
 impl Body<'_, '_> {
     pub(super) fn local(&mut self, begin: &[Decl], body: &[Stmt], end: &[Decl]) -> Done<()> {

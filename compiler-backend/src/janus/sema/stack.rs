@@ -7,7 +7,7 @@ use pendula_isa::{Cond, Ty};
 use super::Done;
 use super::body::{Body, Sink};
 use super::scope::Kind;
-use crate::ir::{Care, Mem, Operand, Place, Stmt as Ir, Test, Why, invert};
+use crate::ir::{AncillaChecks, Mem, Operand, Place, Stmt as Ir, Test, Why, invert};
 use crate::janus::ast::{Expr, ExprKind, IntTy, Name};
 use crate::janus::codes;
 
@@ -49,7 +49,7 @@ impl Body<'_, '_> {
 
     fn push_value(&mut self, pop: bool, value: &Expr, stack: &Name) -> Done<()> {
         let var = self.f.fresh(format!("{}.pushed", stack.text), Ty::Int);
-        let begin = |free, check| Ir::Ancilla { var, free, care: Care { check, drop: false } };
+        let begin = |free, check| Ir::Ancilla { var, free, care: AncillaChecks { check, drop: false } };
         let (block, done) = self.block(|b| {
             b.emit(Sink::Out, begin(false, true));
             b.statement(|b| {

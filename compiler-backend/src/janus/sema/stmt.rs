@@ -8,7 +8,9 @@ use super::body::{Body, ID, Sink};
 use super::constant::known;
 use super::scope::{Binding, Dim, Kind, Place as Home};
 use super::{CHANGES, Done, NO_ROOM, READS, ZERO};
-use crate::ir::{Block, Care, Condition, Mem, Operand, Place, Region, Step, Stmt as Ir, Test, Var, Why, invert};
+use crate::ir::{
+    AncillaChecks, Block, Condition, Mem, Operand, Place, Region, Step, Stmt as Ir, Test, Var, Why, invert,
+};
 use crate::janus::ast::{AssignOp, BinOp, Expr, ExprKind, IntTy, Lval, Name, Span, Stmt, StmtKind};
 use crate::janus::codes;
 
@@ -282,7 +284,7 @@ impl Body<'_, '_> {
         }
         let name = &target.name.text;
         let product = self.f.fresh(format!("{name}.quotient"), Ty::Int);
-        let care = |check| Care { check, drop: false };
+        let care = |check| AncillaChecks { check, drop: false };
         let (block, ()) = self.block(|b| {
             b.emit(Sink::Out, Ir::Ancilla { var: product, free: false, care: care(true) });
             b.add_value(Place::Var(product), false, width.product(), vec![dst.into(), factor], width);
@@ -472,7 +474,7 @@ impl Body<'_, '_> {
             closed: true,
         };
         let var = self.f.fresh(name.text.clone(), Ty::Int);
-        let care = |check| Care { check, drop: false };
+        let care = |check| AncillaChecks { check, drop: false };
         self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: care(true) });
         let first = self.statement(|b| b.accumulate(Sink::Out, Place::Var(var), (Acc::Add, false), from, ty));
         let binding = Binding { name: name.clone(), kind: Kind::Scalar(ty), home: Home::Word(var), constant: true };

@@ -6,9 +6,9 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::array::value_of;
 use super::body::{Body, Sink};
 use super::scope::Kind;
-use super::value::{Dim, Product, V, View, X};
+use super::value::{Dim, Product, ScalarExpr, Value, View};
 use super::{Done, Stop};
-use crate::ir::{Block, Care, Operand, Place, Stmt, Test, Var, Why, invert};
+use crate::ir::{AncillaChecks, Block, Operand, Place, Stmt, Test, Var, Why, invert};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
@@ -18,18 +18,18 @@ enum Fill {
     /// All-zero words.
     Nothing,
     /// This value in each element.
-    Value(V),
+    Value(Value),
     /// The elements of another.
     Copy(View),
     /// These values.
-    Elements(Vec<V>),
+    Elements(Vec<Value>),
 }
 
 /// What an allocation asks for.
 enum Wanted {
-    Array { element: Type, lens: Vec<X>, fill: Fill },
+    Array { element: Type, lens: Vec<ScalarExpr>, fill: Fill },
     Value,
-    Alias(V),
+    Alias(Value),
 }
 
 impl Body<'_, '_> {
@@ -81,7 +81,7 @@ impl Body<'_, '_> {
         }
         let (computed, wanted) = self.computed(|s| s.wanted(e));
         let wanted = match wanted {
-            Ok(Wanted::Alias(V::Array(_))) if !computed.is_empty() => {
+            Ok(Wanted::Alias(Value::Array(_))) if !computed.is_empty() => {
                 let help = "write the part where it is used, or copy it: `x ← copy(A[:, j])`";
                 return self.fail(
                     &e.span,
@@ -103,7 +103,7 @@ impl Body<'_, '_> {
         }
         let (block, value) = self.made(name, e, None)?;
         self.out.extend(block);
-        if let V::Array(view) = &value {
+        if let Value::Array(view) = &value {
             self.arrays.push(view.base);
         }
         self.note(&name.text, &value);
@@ -159,8 +159,8 @@ impl Body<'_, '_> {
     }
 
     /// Ends what a block ends. An array that others lie on top of ends with them.
-    fn release(&mut self, value: &V, block: Block, span: &Span) -> Done<()> {
-        let V::Array(view) = value else {
+    fn release(&mut self, value: &Value, block: Block, span: &Span) -> Done<()> {
+        let Value::Array(view) = value else {
             self.out.extend(block);
             return Ok(());
         };
@@ -186,15 +186,15 @@ impl Body<'_, '_> {
     }
 
     /// The statements that make a variable with its value: a new one, or one that there is, which ends where they are undone.
-    fn made(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<&V>) -> Done<(Block, V)> {
+    fn made(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<&Value>) -> Done<(Block, Value)> {
         let outer = std::mem::take(&mut self.out);
         let value = self.make(name, e, existing);
         let block = std::mem::replace(&mut self.out, outer);
         Ok((block, value?))
     }
 
-    fn make(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<&V>) -> Done<V> {
-        if let Some(V::Array(view)) = existing {
+    fn make(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<&Value>) -> Done<Value> {
+        if let Some(Value::Array(view)) = existing {
             let view = view.clone();
             return self.make_array(name, e, Some(view));
         }
@@ -228,27 +228,29 @@ impl Body<'_, '_> {
     }
 
     /// What is made sure of where a variable of the program begins or ends.
-    fn care(&self, ty: Ty) -> Care {
+    fn care(&self, ty: Ty) -> AncillaChecks {
         // Rounding leaves something on floating-point ancillas, which must be cleared in any case.
-        Care { check: self.checks || ty == Ty::F, drop: ty != Ty::Int }
+        AncillaChecks { check: self.checks || ty == Ty::F, drop: ty != Ty::Int }
     }
 
     /// A value with types for its literals.
-    fn settled(&mut self, v: V, span: &Span) -> Done<V> {
+    fn settled(&mut self, v: Value, span: &Span) -> Done<Value> {
         Ok(match v {
-            V::Num(x @ X::Lit(_), None) => {
-                let ty = V::Num(x.clone(), None).type_of();
+            Value::Num(x @ ScalarExpr::Lit(_), None) => {
+                let ty = Value::Num(x.clone(), None).type_of();
                 let Some(Type::Num(ty)) = ty else { return Err(Stop) };
-                V::Num(self.typed(x, ty, span)?, Some(ty))
+                Value::Num(self.typed(x, ty, span)?, Some(ty))
             }
-            V::Complex(a, b, None) => V::Complex(self.typed(a, Ty::F, span)?, self.typed(b, Ty::F, span)?, Some(Ty::F)),
-            V::Tuple(parts) => V::Tuple(parts.into_iter().map(|p| self.settled(p, span)).collect::<Done<_>>()?),
+            Value::Complex(a, b, None) => {
+                Value::Complex(self.typed(a, Ty::F, span)?, self.typed(b, Ty::F, span)?, Some(Ty::F))
+            }
+            Value::Tuple(parts) => Value::Tuple(parts.into_iter().map(|p| self.settled(p, span)).collect::<Done<_>>()?),
             other => other,
         })
     }
 
     /// New variables for a value like this one.
-    fn variable(&mut self, name: &str, value: &V, span: &Span) -> Done<V> {
+    fn variable(&mut self, name: &str, value: &Value, span: &Span) -> Done<Value> {
         let ty = value.type_of().ok_or(Stop)?;
         if ty.words().is_none() {
             let message = format!("{ty} cannot be allocated like this");
@@ -258,40 +260,45 @@ impl Body<'_, '_> {
     }
 
     /// New variables for a value of a type that has words.
-    pub(super) fn new_variable(&mut self, name: &str, ty: &Type) -> V {
+    pub(super) fn new_variable(&mut self, name: &str, ty: &Type) -> Value {
         let words = ty.word_types();
         let names = part_names(name, ty);
         let vars: Vec<Var> = words.iter().zip(names).map(|(t, n)| self.fresh(&n, *t)).collect();
         let mut places = vars.into_iter().map(Place::Var);
-        value_of(ty, &mut places).unwrap_or_else(|| V::Tuple(Vec::new()))
+        value_of(ty, &mut places).unwrap_or_else(|| Value::Tuple(Vec::new()))
     }
 
     /// Gives variables or elements that are all zero words their value.
-    pub(super) fn fill_value(&mut self, to: &V, from: V, span: &Span) -> Done<()> {
+    pub(super) fn fill_value(&mut self, to: &Value, from: Value, span: &Span) -> Done<()> {
         match (to, from) {
-            (V::Num(X::At(place), Some(ty)), V::Num(x, _)) | (V::Tropical(X::At(place), ty), V::Tropical(x, _)) => {
+            (Value::Num(ScalarExpr::At(place), Some(ty)), Value::Num(x, _))
+            | (Value::Tropical(ScalarExpr::At(place), ty), Value::Tropical(x, _)) => {
                 // A logarithmic zero cannot be multiplied into a word.
                 let acc = match (ty, &x) {
-                    (Ty::L, X::Const(_)) => Acc::Xor,
+                    (Ty::L, ScalarExpr::Const(_)) => Acc::Xor,
                     (Ty::L, _) => Acc::Mul,
                     (Ty::Int | Ty::Q | Ty::F, _) => Acc::Add,
                 };
                 self.accumulate(Sink::Out, *place, *ty, acc, false, x)
             }
-            (V::Bool(X::At(place)), V::Bool(x)) => self.accumulate(Sink::Out, *place, Ty::Int, Acc::Xor, false, x),
-            (V::Complex(X::At(re), X::At(im), Some(ty)), V::Complex(a, b, _)) => {
+            (Value::Bool(ScalarExpr::At(place)), Value::Bool(x)) => {
+                self.accumulate(Sink::Out, *place, Ty::Int, Acc::Xor, false, x)
+            }
+            (Value::Complex(ScalarExpr::At(re), ScalarExpr::At(im), Some(ty)), Value::Complex(a, b, _)) => {
                 let acc = super::gather(*ty);
                 self.accumulate(Sink::Out, *re, *ty, acc, false, a)?;
                 self.accumulate(Sink::Out, *im, *ty, acc, false, b)
             }
-            (V::Log(X::At(to), sign), V::Log(log, from)) if sign.is_some() == from.is_some() => {
+            (Value::Log(ScalarExpr::At(to), sign), Value::Log(log, from)) if sign.is_some() == from.is_some() => {
                 self.accumulate(Sink::Out, *to, Ty::F, Acc::Add, false, log)?;
                 match (sign.as_deref(), from) {
-                    (Some(X::At(to)), Some(from)) => self.accumulate(Sink::Out, *to, Ty::Int, Acc::Xor, false, *from),
+                    (Some(ScalarExpr::At(to)), Some(from)) => {
+                        self.accumulate(Sink::Out, *to, Ty::Int, Acc::Xor, false, *from)
+                    }
                     _ => Ok(()),
                 }
             }
-            (V::Struct(_, to), V::Struct(_, from)) | (V::Tuple(to), V::Tuple(from)) => {
+            (Value::Struct(_, to), Value::Struct(_, from)) | (Value::Tuple(to), Value::Tuple(from)) => {
                 for (to, from) in to.iter().zip(from) {
                     self.fill_value(to, from, span)?;
                 }
@@ -314,7 +321,7 @@ impl Body<'_, '_> {
                     return self.wanted_zeros(name == "ones", args, &e.span);
                 }
                 ("zero" | "copy" | "similar" | "one", [a]) => {
-                    if let V::Array(view) = self.eval(a)? {
+                    if let Value::Array(view) = self.eval(a)? {
                         let lens = view.dims.iter().map(|d| d.len.into()).collect();
                         let fill = match name.as_str() {
                             "copy" => Fill::Copy(view.clone()),
@@ -334,41 +341,41 @@ impl Body<'_, '_> {
             }
         }
         Ok(match self.eval(e)? {
-            V::Array(view) => match &e.kind {
+            Value::Array(view) => match &e.kind {
                 ExprKind::Name(_) => {
                     let lens = view.dims.iter().map(|d| d.len.into()).collect();
                     Wanted::Array { element: view.element.clone(), lens, fill: Fill::Copy(view) }
                 }
-                _ => Wanted::Alias(V::Array(view)),
+                _ => Wanted::Alias(Value::Array(view)),
             },
-            V::Elements(parts) => {
+            Value::Elements(parts) => {
                 let mut values = Vec::new();
                 for part in parts {
                     values.push(self.settled(part, &e.span)?);
                 }
-                let element = match values.first().and_then(V::type_of) {
+                let element = match values.first().and_then(Value::type_of) {
                     Some(t) => t,
                     None => {
                         return self.fail(&e.span, codes::TYPE, "an empty array has no type", "write `zeros(T, 0)`");
                     }
                 };
-                let lens = vec![X::int(values.len() as i64)];
+                let lens = vec![ScalarExpr::int(values.len() as i64)];
                 Wanted::Array { element, lens, fill: Fill::Elements(values) }
             }
-            v @ (V::Function(_) | V::Type(_) | V::Range(..)) => Wanted::Alias(v),
+            v @ (Value::Function(_) | Value::Type(_) | Value::Range(..)) => Wanted::Alias(v),
             _ => Wanted::Value,
         })
     }
 
     fn wanted_zeros(&mut self, ones: bool, args: &[ast::Expr], span: &Span) -> Done<Wanted> {
         let (element, lens) = match self.eval(&args[0])? {
-            V::Type(t) => (t, &args[1..]),
+            Value::Type(t) => (t, &args[1..]),
             _ => (Type::Num(Ty::F), args),
         };
         let mut dims = Vec::new();
         for len in lens {
             match self.eval(len)? {
-                V::Tuple(parts) => {
+                Value::Tuple(parts) => {
                     for part in parts {
                         dims.push(self.integer(part, &len.span)?);
                     }
@@ -392,24 +399,26 @@ impl Body<'_, '_> {
     }
 
     /// How to begin with a value: with nothing if its words are all zero.
-    fn fill_of(&self, v: V) -> Fill {
+    fn fill_of(&self, v: Value) -> Fill {
         let mut zero = true;
-        fn all_zero(v: &V, zero: &mut bool) {
+        fn all_zero(v: &Value, zero: &mut bool) {
             match v {
-                V::Num(x, _) | V::Bool(x) | V::Tropical(x, _) => *zero &= *x == X::Const(0),
-                V::Complex(a, b, _) => *zero &= *a == X::Const(0) && *b == X::Const(0),
-                V::Log(log, sign) => {
-                    *zero &= *log == X::Const(0) && sign.as_deref().is_none_or(|s| *s == X::Const(0));
+                Value::Num(x, _) | Value::Bool(x) | Value::Tropical(x, _) => *zero &= *x == ScalarExpr::Const(0),
+                Value::Complex(a, b, _) => *zero &= *a == ScalarExpr::Const(0) && *b == ScalarExpr::Const(0),
+                Value::Log(log, sign) => {
+                    *zero &= *log == ScalarExpr::Const(0) && sign.as_deref().is_none_or(|s| *s == ScalarExpr::Const(0));
                 }
-                V::Struct(_, parts) | V::Tuple(parts) => parts.iter().for_each(|p| all_zero(p, zero)),
-                V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => *zero = false,
+                Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|p| all_zero(p, zero)),
+                Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => {
+                    *zero = false
+                }
             }
         }
         all_zero(&v, &mut zero);
         if zero { Fill::Nothing } else { Fill::Value(v) }
     }
 
-    fn make_array(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<View>) -> Done<V> {
+    fn make_array(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<View>) -> Done<Value> {
         let text = name.text.as_str();
         // Lengths first: each a constant, one that does not change, or a variable of the array's own.
         let (lens, element) = {
@@ -476,7 +485,7 @@ impl Body<'_, '_> {
                 self.fixed.insert(var);
                 self.emit(
                     Sink::Out,
-                    Stmt::Ancilla { var, free: false, care: Care { check: self.checks, drop: false } },
+                    Stmt::Ancilla { var, free: false, care: AncillaChecks { check: self.checks, drop: false } },
                 );
                 self.statement(|s| {
                     let sum = s.integer_sum("words", vec![total]);
@@ -497,7 +506,7 @@ impl Body<'_, '_> {
         let stmt = Stmt::Array { base: view.base, len: total, region: view.region, ty, free: false, care };
         self.emit(Sink::Out, stmt);
         self.fill_array(&view, e)?;
-        Ok(V::Array(view))
+        Ok(Value::Array(view))
     }
 
     /// Has the number of an array's elements checked, where it is a product that could wrap around.
@@ -532,7 +541,14 @@ impl Body<'_, '_> {
     }
 
     /// A length that stays as it is while the array lives.
-    fn own_length(&mut self, name: &str, k: usize, x: X, old: Option<Operand>, e: &ast::Expr) -> Done<Operand> {
+    fn own_length(
+        &mut self,
+        name: &str,
+        k: usize,
+        x: ScalarExpr,
+        old: Option<Operand>,
+        e: &ast::Expr,
+    ) -> Done<Operand> {
         let steady = match x.leaf() {
             Some(Operand::Const(w)) => Some(Operand::Const(w)),
             Some(Operand::Var(v)) if self.fixed.contains(&v) => Some(Operand::Var(v)),
@@ -562,7 +578,10 @@ impl Body<'_, '_> {
         let var = own.unwrap_or_else(|| self.fresh(&format!("{name}.len{}", k + 1), Ty::Int));
         self.own_lengths.insert(var);
         self.fixed.insert(var);
-        self.emit(Sink::Out, Stmt::Ancilla { var, free: false, care: Care { check: self.checks, drop: false } });
+        self.emit(
+            Sink::Out,
+            Stmt::Ancilla { var, free: false, care: AncillaChecks { check: self.checks, drop: false } },
+        );
         self.statement(|s| {
             let x = s.length_value(e, k)?;
             s.accumulate(Sink::Out, Place::Var(var), Ty::Int, Acc::Add, false, x)
@@ -570,7 +589,7 @@ impl Body<'_, '_> {
         Ok(Operand::Var(var))
     }
 
-    fn length_value(&mut self, e: &ast::Expr, k: usize) -> Done<X> {
+    fn length_value(&mut self, e: &ast::Expr, k: usize) -> Done<ScalarExpr> {
         match self.wanted(e)? {
             Wanted::Array { lens, .. } => lens.into_iter().nth(k).ok_or(Stop),
             Wanted::Value | Wanted::Alias(_) => Err(Stop),

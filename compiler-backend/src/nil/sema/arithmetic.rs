@@ -5,24 +5,26 @@ use pendula_isa::{Cond, Ty};
 use super::body::Body;
 use super::emit::{function, product, sum};
 use super::expr::{neg, not};
-use super::value::{Literal, V, X};
+use super::value::{Literal, ScalarExpr, Value};
 use super::{Done, Stop};
 use crate::nil::ast::{Binary, Span};
 use crate::nil::codes;
 use crate::nil::types::number_name;
 
 impl Body<'_, '_> {
-    pub(super) fn negate(&mut self, value: V, span: &Span) -> Done<V> {
+    pub(super) fn negate(&mut self, value: Value, span: &Span) -> Done<Value> {
         Ok(match value {
-            V::Num(X::Lit(literal), None) => V::Num(X::Lit(negative(literal)), None),
-            V::Num(x, ty) => V::Num(neg(x), ty),
-            V::Bool(x) => V::Num(neg(x), Some(Ty::Int)),
-            V::Complex(a, b, ty) => V::Complex(negated_part(a), negated_part(b), ty),
-            V::Struct(s, parts) => {
+            Value::Num(ScalarExpr::Lit(literal), None) => Value::Num(ScalarExpr::Lit(negative(literal)), None),
+            Value::Num(x, ty) => Value::Num(neg(x), ty),
+            Value::Bool(x) => Value::Num(neg(x), Some(Ty::Int)),
+            Value::Complex(a, b, ty) => Value::Complex(negated_part(a), negated_part(b), ty),
+            Value::Struct(s, parts) => {
                 let parts = parts.into_iter().map(|p| self.negate(p, span)).collect::<Done<_>>()?;
-                V::Struct(s, parts)
+                Value::Struct(s, parts)
             }
-            V::Log(log, sign) => V::Log(log, Some(Box::new(sign.map_or(X::Const(1), |sign| not(*sign))))),
+            Value::Log(log, sign) => {
+                Value::Log(log, Some(Box::new(sign.map_or(ScalarExpr::Const(1), |sign| not(*sign)))))
+            }
             other => {
                 let message = format!("{} has no negative", other.describe());
                 return self.fail(span, codes::TYPE, message, "numbers have one, and structs of numbers");
@@ -31,22 +33,22 @@ impl Body<'_, '_> {
     }
 
     /// `a op b`.
-    pub(super) fn binary(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+    pub(super) fn binary(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
         match op {
             Binary::Both | Binary::Either => {
-                let (V::Bool(a), V::Bool(b)) = (&a, &b) else {
+                let (Value::Bool(a), Value::Bool(b)) = (&a, &b) else {
                     let message = format!("conditions are wanted here, found {} and {}", a.describe(), b.describe());
                     return self.fail(span, codes::TYPE, message, "compare: `x != 0`");
                 };
                 let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));
-                Ok(V::Bool(if op == Binary::Both { X::Both(a, b) } else { X::Either(a, b) }))
+                Ok(Value::Bool(if op == Binary::Both { ScalarExpr::Both(a, b) } else { ScalarExpr::Either(a, b) }))
             }
             Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => self.compare(op, a, b, span),
             _ => self.arithmetic(op, a, b, span),
         }
     }
 
-    fn compare(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+    fn compare(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
         let cond = match op {
             Binary::Eq => Cond::Eq,
             Binary::Ne => Cond::Ne,
@@ -56,63 +58,71 @@ impl Body<'_, '_> {
             _ => Cond::Ge,
         };
         match (a, b) {
-            (V::Tuple(a), V::Tuple(b)) if a.len() == b.len() && matches!(cond, Cond::Eq | Cond::Ne) => {
-                let mut all: Option<X> = None;
+            (Value::Tuple(a), Value::Tuple(b)) if a.len() == b.len() && matches!(cond, Cond::Eq | Cond::Ne) => {
+                let mut all: Option<ScalarExpr> = None;
                 for (a, b) in a.into_iter().zip(b) {
-                    let V::Bool(one) = self.compare(Binary::Eq, a, b, span)? else { return Err(Stop) };
+                    let Value::Bool(one) = self.compare(Binary::Eq, a, b, span)? else { return Err(Stop) };
                     all = Some(match all {
                         None => one,
-                        Some(all) => X::Both(Box::new(all), Box::new(one)),
+                        Some(all) => ScalarExpr::Both(Box::new(all), Box::new(one)),
                     });
                 }
-                let all = all.unwrap_or(X::Const(1));
-                Ok(V::Bool(if cond == Cond::Eq { all } else { not(all) }))
+                let all = all.unwrap_or(ScalarExpr::Const(1));
+                Ok(Value::Bool(if cond == Cond::Eq { all } else { not(all) }))
             }
-            (V::Complex(a, b, s), V::Complex(c, d, t)) if matches!(cond, Cond::Eq | Cond::Ne) => {
-                let V::Bool(re) = self.compare(Binary::Eq, V::Num(a, s), V::Num(c, t), span)? else { return Err(Stop) };
-                let V::Bool(im) = self.compare(Binary::Eq, V::Num(b, s), V::Num(d, t), span)? else { return Err(Stop) };
-                let both = X::Both(Box::new(re), Box::new(im));
-                Ok(V::Bool(if cond == Cond::Eq { both } else { not(both) }))
+            (Value::Complex(a, b, s), Value::Complex(c, d, t)) if matches!(cond, Cond::Eq | Cond::Ne) => {
+                let Value::Bool(re) = self.compare(Binary::Eq, Value::Num(a, s), Value::Num(c, t), span)? else {
+                    return Err(Stop);
+                };
+                let Value::Bool(im) = self.compare(Binary::Eq, Value::Num(b, s), Value::Num(d, t), span)? else {
+                    return Err(Stop);
+                };
+                let both = ScalarExpr::Both(Box::new(re), Box::new(im));
+                Ok(Value::Bool(if cond == Cond::Eq { both } else { not(both) }))
             }
-            (V::Tropical(a, s), V::Tropical(b, t)) if s == t => Ok(V::Bool(X::Cmp(cond, s, Box::new(a), Box::new(b)))),
-            (a @ V::Log(..), b) | (a, b @ V::Log(..)) => self.log_compare(cond, a, b, span),
+            (Value::Tropical(a, s), Value::Tropical(b, t)) if s == t => {
+                Ok(Value::Bool(ScalarExpr::Cmp(cond, s, Box::new(a), Box::new(b))))
+            }
+            (a @ Value::Log(..), b) | (a, b @ Value::Log(..)) => self.log_compare(cond, a, b, span),
             (a, b) => {
                 let want = self.want.take();
                 let (a, b, ty) = self.numbers(a, b, span)?;
                 let typed = self.typed_pair(a, b, ty, span);
                 self.want = want;
                 let (a, b, ty) = typed?;
-                Ok(V::Bool(X::Cmp(cond, ty, Box::new(a), Box::new(b))))
+                Ok(Value::Bool(ScalarExpr::Cmp(cond, ty, Box::new(a), Box::new(b))))
             }
         }
     }
 
-    pub(super) fn arithmetic(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+    pub(super) fn arithmetic(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
         match (a, b) {
-            (V::Bool(a), V::Bool(b)) if matches!(op, Binary::And | Binary::Or | Binary::Xor) => Ok(V::Bool(match op {
-                Binary::And => X::Both(Box::new(a), Box::new(b)),
-                Binary::Or => X::Either(Box::new(a), Box::new(b)),
-                _ => X::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
-            })),
-            (V::Tropical(a, s), V::Tropical(b, t)) if s == t => self.tropical(op, a, b, s, span),
-            (a @ V::Log(..), b) | (a, b @ V::Log(..)) => self.log_arithmetic(op, a, b, span),
-            (a @ V::Complex(..), b) | (a, b @ V::Complex(..)) => self.complex(op, a, b, span),
-            (V::Struct(s, a), V::Struct(t, b)) if s == t && matches!(op, Binary::Add | Binary::Sub) => {
-                let parts = a.into_iter().zip(b).map(|(a, b)| self.arithmetic(op, a, b, span)).collect::<Done<_>>()?;
-                Ok(V::Struct(s, parts))
+            (Value::Bool(a), Value::Bool(b)) if matches!(op, Binary::And | Binary::Or | Binary::Xor) => {
+                Ok(Value::Bool(match op {
+                    Binary::And => ScalarExpr::Both(Box::new(a), Box::new(b)),
+                    Binary::Or => ScalarExpr::Either(Box::new(a), Box::new(b)),
+                    _ => ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
+                }))
             }
-            (V::Struct(s, parts), k @ V::Num(..)) if matches!(op, Binary::Mul | Binary::Div) => {
+            (Value::Tropical(a, s), Value::Tropical(b, t)) if s == t => self.tropical(op, a, b, s, span),
+            (a @ Value::Log(..), b) | (a, b @ Value::Log(..)) => self.log_arithmetic(op, a, b, span),
+            (a @ Value::Complex(..), b) | (a, b @ Value::Complex(..)) => self.complex(op, a, b, span),
+            (Value::Struct(s, a), Value::Struct(t, b)) if s == t && matches!(op, Binary::Add | Binary::Sub) => {
+                let parts = a.into_iter().zip(b).map(|(a, b)| self.arithmetic(op, a, b, span)).collect::<Done<_>>()?;
+                Ok(Value::Struct(s, parts))
+            }
+            (Value::Struct(s, parts), k @ Value::Num(..)) if matches!(op, Binary::Mul | Binary::Div) => {
                 let k = self.shared(k)?;
                 let parts = parts.into_iter().map(|p| self.arithmetic(op, p, k.clone(), span)).collect::<Done<_>>()?;
-                Ok(V::Struct(s, parts))
+                Ok(Value::Struct(s, parts))
             }
-            (k @ V::Num(..), V::Struct(s, parts)) if op == Binary::Mul => {
+            (k @ Value::Num(..), Value::Struct(s, parts)) if op == Binary::Mul => {
                 let k = self.shared(k)?;
                 let parts = parts.into_iter().map(|p| self.arithmetic(op, k.clone(), p, span)).collect::<Done<_>>()?;
-                Ok(V::Struct(s, parts))
+                Ok(Value::Struct(s, parts))
             }
             (a, b) => {
-                if let (V::Array(_), _) | (_, V::Array(_)) = (&a, &b) {
+                if let (Value::Array(_), _) | (_, Value::Array(_)) = (&a, &b) {
                     let message = format!("arithmetic on {} and {}", a.describe(), b.describe());
                     return self.fail(
                         span,
@@ -125,29 +135,29 @@ impl Body<'_, '_> {
                     if op == Binary::Pow { self.power_operands(a, b, span)? } else { self.numbers(a, b, span)? };
                 match ty {
                     None => self.literals(op, a, b, span),
-                    Some(ty) => self.scalar(op, a, b, ty, span).map(|(x, ty)| V::Num(x, Some(ty))),
+                    Some(ty) => self.scalar(op, a, b, ty, span).map(|(x, ty)| Value::Num(x, Some(ty))),
                 }
             }
         }
     }
 
     /// A number that is used several times: put in an ancilla, if it has to be computed.
-    pub(super) fn shared(&mut self, v: V) -> Done<V> {
+    pub(super) fn shared(&mut self, v: Value) -> Done<Value> {
         Ok(match v {
-            V::Num(x, Some(ty)) if x.leaf().is_none() && !matches!(x, X::Lit(_)) => {
-                V::Num(self.put(ty, x)?.into(), Some(ty))
+            Value::Num(x, Some(ty)) if x.leaf().is_none() && !matches!(x, ScalarExpr::Lit(_)) => {
+                Value::Num(self.put(ty, x)?.into(), Some(ty))
             }
-            V::Complex(a, b, ty) => {
-                let V::Num(a, _) = self.shared(V::Num(a, ty))? else { return Err(Stop) };
-                let V::Num(b, _) = self.shared(V::Num(b, ty))? else { return Err(Stop) };
-                V::Complex(a, b, ty)
+            Value::Complex(a, b, ty) => {
+                let Value::Num(a, _) = self.shared(Value::Num(a, ty))? else { return Err(Stop) };
+                let Value::Num(b, _) = self.shared(Value::Num(b, ty))? else { return Err(Stop) };
+                Value::Complex(a, b, ty)
             }
             other => other,
         })
     }
 
-    fn literals(&mut self, op: Binary, a: X, b: X, span: &Span) -> Done<V> {
-        let (X::Lit(a), X::Lit(b)) = (a, b) else { return Err(Stop) };
+    fn literals(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr, span: &Span) -> Done<Value> {
+        let (ScalarExpr::Lit(a), ScalarExpr::Lit(b)) = (a, b) else { return Err(Stop) };
         if let (Literal::Int(a), Literal::Int(b)) = (&a, &b) {
             let (a, b) = (*a, *b);
             let n = match op {
@@ -166,7 +176,7 @@ impl Body<'_, '_> {
                 _ => None,
             };
             if let Some(n) = n {
-                return Ok(V::Num(X::Lit(Literal::Int(n)), None));
+                return Ok(Value::Num(ScalarExpr::Lit(Literal::Int(n)), None));
             }
         }
         let number = |l: &Literal| match l {
@@ -182,15 +192,15 @@ impl Body<'_, '_> {
             Binary::Div => x / y,
             Binary::Pow => x.powf(y),
             _ => {
-                let (a, b, ty) = self.typed_pair(X::Lit(a), X::Lit(b), None, span)?;
-                return self.scalar(op, a, b, ty, span).map(|(x, ty)| V::Num(x, Some(ty)));
+                let (a, b, ty) = self.typed_pair(ScalarExpr::Lit(a), ScalarExpr::Lit(b), None, span)?;
+                return self.scalar(op, a, b, ty, span).map(|(x, ty)| Value::Num(x, Some(ty)));
             }
         };
-        Ok(V::Num(X::Lit(Literal::Float(z)), None))
+        Ok(Value::Num(ScalarExpr::Lit(Literal::Float(z)), None))
     }
 
     /// Base and exponent: an integer exponent stays one.
-    fn power_operands(&mut self, a: V, b: V, span: &Span) -> Done<(X, X, Option<Ty>)> {
+    fn power_operands(&mut self, a: Value, b: Value, span: &Span) -> Done<(ScalarExpr, ScalarExpr, Option<Ty>)> {
         let (a, ta) = self.number(a, span)?;
         let (b, tb) = self.number(b, span)?;
         match (ta, tb) {
@@ -198,16 +208,16 @@ impl Body<'_, '_> {
             (Some(t), None) => Ok((a, b, Some(t))),
             (Some(t), Some(Ty::Int)) => Ok((a, b, Some(t))),
             (None, Some(Ty::Int)) => {
-                let whole = matches!(a, X::Lit(Literal::Int(_)));
+                let whole = matches!(a, ScalarExpr::Lit(Literal::Int(_)));
                 let ty = if whole { Ty::Int } else { self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F) };
-                Ok((self.number_as(V::Num(a, None), ty, span)?, b, Some(ty)))
+                Ok((self.number_as(Value::Num(a, None), ty, span)?, b, Some(ty)))
             }
-            _ => self.numbers(V::Num(a, ta), V::Num(b, tb), span),
+            _ => self.numbers(Value::Num(a, ta), Value::Num(b, tb), span),
         }
     }
 
     /// `a op b` of one type, and the type of the result.
-    fn scalar(&mut self, op: Binary, a: X, b: X, ty: Ty, span: &Span) -> Done<(X, Ty)> {
+    fn scalar(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr, ty: Ty, span: &Span) -> Done<(ScalarExpr, Ty)> {
         let integer = |name: &'static str| function(Ty::Int, Ty::Int, name, 2);
         let func = match (op, ty) {
             (Binary::Add, _) => Some(sum(ty, false)),
@@ -217,14 +227,14 @@ impl Body<'_, '_> {
                 let (a, b) = (self.put(ty, a)?, self.put(ty, b)?);
                 if self.checks {
                     let rem = integer("rem").ok_or(Stop)?;
-                    let r = self.put(ty, X::Fun(rem, vec![a.into(), b.into()]))?;
+                    let r = self.put(ty, ScalarExpr::Fun(rem, vec![a.into(), b.into()]))?;
                     let test = crate::ir::Test { cond: Cond::Eq, ty, a: r, b: crate::ir::Operand::Const(0) };
                     let says =
                         self.said(format!("the division of integers `{}` leaves a remainder", self.source(span)));
                     self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::Why::User, says });
                 }
                 let quot = integer("quot").ok_or(Stop)?;
-                return Ok((X::Fun(quot, vec![a.into(), b.into()]), ty));
+                return Ok((ScalarExpr::Fun(quot, vec![a.into(), b.into()]), ty));
             }
             (Binary::Div, Ty::Int) => {
                 let to = self.want.unwrap_or(Ty::F);
@@ -239,16 +249,16 @@ impl Body<'_, '_> {
             (Binary::Xor, Ty::Int) => {
                 // a ⊻ b = (a | b) − (a & b)
                 let (or, and) = (integer("or").ok_or(Stop)?, integer("and").ok_or(Stop)?);
-                let (a, b): (X, X) = (self.put(ty, a)?.into(), self.put(ty, b)?.into());
-                let parts = vec![X::Fun(or, vec![a.clone(), b.clone()]), X::Fun(and, vec![a, b])];
-                return Ok((X::Fun(sum(ty, true), parts), ty));
+                let (a, b): (ScalarExpr, ScalarExpr) = (self.put(ty, a)?.into(), self.put(ty, b)?.into());
+                let parts = vec![ScalarExpr::Fun(or, vec![a.clone(), b.clone()]), ScalarExpr::Fun(and, vec![a, b])];
+                return Ok((ScalarExpr::Fun(sum(ty, true), parts), ty));
             }
             (Binary::Shl | Binary::Sar | Binary::Shr, Ty::Int) => return Ok((self.shift(op, a, b)?, ty)),
             (Binary::Pow, _) => return self.power(a, b, ty, span),
             _ => None,
         };
         match func {
-            Some(f) => Ok((self.fold(X::Fun(f, vec![a, b])), ty)),
+            Some(f) => Ok((self.fold(ScalarExpr::Fun(f, vec![a, b])), ty)),
             None => {
                 let message = format!("this operator is not for {}", number_name(ty));
                 self.fail(span, codes::TYPE, message, "it is for integers; or use `floor`, `rem` of integers")
@@ -258,52 +268,54 @@ impl Body<'_, '_> {
 
     /// A shift by any amount: by 64 or more, nothing is left but signs; by a negative one, it goes the other way. The instructions take amounts
     /// modulo 64.
-    fn shift(&mut self, op: Binary, a: X, b: X) -> Done<X> {
+    fn shift(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr) -> Done<ScalarExpr> {
         let other = if op == Binary::Shl { Binary::Sar } else { Binary::Shl };
         let name = |op: Binary| match op {
             Binary::Shl => "shl",
             Binary::Sar => "sar",
             _ => "shr",
         };
-        let by = |s: &Self, op: Binary, a: &X, n: X| -> Done<X> {
+        let by = |s: &Self, op: Binary, a: &ScalarExpr, n: ScalarExpr| -> Done<ScalarExpr> {
             let f = function(Ty::Int, Ty::Int, name(op), 2).ok_or(Stop)?;
-            Ok(s.fold(X::Fun(f, vec![a.clone(), n])))
+            Ok(s.fold(ScalarExpr::Fun(f, vec![a.clone(), n])))
         };
-        let far = |s: &Self, op: Binary, a: &X| match op {
-            Binary::Sar => by(s, op, a, X::int(63)),
-            _ => Ok(X::int(0)),
+        let far = |s: &Self, op: Binary, a: &ScalarExpr| match op {
+            Binary::Sar => by(s, op, a, ScalarExpr::int(63)),
+            _ => Ok(ScalarExpr::int(0)),
         };
-        if let X::Const(n) = b {
+        if let ScalarExpr::Const(n) = b {
             let n = n.cast_signed();
             let (op, n) = if n < 0 { (other, n.unsigned_abs()) } else { (op, n.unsigned_abs()) };
-            return if n < 64 { by(self, op, &a, X::Const(n)) } else { far(self, op, &a) };
+            return if n < 64 { by(self, op, &a, ScalarExpr::Const(n)) } else { far(self, op, &a) };
         }
-        let (a, b): (X, X) = (self.put(Ty::Int, a)?.into(), self.put(Ty::Int, b)?.into());
-        let back = X::Fun(sum(Ty::Int, true), vec![X::int(0), b.clone()]);
-        let within = |n: &X| Box::new(X::Cmp(Cond::Ltu, Ty::Int, Box::new(n.clone()), Box::new(X::int(64))));
-        let choice = |c: Box<X>, x: X, y: X| X::Choice(c, Box::new(x), Box::new(y));
+        let (a, b): (ScalarExpr, ScalarExpr) = (self.put(Ty::Int, a)?.into(), self.put(Ty::Int, b)?.into());
+        let back = ScalarExpr::Fun(sum(Ty::Int, true), vec![ScalarExpr::int(0), b.clone()]);
+        let within = |n: &ScalarExpr| {
+            Box::new(ScalarExpr::Cmp(Cond::Ltu, Ty::Int, Box::new(n.clone()), Box::new(ScalarExpr::int(64))))
+        };
+        let choice = |c: Box<ScalarExpr>, x: ScalarExpr, y: ScalarExpr| ScalarExpr::Choice(c, Box::new(x), Box::new(y));
         let (there, beyond) = (by(self, op, &a, b.clone())?, far(self, op, &a)?);
         let reverse = choice(within(&back), by(self, other, &a, back.clone())?, far(self, other, &a)?);
-        let negative = Box::new(X::Cmp(Cond::Lt, Ty::Int, Box::new(b.clone()), Box::new(X::int(0))));
+        let negative = Box::new(ScalarExpr::Cmp(Cond::Lt, Ty::Int, Box::new(b.clone()), Box::new(ScalarExpr::int(0))));
         Ok(choice(within(&b), there, choice(negative, reverse, beyond)))
     }
 
-    fn power(&mut self, a: X, b: X, ty: Ty, span: &Span) -> Done<(X, Ty)> {
+    fn power(&mut self, a: ScalarExpr, b: ScalarExpr, ty: Ty, span: &Span) -> Done<(ScalarExpr, Ty)> {
         let whole = match &b {
-            X::Lit(Literal::Int(n)) => Some(*n),
-            X::Const(w) if ty == Ty::Int => Some(i128::from(w.cast_signed())),
+            ScalarExpr::Lit(Literal::Int(n)) => Some(*n),
+            ScalarExpr::Const(w) if ty == Ty::Int => Some(i128::from(w.cast_signed())),
             _ => None,
         };
-        let mul = |a: X, b: X| X::Fun(product(ty), vec![a, b]);
+        let mul = |a: ScalarExpr, b: ScalarExpr| ScalarExpr::Fun(product(ty), vec![a, b]);
         match (ty, whole, &b) {
             (Ty::Int | Ty::Q | Ty::F, Some(1), _) => Ok((a, ty)),
             (Ty::Int | Ty::Q | Ty::F, Some(n @ 2..=3), _) => {
-                let a: X = self.put(ty, a)?.into();
+                let a: ScalarExpr = self.put(ty, a)?.into();
                 let square = mul(a.clone(), a.clone());
                 Ok((if n == 2 { square } else { mul(square, a) }, ty))
             }
             (Ty::Int, Some(n @ 4..=64), _) => {
-                let a: X = self.put(ty, a)?.into();
+                let a: ScalarExpr = self.put(ty, a)?.into();
                 let power = (1..n).fold(a.clone(), |p, _| mul(p, a.clone()));
                 Ok((power, ty))
             }
@@ -311,23 +323,23 @@ impl Body<'_, '_> {
                 let help = "convert the base: `Float64(x) ^ n`; or multiply in a loop";
                 self.fail(span, codes::TYPE, "integers have powers with constant exponents from 1 to 64 only", help)
             }
-            (Ty::Q | Ty::F, _, X::Lit(Literal::Real(t))) if t.parse() == Ok(0.5) => {
+            (Ty::Q | Ty::F, _, ScalarExpr::Lit(Literal::Real(t))) if t.parse() == Ok(0.5) => {
                 self.named("sqrt", ty, vec![a], span)
             }
             (Ty::Q | Ty::F, Some(n), _) => {
-                let n = i64::try_from(n).map(X::int).map_err(|_| Stop)?;
+                let n = i64::try_from(n).map(ScalarExpr::int).map_err(|_| Stop)?;
                 self.named("powi", ty, vec![a, n], span)
             }
-            (Ty::Q | Ty::F, None, X::Lit(l)) => {
-                let b = X::Const(self.word(&l.clone(), ty, span)?);
+            (Ty::Q | Ty::F, None, ScalarExpr::Lit(l)) => {
+                let b = ScalarExpr::Const(self.word(&l.clone(), ty, span)?);
                 self.named("pow", ty, vec![a, b], span)
             }
             (Ty::Q | Ty::F, None, _) => {
                 let name = if self.is_integer(&b) { "powi" } else { "pow" };
                 self.named(name, ty, vec![a, b], span)
             }
-            (Ty::L, _, X::Lit(l)) => {
-                let b = X::Const(self.word(&l.clone(), Ty::Q, span)?);
+            (Ty::L, _, ScalarExpr::Lit(l)) => {
+                let b = ScalarExpr::Const(self.word(&l.clone(), Ty::Q, span)?);
                 self.named("pow", ty, vec![a, b], span)
             }
             (Ty::L, _, _) => {
@@ -342,22 +354,28 @@ impl Body<'_, '_> {
     }
 
     /// Whether a scalar is an integer, by what it is made of.
-    fn is_integer(&self, x: &X) -> bool {
+    fn is_integer(&self, x: &ScalarExpr) -> bool {
         match x {
-            X::Lit(Literal::Int(_)) | X::Cmp(..) | X::Both(..) | X::Either(..) | X::Not(_) => true,
-            X::Lit(_) | X::Const(_) => false,
-            X::Within(_, a) | X::Seen(_, a) => self.is_integer(a),
-            X::At(crate::ir::Place::Var(v)) => self.f.ty(*v) == Ty::Int,
-            X::At(crate::ir::Place::Mem(m)) => self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int),
-            X::Neg(a) | X::Choice(_, a, _) => self.is_integer(a),
-            X::Fun(f, _) => f.info().ty == Ty::Int,
+            ScalarExpr::Lit(Literal::Int(_))
+            | ScalarExpr::Cmp(..)
+            | ScalarExpr::Both(..)
+            | ScalarExpr::Either(..)
+            | ScalarExpr::Not(_) => true,
+            ScalarExpr::Lit(_) | ScalarExpr::Const(_) => false,
+            ScalarExpr::Within(_, a) | ScalarExpr::Seen(_, a) => self.is_integer(a),
+            ScalarExpr::At(crate::ir::Place::Var(v)) => self.f.ty(*v) == Ty::Int,
+            ScalarExpr::At(crate::ir::Place::Mem(m)) => {
+                self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int)
+            }
+            ScalarExpr::Neg(a) | ScalarExpr::Choice(_, a, _) => self.is_integer(a),
+            ScalarExpr::Fun(f, _) => f.info().ty == Ty::Int,
         }
     }
 
     /// A function of the table by name, on numbers of its type.
-    pub(super) fn named(&mut self, name: &str, ty: Ty, args: Vec<X>, span: &Span) -> Done<(X, Ty)> {
+    pub(super) fn named(&mut self, name: &str, ty: Ty, args: Vec<ScalarExpr>, span: &Span) -> Done<(ScalarExpr, Ty)> {
         match function(ty, ty, name, args.len()) {
-            Some(f) => Ok((self.fold(X::Fun(f, args)), ty)),
+            Some(f) => Ok((self.fold(ScalarExpr::Fun(f, args)), ty)),
             None => {
                 let message = format!("`{name}` is not for {}", number_name(ty));
                 self.fail(span, codes::TYPE, message, "convert its argument, as `Float64(x)`")
@@ -365,10 +383,10 @@ impl Body<'_, '_> {
         }
     }
 
-    fn tropical(&mut self, op: Binary, a: X, b: X, ty: Ty, span: &Span) -> Done<V> {
+    fn tropical(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr, ty: Ty, span: &Span) -> Done<Value> {
         let x = match op {
-            Binary::Mul => X::Fun(sum(ty, false), vec![a, b]),
-            Binary::Div => X::Fun(sum(ty, true), vec![a, b]),
+            Binary::Mul => ScalarExpr::Fun(sum(ty, false), vec![a, b]),
+            Binary::Div => ScalarExpr::Fun(sum(ty, true), vec![a, b]),
             Binary::Add => self.named("max", ty, vec![a, b], span)?.0,
             _ => {
                 return self.fail(
@@ -379,12 +397,12 @@ impl Body<'_, '_> {
                 );
             }
         };
-        Ok(V::Tropical(x, ty))
+        Ok(Value::Tropical(x, ty))
     }
 
-    fn complex(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+    fn complex(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
         if op == Binary::Pow {
-            if let V::Num(X::Lit(Literal::Int(2)), None) = b {
+            if let Value::Num(ScalarExpr::Lit(Literal::Int(2)), None) = b {
                 let a = self.shared(a)?;
                 return self.complex(Binary::Mul, a.clone(), a, span);
             }
@@ -404,7 +422,7 @@ impl Body<'_, '_> {
                 "use its parts, `x.re` and `x.im`",
             );
         };
-        let mut f = |op, a: &V, b: &V| self.arithmetic(op, a.clone(), b.clone(), span);
+        let mut f = |op, a: &Value, b: &Value| self.arithmetic(op, a.clone(), b.clone(), span);
         let (re, im) = match (op, &ai, &bi) {
             (Binary::Add | Binary::Sub, Some(ai), Some(bi)) => (f(op, &ar, &br)?, f(op, ai, bi)?),
             (Binary::Add | Binary::Sub, Some(ai), None) => (f(op, &ar, &br)?, ai.clone()),
@@ -424,7 +442,7 @@ impl Body<'_, '_> {
                 let (rr, ii) = (f(Binary::Mul, &br, &br)?, f(Binary::Mul, bi, bi)?);
                 let square = f(Binary::Add, &rr, &ii)?;
                 let square = self.shared(square)?;
-                let mut f = |op, a: &V, b: &V| self.arithmetic(op, a.clone(), b.clone(), span);
+                let mut f = |op, a: &Value, b: &Value| self.arithmetic(op, a.clone(), b.clone(), span);
                 let (mut re, ri) = (f(Binary::Mul, &ar, &br)?, f(Binary::Mul, &ar, bi)?);
                 let im = match ai {
                     Some(ai) => {
@@ -434,7 +452,7 @@ impl Body<'_, '_> {
                     }
                     None => self.negate(ri, span)?,
                 };
-                let mut f = |a: &V| self.arithmetic(Binary::Div, a.clone(), square.clone(), span);
+                let mut f = |a: &Value| self.arithmetic(Binary::Div, a.clone(), square.clone(), span);
                 (f(&re)?, f(&im)?)
             }
             _ => {
@@ -447,36 +465,36 @@ impl Body<'_, '_> {
             }
         };
         match (re, im) {
-            (V::Num(re, s), V::Num(im, t)) => {
+            (Value::Num(re, s), Value::Num(im, t)) => {
                 let ty = s.or(t);
                 let re = self.typed_part(re, s, ty, span)?;
                 let im = self.typed_part(im, t, ty, span)?;
-                Ok(V::Complex(re, im, ty))
+                Ok(Value::Complex(re, im, ty))
             }
             _ => Err(Stop),
         }
     }
 
-    fn typed_part(&mut self, x: X, own: Option<Ty>, ty: Option<Ty>, span: &Span) -> Done<X> {
+    fn typed_part(&mut self, x: ScalarExpr, own: Option<Ty>, ty: Option<Ty>, span: &Span) -> Done<ScalarExpr> {
         match ty {
-            Some(ty) => self.number_as(V::Num(x, own), ty, span),
+            Some(ty) => self.number_as(Value::Num(x, own), ty, span),
             None => Ok(x),
         }
     }
 }
 
 /// The parts of a number as numbers; a real one has no imaginary part.
-fn parts(v: V) -> Option<(V, Option<V>)> {
+fn parts(v: Value) -> Option<(Value, Option<Value>)> {
     match v {
-        V::Complex(re, im, ty) => Some((V::Num(re, ty), Some(V::Num(im, ty)))),
-        v @ V::Num(..) => Some((v, None)),
+        Value::Complex(re, im, ty) => Some((Value::Num(re, ty), Some(Value::Num(im, ty)))),
+        v @ Value::Num(..) => Some((v, None)),
         _ => None,
     }
 }
 
-fn negated_part(x: X) -> X {
+fn negated_part(x: ScalarExpr) -> ScalarExpr {
     match x {
-        X::Lit(l) => X::Lit(negative(l)),
+        ScalarExpr::Lit(l) => ScalarExpr::Lit(negative(l)),
         other => neg(other),
     }
 }

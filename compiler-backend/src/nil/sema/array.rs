@@ -5,7 +5,7 @@ use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
-use super::value::{Dim, Product, V, View, X, mem};
+use super::value::{Dim, Product, ScalarExpr, Value, View, mem};
 use super::{Done, Stop};
 use crate::ir::{Operand, Place, Stmt, Test, Var, Why};
 use crate::nil::ast::{self, ExprKind, Span};
@@ -14,11 +14,11 @@ use crate::nil::types::Type;
 
 impl Body<'_, '_> {
     /// `x[…]`.
-    pub(super) fn index(&mut self, base: &ast::Expr, indices: &[ast::Expr], span: &Span) -> Done<V> {
+    pub(super) fn index(&mut self, base: &ast::Expr, indices: &[ast::Expr], span: &Span) -> Done<Value> {
         let value = self.eval(base)?;
         let view = match value {
-            V::Array(view) => view,
-            V::Tuple(parts) | V::Elements(parts) => return self.tuple_index(parts, indices, span),
+            Value::Array(view) => view,
+            Value::Tuple(parts) | Value::Elements(parts) => return self.tuple_index(parts, indices, span),
             other => {
                 let message = format!("{} has no elements", other.describe());
                 return self.fail(span, codes::TYPE, message, "only arrays and tuples are indexed");
@@ -62,8 +62,8 @@ impl Body<'_, '_> {
                 }
                 _ => {
                     let value = self.eval_with_end(e, dim)?;
-                    if let V::Range(first, step, last) = value {
-                        if *step != X::int(1) {
+                    if let Value::Range(first, step, last) = value {
+                        if *step != ScalarExpr::int(1) {
                             return self.fail(
                                 &e.span,
                                 codes::DIMENSIONS,
@@ -82,7 +82,7 @@ impl Body<'_, '_> {
                 }
             }
         }
-        if part.dims.is_empty() { self.element(&part, span) } else { Ok(V::Array(part)) }
+        if part.dims.is_empty() { self.element(&part, span) } else { Ok(Value::Array(part)) }
     }
 
     fn index_value(&mut self, e: &ast::Expr, dim: &Dim) -> Done<Operand> {
@@ -92,11 +92,11 @@ impl Body<'_, '_> {
     }
 
     /// An index in which `end` is the length, and `begin` 1.
-    fn eval_with_end(&mut self, e: &ast::Expr, dim: &Dim) -> Done<V> {
-        let end = V::Num(dim.len.into(), Some(Ty::Int));
+    fn eval_with_end(&mut self, e: &ast::Expr, dim: &Dim) -> Done<Value> {
+        let end = Value::Num(dim.len.into(), Some(Ty::Int));
         self.scopes.open();
         self.scopes.add("end", end, super::scope::Kind::Alias, &e.span);
-        let begin = V::Num(X::int(1), Some(Ty::Int));
+        let begin = Value::Num(ScalarExpr::int(1), Some(Ty::Int));
         self.scopes.add("begin", begin, super::scope::Kind::Alias, &e.span);
         let points = self.points.take();
         let want = self.want.replace(Ty::Int);
@@ -160,18 +160,18 @@ impl Body<'_, '_> {
             return Ok(Operand::Var(*var));
         }
         let max = Func::Int(int_fn::Fn::Max);
-        let var = self.copy(Ty::Int, X::Fun(max, vec![a.into(), b.into()]))?;
+        let var = self.copy(Ty::Int, ScalarExpr::Fun(max, vec![a.into(), b.into()]))?;
         self.addresses.insert(key, var);
         Ok(Operand::Var(var))
     }
 
-    pub(super) fn tuple_index(&mut self, parts: Vec<V>, indices: &[ast::Expr], span: &Span) -> Done<V> {
+    pub(super) fn tuple_index(&mut self, parts: Vec<Value>, indices: &[ast::Expr], span: &Span) -> Done<Value> {
         let [e] = indices else {
             return self.fail(span, codes::DIMENSIONS, "a tuple takes one index", "write `t[1]`");
         };
         let value = self.eval(e)?;
         let x = self.integer(value, &e.span)?;
-        let n = if let X::Const(w) = x { w.checked_sub(1) } else { None };
+        let n = if let ScalarExpr::Const(w) = x { w.checked_sub(1) } else { None };
         match n.and_then(|n| parts.get(n as usize)) {
             Some(v) => Ok(v.clone()),
             None => self.fail(
@@ -214,7 +214,7 @@ impl Body<'_, '_> {
     }
 
     /// The element at the beginning of a part without dimensions.
-    pub(super) fn element(&mut self, part: &View, span: &Span) -> Done<V> {
+    pub(super) fn element(&mut self, part: &View, span: &Span) -> Done<Value> {
         let first = self.address(part)?;
         let Some(words) = part.element.words() else {
             return self.fail(
@@ -308,7 +308,7 @@ impl Body<'_, '_> {
     }
 
     /// The element of a view where its indices, counted from 1, have these values.
-    pub(super) fn at(&mut self, view: &View, indices: &[Var], span: &Span) -> Done<V> {
+    pub(super) fn at(&mut self, view: &View, indices: &[Var], span: &Span) -> Done<Value> {
         if indices.len() != view.dims.len() {
             let message = format!("arrays of {} and {} dimensions cannot go together", view.dims.len(), indices.len());
             return self.fail(span, codes::DIMENSIONS, message, "the arrays must have one shape");
@@ -355,26 +355,26 @@ pub(super) fn shift(part: &mut View, at: Operand, dim: &Dim, less: i64) {
 }
 
 /// A value of a type whose words are at these places.
-pub(super) fn value_of(ty: &Type, places: &mut impl Iterator<Item = Place>) -> Option<V> {
-    let mut word = || places.next().map(X::At);
+pub(super) fn value_of(ty: &Type, places: &mut impl Iterator<Item = Place>) -> Option<Value> {
+    let mut word = || places.next().map(ScalarExpr::At);
     Some(match ty {
-        Type::Num(ty) => V::Num(word()?, Some(*ty)),
-        Type::Bool => V::Bool(word()?),
-        Type::Tropical(ty) => V::Tropical(word()?, *ty),
+        Type::Num(ty) => Value::Num(word()?, Some(*ty)),
+        Type::Bool => Value::Bool(word()?),
+        Type::Tropical(ty) => Value::Tropical(word()?, *ty),
         Type::Complex(ty) => {
             let re = word()?;
-            V::Complex(re, word()?, Some(*ty))
+            Value::Complex(re, word()?, Some(*ty))
         }
-        Type::Log { signed: false } => V::Log(word()?, None),
+        Type::Log { signed: false } => Value::Log(word()?, None),
         Type::Log { signed: true } => {
             let log = word()?;
-            V::Log(log, Some(Box::new(word()?)))
+            Value::Log(log, Some(Box::new(word()?)))
         }
         Type::Struct(s) => {
-            let fields: Option<Vec<V>> = s.fields.iter().map(|(_, t)| value_of(t, places)).collect();
-            V::Struct(std::rc::Rc::clone(s), fields?)
+            let fields: Option<Vec<Value>> = s.fields.iter().map(|(_, t)| value_of(t, places)).collect();
+            Value::Struct(std::rc::Rc::clone(s), fields?)
         }
-        Type::Tuple(parts) => V::Tuple(parts.iter().map(|t| value_of(t, places)).collect::<Option<_>>()?),
+        Type::Tuple(parts) => Value::Tuple(parts.iter().map(|t| value_of(t, places)).collect::<Option<_>>()?),
         Type::Array { .. } | Type::Function(_) => return None,
     })
 }

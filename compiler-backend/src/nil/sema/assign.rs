@@ -4,7 +4,7 @@ use pendula_isa::{Acc, Ty};
 
 use super::body::{Body, Sink};
 use super::expr::neg;
-use super::value::{Literal, V, X};
+use super::value::{Literal, ScalarExpr, Value};
 use super::views::Lens;
 use super::{Done, Stop};
 use crate::ir::{Operand, Place, Step, Stmt, Var};
@@ -39,7 +39,7 @@ impl Body<'_, '_> {
         done
     }
 
-    fn assign_one(&mut self, op: AssignOp, to: V, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
+    fn assign_one(&mut self, op: AssignOp, to: Value, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
         // A statement that the program defines for these types.
         if let Some((name, args, keywords)) = operation(value)
             && let Some((candidates, inverse)) = self.instruction(op, name)
@@ -48,7 +48,7 @@ impl Body<'_, '_> {
             for a in &args {
                 values.push(self.eval(a)?);
             }
-            let types: Option<Vec<Type>> = std::iter::once(&to).chain(&values).map(V::type_of).collect();
+            let types: Option<Vec<Type>> = std::iter::once(&to).chain(&values).map(Value::type_of).collect();
             if let Some(types) = types
                 && self.choose(&candidates, &types).fits()
             {
@@ -58,7 +58,7 @@ impl Body<'_, '_> {
                 return self.invoke(&candidates, values, &spans, keywords, inverse, span);
             }
         }
-        if let V::Array(_) = to {
+        if let Value::Array(_) = to {
             let help = match &value.kind {
                 ast::ExprKind::Binary { op: ast::Binary::Mul, dot: false, .. } => {
                     "a product of matrices is a statement of the library, `matvec!(y!, A, x)`, `matmul!(C!, A, B)`: write `using matrices`; element by element it is `y .+= a .* b`"
@@ -75,7 +75,7 @@ impl Body<'_, '_> {
     fn assign_points(&mut self, op: AssignOp, target: &ast::Expr, value: &ast::Expr, span: &Span) -> Done<()> {
         let before = self.s.diagnostics.len();
         let done = self.statement(|s| {
-            let V::Array(view) = s.eval(target)? else {
+            let Value::Array(view) = s.eval(target)? else {
                 return s.fail(&target.span, codes::TYPE, "`.+=` and its kin change arrays", "leave out the point");
             };
             let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
@@ -115,8 +115,8 @@ impl Body<'_, '_> {
     pub(super) fn assign(
         &mut self,
         op: AssignOp,
-        to: V,
-        from: V,
+        to: Value,
+        from: Value,
         [target, value]: [&Span; 2],
         span: &Span,
     ) -> Done<()> {
@@ -150,24 +150,24 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn assign_parts(&mut self, op: AssignOp, to: V, from: V, (value, span): (&Span, &Span)) -> Done<()> {
+    fn assign_parts(&mut self, op: AssignOp, to: Value, from: Value, (value, span): (&Span, &Span)) -> Done<()> {
         match (to, from) {
-            (V::Num(x, ty), from) => {
+            (Value::Num(x, ty), from) => {
                 let ty = ty.ok_or(Stop)?;
                 let from = match from {
                     // A real number as the value of a complex one would lose its other part.
-                    V::Tropical(x, t) if t == ty => V::Num(x, Some(t)),
+                    Value::Tropical(x, t) if t == ty => Value::Num(x, Some(t)),
                     // Numbers that logarithmic ones are multiplied by become such.
-                    V::Num(x, Some(t @ (Ty::Q | Ty::F))) if ty == Ty::L => {
-                        V::Num(self.logarithmic(x, t, value)?, Some(ty))
+                    Value::Num(x, Some(t @ (Ty::Q | Ty::F))) if ty == Ty::L => {
+                        Value::Num(self.logarithmic(x, t, value)?, Some(ty))
                     }
                     other => other,
                 };
                 let y = self.number_as(from, ty, value)?;
                 self.assign_number(op, x, ty, y, span)
             }
-            (V::Bool(X::At(place)), from) => match (op, from) {
-                (AssignOp::Xor, V::Bool(y)) => self.accumulate(Sink::Out, place, Ty::Int, Acc::Xor, false, y),
+            (Value::Bool(ScalarExpr::At(place)), from) => match (op, from) {
+                (AssignOp::Xor, Value::Bool(y)) => self.accumulate(Sink::Out, place, Ty::Int, Acc::Xor, false, y),
                 (AssignOp::Xor, other) => {
                     let message = format!("a truth value is wanted here, found {}", other.describe());
                     self.fail(value, codes::TYPE, message, "compare: `x != 0`")
@@ -177,7 +177,7 @@ impl Body<'_, '_> {
                     self.fail(span, codes::FORGETS, message, "use `⊻=`")
                 }
             },
-            (V::Tropical(x, ty), V::Tropical(y, t)) if ty == t => match op {
+            (Value::Tropical(x, ty), Value::Tropical(y, t)) if ty == t => match op {
                 AssignOp::Mul => self.assign_number(AssignOp::Add, x, ty, y, span),
                 AssignOp::Div => self.assign_number(AssignOp::Sub, x, ty, y, span),
                 _ => {
@@ -185,15 +185,15 @@ impl Body<'_, '_> {
                     self.fail(span, codes::FORGETS, message, "use `*=` and `/=`")
                 }
             },
-            (V::Log(log, sign), from) => self.assign_log(op, log, sign, from, (value, span)),
-            (V::Complex(a, b, ty), from) => {
+            (Value::Log(log, sign), from) => self.assign_log(op, log, sign, from, (value, span)),
+            (Value::Complex(a, b, ty), from) => {
                 if !matches!(op, AssignOp::Add | AssignOp::Sub) {
                     let message = format!("`{}` forgets on complex numbers", op.text());
                     return self.fail(span, codes::FORGETS, message, "use `+=` into a variable that is zero");
                 }
                 let ty = ty.ok_or(Stop)?;
                 let (re, im) = match from {
-                    V::Complex(re, im, t) => (V::Num(re, t), Some(V::Num(im, t))),
+                    Value::Complex(re, im, t) => (Value::Num(re, t), Some(Value::Num(im, t))),
                     other => (other, None),
                 };
                 let re = self.number_as(re, ty, value)?;
@@ -206,13 +206,13 @@ impl Body<'_, '_> {
                     None => Ok(()),
                 }
             }
-            (V::Struct(s, to), V::Struct(t, from)) if s == t => {
+            (Value::Struct(s, to), Value::Struct(t, from)) if s == t => {
                 for (to, from) in to.into_iter().zip(from) {
                     self.assign_parts(op, to, from, (value, span))?;
                 }
                 Ok(())
             }
-            (V::Tuple(to), V::Tuple(from)) if to.len() == from.len() => {
+            (Value::Tuple(to), Value::Tuple(from)) if to.len() == from.len() => {
                 for (to, from) in to.into_iter().zip(from) {
                     self.assign_parts(op, to, from, (value, span))?;
                 }
@@ -225,11 +225,18 @@ impl Body<'_, '_> {
         }
     }
 
-    pub(super) fn assign_number(&mut self, op: AssignOp, x: X, ty: Ty, y: X, span: &Span) -> Done<()> {
+    pub(super) fn assign_number(
+        &mut self,
+        op: AssignOp,
+        x: ScalarExpr,
+        ty: Ty,
+        y: ScalarExpr,
+        span: &Span,
+    ) -> Done<()> {
         let place = match x {
-            X::At(place) => place,
+            ScalarExpr::At(place) => place,
             // −x += y is x −= y.
-            X::Neg(a) => {
+            ScalarExpr::Neg(a) => {
                 return match (op, ty) {
                     (AssignOp::Add | AssignOp::Sub, Ty::Int | Ty::Q | Ty::F) => {
                         self.assign_number(op, *a, ty, neg(y), span)
@@ -238,17 +245,17 @@ impl Body<'_, '_> {
                 };
             }
             // (x + c) += y is x += y, and (1/x) *= y is x /= y; else the number is turned for the length of the statement.
-            X::Seen(Lens::Plus(..), a) if matches!(op, AssignOp::Add | AssignOp::Sub) => {
+            ScalarExpr::Seen(Lens::Plus(..), a) if matches!(op, AssignOp::Add | AssignOp::Sub) => {
                 return self.assign_number(op, *a, ty, y, span);
             }
-            X::Seen(Lens::Inverse(Ty::L), a) if matches!(op, AssignOp::Mul | AssignOp::Div) => {
+            ScalarExpr::Seen(Lens::Inverse(Ty::L), a) if matches!(op, AssignOp::Mul | AssignOp::Div) => {
                 return self.assign_number(op.partner(), *a, ty, y, span);
             }
-            x @ X::Seen(..) => {
+            x @ ScalarExpr::Seen(..) => {
                 // The value is computed from what was there before.
                 let y = self.put(ty, y)?;
                 match self.opened(&x, ty)? {
-                    Some(p) => return self.assign_number(op, X::At(p), ty, y.into(), span),
+                    Some(p) => return self.assign_number(op, ScalarExpr::At(p), ty, y.into(), span),
                     None => {
                         let help = "change the variable itself";
                         let message = "this view of a value that is computed cannot be changed";
@@ -257,10 +264,10 @@ impl Body<'_, '_> {
                 }
             }
             // x.log += y is x *= exp(y).
-            X::Fun(f, args) if f == log_view() && matches!(op, AssignOp::Add | AssignOp::Sub) => {
+            ScalarExpr::Fun(f, args) if f == log_view() && matches!(op, AssignOp::Add | AssignOp::Sub) => {
                 let op = if op == AssignOp::Add { AssignOp::Mul } else { AssignOp::Div };
                 let e = self.word(&Literal::Float(std::f64::consts::E), Ty::L, span)?;
-                let power = self.named("pow", Ty::L, vec![X::Const(e), y], span)?.0;
+                let power = self.named("pow", Ty::L, vec![ScalarExpr::Const(e), y], span)?.0;
                 let of = args.into_iter().next().ok_or(Stop)?;
                 return self.assign_number(op, of, Ty::L, power, span);
             }
@@ -313,23 +320,27 @@ pub(super) fn operation(value: &ast::Expr) -> Option<Operation<'_>> {
 type Operation<'e> = (&'e str, Vec<&'e ast::Expr>, &'e [(ast::Name, ast::Expr)]);
 
 /// Why something cannot be changed.
-pub(super) fn unchangeable(v: &V) -> String {
+pub(super) fn unchangeable(v: &Value) -> String {
     match v {
-        V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_)) => "a constant cannot be changed".into(),
-        V::Complex(X::Lit(_) | X::Const(_), X::Lit(_) | X::Const(_), _) => "a constant cannot be changed".into(),
-        V::Struct(_, parts) | V::Tuple(parts) if parts.iter().any(|p| matches!(p, V::Array(_))) => {
+        Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)) => {
+            "a constant cannot be changed".into()
+        }
+        Value::Complex(ScalarExpr::Lit(_) | ScalarExpr::Const(_), ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) => {
+            "a constant cannot be changed".into()
+        }
+        Value::Struct(_, parts) | Value::Tuple(parts) if parts.iter().any(|p| matches!(p, Value::Array(_))) => {
             format!("{} is not changed as a whole", v.describe())
         }
-        V::Num(..)
-        | V::Bool(_)
-        | V::Complex(..)
-        | V::Tropical(..)
-        | V::Log(..)
-        | V::Struct(..)
-        | V::Tuple(_)
-        | V::Elements(_) => "a value that is computed cannot be changed".into(),
-        V::Array(_) => "an array is not changed as a whole".into(),
-        V::Function(_) | V::Type(_) | V::Range(..) => format!("{} cannot be changed", v.describe()),
+        Value::Num(..)
+        | Value::Bool(_)
+        | Value::Complex(..)
+        | Value::Tropical(..)
+        | Value::Log(..)
+        | Value::Struct(..)
+        | Value::Tuple(_)
+        | Value::Elements(_) => "a value that is computed cannot be changed".into(),
+        Value::Array(_) => "an array is not changed as a whole".into(),
+        Value::Function(_) | Value::Type(_) | Value::Range(..) => format!("{} cannot be changed", v.describe()),
     }
 }
 
@@ -339,18 +350,18 @@ fn log_view() -> pendula_isa::table::Func {
 }
 
 /// Whether a target is a logarithmic number in doubles: and then, whether it has a sign.
-fn log_type(v: &V) -> Option<bool> {
-    if let V::Log(_, sign) = v { Some(sign.is_some()) } else { None }
+fn log_type(v: &Value) -> Option<bool> {
+    if let Value::Log(_, sign) = v { Some(sign.is_some()) } else { None }
 }
 
 /// The number type of a target, by which literals and integers in its value go.
-pub(super) fn scalar_type(v: &V) -> Option<Ty> {
+pub(super) fn scalar_type(v: &Value) -> Option<Ty> {
     match v {
-        V::Num(_, ty) | V::Complex(_, _, ty) => *ty,
-        V::Bool(_) => Some(Ty::Int),
-        V::Tropical(_, ty) => Some(*ty),
-        V::Log(..) => Some(Ty::F),
-        V::Struct(_, parts) | V::Tuple(parts) => parts.first().and_then(scalar_type),
-        V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => None,
+        Value::Num(_, ty) | Value::Complex(_, _, ty) => *ty,
+        Value::Bool(_) => Some(Ty::Int),
+        Value::Tropical(_, ty) => Some(*ty),
+        Value::Log(..) => Some(Ty::F),
+        Value::Struct(_, parts) | Value::Tuple(parts) => parts.first().and_then(scalar_type),
+        Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => None,
     }
 }

@@ -9,7 +9,7 @@ use pendula_isa::{Acc, Ty};
 use super::scope::Scopes;
 use super::value::Product;
 use super::{Done, Sema, Stop, gather};
-use crate::ir::{self, At, Block, Care, Fun, Loc, Operand, Place, Region, RegionInfo, Stmt, Var};
+use crate::ir::{self, AncillaChecks, At, Block, Fun, Loc, Operand, Place, Region, RegionInfo, Stmt, Var};
 use crate::nil::ast;
 use crate::nil::types::Type;
 
@@ -158,7 +158,7 @@ impl<'a> Body<'_, 'a> {
     pub(super) fn temp(&mut self, name: &str, ty: Ty) -> Var {
         let var = self.fresh(name, ty);
         // Sums that are added part by part leave a rounding.
-        let care = Care { check: ty == Ty::F && self.s.settings.fast_float, drop: true };
+        let care = AncillaChecks { check: ty == Ty::F && self.s.settings.fast_float, drop: true };
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
         var
     }
@@ -290,7 +290,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// Puts a value in an ancilla among what is computed, if it is not one operand already.
-    pub(super) fn put(&mut self, ty: Ty, value: super::value::X) -> Done<Operand> {
+    pub(super) fn put(&mut self, ty: Ty, value: super::value::ScalarExpr) -> Done<Operand> {
         if let Some(leaf) = value.leaf() {
             return Ok(leaf);
         }
@@ -300,7 +300,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The same, as a variable of its own: one that stays as it is when what it was computed from changes.
-    pub(super) fn copy(&mut self, ty: Ty, value: super::value::X) -> Done<Var> {
+    pub(super) fn copy(&mut self, ty: Ty, value: super::value::ScalarExpr) -> Done<Var> {
         let var = self.temp("t", ty);
         self.accumulate(Sink::Pre, Place::Var(var), ty, gather(ty), false, value)?;
         Ok(var)

@@ -6,7 +6,7 @@ use pendula_isa::table::Func;
 
 use super::body::{Body, Sink};
 use super::emit::{function, product, sum};
-use super::value::{Literal, V, X};
+use super::value::{Literal, ScalarExpr, Value};
 use super::{Done, Stop};
 use crate::ir::{Operand, Place};
 use crate::nil::ast::{self, Binary, ExprKind, Span};
@@ -23,7 +23,7 @@ impl Body<'_, '_> {
         dot: bool,
         args: &[ast::Expr],
         keywords: &[(ast::Name, ast::Expr)],
-    ) -> Done<V> {
+    ) -> Done<Value> {
         let span = &e.span;
         let name = match &callee.kind {
             ExprKind::Name(name) => name.clone(),
@@ -40,7 +40,7 @@ impl Body<'_, '_> {
             }
             _ => {
                 let v = self.eval(callee)?;
-                let V::Function(name) = v else {
+                let Value::Function(name) = v else {
                     let message = format!("{} cannot be called", v.describe());
                     return self.fail(&callee.span, codes::TYPE, message, "call a function by its name");
                 };
@@ -49,10 +49,10 @@ impl Body<'_, '_> {
         };
         // A parameter may stand for a function.
         let name = match self.scopes.find(&name).and_then(|n| self.scopes.get(n)).map(|b| &b.value) {
-            Some(V::Function(f)) if f.starts_with('~') => {
+            Some(Value::Function(f)) if f.starts_with('~') => {
                 return self.fail(span, codes::TYPE, "an inverse has no value", "call it as a statement");
             }
-            Some(V::Function(f)) => f.clone(),
+            Some(Value::Function(f)) => f.clone(),
             _ => name,
         };
         // A type's name converts.
@@ -81,14 +81,16 @@ impl Body<'_, '_> {
     }
 
     /// What asks for arrays' sizes and parts, and takes types: `length(x)`, `size(A, 1)`, `zero(T)`.
-    fn sizes(&mut self, name: &str, args: &[ast::Expr], span: &Span) -> Done<Option<V>> {
-        let integer = |o: Operand| V::Num(o.into(), Some(Ty::Int));
+    fn sizes(&mut self, name: &str, args: &[ast::Expr], span: &Span) -> Done<Option<Value>> {
+        let integer = |o: Operand| Value::Num(o.into(), Some(Ty::Int));
         let value = match (name, args) {
             ("tget", [t, k]) => self.tget(t, k, span)?,
-            ("firstindex", [_]) => V::Num(X::int(1), Some(Ty::Int)),
+            ("firstindex", [_]) => Value::Num(ScalarExpr::int(1), Some(Ty::Int)),
             ("length" | "lastindex", [a]) => match self.eval(a)? {
-                V::Array(view) => integer(self.length(&view)?),
-                V::Tuple(parts) | V::Elements(parts) => V::Num(X::int(parts.len() as i64), Some(Ty::Int)),
+                Value::Array(view) => integer(self.length(&view)?),
+                Value::Tuple(parts) | Value::Elements(parts) => {
+                    Value::Num(ScalarExpr::int(parts.len() as i64), Some(Ty::Int))
+                }
                 other => {
                     let message = format!("{} has no length", other.describe());
                     return self.fail(span, codes::TYPE, message, "arrays have one");
@@ -96,11 +98,11 @@ impl Body<'_, '_> {
             },
             ("size", [a, ..]) => {
                 let lens: Vec<Operand> = match self.eval(a)? {
-                    V::Array(view) => view.dims.iter().map(|d| d.len).collect(),
-                    V::Struct(s, fields) if s.name == "SparseMatrixCSC" => fields
+                    Value::Array(view) => view.dims.iter().map(|d| d.len).collect(),
+                    Value::Struct(s, fields) if s.name == "SparseMatrixCSC" => fields
                         .iter()
                         .take(2)
-                        .filter_map(|f| if let V::Num(x, _) = f { x.leaf() } else { None })
+                        .filter_map(|f| if let Value::Num(x, _) = f { x.leaf() } else { None })
                         .collect(),
                     other => {
                         let message = format!("{} has no size", other.describe());
@@ -111,11 +113,11 @@ impl Body<'_, '_> {
                     [_, d] => {
                         let v = self.eval(d)?;
                         let x = self.integer(v, &d.span)?;
-                        let n = if let X::Const(n) = x { n } else { 0 };
+                        let n = if let ScalarExpr::Const(n) = x { n } else { 0 };
                         match n.checked_sub(1).and_then(|n| lens.get(n as usize)) {
                             Some(len) => integer(*len),
                             // As in the host's language, further dimensions have one element.
-                            None if n > 0 => V::Num(X::int(1), Some(Ty::Int)),
+                            None if n > 0 => Value::Num(ScalarExpr::int(1), Some(Ty::Int)),
                             None => {
                                 return self.fail(
                                     &d.span,
@@ -126,12 +128,12 @@ impl Body<'_, '_> {
                             }
                         }
                     }
-                    _ => V::Tuple(lens.into_iter().map(integer).collect()),
+                    _ => Value::Tuple(lens.into_iter().map(integer).collect()),
                 }
             }
             ("axes" | "eachindex", [a]) | ("axes", [a, _]) => {
                 let view = match self.eval(a)? {
-                    V::Array(view) => view,
+                    Value::Array(view) => view,
                     other => {
                         let message = format!("{} has no indices", other.describe());
                         return self.fail(span, codes::TYPE, message, "arrays have them");
@@ -142,7 +144,9 @@ impl Body<'_, '_> {
                         let v = self.eval(d)?;
                         let x = self.integer(v, &d.span)?;
                         match x {
-                            X::Const(n) if n >= 1 && n as usize <= view.dims.len() => view.dims[n as usize - 1].len,
+                            ScalarExpr::Const(n) if n >= 1 && n as usize <= view.dims.len() => {
+                                view.dims[n as usize - 1].len
+                            }
                             _ => {
                                 return self.fail(
                                     &d.span,
@@ -155,11 +159,11 @@ impl Body<'_, '_> {
                     }
                     _ => self.length(&view)?,
                 };
-                V::Range(Box::new(X::int(1)), Box::new(X::int(1)), Box::new(len.into()))
+                Value::Range(Box::new(ScalarExpr::int(1)), Box::new(ScalarExpr::int(1)), Box::new(len.into()))
             }
             ("zero" | "one", [a]) => {
                 let ty = match self.eval(a)? {
-                    V::Type(t) => t,
+                    Value::Type(t) => t,
                     other => other.type_of().ok_or(Stop)?,
                 };
                 match self.unit(&ty, name == "one") {
@@ -177,8 +181,8 @@ impl Body<'_, '_> {
                 }
             }
             ("eltype" | "typeof", [a]) => match self.eval(a)?.type_of() {
-                Some(Type::Array { element, .. }) if name == "eltype" => V::Type(*element),
-                Some(t) => V::Type(t),
+                Some(Type::Array { element, .. }) if name == "eltype" => Value::Type(*element),
+                Some(t) => Value::Type(t),
                 None => return Err(Stop),
             },
             ("convert", [t, a]) if matches!(&t.kind, ExprKind::Name(n) if number(n) == Some(Ty::L)) => {
@@ -188,14 +192,14 @@ impl Body<'_, '_> {
             }
             ("convert", [t, a]) | ("oftype", [t, a]) => {
                 let ty = match self.eval(t)? {
-                    V::Type(t) => t,
+                    Value::Type(t) => t,
                     other => other.type_of().ok_or(Stop)?,
                 };
                 return self.construct(ty, std::slice::from_ref(a), span).map(Some);
             }
             ("nonzeros" | "rowvals" | "getcolptr" | "nnz", [a]) => {
                 let value = self.eval(a)?;
-                let V::Struct(s, fields) = &value else { return Ok(None) };
+                let Value::Struct(s, fields) = &value else { return Ok(None) };
                 let field = match name {
                     "rowvals" => "rowval",
                     "getcolptr" => "colptr",
@@ -203,7 +207,7 @@ impl Body<'_, '_> {
                 };
                 let found = s.fields.iter().position(|(f, _)| f == field).and_then(|n| fields.get(n)).cloned();
                 match (name, found) {
-                    ("nnz", Some(V::Array(view))) => integer(self.length(&view)?),
+                    ("nnz", Some(Value::Array(view))) => integer(self.length(&view)?),
                     (_, Some(v)) => v,
                     (_, None) => return Ok(None),
                 }
@@ -214,40 +218,46 @@ impl Body<'_, '_> {
     }
 
     /// The zero or the one of a type; `None` for arrays.
-    pub(super) fn unit(&mut self, ty: &Type, one: bool) -> Option<V> {
-        let word = |ty: Ty| -> X {
+    pub(super) fn unit(&mut self, ty: &Type, one: bool) -> Option<Value> {
+        let word = |ty: Ty| -> ScalarExpr {
             let constant =
                 if one { pendula_isa::calculus::Constant::ONE } else { pendula_isa::calculus::Constant::ZERO };
             let env = pendula_isa::Env { format: self.s.program.format, ..pendula_isa::Env::default() };
-            X::Const(constant.word(env, ty))
+            ScalarExpr::Const(constant.word(env, ty))
         };
         Some(match ty {
-            Type::Num(ty) => V::Num(word(*ty), Some(*ty)),
-            Type::Bool => V::Bool(X::Const(u64::from(one))),
+            Type::Num(ty) => Value::Num(word(*ty), Some(*ty)),
+            Type::Bool => Value::Bool(ScalarExpr::Const(u64::from(one))),
             Type::Complex(ty) => {
                 let zero = self.unit(&Type::Num(*ty), false)?;
-                let V::Num(zero, _) = zero else { return None };
+                let Value::Num(zero, _) = zero else { return None };
                 let env = pendula_isa::Env { format: self.s.program.format, ..pendula_isa::Env::default() };
-                let re = if one { X::Const(pendula_isa::calculus::Constant::ONE.word(env, *ty)) } else { zero.clone() };
-                V::Complex(re, zero, Some(*ty))
+                let re = if one {
+                    ScalarExpr::Const(pendula_isa::calculus::Constant::ONE.word(env, *ty))
+                } else {
+                    zero.clone()
+                };
+                Value::Complex(re, zero, Some(*ty))
             }
             // The one of (max, +) is the number 0; its zero, minus infinity, is no number.
             Type::Tropical(ty) if one => match self.unit(&Type::Num(*ty), false)? {
-                V::Num(x, _) => V::Tropical(x, *ty),
+                Value::Num(x, _) => Value::Tropical(x, *ty),
                 _ => return None,
             },
             Type::Struct(s) => {
-                let fields: Option<Vec<V>> = s.fields.iter().map(|(_, t)| self.unit(t, one)).collect();
-                V::Struct(std::rc::Rc::clone(s), fields?)
+                let fields: Option<Vec<Value>> = s.fields.iter().map(|(_, t)| self.unit(t, one)).collect();
+                Value::Struct(std::rc::Rc::clone(s), fields?)
             }
-            Type::Tuple(parts) => V::Tuple(parts.iter().map(|t| self.unit(t, one)).collect::<Option<_>>()?),
-            Type::Log { signed } if one => V::Log(X::Const(0), signed.then(|| Box::new(X::Const(0)))),
+            Type::Tuple(parts) => Value::Tuple(parts.iter().map(|t| self.unit(t, one)).collect::<Option<_>>()?),
+            Type::Log { signed } if one => {
+                Value::Log(ScalarExpr::Const(0), signed.then(|| Box::new(ScalarExpr::Const(0))))
+            }
             Type::Tropical(_) | Type::Log { .. } | Type::Array { .. } | Type::Function(_) => return None,
         })
     }
 
     /// `T(args…)`: a conversion, or a struct.
-    pub(super) fn construct(&mut self, ty: Type, args: &[ast::Expr], span: &Span) -> Done<V> {
+    pub(super) fn construct(&mut self, ty: Type, args: &[ast::Expr], span: &Span) -> Done<Value> {
         let mut values = Vec::new();
         for arg in args {
             values.push(self.eval(arg)?);
@@ -255,7 +265,7 @@ impl Body<'_, '_> {
         self.construct_of(ty, values, span)
     }
 
-    pub(super) fn construct_of(&mut self, ty: Type, mut values: Vec<V>, span: &Span) -> Done<V> {
+    pub(super) fn construct_of(&mut self, ty: Type, mut values: Vec<Value>, span: &Span) -> Done<Value> {
         let wanted = match &ty {
             Type::Complex(_) => 1..=2,
             Type::Struct(s) => s.fields.len()..=s.fields.len(),
@@ -269,35 +279,35 @@ impl Body<'_, '_> {
         match ty {
             Type::Log { signed } => self.log_of(values.remove(0), signed, span),
             Type::Num(to) => match values.remove(0) {
-                V::Log(log, sign) => Ok(V::Num(self.log_to(log, sign, to, span)?, Some(to))),
-                V::Num(x, Some(from)) => Ok(V::Num(self.convert(x, from, to, span)?, Some(to))),
-                V::Tropical(x, from) => Ok(V::Num(self.convert(x, from, to, span)?, Some(to))),
-                other => Ok(V::Num(self.number_as(other, to, span)?, Some(to))),
+                Value::Log(log, sign) => Ok(Value::Num(self.log_to(log, sign, to, span)?, Some(to))),
+                Value::Num(x, Some(from)) => Ok(Value::Num(self.convert(x, from, to, span)?, Some(to))),
+                Value::Tropical(x, from) => Ok(Value::Num(self.convert(x, from, to, span)?, Some(to))),
+                other => Ok(Value::Num(self.number_as(other, to, span)?, Some(to))),
             },
             Type::Bool => match values.remove(0) {
-                V::Bool(x) => Ok(V::Bool(x)),
+                Value::Bool(x) => Ok(Value::Bool(x)),
                 other => {
                     let x = self.integer(other, span)?;
-                    let zero = Box::new(X::Const(0));
-                    Ok(V::Bool(X::Cmp(pendula_isa::Cond::Ne, Ty::Int, Box::new(x), zero)))
+                    let zero = Box::new(ScalarExpr::Const(0));
+                    Ok(Value::Bool(ScalarExpr::Cmp(pendula_isa::Cond::Ne, Ty::Int, Box::new(x), zero)))
                 }
             },
-            Type::Tropical(to) => Ok(V::Tropical(self.number_as(values.remove(0), to, span)?, to)),
+            Type::Tropical(to) => Ok(Value::Tropical(self.number_as(values.remove(0), to, span)?, to)),
             Type::Complex(to) => {
                 let first = values.remove(0);
-                if let V::Complex(re, im, from) = first {
-                    let one = |s: &mut Self, x: X| match from {
+                if let Value::Complex(re, im, from) = first {
+                    let one = |s: &mut Self, x: ScalarExpr| match from {
                         Some(from) => s.convert(x, from, to, span),
-                        None => s.number_as(V::Num(x, None), to, span),
+                        None => s.number_as(Value::Num(x, None), to, span),
                     };
-                    return Ok(V::Complex(one(self, re)?, one(self, im)?, Some(to)));
+                    return Ok(Value::Complex(one(self, re)?, one(self, im)?, Some(to)));
                 }
                 let re = self.number_as(first, to, span)?;
                 let im = match values.pop() {
                     Some(v) => self.number_as(v, to, span)?,
-                    None => self.number_as(V::Num(X::Lit(Literal::Int(0)), None), to, span)?,
+                    None => self.number_as(Value::Num(ScalarExpr::Lit(Literal::Int(0)), None), to, span)?,
                 };
-                Ok(V::Complex(re, im, Some(to)))
+                Ok(Value::Complex(re, im, Some(to)))
             }
             Type::Struct(s) => {
                 let mut fields = Vec::new();
@@ -308,7 +318,7 @@ impl Body<'_, '_> {
                     };
                     fields.push(v);
                 }
-                Ok(V::Struct(std::rc::Rc::clone(&s), fields))
+                Ok(Value::Struct(std::rc::Rc::clone(&s), fields))
             }
             other @ (Type::Tuple(_) | Type::Array { .. } | Type::Function(_)) => {
                 let message = format!("{other} is not made this way");
@@ -318,27 +328,29 @@ impl Body<'_, '_> {
     }
 
     /// A value as one of a type, where that loses nothing.
-    pub(super) fn value_as(&mut self, v: V, ty: &Type, span: &Span) -> Done<V> {
+    pub(super) fn value_as(&mut self, v: Value, ty: &Type, span: &Span) -> Done<Value> {
         match (ty, v) {
-            (Type::Num(ty), v) => Ok(V::Num(self.number_as(v, *ty, span)?, Some(*ty))),
-            (Type::Complex(to), v @ V::Num(..)) => {
+            (Type::Num(ty), v) => Ok(Value::Num(self.number_as(v, *ty, span)?, Some(*ty))),
+            (Type::Complex(to), v @ Value::Num(..)) => {
                 let re = self.number_as(v, *to, span)?;
-                let im = self.number_as(V::Num(X::Lit(Literal::Int(0)), None), *to, span)?;
-                Ok(V::Complex(re, im, Some(*to)))
+                let im = self.number_as(Value::Num(ScalarExpr::Lit(Literal::Int(0)), None), *to, span)?;
+                Ok(Value::Complex(re, im, Some(*to)))
             }
-            (Type::Complex(to), V::Complex(re, im, from)) => {
-                let re = self.number_as(V::Num(re, from), *to, span)?;
-                let im = self.number_as(V::Num(im, from), *to, span)?;
-                Ok(V::Complex(re, im, Some(*to)))
+            (Type::Complex(to), Value::Complex(re, im, from)) => {
+                let re = self.number_as(Value::Num(re, from), *to, span)?;
+                let im = self.number_as(Value::Num(im, from), *to, span)?;
+                Ok(Value::Complex(re, im, Some(*to)))
             }
-            (Type::Bool, v @ V::Bool(_)) => Ok(v),
-            (Type::Log { signed }, v @ (V::Log(..) | V::Num(X::Lit(_), None))) => self.log_beside(v, *signed, span),
-            (Type::Struct(s), V::Struct(t, fields)) if *s == t => Ok(V::Struct(t, fields)),
-            (Type::Tropical(s), V::Tropical(x, t)) if *s == t => Ok(V::Tropical(x, t)),
-            (Type::Tuple(wanted), V::Tuple(parts)) if wanted.len() == parts.len() => {
+            (Type::Bool, v @ Value::Bool(_)) => Ok(v),
+            (Type::Log { signed }, v @ (Value::Log(..) | Value::Num(ScalarExpr::Lit(_), None))) => {
+                self.log_beside(v, *signed, span)
+            }
+            (Type::Struct(s), Value::Struct(t, fields)) if *s == t => Ok(Value::Struct(t, fields)),
+            (Type::Tropical(s), Value::Tropical(x, t)) if *s == t => Ok(Value::Tropical(x, t)),
+            (Type::Tuple(wanted), Value::Tuple(parts)) if wanted.len() == parts.len() => {
                 let parts =
                     parts.into_iter().zip(wanted).map(|(v, t)| self.value_as(v, t, span)).collect::<Done<_>>()?;
-                Ok(V::Tuple(parts))
+                Ok(Value::Tuple(parts))
             }
             (ty, v) => {
                 let message = format!("{ty} is wanted here, found {}", v.describe());
@@ -348,29 +360,29 @@ impl Body<'_, '_> {
     }
 
     /// A function by name on values.
-    pub(super) fn apply(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
+    pub(super) fn apply(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
         let mut args = match self.composed(name, args, span)? {
             Ok(value) => return Ok(value),
             Err(args) => args,
         };
         match (name, args.as_slice()) {
             ("identity" | "value" | "unwrap", [_]) => return Ok(args.remove(0)),
-            ("convert", [V::Num(..) | V::Bool(_) | V::Log(..)]) if self.log_wanted().is_some() => {
+            ("convert", [Value::Num(..) | Value::Bool(_) | Value::Log(..)]) if self.log_wanted().is_some() => {
                 let signed = self.log_wanted() == Some(true);
                 return self.log_of(args.remove(0), signed, span);
             }
-            ("convert", [V::Log(log, sign)]) => {
+            ("convert", [Value::Log(log, sign)]) => {
                 let to = self.want.unwrap_or(Ty::F);
-                return Ok(V::Num(self.log_to(log.clone(), sign.clone(), to, span)?, Some(to)));
+                return Ok(Value::Num(self.log_to(log.clone(), sign.clone(), to, span)?, Some(to)));
             }
-            ("convert", [V::Num(x, from)]) => {
+            ("convert", [Value::Num(x, from)]) => {
                 let to = match (self.want, from) {
                     (Some(to), _) => to,
                     (None, from) => from.unwrap_or(Ty::F),
                 };
                 return match from {
-                    Some(from) => Ok(V::Num(self.convert(x.clone(), *from, to, span)?, Some(to))),
-                    None => Ok(V::Num(self.number_as(args.remove(0), to, span)?, Some(to))),
+                    Some(from) => Ok(Value::Num(self.convert(x.clone(), *from, to, span)?, Some(to))),
+                    None => Ok(Value::Num(self.number_as(args.remove(0), to, span)?, Some(to))),
                 };
             }
             ("+" | "-" | "*" | "/" | "÷" | "%" | "^", [_, _]) => {
@@ -392,12 +404,12 @@ impl Body<'_, '_> {
                 return self.arithmetic(Binary::Xor, args.remove(0), b, span);
             }
             ("complex" | "Complex", [_] | [_, _]) => {
-                let ty = args.iter().find_map(|v| if let V::Num(_, Some(t)) = v { Some(*t) } else { None });
+                let ty = args.iter().find_map(|v| if let Value::Num(_, Some(t)) = v { Some(*t) } else { None });
                 return self.construct_of(Type::Complex(ty.unwrap_or(Ty::F)), args, span);
             }
             _ => {}
         }
-        if let Some(V::Complex(re, im, ty)) = args.first().cloned() {
+        if let Some(Value::Complex(re, im, ty)) = args.first().cloned() {
             return self.complex_function(name, re, im, ty, args.len(), span);
         }
         if let Some(t) = self.log_named(name, &args) {
@@ -411,13 +423,13 @@ impl Body<'_, '_> {
         {
             return self.struct_of(&s, args, span);
         }
-        if args.iter().any(|v| matches!(v, V::Log(..) | V::Type(Type::Log { .. }))) {
+        if args.iter().any(|v| matches!(v, Value::Log(..) | Value::Type(Type::Log { .. }))) {
             return self.log_function(name, args, span);
         }
         match (name, args.as_slice()) {
-            ("real", [V::Num(..)]) | ("conj", [V::Num(..)]) => Ok(args.remove(0)),
-            ("imag", [V::Num(..)]) => Ok(V::Num(X::Lit(Literal::Int(0)), None)),
-            ("abs2", [V::Num(..)]) => {
+            ("real", [Value::Num(..)]) | ("conj", [Value::Num(..)]) => Ok(args.remove(0)),
+            ("imag", [Value::Num(..)]) => Ok(Value::Num(ScalarExpr::Lit(Literal::Int(0)), None)),
+            ("abs2", [Value::Num(..)]) => {
                 let a = self.shared(args.remove(0))?;
                 self.arithmetic(Binary::Mul, a.clone(), a, span)
             }
@@ -425,7 +437,7 @@ impl Body<'_, '_> {
             ("sincos", [_]) => {
                 let a = self.shared(args.remove(0))?;
                 let sin = self.table_function("sin", vec![a.clone()], span)?;
-                Ok(V::Tuple(vec![sin, self.table_function("cos", vec![a], span)?]))
+                Ok(Value::Tuple(vec![sin, self.table_function("cos", vec![a], span)?]))
             }
             ("fld" | "div" | "mod" | "rem", [_, _]) => {
                 let of = match name {
@@ -439,28 +451,51 @@ impl Body<'_, '_> {
                 let x = self.integer(args.remove(0), span)?;
                 let and = function(Ty::Int, Ty::Int, "and", 2).ok_or(Stop)?;
                 let cond = if name == "isodd" { pendula_isa::Cond::Ne } else { pendula_isa::Cond::Eq };
-                Ok(V::Bool(X::Cmp(cond, Ty::Int, Box::new(X::Fun(and, vec![x, X::int(1)])), Box::new(X::Const(0)))))
+                Ok(Value::Bool(ScalarExpr::Cmp(
+                    cond,
+                    Ty::Int,
+                    Box::new(ScalarExpr::Fun(and, vec![x, ScalarExpr::int(1)])),
+                    Box::new(ScalarExpr::Const(0)),
+                )))
             }
-            ("sign", [V::Num(x, Some(Ty::Int))]) => {
-                let cmp = |cond| Box::new(X::Cmp(cond, Ty::Int, Box::new(x.clone()), Box::new(X::Const(0))));
-                let less = Box::new(X::Choice(cmp(pendula_isa::Cond::Lt), Box::new(X::int(-1)), Box::new(X::Const(0))));
-                Ok(V::Num(X::Choice(cmp(pendula_isa::Cond::Gt), Box::new(X::int(1)), less), Some(Ty::Int)))
+            ("sign", [Value::Num(x, Some(Ty::Int))]) => {
+                let cmp = |cond| {
+                    Box::new(ScalarExpr::Cmp(cond, Ty::Int, Box::new(x.clone()), Box::new(ScalarExpr::Const(0))))
+                };
+                let less = Box::new(ScalarExpr::Choice(
+                    cmp(pendula_isa::Cond::Lt),
+                    Box::new(ScalarExpr::int(-1)),
+                    Box::new(ScalarExpr::Const(0)),
+                ));
+                Ok(Value::Num(
+                    ScalarExpr::Choice(cmp(pendula_isa::Cond::Gt), Box::new(ScalarExpr::int(1)), less),
+                    Some(Ty::Int),
+                ))
             }
-            ("abs" | "sign", [V::Num(X::Lit(Literal::Int(n)), None)]) => {
+            ("abs" | "sign", [Value::Num(ScalarExpr::Lit(Literal::Int(n)), None)]) => {
                 let n = if name == "abs" { n.wrapping_abs() } else { n.signum() };
-                Ok(V::Num(X::Lit(Literal::Int(n)), None))
+                Ok(Value::Num(ScalarExpr::Lit(Literal::Int(n)), None))
             }
-            ("abs", [V::Num(x, Some(Ty::Int))]) => {
-                let negative = X::Cmp(pendula_isa::Cond::Lt, Ty::Int, Box::new(x.clone()), Box::new(X::Const(0)));
-                let choice = X::Choice(Box::new(negative), Box::new(X::Neg(Box::new(x.clone()))), Box::new(x.clone()));
-                Ok(V::Num(choice, Some(Ty::Int)))
+            ("abs", [Value::Num(x, Some(Ty::Int))]) => {
+                let negative = ScalarExpr::Cmp(
+                    pendula_isa::Cond::Lt,
+                    Ty::Int,
+                    Box::new(x.clone()),
+                    Box::new(ScalarExpr::Const(0)),
+                );
+                let choice = ScalarExpr::Choice(
+                    Box::new(negative),
+                    Box::new(ScalarExpr::Neg(Box::new(x.clone()))),
+                    Box::new(x.clone()),
+                );
+                Ok(Value::Num(choice, Some(Ty::Int)))
             }
             _ => self.table_function(name, args, span),
         }
     }
 
     /// A struct from its fields, its type argument being that of a field.
-    fn struct_of(&mut self, s: &ast::Struct, args: Vec<V>, span: &Span) -> Done<V> {
+    fn struct_of(&mut self, s: &ast::Struct, args: Vec<Value>, span: &Span) -> Done<Value> {
         let mut bound = self.types.clone();
         if let Some(param) = s.type_params.first() {
             let fits = s
@@ -488,7 +523,7 @@ impl Body<'_, '_> {
     }
 
     /// A function of the table, on numbers of one type or of the types that it takes.
-    pub(super) fn table_function(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
+    pub(super) fn table_function(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
         let candidates: Vec<Func> = Func::ALL.iter().copied().filter(|f| f.info().name == name).collect();
         if candidates.is_empty() || matches!(name, "" | "cvt") {
             let own = || nearest(name, Func::ALL.iter().map(|f| f.info().name).filter(|f| !matches!(*f, "" | "cvt")));
@@ -526,12 +561,12 @@ impl Body<'_, '_> {
         let mut ty = None;
         for v in &args {
             let t = match v {
-                V::Num(_, t) => *t,
-                V::Bool(_) => Some(Ty::Int),
+                Value::Num(_, t) => *t,
+                Value::Bool(_) => Some(Ty::Int),
                 other => {
                     let message = format!("`{name}` is not for {}", other.describe());
                     let help = match other {
-                        V::Array(_) => {
+                        Value::Array(_) => {
                             format!("it takes numbers; with points it goes over the elements: `y .+= {name}.(x)`")
                         }
                         _ => "it takes numbers".to_string(),
@@ -549,7 +584,9 @@ impl Body<'_, '_> {
         let ty = match ty {
             Some(Ty::Int) if !integers => real,
             Some(t) => t,
-            None if integers && args.iter().all(|v| matches!(v, V::Num(X::Lit(Literal::Int(_)), _))) => Ty::Int,
+            None if integers && args.iter().all(|v| matches!(v, Value::Num(ScalarExpr::Lit(Literal::Int(_)), _))) => {
+                Ty::Int
+            }
             None => real,
         };
         let mut xs = Vec::new();
@@ -557,14 +594,22 @@ impl Body<'_, '_> {
             xs.push(self.number_as(v, ty, span)?);
         }
         let (x, ty) = self.named(name, ty, xs, span)?;
-        Ok(V::Num(x, Some(ty)))
+        Ok(Value::Num(x, Some(ty)))
     }
 
-    fn complex_function(&mut self, name: &str, re: X, im: X, ty: Option<Ty>, count: usize, span: &Span) -> Done<V> {
+    fn complex_function(
+        &mut self,
+        name: &str,
+        re: ScalarExpr,
+        im: ScalarExpr,
+        ty: Option<Ty>,
+        count: usize,
+        span: &Span,
+    ) -> Done<Value> {
         let ty = ty.unwrap_or(Ty::F);
         let re = self.typed(re, ty, span)?;
         let im = self.typed(im, ty, span)?;
-        let num = |x: X| V::Num(x, Some(ty));
+        let num = |x: ScalarExpr| Value::Num(x, Some(ty));
         if count != 1 {
             return self.fail(
                 span,
@@ -573,33 +618,37 @@ impl Body<'_, '_> {
                 "give one argument",
             );
         }
-        let f = |s: &mut Self, name: &str, args: Vec<X>| s.named(name, ty, args, span).map(|(x, _)| x);
+        let f = |s: &mut Self, name: &str, args: Vec<ScalarExpr>| s.named(name, ty, args, span).map(|(x, _)| x);
         Ok(match name {
             "real" => num(re),
             "imag" => num(im),
-            "conj" => V::Complex(re, X::Neg(Box::new(im)), Some(ty)),
+            "conj" => Value::Complex(re, ScalarExpr::Neg(Box::new(im)), Some(ty)),
             "abs" => num(f(self, "hypot", vec![re, im])?),
             "angle" => num(f(self, "atan2", vec![im, re])?),
             "abs2" => {
-                let (re, im): (X, X) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
-                let square = |x: X| X::Fun(product(ty), vec![x.clone(), x]);
-                num(X::Fun(sum(ty, false), vec![square(re), square(im)]))
+                let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let square = |x: ScalarExpr| ScalarExpr::Fun(product(ty), vec![x.clone(), x]);
+                num(ScalarExpr::Fun(sum(ty, false), vec![square(re), square(im)]))
             }
             "exp" => {
-                let (re, im): (X, X) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
                 let r = f(self, "exp", vec![re])?;
-                let r: X = self.put(ty, r)?.into();
+                let r: ScalarExpr = self.put(ty, r)?.into();
                 let (c, s) = (f(self, "cos", vec![im.clone()])?, f(self, "sin", vec![im])?);
-                V::Complex(X::Fun(product(ty), vec![r.clone(), c]), X::Fun(product(ty), vec![r, s]), Some(ty))
+                Value::Complex(
+                    ScalarExpr::Fun(product(ty), vec![r.clone(), c]),
+                    ScalarExpr::Fun(product(ty), vec![r, s]),
+                    Some(ty),
+                )
             }
             "log" => {
-                let (re, im): (X, X) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
                 let r = f(self, "hypot", vec![re.clone(), im.clone()])?;
-                V::Complex(f(self, "log", vec![r])?, f(self, "atan2", vec![im, re])?, Some(ty))
+                Value::Complex(f(self, "log", vec![r])?, f(self, "atan2", vec![im, re])?, Some(ty))
             }
             "inv" => {
-                let one = V::Num(X::Lit(Literal::Int(1)), None);
-                return self.arithmetic(Binary::Div, one, V::Complex(re, im, Some(ty)), span);
+                let one = Value::Num(ScalarExpr::Lit(Literal::Int(1)), None);
+                return self.arithmetic(Binary::Div, one, Value::Complex(re, im, Some(ty)), span);
             }
             _ => {
                 let help = "of complex numbers there are abs, abs2, angle, real, imag, conj, exp, log and inv";
@@ -608,10 +657,10 @@ impl Body<'_, '_> {
         })
     }
 
-    pub(super) fn typed(&mut self, x: X, ty: Ty, span: &Span) -> Done<X> {
+    pub(super) fn typed(&mut self, x: ScalarExpr, ty: Ty, span: &Span) -> Done<ScalarExpr> {
         match x {
-            X::Lit(literal) => self.word(&literal, ty, span).map(X::Const),
-            X::Neg(a) => Ok(X::Neg(Box::new(self.typed(*a, ty, span)?))),
+            ScalarExpr::Lit(literal) => self.word(&literal, ty, span).map(ScalarExpr::Const),
+            ScalarExpr::Neg(a) => Ok(ScalarExpr::Neg(Box::new(self.typed(*a, ty, span)?))),
             other => Ok(other),
         }
     }
@@ -620,11 +669,11 @@ impl Body<'_, '_> {
     fn user_value(
         &mut self,
         name: &str,
-        values: &[V],
+        values: &[Value],
         args: &[ast::Expr],
         keywords: &[(ast::Name, ast::Expr)],
         span: &Span,
-    ) -> Done<Option<V>> {
+    ) -> Done<Option<Value>> {
         let Some(target) = self.value_function(name, values) else { return Ok(None) };
         let (_, ty) = &target;
         let Some(zero) = self.unit(ty, matches!(ty, Type::Num(Ty::L) | Type::Log { .. })) else { return Ok(None) };
@@ -634,7 +683,7 @@ impl Body<'_, '_> {
         for ty in words {
             let var = self.fresh(&format!("{name}.value"), ty);
             // A function may add in several steps, of which doubles leave a rest.
-            let care = crate::ir::Care { check: ty == Ty::F, drop: true };
+            let care = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
             self.emit(Sink::Pre, crate::ir::Stmt::Ancilla { var, free: false, care });
             vars.push(var);
         }
@@ -643,7 +692,7 @@ impl Body<'_, '_> {
         let _ = zero;
         for v in values {
             v.places(&mut |p| self.reads.push(p));
-            if let V::Array(view) = v {
+            if let Value::Array(view) = v {
                 self.regions_read.push(view.region);
             }
         }

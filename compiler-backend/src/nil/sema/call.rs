@@ -5,7 +5,7 @@ use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
 use super::overload::Choice;
-use super::value::{Literal, Product, V, View, X};
+use super::value::{Literal, Product, ScalarExpr, Value, View};
 use super::{ArgKey, ArgRecord, CallRecord, Done, Stop};
 use crate::ir::{self, Fun, Operand, Place, Stmt, Test, Why};
 use crate::nil::ast::{self, AssignOp, Span};
@@ -32,8 +32,8 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The definition by which `f(args…)` is a value, and the type of what it adds to.
-    pub(super) fn value_function(&self, name: &str, values: &[V]) -> Option<((Vec<usize>, bool), Type)> {
-        let types: Vec<Type> = values.iter().map(V::type_of).collect::<Option<_>>()?;
+    pub(super) fn value_function(&self, name: &str, values: &[Value]) -> Option<((Vec<usize>, bool), Type)> {
+        let types: Vec<Type> = values.iter().map(Value::type_of).collect::<Option<_>>()?;
         let (candidates, inverse) = match self.instruction(AssignOp::Add, name) {
             Some(found) => found,
             None => {
@@ -69,13 +69,13 @@ impl<'a> Body<'_, 'a> {
     pub(super) fn call_with(
         &mut self,
         (candidates, inverse): (Vec<usize>, bool),
-        first: V,
-        rest: &[V],
+        first: Value,
+        rest: &[Value],
         args: &[ast::Expr],
         keywords: &[(ast::Name, ast::Expr)],
         span: &Span,
     ) -> Done<()> {
-        let values: Vec<V> = std::iter::once(first).chain(rest.iter().cloned()).collect();
+        let values: Vec<Value> = std::iter::once(first).chain(rest.iter().cloned()).collect();
         let spans: Vec<Span> = std::iter::once(span.clone()).chain(args.iter().map(|a| a.span.clone())).collect();
         self.invoke(&candidates, values, &spans, keywords, inverse, span)
     }
@@ -84,7 +84,7 @@ impl<'a> Body<'_, 'a> {
     pub(super) fn invoke(
         &mut self,
         candidates: &[usize],
-        values: Vec<V>,
+        values: Vec<Value>,
         spans: &[Span],
         keywords: &[(ast::Name, ast::Expr)],
         inverse: bool,
@@ -101,7 +101,7 @@ impl<'a> Body<'_, 'a> {
             }
         }
         // A literal takes the type that the definition asks for.
-        let literals: Vec<bool> = values.iter().map(|v| matches!(v, V::Num(X::Lit(_), None))).collect();
+        let literals: Vec<bool> = values.iter().map(|v| matches!(v, Value::Num(ScalarExpr::Lit(_), None))).collect();
         let mut chosen = self.choose(candidates, &types);
         if !chosen.fits() || literals.contains(&true) {
             for ty in [Ty::Q, Ty::F, Ty::L, Ty::Int] {
@@ -110,8 +110,8 @@ impl<'a> Body<'_, 'a> {
                     .zip(&values)
                     .zip(&literals)
                     .map(|((t, v), l)| match (l, v) {
-                        (true, V::Num(X::Lit(Literal::Int(_)), _)) if chosen.fits() => t.clone(),
-                        (true, V::Num(X::Lit(_), _)) if ty == Ty::Int => t.clone(),
+                        (true, Value::Num(ScalarExpr::Lit(Literal::Int(_)), _)) if chosen.fits() => t.clone(),
+                        (true, Value::Num(ScalarExpr::Lit(_), _)) if ty == Ty::Int => t.clone(),
                         (true, _) => Type::Num(ty),
                         (false, _) => t.clone(),
                     })
@@ -145,7 +145,7 @@ impl<'a> Body<'_, 'a> {
         for ((v, ty), at) in values.into_iter().zip(&types).zip(spans) {
             let v = match ty {
                 Type::Array { .. } | Type::Function(_) => v,
-                _ if matches!(v, V::Num(X::Lit(_), None)) => self.value_as(v, ty, at)?,
+                _ if matches!(v, Value::Num(ScalarExpr::Lit(_), None)) => self.value_as(v, ty, at)?,
                 _ => v,
             };
             settled.push(v.type_of().ok_or(Stop)?);
@@ -154,12 +154,17 @@ impl<'a> Body<'_, 'a> {
         let mut key: Vec<ArgKey> = settled.iter().cloned().map(ArgKey::Type).collect();
         for (_, v) in &keys {
             key.push(match v {
-                V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_)) => ArgKey::Literal(format!("{v:?}")),
+                Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)) => {
+                    ArgKey::Literal(format!("{v:?}"))
+                }
                 other => ArgKey::Type(other.type_of().ok_or(Stop)?),
             });
         }
         for (_, v) in &keys {
-            if !matches!(v, V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_))) {
+            if !matches!(
+                v,
+                Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_))
+            ) {
                 given.push((v.clone(), span.clone()));
             }
         }
@@ -225,7 +230,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The keyword arguments of a call, with the defaults of those that are not given.
-    fn keywords(&mut self, n: usize, given: &[(ast::Name, ast::Expr)], _span: &Span) -> Done<Vec<(String, V)>> {
+    fn keywords(&mut self, n: usize, given: &[(ast::Name, ast::Expr)], _span: &Span) -> Done<Vec<(String, Value)>> {
         let f = self.s.definitions[n].ast;
         for (name, _) in given {
             if !f.keywords.iter().any(|k| k.name.text == name.text) {
@@ -256,31 +261,33 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// An argument's words; `changed` tells whether the function changes it.
-    fn ready(&mut self, v: V, changed: bool, span: &Span) -> Done<Ready> {
+    fn ready(&mut self, v: Value, changed: bool, span: &Span) -> Done<Ready> {
         let record = ArgRecord { span: span.clone(), vars: Vec::new(), temporary: false, regions: Vec::new() };
         let mut r = Ready { words: Vec::new(), record, places: Vec::new(), views: Vec::new(), changed };
         self.ready_part(v, span, &mut r)?;
         Ok(r)
     }
 
-    fn ready_part(&mut self, v: V, span: &Span, r: &mut Ready) -> Done<()> {
+    fn ready_part(&mut self, v: Value, span: &Span, r: &mut Ready) -> Done<()> {
         match v {
-            V::Num(x, ty) => self.ready_word(x, ty.unwrap_or(Ty::F), r),
-            V::Tropical(x, ty) => self.ready_word(x, ty, r),
-            V::Log(log, sign) => {
+            Value::Num(x, ty) => self.ready_word(x, ty.unwrap_or(Ty::F), r),
+            Value::Tropical(x, ty) => self.ready_word(x, ty, r),
+            Value::Log(log, sign) => {
                 self.ready_word(log, Ty::F, r)?;
                 sign.map_or(Ok(()), |sign| self.ready_word(*sign, Ty::Int, r))
             }
-            V::Bool(x) => self.ready_word(x, Ty::Int, r),
-            V::Complex(a, b, ty) => {
+            Value::Bool(x) => self.ready_word(x, Ty::Int, r),
+            Value::Complex(a, b, ty) => {
                 let ty = ty.unwrap_or(Ty::F);
                 let (a, b) = (self.typed(a, ty, span)?, self.typed(b, ty, span)?);
                 self.ready_word(a, ty, r)?;
                 self.ready_word(b, ty, r)
             }
-            V::Struct(_, parts) | V::Tuple(parts) => parts.into_iter().try_for_each(|p| self.ready_part(p, span, r)),
-            V::Function(_) => Ok(()),
-            V::Array(view) => {
+            Value::Struct(_, parts) | Value::Tuple(parts) => {
+                parts.into_iter().try_for_each(|p| self.ready_part(p, span, r))
+            }
+            Value::Function(_) => Ok(()),
+            Value::Array(view) => {
                 let base = self.address_value(&view)?;
                 r.words.push(base);
                 r.record.vars.push(None);
@@ -297,18 +304,18 @@ impl<'a> Body<'_, 'a> {
                 r.views.push(view);
                 Ok(())
             }
-            other @ (V::Elements(_) | V::Type(_) | V::Range(..)) => {
+            other @ (Value::Elements(_) | Value::Type(_) | Value::Range(..)) => {
                 let message = format!("{} cannot be an argument", other.describe());
                 self.fail(span, codes::TYPE, message, "allocate it first: `x ← …`")
             }
         }
     }
 
-    fn ready_word(&mut self, x: X, ty: Ty, r: &mut Ready) -> Done<()> {
+    fn ready_word(&mut self, x: ScalarExpr, ty: Ty, r: &mut Ready) -> Done<()> {
         let place = match &x {
-            X::At(p) => Some(*p),
+            ScalarExpr::At(p) => Some(*p),
             // Given under a view: turned before the call, and back after it.
-            X::Neg(_) | X::Seen(..) if r.changed => self.opened(&x, ty)?,
+            ScalarExpr::Neg(_) | ScalarExpr::Seen(..) if r.changed => self.opened(&x, ty)?,
             _ => None,
         };
         match place {
@@ -396,9 +403,14 @@ impl<'a> Body<'_, 'a> {
         };
         let test = if a.is_contiguous() && b.is_contiguous() {
             let (len_a, len_b) = (words(self, a)?, words(self, b)?);
-            let behind = X::Cmp(Cond::Ge, Ty::Int, Box::new(X::var(d)), Box::new(len_b.into()));
-            let before = X::Cmp(Cond::Le, Ty::Int, Box::new(X::var(d)), Box::new(X::Neg(Box::new(len_a.into()))));
-            self.test(X::Either(Box::new(behind), Box::new(before)))?
+            let behind = ScalarExpr::Cmp(Cond::Ge, Ty::Int, Box::new(ScalarExpr::var(d)), Box::new(len_b.into()));
+            let before = ScalarExpr::Cmp(
+                Cond::Le,
+                Ty::Int,
+                Box::new(ScalarExpr::var(d)),
+                Box::new(ScalarExpr::Neg(Box::new(len_a.into()))),
+            );
+            self.test(ScalarExpr::Either(Box::new(behind), Box::new(before)))?
         } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
             // Rows of one matrix: different ones have no element in common.
             Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(d), b: Operand::Const(0) }
@@ -419,19 +431,19 @@ impl<'a> Body<'_, 'a> {
 }
 
 /// The regions of a value's arrays, in order.
-fn regions_of(v: &V, out: &mut Vec<ir::Region>) {
+fn regions_of(v: &Value, out: &mut Vec<ir::Region>) {
     match v {
-        V::Array(view) => out.push(view.region),
-        V::Struct(_, parts) | V::Tuple(parts) => parts.iter().for_each(|p| regions_of(p, out)),
-        V::Num(..)
-        | V::Bool(_)
-        | V::Complex(..)
-        | V::Tropical(..)
-        | V::Log(..)
-        | V::Elements(_)
-        | V::Function(_)
-        | V::Type(_)
-        | V::Range(..) => {}
+        Value::Array(view) => out.push(view.region),
+        Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().for_each(|p| regions_of(p, out)),
+        Value::Num(..)
+        | Value::Bool(_)
+        | Value::Complex(..)
+        | Value::Tropical(..)
+        | Value::Log(..)
+        | Value::Elements(_)
+        | Value::Function(_)
+        | Value::Type(_)
+        | Value::Range(..) => {}
     }
 }
 

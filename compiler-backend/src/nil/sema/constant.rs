@@ -6,14 +6,14 @@ use std::collections::HashSet;
 use pendula_isa::diagnostic::Place as Source;
 
 use super::body::Body;
-use super::value::{V, X};
+use super::value::{ScalarExpr, Value};
 use super::{Done, Stop};
 use crate::nil::ast::{Expr, ExprKind, Span};
 use crate::nil::codes;
 
 impl<'a> Body<'_, 'a> {
     /// The value of a constant.
-    pub(super) fn constant(&mut self, name: &'a str, span: &Span) -> Done<V> {
+    pub(super) fn constant(&mut self, name: &'a str, span: &Span) -> Done<Value> {
         let want = self.want;
         let mut todo: Vec<(&'a str, bool)> = vec![(name, false)];
         // Those that wait for what they are made of, and those whose value hangs on what is computed here.
@@ -57,7 +57,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// Computes a constant, the constants in it being known. What the function around it calls by their names is nothing to it.
-    fn constant_value(&mut self, name: &str, file: u16, value: &Expr) -> Done<V> {
+    fn constant_value(&mut self, name: &str, file: u16, value: &Expr) -> Done<Value> {
         self.s.steps += 1;
         let what = || format!("the constant `{name}`");
         let budget = self.s.settings.budget;
@@ -67,8 +67,8 @@ impl<'a> Body<'_, 'a> {
             let own = (std::mem::replace(&mut self.file, file), std::mem::take(&mut self.scopes));
             found = self.eval(value);
             (self.file, self.scopes) = own;
-            if let Ok(V::Num(x, ty)) = found {
-                found = Ok(V::Num(self.fold(x), ty));
+            if let Ok(Value::Num(x, ty)) = found {
+                found = Ok(Value::Num(self.fold(x), ty));
             }
             if let Ok(v) = &found {
                 let (nodes, depth) = extent(v);
@@ -85,35 +85,35 @@ impl<'a> Body<'_, 'a> {
 }
 
 /// Whether a value reads something that was computed for the function around it.
-fn reads(v: &V) -> bool {
+fn reads(v: &Value) -> bool {
     let mut any = false;
     v.places(&mut |_| any = true);
     any
 }
 
 /// Of how many parts a number is made, and how deep they are nested.
-fn extent(v: &V) -> (u64, u32) {
+fn extent(v: &Value) -> (u64, u32) {
     match v {
-        V::Num(x, _) | V::Bool(x) => extent_of(x),
-        V::Complex(a, b, _) => around([a, b]),
-        V::Log(log, None) => extent_of(log),
-        V::Log(log, Some(sign)) => around([log, &**sign]),
+        Value::Num(x, _) | Value::Bool(x) => extent_of(x),
+        Value::Complex(a, b, _) => around([a, b]),
+        Value::Log(log, None) => extent_of(log),
+        Value::Log(log, Some(sign)) => around([log, &**sign]),
         // Constants are numbers.
         _ => (1, 1),
     }
 }
 
-fn extent_of(x: &X) -> (u64, u32) {
+fn extent_of(x: &ScalarExpr) -> (u64, u32) {
     match x {
-        X::Lit(_) | X::Const(_) | X::At(_) => (1, 1),
-        X::Neg(a) | X::Not(a) | X::Within(_, a) | X::Seen(_, a) => around([&**a]),
-        X::Fun(_, args) => around(args),
-        X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => around([&**a, b]),
-        X::Choice(a, b, c) => around([&**a, b, c]),
+        ScalarExpr::Lit(_) | ScalarExpr::Const(_) | ScalarExpr::At(_) => (1, 1),
+        ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) | ScalarExpr::Seen(_, a) => around([&**a]),
+        ScalarExpr::Fun(_, args) => around(args),
+        ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::Both(a, b) | ScalarExpr::Either(a, b) => around([&**a, b]),
+        ScalarExpr::Choice(a, b, c) => around([&**a, b, c]),
     }
 }
 
-fn around<'x>(parts: impl IntoIterator<Item = &'x X>) -> (u64, u32) {
+fn around<'x>(parts: impl IntoIterator<Item = &'x ScalarExpr>) -> (u64, u32) {
     let all = parts.into_iter().map(extent_of);
     all.fold((1, 1), |(nodes, depth), (n, d)| (n.saturating_add(nodes), depth.max(d + 1)))
 }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use pendula_isa::desk;
 use pendula_isa::num::decimal;
+use pendula_isa::scalar;
 use pendula_isa::table::{Func, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Cond, Env, Ty};
 
 use super::body::{Body, Sink};
-use super::value::{Literal, X};
+use super::value::{Literal, ScalarExpr};
 use super::{Done, Stop};
 use crate::ir::{Condition, Operand, Place, Stmt, Test};
 use crate::nil::ast::Span;
@@ -109,30 +109,30 @@ impl Body<'_, '_> {
     }
 
     /// Computes what is made of constants alone.
-    pub(super) fn fold(&self, x: X) -> X {
+    pub(super) fn fold(&self, x: ScalarExpr) -> ScalarExpr {
         match x {
-            X::Fun(f, args) => {
+            ScalarExpr::Fun(f, args) => {
                 let words: Option<Vec<u64>> =
-                    args.iter().map(|a| if let X::Const(w) = a { Some(*w) } else { None }).collect();
+                    args.iter().map(|a| if let ScalarExpr::Const(w) = a { Some(*w) } else { None }).collect();
                 if let Some(words) = words {
                     let mut all = [0; pendula_isa::table::ARITY];
                     for (to, from) in all.iter_mut().zip(words) {
                         *to = from;
                     }
-                    if let Ok(word) = desk::value(self.env(), f, all) {
-                        return X::Const(word);
+                    if let Ok(word) = scalar::value(self.env(), f, all) {
+                        return ScalarExpr::Const(word);
                     }
                 }
                 let ty = f.info().ty;
-                let zero = |x: &X| *x == X::Const(0) && ty != Ty::L;
-                let one = |x: &X| *x == X::Const(1) && ty == Ty::Int;
+                let zero = |x: &ScalarExpr| *x == ScalarExpr::Const(0) && ty != Ty::L;
+                let one = |x: &ScalarExpr| *x == ScalarExpr::Const(1) && ty == Ty::Int;
                 match args.as_slice() {
                     [a, b] if is(f, "plus") && zero(b) && ty != Ty::F => a.clone(),
                     [a, b] if is(f, "plus") && zero(a) && ty != Ty::F => b.clone(),
                     [a, b] if is(f, "minus") && zero(b) && ty != Ty::F => a.clone(),
                     [a, b] if is(f, "mul") && one(b) => a.clone(),
                     [a, b] if is(f, "mul") && one(a) => b.clone(),
-                    _ => X::Fun(f, args),
+                    _ => ScalarExpr::Fun(f, args),
                 }
             }
             other => other,
@@ -140,24 +140,32 @@ impl Body<'_, '_> {
     }
 
     /// `dst ⊕= x`, where ⊕ is `acc` or (`inverse`) its partner, and both are of type `ty`.
-    pub(super) fn accumulate(&mut self, sink: Sink, dst: Place, ty: Ty, acc: Acc, inverse: bool, x: X) -> Done<()> {
+    pub(super) fn accumulate(
+        &mut self,
+        sink: Sink,
+        dst: Place,
+        ty: Ty,
+        acc: Acc,
+        inverse: bool,
+        x: ScalarExpr,
+    ) -> Done<()> {
         let plain = |word: u64| match acc {
             Acc::Add => word == 0,
             Acc::Mul => word == 0,
             Acc::Xor => word == 0,
         };
         match x {
-            X::Lit(_) => Err(Stop),
-            X::Const(w) if plain(w) => Ok(()),
-            X::Const(w) => {
+            ScalarExpr::Lit(_) => Err(Stop),
+            ScalarExpr::Const(w) if plain(w) => Ok(()),
+            ScalarExpr::Const(w) => {
                 self.update(sink, acc, inverse, identity(ty), dst, vec![Operand::Const(w)]);
                 Ok(())
             }
-            X::At(p) => {
+            ScalarExpr::At(p) => {
                 self.update(sink, acc, inverse, identity(ty), dst, vec![p.into()]);
                 Ok(())
             }
-            X::Neg(a) => match (acc, ty) {
+            ScalarExpr::Neg(a) => match (acc, ty) {
                 (Acc::Add, Ty::Int | Ty::Q | Ty::F) => self.accumulate(sink, dst, ty, acc, !inverse, *a),
                 (Acc::Add | Acc::Mul | Acc::Xor, _) => {
                     let t = self.negated(ty, *a)?;
@@ -165,27 +173,27 @@ impl Body<'_, '_> {
                     Ok(())
                 }
             },
-            X::Fun(f, args) => self.accumulate_function(sink, dst, ty, acc, inverse, f, args),
-            X::Cmp(cond, of, a, b) => self.accumulate_comparison(sink, dst, acc, inverse, (cond, of, *a, *b)),
-            X::Not(a) => {
-                self.accumulate(sink, dst, ty, acc, inverse, X::Const(1))?;
+            ScalarExpr::Fun(f, args) => self.accumulate_function(sink, dst, ty, acc, inverse, f, args),
+            ScalarExpr::Cmp(cond, of, a, b) => self.accumulate_comparison(sink, dst, acc, inverse, (cond, of, *a, *b)),
+            ScalarExpr::Not(a) => {
+                self.accumulate(sink, dst, ty, acc, inverse, ScalarExpr::Const(1))?;
                 self.accumulate(sink, dst, ty, acc, !inverse, *a)
             }
-            X::Both(a, b) if self.is_safe(&b) => {
+            ScalarExpr::Both(a, b) if self.is_safe(&b) => {
                 let args = vec![self.put(Ty::Int, *a)?, self.put(Ty::Int, *b)?];
                 self.update(sink, acc, inverse, Func::Int(int_fn::Fn::And), dst, args);
                 Ok(())
             }
-            X::Either(a, b) if self.is_safe(&b) => {
+            ScalarExpr::Either(a, b) if self.is_safe(&b) => {
                 let args = vec![self.put(Ty::Int, *a)?, self.put(Ty::Int, *b)?];
                 self.update(sink, acc, inverse, Func::Int(int_fn::Fn::Or), dst, args);
                 Ok(())
             }
-            X::Both(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [*b, X::Const(0)]),
-            X::Either(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [X::Const(1), *b]),
-            X::Choice(c, a, b) => self.branches(sink, dst, ty, (acc, inverse), *c, [*a, *b]),
-            X::Seen(lens, a) => self.accumulate(sink, dst, ty, acc, inverse, lens.of(*a)),
-            X::Within(compute, x) => {
+            ScalarExpr::Both(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [*b, ScalarExpr::Const(0)]),
+            ScalarExpr::Either(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [ScalarExpr::Const(1), *b]),
+            ScalarExpr::Choice(c, a, b) => self.branches(sink, dst, ty, (acc, inverse), *c, [*a, *b]),
+            ScalarExpr::Seen(lens, a) => self.accumulate(sink, dst, ty, acc, inverse, lens.of(*a)),
+            ScalarExpr::Within(compute, x) => {
                 let (body, done) = self.block(|s| s.accumulate(Sink::Out, dst, ty, acc, inverse, *x));
                 done?;
                 let name = self.span_name();
@@ -196,7 +204,7 @@ impl Body<'_, '_> {
     }
 
     /// The number with the other sign, in an ancilla.
-    fn negated(&mut self, ty: Ty, a: X) -> Done<Operand> {
+    fn negated(&mut self, ty: Ty, a: ScalarExpr) -> Done<Operand> {
         let var = self.copy(ty, a)?;
         let row = pendula_isa::table::Row::Neg;
         self.emit(Sink::Pre, Stmt::Permute { row, inverse: false, ty, args: vec![Operand::Var(var)] });
@@ -212,7 +220,7 @@ impl Body<'_, '_> {
         acc: Acc,
         inverse: bool,
         f: Func,
-        args: Vec<X>,
+        args: Vec<ScalarExpr>,
     ) -> Done<()> {
         let exact = matches!(ty, Ty::Int | Ty::Q) || (ty == Ty::F && self.s.settings.fast_float);
         // A sum of what must be computed first is added part by part, where that makes no difference.
@@ -245,7 +253,7 @@ impl Body<'_, '_> {
         dst: Place,
         acc: Acc,
         inverse: bool,
-        (cond, of, a, b): (Cond, Ty, X, X),
+        (cond, of, a, b): (Cond, Ty, ScalarExpr, ScalarExpr),
     ) -> Done<()> {
         let (name, exchanged, complement) = match cond {
             Cond::Lt => ("lt", false, false),
@@ -256,13 +264,13 @@ impl Body<'_, '_> {
             Cond::Ne => ("eq", false, true),
             Cond::Ltu => ("ltu", false, false),
             Cond::Geu => ("ltu", false, true),
-            Cond::Always => return self.accumulate(sink, dst, Ty::Int, acc, inverse, X::Const(1)),
+            Cond::Always => return self.accumulate(sink, dst, Ty::Int, acc, inverse, ScalarExpr::Const(1)),
         };
         let (a, b) = if exchanged { (b, a) } else { (a, b) };
         let Some(func) = function(Ty::Int, of, name, 2) else { return Err(Stop) };
         let args = vec![self.put(of, a)?, self.put(of, b)?];
         if complement {
-            self.accumulate(sink, dst, Ty::Int, acc, inverse, X::Const(1))?;
+            self.accumulate(sink, dst, Ty::Int, acc, inverse, ScalarExpr::Const(1))?;
         }
         self.update(sink, acc, inverse ^ complement, func, dst, args);
         Ok(())
@@ -275,13 +283,13 @@ impl Body<'_, '_> {
         dst: Place,
         ty: Ty,
         (acc, inverse): (Acc, bool),
-        c: X,
-        [a, b]: [X; 2],
+        c: ScalarExpr,
+        [a, b]: [ScalarExpr; 2],
     ) -> Done<()> {
         let (compute, test) = self.computed(|s| s.test(c));
         let test = test?;
         let condition = Condition { compute, test };
-        let mut one = |x: X| {
+        let mut one = |x: ScalarExpr| {
             let (block, done) = self.block(|s| s.accumulate(Sink::Out, dst, ty, acc, inverse, x));
             done.map(|()| block)
         };
@@ -294,15 +302,17 @@ impl Body<'_, '_> {
     }
 
     /// Whether a value can be computed where it is not asked for: it reads no memory and cannot trap.
-    fn is_safe(&self, x: &X) -> bool {
+    fn is_safe(&self, x: &ScalarExpr) -> bool {
         match x {
-            X::Lit(_) | X::Const(_) => true,
-            X::Within(..) | X::Seen(..) => false,
-            X::At(p) => matches!(p, Place::Var(_)),
-            X::Neg(a) | X::Not(a) => self.is_safe(a),
-            X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => self.is_safe(a) && self.is_safe(b),
-            X::Choice(a, b, c) => self.is_safe(a) && self.is_safe(b) && self.is_safe(c),
-            X::Fun(f, args) => {
+            ScalarExpr::Lit(_) | ScalarExpr::Const(_) => true,
+            ScalarExpr::Within(..) | ScalarExpr::Seen(..) => false,
+            ScalarExpr::At(p) => matches!(p, Place::Var(_)),
+            ScalarExpr::Neg(a) | ScalarExpr::Not(a) => self.is_safe(a),
+            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::Both(a, b) | ScalarExpr::Either(a, b) => {
+                self.is_safe(a) && self.is_safe(b)
+            }
+            ScalarExpr::Choice(a, b, c) => self.is_safe(a) && self.is_safe(b) && self.is_safe(c),
+            ScalarExpr::Fun(f, args) => {
                 let exact = ["", "abs", "sign", "min", "max", "relu"];
                 let integer = ["plus", "minus", "mul", "and", "or", "shl", "shr", "sar", "lt", "ltu", "eq"];
                 let i = f.info();
@@ -314,13 +324,13 @@ impl Body<'_, '_> {
     }
 
     /// A truth value as a comparison, what it needs being computed.
-    pub(super) fn test(&mut self, x: X) -> Done<Test> {
+    pub(super) fn test(&mut self, x: ScalarExpr) -> Done<Test> {
         Ok(match x {
-            X::Cmp(cond, ty, a, b) => {
+            ScalarExpr::Cmp(cond, ty, a, b) => {
                 let (a, b) = (self.put(ty, *a)?, self.put(ty, *b)?);
                 Test { cond, ty, a: self.compared(ty, a)?, b: self.compared(ty, b)? }
             }
-            X::Not(a) => self.test(*a)?.negated(),
+            ScalarExpr::Not(a) => self.test(*a)?.negated(),
             other => {
                 let a = self.put(Ty::Int, other)?;
                 Test { cond: Cond::Ne, ty: Ty::Int, a: self.compared(Ty::Int, a)?, b: Operand::Const(0) }
@@ -342,7 +352,7 @@ impl Body<'_, '_> {
             return Ok(o);
         }
         let var = self.fresh("compared", ty);
-        let care = crate::ir::Care { check: false, drop: false };
+        let care = crate::ir::AncillaChecks { check: false, drop: false };
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
         // The bits alone: they are not computed with.
         self.update(Sink::Pre, Acc::Xor, false, identity(ty), Place::Var(var), vec![o]);

@@ -602,7 +602,7 @@ fn log_words(n: &Number, format: Format) -> Result<(u64, bool), String> {
     let x = f64::from_bits(word);
     let log = Func::F(f_fn::Fn::Log);
     let env = Env { format, ..Env::default() };
-    match pendula_isa::desk::value(env, log, [x.abs().to_bits(), 0, 0]) {
+    match pendula_isa::scalar::value(env, log, [x.abs().to_bits(), 0, 0]) {
         Ok(log) => Ok((log, x < 0.0)),
         Err(_) => Err(format!("the logarithm of {x} is no number")),
     }
@@ -663,15 +663,17 @@ fn has_arrays(t: &Type) -> bool {
 }
 
 /// A number or a truth value, as it stands.
-pub(super) fn literal(e: &ast::Expr) -> Option<super::value::V> {
-    use super::value::{Literal, V, X};
+pub(super) fn literal(e: &ast::Expr) -> Option<super::value::Value> {
+    use super::value::{Literal, ScalarExpr, Value};
     match &e.kind {
-        ExprKind::Int(t) => Some(V::Num(X::Lit(Literal::Int(t.parse().ok()?)), None)),
-        ExprKind::Real(t) => Some(V::Num(X::Lit(Literal::Real(t.clone())), None)),
-        ExprKind::Bool(b) => Some(V::Bool(X::Const(u64::from(*b)))),
+        ExprKind::Int(t) => Some(Value::Num(ScalarExpr::Lit(Literal::Int(t.parse().ok()?)), None)),
+        ExprKind::Real(t) => Some(Value::Num(ScalarExpr::Lit(Literal::Real(t.clone())), None)),
+        ExprKind::Bool(b) => Some(Value::Bool(ScalarExpr::Const(u64::from(*b)))),
         ExprKind::Unary(ast::Unary::Minus, a) => match literal(a)? {
-            V::Num(X::Lit(Literal::Int(n)), ty) => Some(V::Num(X::Lit(Literal::Int(-n)), ty)),
-            V::Num(X::Lit(Literal::Real(t)), ty) => Some(V::Num(X::Lit(Literal::Real(format!("-{t}"))), ty)),
+            Value::Num(ScalarExpr::Lit(Literal::Int(n)), ty) => Some(Value::Num(ScalarExpr::Lit(Literal::Int(-n)), ty)),
+            Value::Num(ScalarExpr::Lit(Literal::Real(t)), ty) => {
+                Some(Value::Num(ScalarExpr::Lit(Literal::Real(format!("-{t}"))), ty))
+            }
             _ => None,
         },
         _ => None,

@@ -6,7 +6,7 @@ use pendula_isa::table::Func;
 use super::body::Body;
 use super::emit::{function, sum};
 use super::scope::Kind;
-use super::value::{Literal, V, X};
+use super::value::{Literal, ScalarExpr, Value};
 use super::{Done, Stop};
 use crate::nil::ast::{self, Binary, ExprKind, Span, Unary};
 use crate::nil::codes;
@@ -26,7 +26,7 @@ fn named_number(name: &str) -> Option<Literal> {
 
 impl Body<'_, '_> {
     /// What an expression means.
-    pub(super) fn eval(&mut self, e: &ast::Expr) -> Done<V> {
+    pub(super) fn eval(&mut self, e: &ast::Expr) -> Done<Value> {
         match &e.kind {
             ExprKind::Call { .. } | ExprKind::Binary { .. } | ExprKind::Choice(..) => self.eval_converting(e),
             _ => self.eval_plain(e),
@@ -34,7 +34,7 @@ impl Body<'_, '_> {
     }
 
     /// The same, where `ULogarithmic(x)` has its meaning.
-    pub(super) fn eval_plain(&mut self, e: &ast::Expr) -> Done<V> {
+    pub(super) fn eval_plain(&mut self, e: &ast::Expr) -> Done<Value> {
         match &e.kind {
             ExprKind::Int(text) => {
                 let digits = text.replace('_', "");
@@ -46,7 +46,7 @@ impl Body<'_, '_> {
                     },
                 };
                 match parsed {
-                    Some(n) => Ok(V::Num(X::Lit(Literal::Int(n)), None)),
+                    Some(n) => Ok(Value::Num(ScalarExpr::Lit(Literal::Int(n)), None)),
                     None => self.fail(
                         &e.span,
                         codes::LITERAL,
@@ -55,8 +55,8 @@ impl Body<'_, '_> {
                     ),
                 }
             }
-            ExprKind::Real(text) => Ok(V::Num(X::Lit(Literal::Real(text.replace('_', ""))), None)),
-            ExprKind::Bool(b) => Ok(V::Bool(X::Const(u64::from(*b)))),
+            ExprKind::Real(text) => Ok(Value::Num(ScalarExpr::Lit(Literal::Real(text.replace('_', ""))), None)),
+            ExprKind::Bool(b) => Ok(Value::Bool(ScalarExpr::Const(u64::from(*b)))),
             ExprKind::Text(_) => self.fail(
                 &e.span,
                 codes::TYPE,
@@ -65,7 +65,7 @@ impl Body<'_, '_> {
             ),
             ExprKind::Name(name) => self.name(name, &e.span),
             ExprKind::Call { callee, dot, args, keywords } => self.call_value(e, callee, *dot, args, keywords),
-            ExprKind::Type(t) => self.type_expr(t).map(V::Type),
+            ExprKind::Type(t) => self.type_expr(t).map(Value::Type),
             ExprKind::Unary(op, a) => self.unary(*op, a, &e.span),
             ExprKind::Binary { op: op @ (Binary::Both | Binary::Either), dot, left, right } => {
                 let a = self.eval_point(left, *dot)?;
@@ -91,11 +91,11 @@ impl Body<'_, '_> {
             ExprKind::Index(base, indices) => self.index(base, indices, &e.span),
             ExprKind::Field(base, name) => self.field(base, name, &e.span),
             ExprKind::Adjoint(a) => match self.eval(a)? {
-                V::Complex(re, im, ty) => Ok(V::Complex(re, X::Neg(Box::new(im)), ty)),
-                v @ V::Num(..) => Ok(v),
-                V::Array(mut view) if view.dims.len() == 2 && !matches!(view.element, Type::Complex(_)) => {
+                Value::Complex(re, im, ty) => Ok(Value::Complex(re, ScalarExpr::Neg(Box::new(im)), ty)),
+                v @ Value::Num(..) => Ok(v),
+                Value::Array(mut view) if view.dims.len() == 2 && !matches!(view.element, Type::Complex(_)) => {
                     view.dims.swap(0, 1);
-                    Ok(V::Array(view))
+                    Ok(Value::Array(view))
                 }
                 other => {
                     let message = format!("{} has no adjoint", other.describe());
@@ -111,52 +111,54 @@ impl Body<'_, '_> {
                 let first = one(self, first)?;
                 let step = match step {
                     Some(step) => one(self, step)?,
-                    None => X::int(1),
+                    None => ScalarExpr::int(1),
                 };
                 let last = one(self, last)?;
-                Ok(V::Range(Box::new(first), Box::new(step), Box::new(last)))
+                Ok(Value::Range(Box::new(first), Box::new(step), Box::new(last)))
             }
             ExprKind::Colon => {
                 self.fail(&e.span, codes::TYPE, "`:` stands for an index only", "write it in brackets: `A[:, j]`")
             }
-            ExprKind::Tuple(parts) => Ok(V::Tuple(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
-            ExprKind::Array(parts) => Ok(V::Elements(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
+            ExprKind::Tuple(parts) => Ok(Value::Tuple(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
+            ExprKind::Array(parts) => Ok(Value::Elements(parts.iter().map(|p| self.eval(p)).collect::<Done<_>>()?)),
             ExprKind::Const(a) | ExprKind::Skip(a) => self.eval(a),
         }
     }
 
     /// `c ? a : b`
-    pub(super) fn choice(&mut self, c: X, a: V, b: V, span: &Span) -> Done<V> {
+    pub(super) fn choice(&mut self, c: ScalarExpr, a: Value, b: Value, span: &Span) -> Done<Value> {
         match (a, b) {
-            (V::Bool(a), V::Bool(b)) => Ok(V::Bool(X::Choice(Box::new(c), Box::new(a), Box::new(b)))),
-            (a @ V::Log(..), b) | (a, b @ V::Log(..)) => self.log_choice(c, a, b, span),
+            (Value::Bool(a), Value::Bool(b)) => {
+                Ok(Value::Bool(ScalarExpr::Choice(Box::new(c), Box::new(a), Box::new(b))))
+            }
+            (a @ Value::Log(..), b) | (a, b @ Value::Log(..)) => self.log_choice(c, a, b, span),
             (a, b) => {
-                let whole = |v: &V| matches!(v, V::Num(X::Lit(Literal::Int(_)), None));
+                let whole = |v: &Value| matches!(v, Value::Num(ScalarExpr::Lit(Literal::Int(_)), None));
                 // Whole numbers are integers wherever they stand.
                 let (a, b) = if whole(&a) && whole(&b) {
-                    let mut int = |v| Ok(V::Num(self.number_as(v, Ty::Int, span)?, Some(Ty::Int)));
+                    let mut int = |v| Ok(Value::Num(self.number_as(v, Ty::Int, span)?, Some(Ty::Int)));
                     (int(a)?, int(b)?)
                 } else {
                     (a, b)
                 };
                 let (a, b, ty) = self.numbers(a, b, span)?;
                 let (a, b, ty) = self.typed_pair(a, b, ty, span)?;
-                Ok(V::Num(X::Choice(Box::new(c), Box::new(a), Box::new(b)), Some(ty)))
+                Ok(Value::Num(ScalarExpr::Choice(Box::new(c), Box::new(a), Box::new(b)), Some(ty)))
             }
         }
     }
 
     /// A value that may not be asked for: what it needs is computed where it is.
-    fn later(&mut self, f: impl FnOnce(&mut Self) -> Done<V>) -> Done<V> {
+    fn later(&mut self, f: impl FnOnce(&mut Self) -> Done<Value>) -> Done<Value> {
         let (compute, value) = self.computed(f);
         let value = value?;
         if compute.is_empty() {
             return Ok(value);
         }
         Ok(match value {
-            V::Num(x, ty) => V::Num(X::Within(compute, Box::new(x)), ty),
-            V::Bool(x) => V::Bool(X::Within(compute, Box::new(x))),
-            V::Log(log, None) => V::Log(X::Within(compute, Box::new(log)), None),
+            Value::Num(x, ty) => Value::Num(ScalarExpr::Within(compute, Box::new(x)), ty),
+            Value::Bool(x) => Value::Bool(ScalarExpr::Within(compute, Box::new(x))),
+            Value::Log(log, None) => Value::Log(ScalarExpr::Within(compute, Box::new(log)), None),
             // What has several parts is computed in any case.
             other => {
                 self.pre.extend(compute);
@@ -166,16 +168,16 @@ impl Body<'_, '_> {
     }
 
     /// What an expression means under an operator with a point: of an array, the element that is at hand.
-    pub(super) fn eval_point(&mut self, e: &ast::Expr, dot: bool) -> Done<V> {
+    pub(super) fn eval_point(&mut self, e: &ast::Expr, dot: bool) -> Done<Value> {
         let value = self.eval(e)?;
         match (&value, dot.then(|| self.points.clone()).flatten()) {
-            (V::Array(view), Some(indices)) => self.at(&view.clone(), &indices, &e.span),
+            (Value::Array(view), Some(indices)) => self.at(&view.clone(), &indices, &e.span),
             _ => Ok(value),
         }
     }
 
     /// An operand of an operator whose other one is known: by its type go the numbers among which a choice is made.
-    fn eval_beside(&mut self, e: &ast::Expr, dot: bool, other: &V) -> Done<V> {
+    fn eval_beside(&mut self, e: &ast::Expr, dot: bool, other: &Value) -> Done<Value> {
         let beside = super::assign::scalar_type(other).filter(|t| *t != Ty::Int);
         match (&e.kind, beside) {
             (ExprKind::Choice(..), Some(ty)) => {
@@ -188,7 +190,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn name(&mut self, name: &str, span: &Span) -> Done<V> {
+    fn name(&mut self, name: &str, span: &Span) -> Done<Value> {
         if let Some(n) = self.scopes.find(name)
             && let Some(b) = self.scopes.get(n)
         {
@@ -206,28 +208,28 @@ impl Body<'_, '_> {
             return Ok(value);
         }
         if let Some(literal) = named_number(name) {
-            return Ok(V::Num(X::Lit(literal), None));
+            return Ok(Value::Num(ScalarExpr::Lit(literal), None));
         }
         if name == "im" {
-            return Ok(V::Complex(X::Lit(Literal::Int(0)), X::Lit(Literal::Int(1)), None));
+            return Ok(Value::Complex(ScalarExpr::Lit(Literal::Int(0)), ScalarExpr::Lit(Literal::Int(1)), None));
         }
         if let Some(t) = self.types.get(name) {
-            return Ok(V::Type(t.clone()));
+            return Ok(Value::Type(t.clone()));
         }
         if let Some((&name, _)) = self.s.constants.get_key_value(name) {
             return self.constant(name, span);
         }
         if let Some(t) = log_number(name) {
-            return Ok(V::Type(t));
+            return Ok(Value::Type(t));
         }
         if let Some(ty) = number(name) {
-            return Ok(V::Type(Type::Num(ty)));
+            return Ok(Value::Type(Type::Num(ty)));
         }
         if name == "Bool" {
-            return Ok(V::Type(Type::Bool));
+            return Ok(Value::Type(Type::Bool));
         }
         if self.s.by_name.contains_key(name) {
-            return Ok(V::Function(name.to_string()));
+            return Ok(Value::Function(name.to_string()));
         }
         if self.s.structs.get(name).is_some() {
             let e = ast::TypeExpr {
@@ -235,10 +237,10 @@ impl Body<'_, '_> {
                 args: Vec::new(),
                 span: span.clone(),
             };
-            return self.type_expr(&e).map(V::Type);
+            return self.type_expr(&e).map(Value::Type);
         }
         if Func::ALL.iter().any(|f| f.info().name == name) {
-            return Ok(V::Function(name.to_string()));
+            return Ok(Value::Function(name.to_string()));
         }
         // Its allocation was in error, which has been said.
         if self.failed.contains(name) {
@@ -269,18 +271,18 @@ impl Body<'_, '_> {
         })
     }
 
-    pub(super) fn field(&mut self, base: &ast::Expr, name: &ast::Name, span: &Span) -> Done<V> {
+    pub(super) fn field(&mut self, base: &ast::Expr, name: &ast::Name, span: &Span) -> Done<Value> {
         let value = self.eval(base)?;
         match (value, name.text.as_str()) {
-            (V::Complex(re, _, ty), "re") => Ok(V::Num(re, ty)),
-            (V::Complex(_, im, ty), "im") => Ok(V::Num(im, ty)),
-            (V::Tropical(x, ty), "n") => Ok(V::Num(x, Some(ty))),
-            (V::Log(log, _), "log") => Ok(V::Num(log, Some(Ty::F))),
-            (V::Log(_, Some(sign)), "signbit") => Ok(V::Bool(*sign)),
-            (V::Num(x, Some(Ty::L)), "log") => {
-                Ok(V::Num(X::Fun(Func::Q(pendula_isa::table::q_fn::Fn::LogL), vec![x]), Some(Ty::Q)))
+            (Value::Complex(re, _, ty), "re") => Ok(Value::Num(re, ty)),
+            (Value::Complex(_, im, ty), "im") => Ok(Value::Num(im, ty)),
+            (Value::Tropical(x, ty), "n") => Ok(Value::Num(x, Some(ty))),
+            (Value::Log(log, _), "log") => Ok(Value::Num(log, Some(Ty::F))),
+            (Value::Log(_, Some(sign)), "signbit") => Ok(Value::Bool(*sign)),
+            (Value::Num(x, Some(Ty::L)), "log") => {
+                Ok(Value::Num(ScalarExpr::Fun(Func::Q(pendula_isa::table::q_fn::Fn::LogL), vec![x]), Some(Ty::Q)))
             }
-            (V::Struct(s, fields), name_text) => match s.fields.iter().position(|(f, _)| f == name_text) {
+            (Value::Struct(s, fields), name_text) => match s.fields.iter().position(|(f, _)| f == name_text) {
                 Some(n) => fields.get(n).cloned().ok_or(Stop),
                 None => {
                     let have: Vec<&str> = s.fields.iter().map(|(f, _)| f.as_str()).collect();
@@ -291,7 +293,7 @@ impl Body<'_, '_> {
             (other, name_text) => {
                 let message = format!("{} has no field `{name_text}`", other.describe());
                 let help = match (&other, name_text) {
-                    (V::Array(_), "length" | "len" | "size" | "shape") => {
+                    (Value::Array(_), "length" | "len" | "size" | "shape") => {
                         format!("`length({0})` counts its elements, `size({0}, 1)` its rows", self.source(&base.span))
                     }
                     _ => "complex numbers have `re` and `im`; structs have the fields that they declare".to_string(),
@@ -301,7 +303,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn unary(&mut self, op: Unary, a: &ast::Expr, span: &Span) -> Done<V> {
+    fn unary(&mut self, op: Unary, a: &ast::Expr, span: &Span) -> Done<Value> {
         // `+(a, b, c)`, `-(a, b)`: the operator as a function.
         if let (Unary::Plus | Unary::Minus, ExprKind::Tuple(parts)) = (op, &a.kind)
             && !parts.is_empty()
@@ -314,7 +316,7 @@ impl Body<'_, '_> {
             Unary::Plus => Ok(value),
             Unary::Minus => self.negate(value, span),
             Unary::Not => match value {
-                V::Bool(x) => Ok(V::Bool(not(x))),
+                Value::Bool(x) => Ok(Value::Bool(not(x))),
                 other => {
                     let message = format!("`!` wants a truth value, found {}", other.describe());
                     self.fail(span, codes::TYPE, message, "compare numbers: `x == 0`")
@@ -322,29 +324,29 @@ impl Body<'_, '_> {
             },
             Unary::Tilde => {
                 // The inverse of a function, as an argument.
-                if let V::Function(name) = value {
-                    return Ok(V::Function(match name.strip_prefix('~') {
+                if let Value::Function(name) = value {
+                    return Ok(Value::Function(match name.strip_prefix('~') {
                         Some(name) => name.to_string(),
                         None => format!("~{name}"),
                     }));
                 }
                 let x = self.integer(value, span)?;
-                Ok(V::Num(X::Fun(sum(Ty::Int, true), vec![X::int(-1), x]), Some(Ty::Int)))
+                Ok(Value::Num(ScalarExpr::Fun(sum(Ty::Int, true), vec![ScalarExpr::int(-1), x]), Some(Ty::Int)))
             }
             Unary::Root => self.apply("sqrt", vec![value], span),
         }
     }
 
     /// A truth value.
-    pub(super) fn truth(&mut self, e: &ast::Expr) -> Done<X> {
+    pub(super) fn truth(&mut self, e: &ast::Expr) -> Done<ScalarExpr> {
         let value = self.eval(e)?;
         self.condition_of(value, &e.span)
     }
 
     /// A value that is a truth value.
-    pub(super) fn condition_of(&mut self, value: V, span: &Span) -> Done<X> {
+    pub(super) fn condition_of(&mut self, value: Value, span: &Span) -> Done<ScalarExpr> {
         match value {
-            V::Bool(x) => Ok(x),
+            Value::Bool(x) => Ok(x),
             other => {
                 let message = format!("a condition is wanted, found {}", other.describe());
                 self.fail(span, codes::TYPE, message, "compare: `x != 0`")
@@ -353,30 +355,30 @@ impl Body<'_, '_> {
     }
 
     /// An integer.
-    pub(super) fn integer(&mut self, v: V, span: &Span) -> Done<X> {
+    pub(super) fn integer(&mut self, v: Value, span: &Span) -> Done<ScalarExpr> {
         self.number_as(v, Ty::Int, span)
     }
 
     /// A number as one of a type, without loss: literals, integers and truth values convert by themselves.
-    pub(super) fn number_as(&mut self, v: V, ty: Ty, span: &Span) -> Done<X> {
+    pub(super) fn number_as(&mut self, v: Value, ty: Ty, span: &Span) -> Done<ScalarExpr> {
         match v {
-            V::Num(X::Lit(literal), None) => self.word(&literal, ty, span).map(X::Const),
-            V::Num(x, Some(from)) if from == ty => Ok(x),
-            V::Num(X::Neg(x), None) => Ok(neg(self.number_as(V::Num(*x, None), ty, span)?)),
-            V::Bool(x) if ty == Ty::Int => Ok(x),
-            V::Num(x, Some(Ty::Int)) | V::Bool(x) => self.convert(x, Ty::Int, ty, span),
+            Value::Num(ScalarExpr::Lit(literal), None) => self.word(&literal, ty, span).map(ScalarExpr::Const),
+            Value::Num(x, Some(from)) if from == ty => Ok(x),
+            Value::Num(ScalarExpr::Neg(x), None) => Ok(neg(self.number_as(Value::Num(*x, None), ty, span)?)),
+            Value::Bool(x) if ty == Ty::Int => Ok(x),
+            Value::Num(x, Some(Ty::Int)) | Value::Bool(x) => self.convert(x, Ty::Int, ty, span),
             other => {
                 let message = format!("{} is wanted here, found {}", number_name(ty), other.describe());
                 let help = match other {
-                    V::Array(_) | V::Elements(_) => {
+                    Value::Array(_) | Value::Elements(_) => {
                         "use its elements; or put points before operators: `y .+= x`".into()
                     }
-                    V::Complex(..) => "use its parts: `x.re`, `x.im`".into(),
-                    V::Tropical(..) => "use the number itself: `x.n`".into(),
-                    V::Struct(..) => "use its fields".into(),
-                    V::Tuple(_) => "use its parts: `x[1]`".into(),
-                    V::Num(..) | V::Bool(_) | V::Log(..) => format!("convert it: `{}(x)`", number_name(ty)),
-                    V::Function(_) | V::Type(_) | V::Range(..) => "give a number".to_string(),
+                    Value::Complex(..) => "use its parts: `x.re`, `x.im`".into(),
+                    Value::Tropical(..) => "use the number itself: `x.n`".into(),
+                    Value::Struct(..) => "use its fields".into(),
+                    Value::Tuple(_) => "use its parts: `x[1]`".into(),
+                    Value::Num(..) | Value::Bool(_) | Value::Log(..) => format!("convert it: `{}(x)`", number_name(ty)),
+                    Value::Function(_) | Value::Type(_) | Value::Range(..) => "give a number".to_string(),
                 };
                 self.fail(span, codes::TYPE, message, help)
             }
@@ -384,28 +386,28 @@ impl Body<'_, '_> {
     }
 
     /// A number of one type as one of another, by the table's conversion.
-    pub(super) fn convert(&mut self, x: X, from: Ty, to: Ty, span: &Span) -> Done<X> {
+    pub(super) fn convert(&mut self, x: ScalarExpr, from: Ty, to: Ty, span: &Span) -> Done<ScalarExpr> {
         if from == to {
             return Ok(x);
         }
         match function(to, from, "cvt", 1) {
             Some(f) => Ok(match x {
                 // Of constants one is chosen: they convert by themselves.
-                X::Choice(c, a, b) if matches!((&*a, &*b), (X::Const(_), X::Const(_))) => {
-                    let one = |x: X| Box::new(self.fold(X::Fun(f, vec![x])));
-                    X::Choice(c, one(*a), one(*b))
+                ScalarExpr::Choice(c, a, b) if matches!((&*a, &*b), (ScalarExpr::Const(_), ScalarExpr::Const(_))) => {
+                    let one = |x: ScalarExpr| Box::new(self.fold(ScalarExpr::Fun(f, vec![x])));
+                    ScalarExpr::Choice(c, one(*a), one(*b))
                 }
-                x => self.fold(X::Fun(f, vec![x])),
+                x => self.fold(ScalarExpr::Fun(f, vec![x])),
             }),
             None => self.fail(span, codes::TYPE, "there is no such conversion", "convert by way of Float64"),
         }
     }
 
     /// Two numbers and the type in which they meet; `None` where both are literals.
-    pub(super) fn numbers(&mut self, a: V, b: V, span: &Span) -> Done<(X, X, Option<Ty>)> {
+    pub(super) fn numbers(&mut self, a: Value, b: Value, span: &Span) -> Done<(ScalarExpr, ScalarExpr, Option<Ty>)> {
         let (a, ta) = self.number(a, span)?;
         let (b, tb) = self.number(b, span)?;
-        let real = |x: &X| matches!(x, X::Lit(Literal::Real(_) | Literal::Float(_)));
+        let real = |x: &ScalarExpr| matches!(x, ScalarExpr::Lit(Literal::Real(_) | Literal::Float(_)));
         let want = self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
         let ty = match (ta, tb) {
             (None, None) => return Ok((a, b, None)),
@@ -426,32 +428,38 @@ impl Body<'_, '_> {
                 return self.fail(span, codes::TYPE, message, format!("convert one of them: `{}(x)`", number_name(s)));
             }
         };
-        let a = self.number_as(V::Num(a, ta), ty, span)?;
-        let b = self.number_as(V::Num(b, tb), ty, span)?;
+        let a = self.number_as(Value::Num(a, ta), ty, span)?;
+        let b = self.number_as(Value::Num(b, tb), ty, span)?;
         Ok((a, b, Some(ty)))
     }
 
     /// The same with a type: literals take the one that is wanted.
-    pub(super) fn typed_pair(&mut self, a: X, b: X, ty: Option<Ty>, span: &Span) -> Done<(X, X, Ty)> {
+    pub(super) fn typed_pair(
+        &mut self,
+        a: ScalarExpr,
+        b: ScalarExpr,
+        ty: Option<Ty>,
+        span: &Span,
+    ) -> Done<(ScalarExpr, ScalarExpr, Ty)> {
         match ty {
             Some(ty) => Ok((a, b, ty)),
             None => {
-                let whole = |x: &X| matches!(x, X::Lit(Literal::Int(_)));
+                let whole = |x: &ScalarExpr| matches!(x, ScalarExpr::Lit(Literal::Int(_)));
                 let ty = match self.want {
                     Some(ty) => ty,
                     None if whole(&a) && whole(&b) => Ty::Int,
                     None => Ty::F,
                 };
                 let ty = if ty == Ty::Int && !(whole(&a) && whole(&b)) { Ty::F } else { ty };
-                Ok((self.number_as(V::Num(a, None), ty, span)?, self.number_as(V::Num(b, None), ty, span)?, ty))
+                Ok((self.number_as(Value::Num(a, None), ty, span)?, self.number_as(Value::Num(b, None), ty, span)?, ty))
             }
         }
     }
 
-    pub(super) fn number(&mut self, v: V, span: &Span) -> Done<(X, Option<Ty>)> {
+    pub(super) fn number(&mut self, v: Value, span: &Span) -> Done<(ScalarExpr, Option<Ty>)> {
         match v {
-            V::Num(x, ty) => Ok((x, ty)),
-            V::Bool(x) => Ok((x, Some(Ty::Int))),
+            Value::Num(x, ty) => Ok((x, ty)),
+            Value::Bool(x) => Ok((x, Some(Ty::Int))),
             other => {
                 let message = format!("a number is wanted here, found {}", other.describe());
                 self.fail(span, codes::TYPE, message, "use its elements or fields")
@@ -460,22 +468,22 @@ impl Body<'_, '_> {
     }
 
     /// Gives a name to something.
-    pub(super) fn alias(&mut self, name: &ast::Name, value: V) {
+    pub(super) fn alias(&mut self, name: &ast::Name, value: Value) {
         self.scopes.add(&name.text, value, Kind::Alias, &name.span);
     }
 }
 
-pub(super) fn neg(x: X) -> X {
+pub(super) fn neg(x: ScalarExpr) -> ScalarExpr {
     match x {
-        X::Neg(a) => *a,
-        other => X::Neg(Box::new(other)),
+        ScalarExpr::Neg(a) => *a,
+        other => ScalarExpr::Neg(Box::new(other)),
     }
 }
 
-pub(super) fn not(x: X) -> X {
+pub(super) fn not(x: ScalarExpr) -> ScalarExpr {
     match x {
-        X::Not(a) => *a,
-        X::Cmp(c, ty, a, b) => X::Cmp(c.negated(), ty, a, b),
-        other => X::Not(Box::new(other)),
+        ScalarExpr::Not(a) => *a,
+        ScalarExpr::Cmp(c, ty, a, b) => ScalarExpr::Cmp(c.negated(), ty, a, b),
+        other => ScalarExpr::Not(Box::new(other)),
     }
 }

@@ -4,7 +4,7 @@ use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
 use super::emit::function;
-use super::value::{Literal, V, X};
+use super::value::{Literal, ScalarExpr, Value};
 use super::{Done, Stop};
 use crate::nil::ast::{Binary, Span};
 use crate::nil::types::Type;
@@ -14,8 +14,13 @@ const LOG10_E: [f64; 2] = [std::f64::consts::LOG10_E, 1.098_319_650_216_765e-17]
 
 impl Body<'_, '_> {
     /// A function that is made of others; the arguments if there is none of that name.
-    pub(super) fn composed(&mut self, name: &str, mut args: Vec<V>, span: &Span) -> Done<Result<V, Vec<V>>> {
-        let real = |s: &str| V::Num(X::Lit(Literal::Real(s.into())), None);
+    pub(super) fn composed(
+        &mut self,
+        name: &str,
+        mut args: Vec<Value>,
+        span: &Span,
+    ) -> Done<Result<Value, Vec<Value>>> {
+        let real = |s: &str| Value::Num(ScalarExpr::Lit(Literal::Real(s.into())), None);
         let value = match (name, args.as_slice()) {
             ("+" | "*" | "min" | "max", [_, _, _, ..]) => {
                 let mut args = args.into_iter();
@@ -38,8 +43,8 @@ impl Body<'_, '_> {
             }
             ("cld", [_, _]) => self.quotient_up(args, span)?,
             ("muladd" | "fma", [_, _, c]) => {
-                let rounded = |v: &V| matches!(v, V::Num(_, Some(Ty::Q | Ty::F)));
-                let literal = |v: &V| matches!(v, V::Num(X::Lit(_), None));
+                let rounded = |v: &Value| matches!(v, Value::Num(_, Some(Ty::Q | Ty::F)));
+                let literal = |v: &Value| matches!(v, Value::Num(ScalarExpr::Lit(_), None));
                 if args.iter().any(rounded) || (args.iter().all(literal) && self.want.is_none_or(|t| t != Ty::Int)) {
                     self.table_function("muladd", args, span)?
                 } else {
@@ -51,60 +56,60 @@ impl Body<'_, '_> {
             }
             ("exp2", [_]) => self.arithmetic(Binary::Pow, real("2.0"), args.remove(0), span)?,
             ("exp10", [_]) => self.arithmetic(Binary::Pow, real("10.0"), args.remove(0), span)?,
-            ("log10", [V::Num(..) | V::Bool(_)]) => self.log10(args, span)?,
-            ("cbrt", [V::Num(..) | V::Bool(_)]) => self.cbrt(args.remove(0), span)?,
-            ("floor" | "ceil" | "trunc" | "round", [V::Type(Type::Num(Ty::Int)), _]) => {
+            ("log10", [Value::Num(..) | Value::Bool(_)]) => self.log10(args, span)?,
+            ("cbrt", [Value::Num(..) | Value::Bool(_)]) => self.cbrt(args.remove(0), span)?,
+            ("floor" | "ceil" | "trunc" | "round", [Value::Type(Type::Num(Ty::Int)), _]) => {
                 let rounded = self.apply(name, args.split_off(1), span)?;
                 self.construct_of(Type::Num(Ty::Int), vec![rounded], span)?
             }
-            ("floor" | "ceil" | "trunc" | "round", [V::Num(_, Some(Ty::Int)) | V::Bool(_)]) => args.remove(0),
-            ("ceil", [V::Num(..)]) => {
+            ("floor" | "ceil" | "trunc" | "round", [Value::Num(_, Some(Ty::Int)) | Value::Bool(_)]) => args.remove(0),
+            ("ceil", [Value::Num(..)]) => {
                 let a = self.negate(args.remove(0), span)?;
                 let floor = self.table_function("floor", vec![a], span)?;
                 self.negate(floor, span)?
             }
-            ("trunc", [V::Num(..)]) => {
+            ("trunc", [Value::Num(..)]) => {
                 let a = self.shared(args.remove(0))?;
                 let floor = self.apply("floor", vec![a.clone()], span)?;
                 let ceil = self.apply("ceil", vec![a.clone()], span)?;
-                let less = self.binary(Binary::Lt, a, V::Num(X::Lit(Literal::Int(0)), None), span)?;
+                let less = self.binary(Binary::Lt, a, Value::Num(ScalarExpr::Lit(Literal::Int(0)), None), span)?;
                 let less = self.condition_of(less, span)?;
                 self.choice(less, ceil, floor, span)?
             }
-            ("round", [V::Num(..)]) => self.round(args.remove(0), span)?,
-            ("float", [V::Num(x, Some(Ty::Int))]) => {
+            ("round", [Value::Num(..)]) => self.round(args.remove(0), span)?,
+            ("float", [Value::Num(x, Some(Ty::Int))]) => {
                 let to = self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
-                V::Num(self.convert(x.clone(), Ty::Int, to, span)?, Some(to))
+                Value::Num(self.convert(x.clone(), Ty::Int, to, span)?, Some(to))
             }
-            ("float", [V::Num(..)]) => args.remove(0),
+            ("float", [Value::Num(..)]) => args.remove(0),
             _ => return Ok(Err(args)),
         };
         Ok(Ok(value))
     }
 
     /// The quotient of integers, rounded up.
-    fn quotient_up(&mut self, args: Vec<V>, span: &Span) -> Done<V> {
+    fn quotient_up(&mut self, args: Vec<Value>, span: &Span) -> Done<Value> {
         let mut xs = Vec::new();
         for v in args {
             let x = self.integer(v, span)?;
-            xs.push(X::from(self.put(Ty::Int, x)?));
+            xs.push(ScalarExpr::from(self.put(Ty::Int, x)?));
         }
         let of = |name| function(Ty::Int, Ty::Int, name, 2).ok_or(Stop);
-        let quotient = X::from(self.put(Ty::Int, X::Fun(of("div")?, xs.clone()))?);
+        let quotient = ScalarExpr::from(self.put(Ty::Int, ScalarExpr::Fun(of("div")?, xs.clone()))?);
         let divisor = xs.pop().ok_or(Stop)?;
-        let back = X::Fun(of("mul")?, vec![quotient.clone(), divisor]);
-        let rest = X::Cmp(Cond::Ne, Ty::Int, Box::new(back), Box::new(xs.pop().ok_or(Stop)?));
-        Ok(V::Num(X::Fun(of("plus")?, vec![quotient, rest]), Some(Ty::Int)))
+        let back = ScalarExpr::Fun(of("mul")?, vec![quotient.clone(), divisor]);
+        let rest = ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(back), Box::new(xs.pop().ok_or(Stop)?));
+        Ok(Value::Num(ScalarExpr::Fun(of("plus")?, vec![quotient, rest]), Some(Ty::Int)))
     }
 
     /// The logarithm to base 10. For `Float64` the factor has more digits than a double.
-    fn log10(&mut self, args: Vec<V>, span: &Span) -> Done<V> {
+    fn log10(&mut self, args: Vec<Value>, span: &Span) -> Done<Value> {
         let log = self.table_function("log", args, span)?;
-        let float = |x: f64| V::Num(X::Lit(Literal::Float(x)), None);
-        let V::Num(x, Some(Ty::F)) = log else {
+        let float = |x: f64| Value::Num(ScalarExpr::Lit(Literal::Float(x)), None);
+        let Value::Num(x, Some(Ty::F)) = log else {
             return self.arithmetic(Binary::Div, log, float(std::f64::consts::LN_10), span);
         };
-        let log = V::Num(X::from(self.put(Ty::F, x)?), Some(Ty::F));
+        let log = Value::Num(ScalarExpr::from(self.put(Ty::F, x)?), Some(Ty::F));
         let product = self.arithmetic(Binary::Mul, log.clone(), float(LOG10_E[0]), span)?;
         let product = self.shared(product)?;
         let minus = self.negate(product.clone(), span)?;
@@ -114,14 +119,14 @@ impl Body<'_, '_> {
     }
 
     /// The cube root of a `Float64`: a power, and one step of Newton's method.
-    fn cbrt(&mut self, a: V, span: &Span) -> Done<V> {
+    fn cbrt(&mut self, a: Value, span: &Span) -> Done<Value> {
         let x = self.number_as(a, Ty::F, span)?;
-        let x = X::from(self.put(Ty::F, x)?);
-        let num = |x: X| V::Num(x, Some(Ty::F));
-        let literal = |n: i128| V::Num(X::Lit(Literal::Int(n)), None);
+        let x = ScalarExpr::from(self.put(Ty::F, x)?);
+        let num = |x: ScalarExpr| Value::Num(x, Some(Ty::F));
+        let literal = |n: i128| Value::Num(ScalarExpr::Lit(Literal::Int(n)), None);
         let size = self.named("abs", Ty::F, vec![x.clone()], span)?.0;
-        let size = num(X::from(self.put(Ty::F, size)?));
-        let third = V::Num(X::Lit(Literal::Float(1.0 / 3.0)), None);
+        let size = num(ScalarExpr::from(self.put(Ty::F, size)?));
+        let third = Value::Num(ScalarExpr::Lit(Literal::Float(1.0 / 3.0)), None);
         let root = self.arithmetic(Binary::Pow, size.clone(), third, span)?;
         let root = self.shared(root)?;
         // t − (t − a/t²)/3
@@ -130,33 +135,34 @@ impl Body<'_, '_> {
         let off = self.arithmetic(Binary::Sub, root.clone(), other, span)?;
         let off = self.arithmetic(Binary::Div, off, literal(3), span)?;
         let better = self.arithmetic(Binary::Sub, root, off, span)?;
-        let zero = |cond| X::Cmp(cond, Ty::F, Box::new(x.clone()), Box::new(X::Const(0)));
+        let zero = |cond| ScalarExpr::Cmp(cond, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
         let minus = self.negate(better.clone(), span)?;
         let signed = self.choice(zero(Cond::Lt), minus, better, span)?;
         self.choice(zero(Cond::Eq), num(x.clone()), signed, span)
     }
 
     /// The nearest whole number, of two the even one.
-    fn round(&mut self, a: V, span: &Span) -> Done<V> {
+    fn round(&mut self, a: Value, span: &Span) -> Done<Value> {
         let a = self.shared(a)?;
         let floor = self.apply("floor", vec![a.clone()], span)?;
         let floor = self.shared(floor)?;
-        let above = self.arithmetic(Binary::Add, floor.clone(), V::Num(X::Lit(Literal::Int(1)), None), span)?;
+        let above =
+            self.arithmetic(Binary::Add, floor.clone(), Value::Num(ScalarExpr::Lit(Literal::Int(1)), None), span)?;
         let rest = self.arithmetic(Binary::Sub, a, floor.clone(), span)?;
         let rest = self.shared(rest)?;
-        let half = || V::Num(X::Lit(Literal::Real("0.5".into())), None);
+        let half = || Value::Num(ScalarExpr::Lit(Literal::Real("0.5".into())), None);
         // A whole number is even if half of it is whole.
         let halved = self.arithmetic(Binary::Mul, floor.clone(), half(), span)?;
         let halved = self.shared(halved)?;
         let whole = self.apply("floor", vec![halved.clone()], span)?;
-        let mut test = |op, a: V, b: V| {
+        let mut test = |op, a: Value, b: Value| {
             let v = self.binary(op, a, b, span)?;
             self.condition_of(v, span)
         };
         let even = test(Binary::Eq, whole, halved)?;
         let near = test(Binary::Lt, rest.clone(), half())?;
         let tie = test(Binary::Eq, rest, half())?;
-        let down = X::Either(Box::new(near), Box::new(X::Both(Box::new(tie), Box::new(even))));
+        let down = ScalarExpr::Either(Box::new(near), Box::new(ScalarExpr::Both(Box::new(tie), Box::new(even))));
         self.choice(down, floor, above, span)
     }
 }

@@ -7,7 +7,7 @@ use pendula_isa::Ty;
 use super::array::value_of;
 use super::body::Body;
 use super::scope::{Kind, Scopes};
-use super::value::{Dim, Product, V, View, X};
+use super::value::{Dim, Product, ScalarExpr, Value, View};
 use super::{ArgKey, CallRecord, Done, Facts, ParamFacts, Written};
 use crate::ir::{self, Fun, Operand, Param, Place, Var};
 use crate::nil::ast::{self, AssignOp, Span};
@@ -24,7 +24,7 @@ impl<'a> Body<'_, 'a> {
         n: usize,
         key: Vec<ArgKey>,
         types: Vec<Type>,
-        keywords: Vec<(String, V)>,
+        keywords: Vec<(String, Value)>,
         bound: HashMap<String, Type>,
         (classes, span): (Vec<usize>, &Span),
     ) -> Done<Fun> {
@@ -47,7 +47,7 @@ impl<'a> super::Sema<'a> {
         n: usize,
         key: Vec<ArgKey>,
         types: Vec<Type>,
-        keywords: Vec<(String, V)>,
+        keywords: Vec<(String, Value)>,
         (bound, classes): (HashMap<String, Type>, Vec<usize>),
     ) -> Fun {
         let (definition, file) = (self.definitions[n].ast, self.definitions[n].file);
@@ -83,7 +83,9 @@ impl<'a> super::Sema<'a> {
         }
         for ((name, value), k) in keywords.into_iter().zip(&definition.keywords) {
             let value = match value {
-                v @ (V::Num(X::Lit(_) | X::Const(_), _) | V::Bool(X::Const(_)) | V::Function(_)) => v,
+                v @ (Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _)
+                | Value::Bool(ScalarExpr::Const(_))
+                | Value::Function(_)) => v,
                 other => {
                     let ty = other.type_of().unwrap_or(Type::Num(Ty::F));
                     let (value, facts) = body.parameter(&name, &ty);
@@ -150,14 +152,14 @@ impl<'a> super::Sema<'a> {
 
 impl Body<'_, '_> {
     /// A parameter's variables.
-    fn parameter(&mut self, name: &str, ty: &Type) -> (V, ParamFacts) {
+    fn parameter(&mut self, name: &str, ty: &Type) -> (Value, ParamFacts) {
         let first = self.f.params.len();
         let mut regions = Vec::new();
         let value = self.parameter_part(name, ty, &mut regions);
         (value, ParamFacts { name: name.to_string(), words: first..self.f.params.len(), regions })
     }
 
-    fn parameter_part(&mut self, name: &str, ty: &Type, regions: &mut Vec<ir::Region>) -> V {
+    fn parameter_part(&mut self, name: &str, ty: &Type, regions: &mut Vec<ir::Region>) -> Value {
         match ty {
             Type::Array { element, dims, strided } => {
                 let base = self.parameter_word(name, Ty::Int);
@@ -193,27 +195,27 @@ impl Body<'_, '_> {
                         Dim { len, stride }
                     })
                     .collect();
-                V::Array(View { base, terms: Vec::new(), offset: 0, dims, element: (**element).clone(), region })
+                Value::Array(View { base, terms: Vec::new(), offset: 0, dims, element: (**element).clone(), region })
             }
             Type::Struct(s) => {
                 let parts =
                     s.fields.iter().map(|(f, t)| self.parameter_part(&format!("{name}.{f}"), t, regions)).collect();
-                V::Struct(std::rc::Rc::clone(s), parts)
+                Value::Struct(std::rc::Rc::clone(s), parts)
             }
-            Type::Tuple(parts) => V::Tuple(
+            Type::Tuple(parts) => Value::Tuple(
                 parts
                     .iter()
                     .enumerate()
                     .map(|(n, t)| self.parameter_part(&format!("{name}.{}", n + 1), t, regions))
                     .collect(),
             ),
-            Type::Function(f) => V::Function(f.clone()),
+            Type::Function(f) => Value::Function(f.clone()),
             Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } => {
                 let names = super::allocate::part_names(name, ty);
                 let words: Vec<Var> =
                     names.iter().zip(ty.word_types()).map(|(n, t)| self.parameter_word(n, t)).collect();
                 let mut places = words.into_iter().map(Place::Var);
-                value_of(ty, &mut places).unwrap_or_else(|| V::Tuple(Vec::new()))
+                value_of(ty, &mut places).unwrap_or_else(|| Value::Tuple(Vec::new()))
             }
         }
     }

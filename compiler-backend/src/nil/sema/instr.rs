@@ -6,7 +6,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::assign::unchangeable;
 use super::body::{Body, Sink};
 use super::places::distinct;
-use super::value::{Literal, V, X, mem};
+use super::value::{Literal, ScalarExpr, Value, mem};
 use super::{Done, Stop};
 use crate::ir::{At, Mem, Operand, Place, Region, RegionInfo, Stmt, Test, Why, invert};
 use crate::nil::ast::{self, ExprKind, Span};
@@ -43,7 +43,7 @@ impl Body<'_, '_> {
         };
         let bound = self.scopes.find(written).and_then(|n| self.scopes.get(n)).map(|b| b.value.clone());
         let (name, inverse) = match bound {
-            Some(V::Function(f)) => match f.strip_prefix('~') {
+            Some(Value::Function(f)) => match f.strip_prefix('~') {
                 Some(f) => (f.to_string(), !inverse),
                 None => (f, inverse),
             },
@@ -101,7 +101,7 @@ impl Body<'_, '_> {
         &mut self,
         name: &str,
         inverse: bool,
-        values: Vec<V>,
+        values: Vec<Value>,
         args: &[ast::Expr],
         keywords: &[(ast::Name, ast::Expr)],
         span: &Span,
@@ -133,7 +133,7 @@ impl Body<'_, '_> {
         self.statement(|s| {
             let mut lens = None;
             for a in args {
-                if let V::Array(view) = s.eval(a)? {
+                if let Value::Array(view) = s.eval(a)? {
                     lens.get_or_insert_with(|| view.dims.iter().map(|d| d.len).collect::<Vec<Operand>>());
                 }
             }
@@ -158,7 +158,7 @@ impl Body<'_, '_> {
     }
 
     /// One of the language's own instructions; whether there is one of that name.
-    fn instruction_stmt(&mut self, name: &str, mut values: Vec<V>, spans: &[Span], span: &Span) -> Done<bool> {
+    fn instruction_stmt(&mut self, name: &str, mut values: Vec<Value>, spans: &[Span], span: &Span) -> Done<bool> {
         let partner = matches!(name, "DEC" | "IROT" | "POP!" | "COPYPOP!");
         let wanted = match name {
             "SWAP" | "HADAMARD" => 2,
@@ -206,15 +206,17 @@ impl Body<'_, '_> {
             "NEG" => self.neg_stmt(&values[0], span),
             "INC" | "DEC" => self.inc(&values[0], &all, span),
             "FLIP" => match &values[0] {
-                V::Bool(X::At(p)) => self.accumulate(Sink::Out, *p, Ty::Int, Acc::Xor, false, X::Const(1)),
+                Value::Bool(ScalarExpr::At(p)) => {
+                    self.accumulate(Sink::Out, *p, Ty::Int, Acc::Xor, false, ScalarExpr::Const(1))
+                }
                 other => {
                     let message = format!("`FLIP` is for truth values, found {}", other.describe());
                     self.fail(span, codes::TYPE, message, "of numbers, use `NEG` or `⊻=`")
                 }
             },
             "CONJ" => match &values[0] {
-                V::Complex(_, im, Some(ty)) => self.neg_stmt(&V::Num(im.clone(), Some(*ty)), span),
-                V::Num(..) => Ok(()),
+                Value::Complex(_, im, Some(ty)) => self.neg_stmt(&Value::Num(im.clone(), Some(*ty)), span),
+                Value::Num(..) => Ok(()),
                 other => {
                     let message = format!("`CONJ` is for numbers, found {}", other.describe());
                     self.fail(span, codes::TYPE, message, "put a point after the name for arrays")
@@ -226,7 +228,7 @@ impl Body<'_, '_> {
                 self.rot(&values, angle, &all, span)
             }
             "HADAMARD" => {
-                let quarter = V::Num(X::Lit(Literal::Float(std::f64::consts::FRAC_PI_4)), None);
+                let quarter = Value::Num(ScalarExpr::Lit(Literal::Float(std::f64::consts::FRAC_PI_4)), None);
                 self.neg_stmt(&values[1], span).and_then(|()| self.rot(&values, quarter, &all, span))
             }
             _ => all.iter().try_for_each(|p| self.push(*p, &values[0], name.starts_with("COPY"))),
@@ -261,7 +263,7 @@ impl Body<'_, '_> {
         Ok(shared)
     }
 
-    fn swap(&mut self, values: &[V], places: &[Vec<Place>], shared: &[Place], span: &Span) -> Done<()> {
+    fn swap(&mut self, values: &[Value], places: &[Vec<Place>], shared: &[Place], span: &Span) -> Done<()> {
         if values[0].type_of() != values[1].type_of() {
             let message = format!("{} and {} cannot be exchanged", values[0].describe(), values[1].describe());
             return self.fail(span, codes::TYPE, message, "both must have one type");
@@ -275,7 +277,7 @@ impl Body<'_, '_> {
             }
             // By way of two ancillas, so that a word that changes places with itself stays: the second one finds it zero, and leaves it so.
             let [s, t] = [(); 2].map(|()| self.fresh("SWAP.value", ty));
-            let care = crate::ir::Care { check: false, drop: false };
+            let care = crate::ir::AncillaChecks { check: false, drop: false };
             for (var, free) in [(s, false), (t, false)] {
                 self.emit(Sink::Out, Stmt::Ancilla { var, free, care });
             }
@@ -289,22 +291,22 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn neg_stmt(&mut self, v: &V, span: &Span) -> Done<()> {
+    fn neg_stmt(&mut self, v: &Value, span: &Span) -> Done<()> {
         match v {
-            V::Num(X::At(p), Some(ty)) => {
+            Value::Num(ScalarExpr::At(p), Some(ty)) => {
                 self.permute(Row::Neg, *ty, vec![(*p).into()]);
                 Ok(())
             }
-            V::Num(X::Neg(a), ty) => self.neg_stmt(&V::Num((**a).clone(), *ty), span),
-            V::Complex(a, b, ty) => {
-                self.neg_stmt(&V::Num(a.clone(), *ty), span)?;
-                self.neg_stmt(&V::Num(b.clone(), *ty), span)
+            Value::Num(ScalarExpr::Neg(a), ty) => self.neg_stmt(&Value::Num((**a).clone(), *ty), span),
+            Value::Complex(a, b, ty) => {
+                self.neg_stmt(&Value::Num(a.clone(), *ty), span)?;
+                self.neg_stmt(&Value::Num(b.clone(), *ty), span)
             }
-            V::Log(_, Some(sign)) if matches!(**sign, X::At(_)) => {
-                let X::At(p) = **sign else { return Err(Stop) };
-                self.accumulate(Sink::Out, p, Ty::Int, Acc::Xor, false, X::Const(1))
+            Value::Log(_, Some(sign)) if matches!(**sign, ScalarExpr::At(_)) => {
+                let ScalarExpr::At(p) = **sign else { return Err(Stop) };
+                self.accumulate(Sink::Out, p, Ty::Int, Acc::Xor, false, ScalarExpr::Const(1))
             }
-            V::Struct(_, parts) | V::Tuple(parts) => parts.iter().try_for_each(|p| self.neg_stmt(p, span)),
+            Value::Struct(_, parts) | Value::Tuple(parts) => parts.iter().try_for_each(|p| self.neg_stmt(p, span)),
             other => {
                 let message = format!("`NEG` is for numbers, found {}", other.describe());
                 self.fail(span, codes::TYPE, message, "of truth values, use `FLIP`")
@@ -312,41 +314,42 @@ impl Body<'_, '_> {
         }
     }
 
-    fn inc(&mut self, v: &V, places: &[Place], span: &Span) -> Done<()> {
-        let V::Num(x, Some(ty)) = v else {
+    fn inc(&mut self, v: &Value, places: &[Place], span: &Span) -> Done<()> {
+        let Value::Num(x, Some(ty)) = v else {
             let message = format!("`INC` is for numbers, found {}", v.describe());
             return self.fail(span, codes::TYPE, message, "give a number");
         };
         match (ty, x) {
-            (Ty::Int, X::At(p)) => {
+            (Ty::Int, ScalarExpr::At(p)) => {
                 self.count(*p, false);
                 Ok(())
             }
             (Ty::L, _) => self.fail(span, codes::FORGETS, "`INC` forgets on ULogarithmic", "multiply: `x *= 2`"),
-            (_, X::Neg(_)) | (Ty::Q | Ty::F, _) => {
+            (_, ScalarExpr::Neg(_)) | (Ty::Q | Ty::F, _) => {
                 let one = self.word(&Literal::Int(1), *ty, span)?;
-                let inverse = matches!(x, X::Neg(_));
-                self.accumulate(Sink::Out, places[0], *ty, Acc::Add, inverse, X::Const(one))
+                let inverse = matches!(x, ScalarExpr::Neg(_));
+                self.accumulate(Sink::Out, places[0], *ty, Acc::Add, inverse, ScalarExpr::Const(one))
             }
             _ => Err(Stop),
         }
     }
 
     /// x := 1/x.
-    fn inv(&mut self, v: &V, span: &Span) -> Done<()> {
-        if let V::Log(X::At(p), _) = v {
+    fn inv(&mut self, v: &Value, span: &Span) -> Done<()> {
+        if let Value::Log(ScalarExpr::At(p), _) = v {
             self.permute(Row::Neg, Ty::F, vec![(*p).into()]);
             return Ok(());
         }
-        let V::Num(X::At(p), Some(ty @ (Ty::L | Ty::F))) = v else {
+        let Value::Num(ScalarExpr::At(p), Some(ty @ (Ty::L | Ty::F))) = v else {
             let message = format!("`INV` is for ULogarithmic and Float64, found {}", v.describe());
             return self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable");
         };
         self.invert_number(Sink::Out, *p, *ty)
     }
 
-    fn rot(&mut self, values: &[V], angle: V, places: &[Place], span: &Span) -> Done<()> {
-        let (V::Num(X::At(a), Some(ty @ (Ty::Q | Ty::F))), V::Num(X::At(b), Some(other))) = (&values[0], &values[1])
+    fn rot(&mut self, values: &[Value], angle: Value, places: &[Place], span: &Span) -> Done<()> {
+        let (Value::Num(ScalarExpr::At(a), Some(ty @ (Ty::Q | Ty::F))), Value::Num(ScalarExpr::At(b), Some(other))) =
+            (&values[0], &values[1])
         else {
             let help = "give two variables or elements of type Fixed or Float64";
             return self.fail(span, codes::TYPE, "`ROT` turns two real numbers", help);
@@ -370,7 +373,7 @@ impl Body<'_, '_> {
     }
 
     /// Moves a word to the program's stack, or (`copy`) a copy of it.
-    fn push(&mut self, p: Place, v: &V, copy: bool) -> Done<()> {
+    fn push(&mut self, p: Place, v: &Value, copy: bool) -> Done<()> {
         self.s.program.stack = STACK;
         let ty = super::assign::scalar_type(v).unwrap_or(Ty::Int);
         let region = self.stack_region();
@@ -379,7 +382,7 @@ impl Body<'_, '_> {
         let words = Region(region.0 + 1);
         let one = |m: Mem| Place::Mem(m);
         let count = self.fresh("stack", Ty::Int);
-        let care = crate::ir::Care { check: false, drop: false };
+        let care = crate::ir::AncillaChecks { check: false, drop: false };
         let id = Func::Int(int_fn::Fn::Id);
         let take = vec![
             Stmt::Ancilla { var: count, free: false, care },

@@ -7,14 +7,14 @@ use pendula_isa::{Cond, Ty};
 use super::body::Body;
 use super::emit::{product, sum};
 use super::expr::{neg, not};
-use super::value::{Literal, V, X};
+use super::value::{Literal, ScalarExpr, Value};
 use super::{Done, Stop};
 use crate::nil::ast::{self, AssignOp, Binary, Span};
 use crate::nil::codes;
 use crate::nil::types::{Type, log_number, number_name};
 
 /// A logarithm, and whether the number is negative, if it can be.
-type Parts = (X, Option<Box<X>>);
+type Parts = (ScalarExpr, Option<Box<ScalarExpr>>);
 
 /// Between which difference of logarithms and 0 the difference of numbers is found by a hyperbolic sine.
 const NEAR: f64 = -1.0;
@@ -26,7 +26,7 @@ impl Body<'_, '_> {
     }
 
     /// The type that a type's name without arguments stands for where it converts these values: it goes by the number that is converted.
-    pub(super) fn log_named(&self, name: &str, args: &[V]) -> Option<Type> {
+    pub(super) fn log_named(&self, name: &str, args: &[Value]) -> Option<Type> {
         if let Some(t) = log_number(name) {
             return Some(t);
         }
@@ -36,7 +36,7 @@ impl Body<'_, '_> {
             _ => return None,
         };
         let in_doubles = match args {
-            [V::Num(_, Some(Ty::F)) | V::Log(..)] => self.want != Some(Ty::L) && !self.words,
+            [Value::Num(_, Some(Ty::F)) | Value::Log(..)] => self.want != Some(Ty::L) && !self.words,
             _ => self.log_wanted().is_some(),
         };
         in_doubles.then_some(Type::Log { signed })
@@ -46,9 +46,9 @@ impl Body<'_, '_> {
     pub(super) fn assign_log(
         &mut self,
         op: AssignOp,
-        log: X,
-        sign: Option<Box<X>>,
-        from: V,
+        log: ScalarExpr,
+        sign: Option<Box<ScalarExpr>>,
+        from: Value,
         (value, span): (&Span, &Span),
     ) -> Done<()> {
         let to = match op {
@@ -65,10 +65,10 @@ impl Body<'_, '_> {
             }
         };
         let from = match from {
-            V::Num(x, Some(ty @ Ty::Q)) => self.log_of(V::Num(x, Some(ty)), sign.is_some(), value)?,
+            Value::Num(x, Some(ty @ Ty::Q)) => self.log_of(Value::Num(x, Some(ty)), sign.is_some(), value)?,
             other => self.log_beside(other, sign.is_some(), value)?,
         };
-        let V::Log(y, s) = from else { return Err(Stop) };
+        let Value::Log(y, s) = from else { return Err(Stop) };
         if let (Some(to), Some(s)) = (sign, s) {
             self.assign_number(AssignOp::Xor, *to, Ty::Int, *s, span)?;
         }
@@ -76,28 +76,28 @@ impl Body<'_, '_> {
     }
 
     /// A number of any type as a logarithmic one, as a conversion that is asked for.
-    pub(super) fn log_of(&mut self, v: V, signed: bool, span: &Span) -> Done<V> {
+    pub(super) fn log_of(&mut self, v: Value, signed: bool, span: &Span) -> Done<Value> {
         let x = match v {
-            V::Num(x, Some(ty @ (Ty::Q | Ty::L))) => self.convert(x, ty, Ty::F, span)?,
-            V::Tropical(x, ty) => self.convert(x, ty, Ty::F, span)?,
+            Value::Num(x, Some(ty @ (Ty::Q | Ty::L))) => self.convert(x, ty, Ty::F, span)?,
+            Value::Tropical(x, ty) => self.convert(x, ty, Ty::F, span)?,
             other => return self.log_beside(other, signed, span),
         };
         let (log, sign) = self.log_of_double(x, signed)?;
-        Ok(V::Log(log, sign))
+        Ok(Value::Log(log, sign))
     }
 
     /// A number that is used with logarithmic ones as one of them: a double, an integer, a literal, or one without a sign.
-    pub(super) fn log_beside(&mut self, v: V, signed: bool, span: &Span) -> Done<V> {
+    pub(super) fn log_beside(&mut self, v: Value, signed: bool, span: &Span) -> Done<Value> {
         let (log, sign) = match v {
-            V::Log(log, sign) if sign.is_some() == signed => (log, sign),
-            V::Log(log, None) => (log, Some(Box::new(X::Const(0)))),
-            V::Log(_, Some(_)) => {
+            Value::Log(log, sign) if sign.is_some() == signed => (log, sign),
+            Value::Log(log, None) => (log, Some(Box::new(ScalarExpr::Const(0)))),
+            Value::Log(_, Some(_)) => {
                 let message = "a number that may be negative is wanted as one that is not";
                 return self.fail(span, codes::TYPE, message, "take `abs(x)`, or a `Logarithmic{Float64}`");
             }
-            V::Num(X::Lit(literal), None) => self.log_of_literal(&literal, signed, span)?,
-            V::Num(x, Some(Ty::F)) => self.log_of_double(x, signed)?,
-            V::Num(x, Some(Ty::Int)) | V::Bool(x) => {
+            Value::Num(ScalarExpr::Lit(literal), None) => self.log_of_literal(&literal, signed, span)?,
+            Value::Num(x, Some(Ty::F)) => self.log_of_double(x, signed)?,
+            Value::Num(x, Some(Ty::Int)) | Value::Bool(x) => {
                 let x = self.convert(x, Ty::Int, Ty::F, span)?;
                 self.log_of_double(x, signed)?
             }
@@ -108,14 +108,14 @@ impl Body<'_, '_> {
                 return self.fail(span, codes::TYPE, message, format!("convert one of them: `{ty}(x)`"));
             }
         };
-        Ok(V::Log(log, sign))
+        Ok(Value::Log(log, sign))
     }
 
     fn log_of_literal(&mut self, literal: &Literal, signed: bool, span: &Span) -> Done<Parts> {
         let word = self.word(literal, Ty::F, span)?;
         let x = f64::from_bits(word);
-        let log = self.fold(log_of(X::Const(x.abs().to_bits())));
-        if !matches!(log, X::Const(_)) || (x < 0.0 && !signed) {
+        let log = self.fold(log_of(ScalarExpr::Const(x.abs().to_bits())));
+        if !matches!(log, ScalarExpr::Const(_)) || (x < 0.0 && !signed) {
             let ty = Type::Log { signed };
             let help = if signed {
                 "it has no zero"
@@ -124,22 +124,22 @@ impl Body<'_, '_> {
             };
             return self.fail(span, codes::LITERAL, format!("{x} is no {ty} number"), help);
         }
-        Ok((log, signed.then(|| Box::new(X::Const(u64::from(x < 0.0))))))
+        Ok((log, signed.then(|| Box::new(ScalarExpr::Const(u64::from(x < 0.0))))))
     }
 
     /// Of a double. Of products and quotients each factor is converted for itself, as far as their signs are known or kept, so that nothing
     /// overflows between.
-    fn log_of_double(&mut self, x: X, signed: bool) -> Done<Parts> {
-        let positive = || signed.then(|| Box::new(X::Const(0)));
+    fn log_of_double(&mut self, x: ScalarExpr, signed: bool) -> Done<Parts> {
+        let positive = || signed.then(|| Box::new(ScalarExpr::Const(0)));
         match x {
-            X::Fun(f, mut args) if f == Func::F(f_fn::Fn::Exp) && args.len() == 1 => {
+            ScalarExpr::Fun(f, mut args) if f == Func::F(f_fn::Fn::Exp) && args.len() == 1 => {
                 Ok((args.pop().ok_or(Stop)?, positive()))
             }
-            X::Neg(a) if signed => {
+            ScalarExpr::Neg(a) if signed => {
                 let (log, sign) = self.log_of_double(*a, true)?;
                 Ok((log, sign.map(|s| Box::new(not(*s)))))
             }
-            X::Fun(f, args)
+            ScalarExpr::Fun(f, args)
                 if matches!(f.info().name, "mul" | "div")
                     && f.info().ty == Ty::F
                     && (signed || args.iter().any(is_positive)) =>
@@ -150,9 +150,9 @@ impl Body<'_, '_> {
                 Ok(self.log_product(a, b, minus))
             }
             x if signed => {
-                let x: X = self.put(Ty::F, x)?.into();
-                let negative = X::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(X::Const(0)));
-                let size = self.fold(X::Fun(Func::F(f_fn::Fn::Abs), vec![x]));
+                let x: ScalarExpr = self.put(Ty::F, x)?.into();
+                let negative = ScalarExpr::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
+                let size = self.fold(ScalarExpr::Fun(Func::F(f_fn::Fn::Abs), vec![x]));
                 Ok((self.fold(log_of(size)), Some(Box::new(negative))))
             }
             x => Ok((self.fold(log_of(x)), None)),
@@ -165,26 +165,36 @@ impl Body<'_, '_> {
             (Some(s), Some(t)) => Some(Box::new(exclusive(*s, *t))),
             (s, t) => s.or(t),
         };
-        (self.fold(X::Fun(sum(Ty::F, minus), vec![a, b])), sign)
+        (self.fold(ScalarExpr::Fun(sum(Ty::F, minus), vec![a, b])), sign)
     }
 
     /// As a number of another type.
-    pub(super) fn log_to(&mut self, log: X, sign: Option<Box<X>>, to: Ty, span: &Span) -> Done<X> {
+    pub(super) fn log_to(
+        &mut self,
+        log: ScalarExpr,
+        sign: Option<Box<ScalarExpr>>,
+        to: Ty,
+        span: &Span,
+    ) -> Done<ScalarExpr> {
         if to == Ty::Int {
             let message = format!("{} is wanted here, found {}", number_name(to), Type::Log { signed: sign.is_some() });
             return self.fail(span, codes::TYPE, message, "say how it is rounded: `round(Int, Float64(x))`");
         }
-        let size = self.fold(X::Fun(Func::F(f_fn::Fn::Exp), vec![log]));
+        let size = self.fold(ScalarExpr::Fun(Func::F(f_fn::Fn::Exp), vec![log]));
         let x = match sign {
             None => size,
             Some(sign) => {
                 let (minus, one) = ((-1.0_f64).to_bits(), 1.0_f64.to_bits());
                 let factor = match *sign {
-                    X::Const(s) => X::Const(if s == 0 { one } else { minus }),
-                    sign => X::Choice(Box::new(sign), Box::new(X::Const(minus)), Box::new(X::Const(one))),
+                    ScalarExpr::Const(s) => ScalarExpr::Const(if s == 0 { one } else { minus }),
+                    sign => ScalarExpr::Choice(
+                        Box::new(sign),
+                        Box::new(ScalarExpr::Const(minus)),
+                        Box::new(ScalarExpr::Const(one)),
+                    ),
                 };
-                let factor: X = self.put(Ty::F, factor)?.into();
-                self.fold(X::Fun(product(Ty::F), vec![factor, size]))
+                let factor: ScalarExpr = self.put(Ty::F, factor)?.into();
+                self.fold(ScalarExpr::Fun(product(Ty::F), vec![factor, size]))
             }
         };
         self.convert(x, Ty::F, to, span)
@@ -192,7 +202,7 @@ impl Body<'_, '_> {
 
     /// What an expression means in which doubles are converted by `ULogarithmic(x)`. Where such a number meets one of `.l`, all that are
     /// converted in the expression are meant as `.l`.
-    pub(super) fn eval_converting(&mut self, e: &ast::Expr) -> Done<V> {
+    pub(super) fn eval_converting(&mut self, e: &ast::Expr) -> Done<Value> {
         let text = self.s.inputs.get(self.file as usize).and_then(|i| i.text.get(e.span.clone()));
         if self.words || !text.is_some_and(|t| t.contains("Logarithmic(")) {
             return self.eval_plain(e);
@@ -217,13 +227,13 @@ impl Body<'_, '_> {
     }
 
     /// `a op b`, of which one is such a number at least.
-    pub(super) fn log_arithmetic(&mut self, op: Binary, a: V, b: V, span: &Span) -> Done<V> {
+    pub(super) fn log_arithmetic(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
         if op == Binary::Pow {
             return self.log_power(a, b, span);
         }
-        let signed = [&a, &b].into_iter().any(|v| matches!(v, V::Log(_, Some(_))));
-        let mut parts = |v: V| match self.log_beside(v, signed, span)? {
-            V::Log(log, sign) => Ok((log, sign)),
+        let signed = [&a, &b].into_iter().any(|v| matches!(v, Value::Log(_, Some(_))));
+        let mut parts = |v: Value| match self.log_beside(v, signed, span)? {
+            Value::Log(log, sign) => Ok((log, sign)),
             _ => Err(Stop),
         };
         let (a, b) = (parts(a)?, parts(b)?);
@@ -243,24 +253,24 @@ impl Body<'_, '_> {
                 return self.fail(span, codes::TYPE, message, "convert it: `Float64(x)`");
             }
         };
-        Ok(V::Log(log, sign))
+        Ok(Value::Log(log, sign))
     }
 
-    fn log_power(&mut self, a: V, b: V, span: &Span) -> Done<V> {
-        let (V::Log(log, sign), V::Num(..) | V::Bool(_)) = (a, &b) else {
+    fn log_power(&mut self, a: Value, b: Value, span: &Span) -> Done<Value> {
+        let (Value::Log(log, sign), Value::Num(..) | Value::Bool(_)) = (a, &b) else {
             let help = "an exponent is converted: `x ^ Float64(y)`";
             return self.fail(span, codes::TYPE, "a logarithmic number is no exponent", help);
         };
         let odd = match (&b, sign) {
             (_, None) => None,
-            (V::Num(X::Lit(Literal::Int(n)), _), Some(sign)) => {
-                Some(if n.rem_euclid(2) == 1 { sign } else { Box::new(X::Const(0)) })
+            (Value::Num(ScalarExpr::Lit(Literal::Int(n)), _), Some(sign)) => {
+                Some(if n.rem_euclid(2) == 1 { sign } else { Box::new(ScalarExpr::Const(0)) })
             }
-            (V::Num(n, Some(Ty::Int)), Some(sign)) => {
-                let n: X = self.put(Ty::Int, n.clone())?.into();
-                let odd = X::Fun(Func::Int(pendula_isa::table::int_fn::Fn::And), vec![n, X::int(1)]);
-                let odd = X::Cmp(Cond::Ne, Ty::Int, Box::new(odd), Box::new(X::Const(0)));
-                Some(Box::new(X::Both(sign, Box::new(odd))))
+            (Value::Num(n, Some(Ty::Int)), Some(sign)) => {
+                let n: ScalarExpr = self.put(Ty::Int, n.clone())?.into();
+                let odd = ScalarExpr::Fun(Func::Int(pendula_isa::table::int_fn::Fn::And), vec![n, ScalarExpr::int(1)]);
+                let odd = ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(odd), Box::new(ScalarExpr::Const(0)));
+                Some(Box::new(ScalarExpr::Both(sign, Box::new(odd))))
             }
             (_, Some(_)) => {
                 let message = "a number that may be negative has powers with integers only";
@@ -268,57 +278,57 @@ impl Body<'_, '_> {
             }
         };
         let b = self.number_as(b, Ty::F, span)?;
-        Ok(V::Log(self.fold(X::Fun(product(Ty::F), vec![log, b])), odd))
+        Ok(Value::Log(self.fold(ScalarExpr::Fun(product(Ty::F), vec![log, b])), odd))
     }
 
     /// The sum. Of two signs, the greater magnitude's is the sum's; equal magnitudes have a sum that is no number, and trap.
     fn log_sum(&mut self, (a, s): Parts, (b, t): Parts) -> Done<Parts> {
-        let (a, b): (X, X) = (self.put(Ty::F, a)?.into(), self.put(Ty::F, b)?.into());
-        let greater = |cond| Box::new(X::Cmp(cond, Ty::F, Box::new(a.clone()), Box::new(b.clone())));
+        let (a, b): (ScalarExpr, ScalarExpr) = (self.put(Ty::F, a)?.into(), self.put(Ty::F, b)?.into());
+        let greater = |cond| Box::new(ScalarExpr::Cmp(cond, Ty::F, Box::new(a.clone()), Box::new(b.clone())));
         // In each case the exponential is at most 1, and so is each partial derivative.
-        let more = |a: &X, b: &X| {
-            let ratio = X::Fun(Func::F(f_fn::Fn::Exp), vec![difference(b, a)]);
-            let both = X::Fun(sum(Ty::F, false), vec![X::Const(1.0_f64.to_bits()), ratio]);
-            Box::new(X::Fun(sum(Ty::F, false), vec![a.clone(), log_of(both)]))
+        let more = |a: &ScalarExpr, b: &ScalarExpr| {
+            let ratio = ScalarExpr::Fun(Func::F(f_fn::Fn::Exp), vec![difference(b, a)]);
+            let both = ScalarExpr::Fun(sum(Ty::F, false), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]);
+            Box::new(ScalarExpr::Fun(sum(Ty::F, false), vec![a.clone(), log_of(both)]))
         };
-        let added = X::Choice(greater(Cond::Ge), more(&a, &b), more(&b, &a));
+        let added = ScalarExpr::Choice(greater(Cond::Ge), more(&a, &b), more(&b, &a));
         let (Some(s), Some(t)) = (s, t) else { return Ok((added, None)) };
-        let s: X = self.put(Ty::Int, *s)?.into();
-        let t: X = self.put(Ty::Int, *t)?.into();
+        let s: ScalarExpr = self.put(Ty::Int, *s)?.into();
+        let t: ScalarExpr = self.put(Ty::Int, *t)?.into();
         let (less, other) = (log_less(a.clone(), b.clone()), log_less(b.clone(), a.clone()));
-        let taken = X::Choice(greater(Cond::Ge), Box::new(less), Box::new(other));
-        let same = X::Cmp(Cond::Eq, Ty::Int, Box::new(s.clone()), Box::new(t.clone()));
-        let log = X::Choice(Box::new(same), Box::new(added), Box::new(taken));
-        let sign = X::Choice(greater(Cond::Ge), Box::new(s), Box::new(t));
+        let taken = ScalarExpr::Choice(greater(Cond::Ge), Box::new(less), Box::new(other));
+        let same = ScalarExpr::Cmp(Cond::Eq, Ty::Int, Box::new(s.clone()), Box::new(t.clone()));
+        let log = ScalarExpr::Choice(Box::new(same), Box::new(added), Box::new(taken));
+        let sign = ScalarExpr::Choice(greater(Cond::Ge), Box::new(s), Box::new(t));
         Ok((log, Some(Box::new(sign))))
     }
 
     /// `a cond b`, of which one is such a number at least.
-    pub(super) fn log_compare(&mut self, cond: Cond, a: V, b: V, span: &Span) -> Done<V> {
+    pub(super) fn log_compare(&mut self, cond: Cond, a: Value, b: Value, span: &Span) -> Done<Value> {
         let (log, sign, other, cond) = match (a, b) {
-            (V::Log(a, s), b) => (a, s, b, cond),
-            (b, V::Log(a, s)) => (a, s, b, exchanged(cond)),
+            (Value::Log(a, s), b) => (a, s, b, cond),
+            (b, Value::Log(a, s)) => (a, s, b, exchanged(cond)),
             _ => return Err(Stop),
         };
         let own: Parts = (self.put(Ty::F, log)?.into(), sign);
         let (x, zero) = match other {
-            V::Log(b, t) => return self.log_order(cond, own, (b, t)).map(V::Bool),
-            V::Num(X::Lit(literal), None) => {
+            Value::Log(b, t) => return self.log_order(cond, own, (b, t)).map(Value::Bool),
+            Value::Num(ScalarExpr::Lit(literal), None) => {
                 let word = self.word(&literal, Ty::F, span)?;
                 let x = f64::from_bits(word);
                 if x == 0.0 {
-                    return Ok(V::Bool(beside_zero(cond, own.1)));
+                    return Ok(Value::Bool(beside_zero(cond, own.1)));
                 }
                 if x < 0.0 && own.1.is_none() {
-                    return Ok(V::Bool(beside_zero(cond, None)));
+                    return Ok(Value::Bool(beside_zero(cond, None)));
                 }
                 let other = self.log_of_literal(&literal, x < 0.0, span)?;
-                return self.log_order(cond, own, other).map(V::Bool);
+                return self.log_order(cond, own, other).map(Value::Bool);
             }
-            V::Num(x, Some(ty @ (Ty::F | Ty::Int))) => {
+            Value::Num(x, Some(ty @ (Ty::F | Ty::Int))) => {
                 let x = self.convert(x, ty, Ty::F, span)?;
-                let x: X = self.put(Ty::F, x)?.into();
-                let zero = |cond| X::Cmp(cond, Ty::F, Box::new(x.clone()), Box::new(X::Const(0)));
+                let x: ScalarExpr = self.put(Ty::F, x)?.into();
+                let zero = |cond| ScalarExpr::Cmp(cond, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
                 let none = if own.1.is_some() { zero(Cond::Eq) } else { zero(Cond::Le) };
                 (x, none)
             }
@@ -331,64 +341,68 @@ impl Body<'_, '_> {
         };
         // A number that has no logarithm is compared without one.
         let without = beside_zero(cond, own.1.clone());
-        let negative = X::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(X::Const(0)));
-        let size = if own.1.is_some() { X::Fun(Func::F(f_fn::Fn::Abs), vec![x]) } else { x };
+        let negative = ScalarExpr::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
+        let size = if own.1.is_some() { ScalarExpr::Fun(Func::F(f_fn::Fn::Abs), vec![x]) } else { x };
         let sign = own.1.is_some().then(|| Box::new(negative));
         let with = self.log_order(cond, own, (log_of(size), sign))?;
-        Ok(V::Bool(X::Choice(Box::new(zero), Box::new(without), Box::new(with))))
+        Ok(Value::Bool(ScalarExpr::Choice(Box::new(zero), Box::new(without), Box::new(with))))
     }
 
-    fn log_order(&mut self, cond: Cond, (a, s): Parts, (b, t): Parts) -> Done<X> {
-        let logs = |cond| Box::new(X::Cmp(cond, Ty::F, Box::new(a.clone()), Box::new(b.clone())));
+    fn log_order(&mut self, cond: Cond, (a, s): Parts, (b, t): Parts) -> Done<ScalarExpr> {
+        let logs = |cond| Box::new(ScalarExpr::Cmp(cond, Ty::F, Box::new(a.clone()), Box::new(b.clone())));
         if s.is_none() && t.is_none() {
             return Ok(*logs(cond));
         }
-        let sign = |s: Option<Box<X>>| s.map_or(X::Const(0), |s| *s);
-        let s: X = self.put(Ty::Int, sign(s))?.into();
-        let t: X = self.put(Ty::Int, sign(t))?.into();
-        let signs = |cond| Box::new(X::Cmp(cond, Ty::Int, Box::new(s.clone()), Box::new(t.clone())));
-        let negative = Box::new(X::Cmp(Cond::Ne, Ty::Int, Box::new(s.clone()), Box::new(X::Const(0))));
-        let same = X::Choice(negative, logs(exchanged(cond)), logs(cond));
+        let sign = |s: Option<Box<ScalarExpr>>| s.map_or(ScalarExpr::Const(0), |s| *s);
+        let s: ScalarExpr = self.put(Ty::Int, sign(s))?.into();
+        let t: ScalarExpr = self.put(Ty::Int, sign(t))?.into();
+        let signs = |cond| Box::new(ScalarExpr::Cmp(cond, Ty::Int, Box::new(s.clone()), Box::new(t.clone())));
+        let negative =
+            Box::new(ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(s.clone()), Box::new(ScalarExpr::Const(0))));
+        let same = ScalarExpr::Choice(negative, logs(exchanged(cond)), logs(cond));
         // Of different signs, the negative number is the smaller one.
-        Ok(X::Choice(signs(Cond::Eq), Box::new(same), signs(exchanged(cond))))
+        Ok(ScalarExpr::Choice(signs(Cond::Eq), Box::new(same), signs(exchanged(cond))))
     }
 
     /// `c ? a : b`.
-    pub(super) fn log_choice(&mut self, c: X, a: V, b: V, span: &Span) -> Done<V> {
-        let signed = [&a, &b].into_iter().any(|v| matches!(v, V::Log(_, Some(_))));
+    pub(super) fn log_choice(&mut self, c: ScalarExpr, a: Value, b: Value, span: &Span) -> Done<Value> {
+        let signed = [&a, &b].into_iter().any(|v| matches!(v, Value::Log(_, Some(_))));
         let (a, b) = (self.log_beside(a, signed, span)?, self.log_beside(b, signed, span)?);
-        let (V::Log(a, s), V::Log(b, t)) = (a, b) else { return Err(Stop) };
-        let one = |a: X, b: X| X::Choice(Box::new(c.clone()), Box::new(a), Box::new(b));
+        let (Value::Log(a, s), Value::Log(b, t)) = (a, b) else { return Err(Stop) };
+        let one = |a: ScalarExpr, b: ScalarExpr| ScalarExpr::Choice(Box::new(c.clone()), Box::new(a), Box::new(b));
         let sign = s.zip(t).map(|(s, t)| Box::new(one(*s, *t)));
-        Ok(V::Log(one(a, b), sign))
+        Ok(Value::Log(one(a, b), sign))
     }
 
     /// A function of such numbers by its name.
-    pub(super) fn log_function(&mut self, name: &str, args: Vec<V>, span: &Span) -> Done<V> {
-        let number = |x: X| V::Num(x, Some(Ty::F));
+    pub(super) fn log_function(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
+        let number = |x: ScalarExpr| Value::Num(x, Some(Ty::F));
         match (name, args.as_slice()) {
             // From the logarithm itself.
-            ("exp", [V::Type(Type::Log { signed }), _]) => {
+            ("exp", [Value::Type(Type::Log { signed }), _]) => {
                 let (signed, v) = (*signed, args.into_iter().nth(1).ok_or(Stop)?);
                 let log = self.number_as(v, Ty::F, span)?;
-                Ok(V::Log(log, signed.then(|| Box::new(X::Const(0)))))
+                Ok(Value::Log(log, signed.then(|| Box::new(ScalarExpr::Const(0)))))
             }
-            ("log", [V::Log(log, None)]) => Ok(number(log.clone())),
-            ("sqrt", [V::Log(log, None)]) => {
-                let half = X::Const(0.5_f64.to_bits());
-                Ok(V::Log(self.fold(X::Fun(product(Ty::F), vec![log.clone(), half])), None))
+            ("log", [Value::Log(log, None)]) => Ok(number(log.clone())),
+            ("sqrt", [Value::Log(log, None)]) => {
+                let half = ScalarExpr::Const(0.5_f64.to_bits());
+                Ok(Value::Log(self.fold(ScalarExpr::Fun(product(Ty::F), vec![log.clone(), half])), None))
             }
-            ("inv", [V::Log(log, sign)]) => Ok(V::Log(neg(log.clone()), sign.clone())),
-            ("abs", [V::Log(log, _)]) => Ok(V::Log(log.clone(), None)),
-            ("float" | "real" | "conj", [v @ V::Log(..)]) => Ok(v.clone()),
-            ("min" | "max", [V::Log(_, None), V::Log(_, None)]) => {
-                let logs: Vec<X> =
-                    args.into_iter().filter_map(|v| if let V::Log(x, _) = v { Some(x) } else { None }).collect();
-                Ok(V::Log(self.named(name, Ty::F, logs, span)?.0, None))
+            ("inv", [Value::Log(log, sign)]) => Ok(Value::Log(neg(log.clone()), sign.clone())),
+            ("abs", [Value::Log(log, _)]) => Ok(Value::Log(log.clone(), None)),
+            ("float" | "real" | "conj", [v @ Value::Log(..)]) => Ok(v.clone()),
+            ("min" | "max", [Value::Log(_, None), Value::Log(_, None)]) => {
+                let logs: Vec<ScalarExpr> =
+                    args.into_iter().filter_map(|v| if let Value::Log(x, _) = v { Some(x) } else { None }).collect();
+                Ok(Value::Log(self.named(name, Ty::F, logs, span)?.0, None))
             }
             _ => {
                 self.mixed |= args.iter().any(is_words);
-                let what = args.iter().find(|v| matches!(v, V::Log(..) | V::Type(_))).map_or("it".into(), V::describe);
+                let what = args
+                    .iter()
+                    .find(|v| matches!(v, Value::Log(..) | Value::Type(_)))
+                    .map_or("it".into(), Value::describe);
                 let message = format!("`{name}` is not for {what}");
                 let help = "convert the number, `Float64(x)`, or take its logarithm, `x.log`";
                 self.fail(span, codes::TYPE, message, help)
@@ -397,15 +411,15 @@ impl Body<'_, '_> {
     }
 }
 
-fn is_words(v: &V) -> bool {
-    matches!(v, V::Num(_, Some(Ty::L)))
+fn is_words(v: &Value) -> bool {
+    matches!(v, Value::Num(_, Some(Ty::L)))
 }
 
 /// Whether a double is greater than 0, by what it is made of.
-fn is_positive(x: &X) -> bool {
+fn is_positive(x: &ScalarExpr) -> bool {
     match x {
-        X::Const(w) => f64::from_bits(*w) > 0.0,
-        X::Fun(f, args) if f.info().ty == Ty::F && f.info().from == Ty::F => match f.info().name {
+        ScalarExpr::Const(w) => f64::from_bits(*w) > 0.0,
+        ScalarExpr::Fun(f, args) if f.info().ty == Ty::F && f.info().from == Ty::F => match f.info().name {
             "exp" => true,
             "mul" | "div" => args.iter().all(is_positive),
             _ => false,
@@ -415,12 +429,12 @@ fn is_positive(x: &X) -> bool {
 }
 
 /// Which truth holds of a number beside 0.
-fn beside_zero(cond: Cond, sign: Option<Box<X>>) -> X {
+fn beside_zero(cond: Cond, sign: Option<Box<ScalarExpr>>) -> ScalarExpr {
     match (cond, sign) {
-        (Cond::Eq, _) => X::Const(0),
-        (Cond::Ne, _) => X::Const(1),
-        (Cond::Lt | Cond::Le, None) => X::Const(0),
-        (_, None) => X::Const(1),
+        (Cond::Eq, _) => ScalarExpr::Const(0),
+        (Cond::Ne, _) => ScalarExpr::Const(1),
+        (Cond::Lt | Cond::Le, None) => ScalarExpr::Const(0),
+        (_, None) => ScalarExpr::Const(1),
         (Cond::Lt | Cond::Le, Some(sign)) => *sign,
         (_, Some(sign)) => not(*sign),
     }
@@ -438,33 +452,36 @@ fn exchanged(cond: Cond) -> Cond {
 }
 
 /// Whether one of them holds alone.
-fn exclusive(a: X, b: X) -> X {
+fn exclusive(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
     match (a, b) {
-        (X::Const(0), x) | (x, X::Const(0)) => x,
-        (X::Const(_), x) | (x, X::Const(_)) => not(x),
-        (a, b) => X::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
+        (ScalarExpr::Const(0), x) | (x, ScalarExpr::Const(0)) => x,
+        (ScalarExpr::Const(_), x) | (x, ScalarExpr::Const(_)) => not(x),
+        (a, b) => ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
     }
 }
 
-fn log_of(x: X) -> X {
-    X::Fun(Func::F(f_fn::Fn::Log), vec![x])
+fn log_of(x: ScalarExpr) -> ScalarExpr {
+    ScalarExpr::Fun(Func::F(f_fn::Fn::Log), vec![x])
 }
 
-fn difference(a: &X, b: &X) -> X {
-    X::Fun(sum(Ty::F, true), vec![a.clone(), b.clone()])
+fn difference(a: &ScalarExpr, b: &ScalarExpr) -> ScalarExpr {
+    ScalarExpr::Fun(sum(Ty::F, true), vec![a.clone(), b.clone()])
 }
 
 /// The difference of a number and a smaller one; it traps if it is not positive. With d = b − a, it is a + log(1 − exp d), where 1 − exp d
 /// is 2 exp(d/2) sinh(−d/2), by which nothing cancels where d is small.
-fn log_less(a: X, b: X) -> X {
-    let d = |a: &X, b: &X| difference(b, a);
-    let (half, two) = (X::Const(0.5_f64.to_bits()), X::Const(2.0_f64.to_bits()));
-    let halved = |x: X| X::Fun(product(Ty::F), vec![x, half.clone()]);
-    let sinh = X::Fun(Func::F(f_fn::Fn::Sinh), vec![halved(difference(&a, &b))]);
-    let near = X::Fun(sum(Ty::F, false), vec![halved(d(&a, &b)), log_of(X::Fun(product(Ty::F), vec![two, sinh]))]);
-    let ratio = X::Fun(Func::F(f_fn::Fn::Exp), vec![d(&a, &b)]);
-    let far = log_of(X::Fun(sum(Ty::F, true), vec![X::Const(1.0_f64.to_bits()), ratio]));
-    let test = X::Cmp(Cond::Gt, Ty::F, Box::new(d(&a, &b)), Box::new(X::Const(NEAR.to_bits())));
-    let rest = X::Choice(Box::new(test), Box::new(near), Box::new(far));
-    X::Fun(sum(Ty::F, false), vec![a, rest])
+fn log_less(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
+    let d = |a: &ScalarExpr, b: &ScalarExpr| difference(b, a);
+    let (half, two) = (ScalarExpr::Const(0.5_f64.to_bits()), ScalarExpr::Const(2.0_f64.to_bits()));
+    let halved = |x: ScalarExpr| ScalarExpr::Fun(product(Ty::F), vec![x, half.clone()]);
+    let sinh = ScalarExpr::Fun(Func::F(f_fn::Fn::Sinh), vec![halved(difference(&a, &b))]);
+    let near = ScalarExpr::Fun(
+        sum(Ty::F, false),
+        vec![halved(d(&a, &b)), log_of(ScalarExpr::Fun(product(Ty::F), vec![two, sinh]))],
+    );
+    let ratio = ScalarExpr::Fun(Func::F(f_fn::Fn::Exp), vec![d(&a, &b)]);
+    let far = log_of(ScalarExpr::Fun(sum(Ty::F, true), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]));
+    let test = ScalarExpr::Cmp(Cond::Gt, Ty::F, Box::new(d(&a, &b)), Box::new(ScalarExpr::Const(NEAR.to_bits())));
+    let rest = ScalarExpr::Choice(Box::new(test), Box::new(near), Box::new(far));
+    ScalarExpr::Fun(sum(Ty::F, false), vec![a, rest])
 }

@@ -171,7 +171,7 @@ struct Sema<'a> {
     said: HashSet<TypeProblem>,
     constants: HashMap<&'a str, (u16, &'a ast::Expr)>,
     /// Their values, by name and by what numbers without a type become.
-    values: HashMap<(&'a str, Option<Ty>), Done<value::V>>,
+    values: HashMap<(&'a str, Option<Ty>), Done<value::Value>>,
     /// How many steps have been taken to compute them.
     steps: u64,
     instances: HashMap<(usize, Vec<ArgKey>), Fun>,

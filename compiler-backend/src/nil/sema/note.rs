@@ -3,7 +3,7 @@
 use pendula_isa::Ty;
 
 use super::body::Body;
-use super::value::{V, X, mem};
+use super::value::{ScalarExpr, Value, mem};
 use crate::ir::source::{Clause, Clauses, Named, Number, Place, Shape};
 use crate::ir::{Loc, Place as Word};
 use crate::nil::ast;
@@ -24,52 +24,52 @@ fn numbers(ty: &Type) -> Vec<Number> {
 }
 
 /// A number's place, where it has one.
-fn number(x: &X, how: Number) -> Option<Shape> {
+fn number(x: &ScalarExpr, how: Number) -> Option<Shape> {
     let place = match x {
-        X::At(Word::Var(v)) => Place::Var(*v),
-        X::At(Word::Mem(m)) => Place::Mem(*m),
-        X::Const(word) => Place::Const(*word),
+        ScalarExpr::At(Word::Var(v)) => Place::Var(*v),
+        ScalarExpr::At(Word::Mem(m)) => Place::Mem(*m),
+        ScalarExpr::Const(word) => Place::Const(*word),
         _ => return None,
     };
     Some(Shape::Number(how, place))
 }
 
 /// What a value is made of; nothing of what is none of a variable's.
-fn shape(value: &V) -> Option<Shape> {
-    let parts = |names: &mut dyn Iterator<Item = String>, values: &[V]| {
+fn shape(value: &Value) -> Option<Shape> {
+    let parts = |names: &mut dyn Iterator<Item = String>, values: &[Value]| {
         let parts = names.zip(values).filter_map(|(name, v)| Some(Named { name, shape: shape(v)? }));
         Shape::Parts(parts.collect())
     };
     match value {
-        V::Num(x, ty) => number(x, Number::Plain(ty.unwrap_or(Ty::F))),
-        V::Bool(x) => number(x, Number::Truth),
-        V::Tropical(x, ty) => number(x, Number::Plain(*ty)),
-        V::Complex(re, im, ty) => {
+        Value::Num(x, ty) => number(x, Number::Plain(ty.unwrap_or(Ty::F))),
+        Value::Bool(x) => number(x, Number::Truth),
+        Value::Tropical(x, ty) => number(x, Number::Plain(*ty)),
+        Value::Complex(re, im, ty) => {
             let ty = Number::Plain(ty.unwrap_or(Ty::F));
             let named = |name: &str, x| Some(Named { name: name.to_string(), shape: number(x, ty)? });
             Some(Shape::Parts(vec![named("re", re)?, named("im", im)?]))
         }
-        V::Log(log, sign) => {
+        Value::Log(log, sign) => {
             let named = |name: &str, x, how| Some(Named { name: name.to_string(), shape: number(x, how)? });
             let log = named("log", log, Number::Plain(Ty::F))?;
             let sign = sign.as_ref().and_then(|sign| named("sign", sign, Number::Plain(Ty::Int)));
             Some(Shape::Parts(std::iter::once(log).chain(sign).collect()))
         }
-        V::Array(view) if view.terms.is_empty() && view.is_contiguous() => Some(Shape::Array {
+        Value::Array(view) if view.terms.is_empty() && view.is_contiguous() => Some(Shape::Array {
             element: numbers(&view.element),
             start: mem(Some(view.base), None, view.offset, view.region),
             dims: view.dims.iter().map(|d| d.len).collect(),
             by_column: true,
         }),
-        V::Struct(s, values) => Some(parts(&mut s.fields.iter().map(|(name, _)| name.clone()), values)),
-        V::Tuple(values) => Some(parts(&mut (1..).map(|n: u32| n.to_string()), values)),
-        V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => None,
+        Value::Struct(s, values) => Some(parts(&mut s.fields.iter().map(|(name, _)| name.clone()), values)),
+        Value::Tuple(values) => Some(parts(&mut (1..).map(|n: u32| n.to_string()), values)),
+        Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => None,
     }
 }
 
 impl Body<'_, '_> {
     /// Notes a variable.
-    pub(super) fn note(&mut self, name: &str, value: &V) {
+    pub(super) fn note(&mut self, name: &str, value: &Value) {
         if let Some(shape) = shape(value) {
             self.f.names.push(Named { name: name.to_string(), shape });
         }

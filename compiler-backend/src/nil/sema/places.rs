@@ -6,7 +6,7 @@ use pendula_isa::table::{Func, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, Sink};
-use super::value::{Product, V, X};
+use super::value::{Product, ScalarExpr, Value};
 use super::{Done, Written};
 use crate::ir::effects::written_operands;
 use crate::ir::{At, Block, Condition, Function, Mem, Operand, Place, Region, Stmt, Test, Var, Why};
@@ -15,37 +15,37 @@ use crate::nil::codes;
 
 impl Body<'_, '_> {
     /// The places of a value that may be changed: of a variable, an element, a field, or one of these with the other sign.
-    pub(super) fn targets(&self, v: &V) -> Option<Vec<Place>> {
-        fn one(x: &X) -> Option<Place> {
+    pub(super) fn targets(&self, v: &Value) -> Option<Vec<Place>> {
+        fn one(x: &ScalarExpr) -> Option<Place> {
             match x {
-                X::At(p) => Some(*p),
-                X::Neg(a) | X::Seen(_, a) => one(a),
+                ScalarExpr::At(p) => Some(*p),
+                ScalarExpr::Neg(a) | ScalarExpr::Seen(_, a) => one(a),
                 // A logarithm's view: the number itself changes.
-                X::Fun(f, args) if *f == Func::Q(pendula_isa::table::q_fn::Fn::LogL) => one(args.first()?),
-                X::Lit(_)
-                | X::Const(_)
-                | X::Fun(..)
-                | X::Cmp(..)
-                | X::Both(..)
-                | X::Either(..)
-                | X::Not(_)
-                | X::Choice(..)
-                | X::Within(..) => None,
+                ScalarExpr::Fun(f, args) if *f == Func::Q(pendula_isa::table::q_fn::Fn::LogL) => one(args.first()?),
+                ScalarExpr::Lit(_)
+                | ScalarExpr::Const(_)
+                | ScalarExpr::Fun(..)
+                | ScalarExpr::Cmp(..)
+                | ScalarExpr::Both(..)
+                | ScalarExpr::Either(..)
+                | ScalarExpr::Not(_)
+                | ScalarExpr::Choice(..)
+                | ScalarExpr::Within(..) => None,
             }
         }
         match v {
-            V::Num(x, _) | V::Bool(x) | V::Tropical(x, _) => Some(vec![one(x)?]),
-            V::Complex(a, b, _) => Some(vec![one(a)?, one(b)?]),
-            V::Log(log, None) => Some(vec![one(log)?]),
-            V::Log(log, Some(sign)) => Some(vec![one(log)?, one(sign)?]),
-            V::Struct(_, parts) | V::Tuple(parts) => {
+            Value::Num(x, _) | Value::Bool(x) | Value::Tropical(x, _) => Some(vec![one(x)?]),
+            Value::Complex(a, b, _) => Some(vec![one(a)?, one(b)?]),
+            Value::Log(log, None) => Some(vec![one(log)?]),
+            Value::Log(log, Some(sign)) => Some(vec![one(log)?, one(sign)?]),
+            Value::Struct(_, parts) | Value::Tuple(parts) => {
                 let mut all = Vec::new();
                 for part in parts {
                     all.extend(self.targets(part)?);
                 }
                 Some(all)
             }
-            V::Array(_) | V::Elements(_) | V::Function(_) | V::Type(_) | V::Range(..) => None,
+            Value::Array(_) | Value::Elements(_) | Value::Function(_) | Value::Type(_) | Value::Range(..) => None,
         }
     }
 

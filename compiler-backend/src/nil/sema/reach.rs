@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use pendula_isa::diagnostic::Severity;
 
-use super::value::V;
+use super::value::Value;
 use super::{ArgKey, Sema};
 use crate::nil::ast;
 use crate::nil::codes;
@@ -15,7 +15,7 @@ use crate::nil::types::Type;
 const HOST: &[&str] = &[codes::UNSUPPORTED, codes::FUNCTION, codes::TYPE_NAME];
 
 /// The types of a function's parameters, and the values of its keywords by name.
-type Signature = (Vec<Type>, Vec<(String, V)>);
+type Signature = (Vec<Type>, Vec<(String, Value)>);
 
 /// How much of the program there is once the entry point is compiled.
 pub(super) struct Reached {
@@ -75,7 +75,7 @@ impl Sema<'_> {
 }
 
 /// What a function is compiled for that is given arguments of these types, and these values of keywords.
-pub(super) fn entry_key(types: &[Type], keywords: &[(String, V)]) -> Vec<ArgKey> {
+pub(super) fn entry_key(types: &[Type], keywords: &[(String, Value)]) -> Vec<ArgKey> {
     let types = types.iter().cloned().map(ArgKey::Type);
     types.chain(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}")))).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::value::V;
+use super::value::Value;
 use crate::nil::ast::{self, Span};
 
 /// How a name came to be.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Binding {
     pub(super) name: String,
-    pub(super) value: V,
+    pub(super) value: Value,
     pub(super) kind: Kind,
     pub(super) span: Span,
     /// Where it ended.
@@ -72,7 +72,7 @@ impl Scopes {
         last(true).or_else(|| last(false))
     }
 
-    pub(super) fn add(&mut self, name: &str, value: V, kind: Kind, span: &Span) {
+    pub(super) fn add(&mut self, name: &str, value: Value, kind: Kind, span: &Span) {
         self.bindings.push(Binding { name: name.to_string(), value, kind, span: span.clone(), ended: None });
     }
 

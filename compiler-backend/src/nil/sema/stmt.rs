@@ -8,7 +8,7 @@ use pendula_isa::{Cond, Ty};
 use super::body::{Body, Sink};
 use super::places::Uses;
 use super::scope::Kind;
-use super::value::{V, X};
+use super::value::{ScalarExpr, Value};
 use super::{Done, Stop, invert};
 use crate::ir::{self, Block, Condition, Operand, Step, Stmt, Test, Var, Why};
 use crate::nil::ast::{self, ExprKind, Mark, Safe, Span, StmtKind, TextPart};
@@ -354,8 +354,8 @@ impl Body<'_, '_> {
             let value = s.eval(range);
             s.want = None;
             let (first, step, last) = match value {
-                Ok(V::Range(a, k, b)) => (*a, *k, *b),
-                Ok(V::Array(_)) | Ok(V::Elements(_)) => {
+                Ok(Value::Range(a, k, b)) => (*a, *k, *b),
+                Ok(Value::Array(_)) | Ok(Value::Elements(_)) => {
                     let help = "count its indices: `for i = 1:length(x)`";
                     return s.fail(&range.span, codes::TYPE, "a `for` goes over a range of integers", help);
                 }
@@ -373,7 +373,7 @@ impl Body<'_, '_> {
             s.fixed.insert(i);
             s.loops.push(s.scopes.len());
             s.scopes.open();
-            let value = V::Num(X::var(i), Some(Ty::Int));
+            let value = Value::Num(ScalarExpr::var(i), Some(Ty::Int));
             s.note(&var.text, &value);
             s.scopes.add(&var.text, value, Kind::Loop, &var.span);
             let outer = std::mem::take(&mut s.out);
@@ -388,8 +388,10 @@ impl Body<'_, '_> {
             let writes = Uses::of(&body, &s.s.written).writes;
             let first = s.steady(&var.text, "bound", first, &writes)?;
             let step = match s.fold(step) {
-                X::Const(0) => return s.fail(&range.span, codes::RANGE, "a range with step 0", "give another step"),
-                X::Const(k) => Step::Const(k.cast_signed()),
+                ScalarExpr::Const(0) => {
+                    return s.fail(&range.span, codes::RANGE, "a range with step 0", "give another step");
+                }
+                ScalarExpr::Const(k) => Step::Const(k.cast_signed()),
                 x => match s.steady(&var.text, "step", x, &writes)? {
                     Operand::Var(var) => Step::Var { var, negated: false },
                     Operand::Const(_) | Operand::Mem(_) => return Err(Stop),
@@ -397,8 +399,8 @@ impl Body<'_, '_> {
             };
             let last = match step {
                 Step::Const(1 | -1) => last,
-                Step::Const(k) => s.last_of(first, X::int(k), last),
-                Step::Var { var, .. } => s.last_of(first, X::var(var), last),
+                Step::Const(k) => s.last_of(first, ScalarExpr::int(k), last),
+                Step::Var { var, .. } => s.last_of(first, ScalarExpr::var(var), last),
             };
             let last = s.steady(&var.text, "bound", last, &writes)?;
             s.steadied(&var.text, before, &body);
@@ -410,7 +412,7 @@ impl Body<'_, '_> {
     }
 
     /// What a range is made of, as it is where the loop begins. What the loop may change must have its value again where the loop ends.
-    fn steady(&mut self, counter: &str, part: &str, x: X, writes: &HashSet<Var>) -> Done<Operand> {
+    fn steady(&mut self, counter: &str, part: &str, x: ScalarExpr, writes: &HashSet<Var>) -> Done<Operand> {
         let o = self.put(Ty::Int, x)?;
         let name = match o {
             Operand::Const(_) => return Ok(o),
@@ -419,7 +421,7 @@ impl Body<'_, '_> {
             Operand::Mem(_) => format!("{counter}.{part}"),
         };
         let var = self.fresh(&name, Ty::Int);
-        let care = ir::Care { check: self.checks, drop: false };
+        let care = ir::AncillaChecks { check: self.checks, drop: false };
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
         self.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
         Ok(Operand::Var(var))
@@ -448,8 +450,8 @@ impl Body<'_, '_> {
     }
 
     /// The last value of a range: first + ⌊(last − first)/step⌋·step.
-    fn last_of(&self, first: Operand, step: X, last: X) -> X {
-        let f = |f: int_fn::Fn, a: X, b: X| self.fold(X::Fun(Func::Int(f), vec![a, b]));
+    fn last_of(&self, first: Operand, step: ScalarExpr, last: ScalarExpr) -> ScalarExpr {
+        let f = |f: int_fn::Fn, a: ScalarExpr, b: ScalarExpr| self.fold(ScalarExpr::Fun(Func::Int(f), vec![a, b]));
         let distance = f(int_fn::Fn::Minus, last, first.into());
         let turns = f(int_fn::Fn::Div, distance, step.clone());
         f(int_fn::Fn::Plus, f(int_fn::Fn::Mul, turns, step), first.into())
@@ -488,8 +490,8 @@ impl Body<'_, '_> {
     }
 
     /// Has a truth value asserted: of a conjunction, each part.
-    fn assert_all(&mut self, x: X, says: Option<u32>) -> Done<()> {
-        if let X::Both(a, b) = x {
+    fn assert_all(&mut self, x: ScalarExpr, says: Option<u32>) -> Done<()> {
+        if let ScalarExpr::Both(a, b) = x {
             self.assert_all(*a, says)?;
             return self.statement(|s| s.assert_all(*b, says));
         }
@@ -523,33 +525,35 @@ impl Body<'_, '_> {
         })
     }
 
-    fn show_value(&mut self, v: V, span: &Span) -> Done<()> {
-        let one = |s: &mut Self, x: X, ty: Ty| -> Done<()> {
+    fn show_value(&mut self, v: Value, span: &Span) -> Done<()> {
+        let one = |s: &mut Self, x: ScalarExpr, ty: Ty| -> Done<()> {
             let x = s.typed(x, ty, span)?;
             let value = s.put(ty, x)?;
             s.emit(Sink::Out, Stmt::Show { ty, value });
             Ok(())
         };
         match v {
-            V::Num(X::Lit(l @ super::value::Literal::Int(_)), None) => one(self, X::Lit(l), Ty::Int),
-            V::Num(x, ty) => one(self, x, ty.unwrap_or(Ty::F)),
-            V::Bool(x) => self.show_truth(x),
-            V::Tropical(x, ty) => one(self, x, ty),
+            Value::Num(ScalarExpr::Lit(l @ super::value::Literal::Int(_)), None) => {
+                one(self, ScalarExpr::Lit(l), Ty::Int)
+            }
+            Value::Num(x, ty) => one(self, x, ty.unwrap_or(Ty::F)),
+            Value::Bool(x) => self.show_truth(x),
+            Value::Tropical(x, ty) => one(self, x, ty),
             // The number itself may be greater than any double.
-            V::Log(log, sign) => {
+            Value::Log(log, sign) => {
                 self.print(if sign.is_some() { "logarithm and sign" } else { "logarithm" });
                 one(self, log, Ty::F)?;
                 sign.map_or(Ok(()), |sign| one(self, *sign, Ty::Int))
             }
-            V::Complex(a, b, ty) => {
+            Value::Complex(a, b, ty) => {
                 let ty = ty.unwrap_or(Ty::F);
                 one(self, a, ty)?;
                 one(self, b, ty)
             }
-            V::Struct(_, parts) | V::Tuple(parts) | V::Elements(parts) => {
+            Value::Struct(_, parts) | Value::Tuple(parts) | Value::Elements(parts) => {
                 parts.into_iter().try_for_each(|p| self.show_value(p, span))
             }
-            V::Array(view) => {
+            Value::Array(view) => {
                 let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
                 self.for_each(&lens, &mut |s, at| {
                     s.statement(|s| {
@@ -558,20 +562,20 @@ impl Body<'_, '_> {
                     })
                 })
             }
-            V::Function(name) => {
+            Value::Function(name) => {
                 self.print(&name);
                 Ok(())
             }
-            V::Type(t) => {
+            Value::Type(t) => {
                 self.print(&t.to_string());
                 Ok(())
             }
-            V::Range(..) => self.fail(span, codes::TYPE, "a range cannot be shown", "show its ends"),
+            Value::Range(..) => self.fail(span, codes::TYPE, "a range cannot be shown", "show its ends"),
         }
     }
 
     /// Shows `true` or `false`.
-    fn show_truth(&mut self, x: X) -> Done<()> {
+    fn show_truth(&mut self, x: ScalarExpr) -> Done<()> {
         let (compute, test) = self.computed(|s| s.test(x));
         let condition = Condition { compute, test: test? };
         let mut text = |text: &str| {
@@ -619,14 +623,14 @@ impl Body<'_, '_> {
         };
         let place = self.first_place(&new)?;
         let ir::Place::Var(y) = place else { return Err(Stop) };
-        let care = ir::Care::FULL;
+        let care = ir::AncillaChecks::FULL;
         self.emit(Sink::Out, Stmt::Ancilla { var: y, free: false, care });
         self.statement(|s| {
-            let there = s.convert(X::var(x), a, b, span)?;
+            let there = s.convert(ScalarExpr::var(x), a, b, span)?;
             s.accumulate(Sink::Out, place, b, super::gather(b), false, there)
         })?;
         self.statement(|s| {
-            let back = s.convert(X::var(y), b, a, span)?;
+            let back = s.convert(ScalarExpr::var(y), b, a, span)?;
             s.accumulate(Sink::Out, ir::Place::Var(x), a, super::gather(a), true, back)
         })?;
         self.emit(Sink::Out, Stmt::Ancilla { var: x, free: true, care });
@@ -639,7 +643,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn first_place(&mut self, v: &V) -> Done<ir::Place> {
+    fn first_place(&mut self, v: &Value) -> Done<ir::Place> {
         self.targets(v).and_then(|p| p.first().copied()).ok_or(Stop)
     }
 }

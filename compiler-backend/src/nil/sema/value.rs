@@ -22,7 +22,7 @@ pub(super) enum Literal {
 
 /// A scalar to be computed.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum X {
+pub(super) enum ScalarExpr {
     /// A number written in the source.
     Lit(Literal),
     /// A word.
@@ -30,59 +30,59 @@ pub(super) enum X {
     /// A variable or a word of memory.
     At(Place),
     /// The number with the other sign.
-    Neg(Box<X>),
+    Neg(Box<ScalarExpr>),
     /// A function of the table.
-    Fun(Func, Vec<X>),
+    Fun(Func, Vec<ScalarExpr>),
     /// 1 if the comparison holds, else 0.
-    Cmp(Cond, Ty, Box<X>, Box<X>),
+    Cmp(Cond, Ty, Box<ScalarExpr>, Box<ScalarExpr>),
     /// 1 if both are.
-    Both(Box<X>, Box<X>),
+    Both(Box<ScalarExpr>, Box<ScalarExpr>),
     /// 1 if one is.
-    Either(Box<X>, Box<X>),
+    Either(Box<ScalarExpr>, Box<ScalarExpr>),
     /// 1 if it is 0.
-    Not(Box<X>),
+    Not(Box<ScalarExpr>),
     /// The second if the first is 1, else the third.
-    Choice(Box<X>, Box<X>, Box<X>),
+    Choice(Box<ScalarExpr>, Box<ScalarExpr>, Box<ScalarExpr>),
     /// A value that needs something computed, which is done only where it is asked for.
-    Within(Block, Box<X>),
+    Within(Block, Box<ScalarExpr>),
     /// A number through a view.
-    Seen(Lens, Box<X>),
+    Seen(Lens, Box<ScalarExpr>),
 }
 
-impl X {
-    pub(super) fn int(n: i64) -> X {
-        X::Const(n.cast_unsigned())
+impl ScalarExpr {
+    pub(super) fn int(n: i64) -> ScalarExpr {
+        ScalarExpr::Const(n.cast_unsigned())
     }
 
-    pub(super) fn var(v: Var) -> X {
-        X::At(Place::Var(v))
+    pub(super) fn var(v: Var) -> ScalarExpr {
+        ScalarExpr::At(Place::Var(v))
     }
 
     /// A leaf as an operand.
     pub(super) fn leaf(&self) -> Option<Operand> {
         match self {
-            X::Const(w) => Some(Operand::Const(*w)),
-            X::At(p) => Some((*p).into()),
-            X::Lit(_)
-            | X::Neg(_)
-            | X::Fun(..)
-            | X::Cmp(..)
-            | X::Both(..)
-            | X::Either(..)
-            | X::Not(_)
-            | X::Choice(..)
-            | X::Within(..)
-            | X::Seen(..) => None,
+            ScalarExpr::Const(w) => Some(Operand::Const(*w)),
+            ScalarExpr::At(p) => Some((*p).into()),
+            ScalarExpr::Lit(_)
+            | ScalarExpr::Neg(_)
+            | ScalarExpr::Fun(..)
+            | ScalarExpr::Cmp(..)
+            | ScalarExpr::Both(..)
+            | ScalarExpr::Either(..)
+            | ScalarExpr::Not(_)
+            | ScalarExpr::Choice(..)
+            | ScalarExpr::Within(..)
+            | ScalarExpr::Seen(..) => None,
         }
     }
 
     /// Calls `f` with every place that the tree reads.
     pub(super) fn places(&self, f: &mut impl FnMut(Place)) {
         match self {
-            X::Lit(_) | X::Const(_) => {}
-            X::At(p) => f(*p),
-            X::Neg(a) | X::Not(a) | X::Within(_, a) => a.places(f),
-            X::Seen(lens, a) => {
+            ScalarExpr::Lit(_) | ScalarExpr::Const(_) => {}
+            ScalarExpr::At(p) => f(*p),
+            ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) => a.places(f),
+            ScalarExpr::Seen(lens, a) => {
                 a.places(f);
                 match lens {
                     Lens::Plus(_, Operand::Var(v)) => f(Place::Var(*v)),
@@ -90,12 +90,12 @@ impl X {
                     Lens::Plus(_, Operand::Const(_)) | Lens::Inverse(_) => {}
                 }
             }
-            X::Fun(_, args) => args.iter().for_each(|a| a.places(f)),
-            X::Cmp(_, _, a, b) | X::Both(a, b) | X::Either(a, b) => {
+            ScalarExpr::Fun(_, args) => args.iter().for_each(|a| a.places(f)),
+            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::Both(a, b) | ScalarExpr::Either(a, b) => {
                 a.places(f);
                 b.places(f);
             }
-            X::Choice(a, b, c) => {
+            ScalarExpr::Choice(a, b, c) => {
                 a.places(f);
                 b.places(f);
                 c.places(f);
@@ -104,12 +104,12 @@ impl X {
     }
 }
 
-impl From<Operand> for X {
-    fn from(o: Operand) -> X {
+impl From<Operand> for ScalarExpr {
+    fn from(o: Operand) -> ScalarExpr {
         match o {
-            Operand::Const(w) => X::Const(w),
-            Operand::Var(v) => X::At(Place::Var(v)),
-            Operand::Mem(m) => X::At(Place::Mem(m)),
+            Operand::Const(w) => ScalarExpr::Const(w),
+            Operand::Var(v) => ScalarExpr::At(Place::Var(v)),
+            Operand::Mem(m) => ScalarExpr::At(Place::Mem(m)),
         }
     }
 }
@@ -185,58 +185,60 @@ impl View {
 
 /// What an expression means.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum V {
+pub(super) enum Value {
     /// A number, or one yet without a type.
-    Num(X, Option<Ty>),
+    Num(ScalarExpr, Option<Ty>),
     /// A truth value.
-    Bool(X),
+    Bool(ScalarExpr),
     /// A complex number; without a type where both parts are literals.
-    Complex(X, X, Option<Ty>),
+    Complex(ScalarExpr, ScalarExpr, Option<Ty>),
     /// A number under (max, +): the number.
-    Tropical(X, Ty),
+    Tropical(ScalarExpr, Ty),
     /// A number by its logarithm, a double: the logarithm, and whether it is negative, if it can be.
-    Log(X, Option<Box<X>>),
+    Log(ScalarExpr, Option<Box<ScalarExpr>>),
     /// An array in memory.
     Array(View),
     /// Elements, each computed: what an operation with points means, and array literals.
-    Elements(Vec<V>),
+    Elements(Vec<Value>),
     /// A struct's fields.
-    Struct(Rc<StructType>, Vec<V>),
+    Struct(Rc<StructType>, Vec<Value>),
     /// Several values.
-    Tuple(Vec<V>),
+    Tuple(Vec<Value>),
     /// A function by name.
     Function(String),
     /// A type.
     Type(Type),
     /// A range of integers.
-    Range(Box<X>, Box<X>, Box<X>),
+    Range(Box<ScalarExpr>, Box<ScalarExpr>, Box<ScalarExpr>),
 }
 
-impl V {
+impl Value {
     /// The type; `None` for what is none of a variable's.
     pub(super) fn type_of(&self) -> Option<Type> {
         Some(match self {
-            V::Num(X::Lit(Literal::Int(_)), None) => Type::Num(Ty::Int),
-            V::Num(_, ty) => Type::Num(ty.unwrap_or(Ty::F)),
-            V::Bool(_) => Type::Bool,
-            V::Complex(_, _, ty) => Type::Complex(ty.unwrap_or(Ty::F)),
-            V::Tropical(_, ty) => Type::Tropical(*ty),
-            V::Log(_, sign) => Type::Log { signed: sign.is_some() },
-            V::Array(view) => view.type_of(),
-            V::Struct(s, _) => Type::Struct(Rc::clone(s)),
-            V::Tuple(parts) => Type::Tuple(parts.iter().map(V::type_of).collect::<Option<_>>()?),
-            V::Function(name) => Type::Function(name.clone()),
-            V::Elements(parts) => Type::Array { element: Box::new(parts.first()?.type_of()?), dims: 1, strided: false },
-            V::Type(_) | V::Range(..) => return None,
+            Value::Num(ScalarExpr::Lit(Literal::Int(_)), None) => Type::Num(Ty::Int),
+            Value::Num(_, ty) => Type::Num(ty.unwrap_or(Ty::F)),
+            Value::Bool(_) => Type::Bool,
+            Value::Complex(_, _, ty) => Type::Complex(ty.unwrap_or(Ty::F)),
+            Value::Tropical(_, ty) => Type::Tropical(*ty),
+            Value::Log(_, sign) => Type::Log { signed: sign.is_some() },
+            Value::Array(view) => view.type_of(),
+            Value::Struct(s, _) => Type::Struct(Rc::clone(s)),
+            Value::Tuple(parts) => Type::Tuple(parts.iter().map(Value::type_of).collect::<Option<_>>()?),
+            Value::Function(name) => Type::Function(name.clone()),
+            Value::Elements(parts) => {
+                Type::Array { element: Box::new(parts.first()?.type_of()?), dims: 1, strided: false }
+            }
+            Value::Type(_) | Value::Range(..) => return None,
         })
     }
 
     /// What it is, for messages.
     pub(super) fn describe(&self) -> String {
         match self {
-            V::Num(X::Lit(_), None) => "a number".to_string(),
-            V::Type(t) => format!("the type {t}"),
-            V::Range(..) => "a range".to_string(),
+            Value::Num(ScalarExpr::Lit(_), None) => "a number".to_string(),
+            Value::Type(t) => format!("the type {t}"),
+            Value::Range(..) => "a range".to_string(),
             _ => self.type_of().map_or_else(|| "a value".to_string(), |t| t.to_string()),
         }
     }
@@ -244,28 +246,28 @@ impl V {
     /// Calls `f` with every place that is read, those of arrays aside.
     pub(super) fn places(&self, f: &mut impl FnMut(Place)) {
         match self {
-            V::Num(x, _) | V::Bool(x) | V::Tropical(x, _) => x.places(f),
-            V::Complex(a, b, _) => {
+            Value::Num(x, _) | Value::Bool(x) | Value::Tropical(x, _) => x.places(f),
+            Value::Complex(a, b, _) => {
                 a.places(f);
                 b.places(f);
             }
-            V::Log(log, sign) => {
+            Value::Log(log, sign) => {
                 log.places(f);
                 if let Some(sign) = sign {
                     sign.places(f);
                 }
             }
-            V::Struct(_, parts) | V::Tuple(parts) | V::Elements(parts) => {
+            Value::Struct(_, parts) | Value::Tuple(parts) | Value::Elements(parts) => {
                 for part in parts {
                     part.places(f);
                 }
             }
-            V::Range(a, b, c) => {
+            Value::Range(a, b, c) => {
                 a.places(f);
                 b.places(f);
                 c.places(f);
             }
-            V::Array(_) | V::Function(_) | V::Type(_) => {}
+            Value::Array(_) | Value::Function(_) | Value::Type(_) => {}
         }
     }
 }

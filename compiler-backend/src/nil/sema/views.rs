@@ -6,7 +6,7 @@ use pendula_isa::table::{Func, Row, f_fn, l_fn};
 use super::Done;
 use super::body::{Body, Sink};
 use super::emit::{identity, sum};
-use super::value::{V, X};
+use super::value::{ScalarExpr, Value};
 use crate::ir::{Operand, Place, Stmt};
 use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
@@ -23,10 +23,10 @@ pub(super) enum Lens {
 
 impl Lens {
     /// What is seen of a number, as a value.
-    pub(super) fn of(self, x: X) -> X {
+    pub(super) fn of(self, x: ScalarExpr) -> ScalarExpr {
         match self {
-            Lens::Plus(ty, c) => X::Fun(sum(ty, false), vec![x, c.into()]),
-            Lens::Inverse(ty) => X::Fun(inverse(ty), vec![x]),
+            Lens::Plus(ty, c) => ScalarExpr::Fun(sum(ty, false), vec![x, c.into()]),
+            Lens::Inverse(ty) => ScalarExpr::Fun(inverse(ty), vec![x]),
         }
     }
 }
@@ -41,7 +41,7 @@ const fn inverse(ty: Ty) -> Func {
 
 impl Body<'_, '_> {
     /// `x |> view`.
-    pub(super) fn pipe(&mut self, a: &ast::Expr, view: &ast::Expr, span: &Span) -> Done<V> {
+    pub(super) fn pipe(&mut self, a: &ast::Expr, view: &ast::Expr, span: &Span) -> Done<Value> {
         if let ExprKind::Call { callee, args, dot: false, .. } = &view.kind
             && let ExprKind::Name(name) = &callee.kind
         {
@@ -68,8 +68,10 @@ impl Body<'_, '_> {
                 self.eval(&ast::Expr { kind, span: span.clone() })
             }
             ExprKind::Name(name) if name == "INV" => match self.eval(a)? {
-                V::Num(x, Some(ty @ (Ty::L | Ty::F))) => Ok(V::Num(X::Seen(Lens::Inverse(ty), Box::new(x)), Some(ty))),
-                V::Log(log, sign) => Ok(V::Log(super::expr::neg(log), sign)),
+                Value::Num(x, Some(ty @ (Ty::L | Ty::F))) => {
+                    Ok(Value::Num(ScalarExpr::Seen(Lens::Inverse(ty), Box::new(x)), Some(ty)))
+                }
+                Value::Log(log, sign) => Ok(Value::Log(super::expr::neg(log), sign)),
                 other => {
                     let message = format!("`INV` is for ULogarithmic and Float64, found {}", other.describe());
                     self.fail(span, codes::TYPE, message, "convert the number, or compute 1/x into another variable")
@@ -86,9 +88,9 @@ impl Body<'_, '_> {
     }
 
     /// `t |> tget(k)`: a part of a tuple.
-    pub(super) fn tget(&mut self, a: &ast::Expr, k: &ast::Expr, span: &Span) -> Done<V> {
+    pub(super) fn tget(&mut self, a: &ast::Expr, k: &ast::Expr, span: &Span) -> Done<Value> {
         match self.eval(a)? {
-            V::Tuple(parts) => self.tuple_index(parts, std::slice::from_ref(k), span),
+            Value::Tuple(parts) => self.tuple_index(parts, std::slice::from_ref(k), span),
             other => {
                 let message = format!("`tget` is for tuples, found {}", other.describe());
                 self.fail(span, codes::TYPE, message, "index an array, `x[i]`; a struct's fields have names, `x.a`")
@@ -97,9 +99,9 @@ impl Body<'_, '_> {
     }
 
     /// `x |> AddConst(c)`; with `minus`, `SubConst`.
-    fn plus_view(&mut self, a: &ast::Expr, c: &ast::Expr, minus: bool, span: &Span) -> Done<V> {
+    fn plus_view(&mut self, a: &ast::Expr, c: &ast::Expr, minus: bool, span: &Span) -> Done<Value> {
         match self.eval(a)? {
-            V::Num(x, Some(ty @ (Ty::Int | Ty::Q | Ty::F))) => {
+            Value::Num(x, Some(ty @ (Ty::Int | Ty::Q | Ty::F))) => {
                 let want = self.want.replace(ty);
                 let c = self.eval(c).and_then(|v| if minus { self.negate(v, span) } else { Ok(v) });
                 let c = c.and_then(|v| self.number_as(v, ty, span));
@@ -110,19 +112,19 @@ impl Body<'_, '_> {
                     Operand::Var(v) => Some(Place::Var(v)),
                     Operand::Mem(m) => Some(Place::Mem(m)),
                 };
-                if let (Some(place), Some(to)) = (place, self.targets(&V::Num(x.clone(), Some(ty)))) {
+                if let (Some(place), Some(to)) = (place, self.targets(&Value::Num(x.clone(), Some(ty)))) {
                     self.keep_apart(&to, &[place], span)?;
                     self.reads.push(place);
                 }
-                Ok(V::Num(X::Seen(Lens::Plus(ty, c), Box::new(x)), Some(ty)))
+                Ok(Value::Num(ScalarExpr::Seen(Lens::Plus(ty, c), Box::new(x)), Some(ty)))
             }
-            V::Num(X::Lit(_), None) => {
+            Value::Num(ScalarExpr::Lit(_), None) => {
                 self.fail(span, codes::NOT_ASSIGNABLE, "a constant cannot be changed", "change a variable")
             }
             other => {
                 let message = format!("`AddConst` is for Int, Fixed and Float64, found {}", other.describe());
                 let help = match other {
-                    V::Num(..) => "of a logarithmic number, see its logarithm: `x.log |> AddConst(c)`",
+                    Value::Num(..) => "of a logarithmic number, see its logarithm: `x.log |> AddConst(c)`",
                     _ => "see a part of it: an element, or a field",
                 };
                 self.fail(span, codes::TYPE, message, help)
@@ -131,16 +133,16 @@ impl Body<'_, '_> {
     }
 
     /// The place that is seen, turned for the length of the statement into what is seen of it. `None` where that cannot be stored there.
-    pub(super) fn opened(&mut self, x: &X, ty: Ty) -> Done<Option<Place>> {
+    pub(super) fn opened(&mut self, x: &ScalarExpr, ty: Ty) -> Done<Option<Place>> {
         match x {
-            X::At(p) => Ok(Some(*p)),
-            X::Neg(a) => {
+            ScalarExpr::At(p) => Ok(Some(*p)),
+            ScalarExpr::Neg(a) => {
                 let Some(p) = self.opened(a, ty)? else { return Ok(None) };
                 self.flush_for(p);
                 self.emit(Sink::Pre, Stmt::Permute { row: Row::Neg, inverse: false, ty, args: vec![p.into()] });
                 Ok(Some(p))
             }
-            X::Seen(lens, a) => {
+            ScalarExpr::Seen(lens, a) => {
                 let Some(p) = self.opened(a, ty)? else { return Ok(None) };
                 self.flush_for(p);
                 // What the view reads of the place itself is no other's read.
@@ -154,15 +156,15 @@ impl Body<'_, '_> {
                 self.reads = reads;
                 Ok(Some(p))
             }
-            X::Lit(_)
-            | X::Const(_)
-            | X::Fun(..)
-            | X::Cmp(..)
-            | X::Both(..)
-            | X::Either(..)
-            | X::Not(_)
-            | X::Choice(..)
-            | X::Within(..) => Ok(None),
+            ScalarExpr::Lit(_)
+            | ScalarExpr::Const(_)
+            | ScalarExpr::Fun(..)
+            | ScalarExpr::Cmp(..)
+            | ScalarExpr::Both(..)
+            | ScalarExpr::Either(..)
+            | ScalarExpr::Not(_)
+            | ScalarExpr::Choice(..)
+            | ScalarExpr::Within(..) => Ok(None),
         }
     }
 
@@ -176,12 +178,12 @@ impl Body<'_, '_> {
     /// x := 1/x, by way of an ancilla t: t takes up 1/x, x gives up 1/t, and both change places.
     pub(super) fn invert_number(&mut self, sink: Sink, p: Place, ty: Ty) -> Done<()> {
         let t = self.fresh("INV.value", ty);
-        let care = crate::ir::Care { check: ty == Ty::F, drop: true };
+        let care = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
         self.emit(sink, Stmt::Ancilla { var: t, free: false, care });
-        let of = |x: X| X::Fun(inverse(ty), vec![x]);
+        let of = |x: ScalarExpr| ScalarExpr::Fun(inverse(ty), vec![x]);
         let acc = super::gather(ty);
-        self.accumulate(sink, Place::Var(t), ty, acc, false, of(X::At(p)))?;
-        self.accumulate(sink, p, ty, acc, true, of(X::var(t)))?;
+        self.accumulate(sink, Place::Var(t), ty, acc, false, of(ScalarExpr::At(p)))?;
+        self.accumulate(sink, p, ty, acc, true, of(ScalarExpr::var(t)))?;
         let args = vec![Operand::Var(t), p.into()];
         self.emit(sink, Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args });
         self.emit(sink, Stmt::Ancilla { var: t, free: true, care });
@@ -189,9 +191,9 @@ impl Body<'_, '_> {
     }
 
     /// What an instruction changes, as plain words: views of them are turned for its length.
-    pub(super) fn plain(&mut self, v: V, name: &str, span: &Span) -> Done<V> {
-        let mut one = |x: X, ty: Ty| match self.opened(&x, ty)? {
-            Some(p) => Ok(X::At(p)),
+    pub(super) fn plain(&mut self, v: Value, name: &str, span: &Span) -> Done<Value> {
+        let mut one = |x: ScalarExpr, ty: Ty| match self.opened(&x, ty)? {
+            Some(p) => Ok(ScalarExpr::At(p)),
             None => {
                 let message = format!("`{name}` cannot change {} through this view", number_name(ty));
                 self.fail(
@@ -203,35 +205,37 @@ impl Body<'_, '_> {
             }
         };
         Ok(match v {
-            V::Num(x, Some(ty)) => V::Num(one(x, ty)?, Some(ty)),
-            V::Complex(re, im, Some(ty)) => {
+            Value::Num(x, Some(ty)) => Value::Num(one(x, ty)?, Some(ty)),
+            Value::Complex(re, im, Some(ty)) => {
                 let re = one(re, ty)?;
-                V::Complex(re, one(im, ty)?, Some(ty))
+                Value::Complex(re, one(im, ty)?, Some(ty))
             }
-            V::Log(log, sign) => V::Log(one(log, Ty::F)?, sign),
-            V::Struct(s, parts) => {
-                V::Struct(s, parts.into_iter().map(|p| self.plain(p, name, span)).collect::<Done<_>>()?)
+            Value::Log(log, sign) => Value::Log(one(log, Ty::F)?, sign),
+            Value::Struct(s, parts) => {
+                Value::Struct(s, parts.into_iter().map(|p| self.plain(p, name, span)).collect::<Done<_>>()?)
             }
-            V::Tuple(parts) => V::Tuple(parts.into_iter().map(|p| self.plain(p, name, span)).collect::<Done<_>>()?),
+            Value::Tuple(parts) => {
+                Value::Tuple(parts.into_iter().map(|p| self.plain(p, name, span)).collect::<Done<_>>()?)
+            }
             other => other,
         })
     }
 
     /// A number of another type as a logarithmic one: of a product or quotient each factor for itself, so that nothing is rounded between.
-    pub(super) fn logarithmic(&mut self, x: X, from: Ty, span: &Span) -> Done<X> {
+    pub(super) fn logarithmic(&mut self, x: ScalarExpr, from: Ty, span: &Span) -> Done<ScalarExpr> {
         match x {
-            X::Lit(l) => self.word(&l, Ty::L, span).map(X::Const),
-            X::Neg(a) => Ok(super::expr::neg(self.logarithmic(*a, from, span)?)),
-            X::Fun(f, args)
+            ScalarExpr::Lit(l) => self.word(&l, Ty::L, span).map(ScalarExpr::Const),
+            ScalarExpr::Neg(a) => Ok(super::expr::neg(self.logarithmic(*a, from, span)?)),
+            ScalarExpr::Fun(f, args)
                 if f.info().ty == from && f.info().from == from && matches!(f.info().name, "mul" | "div") =>
             {
                 let Some(to) = super::emit::function(Ty::L, Ty::L, f.info().name, 2) else {
-                    return self.convert(X::Fun(f, args), from, Ty::L, span);
+                    return self.convert(ScalarExpr::Fun(f, args), from, Ty::L, span);
                 };
                 let args = args.into_iter().map(|a| self.logarithmic(a, from, span)).collect::<Done<_>>()?;
-                Ok(X::Fun(to, args))
+                Ok(ScalarExpr::Fun(to, args))
             }
-            X::Fun(f, mut args) if f.info().ty == from && f.info().name == "cvt" && args.len() == 1 => {
+            ScalarExpr::Fun(f, mut args) if f.info().ty == from && f.info().name == "cvt" && args.len() == 1 => {
                 match args.pop() {
                     Some(a) if f.info().from == Ty::L => Ok(a),
                     Some(a) => self.convert(a, f.info().from, Ty::L, span),

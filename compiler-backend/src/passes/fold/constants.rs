@@ -5,8 +5,8 @@
 
 use std::cell::Cell;
 
-use pendula_isa::desk::{Desk, value};
 use pendula_isa::num::log;
+use pendula_isa::scalar::{ScalarDomain, value};
 use pendula_isa::table::{ARITY, Func, Row, accumulate};
 use pendula_isa::{Acc, Env, Format};
 
@@ -35,9 +35,9 @@ pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries
 /// What an update of a known word makes of it, if it does not trap, nor raise the overflow flag.
 pub(super) fn updated(env: Env, acc: Acc, inverse: bool, func: Func, word: u64, args: &[Operand]) -> Option<u64> {
     let x = computed(env, func, args)?;
-    let mut desk = Desk::new(env);
-    let word = accumulate(&mut desk, acc, inverse && !acc.self_inverse(), func.info().ty, word, x).ok()?;
-    (!desk.overflowed).then_some(word)
+    let mut scalar = ScalarDomain::new(env);
+    let word = accumulate(&mut scalar, acc, inverse && !acc.self_inverse(), func.info().ty, word, x).ok()?;
+    (!scalar.overflowed).then_some(word)
 }
 
 /// The value of a function of constants.

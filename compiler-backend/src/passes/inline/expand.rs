@@ -6,7 +6,7 @@ use pendula_isa::{Acc, Ty};
 
 use super::regions::{Origin, origins};
 use crate::ir::effects::{Effects, Summaries, blocks};
-use crate::ir::{At, Block, Care, Function, Loc, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert};
+use crate::ir::{AncillaChecks, At, Block, Function, Loc, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert};
 use crate::passes::rewrite::{Slot, Substitution, slots};
 use crate::passes::table::{Bag, Map};
 
@@ -200,13 +200,13 @@ fn wrap(v: Var, ty: Ty, stand: &Stand, body: Block, loc: Loc) -> Block {
             let acc = if matches!(arg, Operand::Const(_)) { Acc::Xor } else { Acc::Add };
             let (func, dst, args) = (identity(ty), Place::Var(v), vec![*arg]);
             let compute = vec![
-                Stmt::Ancilla { var: v, free: false, care: Care::FULL }.at(loc),
+                Stmt::Ancilla { var: v, free: false, care: AncillaChecks::FULL }.at(loc),
                 Stmt::Update { acc, inverse: false, func, dst, args }.at(loc),
             ];
             vec![Stmt::With { name: "argument".into(), compute, body }.at(loc)]
         }
         Stand::Lent(m) => {
-            let care = Care { check: false, drop: false };
+            let care = AncillaChecks { check: false, drop: false };
             let args = vec![Operand::Var(v), Operand::Mem(*m)];
             let swap = Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args }.at(loc);
             let mut out = vec![Stmt::Ancilla { var: v, free: false, care }.at(loc), swap.clone()];

@@ -2,8 +2,8 @@
 //! point, what is undone by `invert::block`.
 
 use pendula_compiler::ir::*;
-use pendula_isa::desk;
 use pendula_isa::num::Env;
+use pendula_isa::scalar;
 use pendula_isa::table::Row;
 use pendula_isa::{Acc, Cond};
 
@@ -94,7 +94,7 @@ impl Interp<'_> {
                 for (x, a) in x.iter_mut().zip(args) {
                     *x = self.get(a, frame)?;
                 }
-                let f = desk::value(Env::default(), *func, x).map_err(|e| format!("{e:?}"))?;
+                let f = scalar::value(Env::default(), *func, x).map_err(|e| format!("{e:?}"))?;
                 let dst: Operand = (*dst).into();
                 let y = self.get(&dst, frame)?;
                 let y = match (acc, inverse) {

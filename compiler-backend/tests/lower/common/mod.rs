@@ -8,7 +8,7 @@ pub mod random;
 
 use pendula_compiler::ir::*;
 use pendula_compiler::lower::{Argument, ArgumentKind, LowerError, Options, lower};
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_isa::module::SymbolKind;
 use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
@@ -28,7 +28,7 @@ pub const FMULADD: Func = Func::F(f_fn::Fn::Muladd);
 pub const LID: Func = Func::L(l_fn::Fn::Id);
 pub const LMUL: Func = Func::L(l_fn::Fn::Mul);
 
-pub const NONE: Care = Care { check: false, drop: false };
+pub const NONE: AncillaChecks = AncillaChecks { check: false, drop: false };
 
 /// A number as a `.q` word.
 pub fn q(x: f64) -> u64 {
@@ -129,11 +129,11 @@ pub fn sub(dst: Var, arg: Operand) -> At {
     minus(INT, Place::Var(dst), &[arg])
 }
 
-pub fn alloc(var: Var, care: Care) -> At {
+pub fn alloc(var: Var, care: AncillaChecks) -> At {
     at(Stmt::Ancilla { var, free: false, care })
 }
 
-pub fn free(var: Var, care: Care) -> At {
+pub fn free(var: Var, care: AncillaChecks) -> At {
     at(Stmt::Ancilla { var, free: true, care })
 }
 
@@ -305,7 +305,7 @@ pub fn gradient_of(module: &Module, loss: &str) -> Vec<u64> {
     let variable = Variable { cell: Cell::Word(symbol.value as usize), ty };
     let one = gradient::one(machine.env(), ty);
     gradient::gradient(&mut machine, variable, one, &mut run).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(machine.carriage(), Carriage::Gradient);
+    assert_eq!(machine.ad_mode(), AdMode::Gradient);
     for n in 0..31 {
         let r = Reg::new(n).expect("a register");
         assert_eq!(machine.lane_register(1, r), 0, "{r} carries a gradient\n{}", text(module));

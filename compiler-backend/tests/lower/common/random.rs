@@ -141,8 +141,8 @@ impl Gen<'_> {
         vec![with("all", compute, body)]
     }
 
-    fn care(&mut self) -> Care {
-        if self.rng.chance(50) { Care::FULL } else { NONE }
+    fn care(&mut self) -> AncillaChecks {
+        if self.rng.chance(50) { AncillaChecks::FULL } else { NONE }
     }
 
     fn block(&mut self, scope: &mut Scope, count: usize, depth: usize) -> Block {
@@ -409,7 +409,7 @@ impl Gen<'_> {
         }
         let mut body = self.block(&mut inner, 3, depth - 1);
         body.push(add(k, c(1)));
-        let inner = vec![alloc(k, self.care()), repeat(pre, post, body), sub(k, v(n)), free(k, Care::FULL)];
+        let inner = vec![alloc(k, self.care()), repeat(pre, post, body), sub(k, v(n)), free(k, AncillaChecks::FULL)];
         vec![with("k", compute, inner)]
     }
 
@@ -448,7 +448,7 @@ impl Gen<'_> {
         let make = |free| at(Stmt::Array { base, len: bound, region, ty: Ty::Int, free, care });
         let mut compute = if known { Vec::new() } else { vec![alloc(len, NONE), add(len, c(LEN))] };
         if self.rng.chance(50) {
-            compute.push(alloc(base, Care::FULL));
+            compute.push(alloc(base, AncillaChecks::FULL));
         }
         compute.push(make(false));
         let mut inside = scope.clone();

@@ -16,7 +16,7 @@ use super::values::{Value, values};
 use crate::decode::{Code, Exit};
 use crate::engine::bounds::groups;
 use crate::engine::job::{Facts, Job};
-use crate::engine::plan::{NONE, Way};
+use crate::engine::plan::{EdgeKind, NONE};
 
 /// How many counters a unit may have in variables: each is added to the machine's wherever the unit is left.
 const FAST: usize = 8;
@@ -222,7 +222,7 @@ impl Emit<'_> {
             self.indent += 1;
             // The others are counted by who enters.
             if place == 0 {
-                self.count(0, Way::Enter);
+                self.count(0, EdgeKind::Enter);
             }
             self.line(format_args!("goto block_{block};"));
             self.indent -= 1;
@@ -231,7 +231,7 @@ impl Emit<'_> {
     }
 
     /// Counts an edge, if it is counted.
-    pub(super) fn count(&mut self, place: usize, way: Way) {
+    pub(super) fn count(&mut self, place: usize, way: EdgeKind) {
         if let Some(n) = self.job.unit.counter(place, way) {
             if self.fast.contains(&n) {
                 self.line(format_args!("n{n}++;"));

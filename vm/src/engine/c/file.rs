@@ -104,10 +104,10 @@ pub(super) fn file(program: &Program, plan: &Plan, mode: Mode, units: &[u32]) ->
 }
 
 fn head(mode: Mode) -> String {
-    let Mode { setting: Setting { carriage, checks, trap_overflow, ieee }, metered, .. } = mode;
+    let Mode { setting: Setting { ad_mode, checks, trap_overflow, ieee }, metered, .. } = mode;
     let flags = [("checks", checks), ("trap overflow", trap_overflow), ("ieee", ieee), ("metered", metered)];
     let flags: String = flags.iter().filter(|(_, on)| *on).map(|(name, _)| format!(", {name}")).collect();
-    let mut text = format!("/* A program of Pendula's machine as C ({carriage:?}{flags}). */\n\n{HEAD}");
+    let mut text = format!("/* A program of Pendula's machine as C ({ad_mode:?}{flags}). */\n\n{HEAD}");
     let _ =
         writeln!(text, "static inline f64 canonical(f64 x) {{ return x != x ? as_f64(0x{:x}u) : x; }}\n", float::NAN);
     let fields = [

@@ -4,7 +4,7 @@
 //! A unit's function keeps the convention of the others: it takes the machine's
 //! [`Frame`](super::frame::Frame), the number of the entry, and the link that its
 //! return is to find, 0 where it is to leave instead; it gives 0 when it has
-//! returned, else where it has [left](super::frame::Left).
+//! returned, else where it has [left](super::frame::SideExit).
 //!
 //! Registers are variables that are written where the instruction writes them.
 //! In a group of instructions that can be left before the first of them only,
@@ -19,13 +19,13 @@
 //! something of it is entered: in as many [files](file) as it takes. What was
 //! compiled before is found in the [cache](pendula_native::cc).
 
+mod edges;
 mod emit;
 mod file;
 mod names;
 mod ops;
 mod text;
 mod values;
-mod ways;
 
 use std::collections::HashSet;
 use std::num::NonZero;
@@ -171,7 +171,7 @@ fn reach(program: &Program, plan: &Plan, root: u32, seen: &mut HashSet<u32>) -> 
                         lead(site.after[usize::from(!d.is_forward(b))].block);
                     }
                 }
-                Exit::Return { .. } | Exit::Halt | Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
         }
     }

@@ -58,7 +58,7 @@ impl Emit<'_, '_> {
         let (read, written) = registers(self.job.instruction(number));
         let mut which = [read | written; LANES];
         for (lane, set) in which.iter_mut().enumerate() {
-            if lane != VALUE && !self.job.setting.carriage.lanes().contains(&lane) {
+            if lane != VALUE && !self.job.setting.ad_mode.lanes().contains(&lane) {
                 *set = 0;
             }
         }

@@ -15,10 +15,10 @@ use pendula_isa::types::{Cond, Reg};
 
 use super::super::frame::Frame;
 use super::super::job::{Facts, Job};
-use super::super::plan::Way;
+use super::super::plan::EdgeKind;
+use super::edges::Stub;
 use super::upkeep::Upkeep;
 use super::values::View;
-use super::ways::Stub;
 use crate::decode::Code;
 use pendula_native::ops::{Bin, Body, Float, Op, Part, V};
 use pendula_native::record::bits;
@@ -167,7 +167,7 @@ impl Emit<'_, '_> {
         self.mem[VALUE] = Some(self.constant_field(offset_of!(Frame, mem)));
         self.len = self.constant_field(offset_of!(Frame, len));
         self.counters = self.constant_field(offset_of!(Frame, counters));
-        for &lane in self.job.setting.carriage.lanes() {
+        for &lane in self.job.setting.ad_mode.lanes() {
             self.mem[lane] = Some(self.constant_field(offset_of!(Frame, lane_mem) + 8 * (lane - 1)));
         }
         for lane in 0..LANES {
@@ -212,7 +212,7 @@ impl Emit<'_, '_> {
             self.b.seal_block(way);
             // The others are counted by who enters.
             if place == 0 {
-                self.count(0, Way::Enter);
+                self.count(0, EdgeKind::Enter);
             }
             self.b.ins().jump(self.blocks[place as usize], &[]);
         }
@@ -223,7 +223,7 @@ impl Emit<'_, '_> {
     }
 
     /// Counts an edge, if it is counted.
-    pub(super) fn count(&mut self, place: usize, way: Way) {
+    pub(super) fn count(&mut self, place: usize, way: EdgeKind) {
         if let Some(n) = self.job.unit.counter(place, way) {
             let flags = self.flags(5);
             let old = self.b.ins().load(types::I64, flags, self.counters, 8 * n as i32);

@@ -4,16 +4,16 @@
 //! A unit's function takes the machine's [`Frame`](super::frame::Frame), the
 //! number of the entry, and the link that its return is to find, 0 where it is to
 //! leave instead; it gives 0 when it has returned, else where it has
-//! [left](super::frame::Left).
+//! [left](super::frame::SideExit).
 
 #![expect(unsafe_code, reason = "the memory of compiled code is given back here")]
 
 mod calls;
+mod edges;
 mod emit;
 mod memory;
 mod upkeep;
 mod values;
-mod ways;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, types};

@@ -69,7 +69,7 @@ impl Upkeep {
                         [after.and_then(place), None]
                     }
                     Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => [None, None],
-                    Exit::Hop(_) | Exit::End | Exit::Stop(_) | Exit::Edge => [None, None],
+                    Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => [None, None],
                 }
             })
             .collect();

@@ -12,18 +12,18 @@
 //! unit may still go round as a draft; where that is used up, it leaves.
 
 mod asm;
+mod edges;
 mod ops;
 mod values;
-mod ways;
 
 use std::mem::offset_of;
 
 use pendula_isa::adjoint::VALUE;
 use pendula_native::ops::{Op, Part};
 
-use super::frame::{Frame, Left};
+use super::frame::{Frame, SideExit};
 use super::job::Job;
-use super::plan::Way;
+use super::plan::EdgeKind;
 use crate::decode::Code;
 use asm::{Asm, Flag, Gpr, Label, Mem};
 use values::{SCRATCH, SLOTS, Values};
@@ -51,7 +51,7 @@ enum Cold {
     Lost { label: Label, place: usize, status: Option<u64> },
 }
 
-struct Draft<'a> {
+struct Baseline<'a> {
     job: &'a Job<'a>,
     asm: Asm,
     blocks: Vec<Label>,
@@ -71,7 +71,7 @@ pub(super) fn unit(job: &Job<'_>) -> Option<Vec<u8>> {
     let mut asm = Asm::default();
     let blocks = job.unit.blocks.iter().map(|_| asm.label()).collect();
     let last = asm.label();
-    let mut d = Draft {
+    let mut d = Baseline {
         job,
         asm,
         blocks,
@@ -110,7 +110,7 @@ fn field(offset: usize) -> Mem {
     Mem::at(FRAME, offset)
 }
 
-impl Draft<'_> {
+impl Baseline<'_> {
     /// Sets up what is the same all the time, and goes to the entry. Gives the place of the constant that makes room on the stack.
     fn prologue(&mut self) -> usize {
         SAVED.iter().for_each(|r| self.asm.push(*r));
@@ -123,7 +123,7 @@ impl Draft<'_> {
         self.asm.mov(MEMORY, field(offset_of!(Frame, mem)));
         self.asm.mov(LENGTH, field(offset_of!(Frame, len)));
         self.asm.mov(COUNTERS, field(offset_of!(Frame, counters)));
-        if let Some(lane) = self.job.setting.carriage.lanes().first() {
+        if let Some(lane) = self.job.setting.ad_mode.lanes().first() {
             self.asm.mov(LANE, field(offset_of!(Frame, lane_regs) + 8 * (lane - 1)));
         }
         let entries = &self.job.unit.entries;
@@ -140,7 +140,7 @@ impl Draft<'_> {
             self.asm.bind(way);
             // The others are counted by who enters.
             if place == 0 {
-                self.count(0, Way::Enter);
+                self.count(0, EdgeKind::Enter);
             }
             self.asm.jump(self.blocks[place as usize]);
         }
@@ -152,7 +152,7 @@ impl Draft<'_> {
         if lane == VALUE {
             return REGISTERS;
         }
-        if self.job.setting.carriage.lanes().first() == Some(&lane) {
+        if self.job.setting.ad_mode.lanes().first() == Some(&lane) {
             return LANE;
         }
         self.asm.mov(SCRATCH, field(offset_of!(Frame, lane_regs) + 8 * (lane - 1)));
@@ -169,7 +169,7 @@ impl Draft<'_> {
     }
 
     /// Counts an edge, if it is counted.
-    fn count(&mut self, place: usize, way: Way) {
+    fn count(&mut self, place: usize, way: EdgeKind) {
         if let Some(n) = self.job.unit.counter(place, way) {
             self.asm.step(Mem::at(COUNTERS, 8 * n), 0);
         }
@@ -223,7 +223,7 @@ impl Draft<'_> {
         match self.leave {
             Some(label) => label,
             None => {
-                let at = Left::At { block: self.job.unit.blocks[self.place], k: self.k };
+                let at = SideExit::At { block: self.job.unit.blocks[self.place], k: self.k };
                 let label = self.asm.label();
                 self.cold.push(Cold::Leave { label, status: at.status() });
                 *self.leave.insert(label)
@@ -251,7 +251,7 @@ impl Draft<'_> {
             }
             Cold::Lost { label, place, status } => {
                 self.asm.bind(label);
-                self.count(place, Way::Lost);
+                self.count(place, EdgeKind::Lost);
                 if let Some(status) = status {
                     self.asm.constant(Gpr::RAX, status);
                 }

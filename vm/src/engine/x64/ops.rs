@@ -12,12 +12,12 @@ use pendula_native::record::{bits, registers};
 use super::super::frame::{Frame, interpret};
 use super::asm::{Alu, Flag, Gpr, Mem, Shift};
 use super::values::SCRATCH;
-use super::{Cold, Draft, FRAME, LENGTH, field};
+use super::{Baseline, Cold, FRAME, LENGTH, field};
 
 /// Registers of arguments, in calls.
 const ARGUMENTS: [Gpr; 6] = [Gpr::RDI, Gpr::RSI, Gpr::RDX, Gpr::RCX, Gpr(8), Gpr(9)];
 
-impl Draft<'_> {
+impl Baseline<'_> {
     pub(super) fn op(&mut self, v: V, op: &Op) {
         match *op {
             Op::Const(k) => self.values.is_constant(v, k),

@@ -4,7 +4,7 @@ use pendula_isa::adjoint::LANES;
 use pendula_isa::types::Reg;
 use pendula_native::ops::{Body, Op, Test, V};
 
-use super::Draft;
+use super::Baseline;
 use super::asm::{Gpr, Mem, Rm, Xmm};
 
 /// Neither a register nor a slot.
@@ -160,7 +160,7 @@ impl Values {
     }
 }
 
-impl Draft<'_> {
+impl Baseline<'_> {
     /// Where a machine's register lies; the address may need the scratch register.
     pub(super) fn home(&mut self, lane: u8, reg: u8) -> Mem {
         let base = self.registers(usize::from(lane));

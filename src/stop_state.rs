@@ -3,7 +3,7 @@
 use pendula::asm::diagnostic::plural;
 use pendula::isa::counts::Direction;
 use pendula::isa::types::Reg;
-use pendula::stop::Told;
+use pendula::stop_report::StopReport;
 use pendula::vm::{Machine, Outcome};
 use serde_json::{Map, Value};
 
@@ -18,13 +18,13 @@ pub(crate) fn at_stop(
     machine: &Machine<'_>,
     loaded: &Program,
     given: &Conditions,
-    (before, wanted, told): (&[u64; Reg::COUNT], &Wanted<'_>, Option<&Told>),
+    (before, wanted, told): (&[u64; Reg::COUNT], &Wanted<'_>, Option<&StopReport>),
 ) -> anyhow::Result<Option<State>> {
     if *outcome == Outcome::Finished {
         return Ok(None);
     }
     // Before the first instruction, what was given is there.
-    if loaded.nil.is_none() || machine.executed() == 0 {
+    if loaded.compiled.is_none() || machine.executed() == 0 {
         return Ok(Some(State::of(machine, before, wanted)));
     }
     // Compiled code may hold words elsewhere meanwhile than where they are at the end; and where the run went on deeper than could be told, the state is not its.
@@ -40,10 +40,10 @@ pub(crate) fn at_stop(
 pub(crate) fn put_state(
     object: &mut Map<String, Value>,
     at_stop: Map<String, Value>,
-    told: Option<&Told>,
+    told: Option<&StopReport>,
     results: bool,
 ) {
-    let under = match (told.is_some_and(Told::is_earlier), results) {
+    let under = match (told.is_some_and(StopReport::is_earlier), results) {
         (true, _) => "earlier",
         (false, true) => "at_stop",
         (false, false) => return object.extend(at_stop),
@@ -56,7 +56,7 @@ pub(crate) fn stopped_text(
     outcome: &Outcome,
     machine: &Machine<'_>,
     state: Option<&State>,
-    told: Option<&Told>,
+    told: Option<&StopReport>,
 ) -> String {
     let reached = told.and_then(|told| told.reached.as_ref());
     // The way of the run: the machine may undo a part of it, or do one that is being undone.

@@ -7,9 +7,9 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use pendula_isa::adjoint::{LANES, VALUE};
 use pendula_isa::types::Reg;
 
-use super::super::frame::{Frame, Left};
+use super::super::frame::{Frame, SideExit};
 use super::super::job::tail;
-use super::super::plan::{NONE, Way};
+use super::super::plan::{EdgeKind, NONE};
 use super::emit::Emit;
 use super::values::View;
 use crate::decode::Exit;
@@ -23,15 +23,15 @@ pub(super) struct Stub {
     block: Block,
     place: usize,
     pending: Vec<(usize, u8, View)>,
-    way: Way,
+    way: EdgeKind,
     /// The status to leave with; `None` for that of `called`.
-    at: Option<Left>,
+    at: Option<SideExit>,
     called: Option<Value>,
 }
 
 impl Emit<'_, '_> {
     /// Leaves from where it is written: with the registers as they are now.
-    pub(super) fn depart(&mut self, at: Left, way: Way) {
+    pub(super) fn depart(&mut self, at: SideExit, way: EdgeKind) {
         let pending = self.pending([u32::MAX; LANES]);
         self.write_back(&pending);
         self.count(self.place, way);
@@ -47,8 +47,8 @@ impl Emit<'_, '_> {
         if self.eager {
             self.sync();
         }
-        let at = Left::At { block: self.job.unit.blocks[self.place], k: self.k };
-        let block = self.stub(Way::Partial, Some(at), None);
+        let at = SideExit::At { block: self.job.unit.blocks[self.place], k: self.k };
+        let block = self.stub(EdgeKind::Partial, Some(at), None);
         self.leave = Some(block);
         block
     }
@@ -61,7 +61,7 @@ impl Emit<'_, '_> {
     }
 
     /// A block that leaves with the registers as they are now.
-    pub(super) fn stub(&mut self, way: Way, at: Option<Left>, called: Option<Value>) -> Block {
+    pub(super) fn stub(&mut self, way: EdgeKind, at: Option<SideExit>, called: Option<Value>) -> Block {
         let pending = self.pending([u32::MAX; LANES]);
         let block = self.b.create_block();
         self.b.set_cold_block(block);
@@ -75,7 +75,7 @@ impl Emit<'_, '_> {
             self.b.switch_to_block(stub.block);
             self.b.seal_block(stub.block);
             self.write_back(&stub.pending);
-            if stub.way != Way::Partial {
+            if stub.way != EdgeKind::Partial {
                 self.count(stub.place, stub.way);
             }
             let status = match (stub.at, stub.called) {
@@ -155,14 +155,14 @@ impl Emit<'_, '_> {
             }
             Exit::Fall(to) => {
                 self.define();
-                self.go(Way::Fall, to);
+                self.go(EdgeKind::Fall, to);
             }
             Exit::Call { to, link, flip: _, lift: false } => self.call(body, to, link),
             Exit::Return { .. } => self.returns(),
             Exit::Call { .. }
             | Exit::CallRegister { .. }
             | Exit::Halt
-            | Exit::Hop(_)
+            | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
             | Exit::Edge => self.leave_here(),
@@ -184,7 +184,7 @@ impl Emit<'_, '_> {
                 self.need(c);
             }
         }
-        self.go(Way::Taken, to);
+        self.go(EdgeKind::Taken, to);
     }
 
     pub(super) fn fall(&mut self, body: &Body, unless: Test, to: u32) {
@@ -197,17 +197,17 @@ impl Emit<'_, '_> {
                 self.refuse(c);
             }
         }
-        self.go(Way::Fall, to);
+        self.go(EdgeKind::Fall, to);
     }
 
     /// Goes on in a block, of this unit or of another. The variables have been defined.
-    pub(super) fn go(&mut self, way: Way, to: u32) {
+    pub(super) fn go(&mut self, way: EdgeKind, to: u32) {
         match self.job.unit.place(to) {
             Some(place) => {
                 self.count(self.place, way);
                 self.b.ins().jump(self.blocks[place], &[]);
             }
-            None => self.depart(Left::Before(to), way),
+            None => self.depart(SideExit::Before(to), way),
         }
     }
 
@@ -238,12 +238,12 @@ impl Emit<'_, '_> {
         }
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
-            return self.depart(Left::Before(to), Way::Lost);
+            return self.depart(SideExit::Before(to), EdgeKind::Lost);
         }
         let table = self.constant_field(offset_of!(Frame, table));
         let flags = self.flags(4);
         let callee = self.b.ins().load(types::I64, flags, table, 8 * unit as i32);
-        let none = self.stub(Way::Lost, Some(Left::Before(to)), None);
+        let none = self.stub(EdgeKind::Lost, Some(SideExit::Before(to)), None);
         let on = self.b.create_block();
         self.b.ins().brif(callee, on, &[], none, &[]);
         self.b.switch_to_block(on);
@@ -258,7 +258,7 @@ impl Emit<'_, '_> {
         let zero = self.word(0);
         let call = self.b.ins().call_indirect(signature, callee, &[self.frame, zero, link]);
         let status = self.b.inst_results(call)[0];
-        let lost = self.stub(Way::Lost, None, Some(status));
+        let lost = self.stub(EdgeKind::Lost, None, Some(status));
         let on = self.b.create_block();
         self.b.ins().brif(status, lost, &[], on, &[]);
         self.b.switch_to_block(on);
@@ -306,7 +306,7 @@ impl Emit<'_, '_> {
         self.set_register(VALUE, SP, View::of(types::I64, down));
         let pending = self.pending([u32::MAX; LANES]);
         self.write_back(&pending);
-        self.count(self.place, Way::Return);
+        self.count(self.place, EdgeKind::Return);
         self.b.ins().return_(&[zero]);
     }
 }

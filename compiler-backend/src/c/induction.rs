@@ -92,28 +92,28 @@ impl Sum {
 
 /// An integer in each turn: what it is in the first, and by what it goes on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Course {
+pub(super) struct Induction {
     pub(super) first: Sum,
     pub(super) step: Sum,
 }
 
-impl Course {
+impl Induction {
     /// What stays the same.
-    pub(super) fn still(first: Sum) -> Course {
-        Course { first, step: Sum::default() }
+    pub(super) fn still(first: Sum) -> Induction {
+        Induction { first, step: Sum::default() }
     }
 
-    pub(super) fn plus(&self, other: &Course, times: i64) -> Option<Course> {
-        Some(Course { first: self.first.plus(&other.first, times)?, step: self.step.plus(&other.step, times)? })
+    pub(super) fn plus(&self, other: &Induction, times: i64) -> Option<Induction> {
+        Some(Induction { first: self.first.plus(&other.first, times)?, step: self.step.plus(&other.step, times)? })
     }
 
-    pub(super) fn times(&self, other: &Course) -> Option<Course> {
+    pub(super) fn times(&self, other: &Induction) -> Option<Induction> {
         // Not squares of what goes on.
         let (still, goes) = if self.step.is_zero() { (self, other) } else { (other, self) };
         if !still.step.is_zero() {
             return None;
         }
-        Some(Course { first: still.first.times(&goes.first)?, step: still.first.times(&goes.step)? })
+        Some(Induction { first: still.first.times(&goes.first)?, step: still.first.times(&goes.step)? })
     }
 }
 
@@ -139,8 +139,9 @@ mod tests {
 
     #[test]
     fn what_goes_on_is_multiplied_by_what_stays() {
-        let count = Course { first: name("first"), step: Sum::constant(-1) };
-        let address = Course::still(name("base")).plus(&count.times(&Course::still(name("len"))).unwrap(), 1).unwrap();
+        let count = Induction { first: name("first"), step: Sum::constant(-1) };
+        let address =
+            Induction::still(name("base")).plus(&count.times(&Induction::still(name("len"))).unwrap(), 1).unwrap();
         assert_eq!((address.first.text(), address.step.text()), ("base + first * len".into(), "-len".into()));
         assert_eq!(count.times(&count), None);
         assert_eq!(address.first.split(), (0, address.first.clone()));

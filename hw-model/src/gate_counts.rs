@@ -1,4 +1,4 @@
-//! The circuit of each [`Unit`]: how many gates it has, read off the circuit
+//! The circuit of each [`CircuitKind`]: how many gates it has, read off the circuit
 //! that [`crate::circuit`] generates.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use pendula_isa::types::{Acc, Cond, Ty};
 use crate::circuit::kernels::{Formats, Kernel};
 use crate::circuit::part::{Accumulator, Function, Half, InPlace, Part, generate, is_fused as fused, shares};
 use crate::circuit::{Circuit, GateCounts};
-use crate::work::Unit;
+use crate::work::CircuitKind;
 
 /// What decides a circuit beside its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -173,11 +173,11 @@ fn built(func: Func, frac: usize) -> Built {
 ///
 /// A unit that is made of several circuits has the sum of their gates. A memory too large to lay out gate by gate has
 /// those of two smaller ones, extended: their number is linear in the number of words.
-pub fn gates(unit: Unit, shape: Shape) -> GateCounts {
-    static KNOWN: OnceLock<Mutex<HashMap<(Unit, Shape), GateCounts>>> = OnceLock::new();
+pub fn gates(unit: CircuitKind, shape: Shape) -> GateCounts {
+    static KNOWN: OnceLock<Mutex<HashMap<(CircuitKind, Shape), GateCounts>>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
     // A memory's size matters to an access only.
-    let shape = if unit == Unit::Memory { shape } else { Shape { memory: 0, ..shape } };
+    let shape = if unit == CircuitKind::Memory { shape } else { Shape { memory: 0, ..shape } };
     if let Ok(known) = known.lock()
         && let Some(counts) = known.get(&(unit, shape))
     {
@@ -218,11 +218,11 @@ const fn check(ty: Ty, cond: Cond) -> Part {
     }
 }
 
-fn count(unit: Unit, shape: Shape) -> GateCounts {
+fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
     let nothing = GateCounts::default();
     let width = shape.width as usize;
     match unit {
-        Unit::Function { func, xor } => match built(func, shape.frac as usize) {
+        CircuitKind::Function { func, xor } => match built(func, shape.frac as usize) {
             Built::Part(Function::Wire) => nothing,
             Built::Part(function) => {
                 let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
@@ -231,7 +231,7 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
             Built::Kernel(k) => value(k, shape),
             Built::Kernels(all) => all.iter().map(|k| value(*k, shape)).sum(),
         },
-        Unit::Accumulator(acc, ty) => match (acc, ty) {
+        CircuitKind::Accumulator(acc, ty) => match (acc, ty) {
             (Acc::Xor, _) => part(Part::Accumulate(Accumulator::Xor, Function::Wire), shape),
             (Acc::Add, Ty::Int | Ty::Q | Ty::L) => {
                 part(Part::Accumulate(Accumulator::AddOrSubtract, Function::Wire), shape)
@@ -240,7 +240,7 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
             (Acc::Add, Ty::F) => kernel(Kernel::FloatAdd, shape).counts() * 2 + part(Part::Swap, shape),
             (Acc::Mul, _) => part(Part::Accumulate(Accumulator::MultiplyLog, Function::Wire), shape),
         },
-        Unit::Row { row, ty, cond, form, inverse } => match row {
+        CircuitKind::Row { row, ty, cond, form, inverse } => match row {
             Row::Swap | Row::Gswap => part(Part::Swap, shape),
             // The access to memory exchanges.
             Row::Exch | Row::Exch32 => nothing,
@@ -291,7 +291,7 @@ fn count(unit: Unit, shape: Shape) -> GateCounts {
             // Control never comes to it.
             Row::Cell => nothing,
         },
-        Unit::Memory => memory(shape),
+        CircuitKind::Memory => memory(shape),
     }
 }
 

@@ -5,17 +5,17 @@ use std::mem::offset_of;
 use pendula_isa::types::Reg;
 use pendula_native::ops::{Body, Test};
 
-use super::super::frame::{Frame, Left};
+use super::super::frame::{Frame, SideExit};
 use super::super::job::tail;
-use super::super::plan::{NONE, Way};
+use super::super::plan::{EdgeKind, NONE};
 use super::asm::{Alu, Flag, Gpr, Mem};
-use super::{Cold, Draft, FRAME, LENGTH, LINK, MEMORY, REGISTERS, field};
+use super::{Baseline, Cold, FRAME, LENGTH, LINK, MEMORY, REGISTERS, field};
 use crate::decode::Exit;
 
 /// The machine's stack pointer.
 const STACK_POINTER: Mem = Mem::at(REGISTERS, 8 * Reg::SP.index());
 
-impl Draft<'_> {
+impl Baseline<'_> {
     pub(super) fn exit(&mut self, body: &Body) {
         let code = *self.code();
         // A block without control at its end has run whole when a half jump refuses to be fallen into.
@@ -43,13 +43,13 @@ impl Draft<'_> {
                     }
                 }
             }
-            Exit::Fall(to) => self.go(Way::Fall, to, true),
+            Exit::Fall(to) => self.go(EdgeKind::Fall, to, true),
             Exit::Call { to, link, flip: _, lift: false } => self.call(body, to, link),
             Exit::Return { .. } => self.returns(),
             Exit::Call { .. }
             | Exit::CallRegister { .. }
             | Exit::Halt
-            | Exit::Hop(_)
+            | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
             | Exit::Edge => self.leave_here(),
@@ -81,18 +81,18 @@ impl Draft<'_> {
 
     fn taken(&mut self, confirm: Test, to: u32) {
         if self.insist(confirm, true) {
-            self.go(Way::Taken, to, false);
+            self.go(EdgeKind::Taken, to, false);
         }
     }
 
     fn fall(&mut self, unless: Test, to: u32) {
         if self.insist(unless, false) {
-            self.go(Way::Fall, to, true);
+            self.go(EdgeKind::Fall, to, true);
         }
     }
 
     /// Goes on in a block, of this unit or of another; at the end of this block's code, that is what comes next, if it is the next block.
-    fn go(&mut self, way: Way, to: u32, at_end: bool) {
+    fn go(&mut self, way: EdgeKind, to: u32, at_end: bool) {
         match self.job.unit.place(to) {
             Some(place) => {
                 self.count(self.place, way);
@@ -100,11 +100,11 @@ impl Draft<'_> {
                     self.asm.jump(self.blocks[place]);
                 }
             }
-            None => self.depart(Left::Before(to), way),
+            None => self.depart(SideExit::Before(to), way),
         }
     }
 
-    fn depart(&mut self, at: Left, way: Way) {
+    fn depart(&mut self, at: SideExit, way: EdgeKind) {
         self.count(self.place, way);
         self.asm.constant(Gpr::RAX, at.status());
         self.asm.jump(self.last);
@@ -126,13 +126,13 @@ impl Draft<'_> {
         self.asm.step(STACK_POINTER, 0);
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
-            return self.depart(Left::Before(to), Way::Lost);
+            return self.depart(SideExit::Before(to), EdgeKind::Lost);
         }
         self.asm.mov(Gpr::RAX, field(offset_of!(Frame, table)));
         self.asm.mov(Gpr::RAX, Mem::at(Gpr::RAX, 8 * unit as usize));
         self.asm.test(Gpr::RAX);
         let (none, lost, place) = (self.asm.label(), self.asm.label(), self.place);
-        self.cold.push(Cold::Lost { label: none, place, status: Some(Left::Before(to).status()) });
+        self.cold.push(Cold::Lost { label: none, place, status: Some(SideExit::Before(to).status()) });
         self.cold.push(Cold::Lost { label: lost, place, status: None });
         self.asm.jump_if(Flag::Equal, none);
         self.asm.mov(Gpr::RDI, FRAME);
@@ -166,7 +166,7 @@ impl Draft<'_> {
         self.leave_if(Flag::Equal);
         self.asm.store_constant(top, 0);
         self.asm.store(STACK_POINTER, sp);
-        self.count(self.place, Way::Return);
+        self.count(self.place, EdgeKind::Return);
         self.asm.constant(Gpr::RAX, 0);
         self.asm.jump(self.last);
     }

@@ -11,7 +11,7 @@ use super::emit::Emit;
 use super::text::Kind;
 use crate::decode::Exit;
 use crate::engine::job::tail;
-use crate::engine::plan::{NONE, Way};
+use crate::engine::plan::{EdgeKind, NONE};
 
 const SP: u8 = Reg::SP.number();
 
@@ -41,13 +41,13 @@ impl Emit<'_> {
                     }
                 }
             }
-            Exit::Fall(to) => self.go(Way::Fall, to),
+            Exit::Fall(to) => self.go(EdgeKind::Fall, to),
             Exit::Call { to, link, flip: _, lift: false } => self.call(body, to, link),
             Exit::Return { .. } => self.returns(),
             Exit::Call { .. }
             | Exit::CallRegister { .. }
             | Exit::Halt
-            | Exit::Hop(_)
+            | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
             | Exit::Edge => self.leave_here(),
@@ -69,7 +69,7 @@ impl Emit<'_> {
                 self.need(format_args!("{}", c.text));
             }
         }
-        self.go(Way::Taken, to);
+        self.go(EdgeKind::Taken, to);
     }
 
     fn fall(&mut self, body: &Body, unless: Test, to: u32) {
@@ -82,11 +82,11 @@ impl Emit<'_> {
                 self.need(format_args!("{}", c.negated().text));
             }
         }
-        self.go(Way::Fall, to);
+        self.go(EdgeKind::Fall, to);
     }
 
     /// Goes on in a block, of this unit or of another.
-    fn go(&mut self, way: Way, to: u32) {
+    fn go(&mut self, way: EdgeKind, to: u32) {
         self.count(self.place, way);
         if self.job.unit.blocks.contains(&to) {
             self.line(format_args!("goto block_{to};"));
@@ -112,7 +112,7 @@ impl Emit<'_> {
         sets[VALUE] |= 1 << SP;
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
-            self.count(self.place, Way::Lost);
+            self.count(self.place, EdgeKind::Lost);
             return self.line(format_args!("LEAVE_BEFORE({to});"));
         }
         self.write_back(sets);
@@ -123,7 +123,7 @@ impl Emit<'_> {
             self.line(format_args!("status = unit_{unit}(f, 0, {link});"));
         } else {
             self.open(format_args!("if (!UNIT({unit}))"));
-            self.count(self.place, Way::Lost);
+            self.count(self.place, EdgeKind::Lost);
             self.line(format_args!("LEAVE_BEFORE({to});"));
             self.close();
             self.line(format_args!("status = UNIT({unit})(f, 0, {link});"));
@@ -138,7 +138,7 @@ impl Emit<'_> {
             }
         }
         let mut lost = String::new();
-        if let Some(n) = self.job.unit.counter(self.place, Way::Lost) {
+        if let Some(n) = self.job.unit.counter(self.place, EdgeKind::Lost) {
             let _ = write!(lost, "counters[{n}]++; ");
         }
         self.line(format_args!("if (status) {{ {lost}goto leave; }}"));
@@ -155,7 +155,7 @@ impl Emit<'_> {
         self.need(format_args!("sp - 1 < len && mem[sp - 1] == link && link != 0"));
         self.line(format_args!("sp = sp - 1;"));
         self.line(format_args!("mem[sp] = 0;"));
-        self.count(self.place, Way::Return);
+        self.count(self.place, EdgeKind::Return);
         self.line(format_args!("status = 0;"));
         self.line(format_args!("goto leave;"));
     }

@@ -11,9 +11,9 @@ use pendula::isa::text::{ModuleNames, display, number};
 use pendula::isa::types::{Cond, Reg, Ty};
 use pendula::isa::{Fault, Inst};
 use pendula::pisa;
-use pendula::stop;
-use pendula::told::{DISAGREE, DISAGREE_TITLE, Told, is_compiled, is_janus, told};
-use pendula::vm::{Carriage, Trap, TrapValue};
+use pendula::stop_report;
+use pendula::trap_text::{DISAGREE, DISAGREE_TITLE, TrapText, is_compiled, is_janus, told};
+use pendula::vm::{AdMode, Trap, TrapValue};
 use serde_json::{Value, json};
 
 use crate::report::Reporter;
@@ -87,13 +87,13 @@ fn value_text(v: &TrapValue, ty: Ty, module: &Module) -> String {
 }
 
 /// How the machine was running: nothing to say forward without gradients, else ` running backward with gradients` and the like.
-pub fn running(direction: Direction, carriage: Carriage) -> String {
-    let with = match carriage {
-        Carriage::Plain => "",
-        Carriage::Gradient => " with gradients",
-        Carriage::SecondGradient => " with gradients of gradients",
-        Carriage::Tangent => " with tangents",
-        Carriage::GradientTangent => " with gradients and tangents",
+pub fn running(direction: Direction, ad_mode: AdMode) -> String {
+    let with = match ad_mode {
+        AdMode::Plain => "",
+        AdMode::Gradient => " with gradients",
+        AdMode::SecondGradient => " with gradients of gradients",
+        AdMode::Tangent => " with tangents",
+        AdMode::GradientTangent => " with gradients and tangents",
     };
     match (direction, with) {
         (Direction::Forward, "") => String::new(),
@@ -104,7 +104,7 @@ pub fn running(direction: Direction, carriage: Carriage) -> String {
 
 /// What the instruction at the trap's place has to do with it.
 fn primary_text(trap: &Trap, module: &Module) -> String {
-    let backward = running(trap.direction, trap.carriage);
+    let backward = running(trap.direction, trap.ad_mode);
     let says = match (trap.fault, condition(trap, false)) {
         (Fault::WrongEntry | Fault::WrongEntryBack, Some(c)) => {
             format!("reached by falling through{backward}, where {c} must be false")
@@ -139,14 +139,19 @@ fn other_text(trap: &Trap, module: &Module) -> String {
 
 /// What there is to say of a place in Nil or Janus: its variables' values where they are known. Who wrote it knows no registers, and no words that the
 /// compiler compares.
-fn source_text(trap: &Trap, module: &Module, sources: &Sources, (at, stop): (u32, Option<&stop::Told>)) -> String {
+fn source_text(
+    trap: &Trap,
+    module: &Module,
+    sources: &Sources,
+    (at, stop): (u32, Option<&stop_report::StopReport>),
+) -> String {
     // That of the source's run: optimised code may hold what is undone as code that runs forward.
     let direction = match stop.and_then(|stop| stop.calls.first()) {
         Some(call) if call.backward => Direction::Backward,
         Some(_) => Direction::Forward,
         None => trap.direction,
     };
-    let backward = running(direction, trap.carriage).trim().to_string();
+    let backward = running(direction, trap.ad_mode).trim().to_string();
     if let Some(stop) = stop {
         let values = named(stop, place(module, sources, at).as_ref(), sources);
         let says = [backward, values].into_iter().filter(|text| !text.is_empty());
@@ -227,7 +232,7 @@ pub fn report(
     module: &Module,
     sources: &Sources,
     reporter: &Reporter,
-    (ieee, stop, calls): (bool, Option<&stop::Told>, &[String]),
+    (ieee, stop, calls): (bool, Option<&stop_report::StopReport>, &[String]),
 ) {
     if let Some(stop) = stop
         && let (Some(code), Some(place)) = (stop.code, stop.place.clone())
@@ -239,13 +244,13 @@ pub fn report(
         reporter.noted(&d, sources, &stop.notes());
         return;
     }
-    let mut beside = stop.map_or_else(|| calls.to_vec(), stop::Told::notes);
+    let mut beside = stop.map_or_else(|| calls.to_vec(), stop_report::StopReport::notes);
     if stop.is_none() && is_compiled(module, trap.at) && place(module, sources, trap.at).is_some() {
         beside.push(
             "its variables are not known: run once more, the program did not come to this within some seconds".into(),
         );
     }
-    let Told { fault, code, title, reason, help: own } = told(trap, module);
+    let TrapText { fault, code, title, reason, help: own } = told(trap, module);
     // What disagrees is told alike, whether a jump finds that out or a check.
     let fault = if code == DISAGREE { Fault::WrongLanding } else { fault };
     // Of memory there is nothing to say in Nil that is not so in Janus.
@@ -280,10 +285,10 @@ pub fn report(
     let nil = is_compiled(module, trap.at);
     let label = |at: u32, text: String| if nil { source_text(trap, module, sources, (at, stop)) } else { text };
     let derivative = match fault {
-        Fault::DivideByZero | Fault::Domain if trap.carriage != Carriage::Plain => {
+        Fault::DivideByZero | Fault::Domain if trap.ad_mode != AdMode::Plain => {
             "; or it is the derivative that does not exist here, as that of a root at 0"
         }
-        Fault::Range | Fault::NotFinite if trap.carriage != Carriage::Plain => {
+        Fault::Range | Fault::NotFinite if trap.ad_mode != AdMode::Plain => {
             "; or it is a derivative for which its type has no room"
         }
         _ => "",
@@ -319,7 +324,7 @@ pub fn report(
         None => {
             let names = ModuleNames(module);
             let mut notes = match nil {
-                true => vec![running(trap.direction, trap.carriage).trim().to_string()],
+                true => vec![running(trap.direction, trap.ad_mode).trim().to_string()],
                 false => vec![
                     format!("at address {}: {}", trap.at, display(&trap.inst, u64::from(trap.at), &names)),
                     primary_text(trap, module),
@@ -352,7 +357,7 @@ pub fn in_source_words(help: &str) -> String {
 }
 
 /// The variables that are named in a place of the source, with their values: `x = 3, i = 5`.
-fn named(stop: &stop::Told, place: Option<&Place>, sources: &Sources) -> String {
+fn named(stop: &stop_report::StopReport, place: Option<&Place>, sources: &Sources) -> String {
     let text = place.and_then(|p| sources.text(p.file).get(p.span.clone())).unwrap_or("");
     let text = text.lines().next().unwrap_or("");
     let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '!');
@@ -380,7 +385,7 @@ pub fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
     };
     let end = end.unwrap_or(statement.len());
     let statement = if statement.contains('"') { statement } else { &statement[..end] };
-    let statement = if is_compiled(module, at) { stop::part(statement) } else { statement };
+    let statement = if is_compiled(module, at) { stop_report::part(statement) } else { statement };
     let len = statement.trim_end().len().max(1);
     Some(Place { file: loc.file, span: line_start + start..line_start + start + len })
 }
@@ -442,8 +447,8 @@ pub fn to_json(trap: &Trap, module: &Module) -> Value {
         "message": told.title,
         "reason": told.reason,
         "direction": trap.direction.name(),
-        "level": trap.carriage.level(),
-        "tangents": trap.carriage.has_tangents(),
+        "level": trap.ad_mode.level(),
+        "tangents": trap.ad_mode.has_tangents(),
         "at": one(trap.at, &trap.inst, false),
         "other": trap.other.as_ref().map(|(at, inst)| one(*at, inst, true)),
     })

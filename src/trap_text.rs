@@ -19,7 +19,7 @@ pub const DISAGREE_TITLE: &str = "conditions disagree";
 
 /// What a trap is told as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told<'m> {
+pub struct TrapText<'m> {
     /// What was wrong.
     pub fault: Fault,
     /// Its code.
@@ -33,30 +33,30 @@ pub struct Told<'m> {
 }
 
 /// What a trap of a module is told as.
-pub fn told<'m>(trap: &Trap, module: &'m Module) -> Told<'m> {
+pub fn told<'m>(trap: &Trap, module: &'m Module) -> TrapText<'m> {
     let other = || trap.other.as_ref().and_then(|(at, _)| module.reason(*at));
     let reason = module.reason(trap.at).or_else(other);
     let disagree = |fault| matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack | Fault::WrongLanding);
     match trap.fault {
         fault if disagree(fault) && reason.is_some() || reason.is_some_and(disagrees) => {
-            Told { fault, code: DISAGREE, title: DISAGREE_TITLE, reason, help: fault.help() }
+            TrapText { fault, code: DISAGREE, title: DISAGREE_TITLE, reason, help: fault.help() }
         }
         Fault::Memory if is_compiled(module, trap.at) && !is_stack(trap, module) => {
             let fault = Fault::Assert;
-            Told { reason: Some(index(trap, module)), ..plain(fault, None) }
+            TrapText { reason: Some(index(trap, module)), ..plain(fault, None) }
         }
         fault @ Fault::Memory
             if !is_compiled(module, trap.at)
                 && let Some((title, help)) = stack(trap) =>
         {
-            Told { title, help, ..plain(fault, reason) }
+            TrapText { title, help, ..plain(fault, reason) }
         }
         fault => plain(fault, reason),
     }
 }
 
-fn plain(fault: Fault, reason: Option<&str>) -> Told<'_> {
-    Told { fault, code: fault.code(), title: fault.title(), reason, help: fault.help() }
+fn plain(fault: Fault, reason: Option<&str>) -> TrapText<'_> {
+    TrapText { fault, code: fault.code(), title: fault.title(), reason, help: fault.help() }
 }
 
 /// What is told of the word beyond the memory where the stack ends, and what to do about it.

@@ -5,11 +5,11 @@
 use std::ops::Range;
 
 use pendula_isa::Ty;
-use pendula_isa::adjoint::Carriage;
+use pendula_isa::adjoint::AdMode;
 
-use super::flow::{Flow, Thing};
+use super::flow::{Flow, Location};
 use super::function::{FunctionWriter, c_type};
-use super::{Refused, Way};
+use super::{Refused, Sweep};
 use crate::ir::{At, Fun, Function, Operand, Param, Place, Region, Stmt, Var};
 use crate::passes::Pass;
 
@@ -58,13 +58,13 @@ impl FunctionWriter<'_, '_> {
             }
             Stmt::Span { body, .. } => self.turn(body)?,
             Stmt::Call { func, inverse: false, args } if self.within && self.only_adds(*func) => {
-                self.call(last, *func, Way::Within, args)?;
+                self.call(last, *func, Sweep::Within, args)?;
             }
             Stmt::Call { func, inverse: false, args } if !self.within && self.is_handed_on(args) => {
                 let params = self.w.program.functions.get(func.0 as usize).map_or(&[][..], |f| &f.params);
                 let lent = args.iter().zip(params).filter(|(_, p)| p.written).map(|(a, _)| *a).collect::<Vec<_>>();
                 self.reach_turning_point(&lent);
-                self.call(last, *func, Way::Turn, args)?;
+                self.call(last, *func, Sweep::Turn, args)?;
             }
             _ => {
                 self.forward(std::slice::from_ref(last))?;
@@ -99,9 +99,9 @@ impl FunctionWriter<'_, '_> {
     /// Statements forward, values alone.
     fn forward(&mut self, block: &[At]) -> Done {
         self.back = false;
-        let carriage = std::mem::replace(&mut self.carriage, Carriage::Plain);
+        let ad_mode = std::mem::replace(&mut self.ad_mode, AdMode::Plain);
         let done = self.block(block, false);
-        self.carriage = carriage;
+        self.ad_mode = ad_mode;
         done
     }
 
@@ -118,8 +118,8 @@ impl FunctionWriter<'_, '_> {
         // What comes last is turned round within.
         if !(matches!(s.stmt, Stmt::For { .. }) || has_loop(s) && !rest.is_empty())
             || !self.w.drops.fast
-            || !matches!(self.way, Way::Turn | Way::Within)
-            || self.carriage != Carriage::Gradient
+            || !matches!(self.way, Sweep::Turn | Sweep::Within)
+            || self.ad_mode != AdMode::Gradient
         {
             return false;
         }
@@ -143,7 +143,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether what is left of a word, after the way back over a part of this function, does not matter.
-    fn does_not_matter(&self, all: &Flow, thing: Thing) -> bool {
+    fn does_not_matter(&self, all: &Flow, thing: Location) -> bool {
         let given =
             self.f.params.iter().any(|p| self.may_be_left.contains(&p.var) && self.is_of(p.var, p.written, thing));
         given && !all.opaque && ![&all.reads, &all.loans, &all.changes].iter().any(|set| set.contains(&thing))
@@ -153,8 +153,8 @@ impl FunctionWriter<'_, '_> {
     pub(super) fn may_be_left(&mut self, callee: &Function, args: &[Operand]) -> u64 {
         let all = self.w.drops.flow(self.f, &self.f.body);
         let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
-            let word = |v: &Var| self.does_not_matter(&all, Thing::Var(*v));
-            let region = |v: &Var| self.f.points(*v).is_some_and(|r| self.does_not_matter(&all, Thing::Region(r)));
+            let word = |v: &Var| self.does_not_matter(&all, Location::Var(*v));
+            let region = |v: &Var| self.f.points(*v).is_some_and(|r| self.does_not_matter(&all, Location::Region(r)));
             let may = match arg {
                 Operand::Var(v) if callee.points(param.var).is_some() => region(v),
                 Operand::Var(v) => word(v),
@@ -166,10 +166,10 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether a parameter is this word, or points to it.
-    fn is_of(&self, var: Var, written: bool, thing: Thing) -> bool {
+    fn is_of(&self, var: Var, written: bool, thing: Location) -> bool {
         match thing {
-            Thing::Var(v) => v == var && written,
-            Thing::Region(region) => self.f.points(var) == Some(region),
+            Location::Var(v) => v == var && written,
+            Location::Region(region) => self.f.points(var) == Some(region),
         }
     }
 
@@ -203,17 +203,17 @@ impl FunctionWriter<'_, '_> {
     pub(super) fn is_left_alone(&self, operand: Operand) -> bool {
         match operand {
             Operand::Const(_) => false,
-            Operand::Var(v) => self.is_thing_left_alone(Thing::Var(v)),
-            Operand::Mem(m) => self.is_thing_left_alone(Thing::Region(m.region)),
+            Operand::Var(v) => self.is_thing_left_alone(Location::Var(v)),
+            Operand::Mem(m) => self.is_thing_left_alone(Location::Region(m.region)),
         }
     }
 
     /// Whether a stretch of memory is left alone on the way back.
     pub(super) fn is_region_left_alone(&self, region: Region) -> bool {
-        self.is_thing_left_alone(Thing::Region(region))
+        self.is_thing_left_alone(Location::Region(region))
     }
 
-    fn is_thing_left_alone(&self, thing: Thing) -> bool {
+    fn is_thing_left_alone(&self, thing: Location) -> bool {
         self.left.iter().any(|v| self.is_of(*v, true, thing))
     }
 

@@ -1,4 +1,4 @@
-//! [`Desk`]: the functions of the table and instructions without a machine.
+//! [`ScalarDomain`]: the functions of the table and instructions without a machine.
 
 use crate::domain::Domain;
 use crate::num::Word;
@@ -9,7 +9,7 @@ use crate::{Env, Fault};
 /// A machine without memory, tapes or stack, whose instruction has four operands. It is what a row's meaning can be asked of
 /// outside a machine.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Desk {
+pub struct ScalarDomain {
     /// What kernels may know.
     pub env: Env,
     /// The operands.
@@ -20,10 +20,10 @@ pub struct Desk {
     pub overflowed: bool,
 }
 
-impl Desk {
-    /// A desk whose words are zero.
-    pub fn new(env: Env) -> Desk {
-        Desk { env, ..Desk::default() }
+impl ScalarDomain {
+    /// One whose words are zero.
+    pub fn new(env: Env) -> ScalarDomain {
+        ScalarDomain { env, ..ScalarDomain::default() }
     }
 
     fn note<T>(&mut self, (result, overflowed): (T, bool)) -> Result<T, Fault> {
@@ -41,13 +41,13 @@ pub fn value(env: Env, func: Func, x: [u64; ARITY]) -> Word {
     impl FunctionVisitor for Value {
         type Out = Word;
         fn visit<F: Function>(self) -> Word {
-            F::value(&mut Desk::new(self.0), self.1)
+            F::value(&mut ScalarDomain::new(self.0), self.1)
         }
     }
     func.visit(Value(env, x))
 }
 
-impl Domain for Desk {
+impl Domain for ScalarDomain {
     type V = u64;
     type Stop = Fault;
 

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use pendula::diagnosis::{self, Rerun};
 use pendula::isa::counts::Direction;
-use pendula::stop::Told;
-use pendula::stopped::{self, Again};
+use pendula::stop_report::StopReport;
 use pendula::vm::{Machine, Outcome};
 
 use crate::cli::Conditions;
@@ -34,14 +34,14 @@ pub(crate) fn in_source(
     loaded: &cmd::Program,
     conditions: &Conditions,
     (ways, seeds): (&[Direction], &[(usize, u64)]),
-) -> Option<Told> {
-    if loaded.nil.is_none() || matches!(outcome, Outcome::Finished | Outcome::NoCode(_)) {
+) -> Option<StopReport> {
+    if loaded.compiled.is_none() || matches!(outcome, Outcome::Finished | Outcome::NoCode(_)) {
         return None;
     }
     let begun = session::machine(machine.program(), conditions, loaded.variables()).ok()?;
     let data = begun.memory().get(..loaded.module.data.len())?.to_vec();
     drop(begun);
-    let time = if interrupt::came() { SOON } else { stopped::AGAIN };
+    let time = if interrupt::came() { SOON } else { diagnosis::AGAIN };
     in_source_from(outcome, machine, loaded, (data, &(ways.to_vec(), seeds.to_vec())), time)
 }
 
@@ -52,13 +52,13 @@ pub(crate) fn in_source_from(
     loaded: &cmd::Program,
     (data, (ways, seeds)): (Vec<u64>, &Ways),
     time: Duration,
-) -> Option<Told> {
-    let nil = loaded.nil.as_ref()?;
-    stopped::in_source(
+) -> Option<StopReport> {
+    let nil = loaded.compiled.as_ref()?;
+    diagnosis::in_source(
         outcome,
         machine,
         nil,
         &loaded.sources,
-        Again { data, ways, seeds, until: Instant::now() + time },
+        Rerun { data, ways, seeds, until: Instant::now() + time },
     )
 }

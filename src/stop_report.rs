@@ -10,7 +10,7 @@ use pendula_isa::num::Format;
 use pendula_isa::text::number;
 use pendula_isa::{Fault, Ty};
 
-use crate::told::DISAGREE;
+use crate::trap_text::DISAGREE;
 
 /// How many elements of an array are shown.
 const ELEMENTS: usize = 8;
@@ -29,7 +29,7 @@ pub enum Language {
 
 /// Why a program stopped.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct StopReport {
     /// The code; none where it is the machine's that tells best.
     pub code: Option<&'static str>,
     /// What is wrong; empty where the machine's message tells best.
@@ -41,7 +41,7 @@ pub struct Told {
     /// Other places, and what they have to do with it.
     pub others: Vec<(Place, String)>,
     /// The calls under way, the innermost first.
-    pub calls: Vec<Under>,
+    pub calls: Vec<ActiveCall>,
     /// Whether the run went on deeper, and these calls and variables are those on the way.
     pub deeper: bool,
     /// Variables that are one.
@@ -84,7 +84,7 @@ impl Reached {
 
 /// A call under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Under {
+pub struct ActiveCall {
     /// The function or procedure.
     pub name: String,
     /// Whether it is undone.
@@ -96,7 +96,7 @@ pub struct Under {
 }
 
 /// Tells why a program stopped.
-pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Language) -> Told {
+pub fn tell(stop: &Stop, program: &Program, sources: &Sources, language: Language) -> StopReport {
     let teller = Teller { program, sources, language, format: program.format };
     let inner = stop.calls.first();
     let variables: &[Value] = inner.map_or(&[], |call| &call.variables);
@@ -121,8 +121,8 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn error(&self, error: &EvalError, variables: &[Value], back: bool) -> Told {
-        let empty = Told {
+    fn error(&self, error: &EvalError, variables: &[Value], back: bool) -> StopReport {
+        let empty = StopReport {
             code: None,
             message: String::new(),
             place: None,
@@ -141,13 +141,13 @@ impl Teller<'_> {
             EvalError::NotZero { loc, name, word, index } => {
                 self.left((*loc, name, *word, *index), variables, back, empty)
             }
-            EvalError::Visited { loc } => Told { place: self.line(*loc), ..empty },
+            EvalError::Visited { loc } => StopReport { place: self.line(*loc), ..empty },
             _ => empty,
         }
     }
 
     /// The conditions of a branch disagree.
-    fn branch(&self, loc: Loc, first: bool, back: bool, variables: &[Value], told: Told) -> Told {
+    fn branch(&self, loc: Loc, first: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
         let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
         let (decides, fails) = if back { (&clauses.post, &clauses.pre) } else { (&clauses.pre, &clauses.post) };
         let should = first != fails.negated;
@@ -166,11 +166,11 @@ impl Teller<'_> {
                 "give the condition that holds afterwards just where the first one held before: `(before, after)`"
             }
         };
-        self.disagree((fails, message), Some((decides, other)), variables, Told { help, ..told })
+        self.disagree((fails, message), Some((decides, other)), variables, StopReport { help, ..told })
     }
 
     /// Those of a loop do.
-    fn turn(&self, loc: Loc, entered: bool, back: bool, variables: &[Value], told: Told) -> Told {
+    fn turn(&self, loc: Loc, entered: bool, back: bool, variables: &[Value], told: StopReport) -> StopReport {
         let Some(Some(clauses)) = self.program.clauses.get(&loc) else { return told };
         let fails = if back { &clauses.pre } else { &clauses.post };
         // In the representation it is false where the loop is entered, and true after each turn.
@@ -193,7 +193,7 @@ impl Teller<'_> {
                 "the second condition of a `while` is false before the first turn, and true after each: `(before, after)`"
             }
         };
-        self.disagree((fails, message), None, variables, Told { help, ..told })
+        self.disagree((fails, message), None, variables, StopReport { help, ..told })
     }
 
     fn disagree(
@@ -201,11 +201,11 @@ impl Teller<'_> {
         (fails, message): (&Clause, String),
         other: Option<(&Clause, String)>,
         variables: &[Value],
-        told: Told,
-    ) -> Told {
+        told: StopReport,
+    ) -> StopReport {
         let place = |clause: &Clause| self.place(clause.loc, &clause.text);
         let others = other.and_then(|(clause, text)| Some((place(clause)?, text)));
-        Told {
+        StopReport {
             code: Some(DISAGREE),
             message,
             place: place(fails),
@@ -221,8 +221,8 @@ impl Teller<'_> {
         (loc, name, word, index): (Loc, &str, u64, Option<u64>),
         variables: &[Value],
         back: bool,
-        told: Told,
-    ) -> Told {
+        told: StopReport,
+    ) -> StopReport {
         let Some(value) = named(variables, name) else {
             return match name.rsplit_once('.') {
                 Some((of, part @ ("bound" | "step"))) => self.range((loc, of, part), word, variables, back, told),
@@ -255,7 +255,7 @@ impl Teller<'_> {
             (Language::Nil, true) => "run backward, it is deallocated with",
         };
         let message = format!("{what} is {found} where it ends, and {ends} {expected}");
-        Told {
+        StopReport {
             code: Some(Fault::NotZero.code()),
             message,
             place: self.line(loc),
@@ -272,8 +272,8 @@ impl Teller<'_> {
         difference: u64,
         variables: &[Value],
         back: bool,
-        told: Told,
-    ) -> Told {
+        told: StopReport,
+    ) -> StopReport {
         let (counter, name) = of.split_once('.').map_or((of, None), |(counter, name)| (counter, Some(name)));
         let held = name.and_then(|name| Some((name, &variables.iter().find(|v| v.name == name)?.held)));
         let backward = if back { "run backward, " } else { "" };
@@ -294,7 +294,7 @@ impl Teller<'_> {
             }
         };
         let help = advice("the loop over `` has changed its own bounds").unwrap_or_default();
-        Told { code: Some(Fault::NotZero.code()), message, place: self.line(loc), label, help, ..told }
+        StopReport { code: Some(Fault::NotZero.code()), message, place: self.line(loc), label, help, ..told }
     }
 
     /// A number as text.
@@ -372,14 +372,14 @@ impl Teller<'_> {
         out.join(", ")
     }
 
-    fn calls(&self, calls: &[Call]) -> Vec<Under> {
+    fn calls(&self, calls: &[Call]) -> Vec<ActiveCall> {
         // The `main` around that of classic Janus is not in the source.
         let calls = match calls {
             [rest @ .., own, _] if own.name == CLASSIC_MAIN => &calls[..=rest.len()],
             calls => calls,
         };
         let last = calls.len().saturating_sub(1);
-        let under = calls.iter().enumerate().map(|(n, call)| Under {
+        let under = calls.iter().enumerate().map(|(n, call)| ActiveCall {
             name: name_in_source(&call.name).to_string(),
             backward: call.direction == Direction::Backward,
             called: (n < last).then(|| (self.sources.name(call.called.file).to_string(), call.called.line)),
@@ -463,7 +463,7 @@ pub(crate) fn indices(at: u64, dims: &[u64], by_column: bool, first: i64) -> Str
     if first == 0 { texts.iter().map(|i| format!("[{i}]")).collect() } else { format!("[{}]", texts.join(", ")) }
 }
 
-impl Told {
+impl StopReport {
     /// The variables in scope, with their values.
     pub fn variables(&self) -> &[(String, String)] {
         self.calls.first().map_or(&[], |call| &call.variables)
@@ -513,7 +513,7 @@ fn listed(variables: &[(String, String)]) -> String {
 
 /// Lines of which those that follow one another and are the same are one, with how many they are.
 /// The chain of calls, a line each; of a long one from either end.
-pub(crate) fn chain(calls: &[Under]) -> Vec<String> {
+pub(crate) fn chain(calls: &[ActiveCall]) -> Vec<String> {
     let lines = calls.iter().zip(calls.iter().skip(1)).map(|(call, by)| {
         let there = call.called.as_ref().map_or(String::new(), |(file, line)| format!(", at {file}:{line}"));
         // Undone by one that is undone, it was called; and the other way round.

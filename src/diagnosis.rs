@@ -9,15 +9,15 @@ use pendula_isa::Fault;
 use pendula_isa::counts::Direction;
 use pendula_isa::module::Module;
 use pendula_vm::gradient::Refused;
-use pendula_vm::{Carriage, Machine, Outcome, Trap};
+use pendula_vm::{AdMode, Machine, Outcome, Trap};
 
 use crate::calls::under_way;
 use crate::grad::GradError;
-use crate::load::Nil;
+use crate::load::CompiledSource;
 use crate::report::Reporter;
-use crate::stop::{Language, Reached, Told, tell};
-use crate::told::{is_compiled, told};
-use crate::trapped::{self, line_of};
+use crate::stop_report::{Language, Reached, StopReport, tell};
+use crate::trap_report::{self, line_of};
+use crate::trap_text::{is_compiled, told};
 
 /// How long a program is run once more to tell where it stopped.
 pub const AGAIN: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ pub const ROOM: usize = 1 << 22;
 
 /// How a program is run once more.
 #[derive(Clone, Debug)]
-pub struct Again<'a> {
+pub struct Rerun<'a> {
     /// The words of its data, as they were at first.
     pub data: Vec<u64>,
     /// The directions, one after the other.
@@ -44,12 +44,12 @@ pub struct Again<'a> {
     pub until: Instant,
 }
 
-impl Again<'_> {
+impl Rerun<'_> {
     /// Runs a program in Nil or Janus as it was before it became instructions.
     fn replay(
         &self,
         source: &ir::Program,
-        nil: &Nil,
+        nil: &CompiledSource,
         machine: &Machine<'_>,
         (moment, trap_overflow): (Option<&mut eval::Moment>, bool),
     ) -> Option<eval::Stop> {
@@ -65,10 +65,10 @@ impl Again<'_> {
 pub fn in_source(
     outcome: &Outcome,
     machine: &Machine<'_>,
-    nil: &Nil,
+    nil: &CompiledSource,
     sources: &Sources,
-    again: Again<'_>,
-) -> Option<Told> {
+    again: Rerun<'_>,
+) -> Option<StopReport> {
     let source = nil.source.as_ref()?;
     let (stop, moment) = match outcome {
         Outcome::Trap(trap) => {
@@ -127,7 +127,7 @@ pub fn in_source(
 }
 
 /// The moment of its source at which a machine has come to a limit, if that is known.
-pub fn moment(machine: &Machine<'_>, nil: &Nil, again: &Again<'_>) -> Option<eval::Moment> {
+pub fn moment(machine: &Machine<'_>, nil: &CompiledSource, again: &Rerun<'_>) -> Option<eval::Moment> {
     let source = nil.source.as_ref()?;
     let mut moment = nil.counted(machine.program().module())?.moment(machine);
     let stop = again.replay(source, nil, machine, (Some(&mut moment), false))?;
@@ -146,7 +146,7 @@ pub fn evaluated(ways: &[Direction]) -> Vec<eval::Direction> {
 }
 
 /// What language a compiled program is in.
-pub fn language(nil: &Nil) -> Language {
+pub fn language(nil: &CompiledSource) -> Language {
     if nil.janus.is_some() { Language::Janus } else { Language::Nil }
 }
 
@@ -167,7 +167,7 @@ pub struct Stopped {
     pub interrupted: bool,
     /// How the machine was running.
     how: String,
-    carriage: Carriage,
+    ad_mode: AdMode,
     /// The calls under way of a program in assembly, a line each.
     calls: Vec<String>,
     ieee: bool,
@@ -182,7 +182,7 @@ impl Stopped {
             Outcome::Limit => (None, None),
             Outcome::NoCode(message) => (None, Some(message.clone())),
         };
-        let how = trapped::running(machine.direction(), machine.carriage());
+        let how = trap_report::running(machine.direction(), machine.ad_mode());
         let found = trap.as_deref().map(|trap| (trap.at, told(trap, machine.program().module())));
         let reason = found.filter(|(at, _)| is_compiled(machine.program().module(), *at));
         let reason = reason.and_then(|(_, told)| told.reason.map(str::to_string));
@@ -197,7 +197,7 @@ impl Stopped {
             no_code,
             interrupted: false,
             how,
-            carriage: machine.carriage(),
+            ad_mode: machine.ad_mode(),
             calls,
             ieee: machine.env().ieee,
         })
@@ -209,10 +209,10 @@ impl Stopped {
         module: &Module,
         sources: &Sources,
         reporter: &Reporter,
-        (max_steps, told): (Option<u64>, Option<&Told>),
+        (max_steps, told): (Option<u64>, Option<&StopReport>),
     ) {
         if let Some(trap) = &self.trap {
-            trapped::report(trap, module, sources, reporter, (self.ieee, told, &self.calls));
+            trap_report::report(trap, module, sources, reporter, (self.ieee, told, &self.calls));
             return;
         }
         if let Some(message) = &self.no_code {
@@ -231,7 +231,7 @@ impl Stopped {
             Some(reached) if reached.way_forward => String::new(),
             Some(reached) => {
                 let way = if reached.back { Direction::Backward } else { Direction::Forward };
-                trapped::running(way, self.carriage)
+                trap_report::running(way, self.ad_mode)
             }
             None => self.how.clone(),
         };
@@ -240,11 +240,11 @@ impl Stopped {
             let uncounted = told.and_then(|told| told.reached.as_ref()).is_some_and(|r| r.before.is_none());
             let says = if uncounted { "the run is within this" } else { "the values are those before this" };
             d = d.at(place, format!("{says}{comma}{how}"));
-        } else if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trapped::place(module, sources, pc)?))) {
+        } else if let Some((pc, at)) = self.next.and_then(|pc| Some((pc, trap_report::place(module, sources, pc)?))) {
             let what = if is_compiled(module, pc) { "the run has come to here" } else { "the next instruction" };
             d = d.at(at, format!("{what}{comma}{how}"));
         }
-        reporter.noted(&d, sources, &told.map_or_else(|| self.calls.clone(), Told::notes));
+        reporter.noted(&d, sources, &told.map_or_else(|| self.calls.clone(), StopReport::notes));
     }
 }
 
@@ -269,7 +269,7 @@ pub fn refused(name: &str, refused: Refused, module: &Module, sources: &Sources)
     let why = GradError::<Outcome>::Refused(refused);
     let mut d = Diagnostic::error("P0144", format!("{name}: {why}"));
     if let Refused::UsesGradients(at) = refused
-        && let Some(place) = trapped::place(module, sources, at)
+        && let Some(place) = trap_report::place(module, sources, at)
     {
         d = d.at(place, "here");
     }
@@ -277,20 +277,20 @@ pub fn refused(name: &str, refused: Refused, module: &Module, sources: &Sources)
 }
 
 /// What is wrong where derivatives overflowed.
-pub fn wrong(module: &Module, sources: &Sources, (at, carriage): (u32, Carriage)) -> Diagnostic {
+pub fn wrong(module: &Module, sources: &Sources, (at, ad_mode): (u32, AdMode)) -> Diagnostic {
     let help = "choose a `.format` with more integer bits, or scale by `--seed`";
-    let (what, which) = match carriage {
-        Carriage::SecondGradient | Carriage::GradientTangent => ("a second derivative", "second derivatives"),
-        Carriage::Plain | Carriage::Gradient | Carriage::Tangent => ("a gradient word", "derivatives"),
+    let (what, which) = match ad_mode {
+        AdMode::SecondGradient | AdMode::GradientTangent => ("a second derivative", "second derivatives"),
+        AdMode::Plain | AdMode::Gradient | AdMode::Tangent => ("a gradient word", "derivatives"),
     };
     let message = format!("{what} overflowed and wrapped: {which} are wrong");
-    let help = if is_compiled(module, at) { trapped::in_source_words(help) } else { help.to_string() };
+    let help = if is_compiled(module, at) { trap_report::in_source_words(help) } else { help.to_string() };
     placed(Diagnostic::error("P0131", message).help(help), module, sources, at)
 }
 
 /// With the place in the source where something was first seen.
 pub fn placed(mut d: Diagnostic, module: &Module, sources: &Sources, at: u32) -> Diagnostic {
-    match trapped::place(module, sources, at) {
+    match trap_report::place(module, sources, at) {
         Some(place) => d.at(place, "first here"),
         None => {
             d.message = format!("{}: {}", line_of(module, at), d.message);
