@@ -17,7 +17,7 @@ use pendula::isa::Module;
 use pendula::isa::counts::Direction;
 use pendula::values;
 use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program};
-use pendula_native::cc::{Settings, set};
+use pendula_codegen::cc::{Settings, set};
 
 const ROUNDS: usize = 7;
 /// The least time of a round, with its repetitions.

@@ -18,7 +18,7 @@ use pendula::asm::assemble::assemble;
 use pendula::isa::Module;
 use pendula::isa::inst::Kind;
 use pendula::isa::operand::Shape;
-use pendula::isa::table::{Func, Row, int_fn, q_fn};
+use pendula::isa::table::{Row, TableFn, int_fn, q_fn};
 use pendula::isa::types::{Acc, Cond};
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
 
@@ -74,22 +74,22 @@ fn predecode(module: &Module) -> Vec<P> {
             let index = |a: i64| (if back { 2 * n as i64 - 1 - a } else { a }) as u32;
             let target = at as i64 + inst.imm;
             let [a, b, c, _] = inst.regs.map(|r| r.number());
-            let mul = Func::Int(int_fn::Fn::Mul);
-            let id = Func::Int(int_fn::Fn::Id);
+            let mul = TableFn::Int(int_fn::Name::Mul);
+            let id = TableFn::Int(int_fn::Name::Id);
             let mut p = P { k: K::Skip, a, b, c, to: 0, imm: inst.imm as u64 };
             p.k = match inst.kind {
                 Kind::Accumulate { acc, inverse, func, shape } => match (acc, inverse, func, shape) {
                     (Acc::Add, false, f, Shape::RR) if f == id => K::AddRR,
                     (Acc::Add, true, f, Shape::RR) if f == id => K::SubRR,
                     (Acc::Xor, _, f, Shape::RR) if f == id => K::XorRR,
-                    (Acc::Add, false, f, Shape::RI) if f == id || f == Func::Q(q_fn::Fn::Id) => K::AddRI,
-                    (Acc::Add, true, f, Shape::RI) if f == id || f == Func::Q(q_fn::Fn::Id) => K::SubRI,
+                    (Acc::Add, false, f, Shape::RI) if f == id || f == TableFn::Q(q_fn::Name::Id) => K::AddRI,
+                    (Acc::Add, true, f, Shape::RI) if f == id || f == TableFn::Q(q_fn::Name::Id) => K::SubRI,
                     (Acc::Add, false, f, Shape::RM) if f == id => K::AddRM,
                     (Acc::Add, false, f, Shape::MR) if f == id => K::AddMR,
                     (Acc::Add, false, f, Shape::RRR) if f == mul => K::AddMulRRR,
                     (Acc::Add, false, f, Shape::RRM) if f == mul => K::AddMulRRM,
-                    (Acc::Add, false, Func::Q(q_fn::Fn::Mul), Shape::RRR) => K::AddMulQ,
-                    (Acc::Add, true, Func::Q(q_fn::Fn::Mul), Shape::RRR) => K::SubMulQ,
+                    (Acc::Add, false, TableFn::Q(q_fn::Name::Mul), Shape::RRR) => K::AddMulQ,
+                    (Acc::Add, true, TableFn::Q(q_fn::Name::Mul), Shape::RRR) => K::SubMulQ,
                     // Only reached in the inverse code, which no kernel runs there.
                     _ => K::Halt,
                 },

@@ -10,7 +10,7 @@ use common::{Subject, medians};
 use pendula::asm::pisa::{self, Options};
 use pendula::isa::inst::{Inst, Kind};
 use pendula::isa::operand::Shape;
-use pendula::isa::table::{Func, Row, int_fn};
+use pendula::isa::table::{Row, TableFn, int_fn};
 use pendula::isa::types::Cond;
 use pendula::isa::{Acc, Module};
 use pendula::vm::{Config, Machine, Outcome, Program};
@@ -47,8 +47,10 @@ fn one(inst: &Inst) -> Option<P> {
     let [a, b, ..] = inst.regs.map(|r| r.number());
     let imm = inst.imm as i32;
     Some(match inst.kind {
-        Kind::Accumulate { acc: Acc::Xor, func: Func::Int(int_fn::Fn::Id), shape: Shape::RR, .. } => P::XorR(a, b),
-        Kind::Accumulate { acc: Acc::Xor, func: Func::Int(int_fn::Fn::Id), shape: Shape::RI, .. } => P::XorI(a, imm),
+        Kind::Accumulate { acc: Acc::Xor, func: TableFn::Int(int_fn::Name::Id), shape: Shape::RR, .. } => P::XorR(a, b),
+        Kind::Accumulate { acc: Acc::Xor, func: TableFn::Int(int_fn::Name::Id), shape: Shape::RI, .. } => {
+            P::XorI(a, imm)
+        }
         Kind::Accumulate { .. } => return None,
         Kind::Row { row, inverse, form, cond, .. } => match (row, inverse, form) {
             (Row::Add32, false, false) => P::AddR(a, b),

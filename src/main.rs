@@ -43,7 +43,7 @@ pub(crate) enum Status {
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    if pendula_native::stack::left().is_some_and(|left| left >= STACK / 2) {
+    if pendula_codegen::stack::left().is_some_and(|left| left >= STACK / 2) {
         return run();
     }
     match std::thread::Builder::new().stack_size(STACK).spawn(run) {

@@ -5,14 +5,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use pendula_codegen::cc::{CcError, Rounding};
+use pendula_codegen::whole::Code;
 use pendula_compiler::c::{self, KERNELS, Mode, Refused};
 use pendula_compiler::ir::Program;
 use pendula_compiler::lower::Argument;
 use pendula_compiler::passes::Switches;
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
-use pendula_native::cc::{CcError, Rounding};
-use pendula_native::whole::Code;
 use pendula_vm::{RunKind, WholeProgram};
 
 use crate::load::CompiledSource;
@@ -36,13 +36,13 @@ pub enum NativeError {
 pub fn attach(program: &mut pendula_vm::Program, nil: &CompiledSource, fast: bool) -> Result<(), NativeError> {
     let Some(ir) = &nil.native else { return Ok(()) };
     let how = if fast { Rounding::Fast } else { Rounding::Strict };
-    let native = Native::new(ir.clone(), nil.arguments.clone(), how, nil.switches)?;
+    let native = NativeProgram::new(ir.clone(), nil.arguments.clone(), how, nil.switches)?;
     program.set_whole(Arc::new(native));
     Ok(())
 }
 
 /// A program in C. Each way of running it is compiled when it is first wanted.
-pub struct Native {
+pub struct NativeProgram {
     program: Program,
     arguments: Vec<Argument>,
     changes: Vec<Range<usize>>,
@@ -54,7 +54,7 @@ pub struct Native {
     codes: [OnceLock<Option<Code>>; COURSES],
 }
 
-impl Native {
+impl NativeProgram {
     /// A program, as [`pendula_compiler::compile::Compiled::native`] gives it, with the data symbols of its arguments. Its forward run is compiled at once.
     ///
     /// # Errors
@@ -64,10 +64,11 @@ impl Native {
         arguments: Vec<Argument>,
         how: Rounding,
         switches: Switches,
-    ) -> Result<Native, NativeError> {
+    ) -> Result<NativeProgram, NativeError> {
         let (changes, carries) = (c::changes(&program, &arguments), c::carries(&program, &arguments));
         let floats = if how == Rounding::Fast { c::floats(&program, &arguments) } else { Vec::new() };
-        let native = Native { program, arguments, changes, carries, floats, how, switches, codes: Default::default() };
+        let native =
+            NativeProgram { program, arguments, changes, carries, floats, how, switches, codes: Default::default() };
         let forward = RunKind::Run(Direction::Forward, AdMode::Plain);
         let code = native.compile(forward)?;
         let _ = native.codes[index(forward)].set(Some(code));
@@ -125,7 +126,7 @@ fn index(course: RunKind) -> usize {
     }
 }
 
-impl WholeProgram for Native {
+impl WholeProgram for NativeProgram {
     fn has(&self, course: RunKind) -> bool {
         self.code(course).is_some()
     }

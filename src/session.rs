@@ -25,7 +25,7 @@ use pendula::pisa;
 use pendula::visible::visible;
 use pendula::vm::{self, Config, ConfigError, Event, Machine, Outcome, Program, Stepped};
 use pendula::{diagnosis, store, values};
-use pendula_native::cc::CcError;
+use pendula_codegen::cc::CcError;
 use serde_json::Value;
 
 use crate::Status;

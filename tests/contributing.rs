@@ -21,7 +21,7 @@ use pendula_isa::Fault;
 use pendula_vm::gradient::{Cell, Variable, forward, gradient, hessian_row, hessian_row_by_reversing_twice};
 use pendula_vm::{Machine, Outcome};
 
-const SOFTSIGN: Func = Func::F(f_fn::Fn::Softsign);
+const SOFTSIGN: Func = Func::F(f_fn::Name::Softsign);
 
 fn constant(x: f64) -> Operand {
     Operand::Imm(x.to_bits(), Ty::F)

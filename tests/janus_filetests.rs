@@ -30,10 +30,10 @@ use pendula::isa::counts::Direction;
 use pendula::isa::module::SymbolKind;
 use pendula::isa::{Module, Ty};
 use pendula::load::{Loaded, load};
-use pendula::native::Native;
+use pendula::native::NativeProgram;
 use pendula::vm::{Config, Engine, Event, Machine, Outcome, Program};
 use pendula::{store, values};
-use pendula_native::cc::Rounding;
+use pendula_codegen::cc::Rounding;
 
 use common::{Problem, compare};
 use compiled::{STEPS, all, diagnostics, evaluate, evaluator_stops, helps, levels, told_by_run, trap, verdict};
@@ -172,7 +172,7 @@ fn program(loaded: &Loaded) -> Result<Option<Program>, String> {
     let (Some(module), Some(nil)) = (&loaded.module, &loaded.compiled) else { return Ok(None) };
     let mut program = Program::new(module.clone(), true).map_err(|e| format!("{} {e}", e.code()))?;
     if let Some(ir) = &nil.native
-        && let Ok(native) = Native::new(ir.clone(), nil.arguments.clone(), Rounding::Strict, nil.switches)
+        && let Ok(native) = NativeProgram::new(ir.clone(), nil.arguments.clone(), Rounding::Strict, nil.switches)
     {
         program.set_whole(Arc::new(native));
     }

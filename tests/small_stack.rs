@@ -12,9 +12,9 @@ use pendula::asm::assemble;
 use pendula::compiler::compile::Options;
 use pendula::isa::counts::Direction;
 use pendula::load;
-use pendula::native::Native;
+use pendula::native::NativeProgram;
 use pendula::vm::{Config, Engine, Machine, Outcome, Program};
-use pendula_native::cc::Rounding;
+use pendula_codegen::cc::Rounding;
 
 const DEPTH: &str = "100000";
 
@@ -128,7 +128,7 @@ fn machines_on_threads_with_small_stacks() {
         let parts = Program::new(module.clone(), true).expect("a sound program");
         let mut whole = Program::new(module, true).expect("a sound program");
         let ir = nil.native.expect("asked for");
-        whole.set_whole(Arc::new(Native::new(ir, nil.arguments, Rounding::Strict, nil.switches).expect("C")));
+        whole.set_whole(Arc::new(NativeProgram::new(ir, nil.arguments, Rounding::Strict, nil.switches).expect("C")));
         let mut expected = None;
         for engine in [Engine::Interpreter, Engine::Jit, Engine::Native] {
             for program in [&parts, &whole] {

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span, SymbolKind};
 use pendula_isa::operand::Operand;
-use pendula_isa::table::{Flow, Func, Row, int_fn};
+use pendula_isa::table::{Flow, Row, TableFn, int_fn};
 use pendula_isa::text::{NoNames, display};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::verify::{Structure, is_row, target, verify};
@@ -314,12 +314,15 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
                 found.add(Rule::NoEffect, At::Inst(at), None, format!("`{text}` changes nothing"));
             }
         }
-        Kind::Accumulate { func: Func::Int(int_fn::Fn::Shl | int_fn::Fn::Shr | int_fn::Fn::Sar), .. } => {
+        Kind::Accumulate { func: TableFn::Int(int_fn::Name::Shl | int_fn::Name::Shr | int_fn::Name::Sar), .. } => {
             if zero || matches!(last, Some(Operand::Imm(n, _)) if n % 64 == 0) {
                 found.add(Rule::ShiftByNothing, At::Inst(at), None, "this shifts by nothing".to_string());
             }
         }
-        Kind::Accumulate { func: Func::Int(int_fn::Fn::Shl32 | int_fn::Fn::Shr32 | int_fn::Fn::Sar32), .. } => {
+        Kind::Accumulate {
+            func: TableFn::Int(int_fn::Name::Shl32 | int_fn::Name::Shr32 | int_fn::Name::Sar32),
+            ..
+        } => {
             if zero || matches!(last, Some(Operand::Imm(n, _)) if n % 32 == 0) {
                 found.add(Rule::ShiftByNothing, At::Inst(at), None, "this shifts by nothing".to_string());
             }

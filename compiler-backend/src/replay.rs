@@ -2,7 +2,7 @@
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut};
 use crate::ir::eval::{self, Config, Direction, EvalError, Listener, Moment, Stop};
-use crate::ir::{At, Block, Fun, Loc, Program, Stmt};
+use crate::ir::{At, Block, FunctionId, Loc, Program, Stmt};
 use crate::lower::{self, Argument};
 
 /// Runs a program on the words of its data, in each of these directions, one after the other, up to a moment if there is one. The last of these runs carries
@@ -22,7 +22,7 @@ pub fn replay(
 ) -> Option<Stop> {
     let main = lower::main(program, arguments, program.entry?).ok()?;
     let mut program = program.clone();
-    let func = Fun(u32::try_from(program.functions.len()).ok()?);
+    let func = FunctionId(u32::try_from(program.functions.len()).ok()?);
     program.functions.push(main);
     if moment.is_some() {
         program.place_by_statement();
@@ -106,7 +106,7 @@ pub fn trace(
 ) -> Option<EvalError> {
     let main = lower::main(program, arguments, program.entry?).ok()?;
     let mut program = program.clone();
-    let func = Fun(u32::try_from(program.functions.len()).ok()?);
+    let func = FunctionId(u32::try_from(program.functions.len()).ok()?);
     program.functions.push(main);
     program.place_by_statement();
     let (mut memory, mut moment) = (data, moment);

@@ -6,6 +6,8 @@ use common::Random;
 use common::generate::{Case, Profile, generate};
 use std::ops::Range;
 
+use pendula_codegen::cc::{self, Rounding, Settings};
+use pendula_codegen::whole::Code;
 use pendula_compiler::c::{self, KERNELS, Mode};
 use pendula_compiler::ir::eval::{Config, Direction as Way, EvalError, Evaluation, run};
 use pendula_compiler::ir::text::print;
@@ -15,8 +17,6 @@ use pendula_compiler::passes::{Pass, Switches};
 use pendula_isa::Ty;
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
-use pendula_native::cc::{self, Rounding, Settings};
-use pendula_native::whole::Code;
 
 const CONFIG: Config = Config { memory: 1 << 10, max_steps: 100_000, until: None, ieee: false, trap_overflow: false };
 

@@ -7,7 +7,7 @@ use common::build::*;
 use common::generate::{Case, Profile, generate};
 use pendula_compiler::ir::eval::{Config, Direction, EvalError, Evaluation, MAX_CALLS, Shown, run};
 use pendula_compiler::ir::*;
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Cond, Fault, Ty};
 
 const CONFIG: Config = Config { memory: 1 << 10, max_steps: 200_000, until: None, ieee: false, trap_overflow: false };
@@ -188,16 +188,16 @@ fn dot() -> Program {
 fn a_known_gradient() {
     let p = dot();
     let x = [1.0, 2.0, 3.0].map(f).to_vec();
-    let there = run(&p, Fun(0), Direction::Forward, vec![0, 0, 3], x.clone(), None, &CONFIG).unwrap();
+    let there = run(&p, FunctionId(0), Direction::Forward, vec![0, 0, 3], x.clone(), None, &CONFIG).unwrap();
     assert_eq!(f64::from_bits(there.params[0]), 14.0);
     let seed = (vec![f(1.0), 0, 0], vec![]);
-    let back = run(&p, Fun(0), Direction::Backward, there.params, there.memory, Some(seed), &CONFIG).unwrap();
+    let back = run(&p, FunctionId(0), Direction::Backward, there.params, there.memory, Some(seed), &CONFIG).unwrap();
     assert_eq!(back.memory, x);
     assert_eq!(back.gradients.unwrap().1, [2.0, 4.0, 6.0].map(f));
     // The ancilla's gradient is dropped once a turn.
     assert_eq!((back.dropped, back.undropped), (3, None));
     // A loop whose last value lies before its first makes no turn.
-    let none = run(&p, Fun(0), Direction::Forward, vec![0, 0, 0], x, None, &CONFIG).unwrap();
+    let none = run(&p, FunctionId(0), Direction::Forward, vec![0, 0, 0], x, None, &CONFIG).unwrap();
     assert_eq!(none.params[0], 0);
 }
 
@@ -211,17 +211,19 @@ fn what_is_left_is_noticed() {
         }
     }
     let x = [1.0, 2.0].map(f).to_vec();
-    let run = |direction, params| run(&p, Fun(0), direction, params, x.clone(), Some((vec![f(1.0)], vec![])), &CONFIG);
+    let run =
+        |direction, params| run(&p, FunctionId(0), direction, params, x.clone(), Some((vec![f(1.0)], vec![])), &CONFIG);
     assert!(run(Direction::Backward, vec![0, 0, 2]).unwrap().undropped.is_some());
     let mut q = p.clone();
     let Stmt::For { body, .. } = &mut q.functions[0].body[0].stmt else { panic!() };
     body.remove(3);
-    let out = pendula_compiler::ir::eval::run(&q, Fun(0), Direction::Forward, vec![0, 0, 2], x.clone(), None, &CONFIG);
+    let out =
+        pendula_compiler::ir::eval::run(&q, FunctionId(0), Direction::Forward, vec![0, 0, 2], x.clone(), None, &CONFIG);
     assert!(out.unwrap().unchecked.is_some());
 }
 
 fn refuses(b: Builder, params: Vec<u64>) -> EvalError {
-    run(&program(vec![b.function]), Fun(0), Direction::Forward, params, vec![0; 4], None, &CONFIG).unwrap_err()
+    run(&program(vec![b.function]), FunctionId(0), Direction::Forward, params, vec![0; 4], None, &CONFIG).unwrap_err()
 }
 
 #[test]
@@ -275,7 +277,7 @@ fn errors() {
         vec![permute(Row::Swap, false, Ty::Int, &[m(0), m(0)])]
     });
     assert!(matches!(alias, EvalError::Alias { .. }));
-    let zero = ints(|x, _, _| vec![update(Func::Int(int_fn::Fn::Div), to(x), &[int(1), int(0)])]);
+    let zero = ints(|x, _, _| vec![update(TableFn::Int(int_fn::Name::Div), to(x), &[int(1), int(0)])]);
     assert!(matches!(zero, EvalError::Fault { fault: Fault::DivideByZero, .. }));
     let assert = ints(|x, y, _| {
         vec![at(Stmt::Assert { test: test(Cond::Gt, Ty::Int, var(x), var(y)), why: Why::User, says: None })]
@@ -307,13 +309,13 @@ fn recursion_has_a_limit() {
     let mut b = Builder::new("f");
     let (x, n) = (b.param("x", Ty::Int, true), b.param("n", Ty::Int, false));
     let m = b.var("m", Ty::Int);
-    let call = at(Stmt::Call { func: Fun(0), inverse: false, args: vec![var(x), var(m)] });
+    let call = at(Stmt::Call { func: FunctionId(0), inverse: false, args: vec![var(x), var(m)] });
     let compute = vec![alloc(m), update(id(Ty::Int), to(m), &[var(n)]), undo(id(Ty::Int), to(m), &[int(1)])];
     let then = vec![with(compute, vec![call]), update(id(Ty::Int), to(x), &[var(n)])];
     b.function.body = vec![branch(test(Cond::Ne, Ty::Int, var(n), int(0)), then, vec![])];
     let p = program(vec![b.function]);
     let config = Config { max_steps: 10 * MAX_CALLS as u64, ..CONFIG };
-    let run = |direction, params: Vec<u64>| run(&p, Fun(0), direction, params, vec![], None, &config);
+    let run = |direction, params: Vec<u64>| run(&p, FunctionId(0), direction, params, vec![], None, &config);
     let deep = MAX_CALLS as u64 - 1;
     let there = run(Direction::Forward, vec![0, deep]).unwrap();
     assert_eq!(there.params[0], deep * (deep + 1) / 2);
@@ -332,16 +334,16 @@ fn arguments_by_reference_copy_and_constant() {
     let (u, v) = (main.param("u", Ty::Q, true), main.param("v", Ty::Q, false));
     let one = Operand::Const(1 << 32);
     main.function.body = vec![
-        at(Stmt::Call { func: Fun(0), inverse: false, args: vec![var(u), var(v), var(v)] }),
-        at(Stmt::Call { func: Fun(0), inverse: false, args: vec![var(u), one, var(v)] }),
+        at(Stmt::Call { func: FunctionId(0), inverse: false, args: vec![var(u), var(v), var(v)] }),
+        at(Stmt::Call { func: FunctionId(0), inverse: false, args: vec![var(u), one, var(v)] }),
     ];
     let p = program(vec![g.function, main.function]);
     let q = |x: f64| (x * 4294967296.0) as i64 as u64;
     // (2v)² + (1 + v)² at v = 3; its derivative is 8v + 2(1 + v).
-    let there = run(&p, Fun(1), Direction::Forward, vec![0, q(3.0)], vec![], None, &CONFIG).unwrap();
+    let there = run(&p, FunctionId(1), Direction::Forward, vec![0, q(3.0)], vec![], None, &CONFIG).unwrap();
     assert_eq!(there.params, [q(52.0), q(3.0)]);
     let seed = Some((vec![q(1.0), 0], vec![]));
-    let back = run(&p, Fun(1), Direction::Backward, there.params, vec![], seed, &CONFIG).unwrap();
+    let back = run(&p, FunctionId(1), Direction::Backward, there.params, vec![], seed, &CONFIG).unwrap();
     assert_eq!(back.gradients.unwrap().0[1], q(32.0));
 }
 
@@ -352,10 +354,10 @@ fn shows_when_the_machine_runs_forward() {
     g.function.body = vec![at(Stmt::Show { ty: Ty::Int, value: var(y) }), update(id(Ty::Int), to(y), &[int(1)])];
     let mut main = Builder::new("main");
     let u = main.param("u", Ty::Int, true);
-    let call = |inverse| at(Stmt::Call { func: Fun(0), inverse, args: vec![var(u)] });
+    let call = |inverse| at(Stmt::Call { func: FunctionId(0), inverse, args: vec![var(u)] });
     main.function.body = vec![call(false), call(true), at(Stmt::Print(0))];
     let p = program(vec![g.function, main.function]);
-    let run = |direction| run(&p, Fun(1), direction, vec![7], vec![], None, &CONFIG).unwrap().shown;
+    let run = |direction| run(&p, FunctionId(1), direction, vec![7], vec![], None, &CONFIG).unwrap().shown;
     assert_eq!(run(Direction::Forward), [Shown::Number(Ty::Int, 7), Shown::Text(0)]);
     // Backward, the uncall is undone by a call.
     assert_eq!(run(Direction::Backward), [Shown::Number(Ty::Int, 7)]);
@@ -367,7 +369,7 @@ fn ancillas_of_floats_may_miss_zero_by_a_little() {
         let mut b = Builder::new("f");
         let t = b.var("t", Ty::F);
         b.function.body = vec![alloc(t), update(id(Ty::F), to(t), &[Operand::Const(f(k))]), free(t)];
-        run(&program(vec![b.function]), Fun(0), Direction::Forward, vec![], vec![], None, &CONFIG)
+        run(&program(vec![b.function]), FunctionId(0), Direction::Forward, vec![], vec![], None, &CONFIG)
     };
     assert_eq!(leave(1e-9).unwrap().lost_bits, 64);
     assert_eq!(leave(0.0).unwrap().lost_bits, 0);

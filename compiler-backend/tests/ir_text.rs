@@ -7,7 +7,7 @@ use common::build::*;
 use common::generate::{Profile, generate};
 use pendula_compiler::ir::text::{MAX_NESTING, parse, print};
 use pendula_compiler::ir::*;
-use pendula_isa::table::{Func, Row};
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Cond, Format, Ty};
 
 #[track_caller]
@@ -84,7 +84,7 @@ fn odd(random: &mut Random) -> Program {
         let care = AncillaChecks { check: r.chance(50), drop: r.chance(50) };
         let stmt = match r.below(kinds) {
             0 | 1 => {
-                let func = Func::ALL[r.below(Func::ALL.len())];
+                let func = TableFn::ALL[r.below(TableFn::ALL.len())];
                 let dst = if flag { Place::Var(var) } else { Place::Mem(mem(r)) };
                 let args = func.info().args.iter().map(|_| operand(r)).collect();
                 Stmt::Update { acc: Acc::ALL[r.below(3)], inverse: r.chance(50), func, dst, args }
@@ -96,7 +96,7 @@ fn odd(random: &mut Random) -> Program {
             3 => Stmt::Ancilla { var, free: flag, care },
             4 => Stmt::Array { base: var, len: operand(r), region: Region(r.below(6) as u32), ty, free: flag, care },
             5 => Stmt::Call {
-                func: Fun(r.below(3) as u32),
+                func: FunctionId(r.below(3) as u32),
                 inverse: flag,
                 args: (0..r.below(4)).map(|_| operand(r)).collect(),
             },
@@ -135,7 +135,7 @@ fn odd(random: &mut Random) -> Program {
     b.function.body = block(random, 0);
     Program {
         functions: vec![b.function.clone(), Builder::new("other").function, b.function],
-        entry: [None, Some(Fun(1)), Some(Fun(2))][random.below(3)],
+        entry: [None, Some(FunctionId(1)), Some(FunctionId(2))][random.below(3)],
         format: Format::ALL[random.below(3)],
         texts: vec!["\u{1}\\\"é".into()],
         reasons: vec!["an \"index\"".into(), String::new()],

@@ -62,7 +62,7 @@ mod table;
 mod word;
 
 pub use builder::Builder;
-pub use part::{Accumulator, Function, Half, Part, PartError, generate};
+pub use part::{Accumulator, CircuitFn, Half, Part, PartError, generate};
 pub use simulate::Dirty;
 pub use word::{Bit, Word};
 

@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
-use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::types::{Acc, Cond, Ty};
 
 use crate::circuit::kernels::{Formats, Kernel};
-use crate::circuit::part::{Accumulator, Function, Half, InPlace, Part, generate, is_fused as fused, shares};
+use crate::circuit::part::{Accumulator, CircuitFn, Half, InPlace, Part, generate, is_fused as fused, shares};
 use crate::circuit::{Circuit, GateCounts};
 use crate::work::CircuitKind;
 
@@ -26,7 +26,7 @@ pub struct Shape {
 /// How a function of the table is built.
 enum Built {
     /// As a part.
-    Part(Function),
+    Part(CircuitFn),
     /// As a kernel.
     Kernel(Kernel),
     /// Of several kernels, one after the other: what stands in for a function of doubles that has no circuit of its own.
@@ -34,7 +34,7 @@ enum Built {
 }
 
 /// Whether a function goes straight into its target, so that there is no accumulator apart from it.
-pub(crate) fn is_fused(func: Func, xor: bool) -> bool {
+pub(crate) fn is_fused(func: TableFn, xor: bool) -> bool {
     let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
     match built(func, 0) {
         Built::Part(function) => fused(accumulator, function),
@@ -42,129 +42,129 @@ pub(crate) fn is_fused(func: Func, xor: bool) -> bool {
     }
 }
 
-fn built(func: Func, frac: usize) -> Built {
+fn built(func: TableFn, frac: usize) -> Built {
     use Built::{Kernel as K, Part as P};
     match func {
-        Func::Int(f) => match f {
-            int_fn::Fn::Id => P(Function::Wire),
-            int_fn::Fn::Plus => P(Function::Sum),
-            int_fn::Fn::Minus => P(Function::Difference),
-            int_fn::Fn::Mul => P(Function::Multiply),
-            int_fn::Fn::Udiv => K(Kernel::UnsignedQuotient),
-            int_fn::Fn::Umod => K(Kernel::UnsignedRemainder),
-            int_fn::Fn::Pow => K(Kernel::IntPower),
-            int_fn::Fn::Quot => P(Function::Quotient),
-            int_fn::Fn::Rem => P(Function::Remainder),
-            int_fn::Fn::Div => P(Function::QuotientDown),
-            int_fn::Fn::Mod => P(Function::Modulo),
-            int_fn::Fn::And => P(Function::And),
-            int_fn::Fn::Or => P(Function::Or),
-            int_fn::Fn::Nor => P(Function::Nor),
-            int_fn::Fn::Shl => P(Function::ShiftLeft),
-            int_fn::Fn::Shr => P(Function::ShiftRight),
-            int_fn::Fn::Sar => P(Function::ShiftRightSigned),
-            int_fn::Fn::Shl32 => P(Function::ShiftLeft32),
-            int_fn::Fn::Shr32 => P(Function::ShiftRight32),
-            int_fn::Fn::Sar32 => P(Function::ShiftRightSigned32),
-            int_fn::Fn::Lt | int_fn::Fn::LtQ => P(Function::Less),
-            int_fn::Fn::Ltu => P(Function::LessUnsigned),
-            int_fn::Fn::Eq | int_fn::Fn::EqQ => P(Function::Equal),
-            int_fn::Fn::LtL => P(Function::LogLess),
-            int_fn::Fn::EqL => P(Function::LogEqual),
-            int_fn::Fn::LtF => P(Function::FloatLess),
-            int_fn::Fn::EqF => P(Function::FloatEqual),
-            int_fn::Fn::Min => P(Function::Min),
-            int_fn::Fn::Max => P(Function::Max),
-            int_fn::Fn::CvtQ => K(Kernel::FixedToInt),
-            int_fn::Fn::CvtL => K(Kernel::LogToInt),
-            int_fn::Fn::CvtF => K(Kernel::FloatToInt),
+        TableFn::Int(f) => match f {
+            int_fn::Name::Id => P(CircuitFn::Wire),
+            int_fn::Name::Plus => P(CircuitFn::Sum),
+            int_fn::Name::Minus => P(CircuitFn::Difference),
+            int_fn::Name::Mul => P(CircuitFn::Multiply),
+            int_fn::Name::Udiv => K(Kernel::UnsignedQuotient),
+            int_fn::Name::Umod => K(Kernel::UnsignedRemainder),
+            int_fn::Name::Pow => K(Kernel::IntPower),
+            int_fn::Name::Quot => P(CircuitFn::Quotient),
+            int_fn::Name::Rem => P(CircuitFn::Remainder),
+            int_fn::Name::Div => P(CircuitFn::QuotientDown),
+            int_fn::Name::Mod => P(CircuitFn::Modulo),
+            int_fn::Name::And => P(CircuitFn::And),
+            int_fn::Name::Or => P(CircuitFn::Or),
+            int_fn::Name::Nor => P(CircuitFn::Nor),
+            int_fn::Name::Shl => P(CircuitFn::ShiftLeft),
+            int_fn::Name::Shr => P(CircuitFn::ShiftRight),
+            int_fn::Name::Sar => P(CircuitFn::ShiftRightSigned),
+            int_fn::Name::Shl32 => P(CircuitFn::ShiftLeft32),
+            int_fn::Name::Shr32 => P(CircuitFn::ShiftRight32),
+            int_fn::Name::Sar32 => P(CircuitFn::ShiftRightSigned32),
+            int_fn::Name::Lt | int_fn::Name::LtQ => P(CircuitFn::Less),
+            int_fn::Name::Ltu => P(CircuitFn::LessUnsigned),
+            int_fn::Name::Eq | int_fn::Name::EqQ => P(CircuitFn::Equal),
+            int_fn::Name::LtL => P(CircuitFn::LogLess),
+            int_fn::Name::EqL => P(CircuitFn::LogEqual),
+            int_fn::Name::LtF => P(CircuitFn::FloatLess),
+            int_fn::Name::EqF => P(CircuitFn::FloatEqual),
+            int_fn::Name::Min => P(CircuitFn::Min),
+            int_fn::Name::Max => P(CircuitFn::Max),
+            int_fn::Name::CvtQ => K(Kernel::FixedToInt),
+            int_fn::Name::CvtL => K(Kernel::LogToInt),
+            int_fn::Name::CvtF => K(Kernel::FloatToInt),
         },
-        Func::Q(f) => match f {
-            q_fn::Fn::Id => P(Function::Wire),
-            q_fn::Fn::Plus => P(Function::Sum),
-            q_fn::Fn::Minus => P(Function::Difference),
-            q_fn::Fn::Prod => P(Function::Multiply),
-            q_fn::Fn::IntPow => K(Kernel::IntPower),
-            q_fn::Fn::Mul => P(Function::FixedMultiply { frac }),
-            q_fn::Fn::Div => P(Function::FixedDivide { frac }),
-            q_fn::Fn::Muladd => P(Function::FixedMultiplyAdd { frac }),
-            q_fn::Fn::CvtI => K(Kernel::IntToFixed),
-            q_fn::Fn::CvtL => K(Kernel::LogToFixed),
-            q_fn::Fn::CvtF => K(Kernel::FloatToFixed),
-            q_fn::Fn::LogL => K(Kernel::LogOfLog),
-            q_fn::Fn::Inv => P(Function::FixedInverse { frac }),
-            q_fn::Fn::Pow => K(Kernel::FixedPow),
-            q_fn::Fn::Powi => K(Kernel::FixedPowi),
-            q_fn::Fn::Exp => K(Kernel::FixedExp),
-            q_fn::Fn::Log => K(Kernel::FixedLog),
-            q_fn::Fn::Log2 => K(Kernel::FixedLog2),
-            q_fn::Fn::Sqrt => K(Kernel::FixedSqrt),
-            q_fn::Fn::Sin => K(Kernel::FixedSin),
-            q_fn::Fn::Cos => K(Kernel::FixedCos),
-            q_fn::Fn::Tan => K(Kernel::FixedTan),
-            q_fn::Fn::Asin => K(Kernel::FixedAsin),
-            q_fn::Fn::Acos => K(Kernel::FixedAcos),
-            q_fn::Fn::Atan => K(Kernel::FixedAtan),
-            q_fn::Fn::Atan2 => K(Kernel::FixedAtan2),
-            q_fn::Fn::Sinh => K(Kernel::FixedSinh),
-            q_fn::Fn::Cosh => K(Kernel::FixedCosh),
-            q_fn::Fn::Tanh => K(Kernel::FixedTanh),
-            q_fn::Fn::Abs => P(Function::Magnitude),
-            q_fn::Fn::Sign => P(Function::Sign { frac }),
-            q_fn::Fn::Min => P(Function::Min),
-            q_fn::Fn::Max => P(Function::Max),
-            q_fn::Fn::Relu => P(Function::Positive),
-            q_fn::Fn::Floor => P(Function::Floor { frac }),
-            q_fn::Fn::Hypot => K(Kernel::FixedHypot),
+        TableFn::Q(f) => match f {
+            q_fn::Name::Id => P(CircuitFn::Wire),
+            q_fn::Name::Plus => P(CircuitFn::Sum),
+            q_fn::Name::Minus => P(CircuitFn::Difference),
+            q_fn::Name::Prod => P(CircuitFn::Multiply),
+            q_fn::Name::IntPow => K(Kernel::IntPower),
+            q_fn::Name::Mul => P(CircuitFn::FixedMultiply { frac }),
+            q_fn::Name::Div => P(CircuitFn::FixedDivide { frac }),
+            q_fn::Name::Muladd => P(CircuitFn::FixedMultiplyAdd { frac }),
+            q_fn::Name::CvtI => K(Kernel::IntToFixed),
+            q_fn::Name::CvtL => K(Kernel::LogToFixed),
+            q_fn::Name::CvtF => K(Kernel::FloatToFixed),
+            q_fn::Name::LogL => K(Kernel::LogOfLog),
+            q_fn::Name::Inv => P(CircuitFn::FixedInverse { frac }),
+            q_fn::Name::Pow => K(Kernel::FixedPow),
+            q_fn::Name::Powi => K(Kernel::FixedPowi),
+            q_fn::Name::Exp => K(Kernel::FixedExp),
+            q_fn::Name::Log => K(Kernel::FixedLog),
+            q_fn::Name::Log2 => K(Kernel::FixedLog2),
+            q_fn::Name::Sqrt => K(Kernel::FixedSqrt),
+            q_fn::Name::Sin => K(Kernel::FixedSin),
+            q_fn::Name::Cos => K(Kernel::FixedCos),
+            q_fn::Name::Tan => K(Kernel::FixedTan),
+            q_fn::Name::Asin => K(Kernel::FixedAsin),
+            q_fn::Name::Acos => K(Kernel::FixedAcos),
+            q_fn::Name::Atan => K(Kernel::FixedAtan),
+            q_fn::Name::Atan2 => K(Kernel::FixedAtan2),
+            q_fn::Name::Sinh => K(Kernel::FixedSinh),
+            q_fn::Name::Cosh => K(Kernel::FixedCosh),
+            q_fn::Name::Tanh => K(Kernel::FixedTanh),
+            q_fn::Name::Abs => P(CircuitFn::Magnitude),
+            q_fn::Name::Sign => P(CircuitFn::Sign { frac }),
+            q_fn::Name::Min => P(CircuitFn::Min),
+            q_fn::Name::Max => P(CircuitFn::Max),
+            q_fn::Name::Relu => P(CircuitFn::Positive),
+            q_fn::Name::Floor => P(CircuitFn::Floor { frac }),
+            q_fn::Name::Hypot => K(Kernel::FixedHypot),
         },
-        Func::L(f) => match f {
-            l_fn::Fn::Id => P(Function::Wire),
-            l_fn::Fn::Mul => P(Function::LogProduct),
-            l_fn::Fn::Div => P(Function::LogQuotient),
-            l_fn::Fn::Inv => P(Function::LogInverse),
-            l_fn::Fn::Pow => K(Kernel::LogPow),
-            l_fn::Fn::Plus => K(Kernel::LogPlus),
-            l_fn::Fn::Minus => K(Kernel::LogMinus),
-            l_fn::Fn::CvtI => K(Kernel::IntToLog),
-            l_fn::Fn::CvtQ => K(Kernel::FixedToLog),
-            l_fn::Fn::CvtF => K(Kernel::FloatToLog),
+        TableFn::L(f) => match f {
+            l_fn::Name::Id => P(CircuitFn::Wire),
+            l_fn::Name::Mul => P(CircuitFn::LogProduct),
+            l_fn::Name::Div => P(CircuitFn::LogQuotient),
+            l_fn::Name::Inv => P(CircuitFn::LogInverse),
+            l_fn::Name::Pow => K(Kernel::LogPow),
+            l_fn::Name::Plus => K(Kernel::LogPlus),
+            l_fn::Name::Minus => K(Kernel::LogMinus),
+            l_fn::Name::CvtI => K(Kernel::IntToLog),
+            l_fn::Name::CvtQ => K(Kernel::FixedToLog),
+            l_fn::Name::CvtF => K(Kernel::FloatToLog),
         },
-        Func::F(f) => match f {
-            f_fn::Fn::Id => P(Function::Wire),
+        TableFn::F(f) => match f {
+            f_fn::Name::Id => P(CircuitFn::Wire),
             // A difference is a sum but for the sign of b: two NOT.
-            f_fn::Fn::Plus | f_fn::Fn::Minus => K(Kernel::FloatAdd),
-            f_fn::Fn::Mul => K(Kernel::FloatMultiply),
-            f_fn::Fn::Div | f_fn::Fn::Inv => K(Kernel::FloatDivide),
-            f_fn::Fn::Muladd => K(Kernel::FloatMultiplyAdd),
-            f_fn::Fn::CvtI => K(Kernel::IntToFloat),
-            f_fn::Fn::CvtQ => K(Kernel::FixedToFloat),
-            f_fn::Fn::CvtL => K(Kernel::LogToFloat),
-            f_fn::Fn::Sqrt => K(Kernel::FloatSqrt),
-            f_fn::Fn::Exp => K(Kernel::FloatExp),
-            f_fn::Fn::Log => K(Kernel::FloatLog),
-            f_fn::Fn::Sin => K(Kernel::FloatSin),
-            f_fn::Fn::Cos => K(Kernel::FloatCos),
+            f_fn::Name::Plus | f_fn::Name::Minus => K(Kernel::FloatAdd),
+            f_fn::Name::Mul => K(Kernel::FloatMultiply),
+            f_fn::Name::Div | f_fn::Name::Inv => K(Kernel::FloatDivide),
+            f_fn::Name::Muladd => K(Kernel::FloatMultiplyAdd),
+            f_fn::Name::CvtI => K(Kernel::IntToFloat),
+            f_fn::Name::CvtQ => K(Kernel::FixedToFloat),
+            f_fn::Name::CvtL => K(Kernel::LogToFloat),
+            f_fn::Name::Sqrt => K(Kernel::FloatSqrt),
+            f_fn::Name::Exp => K(Kernel::FloatExp),
+            f_fn::Name::Log => K(Kernel::FloatLog),
+            f_fn::Name::Sin => K(Kernel::FloatSin),
+            f_fn::Name::Cos => K(Kernel::FloatCos),
             // The others by their definitions; arc functions as the sine, whose tables and polynomials are of their size.
-            f_fn::Fn::Hypot => Built::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt]),
-            f_fn::Fn::Sinh | f_fn::Fn::Cosh | f_fn::Fn::Tanh => {
+            f_fn::Name::Hypot => Built::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt]),
+            f_fn::Name::Sinh | f_fn::Name::Cosh | f_fn::Name::Tanh => {
                 Built::Kernels(&[Kernel::FloatExp, Kernel::FloatDivide, Kernel::FloatAdd])
             }
-            f_fn::Fn::Log2 => Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply]),
-            f_fn::Fn::Pow | f_fn::Fn::Powi => {
+            f_fn::Name::Log2 => Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply]),
+            f_fn::Name::Pow | f_fn::Name::Powi => {
                 Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply, Kernel::FloatExp])
             }
-            f_fn::Fn::Tan => Built::Kernels(&[Kernel::FloatSin, Kernel::FloatCos, Kernel::FloatDivide]),
-            f_fn::Fn::Asin | f_fn::Fn::Acos => {
+            f_fn::Name::Tan => Built::Kernels(&[Kernel::FloatSin, Kernel::FloatCos, Kernel::FloatDivide]),
+            f_fn::Name::Asin | f_fn::Name::Acos => {
                 Built::Kernels(&[Kernel::FloatMultiplyAdd, Kernel::FloatSqrt, Kernel::FloatSin])
             }
-            f_fn::Fn::Atan => K(Kernel::FloatSin),
-            f_fn::Fn::Atan2 => Built::Kernels(&[Kernel::FloatDivide, Kernel::FloatSin]),
-            f_fn::Fn::Floor => Built::Kernels(&[Kernel::FloatToInt, Kernel::IntToFloat]),
-            f_fn::Fn::Abs => P(Function::Magnitude),
-            f_fn::Fn::Sign => P(Function::Sign { frac }),
-            f_fn::Fn::Min => P(Function::Min),
-            f_fn::Fn::Max => P(Function::Max),
-            f_fn::Fn::Relu => P(Function::Positive),
+            f_fn::Name::Atan => K(Kernel::FloatSin),
+            f_fn::Name::Atan2 => Built::Kernels(&[Kernel::FloatDivide, Kernel::FloatSin]),
+            f_fn::Name::Floor => Built::Kernels(&[Kernel::FloatToInt, Kernel::IntToFloat]),
+            f_fn::Name::Abs => P(CircuitFn::Magnitude),
+            f_fn::Name::Sign => P(CircuitFn::Sign { frac }),
+            f_fn::Name::Min => P(CircuitFn::Min),
+            f_fn::Name::Max => P(CircuitFn::Max),
+            f_fn::Name::Relu => P(CircuitFn::Positive),
         },
     }
 }
@@ -223,7 +223,7 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
     let width = shape.width as usize;
     match unit {
         CircuitKind::Function { func, xor } => match built(func, shape.frac as usize) {
-            Built::Part(Function::Wire) => nothing,
+            Built::Part(CircuitFn::Wire) => nothing,
             Built::Part(function) => {
                 let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
                 shares(accumulator, function, width).map(|s| s.function).unwrap_or_default()
@@ -232,13 +232,13 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
             Built::Kernels(all) => all.iter().map(|k| value(*k, shape)).sum(),
         },
         CircuitKind::Accumulator(acc, ty) => match (acc, ty) {
-            (Acc::Xor, _) => part(Part::Accumulate(Accumulator::Xor, Function::Wire), shape),
+            (Acc::Xor, _) => part(Part::Accumulate(Accumulator::Xor, CircuitFn::Wire), shape),
             (Acc::Add, Ty::Int | Ty::Q | Ty::L) => {
-                part(Part::Accumulate(Accumulator::AddOrSubtract, Function::Wire), shape)
+                part(Part::Accumulate(Accumulator::AddOrSubtract, CircuitFn::Wire), shape)
             }
             // The sum into a clear word, an exchange, and the difference from the old one, which clears it but for the rounding.
             (Acc::Add, Ty::F) => kernel(Kernel::FloatAdd, shape).counts() * 2 + part(Part::Swap, shape),
-            (Acc::Mul, _) => part(Part::Accumulate(Accumulator::MultiplyLog, Function::Wire), shape),
+            (Acc::Mul, _) => part(Part::Accumulate(Accumulator::MultiplyLog, CircuitFn::Wire), shape),
         },
         CircuitKind::Row { row, ty, cond, form, inverse } => match row {
             Row::Swap | Row::Gswap => part(Part::Swap, shape),

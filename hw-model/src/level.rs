@@ -21,7 +21,7 @@ use pendula_isa::counts::{Block, Counts, Direction};
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, Span};
 use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::table::{Flow, Func, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{Flow, TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::types::{Acc, Reg};
 
 use crate::price::functions;
@@ -255,11 +255,11 @@ fn copies(inst: &Inst, gap: &Gap) -> bool {
     (matches!(target, Some(Operand::Mem { .. })) || !written(target)) && written(operands.next())
 }
 
-fn is_identity(func: Func) -> bool {
+fn is_identity(func: TableFn) -> bool {
     match func {
-        Func::Int(f) => f == int_fn::Fn::Id,
-        Func::Q(f) => f == q_fn::Fn::Id,
-        Func::L(f) => f == l_fn::Fn::Id,
-        Func::F(f) => f == f_fn::Fn::Id,
+        TableFn::Int(f) => f == int_fn::Name::Id,
+        TableFn::Q(f) => f == q_fn::Name::Id,
+        TableFn::L(f) => f == l_fn::Name::Id,
+        TableFn::F(f) => f == f_fn::Name::Id,
     }
 }

@@ -72,7 +72,7 @@ mod tests {
     use pendula_isa::domain::Domain;
     use pendula_isa::num::convert;
     use pendula_isa::sample::{Source, number};
-    use pendula_isa::table::{Func, FunctionInfo, FunctionVisitor, f_fn, q_fn};
+    use pendula_isa::table::{FunctionInfo, FunctionVisitor, TableFn, f_fn, q_fn};
 
     /// A row of the class of sums whose value is not one.
     struct Weighted;
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn every_row_as_measured() {
         let mut source = Source::seeded(5);
-        for func in Func::ALL {
+        for func in TableFn::ALL {
             func.visit(Measured(&mut source));
         }
     }

@@ -9,7 +9,7 @@ use std::ops::{Add, AddAssign, Index, IndexMut, Mul};
 
 use pendula_isa::counts::Counts;
 use pendula_isa::module::{Module, SymbolKind, name_in_source};
-use pendula_isa::table::{Flow, Func, Row, f_fn, int_fn};
+use pendula_isa::table::{Flow, Row, TableFn, f_fn, int_fn};
 use pendula_isa::types::{Acc, Ty};
 use pendula_isa::verify::verify;
 use pendula_isa::{GateClass, Kind};
@@ -320,7 +320,7 @@ impl Operations {
         match class {
             GateClass::FloatAdd => (self.fp32_add, CircuitKind::Accumulator(Acc::Add, Ty::F)),
             GateClass::FloatMultiply | GateClass::FloatDivide | GateClass::FloatElementary => {
-                (self.fp32_mul, CircuitKind::Function { func: Func::F(f_fn::Fn::Mul), xor: false })
+                (self.fp32_mul, CircuitKind::Function { func: TableFn::F(f_fn::Name::Mul), xor: false })
             }
             GateClass::Multiply
             | GateClass::Divide
@@ -333,7 +333,7 @@ impl Operations {
             | GateClass::Rotation
             | GateClass::LogSum
             | GateClass::LogConvert => {
-                (self.int32_mul, CircuitKind::Function { func: Func::Int(int_fn::Fn::Mul), xor: false })
+                (self.int32_mul, CircuitKind::Function { func: TableFn::Int(int_fn::Name::Mul), xor: false })
             }
             GateClass::Wire
             | GateClass::Xor

@@ -12,7 +12,7 @@ use pendula_isa::calculus::{Calculus, Constant};
 use pendula_isa::counts::Mode;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::operand::{Operand, Slot};
-use pendula_isa::table::{ARITY, Adjoint, Func, Function, FunctionVisitor, Row, f_fn, q_fn};
+use pendula_isa::table::{ARITY, Adjoint, Function, FunctionVisitor, Row, TableFn, f_fn, q_fn};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 use crate::partials::is_unit;
@@ -24,7 +24,7 @@ pub enum CircuitKind {
     /// without an ancilla.
     Function {
         /// The function.
-        func: Func,
+        func: TableFn,
         /// Whether the accumulator is the exclusive or.
         xor: bool,
     },
@@ -69,7 +69,7 @@ impl CircuitKind {
 
     /// A product of gradient words.
     fn product(ty: Ty) -> CircuitKind {
-        let func = if ty == Ty::F { Func::F(f_fn::Fn::Mul) } else { Func::Q(q_fn::Fn::Mul) };
+        let func = if ty == Ty::F { TableFn::F(f_fn::Name::Mul) } else { TableFn::Q(q_fn::Name::Mul) };
         CircuitKind::Function { func, xor: false }
     }
 }
@@ -191,7 +191,7 @@ impl Tally<'_> {
         let calculus = F::INFO.calculus();
         for ty in [F::INFO.ty, F::INFO.args[n].ty] {
             if ty.gradient().is_some_and(|g| g != calculus) {
-                let func = if calculus == Ty::F { Func::F(f_fn::Fn::CvtQ) } else { Func::Q(q_fn::Fn::CvtF) };
+                let func = if calculus == Ty::F { TableFn::F(f_fn::Name::CvtQ) } else { TableFn::Q(q_fn::Name::CvtF) };
                 self.work.add(CircuitKind::Function { func, xor: false }, 1);
             }
         }
@@ -225,7 +225,7 @@ impl Calculus for Tally<'_> {
     }
 
     fn if_le(&mut self, _: Ty, (): (), (): (), (): (), (): ()) -> Result<(), Infallible> {
-        let select = CircuitKind::Function { func: Func::Q(q_fn::Fn::Min), xor: false };
+        let select = CircuitKind::Function { func: TableFn::Q(q_fn::Name::Min), xor: false };
         self.work.add(select, 1 + u64::from(self.dual));
         Ok(())
     }

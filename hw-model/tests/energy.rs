@@ -1,6 +1,6 @@
 //! Values that the energy model must reproduce, and what must hold for any program.
 
-use pendula_hw_model::circuit::part::{Accumulator, Function, Part, generate};
+use pendula_hw_model::circuit::part::{Accumulator, CircuitFn, Part, generate};
 use pendula_hw_model::gate_counts::{Shape, gates};
 use pendula_hw_model::price::{Activity, Bill, Cause, Conditions, Device, Phase, PriceError, Totals, adiabatic};
 use pendula_hw_model::work::CircuitKind;
@@ -10,7 +10,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::{families, lookup};
 use pendula_isa::module::Module;
 use pendula_isa::operand::Operand;
-use pendula_isa::table::Func;
+use pendula_isa::table::TableFn;
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 fn near(a: f64, b: f64, relative: f64) {
@@ -25,7 +25,7 @@ fn conditions() -> Conditions {
 fn an_adder_of_32_bits() {
     let tech = Technology::preset("acmos22-fdsoi").unwrap();
     let Logic::Adiabatic { physics, farad, .. } = tech.energy().unwrap().logic.clone() else { panic!("adiabatic") };
-    let adder = generate(Part::Accumulate(Accumulator::AddOrSubtract, Function::Wire), 32).unwrap();
+    let adder = generate(Part::Accumulate(Accumulator::AddOrSubtract, CircuitFn::Wire), 32).unwrap();
     let farad = adder.counts().weigh(&farad);
     for (hertz, femto) in [(1e9, 41.9), (1e8, 4.79), (1e7, 2.47), (1e6, 20.1), (1e5, 201.0)] {
         near(adiabatic(&physics, None, farad, hertz).total() * 1e15, femto, 0.01);
@@ -43,9 +43,9 @@ fn operations_of_conventional_cmos() {
     let function = |func| CircuitKind::Function { func, xor: false };
     for (unit, published, ratio) in [
         (CircuitKind::Accumulator(Acc::Add, Ty::Int), 0.1e-12, 3.33),
-        (function(Func::Int(int_fn::Fn::Mul)), 3.1e-12, 2.09),
+        (function(TableFn::Int(int_fn::Name::Mul)), 3.1e-12, 2.09),
         (CircuitKind::Accumulator(Acc::Add, Ty::F), 0.9e-12, 2.37),
-        (function(Func::F(f_fn::Fn::Mul)), 3.7e-12, 2.82),
+        (function(TableFn::F(f_fn::Name::Mul)), 3.7e-12, 2.82),
     ] {
         let (old, new) = (price("cmos45", unit), price("cmos7", unit));
         near(old / new, ratio, 0.01);
@@ -151,19 +151,19 @@ fn conditions_that_do_not_fit() {
 
 #[test]
 fn comparisons_cost_what_conditions_do() {
-    use pendula_isa::table::{Row, int_fn::Fn};
+    use pendula_isa::table::{Row, int_fn::Name};
     let shape = Shape { width: 64, frac: 32, memory: 0 };
     for (ty, cond, func) in [
-        (Ty::Int, Cond::Lt, Fn::Lt),
-        (Ty::Int, Cond::Eq, Fn::Eq),
-        (Ty::Q, Cond::Lt, Fn::LtQ),
-        (Ty::Q, Cond::Eq, Fn::EqQ),
-        (Ty::L, Cond::Lt, Fn::LtL),
-        (Ty::L, Cond::Eq, Fn::EqL),
-        (Ty::F, Cond::Lt, Fn::LtF),
-        (Ty::F, Cond::Eq, Fn::EqF),
+        (Ty::Int, Cond::Lt, Name::Lt),
+        (Ty::Int, Cond::Eq, Name::Eq),
+        (Ty::Q, Cond::Lt, Name::LtQ),
+        (Ty::Q, Cond::Eq, Name::EqQ),
+        (Ty::L, Cond::Lt, Name::LtL),
+        (Ty::L, Cond::Eq, Name::EqL),
+        (Ty::F, Cond::Lt, Name::LtF),
+        (Ty::F, Cond::Eq, Name::EqF),
     ] {
-        let function = gates(CircuitKind::Function { func: Func::Int(func), xor: true }, shape);
+        let function = gates(CircuitKind::Function { func: TableFn::Int(func), xor: true }, shape);
         let row = |row, inverse| gates(CircuitKind::Row { row, ty, cond, form: false, inverse }, shape);
         assert_eq!(row(Row::Jmp, true), function, "{func:?}");
         let check = row(Row::Assert, false);
@@ -183,11 +183,11 @@ fn every_unit_of_every_instruction_has_a_circuit() {
             assert!(price > 0.0 || cond == Cond::Always, "{}", kind.mnemonic());
         }
     }
-    for func in Func::ALL {
+    for func in TableFn::ALL {
         let info = func.info();
         let price = device.unit(CircuitKind::Function { func: *func, xor: false }).total();
         // What passes an operand on, and what changes wires only.
-        let down = *func == Func::Int(pendula_isa::table::int_fn::Fn::CvtQ);
+        let down = *func == TableFn::Int(pendula_isa::table::int_fn::Name::CvtQ);
         let free = info.name.is_empty() || down || ["relu", "floor"].contains(&info.name);
         assert!(price > 0.0 || free, "{func:?}");
     }

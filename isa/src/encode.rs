@@ -22,7 +22,7 @@ use byteorder::{ByteOrder, LittleEndian};
 
 use crate::inst::{Inst, Kind, OFFSET_MAX, OFFSET_MIN};
 use crate::operand::{OperandError, OperandKind, Shape, Slot};
-use crate::table::{Func, Row, Test};
+use crate::table::{Row, TableFn, Test};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
 const ROW_FAMILY: u16 = 3;
@@ -114,7 +114,7 @@ pub fn from_opcode(code: u16) -> Option<(Kind, bool)> {
         ok.then_some((Kind::Row { row, inverse, ty, cond, form: bit }, false))
     } else {
         let acc = *Acc::ALL.get(family as usize)?;
-        let func = Func::from_id(ty, id)?;
+        let func = TableFn::from_id(ty, id)?;
         let shape = Shape::from_bits(code >> 12)?;
         let ok = acc.accepts(ty)
             && shape.arity() == func.info().args.len()

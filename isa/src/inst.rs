@@ -6,7 +6,7 @@ use crate::class::GateClass;
 use crate::num::Env;
 use crate::operand::{Layout, Operand, OperandError, OperandKind, Shape, Slot, layout};
 use crate::scalar;
-use crate::table::{ARITY, Flow, Func, Row, Variant, accumulator_class};
+use crate::table::{ARITY, Flow, Row, TableFn, Variant, accumulator_class};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
 /// What an instruction is, apart from its operands.
@@ -19,7 +19,7 @@ pub enum Kind {
         /// Whether it is the accumulator's partner.
         inverse: bool,
         /// f.
-        func: Func,
+        func: TableFn,
         /// The operands' shape.
         shape: Shape,
     },
@@ -346,7 +346,7 @@ fn in_range(position: usize, what: &'static str, word: u64, min: i64, max: i64) 
 
 /// Whether the constant operand number `n`, being zero, makes a multiplicative accumulate forget its destination, or always trap:
 /// the others do not matter then, and are taken to be one.
-fn zero_factor(func: Func, n: usize, imm: i64) -> bool {
+fn zero_factor(func: TableFn, n: usize, imm: i64) -> bool {
     use crate::num::log::{ONE, ZERO};
     let f = func.info();
     let zero = match n.checked_sub(1).and_then(|n| f.args.get(n)).map_or(f.from, |a| a.ty) {

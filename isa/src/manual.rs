@@ -9,7 +9,7 @@ use crate::encode::opcode;
 use crate::inst::Kind;
 use crate::mnemonic::{ALIASES, families, lookup};
 use crate::operand::OperandKind;
-use crate::table::{Adjoint, Func, Row, RowInfo, Test, accumulator_class};
+use crate::table::{Adjoint, Row, RowInfo, TableFn, Test, accumulator_class};
 use crate::types::{Acc, Cond, Ty};
 
 /// One instruction, as the manual shows it.
@@ -162,7 +162,7 @@ pub fn summary() -> String {
             })
             .collect();
         let _ = writeln!(out, "  {} words{}: {} with", ty.name(), dotted(ty), accs.join(", "));
-        for func in Func::ALL.iter().map(|f| f.info()).filter(|f| f.ty == ty) {
+        for func in TableFn::ALL.iter().map(|f| f.info()).filter(|f| f.ty == ty) {
             let name =
                 if func.name.is_empty() { "(none)".to_string() } else { function_name(func.name, func.ty, func.from) };
             let _ = writeln!(out, "    {name:<10} {}", joined(func.docs));
@@ -229,7 +229,7 @@ pub fn markdown() -> String {
         let _ = writeln!(out, "\n### Functions of {} words{}\n", ty.name(), dotted(ty));
         out.push_str("| function | example | gates | gradient | meaning |\n|---|---|---|---|---|\n");
         let acc = if ty == Ty::L { Acc::Mul } else { Acc::Add };
-        for &func in Func::ALL {
+        for &func in TableFn::ALL {
             let f = func.info();
             if f.ty != ty {
                 continue;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::inst::Kind;
 use crate::operand::Shape;
-use crate::table::{Func, Row, Test};
+use crate::table::{Row, TableFn, Test};
 use crate::types::{Acc, Cond};
 
 /// PISA spellings and what they stand for.
@@ -34,7 +34,7 @@ pub const ALIASES: &[(&str, &str)] = &[
 
 /// Every family: each instruction once, with the smallest shape or form of its operands.
 pub fn families() -> impl Iterator<Item = Kind> {
-    let accumulates = Func::ALL.iter().flat_map(|&func| {
+    let accumulates = TableFn::ALL.iter().flat_map(|&func| {
         let f = func.info();
         let shape = Shape::of_registers(f.args.len());
         Acc::ALL.into_iter().filter(move |a| a.accepts(f.ty)).flat_map(move |acc| {

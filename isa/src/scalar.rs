@@ -2,7 +2,7 @@
 
 use crate::domain::Domain;
 use crate::num::Word;
-use crate::table::{ARITY, Func, Function, FunctionVisitor};
+use crate::table::{ARITY, Function, FunctionVisitor, TableFn};
 use crate::types::Ty;
 use crate::{Env, Fault};
 
@@ -36,7 +36,7 @@ impl ScalarDomain {
 ///
 /// # Errors
 /// Where the function has none, or its type has no room for it.
-pub fn value(env: Env, func: Func, x: [u64; ARITY]) -> Word {
+pub fn value(env: Env, func: TableFn, x: [u64; ARITY]) -> Word {
     struct Value(Env, [u64; ARITY]);
     impl FunctionVisitor for Value {
         type Out = Word;

@@ -39,7 +39,7 @@ pub struct Arg {
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionInfo {
     /// The enumerated function.
-    pub func: Func,
+    pub func: TableFn,
     /// The result's number type.
     pub ty: Ty,
     /// The first argument's number type: differs from `ty` for conversions, which say it in their names.
@@ -327,7 +327,7 @@ macro_rules! table {
                 /// The functions of this type.
                 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
                 #[repr(u8)]
-                pub enum Fn { $( $(#[doc = $fdoc])+ $F = $fid, )* }
+                pub enum Name { $( $(#[doc = $fdoc])+ $F = $fid, )* }
 
                 $(
                     $(#[doc = $fdoc])+
@@ -338,7 +338,7 @@ macro_rules! table {
                         const INFO: FunctionInfo = {
                             const FROM: Ty = ty_or!($Ty $($From)?);
                             FunctionInfo {
-                            func: Func::$Ty(Fn::$F),
+                            func: TableFn::$Ty(Name::$F),
                             ty: Ty::$Ty,
                             from: FROM,
                             id: $fid,
@@ -373,25 +373,25 @@ macro_rules! table {
 
         /// A pure function of the table.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Func { $( #[doc = concat!("With a result of type `", stringify!($Ty), "`.")] $Ty($mod::Fn), )* }
+        pub enum TableFn { $( #[doc = concat!("With a result of type `", stringify!($Ty), "`.")] $Ty($mod::Name), )* }
 
-        impl Func {
+        impl TableFn {
             /// Every function, in the order of the table.
-            pub const ALL: &'static [Func] = &[ $( $( Func::$Ty($mod::Fn::$F), )* )* ];
+            pub const ALL: &'static [TableFn] = &[ $( $( TableFn::$Ty($mod::Name::$F), )* )* ];
 
             /// The function of this type with this encoding.
-            pub fn from_id(ty: Ty, id: u16) -> Option<Func> {
-                match ty { $( Ty::$Ty => match id { $( $fid => Some(Func::$Ty($mod::Fn::$F)), )* _ => None }, )* }
+            pub fn from_id(ty: Ty, id: u16) -> Option<TableFn> {
+                match ty { $( Ty::$Ty => match id { $( $fid => Some(TableFn::$Ty($mod::Name::$F)), )* _ => None }, )* }
             }
 
             /// The row.
             pub fn info(self) -> &'static FunctionInfo {
-                match self { $( Func::$Ty(f) => match f { $( $mod::Fn::$F => &$mod::$F::INFO, )* }, )* }
+                match self { $( TableFn::$Ty(f) => match f { $( $mod::Name::$F => &$mod::$F::INFO, )* }, )* }
             }
 
             /// Does something with the function's type.
             pub fn visit<V: FunctionVisitor>(self, v: V) -> V::Out {
-                match self { $( Func::$Ty(f) => match f { $( $mod::Fn::$F => v.visit::<$mod::$F>(), )* }, )* }
+                match self { $( TableFn::$Ty(f) => match f { $( $mod::Name::$F => v.visit::<$mod::$F>(), )* }, )* }
             }
         }
 

@@ -10,7 +10,7 @@ use pendula_isa::num::{Env, Format, log};
 use pendula_isa::operand::{Operand, Shape, Slot};
 use pendula_isa::sample::{Source, instruction, number};
 use pendula_isa::scalar::ScalarDomain;
-use pendula_isa::table::{self, ARITY, Func, Function, FunctionVisitor, Row};
+use pendula_isa::table::{self, ARITY, Function, FunctionVisitor, Row, TableFn};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 
 /// Random instructions of each family.
@@ -455,7 +455,7 @@ const STEPS: [&str; 2] = ["sign", "floor"];
 
 fn compare_with_differences(order: Order, least: usize) {
     let mut met = 0;
-    for func in Func::ALL {
+    for func in TableFn::ALL {
         let info = func.info();
         if info.partials == 0 {
             let discrete = info.ty == Ty::Int || info.from == Ty::Int || STEPS.contains(&info.name);

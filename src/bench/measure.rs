@@ -1,7 +1,7 @@
 //! Measuring a case: results are checked first, then everything is timed by turns.
 
 use pendula::vm::Engine;
-use pendula_native::cc::Compiler;
+use pendula_codegen::cc::Compiler;
 
 use super::cases::{Case, Seed};
 use super::inputs::Data;

@@ -6,7 +6,7 @@
 
 #![expect(unsafe_code, reason = "functions of a library that was compiled from the workloads' own sources are called")]
 
-use pendula_native::cc::{CcError, Compiler, Library};
+use pendula_codegen::cc::{CcError, Compiler, Library};
 
 use super::cases::Workload;
 

@@ -9,12 +9,12 @@ use pendula::isa::counts::Direction;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::types::{Reg, Ty};
 use pendula::isa::words::clear;
-use pendula::native::Native;
+use pendula::native::NativeProgram;
 use pendula::values::{self, Location};
 use pendula::vm::gradient::{self, Cell, Variable};
 use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program};
 
-use pendula_native::cc::Rounding;
+use pendula_codegen::cc::Rounding;
 
 use super::cases::Case;
 
@@ -63,7 +63,7 @@ impl Prepared {
         let module = compiled.module.with_context(|| format!("{} makes no program", case.workload.name))?;
         let mut prepared = Prepared::of(module, case.workload.results, case.workload.inputs)?;
         if let Some(native) = compiled.native
-            && let Ok(whole) = Native::new(native, compiled.arguments, how, compiled.switches)
+            && let Ok(whole) = NativeProgram::new(native, compiled.arguments, how, compiled.switches)
         {
             prepared.program.set_whole(Arc::new(whole));
         }

@@ -1,7 +1,7 @@
 //! How time grows with size: the same case at 1, 4 and 16 times the size, all timed by turns.
 
 use pendula::vm::Engine;
-use pendula_native::cc::Compiler;
+use pendula_codegen::cc::Compiler;
 use serde_json::{Value, json};
 
 use super::Surroundings;

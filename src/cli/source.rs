@@ -70,7 +70,7 @@ pub(crate) struct Options {
     pub(crate) janus: Janus,
     /// What programs in Janus have when they run.
     #[command(flatten)]
-    pub(crate) room: Room,
+    pub(crate) room: StackOptions,
     /// What concerns assembly.
     #[command(flatten)]
     pub(crate) assembly: Assembly,
@@ -133,7 +133,7 @@ pub(crate) struct OfCompiled {
     janus: Janus,
     /// What programs in Janus have when they run.
     #[command(flatten)]
-    room: Room,
+    room: StackOptions,
     /// How much is read.
     #[command(flatten)]
     limit: Limit,
@@ -411,7 +411,7 @@ pub(crate) struct Janus {
 
 /// What programs in Janus have when they run.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct StackOptions {
     /// How many numbers each stack has room for.
     #[arg(
         long,
@@ -423,9 +423,9 @@ pub(crate) struct Room {
     pub(crate) stack: u64,
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        Room { stack: STACK }
+impl Default for StackOptions {
+    fn default() -> StackOptions {
+        StackOptions { stack: STACK }
     }
 }
 

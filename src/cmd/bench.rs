@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use pendula_native::cc::Compiler;
+use pendula_codegen::cc::Compiler;
 use serde_json::json;
 
 use crate::Status;

@@ -1,7 +1,7 @@
 //! Names for what words hold: how it was computed from words of unknown contents. Undoing a computation leads back to the name before it.
 
 use pendula_isa::inst::Kind;
-use pendula_isa::table::{ARITY, Func};
+use pendula_isa::table::{ARITY, TableFn};
 use pendula_isa::types::{Acc, Ty};
 use rustc_hash::FxHashMap;
 
@@ -29,7 +29,7 @@ enum Made {
         old: Name,
         acc: Acc,
         inverse: bool,
-        func: Func,
+        func: TableFn,
         arguments: [Name; ARITY],
     },
     /// What operand `n` became.
@@ -94,7 +94,7 @@ impl Names {
         old: Name,
         acc: Acc,
         inverse: bool,
-        func: Func,
+        func: TableFn,
         arguments: [Name; ARITY],
     ) -> Name {
         let ty = func.info().ty;
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use pendula_isa::mnemonic;
 
-    fn sum(text: &str) -> (Acc, bool, Func) {
+    fn sum(text: &str) -> (Acc, bool, TableFn) {
         match mnemonic::lookup(text) {
             Some(Kind::Accumulate { acc, inverse, func, .. }) => (acc, inverse, func),
             other => panic!("{other:?}"),

@@ -8,11 +8,11 @@ use pendula::isa::adjoint::{GRADIENT, LANES, VALUE};
 use pendula::isa::counts::Direction;
 use pendula::isa::num::convert::to_f64;
 use pendula::isa::types::Ty;
-use pendula::native::{Native, NativeError};
+use pendula::native::{NativeError, NativeProgram};
 use pendula::values::{self, Location};
 use pendula::vm::gradient::{Cell, one};
 use pendula::vm::{AdMode, Config, Engine, Machine, Outcome, Program, Snapshot, WholeProgram};
-use pendula_native::cc::Rounding;
+use pendula_codegen::cc::Rounding;
 
 use crate::common::c_compiler;
 
@@ -31,7 +31,7 @@ fn agree(a: u64, b: u64) -> bool {
 }
 
 /// A program, and its code for whole runs if it has any.
-fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<Native>>) {
+fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Option<Arc<NativeProgram>>) {
     c_compiler();
     let Call { arguments, types, entry } = call.clone();
     let options = Options { arguments, types, entry, native: true, ..Options::default() };
@@ -39,7 +39,7 @@ fn program(what: &str, source: &str, call: &Call, how: Rounding) -> (Program, Op
     let module = compiled.module.unwrap_or_else(|| panic!("{what}: {:#?}", compiled.diagnostics));
     let mut program = Program::new(module, true).unwrap_or_else(|e| panic!("{what}: {e}"));
     let native = compiled.native.expect("a program");
-    match Native::new(native, compiled.arguments, how, compiled.switches) {
+    match NativeProgram::new(native, compiled.arguments, how, compiled.switches) {
         Ok(code) => {
             let code = Arc::new(code);
             program.set_whole(code.clone());

@@ -16,7 +16,7 @@ pub struct Program {
     pub(crate) checks: bool,
     whole: Option<Arc<dyn WholeProgram>>,
     #[cfg(any(feature = "jit", feature = "native"))]
-    pub(crate) native: crate::engine::Native,
+    pub(crate) native: crate::engine::EngineCode,
 }
 
 /// How many units of a program the engines that make code have compiled so far, each setting of a run counted by itself.

@@ -14,7 +14,7 @@ use pendula_isa::num::{Format, convert, fixed, int};
 use pendula_isa::operand::{Operand, Shape, Slot};
 use pendula_isa::sample::{Source, instruction, number, word};
 use pendula_isa::scalar;
-use pendula_isa::table::{Adjoint, Flow, Func, Row};
+use pendula_isa::table::{Adjoint, Flow, Row, TableFn};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::{Env, Fault};
 use pendula_vm::gradient::Cell;
@@ -62,13 +62,13 @@ fn signed(s: &mut Source, min: f64, max: f64) -> f64 {
 // The mathematics of the functions, written down once more
 
 /// The differentiable functions of which something holds.
-fn functions(wanted: impl Fn(Ty, Ty) -> bool) -> Vec<Func> {
-    let all = Func::ALL.iter().copied().filter(|f| f.info().partials > 0);
+fn functions(wanted: impl Fn(Ty, Ty) -> bool) -> Vec<TableFn> {
+    let all = TableFn::ALL.iter().copied().filter(|f| f.info().partials > 0);
     all.filter(|f| wanted(f.info().ty, f.info().from)).collect()
 }
 
 /// Numbers at which the function is smooth and of moderate size.
-fn point(func: Func, s: &mut Source) -> [f64; 3] {
+fn point(func: TableFn, s: &mut Source) -> [f64; 3] {
     let info = func.info();
     let mut any = || signed(s, 0.0, 4.0);
     let x = [any(), any(), any()];
@@ -96,7 +96,7 @@ fn point(func: Func, s: &mut Source) -> [f64; 3] {
 }
 
 /// The partial derivatives, of ln|y| where the value is logarithmic and with respect to ln|x| where the argument is.
-fn closed(func: Func, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
+fn closed(func: TableFn, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
     let info = func.info();
     let one = |p: f64| [p, 0.0, 0.0];
     let below = if a <= b { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
@@ -150,7 +150,7 @@ fn closed(func: Func, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
 /// Every operation of the format is off by at most one unit (docs, "Numbers"), sums and products with ±1 by none; an error e in the
 /// operand of g becomes |g′|·e. So 1/b is off by 1; y/b, where y is off by 1, by 1/|b| + 1; and so on. Twice the bound, for what
 /// is of second order in the errors.
-fn units(func: Func, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
+fn units(func: TableFn, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
     let info = func.info();
     let h = a.hypot(b);
     let bound = match (info.ty, info.from, info.name) {
@@ -195,7 +195,7 @@ fn units(func: Func, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
 
 /// An accumulate of one shape, with fixed registers, in one effective direction.
 struct Site {
-    func: Func,
+    func: TableFn,
     inst: Inst,
     /// Where each operand lies, the destination first; constants lie nowhere.
     cells: Vec<Option<Cell>>,
@@ -206,12 +206,12 @@ struct Site {
 }
 
 /// The type of an argument.
-fn argument(func: Func, n: usize) -> Ty {
+fn argument(func: TableFn, n: usize) -> Ty {
     func.info().args[n].ty
 }
 
 impl Site {
-    fn new(func: Func, shape: Shape, twice: bool, constant: u64, s: &mut Source) -> Site {
+    fn new(func: TableFn, shape: Shape, twice: bool, constant: u64, s: &mut Source) -> Site {
         let acc = if func.info().ty == Ty::L { Acc::Mul } else { Acc::Add };
         let (inverse, direction) = (s.once_in(2), s.pick(&[Direction::Forward, Direction::Backward]));
         let family = Kind::Accumulate { acc, inverse, func, shape };
@@ -298,7 +298,7 @@ fn everything(m: &Machine) -> Vec<u64> {
 
 /// The shapes of a function, each with all registers different and, where there are two, with one register for all arguments
 /// (if they are of one type).
-fn shapes(func: Func) -> Vec<(Shape, bool)> {
+fn shapes(func: TableFn) -> Vec<(Shape, bool)> {
     let args = func.info().args;
     let mut out = Vec::new();
     for shape in Shape::ALL.into_iter().filter(|shape| shape.arity() == args.len()) {
@@ -320,7 +320,7 @@ struct Values {
 }
 
 /// A point for a function; all arguments alike if `twice`, the constant one given.
-fn values(env: Env, func: Func, twice: bool, constant: Option<(usize, u64)>, s: &mut Source) -> Values {
+fn values(env: Env, func: TableFn, twice: bool, constant: Option<(usize, u64)>, s: &mut Source) -> Values {
     loop {
         let mut x = point(func, s);
         if twice {
@@ -348,7 +348,7 @@ fn values(env: Env, func: Func, twice: bool, constant: Option<(usize, u64)>, s: 
 /// Calls a test for every shape of a function at many points, with a machine that holds the point's values, the destination's included.
 fn at_points(
     env: Env,
-    func: Func,
+    func: TableFn,
     points: usize,
     seed: u64,
     mut test: impl FnMut(&mut Machine, &Site, &Values, &mut Source),
@@ -383,7 +383,7 @@ fn at_points(
     }
 }
 
-fn name(func: Func) -> String {
+fn name(func: TableFn) -> String {
     let info = func.info();
     let from = if info.from == info.ty { "" } else { info.from.source_suffix() };
     format!("{}{}{from}", info.name, info.ty.suffix())

@@ -24,8 +24,8 @@ use pendula_isa::types::Reg;
 use pendula_isa::verify::is_row;
 
 use crate::diagnostic::{Diagnostic, Place, Sources, plural};
-use flow::{Code, Shape, Unit, walk};
-use native::{Guard, Native, Registers};
+use flow::{Code, Routine, Shape, walk};
+use native::{Guard, NativeTarget, Registers};
 use problem::{Problem, Why};
 use prove::Calls;
 
@@ -60,7 +60,7 @@ const MOST_INSTRUCTIONS: usize = 1 << 22;
 /// What has become of a program.
 #[derive(Debug)]
 pub struct Imported {
-    /// Native assembly; `None` if there were errors.
+    /// NativeTarget assembly; `None` if there were errors.
     pub text: Option<String>,
     /// The native register that stands for each register of PISA; `None` for one that the program does not use.
     pub registers: [Option<Reg>; Reg::COUNT],
@@ -162,7 +162,7 @@ fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
 /// A program that was translated.
 struct Translation {
     /// The main program first, then the procedures by address.
-    units: Vec<(Unit, Vec<native::Item>)>,
+    units: Vec<(Routine, Vec<native::Item>)>,
     /// The native register for each of PISA.
     used: Vec<(u8, Reg)>,
     registers: Registers,
@@ -190,7 +190,7 @@ fn numbers(module: &Module) -> BTreeSet<u32> {
 fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refusal>> {
     let code = Code { module };
     let mut refused: Vec<Refusal> = Vec::new();
-    let mut units: BTreeMap<Option<u32>, Unit> = BTreeMap::new();
+    let mut units: BTreeMap<Option<u32>, Routine> = BTreeMap::new();
     let mut queue = vec![None];
     let mut candidates: Option<BTreeSet<u32>> = None;
     let mut size = 0;
@@ -281,12 +281,12 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
     let data = |at: u32| code.shape(at) == Ok(Shape::Cell);
     let suffix = (0..code.len()).rev().take_while(|at| data(*at)).last().unwrap_or(code.len());
     let guard = if (0..suffix).any(data) { Guard::Marked } else { Guard::From(suffix) };
-    let shown = |unit: &Unit| native::apart(&code, unit).collect::<Vec<_>>();
+    let shown = |unit: &Routine| native::apart(&code, unit).collect::<Vec<_>>();
     let apart: BTreeMap<u32, u32> = units.values().flat_map(shown).collect();
     let stack = units.len() + apart.len() > 1;
-    let native = Native { code: &code, registers: &registers, links: &links, computed, guard, stack };
+    let native = NativeTarget { code: &code, registers: &registers, links: &links, computed, guard, stack };
     let mut out = Vec::new();
-    for unit in units.into_values().chain(apart.into_iter().map(|(at, to)| Unit::between(at, to))) {
+    for unit in units.into_values().chain(apart.into_iter().map(|(at, to)| Routine::between(at, to))) {
         match native.unit(&unit) {
             Ok(items) => out.push((unit, items)),
             Err(error) => refused.push(Refusal::new(error.code(), error.to_string(), error.help())),
@@ -302,7 +302,7 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
 /// The registers that instructions name, but for those of links that are not kept, and those of them that are written.
 fn used<'a>(
     code: &Code<'_>,
-    units: impl Iterator<Item = &'a Unit>,
+    units: impl Iterator<Item = &'a Routine>,
     hidden: &BTreeSet<Reg>,
 ) -> (BTreeSet<u8>, BTreeSet<u8>) {
     let (mut used, mut written) = (BTreeSet::new(), BTreeSet::new());
@@ -324,14 +324,14 @@ fn used<'a>(
 /// `SWAPBR`s of procedures and the `NEG`s after them only, and none of these procedures is called while another of them is at work.
 fn links_kept(
     code: &Code<'_>,
-    units: &BTreeMap<Option<u32>, Unit>,
+    units: &BTreeMap<Option<u32>, Routine>,
     candidates: &BTreeSet<u32>,
     calls: &Calls,
 ) -> BTreeMap<u32, Option<Reg>> {
     let link_of = |entry: u32| code.get(entry).map(|i| i.regs[0]).unwrap_or_default();
     // What speaks against each register.
     let mut seen = 0;
-    for at in units.values().flat_map(Unit::places) {
+    for at in units.values().flat_map(Routine::places) {
         let entry = at.checked_sub(1).filter(|entry| units.contains_key(&Some(*entry)));
         let own = entry.map_or(0, |entry| prove::bit(link_of(entry)));
         let named = code.get(at).into_iter().flat_map(native::registers).fold(0, |set, (r, _)| set | prove::bit(r));

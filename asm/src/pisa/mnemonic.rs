@@ -3,7 +3,7 @@
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::lookup;
 use pendula_isa::operand::{Operand as Argument, Shape};
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::{OperandError, mnemonic};
 
@@ -187,7 +187,7 @@ pub(super) fn suggest(text: &str) -> Option<&'static str> {
 
 /// An instruction that does nothing: `XORI $0 0`.
 pub(super) fn nothing() -> Inst {
-    let func = Func::Int(int_fn::Fn::Id);
+    let func = TableFn::Int(int_fn::Name::Id);
     let kind = Kind::Accumulate { acc: Acc::Xor, inverse: false, func, shape: Shape::RI };
     Inst { kind, regs: [Reg::ZERO; 4], imm: 0, small: 0 }
 }

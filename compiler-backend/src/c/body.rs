@@ -3,9 +3,9 @@
 
 use std::fmt::Write as _;
 
+use pendula_codegen::cc::operator;
+use pendula_codegen::ops::{Bin, Body, Float, Op, V};
 use pendula_isa::types::Cond;
-use pendula_native::cc::operator;
-use pendula_native::ops::{Bin, Body, Float, Op, V};
 
 use super::Refused;
 use super::text::{Ex, Prec, double, word};

@@ -7,10 +7,10 @@ use super::function::{FunctionWriter, c_type};
 use super::statement::differ;
 use super::text::{Ex, double, word};
 use super::{Refused, Sweep};
-use crate::ir::{At, Fun, Function, Mem, Operand, Param};
+use crate::ir::{At, FunctionId, IrFunction, Mem, Operand, Param};
 
 impl FunctionWriter<'_, '_> {
-    pub(super) fn call(&mut self, s: &At, func: Fun, way: Sweep, args: &[Operand]) -> Result<(), Refused> {
+    pub(super) fn call(&mut self, s: &At, func: FunctionId, way: Sweep, args: &[Operand]) -> Result<(), Refused> {
         let program = self.w.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return Err(Refused::Operation) };
         if callee.params.len() != args.len() {
@@ -108,7 +108,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Which parameters a callee is to leave alone on the way back.
-    fn left_alone(&mut self, callee: &Function, args: &[Operand], way: Sweep) -> u64 {
+    fn left_alone(&mut self, callee: &IrFunction, args: &[Operand], way: Sweep) -> u64 {
         if way == Sweep::Turn {
             return self.may_be_left(callee, args);
         }
@@ -136,7 +136,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether the callee may reach a word that it is given by an address, too.
-    fn is_reached(&self, operand: Operand, func: Fun, callee: &Function, args: &[Operand]) -> bool {
+    fn is_reached(&self, operand: Operand, func: FunctionId, callee: &IrFunction, args: &[Operand]) -> bool {
         let Operand::Mem(word) = operand else { return false };
         let summary = self.w.summaries.get(func);
         if !summary.reads_memory && !summary.writes_memory {

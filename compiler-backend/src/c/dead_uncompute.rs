@@ -16,7 +16,7 @@ use pendula_isa::{Acc, Ty};
 use super::flow::Flow;
 
 use crate::ir::effects::{Effects, Summaries, walk, written_operands};
-use crate::ir::{At, Fun, Function, Operand, Place, Program, Region, Stmt, Var};
+use crate::ir::{At, FunctionId, IrFunction, Operand, Place, Program, Region, Stmt, Var};
 
 /// What is to be done where a computation is forgotten.
 #[derive(Debug, Default)]
@@ -34,9 +34,9 @@ type Reach = Option<Vec<bool>>;
 pub(super) struct Drops<'a> {
     pub(super) program: &'a Program,
     summaries: Summaries,
-    reach: HashMap<Fun, Reach>,
+    reach: HashMap<FunctionId, Reach>,
     /// What functions do; `None` where they call themselves.
-    pub(super) flows: HashMap<Fun, Option<Rc<Flow>>>,
+    pub(super) flows: HashMap<FunctionId, Option<Rc<Flow>>>,
     /// Whether rounding may be forgotten.
     pub(super) fast: bool,
 }
@@ -47,14 +47,14 @@ impl<'a> Drops<'a> {
     }
 
     /// A computation's own words, if it writes nothing else.
-    pub(super) fn own(&mut self, f: &Function, compute: &[At]) -> Option<Own> {
+    pub(super) fn own(&mut self, f: &IrFunction, compute: &[At]) -> Option<Own> {
         let mut own = Own::default();
         begin(compute, true, &mut own)?;
         self.keeps_to(f, compute, &own).then_some(own)
     }
 
     /// Whether undoing a computation after `body` and doing it again comes to where it was.
-    pub(super) fn is_still(&mut self, f: &Function, compute: &[At], body: &[At]) -> bool {
+    pub(super) fn is_still(&mut self, f: &IrFunction, compute: &[At], body: &[At]) -> bool {
         // Effects do not tell which memory a call changes.
         self.is_undisturbed(compute, body) || self.keeps_apart(f, compute, body)
     }
@@ -66,7 +66,7 @@ impl<'a> Drops<'a> {
     }
 
     /// Whether undoing a computation, which keeps to its own words, comes to nothing but zeros, with `body` done between.
-    pub(super) fn is_exact(&mut self, f: &Function, compute: &[At], body: &[At], own: &Own) -> bool {
+    pub(super) fn is_exact(&mut self, f: &IrFunction, compute: &[At], body: &[At], own: &Own) -> bool {
         if !self.is_still(f, compute, body) {
             return false;
         }
@@ -78,7 +78,7 @@ impl<'a> Drops<'a> {
     }
 
     /// Whether a block writes only these words.
-    fn keeps_to(&mut self, f: &Function, block: &[At], own: &Own) -> bool {
+    fn keeps_to(&mut self, f: &IrFunction, block: &[At], own: &Own) -> bool {
         block.iter().all(|s| match &s.stmt {
             Stmt::Update { dst, .. } => is_own(own, (*dst).into()),
             Stmt::Permute { row, args, .. } => args.iter().take(written_operands(*row)).all(|a| is_own(own, *a)),
@@ -98,7 +98,7 @@ impl<'a> Drops<'a> {
         })
     }
 
-    fn call_keeps_to(&mut self, f: &Function, func: Fun, args: &[Operand], own: &Own) -> bool {
+    fn call_keeps_to(&mut self, f: &IrFunction, func: FunctionId, args: &[Operand], own: &Own) -> bool {
         let program = self.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return false };
         let Some(reach) = self.reach(func) else { return false };
@@ -111,7 +111,7 @@ impl<'a> Drops<'a> {
     }
 
     /// Which parameters' words a function may write by their addresses.
-    fn reach(&mut self, func: Fun) -> Reach {
+    fn reach(&mut self, func: FunctionId) -> Reach {
         if let Some(known) = self.reach.get(&func) {
             return known.clone();
         }
@@ -177,7 +177,7 @@ impl<'a> Drops<'a> {
     }
 
     /// How often each floating-point variable is added to, at most; `false` if there is something else than a sum or it is not known.
-    fn sums(&mut self, f: &Function, block: &[At], again: bool, sums: &mut HashMap<Var, u32>) -> bool {
+    fn sums(&mut self, f: &IrFunction, block: &[At], again: bool, sums: &mut HashMap<Var, u32>) -> bool {
         block.iter().all(|s| match &s.stmt {
             Stmt::Update { acc, func, dst, .. } => match dst {
                 Place::Var(v) if f.ty(*v) == Ty::F => {

@@ -9,7 +9,7 @@ use pendula_isa::Acc;
 
 use super::dead_uncompute::Drops;
 use crate::ir::effects::written_operands;
-use crate::ir::{At, Condition, Fun, Function, Mem, Operand, Region, Stmt, Test, Var};
+use crate::ir::{At, Condition, FunctionId, IrFunction, Mem, Operand, Region, Stmt, Test, Var};
 
 /// A variable, or a stretch of memory as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,7 +128,7 @@ impl Flow {
 
 impl Drops<'_> {
     /// What a block does.
-    pub(super) fn flow(&mut self, f: &Function, block: &[At]) -> Flow {
+    pub(super) fn flow(&mut self, f: &IrFunction, block: &[At]) -> Flow {
         let mut locals = Locations::new();
         let (mut flow, begun) = self.flow_and_lives(f, block, &mut locals);
         flow.changes.extend(begun);
@@ -137,7 +137,7 @@ impl Drops<'_> {
     }
 
     /// The same, and what begins its life without ending it; what does both is added to the locals.
-    fn flow_and_lives(&mut self, f: &Function, block: &[At], locals: &mut Locations) -> (Flow, Locations) {
+    fn flow_and_lives(&mut self, f: &IrFunction, block: &[At], locals: &mut Locations) -> (Flow, Locations) {
         let mut flow = Flow::default();
         let mut begun = Locations::new();
         for s in block {
@@ -209,14 +209,14 @@ impl Drops<'_> {
     }
 
     /// Whether a block changes nothing that another one, done before it, has to do with.
-    pub(super) fn keeps_apart(&mut self, f: &Function, compute: &[At], body: &[At]) -> bool {
+    pub(super) fn keeps_apart(&mut self, f: &IrFunction, compute: &[At], body: &[At]) -> bool {
         let mut inner = Locations::new();
         let (part, left) = self.flow_and_lives(f, compute, &mut inner);
         inner.extend(left);
         part.keeps_apart(&inner, &self.flow(f, body))
     }
 
-    fn flow_of_condition(&mut self, f: &Function, condition: &Condition, flow: &mut Flow) {
+    fn flow_of_condition(&mut self, f: &IrFunction, condition: &Condition, flow: &mut Flow) {
         let mut inner = Locations::new();
         let (mut part, left) = self.flow_and_lives(f, &condition.compute, &mut inner);
         part.test(&condition.test);
@@ -226,7 +226,7 @@ impl Drops<'_> {
         flow.add(&part);
     }
 
-    fn flow_of_call(&mut self, f: &Function, func: Fun, args: &[Operand], flow: &mut Flow) {
+    fn flow_of_call(&mut self, f: &IrFunction, func: FunctionId, args: &[Operand], flow: &mut Flow) {
         let program = self.program;
         let Some(callee) = program.functions.get(func.0 as usize) else { return flow.opaque = true };
         let Some(inner) = self.flow_of_function(func) else { return flow.opaque = true };
@@ -269,7 +269,7 @@ impl Drops<'_> {
     }
 
     /// What a function does to its parameters and what they point to; `None` if it calls itself.
-    pub(super) fn flow_of_function(&mut self, func: Fun) -> Option<Rc<Flow>> {
+    pub(super) fn flow_of_function(&mut self, func: FunctionId) -> Option<Rc<Flow>> {
         if let Some(known) = self.flows.get(&func) {
             return known.clone();
         }

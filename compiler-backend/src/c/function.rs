@@ -2,16 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pendula_codegen::lift::abstracted;
 use pendula_isa::adjoint::{AdMode, LANES, MIXED, SECOND, VALUE};
-use pendula_isa::table::{Func, f_fn, q_fn};
+use pendula_isa::table::{TableFn, f_fn, q_fn};
 use pendula_isa::{Acc, Ty};
-use pendula_native::record::abstracted;
 
 use super::body::Spot;
 use super::text::{Ex, Names, Prec, Text};
 use super::{Refused, Sweep, Variant, Writer};
 use crate::ir::effects::{walk, written_operands};
-use crate::ir::{At, Function, Mem, Operand, Param, Place, Program, Stmt, Var};
+use crate::ir::{At, IrFunction, Mem, Operand, Param, Place, Program, Stmt, Var};
 
 /// The prefixes of names for each lane.
 pub(super) const PREFIX: [&str; LANES] = ["", "g_", "second_", "mixed_"];
@@ -25,7 +25,7 @@ pub(super) type Site = (*const At, usize);
 /// The function that is being written.
 pub(super) struct FunctionWriter<'w, 'a> {
     pub(super) w: &'w mut Writer<'a>,
-    pub(super) f: &'a Function,
+    pub(super) f: &'a IrFunction,
     pub(super) way: Sweep,
     pub(super) ad_mode: AdMode,
     pub(super) text: Text,
@@ -111,7 +111,7 @@ pub(super) fn write<'a>(w: &mut Writer<'a>, variant: Variant) -> Result<(String,
 }
 
 /// The variables that nothing but a `for` writes.
-fn counters(f: &Function) -> HashSet<Var> {
+fn counters(f: &IrFunction) -> HashSet<Var> {
     let mut counts = HashSet::new();
     let mut other: HashSet<Var> = f.params.iter().map(|p| p.var).collect();
     walk(&f.body, &mut |s| match &s.stmt {
@@ -137,7 +137,7 @@ fn counters(f: &Function) -> HashSet<Var> {
 }
 
 /// Whether a function's body changes a variable itself. A parameter that a callee does not write is none of them.
-pub(super) fn is_touched(program: &Program, f: &Function, var: Var) -> bool {
+pub(super) fn is_touched(program: &Program, f: &IrFunction, var: Var) -> bool {
     let mut touched = false;
     walk(&f.body, &mut |s| match &s.stmt {
         Stmt::Update { dst: Place::Var(v), .. }
@@ -266,8 +266,8 @@ impl FunctionWriter<'_, '_> {
     /// `to += from`, of what words of a type carry.
     pub(super) fn sum(&mut self, lane: usize, ty: Ty, to: &Ex, from: &Ex) -> Result<Vec<String>, Refused> {
         let func = match Self::lane_type(lane, ty) {
-            Ty::F => Func::F(f_fn::Fn::Id),
-            _ => Func::Q(q_fn::Fn::Id),
+            Ty::F => TableFn::F(f_fn::Name::Id),
+            _ => TableFn::Q(q_fn::Name::Id),
         };
         let spot = |ex: &Ex| Some(Spot { lanes: [Some(ex.clone()), None, None, None] });
         let setting = (self.w.env(), Writer::setting(AdMode::Plain));

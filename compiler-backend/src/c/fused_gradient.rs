@@ -10,7 +10,7 @@ use pendula_isa::adjoint::AdMode;
 use super::flow::{Flow, Location};
 use super::function::{FunctionWriter, c_type};
 use super::{Refused, Sweep};
-use crate::ir::{At, Fun, Function, Operand, Param, Place, Region, Stmt, Var};
+use crate::ir::{At, FunctionId, IrFunction, Operand, Param, Place, Region, Stmt, Var};
 use crate::passes::Pass;
 
 type Done = Result<(), Refused>;
@@ -150,7 +150,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Which parameters a callee, in which the run turns round, may leave alone on the way back.
-    pub(super) fn may_be_left(&mut self, callee: &Function, args: &[Operand]) -> u64 {
+    pub(super) fn may_be_left(&mut self, callee: &IrFunction, args: &[Operand]) -> u64 {
         let all = self.w.drops.flow(self.f, &self.f.body);
         let bit = |(n, (param, arg)): (usize, (&Param, &Operand))| {
             let word = |v: &Var| self.does_not_matter(&all, Location::Var(*v));
@@ -195,7 +195,7 @@ impl FunctionWriter<'_, '_> {
     }
 
     /// Whether all that a function does is to add to words that it does not look at.
-    fn only_adds(&mut self, func: Fun) -> bool {
+    fn only_adds(&mut self, func: FunctionId) -> bool {
         self.w.drops.flow_of_function(func).is_some_and(|flow| flow.only_adds())
     }
 

@@ -2,7 +2,7 @@
 //! computed in any case, and chosen afterwards; what comes to nothing where the
 //! condition does not hold needs no condition.
 
-use pendula_native::ops::{Bin, Body, Float, Op, V};
+use pendula_codegen::ops::{Bin, Body, Float, Op, V};
 
 /// The operations without the conditionals that need not be, and what each value is called then.
 pub(super) fn flat(body: &Body) -> (Body, Vec<V>) {

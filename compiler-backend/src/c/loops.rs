@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::function::{FunctionWriter, Site};
@@ -92,7 +92,7 @@ fn writes(program: &Program, block: &[At]) -> HashMap<Var, u32> {
 /// By how much a statement changes an integer variable, if that is known.
 fn stepped(s: &Stmt, back: bool) -> Option<(Var, i64)> {
     match s {
-        Stmt::Update { acc: Acc::Add, inverse, func: Func::Int(int_fn::Fn::Id), dst: Place::Var(v), args } => {
+        Stmt::Update { acc: Acc::Add, inverse, func: TableFn::Int(int_fn::Name::Id), dst: Place::Var(v), args } => {
             let &[Operand::Const(k)] = args.as_slice() else { return None };
             let k = k.cast_signed();
             Some((*v, if *inverse != back { k.checked_neg()? } else { k }))
@@ -192,7 +192,7 @@ impl<'s> Survey<'s, '_> {
                     self.fresh.remove(var);
                 }
             }
-            Stmt::Update { acc: Acc::Add, inverse, func: Func::Int(func), dst: Place::Var(v), args } => {
+            Stmt::Update { acc: Acc::Add, inverse, func: TableFn::Int(func), dst: Place::Var(v), args } => {
                 let value = self.value(*func, args);
                 let times = if *inverse != back { -1 } else { 1 };
                 let new = self.fresh.get(v).zip(value).and_then(|(old, value)| old.plus(&value, times));
@@ -206,17 +206,17 @@ impl<'s> Survey<'s, '_> {
     }
 
     /// What an integer function gives, if that is known.
-    fn value(&self, func: int_fn::Fn, args: &[Operand]) -> Option<Induction> {
+    fn value(&self, func: int_fn::Name, args: &[Operand]) -> Option<Induction> {
         let of = |o: &Operand| match o {
             Operand::Const(k) => Some(Induction::still(Sum::constant(k.cast_signed()))),
             Operand::Var(v) => self.course(*v),
             Operand::Mem(_) => None,
         };
         match (func, args) {
-            (int_fn::Fn::Id, [a]) => of(a),
-            (int_fn::Fn::Plus, [a, b]) => of(a)?.plus(&of(b)?, 1),
-            (int_fn::Fn::Minus, [a, b]) => of(a)?.plus(&of(b)?, -1),
-            (int_fn::Fn::Mul, [a, b]) => of(a)?.times(&of(b)?),
+            (int_fn::Name::Id, [a]) => of(a),
+            (int_fn::Name::Plus, [a, b]) => of(a)?.plus(&of(b)?, 1),
+            (int_fn::Name::Minus, [a, b]) => of(a)?.plus(&of(b)?, -1),
+            (int_fn::Name::Mul, [a, b]) => of(a)?.times(&of(b)?),
             _ => None,
         }
     }

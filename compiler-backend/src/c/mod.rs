@@ -4,7 +4,7 @@
 //! words carry, is a C function on the machine's memory; each function of the
 //! program is a C function, its statements are C statements. What an update or
 //! a permutation does comes from the instruction table, by way of recorded
-//! operations ([`pendula_native::record`]); elementary functions are the machine's own, which
+//! operations ([`pendula_codegen::lift`]); elementary functions are the machine's own, which
 //! the C calls.
 //!
 //! # What the C does where a program would trap
@@ -39,15 +39,15 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use pendula_codegen::kernel::pack;
+use pendula_codegen::lift::Setting;
+use pendula_codegen::ops::Kernel;
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_isa::{Env, Ty};
-use pendula_native::kernel::pack;
-use pendula_native::ops::Kernel;
-use pendula_native::record::Setting;
 
 use crate::ir::effects::{Effects, Summaries};
-use crate::ir::{Fun, Program};
+use crate::ir::{FunctionId, Program};
 use crate::lower::{Argument, ArgumentKind, LowerError};
 use crate::passes::Switches;
 use text::{Names, Text};
@@ -152,7 +152,7 @@ pub struct Source {
 ///
 /// Last, which parameters are left alone on the way back, one bit for each: the words that they are, or that lie where they point to. In a
 /// function in which the run turns round, those that may be: what is left of them in the end does not matter.
-type Variant = (Fun, Sweep, AdMode, u64);
+type Variant = (FunctionId, Sweep, AdMode, u64);
 
 /// The C that is being written.
 struct Writer<'a> {
@@ -166,7 +166,7 @@ struct Writer<'a> {
     kernels: Vec<Kernel>,
     kernel_names: Vec<String>,
     /// The call of the entry.
-    main: Fun,
+    main: FunctionId,
     /// The arrays in data that may be written.
     arrays: Vec<Range<usize>>,
     /// The words in data that are lent to the entry.
@@ -194,7 +194,7 @@ pub fn write(program: &Program, arguments: &[Argument], modes: &[Mode], settings
     let (arrays, words) = (of(false), of(true));
     // The call of the entry is a function like others.
     let mut program = program.clone();
-    let fun = Fun(program.functions.len() as u32);
+    let fun = FunctionId(program.functions.len() as u32);
     program.functions.push(main);
     let mut w = Writer {
         program: &program,

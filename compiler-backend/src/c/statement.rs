@@ -1,11 +1,11 @@
 //! Statements.
 
+use pendula_codegen::lift::Setting;
+use pendula_codegen::lift::abstracted::{self, Operand as Word};
+use pendula_codegen::ops::{Body, Kernel, Op};
 use pendula_isa::Env;
 use pendula_isa::adjoint::{AdMode, VALUE};
 use pendula_isa::{Ty, types::Cond};
-use pendula_native::ops::{Body, Kernel, Op};
-use pendula_native::record::Setting;
-use pendula_native::record::abstracted::{self, Operand as Word};
 
 use super::body::{self, Spot};
 use super::function::{FunctionWriter, c_type};

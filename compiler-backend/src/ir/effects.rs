@@ -9,8 +9,8 @@ mod summary;
 
 pub use summary::{Summaries, Summary, callees_first};
 
-use super::{AncillaChecks, At, Block, Condition, Fun, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
-use pendula_isa::table::{Func, Row, int_fn, q_fn};
+use super::{AncillaChecks, At, Block, Condition, FunctionId, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
+use pendula_isa::table::{Row, TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
 /// A set of indices of variables or regions.
@@ -318,7 +318,7 @@ impl Effects {
         }
     }
 
-    fn call(&mut self, summaries: &Summaries, func: Fun, args: &[Operand]) {
+    fn call(&mut self, summaries: &Summaries, func: FunctionId, args: &[Operand]) {
         let summary = summaries.get(func);
         for (n, arg) in args.iter().enumerate() {
             let written = summary.written.get(n).copied().unwrap_or(true);
@@ -388,59 +388,59 @@ fn is_steady(test: &Test, written: &Set) -> bool {
 }
 
 /// Whether undoing an update may leave other bits than there were.
-pub fn is_inexact(acc: Acc, func: Func) -> bool {
+pub fn is_inexact(acc: Acc, func: TableFn) -> bool {
     func.info().ty == Ty::F && !acc.self_inverse()
 }
 
 /// Whether an update may trap; addresses aside, and fixed-point overflow where a run makes it a trap.
-pub fn update_traps(acc: Acc, func: Func, args: &[Operand]) -> bool {
+pub fn update_traps(acc: Acc, func: TableFn, args: &[Operand]) -> bool {
     let nonzero = |n: usize| matches!(args.get(n), Some(Operand::Const(k)) if *k != 0);
     match func {
-        Func::Int(f) => match f {
-            int_fn::Fn::Id
-            | int_fn::Fn::Plus
-            | int_fn::Fn::Minus
-            | int_fn::Fn::Mul
-            | int_fn::Fn::Pow
-            | int_fn::Fn::And
-            | int_fn::Fn::Or
-            | int_fn::Fn::Nor
-            | int_fn::Fn::Shl
-            | int_fn::Fn::Shr
-            | int_fn::Fn::Sar
-            | int_fn::Fn::Shl32
-            | int_fn::Fn::Shr32
-            | int_fn::Fn::Sar32
-            | int_fn::Fn::Lt
-            | int_fn::Fn::Ltu
-            | int_fn::Fn::Eq
-            | int_fn::Fn::Min
-            | int_fn::Fn::Max
-            | int_fn::Fn::LtQ
-            | int_fn::Fn::EqQ
-            | int_fn::Fn::CvtQ => false,
-            int_fn::Fn::Quot | int_fn::Fn::Rem | int_fn::Fn::Div | int_fn::Fn::Mod => !nonzero(1),
-            int_fn::Fn::Udiv | int_fn::Fn::Umod => !nonzero(1),
+        TableFn::Int(f) => match f {
+            int_fn::Name::Id
+            | int_fn::Name::Plus
+            | int_fn::Name::Minus
+            | int_fn::Name::Mul
+            | int_fn::Name::Pow
+            | int_fn::Name::And
+            | int_fn::Name::Or
+            | int_fn::Name::Nor
+            | int_fn::Name::Shl
+            | int_fn::Name::Shr
+            | int_fn::Name::Sar
+            | int_fn::Name::Shl32
+            | int_fn::Name::Shr32
+            | int_fn::Name::Sar32
+            | int_fn::Name::Lt
+            | int_fn::Name::Ltu
+            | int_fn::Name::Eq
+            | int_fn::Name::Min
+            | int_fn::Name::Max
+            | int_fn::Name::LtQ
+            | int_fn::Name::EqQ
+            | int_fn::Name::CvtQ => false,
+            int_fn::Name::Quot | int_fn::Name::Rem | int_fn::Name::Div | int_fn::Name::Mod => !nonzero(1),
+            int_fn::Name::Udiv | int_fn::Name::Umod => !nonzero(1),
             // What is no logarithmic number has no order, nor has a NaN.
-            int_fn::Fn::LtL | int_fn::Fn::EqL | int_fn::Fn::LtF | int_fn::Fn::EqF => true,
-            int_fn::Fn::CvtL | int_fn::Fn::CvtF => true,
+            int_fn::Name::LtL | int_fn::Name::EqL | int_fn::Name::LtF | int_fn::Name::EqF => true,
+            int_fn::Name::CvtL | int_fn::Name::CvtF => true,
         },
-        Func::Q(f) => !matches!(
+        TableFn::Q(f) => !matches!(
             f,
-            q_fn::Fn::Id
-                | q_fn::Fn::Plus
-                | q_fn::Fn::Minus
-                | q_fn::Fn::Prod
-                | q_fn::Fn::IntPow
-                | q_fn::Fn::Mul
-                | q_fn::Fn::Muladd
-                | q_fn::Fn::Min
-                | q_fn::Fn::Max
-                | q_fn::Fn::Sign
-                | q_fn::Fn::Relu
+            q_fn::Name::Id
+                | q_fn::Name::Plus
+                | q_fn::Name::Minus
+                | q_fn::Name::Prod
+                | q_fn::Name::IntPow
+                | q_fn::Name::Mul
+                | q_fn::Name::Muladd
+                | q_fn::Name::Min
+                | q_fn::Name::Max
+                | q_fn::Name::Sign
+                | q_fn::Name::Relu
         ),
-        Func::L(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
-        Func::F(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
+        TableFn::L(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
+        TableFn::F(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
     }
 }
 

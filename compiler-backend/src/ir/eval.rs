@@ -24,7 +24,7 @@ pub use error::EvalError;
 pub use stop::{Call, Held, Stop, Value};
 pub use trace::{Change, Element, Listener, Ran};
 
-use super::{Fun, Loc, Program};
+use super::{FunctionId, Loc, Program};
 use bench::State;
 use frame::Machine;
 use trace::Tracer;
@@ -184,7 +184,7 @@ const STACK: usize = 8 << 20;
 /// Where the program traps, or breaks a contract of the representation.
 pub fn run(
     program: &Program,
-    func: Fun,
+    func: FunctionId,
     direction: Direction,
     params: Vec<u64>,
     memory: Vec<u64>,
@@ -200,7 +200,7 @@ pub fn run(
 /// Those of [`run`].
 pub fn run_to_stop(
     program: &Program,
-    func: Fun,
+    func: FunctionId,
     direction: Direction,
     params: Vec<u64>,
     memory: Vec<u64>,
@@ -217,7 +217,7 @@ pub fn run_to_stop(
 /// Those of [`run`], [`EvalError::Visited`] at the moment, and [`EvalError::Otherwise`] where a statement runs oftener than until then.
 pub fn run_to_moment(
     program: &Program,
-    func: Fun,
+    func: FunctionId,
     direction: Direction,
     memory: Vec<u64>,
     gradients: Option<(Vec<u64>, Vec<u64>)>,
@@ -235,7 +235,7 @@ pub fn run_to_moment(
 /// Those of [`run`].
 pub fn run_traced(
     program: &Program,
-    func: Fun,
+    func: FunctionId,
     direction: Direction,
     memory: Vec<u64>,
     listener: Listener<'_>,
@@ -258,7 +258,7 @@ fn on_a_stack(run: impl FnOnce() -> Result<Evaluation, Stop> + Send) -> Result<E
 
 /// What a run begins with.
 struct Begin {
-    func: Fun,
+    func: FunctionId,
     direction: Direction,
     params: Vec<u64>,
     memory: Vec<u64>,

@@ -20,29 +20,29 @@ pub mod text;
 
 use std::collections::HashMap;
 
-use pendula_isa::table::{Func, Row};
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Cond, Format, Ty};
 
-/// A variable of a function: an index into [`Function::vars`].
+/// A variable of a function: an index into [`IrFunction::vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u32);
 
 /// A stretch of memory of which a function knows that it does not overlap others: an array of its own, or one that it was given.
-/// An index into [`Function::regions`].
+/// An index into [`IrFunction::regions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Region(pub u32);
 
 /// A function: an index into [`Program::functions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fun(pub u32);
+pub struct FunctionId(pub u32);
 
 /// A compiled program: functions, and where a run begins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
     /// The functions, in no order.
-    pub functions: Vec<Function>,
+    pub functions: Vec<IrFunction>,
     /// What a run calls.
-    pub entry: Option<Fun>,
+    pub entry: Option<FunctionId>,
     /// The fixed-point format.
     pub format: Format,
     /// What [`Stmt::Print`] shows.
@@ -74,7 +74,7 @@ impl Program {
 
 /// A function.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Function {
+pub struct IrFunction {
     /// Its name, unique in the program: `dot`, `dot.2` for another set of argument types.
     pub name: String,
     /// Its parameters: all are variables, some of which the function does not change in the end.
@@ -249,7 +249,7 @@ pub enum Stmt {
         /// Whether it is the accumulator's partner.
         inverse: bool,
         /// The function, which also gives the types.
-        func: Func,
+        func: TableFn,
         /// What is written.
         dst: Place,
         /// As many as the function takes.
@@ -295,7 +295,7 @@ pub enum Stmt {
     /// A call, or (`inverse`) an uncall. An argument of a parameter that is not written may be a constant, and may be given twice.
     Call {
         /// The function.
-        func: Fun,
+        func: FunctionId,
         /// Whether it is run backward.
         inverse: bool,
         /// One for each parameter.
@@ -466,7 +466,7 @@ impl Step {
     }
 }
 
-impl Function {
+impl IrFunction {
     /// A variable's type.
     pub fn ty(&self, var: Var) -> Ty {
         self.vars[var.0 as usize].ty

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rustc_hash::FxHashMap;
 
 use super::effects::{blocks_mut, walk};
-use super::{At, Block, Condition, Fun, Loc, Program, Stmt};
+use super::{At, Block, Condition, FunctionId, Loc, Program, Stmt};
 
 /// The statements of a source.
 #[derive(Clone, Debug, Default)]
@@ -125,7 +125,7 @@ struct Sites<'a> {
     source: &'a Program,
     statements: &'a Statements,
     /// Of each function, once it is known; of one that is being looked at, nothing.
-    functions: FxHashMap<Fun, Counts>,
+    functions: FxHashMap<FunctionId, Counts>,
     counts: Counts,
     within: Within,
     /// The statement that has just been come to.
@@ -146,7 +146,7 @@ impl Sites<'_> {
         Some(sites.counts)
     }
 
-    fn call(&mut self, func: Fun) -> Option<()> {
+    fn call(&mut self, func: FunctionId) -> Option<()> {
         if !self.functions.contains_key(&func) {
             self.functions.insert(func, Counts::default());
             let function = self.program.functions.get(func.0 as usize)?;

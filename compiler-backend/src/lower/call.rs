@@ -16,7 +16,7 @@ use super::LowerError;
 use super::alloc::{Home, REGISTERS};
 use super::emit::{Addr, Emitter, Prep, accumulate, bit, plain, reg};
 use super::ops::{Arg, Call, VReg, Word};
-use crate::ir::Fun;
+use crate::ir::FunctionId;
 
 /// How many words are passed in registers.
 pub(super) const IN_REGISTERS: usize = 20;
@@ -194,7 +194,7 @@ impl Emitter<'_> {
 
     /// Whether the callee may reach words of a region by an address: they must stay where they are.
     fn is_reached(&self, region: u32, call: &Call) -> bool {
-        let summary = self.context.summaries.get(Fun(call.func));
+        let summary = self.context.summaries.get(FunctionId(call.func));
         if !summary.reads_memory && !summary.writes_memory {
             return false;
         }

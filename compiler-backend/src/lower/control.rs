@@ -20,7 +20,7 @@
 //! A condition that computes something leaves a flag, 0 or 1, which is branched
 //! upon and cleared by the other condition.
 
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::LowerError;
@@ -273,7 +273,7 @@ impl Builder<'_> {
         let cmp = self.cmp(&condition.test)?;
         match cmp.ty {
             Ty::Int | Ty::Q => {
-                use int_fn::Fn::{Eq, Lt, Ltu};
+                use int_fn::Name::{Eq, Lt, Ltu};
                 let (func, args, not) = match cmp.cond {
                     Cond::Eq | Cond::Always => (Eq, [cmp.a, cmp.b], false),
                     Cond::Ne => (Eq, [cmp.a, cmp.b], true),
@@ -287,7 +287,7 @@ impl Builder<'_> {
                 if not {
                     self.add(flag, Arg::Const(1), undo)?;
                 }
-                self.update((Acc::Add, not != undo, Func::Int(func)), Arg::Reg(flag), &args)?;
+                self.update((Acc::Add, not != undo, TableFn::Int(func)), Arg::Reg(flag), &args)?;
             }
             Ty::L | Ty::F => {
                 let not = cmp.negated();
@@ -357,7 +357,7 @@ impl Builder<'_> {
             (_, _, Step::Var { negated, .. }) => {
                 // The distance, times the sign of the step: not negative if there is a turn.
                 let (sign, distance) = (self.temp(Clear::None)?, self.temp(Clear::None)?);
-                let sar = Func::Int(int_fn::Fn::Sar);
+                let sar = TableFn::Int(int_fn::Name::Sar);
                 let (to, start) = if negated { (first, last) } else { (last, first) };
                 self.update((Acc::Add, false, sar), Arg::Reg(sign), &[by.0, Arg::Const(63)])?;
                 self.add(distance, to, false)?;

@@ -15,7 +15,7 @@ use super::alloc::{Home, Homes, REGISTERS};
 use super::linear::INT;
 use super::ops::{Arg, CheckReason, Clear, Item, Linear, Op, VReg, Word};
 use crate::ir::effects::Summaries;
-use crate::ir::{Function, Loc, Program, TOLERANCE};
+use crate::ir::{IrFunction, Loc, Program, TOLERANCE};
 
 /// The frame pointer, in functions that move the stack pointer.
 pub(super) const FRAME: u8 = 30;
@@ -88,7 +88,7 @@ pub(super) struct Context<'a> {
 pub(super) struct Emitter<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) linear: &'a Linear,
-    function: &'a Function,
+    function: &'a IrFunction,
     pub(super) homes: Vec<Home>,
     /// Who lives in a register.
     pub(super) occupant: [Option<VReg>; 32],
@@ -138,7 +138,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn new(
         context: &'a Context<'a>,
         linear: &'a Linear,
-        function: &'a Function,
+        function: &'a IrFunction,
         homes: Homes,
     ) -> Emitter<'a> {
         let mut halves = Vec::new();
@@ -517,12 +517,12 @@ impl<'a> Emitter<'a> {
 
 /// The accumulate of a word as it is.
 pub(super) const fn accumulate(acc: Acc, ty: Ty) -> Kind {
-    use pendula_isa::table::{Func, f_fn, l_fn, q_fn};
+    use pendula_isa::table::{TableFn, f_fn, l_fn, q_fn};
     let func = match ty {
         Ty::Int => INT,
-        Ty::Q => Func::Q(q_fn::Fn::Id),
-        Ty::L => Func::L(l_fn::Fn::Id),
-        Ty::F => Func::F(f_fn::Fn::Id),
+        Ty::Q => TableFn::Q(q_fn::Name::Id),
+        Ty::L => TableFn::L(l_fn::Name::Id),
+        Ty::F => TableFn::F(f_fn::Name::Id),
     };
     Kind::Accumulate { acc, inverse: false, func, shape: pendula_isa::operand::Shape::RR }
 }

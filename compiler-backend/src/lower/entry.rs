@@ -7,7 +7,7 @@ use pendula_isa::words::SparseWords;
 
 use super::names::Names;
 use super::{Argument, ArgumentKind, LowerError};
-use crate::ir::{Fun, Function, Mem, Operand, Program, Region, RegionInfo, Stmt};
+use crate::ir::{FunctionId, IrFunction, Mem, Operand, Program, Region, RegionInfo, Stmt};
 
 /// The data segment.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ impl Data {
     }
 
     /// The function that calls the entry, to be emitted between `start` and `finish`.
-    pub(super) fn main(&self, program: &Program, entry: Fun) -> Result<Function, LowerError> {
+    pub(super) fn main(&self, program: &Program, entry: FunctionId) -> Result<IrFunction, LowerError> {
         let Some(callee) = program.functions.get(entry.0 as usize) else {
             return Err(LowerError::Internal("the entry is no function".into()));
         };
@@ -88,7 +88,7 @@ impl Data {
             });
         }
         let call = Stmt::Call { func: entry, inverse: false, args: self.operands.clone() };
-        Ok(Function {
+        Ok(IrFunction {
             name: "main".into(),
             params: Vec::new(),
             vars: Vec::new(),

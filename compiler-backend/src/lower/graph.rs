@@ -1,9 +1,9 @@
 //! What is called from where, and how deep statements are nested.
 
-use crate::ir::{At, Fun, Program, Stmt};
+use crate::ir::{At, FunctionId, Program, Stmt};
 
 /// Which functions a run that begins with `entry` may call.
-pub(super) fn reached(program: &Program, entry: Fun) -> Vec<bool> {
+pub(super) fn reached(program: &Program, entry: FunctionId) -> Vec<bool> {
     let mut out = vec![false; program.functions.len()];
     let mut todo = vec![entry.0 as usize];
     while let Some(at) = todo.pop() {

@@ -8,7 +8,7 @@
 
 use pendula_isa::num::{Env, convert};
 use pendula_isa::operand::{Operand, OperandKind, Shape};
-use pendula_isa::table::{Func, Row, Variant};
+use pendula_isa::table::{Row, TableFn, Variant};
 use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 
 use super::LowerError;
@@ -102,7 +102,11 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    pub(super) fn update(&mut self, (acc, inverse, func): (Acc, bool, Func), args: &[Arg]) -> Result<(), LowerError> {
+    pub(super) fn update(
+        &mut self,
+        (acc, inverse, func): (Acc, bool, TableFn),
+        args: &[Arg],
+    ) -> Result<(), LowerError> {
         let info = func.info();
         let prep = self.prep(args);
         let (mut found, mut prep) = self.find_all(prep, args)?;

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::LowerError;
@@ -16,7 +16,7 @@ use super::erase::Known;
 use super::names::SpanNames;
 use super::ops::{Arg, Args, Call, CheckReason, Clear, Cmp, Item, Life, Linear, Op, Pair, VReg, Word};
 use crate::ir::effects::written_operands;
-use crate::ir::{At, Function, Loc, Mem, Operand, Place, Program, Stmt, Test, Var, permutes};
+use crate::ir::{At, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, Test, Var, permutes};
 
 /// The most operations of a function.
 const MAX_OPS: usize = 1 << 22;
@@ -28,7 +28,7 @@ pub(super) const NEVER: Op = Op::Assert(Cmp { cond: Cond::Ne, ty: Ty::Int, a: Ar
 /// Writes a function out.
 pub(super) struct Builder<'a> {
     pub(super) program: &'a Program,
-    pub(super) function: &'a Function,
+    pub(super) function: &'a IrFunction,
     pub(super) out: Linear,
     names: &'a mut SpanNames,
     /// The life that each variable is in.
@@ -45,12 +45,12 @@ pub(super) struct Builder<'a> {
     pub(super) known: Option<Known<'a>>,
 }
 
-pub(super) const INT: Func = Func::Int(int_fn::Fn::Id);
+pub(super) const INT: TableFn = TableFn::Int(int_fn::Name::Id);
 
 impl<'a> Builder<'a> {
     pub(super) fn new(
         program: &'a Program,
-        function: &'a Function,
+        function: &'a IrFunction,
         names: &'a mut SpanNames,
         known: Option<Known<'a>>,
     ) -> Builder<'a> {
@@ -179,7 +179,7 @@ impl<'a> Builder<'a> {
     /// `dst ⊕= func(args)`.
     pub(super) fn update(
         &mut self,
-        (acc, inverse, func): (Acc, bool, Func),
+        (acc, inverse, func): (Acc, bool, TableFn),
         dst: Arg,
         args: &[Arg],
     ) -> Result<(), LowerError> {

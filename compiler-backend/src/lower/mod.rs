@@ -32,7 +32,7 @@ use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::Row;
 use pendula_isa::{Acc, Inst, Kind, Module, Profile, Reg, Ty};
 
-use crate::ir::{self, Function, Program};
+use crate::ir::{self, IrFunction, Program};
 use emit::{Coded, Context, Emitter, FRAME, accumulate, plain, reg};
 use erase::{Known, Writers};
 use linear::Builder;
@@ -169,7 +169,7 @@ pub(crate) fn symbol_name(text: &str) -> String {
 }
 
 /// The function that lends the arguments, which lie in data, to the entry.
-pub(crate) fn main(program: &Program, arguments: &[Argument], entry: ir::Fun) -> Result<Function, LowerError> {
+pub(crate) fn main(program: &Program, arguments: &[Argument], entry: ir::FunctionId) -> Result<IrFunction, LowerError> {
     entry::Data::new(program, arguments, &mut Names::default())?.main(program, entry)
 }
 
@@ -243,7 +243,7 @@ pub fn lower(program: &Program, arguments: &[Argument], options: &Options) -> Re
 
 fn compile(
     context: &Context<'_>,
-    function: &Function,
+    function: &IrFunction,
     spans: &mut SpanNames,
     known: Option<Known<'_>>,
 ) -> Result<Compiled, LowerError> {
@@ -331,7 +331,7 @@ impl Assembly<'_> {
     fn add(
         &mut self,
         compiled: Compiled,
-        function: &Function,
+        function: &IrFunction,
         name: Option<String>,
         main: bool,
     ) -> Result<(), LowerError> {

@@ -1,6 +1,6 @@
 //! What a function is written out as: operations over virtual registers.
 
-use pendula_isa::table::{Func, Row};
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use crate::ir::{AncillaChecks, Loc};
@@ -126,7 +126,7 @@ pub(super) enum Op {
     Update {
         acc: Acc,
         inverse: bool,
-        func: Func,
+        func: TableFn,
         args: Args,
     },
     Permute {

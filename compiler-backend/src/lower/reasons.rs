@@ -2,12 +2,12 @@
 
 use pendula_isa::class::GateClass;
 use pendula_isa::scalar;
-use pendula_isa::table::{Flow, Func};
+use pendula_isa::table::{Flow, TableFn};
 use pendula_isa::{Env, Fault, Inst, Kind};
 
 use super::emit::Coded;
 use super::ops::CheckReason;
-use crate::ir::{Function, Program, Stmt};
+use crate::ir::{IrFunction, Program, Stmt};
 
 const BRANCH: &str = "the condition after the branches is not what the one before them was";
 const TURN: &str = "the condition after a turn must be false before the first one, and true after each";
@@ -66,7 +66,7 @@ impl CheckReason {
     }
 
     /// In words.
-    pub(super) fn text(self, program: &Program, function: &Function) -> String {
+    pub(super) fn text(self, program: &Program, function: &IrFunction) -> String {
         let region = |n: u32| function.regions.get(n as usize).map_or("", |r| r.name.as_str());
         match self {
             CheckReason::Text(n) => program.reasons.get(n as usize).cloned().unwrap_or_default(),
@@ -80,7 +80,7 @@ impl CheckReason {
 }
 
 /// Whether a function has no value where its second argument is 0, because it divides by it: what the table says when asked.
-fn divides(func: Func) -> bool {
+fn divides(func: TableFn) -> bool {
     func.info().args.len() == 2 && scalar::value(Env::default(), func, [1, 0, 0]) == Err(Fault::DivideByZero)
 }
 

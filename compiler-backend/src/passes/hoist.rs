@@ -8,12 +8,12 @@
 
 mod select;
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use crate::ir::effects::{Summaries, turns};
 use crate::ir::{
-    AncillaChecks, At, Block, Condition, Function, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
+    AncillaChecks, At, Block, Condition, IrFunction, Operand, Place, Program, Step, Stmt, Test, Var, VarInfo,
 };
 use crate::passes::rewrite::each_block;
 use crate::passes::table::Map;
@@ -22,7 +22,7 @@ use select::{Choice, choose};
 /// The whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
-        let Function { vars, body, .. } = function;
+        let IrFunction { vars, body, .. } = function;
         each_block(body, &mut |block| {
             for s in block.iter_mut() {
                 if let Stmt::For { .. } = &s.stmt {
@@ -144,7 +144,7 @@ fn take_compute(
                 let care = AncillaChecks { drop: false, ..*care };
                 out.push(Stmt::Ancilla { var: sum, free: false, care }.at(loc));
                 compute.push(s);
-                let func = Func::Int(int_fn::Fn::Id);
+                let func = TableFn::Int(int_fn::Name::Id);
                 let (acc, dst, args) = (Acc::Add, Place::Var(t), vec![Operand::Var(sum)]);
                 compute.push(Stmt::Update { acc, inverse: false, func, dst, args }.at(loc));
             }

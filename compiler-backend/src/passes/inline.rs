@@ -7,7 +7,7 @@ mod expand;
 mod regions;
 
 use crate::ir::effects::{Effects, Summaries, blocks_mut, callees_first, walk};
-use crate::ir::{At, Block, Fun, Function, Program, Stmt};
+use crate::ir::{At, Block, FunctionId, IrFunction, Program, Stmt};
 use crate::passes::rewrite::each_stmt;
 use expand::expand;
 
@@ -24,13 +24,13 @@ const GROWTH: u64 = 20_000;
 
 /// The whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
-    let mut sizes: Vec<u32> = (0..program.functions.len()).map(|f| summaries.get(Fun(f as u32)).size).collect();
+    let mut sizes: Vec<u32> = (0..program.functions.len()).map(|f| summaries.get(FunctionId(f as u32)).size).collect();
     let calls = call_counts(program);
     let shows: Vec<bool> = program.functions.iter().map(shows_itself).collect();
     let mut spans = 0;
     let mut room = sizes.iter().map(|s| u64::from(*s)).sum::<u64>() + GROWTH;
     for f in callees_first(program).into_iter().flatten() {
-        let fits = |g: Fun, size: u32, sizes: &[u32]| {
+        let fits = |g: FunctionId, size: u32, sizes: &[u32]| {
             let n = g.0 as usize;
             let Some(callee) = program.functions.get(n) else { return false };
             let limit = match (callee.inline, calls[n]) {
@@ -40,7 +40,7 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
             };
             !summaries.get(g).recursive && !shows[n] && sizes[n] <= limit && size.saturating_add(sizes[n]) <= LARGE
         };
-        let wanted = |g: Fun, size: u32| g.0 as usize != f && fits(g, size, &sizes);
+        let wanted = |g: FunctionId, size: u32| g.0 as usize != f && fits(g, size, &sizes);
         let mut any = false;
         walk(&program.functions[f].body, &mut |s| {
             any |= matches!(&s.stmt, Stmt::Call { func, .. } if wanted(*func, 0))
@@ -81,17 +81,17 @@ fn call_counts(program: &Program) -> Vec<usize> {
     counts
 }
 
-fn shows_itself(function: &Function) -> bool {
+fn shows_itself(function: &IrFunction) -> bool {
     let mut shows = false;
     walk(&function.body, &mut |s| shows |= matches!(s.stmt, Stmt::Show { .. } | Stmt::Print(_)));
     shows
 }
 
 struct Work<'a> {
-    caller: &'a mut Function,
+    caller: &'a mut IrFunction,
     program: &'a Program,
     summaries: &'a Summaries,
-    wanted: &'a dyn Fn(Fun, u32) -> bool,
+    wanted: &'a dyn Fn(FunctionId, u32) -> bool,
     sizes: &'a [u32],
     size: u32,
     spans: &'a mut usize,

@@ -13,7 +13,7 @@ use super::hoist::{Guard, guard};
 use super::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
 use crate::ir::effects::{Summaries, turns, walk};
 use crate::ir::{
-    AncillaChecks, At, Block, Condition, Function, Mem, Operand, Place, Program, RegionInfo, Stmt, Var, VarInfo,
+    AncillaChecks, At, Block, Condition, IrFunction, Mem, Operand, Place, Program, RegionInfo, Stmt, Var, VarInfo,
 };
 
 /// How many words are kept for one loop: registers are few.
@@ -22,7 +22,7 @@ const MOST: usize = 4;
 /// The whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
-        let Function { vars, regions, body, .. } = function;
+        let IrFunction { vars, regions, body, .. } = function;
         each_block(body, &mut |block| {
             for s in block.iter_mut() {
                 if let Stmt::For { .. } = &s.stmt {

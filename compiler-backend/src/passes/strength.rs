@@ -4,13 +4,13 @@
 //! through the loop instead: it begins one step before the first value, each turn adds a step, and from the last value it is uncomputed. The sums are
 //! the same modulo 2^64, whatever overflows. All this is done only where a turn is certain, behind a branch that asks so if need be.
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 
 use super::hoist::{Guard, guard};
 use crate::ir::effects::{Effects, Summaries, turns, update_traps};
 use crate::ir::{
-    AncillaChecks, At, Block, Condition, Function, Loc, Operand, Place, Program, Step, Stmt, Var, VarInfo,
+    AncillaChecks, At, Block, Condition, IrFunction, Loc, Operand, Place, Program, Step, Stmt, Var, VarInfo,
 };
 use crate::passes::rewrite::{each_block, write_counts};
 use crate::passes::table::Map;
@@ -18,7 +18,7 @@ use crate::passes::table::Map;
 /// The whole program.
 pub(super) fn run(program: &mut Program, summaries: &Summaries) {
     for function in &mut program.functions {
-        let Function { vars, body, .. } = function;
+        let IrFunction { vars, body, .. } = function;
         each_block(body, &mut |block| {
             for s in block.iter_mut() {
                 if let Stmt::For { .. } = &s.stmt {
@@ -33,7 +33,7 @@ pub(super) fn run(program: &mut Program, summaries: &Summaries) {
 #[derive(Clone)]
 enum Term {
     /// It does not change.
-    Fixed { inverse: bool, func: Func, args: Vec<Operand> },
+    Fixed { inverse: bool, func: TableFn, args: Vec<Operand> },
     /// The loop's variable times something that does not change.
     Linear { inverse: bool, factor: Operand },
 }
@@ -86,7 +86,7 @@ impl Scan<'_> {
     }
 
     /// What an update adds to a sum, and whether it multiplies something that changes.
-    fn terms(&self, acc: Acc, inverse: bool, func: Func, args: &[Operand]) -> Option<(Vec<Term>, bool)> {
+    fn terms(&self, acc: Acc, inverse: bool, func: TableFn, args: &[Operand]) -> Option<(Vec<Term>, bool)> {
         if acc != Acc::Add || update_traps(acc, func, args) {
             return None;
         }
@@ -94,10 +94,10 @@ impl Scan<'_> {
             return Some((vec![Term::Fixed { inverse, func, args: args.to_vec() }], false));
         }
         let (shift, factor, product) = match (func, args) {
-            (Func::Int(int_fn::Fn::Id), [a]) => (self.shift(*a)?, Operand::Const(1), false),
-            (Func::Int(int_fn::Fn::Mul), [a, m]) if self.is_fixed(*m) => (self.shift(*a)?, *m, true),
-            (Func::Int(int_fn::Fn::Mul), [m, a]) if self.is_fixed(*m) => (self.shift(*a)?, *m, true),
-            (Func::Int(int_fn::Fn::Shl), [a, Operand::Const(k)]) => {
+            (TableFn::Int(int_fn::Name::Id), [a]) => (self.shift(*a)?, Operand::Const(1), false),
+            (TableFn::Int(int_fn::Name::Mul), [a, m]) if self.is_fixed(*m) => (self.shift(*a)?, *m, true),
+            (TableFn::Int(int_fn::Name::Mul), [m, a]) if self.is_fixed(*m) => (self.shift(*a)?, *m, true),
+            (TableFn::Int(int_fn::Name::Shl), [a, Operand::Const(k)]) => {
                 (self.shift(*a)?, Operand::Const(1 << (k & 63)), true)
             }
             _ => return None,
@@ -106,10 +106,10 @@ impl Scan<'_> {
         if shift != 0 {
             let word = shift.cast_unsigned();
             let (func, args) = match factor {
-                Operand::Const(m) => (int_fn::Fn::Id, vec![Operand::Const(m.wrapping_mul(word))]),
-                m => (int_fn::Fn::Mul, vec![m, Operand::Const(word)]),
+                Operand::Const(m) => (int_fn::Name::Id, vec![Operand::Const(m.wrapping_mul(word))]),
+                m => (int_fn::Name::Mul, vec![m, Operand::Const(word)]),
             };
-            terms.push(Term::Fixed { inverse, func: Func::Int(func), args });
+            terms.push(Term::Fixed { inverse, func: TableFn::Int(func), args });
         }
         Some((terms, product))
     }
@@ -122,11 +122,11 @@ impl Scan<'_> {
             && let Some((turns, k)) = self.shifted.get(v).copied()
         {
             let new = match (func, &args[..]) {
-                (Func::Int(int_fn::Fn::Id), [Operand::Const(c)]) => {
+                (TableFn::Int(int_fn::Name::Id), [Operand::Const(c)]) => {
                     let c = c.cast_signed();
                     Some((turns, if *inverse { k.wrapping_sub(c) } else { k.wrapping_add(c) }))
                 }
-                (Func::Int(int_fn::Fn::Id), [a]) if !turns && !*inverse => {
+                (TableFn::Int(int_fn::Name::Id), [a]) if !turns && !*inverse => {
                     self.shift(*a).map(|c| (true, k.wrapping_add(c)))
                 }
                 _ => None,
@@ -266,8 +266,8 @@ struct Adder {
 }
 
 impl Adder {
-    fn push(&self, inverse: bool, func: int_fn::Fn, args: Vec<Operand>, out: &mut Block) {
-        let (acc, func, dst) = (Acc::Add, Func::Int(func), Place::Var(self.t));
+    fn push(&self, inverse: bool, func: int_fn::Name, args: Vec<Operand>, out: &mut Block) {
+        let (acc, func, dst) = (Acc::Add, TableFn::Int(func), Place::Var(self.t));
         out.push(Stmt::Update { acc, inverse, func, dst, args }.at(self.loc));
     }
 
@@ -278,12 +278,12 @@ impl Adder {
             (Operand::Const(m), k) => {
                 let word = m.wrapping_mul(k.cast_unsigned());
                 if word != 0 {
-                    self.push(inverse, int_fn::Fn::Id, vec![Operand::Const(word)], out);
+                    self.push(inverse, int_fn::Name::Id, vec![Operand::Const(word)], out);
                 }
             }
-            (m, 1) => self.push(inverse, int_fn::Fn::Id, vec![m], out),
-            (m, -1) => self.push(!inverse, int_fn::Fn::Id, vec![m], out),
-            (m, k) => self.push(inverse, int_fn::Fn::Mul, vec![m, Operand::Const(k.cast_unsigned())], out),
+            (m, 1) => self.push(inverse, int_fn::Name::Id, vec![m], out),
+            (m, -1) => self.push(!inverse, int_fn::Name::Id, vec![m], out),
+            (m, k) => self.push(inverse, int_fn::Name::Mul, vec![m, Operand::Const(k.cast_unsigned())], out),
         }
     }
 
@@ -291,8 +291,8 @@ impl Adder {
     fn product(&self, inverse: bool, word: Operand, out: &mut Block) {
         match (word, self.factor) {
             (Operand::Const(k), _) => self.multiple(inverse, k.cast_signed(), out),
-            (word, Operand::Const(1)) => self.push(inverse, int_fn::Fn::Id, vec![word], out),
-            (word, factor) => self.push(inverse, int_fn::Fn::Mul, vec![word, factor], out),
+            (word, Operand::Const(1)) => self.push(inverse, int_fn::Name::Id, vec![word], out),
+            (word, factor) => self.push(inverse, int_fn::Name::Mul, vec![word, factor], out),
         }
     }
 }

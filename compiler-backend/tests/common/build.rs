@@ -1,26 +1,26 @@
 //! Short ways to write programs down.
 
 use pendula_compiler::ir::*;
-use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 /// The identity of a type.
-pub(crate) fn id(ty: Ty) -> Func {
+pub(crate) fn id(ty: Ty) -> TableFn {
     match ty {
-        Ty::Int => Func::Int(int_fn::Fn::Id),
-        Ty::Q => Func::Q(q_fn::Fn::Id),
-        Ty::L => Func::L(l_fn::Fn::Id),
-        Ty::F => Func::F(f_fn::Fn::Id),
+        Ty::Int => TableFn::Int(int_fn::Name::Id),
+        Ty::Q => TableFn::Q(q_fn::Name::Id),
+        Ty::L => TableFn::L(l_fn::Name::Id),
+        Ty::F => TableFn::F(f_fn::Name::Id),
     }
 }
 
 /// The product of a type.
-pub(crate) fn mul(ty: Ty) -> Func {
+pub(crate) fn mul(ty: Ty) -> TableFn {
     match ty {
-        Ty::Int => Func::Int(int_fn::Fn::Mul),
-        Ty::Q => Func::Q(q_fn::Fn::Mul),
-        Ty::L => Func::L(l_fn::Fn::Mul),
-        Ty::F => Func::F(f_fn::Fn::Mul),
+        Ty::Int => TableFn::Int(int_fn::Name::Mul),
+        Ty::Q => TableFn::Q(q_fn::Name::Mul),
+        Ty::L => TableFn::L(l_fn::Name::Mul),
+        Ty::F => TableFn::F(f_fn::Name::Mul),
     }
 }
 
@@ -47,14 +47,14 @@ pub(crate) fn var(v: Var) -> Operand {
 /// A function under construction.
 pub(crate) struct Builder {
     /// The function.
-    pub(crate) function: Function,
+    pub(crate) function: IrFunction,
 }
 
 impl Builder {
     /// A function without parameters.
     pub(crate) fn new(name: &str) -> Builder {
         Builder {
-            function: Function {
+            function: IrFunction {
                 name: name.to_owned(),
                 params: vec![],
                 vars: vec![],
@@ -92,12 +92,12 @@ pub(crate) fn word(base: Var, index: Option<Var>, offset: i64, region: Region) -
 }
 
 /// `dst += func(args)`, or what corresponds to it.
-pub(crate) fn update(func: Func, dst: impl Into<Place>, args: &[Operand]) -> At {
+pub(crate) fn update(func: TableFn, dst: impl Into<Place>, args: &[Operand]) -> At {
     at(Stmt::Update { acc: acc(func.info().ty), inverse: false, func, dst: dst.into(), args: args.to_vec() })
 }
 
 /// `dst -= func(args)`, or what corresponds to it.
-pub(crate) fn undo(func: Func, dst: impl Into<Place>, args: &[Operand]) -> At {
+pub(crate) fn undo(func: TableFn, dst: impl Into<Place>, args: &[Operand]) -> At {
     at(Stmt::Update { acc: acc(func.info().ty), inverse: true, func, dst: dst.into(), args: args.to_vec() })
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn branch(test: Test, then: Vec<At>, otherwise: Vec<At>) -> At {
 }
 
 /// A program of these functions, of which the last one is the entry.
-pub(crate) fn program(functions: Vec<Function>) -> Program {
-    let entry = Some(Fun(functions.len() as u32 - 1));
+pub(crate) fn program(functions: Vec<IrFunction>) -> Program {
+    let entry = Some(FunctionId(functions.len() as u32 - 1));
     Program { functions, entry, ..Program::default() }
 }
 

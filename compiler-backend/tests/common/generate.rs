@@ -3,7 +3,7 @@
 
 use pendula_compiler::ir::*;
 use pendula_isa::num::convert::from_f64;
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Env, Ty};
 
 mod leaf;
@@ -87,7 +87,7 @@ struct Generator {
     random: Random,
     profile: Profile,
     program: Program,
-    f: Function,
+    f: IrFunction,
     budget: usize,
     line: u32,
 }
@@ -131,8 +131,8 @@ pub(crate) fn generate(seed: u64, profile: Profile) -> Case {
     Case { program, params, types, memory, memory_types }
 }
 
-fn empty() -> Function {
-    Function {
+fn empty() -> IrFunction {
+    IrFunction {
         name: String::new(),
         params: vec![],
         vars: vec![],
@@ -195,7 +195,7 @@ impl Generator {
         self.f.body = body;
         let f = std::mem::replace(&mut self.f, empty());
         self.program.functions.push(f);
-        self.program.entry = Some(Fun(self.program.functions.len() as u32 - 1));
+        self.program.entry = Some(FunctionId(self.program.functions.len() as u32 - 1));
     }
 
     fn param(&mut self, name: String, ty: Ty, written: bool) -> Var {
@@ -287,7 +287,7 @@ impl Generator {
                 out.push(self.ancilla(v, false));
                 let source = self.operand(scope, Ty::Int, None);
                 let args = vec![source, Operand::Const(INDEX as u64)];
-                let func = Func::Int(int_fn::Fn::And);
+                let func = TableFn::Int(int_fn::Name::And);
                 out.push(self.at(Stmt::Update { acc: Acc::Add, inverse: false, func, dst: Place::Var(v), args }));
                 inner.indices.push(v);
                 inner.readable.push(v);
@@ -311,7 +311,7 @@ impl Generator {
                 if let Some(i) = self.random.pick(&scope.indices) {
                     if room > 2 * INDEX && self.random.chance(50) {
                         let args = vec![Operand::Var(i), Operand::Const(2)];
-                        let func = Func::Int(int_fn::Fn::Mul);
+                        let func = TableFn::Int(int_fn::Name::Mul);
                         out.push(self.at(Stmt::Update {
                             acc: Acc::Add,
                             inverse: false,
@@ -527,7 +527,7 @@ impl Generator {
         }
         args.sort_by_key(|(v, _)| callee.params.iter().position(|p| p.var == *v));
         let args = args.into_iter().map(|(_, a)| a).collect();
-        Some(Stmt::Call { func: Fun(n as u32), inverse: self.random.chance(40), args })
+        Some(Stmt::Call { func: FunctionId(n as u32), inverse: self.random.chance(40), args })
     }
 }
 

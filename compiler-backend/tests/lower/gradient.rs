@@ -7,7 +7,7 @@ use pendula_compiler::ir::*;
 use pendula_compiler::lower::Argument;
 use pendula_isa::adjoint::SECOND;
 use pendula_isa::module::SymbolKind;
-use pendula_isa::table::{Func, Row, f_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, TableFn, f_fn, l_fn, q_fn};
 use pendula_isa::{Module, Ty};
 use pendula_vm::gradient::{self, Cell, Variable};
 use pendula_vm::{Config, Machine, Outcome, Program as Code};
@@ -102,7 +102,7 @@ fn logarithmic_numbers() {
     let [a, p] = [("a", Ty::L), ("p", Ty::Int)].map(|(n, ty)| b.param(n, ty, false));
     let rp = b.region(Ty::L);
     let t = b.var("t", Ty::L);
-    let plus = Func::L(l_fn::Fn::Plus);
+    let plus = TableFn::L(l_fn::Name::Plus);
     let pb = word(mem(rp, Some(p), None, 0));
     let compute = vec![alloc(t, AncillaChecks::FULL), update(plus, Place::Var(t), &[v(a), pb])];
     let body = vec![update(LMUL, Place::Var(y), &[v(t), v(a)])];
@@ -171,7 +171,7 @@ impl Gen<'_> {
             match self.rng.below(if depth == 0 { 6 } else { 9 }) {
                 0 | 1 => out.push(update(FMUL, Place::Var(dst), &[a, b])),
                 2 => out.push(update(FMULADD, Place::Var(dst), &[a, b, c_])),
-                3 => out.push(update(Func::F(f_fn::Fn::Sin), Place::Var(dst), &[a])),
+                3 => out.push(update(TableFn::F(f_fn::Name::Sin), Place::Var(dst), &[a])),
                 4 => {
                     let other = *self.rng.pick(write);
                     if other != dst {
@@ -208,7 +208,7 @@ impl Gen<'_> {
     }
 }
 
-fn random(rng: &mut Rng, name: &str, locals: usize, calls: bool) -> Function {
+fn random(rng: &mut Rng, name: &str, locals: usize, calls: bool) -> IrFunction {
     let mut b = Build::new(name);
     let y = b.param("y", Ty::F, true);
     let inputs = [b.param("x", Ty::F, false), b.param("z", Ty::F, false)];
@@ -268,9 +268,9 @@ fn a_cvt_keeps_its_types() {
     let rn = b.region(Ty::Int);
     let t = b.var("t", Ty::Q);
     let exponent = word(mem(rn, Some(n), None, 1));
-    let powi = Func::Q(q_fn::Fn::Powi);
+    let powi = TableFn::Q(q_fn::Name::Powi);
     let compute = vec![alloc(t, AncillaChecks::FULL), update(powi, Place::Var(t), &[v(x), exponent])];
-    let body = vec![update(Func::F(f_fn::Fn::CvtQ), Place::Var(y), &[v(t)])];
+    let body = vec![update(TableFn::F(f_fn::Name::CvtQ), Place::Var(y), &[v(t)])];
     let p = program(vec![b.body(vec![with("t", compute, body)])]);
     let m = module(&p, &[word_of("y", Ty::F, 0), word_of("x", Ty::Q, q(1.5)), ints("n", &[0, 3], &[])]);
     assert_eq!(try_run(&m).expect("a run").float("y"), 3.375);

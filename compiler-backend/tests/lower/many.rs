@@ -3,7 +3,7 @@
 use crate::lower::common::interp::Interp;
 use crate::lower::common::random::{Rng, Shape, random_program};
 use crate::lower::common::*;
-use pendula_compiler::ir::{Block, Fun, Operand, Place, Program, Stmt, Var};
+use pendula_compiler::ir::{Block, FunctionId, Operand, Place, Program, Stmt, Var};
 use pendula_compiler::lower::{Argument, ArgumentKind, Erase, LowerError, Options, lower};
 
 /// The program's data after a run, by the interpreter.
@@ -28,7 +28,7 @@ fn interpreted(program: &Program, arguments: &[Argument]) -> Result<Vec<u64>, St
     }
     let top = memory.len();
     let mut interp = Interp { program, memory, top, steps: 0 };
-    interp.call(Fun(0), false, &mut args)?;
+    interp.call(FunctionId(0), false, &mut args)?;
     for (at, n) in words {
         interp.memory[at] = args[n];
     }
@@ -130,7 +130,7 @@ fn damage(rng: &mut Rng, block: &mut Block) {
                 let n = rng.below(args.len());
                 args[n] = if rng.chance(50) { Operand::Var(var(rng)) } else { c(-1) };
             }
-            Stmt::Call { func, .. } => *func = Fun(rng.below(9) as u32),
+            Stmt::Call { func, .. } => *func = FunctionId(rng.below(9) as u32),
             Stmt::Ancilla { var: v, .. } | Stmt::Array { base: v, .. } => *v = var(rng),
             Stmt::For { var: v, first, last, .. } => match rng.below(3) {
                 0 => *v = var(rng),

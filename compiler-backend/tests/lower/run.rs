@@ -4,7 +4,7 @@
 use crate::lower::common::{self, *};
 use pendula_compiler::ir::*;
 use pendula_compiler::lower::{Erase, Options, lower};
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 /// `t` computed in a condition, and the condition on it.
@@ -21,7 +21,7 @@ fn a_condition_that_the_branches_change() {
         let mut b = Build::new("f");
         let p = b.param("x", Ty::Int, true);
         let [s, t] = b.vars(Ty::Int);
-        let modulo = Func::Int(int_fn::Fn::Mod);
+        let modulo = TableFn::Int(int_fn::Name::Mod);
         let of = |t| vec![update(modulo, Place::Var(t), &[v(p), c(2)])];
         let pre = computed(s, of(s), Cond::Eq, c(0));
         let post = computed(t, of(t), Cond::Ne, c(0));
@@ -200,7 +200,7 @@ fn great_numbers_and_odd_operands() {
     let a = b.param("a", Ty::Int, false);
     let ra = b.region(Ty::Int);
     let big = 0x1234_5678_9abc_def0;
-    let lt = Func::Int(int_fn::Fn::Lt);
+    let lt = TableFn::Int(int_fn::Name::Lt);
     let far = 1 << 40;
     let body = vec![
         add(x, c(big)),
@@ -261,7 +261,7 @@ fn sixty_live_variables() {
         let ran = run(&p, &arguments);
         let mut interp = common::interp::Interp { program: &p, memory: vec![0, 3, 1, 4], top: 4, steps: 0 };
         let mut args = [0, 1];
-        interp.call(Fun(0), false, &mut args).expect("a run");
+        interp.call(FunctionId(0), false, &mut args).expect("a run");
         assert_eq!(ran.word("out").cast_unsigned(), args[0], "{count}");
     }
 }
@@ -305,7 +305,7 @@ fn calls_with_up_to_forty_arguments() {
         let memory: Vec<u64> = std::iter::once(0).chain(data.iter().map(|w| w.cast_unsigned())).collect();
         let mut interp = common::interp::Interp { program: &p, top: memory.len(), memory, steps: 0 };
         let mut args = [0, 1];
-        interp.call(Fun(0), false, &mut args).expect("a run");
+        interp.call(FunctionId(0), false, &mut args).expect("a run");
         assert_eq!(ran.word("out").cast_unsigned(), args[0], "{count}");
     }
 }
@@ -321,7 +321,7 @@ fn an_entry_with_many_arguments() {
 }
 
 /// fib(out!, n): out! += fib(n), by recursion.
-fn fib() -> Function {
+fn fib() -> IrFunction {
     let mut b = Build::new("fib");
     let (out, n) = (b.param("out!", Ty::Int, true), b.param("n", Ty::Int, false));
     let [a, m] = b.vars(Ty::Int);
@@ -372,7 +372,7 @@ fn uncalls_undo_calls() {
     // Calls of fib are calls of function 1 now.
     fn rename(at: &mut At) {
         match &mut at.stmt {
-            Stmt::Call { func, .. } => *func = Fun(1),
+            Stmt::Call { func, .. } => *func = FunctionId(1),
             Stmt::If { then, otherwise, .. } => then.iter_mut().chain(otherwise).for_each(rename),
             Stmt::With { compute, body, .. } => compute.iter_mut().chain(body).for_each(rename),
             _ => {}

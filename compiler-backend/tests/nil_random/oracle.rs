@@ -107,7 +107,7 @@ impl Layout {
 }
 
 /// What the evaluator says of a run.
-enum Said {
+enum Verdict {
     /// The data words that it leaves.
     Data(Vec<u64>),
     /// It stops, and so must the machine.
@@ -142,13 +142,13 @@ impl Reference<'_> {
         eval::run(self.program, entry, way, params, memory, gradients, &config)
     }
 
-    fn run(&self, way: Way, data: &[u64]) -> Result<Said, String> {
+    fn run(&self, way: Way, data: &[u64]) -> Result<Verdict, String> {
         match self.evaluate(way, data, None) {
             Ok(e) if e.unchecked.is_some() => {
                 Err(format!("a word that is not checked is left behind: {:?}", e.unchecked))
             }
-            Ok(e) => Ok(Said::Data(self.layout.join(&e.params, &e.memory))),
-            Err(EvalError::Steps { .. } | EvalError::Depth { .. }) => Ok(Said::Unknown),
+            Ok(e) => Ok(Verdict::Data(self.layout.join(&e.params, &e.memory))),
+            Err(EvalError::Steps { .. } | EvalError::Depth { .. }) => Ok(Verdict::Unknown),
             Err(
                 e @ (EvalError::Malformed { .. }
                 | EvalError::Leak { .. }
@@ -156,7 +156,7 @@ impl Reference<'_> {
                 | EvalError::Alias { .. }
                 | EvalError::Changed { .. }),
             ) => Err(format!("the front end's program breaks a contract: {e} ({e:?})")),
-            Err(e) => Ok(Said::Stops(e)),
+            Err(e) => Ok(Verdict::Stops(e)),
         }
     }
 
@@ -234,15 +234,15 @@ fn clear(machine: &Machine<'_>, data: usize) -> Result<(), String> {
 }
 
 /// Runs one leg on the machine, and compares with what the evaluator says of it. Whether it came to its end.
-fn leg(machine: &mut Machine<'_>, said: &Said, what: &str, size: usize) -> Result<bool, String> {
+fn leg(machine: &mut Machine<'_>, said: &Verdict, what: &str, size: usize) -> Result<bool, String> {
     let done = go(machine);
     match (said, done) {
-        (Said::Unknown, _) => Ok(false),
-        (Said::Stops(e), Err(why)) if why == "endless" => Err(format!("{what}: endless, and should trap: {e}")),
-        (Said::Stops(_), Err(_)) => Ok(false),
-        (Said::Stops(e), Ok(())) => Err(format!("{what}: it runs to its end, and should trap: {e} ({e:?})")),
-        (Said::Data(_), Err(why)) => Err(format!("{what}: it traps, {why}, and should not")),
-        (Said::Data(data), Ok(())) => {
+        (Verdict::Unknown, _) => Ok(false),
+        (Verdict::Stops(e), Err(why)) if why == "endless" => Err(format!("{what}: endless, and should trap: {e}")),
+        (Verdict::Stops(_), Err(_)) => Ok(false),
+        (Verdict::Stops(e), Ok(())) => Err(format!("{what}: it runs to its end, and should trap: {e} ({e:?})")),
+        (Verdict::Data(_), Err(why)) => Err(format!("{what}: it traps, {why}, and should not")),
+        (Verdict::Data(data), Ok(())) => {
             clear(machine, size).map_err(|e| format!("{what}: {e}"))?;
             let found = &machine.memory()[..size];
             match (0..size).find(|n| data[*n] != found[*n]) {
@@ -279,17 +279,17 @@ pub(crate) fn check(case: &Case, seed: u64, tally: &mut Tally) -> Result<(), Str
         let run = |name: &str| format!("{name}, arguments {n}");
         let forward = reference.run(Way::Forward, start).map_err(|e| run(&e))?;
         let back = match &forward {
-            Said::Data(end) => reference.run(Way::Backward, end).map_err(|e| run(&format!("backward: {e}")))?,
-            Said::Stops(_) | Said::Unknown => Said::Unknown,
+            Verdict::Data(end) => reference.run(Way::Backward, end).map_err(|e| run(&format!("backward: {e}")))?,
+            Verdict::Stops(_) | Verdict::Unknown => Verdict::Unknown,
         };
-        if let (Said::Data(back), false) = (&back, reference.layout.words.iter().any(|w| w.ty == Ty::F))
+        if let (Verdict::Data(back), false) = (&back, reference.layout.words.iter().any(|w| w.ty == Ty::F))
             && !case.text.contains("Float64")
             && back != start
         {
             return Err(run("undone by the evaluator, it does not come back to its start"));
         }
         let undone =
-            if case.anywhere { reference.run(Way::Backward, start).map_err(|e| run(&e))? } else { Said::Unknown };
+            if case.anywhere { reference.run(Way::Backward, start).map_err(|e| run(&e))? } else { Verdict::Unknown };
         for built in &all {
             let what = |way: &str| format!("{} {way}, arguments {n}", built.name);
             let mut machine = built.machine(start);
@@ -297,13 +297,13 @@ pub(crate) fn check(case: &Case, seed: u64, tally: &mut Tally) -> Result<(), Str
                 machine.begin(Direction::Backward);
                 leg(&mut machine, &back, &what("backward"), size)?;
             }
-            if !matches!(undone, Said::Unknown) {
+            if !matches!(undone, Verdict::Unknown) {
                 let mut machine = built.machine(start);
                 machine.begin(Direction::Backward);
                 leg(&mut machine, &undone, &what("backward from its start"), size)?;
             }
         }
-        if let (Said::Data(end), Said::Data(_)) = (&forward, &back) {
+        if let (Verdict::Data(end), Verdict::Data(_)) = (&forward, &back) {
             tally.finished += 1;
             let losses: Vec<Word> = reference.layout.words.iter().filter(|w| w.ty != Ty::Int).copied().collect();
             if !losses.is_empty() {
@@ -334,7 +334,7 @@ pub(crate) fn differences(case: &Case, seed: u64) -> Result<usize, String> {
     let Some(end) = forward(&start) else { return Ok(0) };
     let number = |ty: Ty, word: u64| convert::to_f64(env, ty, word);
     // Where rounding brings the run back to another start, the gradient is one there.
-    let Ok(Said::Data(back)) = reference.run(Way::Backward, &end) else { return Ok(0) };
+    let Ok(Verdict::Data(back)) = reference.run(Way::Backward, &end) else { return Ok(0) };
     let returns = |w: &Word| (number(w.ty, back[w.at]) - number(w.ty, start[w.at])).abs() < 1e-7;
     if !carry.iter().all(returns) {
         return Ok(0);

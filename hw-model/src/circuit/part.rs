@@ -2,15 +2,15 @@
 //!
 //! | gate classes | parts |
 //! |---|---|
-//! | `wire`, `xor`, `add` | [`Part::Accumulate`] of [`Function::Wire`] by an [`Accumulator`]; of [`Function::Sum`], [`Function::Difference`] |
-//! | `logic`, `compare`, `equal`, `select`, `multiply`, `divide`, `shift`, `fixed-multiply`, `fixed-divide` | [`Part::Accumulate`] of the [`Function`]s so named |
-//! | `compare`, `equal` of logarithmic and of floating-point numbers | [`Function::LogLess`], [`Function::LogEqual`], [`Function::FloatLess`], [`Function::FloatEqual`] |
-//! | `log-add` | [`Function::LogProduct`], [`Function::LogQuotient`], [`Function::LogInverse`], and [`Accumulator::MultiplyLog`] |
+//! | `wire`, `xor`, `add` | [`Part::Accumulate`] of [`CircuitFn::Wire`] by an [`Accumulator`]; of [`CircuitFn::Sum`], [`CircuitFn::Difference`] |
+//! | `logic`, `compare`, `equal`, `select`, `multiply`, `divide`, `shift`, `fixed-multiply`, `fixed-divide` | [`Part::Accumulate`] of the [`CircuitFn`]s so named |
+//! | `compare`, `equal` of logarithmic and of floating-point numbers | [`CircuitFn::LogLess`], [`CircuitFn::LogEqual`], [`CircuitFn::FloatLess`], [`CircuitFn::FloatEqual`] |
+//! | `log-add` | [`CircuitFn::LogProduct`], [`CircuitFn::LogQuotient`], [`CircuitFn::LogInverse`], and [`Accumulator::MultiplyLog`] |
 //! | `not`, `increment`, `swap`, `scale`, `memory`, `call`, `host`, `erase` | the part of that name; for a negation [`Part::Negate`], [`Part::NegateLog`] |
 //! | `rotate` | [`Part::Rotate`], [`Part::RotateBy`] |
 //! | `add`, `increment`, `rotate` of integers of fewer bits than a word | [`Part::Narrow`] |
 //! | `rotation` | [`Part::Rotation`]; its shears alone are [`Part::Shears`] |
-//! | `elementary`, `root`, `power`, `convert`, those of floating point, `log-sum`, `log-convert` | [`Function::Kernel`] |
+//! | `elementary`, `root`, `power`, `convert`, those of floating point, `log-sum`, `log-convert` | [`CircuitFn::Kernel`] |
 //! | `branch`, `check` | [`Part::Branch`], [`Part::BranchRegister`], [`Part::BranchTurn`], [`Part::BranchSwap`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
 //!
 //! Elementary functions and floating point are straight-line programs over the builder's words, written in [`kernels`]; they enter a target
@@ -58,7 +58,7 @@ pub enum Accumulator {
 
 /// A function of one word or more. Those of fixed point are for numbers with `frac` fraction bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Function {
+pub enum CircuitFn {
     /// The operand itself.
     Wire,
     /// Bitwise and.
@@ -190,7 +190,7 @@ pub enum InPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// `y ⊕= f(a[, b[, c]])`.
-    Accumulate(Accumulator, Function),
+    Accumulate(Accumulator, CircuitFn),
     /// Complements every bit of `y`.
     Not,
     /// `y += 1`, or `y -= 1` if `direction` is 1.
@@ -358,9 +358,9 @@ fn refused(part: Part, width: usize) -> Option<&'static str> {
         (!(8..=64).contains(&width) || !(1..=48.min(width - 2)).contains(&frac)).then_some(format)
     };
     let special = match part {
-        Part::Accumulate(_, Function::Kernel { frac, .. }) | Part::Rotation { frac } => kernel(frac),
+        Part::Accumulate(_, CircuitFn::Kernel { frac, .. }) | Part::Rotation { frac } => kernel(frac),
         Part::Accumulate(_, f) if f.frac().is_some() => f.frac().and_then(fraction),
-        Part::Accumulate(_, Function::ShiftLeft32 | Function::ShiftRight32 | Function::ShiftRightSigned32)
+        Part::Accumulate(_, CircuitFn::ShiftLeft32 | CircuitFn::ShiftRight32 | CircuitFn::ShiftRightSigned32)
             if width >= 32 =>
         {
             None
@@ -371,14 +371,14 @@ fn refused(part: Part, width: usize) -> Option<&'static str> {
             (!bits.min(width).is_power_of_two()).then_some("the integer's bits must be a power of two")
         }
         Part::Narrow { bits: 0, .. } => Some("an integer has a bit"),
-        Part::Accumulate(_, Function::FloatLess | Function::FloatEqual) | Part::CheckFloat(_) => float(),
+        Part::Accumulate(_, CircuitFn::FloatLess | CircuitFn::FloatEqual) | Part::CheckFloat(_) => float(),
         Part::Accumulate(
             _,
-            Function::LogProduct
-            | Function::LogQuotient
-            | Function::LogInverse
-            | Function::LogLess
-            | Function::LogEqual,
+            CircuitFn::LogProduct
+            | CircuitFn::LogQuotient
+            | CircuitFn::LogInverse
+            | CircuitFn::LogLess
+            | CircuitFn::LogEqual,
         ) => logarithm(),
         Part::NegateLog | Part::CheckLog(_) => logarithm(),
         Part::Accumulate(Accumulator::MultiplyLog, _) => logarithm(),
@@ -392,48 +392,48 @@ fn refused(part: Part, width: usize) -> Option<&'static str> {
     least(1, "a word has a bit").or(special)
 }
 
-impl Function {
+impl CircuitFn {
     /// How many operands it takes.
     pub const fn arity(self) -> usize {
         match self {
-            Function::Kernel { kernel, .. } => kernel.arity(),
-            Function::Wire
-            | Function::Magnitude
-            | Function::Sign { .. }
-            | Function::Positive
-            | Function::Floor { .. }
-            | Function::FixedInverse { .. }
-            | Function::LogInverse => 1,
-            Function::And
-            | Function::Or
-            | Function::Nor
-            | Function::Sum
-            | Function::Difference
-            | Function::Multiply
-            | Function::Quotient
-            | Function::Remainder
-            | Function::QuotientDown
-            | Function::Modulo
-            | Function::ShiftLeft
-            | Function::ShiftRight
-            | Function::ShiftRightSigned
-            | Function::ShiftLeft32
-            | Function::ShiftRight32
-            | Function::ShiftRightSigned32
-            | Function::Less
-            | Function::LessUnsigned
-            | Function::Equal
-            | Function::Min
-            | Function::Max
-            | Function::FixedMultiply { .. }
-            | Function::FixedDivide { .. }
-            | Function::LogProduct
-            | Function::LogQuotient
-            | Function::LogLess
-            | Function::LogEqual
-            | Function::FloatLess
-            | Function::FloatEqual => 2,
-            Function::FixedMultiplyAdd { .. } => 3,
+            CircuitFn::Kernel { kernel, .. } => kernel.arity(),
+            CircuitFn::Wire
+            | CircuitFn::Magnitude
+            | CircuitFn::Sign { .. }
+            | CircuitFn::Positive
+            | CircuitFn::Floor { .. }
+            | CircuitFn::FixedInverse { .. }
+            | CircuitFn::LogInverse => 1,
+            CircuitFn::And
+            | CircuitFn::Or
+            | CircuitFn::Nor
+            | CircuitFn::Sum
+            | CircuitFn::Difference
+            | CircuitFn::Multiply
+            | CircuitFn::Quotient
+            | CircuitFn::Remainder
+            | CircuitFn::QuotientDown
+            | CircuitFn::Modulo
+            | CircuitFn::ShiftLeft
+            | CircuitFn::ShiftRight
+            | CircuitFn::ShiftRightSigned
+            | CircuitFn::ShiftLeft32
+            | CircuitFn::ShiftRight32
+            | CircuitFn::ShiftRightSigned32
+            | CircuitFn::Less
+            | CircuitFn::LessUnsigned
+            | CircuitFn::Equal
+            | CircuitFn::Min
+            | CircuitFn::Max
+            | CircuitFn::FixedMultiply { .. }
+            | CircuitFn::FixedDivide { .. }
+            | CircuitFn::LogProduct
+            | CircuitFn::LogQuotient
+            | CircuitFn::LogLess
+            | CircuitFn::LogEqual
+            | CircuitFn::FloatLess
+            | CircuitFn::FloatEqual => 2,
+            CircuitFn::FixedMultiplyAdd { .. } => 3,
         }
     }
 
@@ -441,25 +441,25 @@ impl Function {
     pub const fn is_shift(self) -> bool {
         matches!(
             self,
-            Function::ShiftLeft
-                | Function::ShiftRight
-                | Function::ShiftRightSigned
-                | Function::ShiftLeft32
-                | Function::ShiftRight32
-                | Function::ShiftRightSigned32
+            CircuitFn::ShiftLeft
+                | CircuitFn::ShiftRight
+                | CircuitFn::ShiftRightSigned
+                | CircuitFn::ShiftLeft32
+                | CircuitFn::ShiftRight32
+                | CircuitFn::ShiftRightSigned32
         )
     }
 
     /// The fraction bits that matter to it.
     const fn frac(self) -> Option<usize> {
         match self {
-            Function::Sign { frac }
-            | Function::Floor { frac }
-            | Function::FixedMultiply { frac }
-            | Function::FixedMultiplyAdd { frac }
-            | Function::FixedDivide { frac }
-            | Function::FixedInverse { frac }
-            | Function::Kernel { frac, .. } => Some(frac),
+            CircuitFn::Sign { frac }
+            | CircuitFn::Floor { frac }
+            | CircuitFn::FixedMultiply { frac }
+            | CircuitFn::FixedMultiplyAdd { frac }
+            | CircuitFn::FixedDivide { frac }
+            | CircuitFn::FixedInverse { frac }
+            | CircuitFn::Kernel { frac, .. } => Some(frac),
             _ => None,
         }
     }
@@ -486,18 +486,18 @@ pub struct Shares {
 /// Divides the cost of an accumulate so that the shares add up to the circuit of the whole.
 ///
 /// As a rule the function is computed on ancillas, accumulated and computed backward; then the accumulator's share is its circuit on a
-/// word that is there already ([`Function::Wire`]), but not more of a kind of gate than the whole has (a bit or a word with known zeros
+/// word that is there already ([`CircuitFn::Wire`]), but not more of a kind of gate than the whole has (a bit or a word with known zeros
 /// is cheaper to add), and the function's is the rest. Where the function goes straight into the target
 /// ([`is_fused`]) there is no accumulator apart from it: the whole is the function's share.
 ///
 /// # Errors
 /// As [`generate`].
-pub fn shares(accumulator: Accumulator, function: Function, width: usize) -> Result<Shares, PartError> {
+pub fn shares(accumulator: Accumulator, function: CircuitFn, width: usize) -> Result<Shares, PartError> {
     let whole = generate(Part::Accumulate(accumulator, function), width)?.counts();
     if is_fused(accumulator, function) {
         return Ok(Shares { function: whole, accumulator: GateCounts::default() });
     }
-    let alone = generate(Part::Accumulate(accumulator, Function::Wire), width)?.counts();
+    let alone = generate(Part::Accumulate(accumulator, CircuitFn::Wire), width)?.counts();
     let accumulator = GateCounts {
         not: alone.not.min(whole.not),
         cnot: alone.cnot.min(whole.cnot),
@@ -509,25 +509,25 @@ pub fn shares(accumulator: Accumulator, function: Function, width: usize) -> Res
 
 /// Whether the function goes into the target without being computed before: bitwise functions, comparisons and choices under exclusive or; a sum or a
 /// difference, whose words are added one after the other, and an integer product, whose rows are added in place, under addition.
-pub const fn is_fused(accumulator: Accumulator, function: Function) -> bool {
+pub const fn is_fused(accumulator: Accumulator, function: CircuitFn) -> bool {
     match accumulator {
         Accumulator::Xor => matches!(
             function,
-            Function::And
-                | Function::Or
-                | Function::Nor
-                | Function::Less
-                | Function::LessUnsigned
-                | Function::Equal
-                | Function::LogLess
-                | Function::LogEqual
-                | Function::FloatLess
-                | Function::FloatEqual
-                | Function::Min
-                | Function::Max
+            CircuitFn::And
+                | CircuitFn::Or
+                | CircuitFn::Nor
+                | CircuitFn::Less
+                | CircuitFn::LessUnsigned
+                | CircuitFn::Equal
+                | CircuitFn::LogLess
+                | CircuitFn::LogEqual
+                | CircuitFn::FloatLess
+                | CircuitFn::FloatEqual
+                | CircuitFn::Min
+                | CircuitFn::Max
         ),
         Accumulator::Add | Accumulator::AddOrSubtract => {
-            matches!(function, Function::Sum | Function::Difference | Function::Multiply)
+            matches!(function, CircuitFn::Sum | CircuitFn::Difference | CircuitFn::Multiply)
         }
         Accumulator::MultiplyLog => false,
     }

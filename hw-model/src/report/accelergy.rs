@@ -109,14 +109,15 @@ mod tests {
     use std::collections::HashMap;
 
     use pendula_isa::mnemonic::families;
-    use pendula_isa::table::Func;
+    use pendula_isa::table::TableFn;
     use pendula_isa::types::Acc;
 
     use super::*;
 
     #[test]
     fn every_circuit_has_a_name_of_its_own() {
-        let functions = Func::ALL.iter().flat_map(|&func| [false, true].map(|xor| CircuitKind::Function { func, xor }));
+        let functions =
+            TableFn::ALL.iter().flat_map(|&func| [false, true].map(|xor| CircuitKind::Function { func, xor }));
         let accumulators = [Acc::Xor, Acc::Add, Acc::Mul].into_iter().flat_map(|acc| {
             let types = [Ty::Int, Ty::Q, Ty::L, Ty::F].into_iter().filter(move |ty| acc.accepts(*ty));
             types.map(move |ty| CircuitKind::Accumulator(acc, ty))

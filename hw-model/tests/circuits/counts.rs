@@ -1,7 +1,7 @@
 //! Gates counted: the rows of the energy model's table, as formulas in the width.
 
 use pendula_hw_model::circuit::part::{shares, table_lookup};
-use pendula_hw_model::circuit::{Accumulator, Circuit, Function, GateCounts, Half, Part, generate};
+use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, GateCounts, Half, Part, generate};
 use pendula_isa::Cond;
 
 const WIDTHS: [u64; 8] = [2, 3, 4, 8, 16, 24, 32, 64];
@@ -25,7 +25,7 @@ fn main(part: Part, width: u64) -> (u64, u64) {
     (n.toffoli, n.cnot)
 }
 
-fn accumulate(accumulator: Accumulator, function: Function) -> Part {
+fn accumulate(accumulator: Accumulator, function: CircuitFn) -> Part {
     Part::Accumulate(accumulator, function)
 }
 
@@ -34,14 +34,14 @@ use Accumulator::{Add, AddOrSubtract, Xor};
 #[test]
 fn bitwise() {
     for w in WIDTHS {
-        assert_eq!(counts(accumulate(Xor, Function::Wire), w), gates(0, w, 0, 0));
-        assert_eq!(counts(accumulate(Xor, Function::And), w), gates(0, 0, w, 0));
-        assert_eq!(counts(accumulate(Xor, Function::Or), w), gates(5 * w, 0, w, 0));
-        assert_eq!(counts(accumulate(Xor, Function::Nor), w), gates(4 * w, 0, w, 0));
+        assert_eq!(counts(accumulate(Xor, CircuitFn::Wire), w), gates(0, w, 0, 0));
+        assert_eq!(counts(accumulate(Xor, CircuitFn::And), w), gates(0, 0, w, 0));
+        assert_eq!(counts(accumulate(Xor, CircuitFn::Or), w), gates(5 * w, 0, w, 0));
+        assert_eq!(counts(accumulate(Xor, CircuitFn::Nor), w), gates(4 * w, 0, w, 0));
         assert_eq!(counts(Part::Not, w), gates(w, 0, 0, 0));
         assert_eq!(counts(Part::Swap, w), gates(0, 3 * w, 0, 0));
         assert_eq!(counts(Part::Host, w), gates(0, w, 0, 0));
-        for function in [Function::Wire, Function::And, Function::Or, Function::Nor] {
+        for function in [CircuitFn::Wire, CircuitFn::And, CircuitFn::Or, CircuitFn::Nor] {
             assert_eq!(circuit(accumulate(Xor, function), w).ancillas(), 0);
         }
     }
@@ -50,15 +50,15 @@ fn bitwise() {
 #[test]
 fn adders() {
     for w in WIDTHS {
-        let add = circuit(accumulate(Add, Function::Wire), w);
+        let add = circuit(accumulate(Add, CircuitFn::Wire), w);
         assert_eq!(add.counts(), gates(0, 4 * w - 2, 2 * w - 2, 0));
         assert_eq!(add.ancillas(), 1);
         assert_eq!(add.inverse().counts(), add.counts());
-        let both = circuit(accumulate(AddOrSubtract, Function::Wire), w);
+        let both = circuit(accumulate(AddOrSubtract, CircuitFn::Wire), w);
         assert_eq!(both.counts(), gates(0, 6 * w - 2, 2 * w - 2, 0));
         assert_eq!(both.ancillas(), 1);
         assert_eq!(counts(Part::Increment, w), gates(1, 3 * w - 1, 2 * w - 4, 0));
-        for function in [Function::Sum, Function::Difference] {
+        for function in [CircuitFn::Sum, CircuitFn::Difference] {
             // Each word in turn.
             let add = circuit(accumulate(Add, function), w);
             assert_eq!(add.counts(), gates(0, 2 * (4 * w - 2), 2 * (2 * w - 2), 0));
@@ -91,14 +91,14 @@ fn rotations() {
 #[test]
 fn comparisons() {
     for w in WIDTHS {
-        let less = circuit(accumulate(Xor, Function::LessUnsigned), w);
+        let less = circuit(accumulate(Xor, CircuitFn::LessUnsigned), w);
         assert_eq!(less.counts(), gates(2 * w, 4 * w + 1, 2 * w, 0));
         assert_eq!(less.ancillas(), 1);
-        assert_eq!(counts(accumulate(Xor, Function::Less), w), less.counts());
-        let equal = circuit(accumulate(Xor, Function::Equal), w);
+        assert_eq!(counts(accumulate(Xor, CircuitFn::Less), w), less.counts());
+        let equal = circuit(accumulate(Xor, CircuitFn::Equal), w);
         assert_eq!(equal.counts(), gates(2 * w, 2 * w, 2 * (w - 2) + 1, 0));
         assert_eq!(equal.ancillas() as u64, w - 2);
-        for function in [Function::Min, Function::Max] {
+        for function in [CircuitFn::Min, CircuitFn::Max] {
             // The comparison twice, and one Toffoli a bit.
             assert_eq!(main(accumulate(Xor, function), w), (5 * w, 2 * (4 * w + 1) + 3 * w));
         }
@@ -106,17 +106,17 @@ fn comparisons() {
     // The comparisons of functions are those of conditions, which complement the bit once more.
     for w in [8, 16, 32, 64] {
         for (function, check) in [
-            (Function::Less, Part::Check(Cond::Lt)),
-            (Function::Equal, Part::Check(Cond::Eq)),
-            (Function::LogLess, Part::CheckLog(Cond::Lt)),
-            (Function::LogEqual, Part::CheckLog(Cond::Eq)),
-            (Function::FloatLess, Part::CheckFloat(Cond::Lt)),
-            (Function::FloatEqual, Part::CheckFloat(Cond::Eq)),
+            (CircuitFn::Less, Part::Check(Cond::Lt)),
+            (CircuitFn::Equal, Part::Check(Cond::Eq)),
+            (CircuitFn::LogLess, Part::CheckLog(Cond::Lt)),
+            (CircuitFn::LogEqual, Part::CheckLog(Cond::Eq)),
+            (CircuitFn::FloatLess, Part::CheckFloat(Cond::Lt)),
+            (CircuitFn::FloatEqual, Part::CheckFloat(Cond::Eq)),
         ] {
             assert_eq!(counts(accumulate(Xor, function), w) + gates(1, 0, 0, 0), counts(check, w));
         }
         // Both magnitudes against infinity, the signed order, and one sign of zero.
-        let less = counts(accumulate(Xor, Function::FloatLess), w);
+        let less = counts(accumulate(Xor, CircuitFn::FloatLess), w);
         assert!(less.toffoli <= 2 * (2 * w) + 2 * w + 2 * (2 * w - 2) + 1, "{w}: {less:?}");
     }
 }
@@ -124,12 +124,15 @@ fn comparisons() {
 #[test]
 fn products() {
     for w in WIDTHS {
-        let multiply = circuit(accumulate(Add, Function::Multiply), w);
+        let multiply = circuit(accumulate(Add, CircuitFn::Multiply), w);
         assert_eq!(multiply.counts(), gates(0, 2 * w * w, 2 * w * w, 0));
         assert_eq!(multiply.ancillas() as u64, w + 1);
-        assert_eq!(counts(accumulate(AddOrSubtract, Function::Multiply), w), gates(0, 2 * w * w + 2 * w, 2 * w * w, 0));
+        assert_eq!(
+            counts(accumulate(AddOrSubtract, CircuitFn::Multiply), w),
+            gates(0, 2 * w * w + 2 * w, 2 * w * w, 0)
+        );
         for frac in [0, w / 2, w - 1] {
-            let function = Function::FixedMultiply { frac: frac as usize };
+            let function = CircuitFn::FixedMultiply { frac: frac as usize };
             let expected = (8 * w * w + 2 * w - 2, 8 * w * w + 8 * w - 2);
             assert_eq!(main(accumulate(AddOrSubtract, function), w), expected);
             let shares = shares(AddOrSubtract, function, w as usize).unwrap();
@@ -148,11 +151,11 @@ fn near(found: u64, formula: u64, w: u64) {
 #[test]
 fn divisions() {
     for w in [8, 16, 32, 64] {
-        for function in [Function::Quotient, Function::Remainder, Function::QuotientDown, Function::Modulo] {
+        for function in [CircuitFn::Quotient, CircuitFn::Remainder, CircuitFn::QuotientDown, CircuitFn::Modulo] {
             near(main(accumulate(AddOrSubtract, function), w).0, 12 * w * w + 2 * w, w);
         }
         // w + frac steps.
-        let function = Function::FixedDivide { frac: w as usize / 2 };
+        let function = CircuitFn::FixedDivide { frac: w as usize / 2 };
         near(main(accumulate(AddOrSubtract, function), w).0, 18 * w * w, w);
         // Two divisions in place, and two backward: nothing is computed twice.
         near(main(Part::Scale, w).0, 24 * w * w, w);
@@ -196,14 +199,14 @@ fn control() {
 #[test]
 fn depths() {
     for w in WIDTHS {
-        assert_eq!(circuit(accumulate(Xor, Function::Wire), w).depth(), 1);
-        assert_eq!(circuit(accumulate(Xor, Function::And), w).depth(), 1);
+        assert_eq!(circuit(accumulate(Xor, CircuitFn::Wire), w).depth(), 1);
+        assert_eq!(circuit(accumulate(Xor, CircuitFn::And), w).depth(), 1);
         assert_eq!(circuit(Part::Swap, w).depth(), 3);
         assert_eq!(circuit(Part::RotateBy(1), w).depth(), 0);
-        let add = circuit(accumulate(Add, Function::Wire), w);
+        let add = circuit(accumulate(Add, CircuitFn::Wire), w);
         assert!(add.depth() <= 5 * w && add.depth() >= 2 * w, "{}", add.depth());
         // The tree of an equality is flat.
-        let equal = circuit(accumulate(Xor, Function::Equal), w);
+        let equal = circuit(accumulate(Xor, CircuitFn::Equal), w);
         assert!(equal.depth() <= 2 * u64::from(w.next_power_of_two().ilog2()) + 4, "{w} {}", equal.depth());
         assert_eq!(add.depth(), add.inverse().depth());
     }
@@ -212,20 +215,20 @@ fn depths() {
 #[test]
 fn shares_add_up() {
     for function in [
-        Function::Wire,
-        Function::And,
-        Function::Sum,
-        Function::Difference,
-        Function::Multiply,
-        Function::Quotient,
-        Function::Min,
-        Function::Equal,
-        Function::ShiftLeft,
-        Function::Floor { frac: 4 },
-        Function::FixedInverse { frac: 3 },
-        Function::LogProduct,
-        Function::LogEqual,
-        Function::FloatLess,
+        CircuitFn::Wire,
+        CircuitFn::And,
+        CircuitFn::Sum,
+        CircuitFn::Difference,
+        CircuitFn::Multiply,
+        CircuitFn::Quotient,
+        CircuitFn::Min,
+        CircuitFn::Equal,
+        CircuitFn::ShiftLeft,
+        CircuitFn::Floor { frac: 4 },
+        CircuitFn::FixedInverse { frac: 3 },
+        CircuitFn::LogProduct,
+        CircuitFn::LogEqual,
+        CircuitFn::FloatLess,
     ] {
         for accumulator in [Xor, Add, AddOrSubtract] {
             let shares = shares(accumulator, function, 8).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pendula_hw_model::circuit::part::{InPlace, table_lookup};
-use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Gate, Half, Part, Register, Role, generate};
+use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Gate, Half, Part, Register, Role, generate};
 use pendula_isa::Cond;
 
 use crate::circuits::harness::Random;
@@ -146,21 +146,21 @@ fn circuits() -> Vec<Circuit> {
         Part::NegateLog,
         Part::Host,
         Part::Erase,
-        Part::Accumulate(Accumulator::MultiplyLog, Function::LogQuotient),
+        Part::Accumulate(Accumulator::MultiplyLog, CircuitFn::LogQuotient),
     ];
     for accumulator in [Accumulator::Xor, Accumulator::Add, Accumulator::AddOrSubtract] {
         for function in [
-            Function::Wire,
-            Function::Nor,
-            Function::Multiply,
-            Function::Modulo,
-            Function::ShiftRightSigned,
-            Function::Less,
-            Function::LogLess,
-            Function::FloatEqual,
-            Function::Max,
-            Function::FixedMultiply { frac: 4 },
-            Function::FixedDivide { frac: 3 },
+            CircuitFn::Wire,
+            CircuitFn::Nor,
+            CircuitFn::Multiply,
+            CircuitFn::Modulo,
+            CircuitFn::ShiftRightSigned,
+            CircuitFn::Less,
+            CircuitFn::LogLess,
+            CircuitFn::FloatEqual,
+            CircuitFn::Max,
+            CircuitFn::FixedMultiply { frac: 4 },
+            CircuitFn::FixedDivide { frac: 3 },
         ] {
             parts.push(Part::Accumulate(accumulator, function));
         }
@@ -213,7 +213,7 @@ fn revlib() {
 
 #[test]
 fn as_a_person_reads_them() {
-    let adder = generate(Part::Accumulate(Accumulator::Add, Function::Wire), 2).unwrap();
+    let adder = generate(Part::Accumulate(Accumulator::Add, CircuitFn::Wire), 2).unwrap();
     assert_eq!(
         adder.qasm(),
         "OPENQASM 3.0;

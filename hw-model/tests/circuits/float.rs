@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 
 use pendula_hw_model::circuit::kernels::Formats;
-use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
+use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
 use pendula_isa::num::compare;
 use pendula_isa::{Cond, Env, Ty};
 
 use crate::circuits::harness::{cases, check, compared, mask, some};
 
-const FUNCTIONS: [(Function, Cond); 2] = [(Function::FloatLess, Cond::Lt), (Function::FloatEqual, Cond::Eq)];
+const FUNCTIONS: [(CircuitFn, Cond); 2] = [(CircuitFn::FloatLess, Cond::Lt), (CircuitFn::FloatEqual, Cond::Eq)];
 const CONDITIONS: [Cond; 6] = [Cond::Eq, Cond::Ne, Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge];
 
 /// The number of a word, exactly; `None` for NaN.

@@ -1,7 +1,7 @@
 //! Runs circuits over many states, 64 at a time, and compares with what they should do.
 
 use bitvec::prelude::{BitVec, Lsb0};
-use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Part, Role, generate};
+use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, Role, generate};
 
 /// SplitMix64: a fixed stream, so that a failure comes back.
 pub(crate) struct Random(u64);
@@ -116,7 +116,7 @@ pub(crate) fn check<const N: usize>(
 }
 
 /// A comparison under each accumulator of integers: all pairs of words to 8 bits, the same word twice among the wider ones.
-pub(crate) fn compared(function: Function, width: usize, holds: impl Fn(u128, u128) -> Option<bool>) {
+pub(crate) fn compared(function: CircuitFn, width: usize, holds: impl Fn(u128, u128) -> Option<bool>) {
     let m = mask(width);
     let mut cases = cases(16, 3200, &[width, width]);
     for (n, case) in cases.iter_mut().enumerate() {

@@ -1,16 +1,16 @@
 //! Integer parts against the instructions' own functions, on operands extended to 64 bits.
 
 use pendula_hw_model::circuit::part::InPlace;
-use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
+use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
 use pendula_isa::num::int;
-use pendula_isa::table::Func;
+use pendula_isa::table::TableFn;
 use pendula_isa::{Cond, Env, Ty, scalar};
 
 use crate::circuits::harness::{all, cases, check, mask, signed};
 
 /// The instruction's function of this name.
-fn func(name: &str) -> Func {
-    Func::ALL.iter().copied().find(|f| f.info().name == name && f.info().ty == Ty::Int).unwrap()
+fn func(name: &str) -> TableFn {
+    TableFn::ALL.iter().copied().find(|f| f.info().name == name && f.info().ty == Ty::Int).unwrap()
 }
 
 /// What the instruction computes from words of `width` bits.
@@ -35,32 +35,32 @@ fn semantics(name: &'static str, width: usize) -> impl Fn(u128, u128) -> Option<
     }
 }
 
-const FUNCTIONS: [(Function, &str); 21] = [
-    (Function::And, "and"),
-    (Function::Or, "or"),
-    (Function::Nor, "nor"),
-    (Function::Sum, "plus"),
-    (Function::Difference, "minus"),
-    (Function::Multiply, "mul"),
-    (Function::Quotient, "quot"),
-    (Function::Remainder, "rem"),
-    (Function::QuotientDown, "div"),
-    (Function::Modulo, "mod"),
-    (Function::ShiftLeft, "shl"),
-    (Function::ShiftRight, "shr"),
-    (Function::ShiftRightSigned, "sar"),
-    (Function::ShiftLeft32, "shl32"),
-    (Function::ShiftRight32, "shr32"),
-    (Function::ShiftRightSigned32, "sar32"),
-    (Function::Less, "lt"),
-    (Function::LessUnsigned, "ltu"),
-    (Function::Equal, "eq"),
-    (Function::Min, "min"),
-    (Function::Max, "max"),
+const FUNCTIONS: [(CircuitFn, &str); 21] = [
+    (CircuitFn::And, "and"),
+    (CircuitFn::Or, "or"),
+    (CircuitFn::Nor, "nor"),
+    (CircuitFn::Sum, "plus"),
+    (CircuitFn::Difference, "minus"),
+    (CircuitFn::Multiply, "mul"),
+    (CircuitFn::Quotient, "quot"),
+    (CircuitFn::Remainder, "rem"),
+    (CircuitFn::QuotientDown, "div"),
+    (CircuitFn::Modulo, "mod"),
+    (CircuitFn::ShiftLeft, "shl"),
+    (CircuitFn::ShiftRight, "shr"),
+    (CircuitFn::ShiftRightSigned, "sar"),
+    (CircuitFn::ShiftLeft32, "shl32"),
+    (CircuitFn::ShiftRight32, "shr32"),
+    (CircuitFn::ShiftRightSigned32, "sar32"),
+    (CircuitFn::Less, "lt"),
+    (CircuitFn::LessUnsigned, "ltu"),
+    (CircuitFn::Equal, "eq"),
+    (CircuitFn::Min, "min"),
+    (CircuitFn::Max, "max"),
 ];
 
 /// Every function under every accumulator of integers, for one width.
-fn accumulates(function: Function, name: &'static str, width: usize) {
+fn accumulates(function: CircuitFn, name: &'static str, width: usize) {
     let f = semantics(name, width);
     let m = mask(width);
     // All operands and targets to 5 bits, all operands with some target to 8.
@@ -116,7 +116,7 @@ fn accumulators_alone() {
     for width in [1, 2, 3, 8, 16, 32, 64] {
         let m = mask(width);
         let cases = cases(17, 640, &[width, width, 1]);
-        let part = |acc| generate(Part::Accumulate(acc, Function::Wire), width).unwrap();
+        let part = |acc| generate(Part::Accumulate(acc, CircuitFn::Wire), width).unwrap();
         check(&part(Accumulator::Xor), ["a", "y"], &cases, |[a, y]| Some([a, y ^ a]));
         check(&part(Accumulator::Add), ["a", "y"], &cases, |[a, y]| Some([a, (y + a) & m]));
         check(&part(Accumulator::AddOrSubtract), ["a", "y", "direction"], &cases, |[a, y, back]| {
@@ -226,11 +226,11 @@ fn widths_that_cannot_be() {
         (Part::Scale, 1),
         (Part::Memory { words: 5 }, 2),
         (Part::Memory { words: 0 }, 8),
-        (Part::Accumulate(Accumulator::Xor, Function::FixedMultiply { frac: 8 }), 8),
-        (Part::Accumulate(Accumulator::Xor, Function::LogProduct), 3),
-        (Part::Accumulate(Accumulator::MultiplyLog, Function::Wire), 3),
-        (Part::Accumulate(Accumulator::Xor, Function::LogLess), 3),
-        (Part::Accumulate(Accumulator::Add, Function::FloatEqual), 7),
+        (Part::Accumulate(Accumulator::Xor, CircuitFn::FixedMultiply { frac: 8 }), 8),
+        (Part::Accumulate(Accumulator::Xor, CircuitFn::LogProduct), 3),
+        (Part::Accumulate(Accumulator::MultiplyLog, CircuitFn::Wire), 3),
+        (Part::Accumulate(Accumulator::Xor, CircuitFn::LogLess), 3),
+        (Part::Accumulate(Accumulator::Add, CircuitFn::FloatEqual), 7),
         (Part::CheckFloat(Cond::Lt), 65),
     ] {
         let error = generate(part, width).unwrap_err().to_string();

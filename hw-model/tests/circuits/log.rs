@@ -1,12 +1,12 @@
 //! Logarithmic parts: narrow words against a model, words of 64 bits against the kernels.
 
-use pendula_hw_model::circuit::{Accumulator, Circuit, Function, Part, generate};
+use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, generate};
 use pendula_isa::num::{compare, gauss, log};
 use pendula_isa::{Cond, Env, Fault, Ty};
 
 use crate::circuits::harness::{cases, check, compared, mask, signed, some};
 
-fn part(accumulator: Accumulator, function: Function, width: usize) -> Circuit {
+fn part(accumulator: Accumulator, function: CircuitFn, width: usize) -> Circuit {
     generate(Part::Accumulate(accumulator, function), width).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn combined(a: u128, b: u128, width: usize, divide: bool, by_zero: bool) -> Opti
 #[test]
 fn functions_of_narrow_words() {
     for width in [4, 5, 8, 16] {
-        for (function, divide) in [(Function::LogProduct, false), (Function::LogQuotient, true)] {
+        for (function, divide) in [(CircuitFn::LogProduct, false), (CircuitFn::LogQuotient, true)] {
             let mut cases = cases(16, 6400, &[width, width]);
             for (n, case) in cases.iter_mut().enumerate() {
                 case.push((n as u128 * 77) & mask(width));
@@ -55,12 +55,12 @@ fn functions_of_narrow_words() {
 #[test]
 fn accumulators_of_narrow_words() {
     for width in [4, 5, 8, 16] {
-        let circuit = part(Accumulator::MultiplyLog, Function::Wire, width);
+        let circuit = part(Accumulator::MultiplyLog, CircuitFn::Wire, width);
         let cases = cases(17, 6400, &[width, width, 1]);
         check(&circuit, ["a", "y", "direction"], &cases, |[a, y, back]| {
             Some([a, combined(y, a, width, back == 1, true)?, back])
         });
-        let whole = part(Accumulator::MultiplyLog, Function::LogProduct, width);
+        let whole = part(Accumulator::MultiplyLog, CircuitFn::LogProduct, width);
         let cases = if width == 4 {
             crate::circuits::harness::all(&[4, 4, 4, 1])
         } else {
@@ -92,7 +92,7 @@ fn inverses_signs_and_order() {
             let number = read(y, width).ok()?;
             Some([if number.is_none() { y } else { y ^ 1 << (width - 1) }])
         });
-        check(&part(Accumulator::Xor, Function::LogInverse, width), ["a"], &words, |[a]| {
+        check(&part(Accumulator::Xor, CircuitFn::LogInverse, width), ["a"], &words, |[a]| {
             read(a, width).ok()?.map(|_| [a])
         });
         for cond in Cond::TESTS.into_iter().chain([Cond::Always]).filter(|c| !matches!(c, Cond::Ltu | Cond::Geu)) {
@@ -107,7 +107,7 @@ fn inverses_signs_and_order() {
 
 #[test]
 fn comparisons() {
-    for (function, cond) in [(Function::LogLess, Cond::Lt), (Function::LogEqual, Cond::Eq)] {
+    for (function, cond) in [(CircuitFn::LogLess, Cond::Lt), (CircuitFn::LogEqual, Cond::Eq)] {
         for width in [4, 5, 8, 16] {
             compared(function, width, |a, b| {
                 let (x, z) = (read(a, width).ok()?, read(b, width).ok()?);
@@ -123,17 +123,18 @@ fn words_of_the_machine() {
     let cases = special(some(2, 6400, &[64, 64, 1]));
     let kernel =
         |k: fn(u64, u64) -> Result<u64, Fault>| move |a: u128, b: u128| k(a as u64, b as u64).ok().map(u128::from);
-    for (function, k) in [(Function::LogProduct, kernel(log::product)), (Function::LogQuotient, kernel(log::quotient))]
+    for (function, k) in
+        [(CircuitFn::LogProduct, kernel(log::product)), (CircuitFn::LogQuotient, kernel(log::quotient))]
     {
         check(&part(Accumulator::Xor, function, 64), ["a", "b", "y"], &cases, |[a, b, y]| Some([a, b, y ^ k(a, b)?]));
     }
     let (mul, div) = (kernel(log::mul), kernel(log::div));
-    check(&part(Accumulator::MultiplyLog, Function::Wire, 64), ["a", "y", "direction"], &cases, |[a, y, back]| {
+    check(&part(Accumulator::MultiplyLog, CircuitFn::Wire, 64), ["a", "y", "direction"], &cases, |[a, y, back]| {
         Some([a, if back == 1 { div(y, a)? } else { mul(y, a)? }, back])
     });
     let neg = |y: u128| log::neg(y as u64).ok().map(u128::from);
     check(&generate(Part::NegateLog, 64).unwrap(), ["y"], &cases, |[y]| Some([neg(y)?]));
-    check(&part(Accumulator::Xor, Function::LogInverse, 64), ["a", "y"], &cases, |[a, y]| {
+    check(&part(Accumulator::Xor, CircuitFn::LogInverse, 64), ["a", "y"], &cases, |[a, y]| {
         Some([a, y ^ u128::from(gauss::inv(Env::default(), a as u64).ok()?)])
     });
     for cond in [Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge, Cond::Eq, Cond::Ne] {

@@ -32,9 +32,9 @@ pub(crate) fn encode(t: Float, x: f64) -> Option<u64> {
     (word >> t.mantissa < mask(t.exponent as u32)).then_some(word | sign)
 }
 
-type Native = fn([f64; 3]) -> f64;
+type HostFn = fn([f64; 3]) -> f64;
 
-const FUNCTIONS: [(Kernel, Native); 5] = [
+const FUNCTIONS: [(Kernel, HostFn); 5] = [
     (Kernel::FloatAdd, |[x, y, _]| x + y),
     (Kernel::FloatMultiply, |[x, y, _]| x * y),
     (Kernel::FloatDivide, |[x, y, _]| x / y),
@@ -43,7 +43,7 @@ const FUNCTIONS: [(Kernel, Native); 5] = [
 ];
 
 /// By doubles, whose rounding does not show at so few bits.
-fn narrow(formats: &Formats, kernel: Kernel, native: Native, cases: &[[u64; 3]]) {
+fn narrow(formats: &Formats, kernel: Kernel, native: HostFn, cases: &[[u64; 3]]) {
     let t = formats.float;
     check(kernel, formats, cases, |words| {
         let mut x = [0.0; 3];

@@ -7,9 +7,9 @@ use crate::kernels::float::{decode, encode};
 use crate::kernels::harness::{ENV, Random, all, circuit, run, some};
 
 type Function = fn(Env, u64) -> Word;
-type Native = fn(f64) -> f64;
+type HostFn = fn(f64) -> f64;
 
-const FUNCTIONS: [(Kernel, Function, Native); 4] = [
+const FUNCTIONS: [(Kernel, Function, HostFn); 4] = [
     (Kernel::FloatExp, float::exp, f64::exp),
     (Kernel::FloatLog, float::log, f64::ln),
     (Kernel::FloatSin, float::sin, f64::sin),

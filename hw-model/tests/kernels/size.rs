@@ -2,11 +2,11 @@
 
 use pendula_hw_model::circuit::kernels::Kernel;
 use pendula_hw_model::circuit::part::shares;
-use pendula_hw_model::circuit::{Accumulator, Function, Part, generate};
+use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
 
 #[test]
 fn the_machine_s_circuits_can_be_held() {
-    let part = |kernel| Part::Accumulate(Accumulator::Xor, Function::Kernel { kernel, frac: 32 });
+    let part = |kernel| Part::Accumulate(Accumulator::Xor, CircuitFn::Kernel { kernel, frac: 32 });
     let kernels = Kernel::ALL.iter().map(|kernel| (kernel.name(), part(*kernel)));
     for (name, part) in kernels.chain([("rotation", Part::Rotation { frac: 32 })]) {
         let circuit = generate(part, 64).expect("a circuit");
@@ -26,7 +26,7 @@ fn the_machine_s_circuits_can_be_held() {
 
 #[test]
 fn formats_that_cannot_be() {
-    let kernel = |frac| Part::Accumulate(Accumulator::Xor, Function::Kernel { kernel: Kernel::FixedExp, frac });
+    let kernel = |frac| Part::Accumulate(Accumulator::Xor, CircuitFn::Kernel { kernel: Kernel::FixedExp, frac });
     for (width, frac) in [(7, 3), (65, 32), (1, 1), (8, 0), (8, 7), (64, 49)] {
         assert!(generate(kernel(frac), width).is_err(), "{width} bits, {frac} of them fraction");
         assert!(generate(Part::Rotation { frac }, width).is_err(), "{width} bits, {frac} of them fraction");
@@ -49,7 +49,7 @@ fn shares_of_kernels_add_up() {
         Kernel::FloatAdd,
     ] {
         for accumulator in [Accumulator::Xor, Accumulator::AddOrSubtract] {
-            let function = Function::Kernel { kernel, frac: 32 };
+            let function = CircuitFn::Kernel { kernel, frac: 32 };
             let whole = generate(Part::Accumulate(accumulator, function), 64).expect("a circuit").counts();
             let shares = shares(accumulator, function, 64).expect("a circuit");
             assert_eq!(shares.function + shares.accumulator, whole, "{}", kernel.name());

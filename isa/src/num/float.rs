@@ -135,8 +135,8 @@ mod tests {
     const TRAPPING: Env = Env { format: crate::num::Format::Q32_32, ieee: false };
     const IEEE: Env = Env { format: crate::num::Format::Q32_32, ieee: true };
     type Kernel = fn(Env, u64, u64) -> Word;
-    type Native = fn(f64, f64) -> f64;
-    const PAIRS: [(Kernel, Native); 4] =
+    type HostFn = fn(f64, f64) -> f64;
+    const PAIRS: [(Kernel, HostFn); 4] =
         [(add, |x, y| x + y), (sub, |x, y| x - y), (mul, |x, y| x * y), (div, |x, y| x / y)];
 
     fn words() -> Vec<u64> {

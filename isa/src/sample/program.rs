@@ -19,7 +19,7 @@ use crate::Env;
 use crate::inst::Kind;
 use crate::mnemonic::families;
 use crate::num::{Format, convert, log};
-use crate::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use crate::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use crate::types::{Acc, Cond, Reg, Ty};
 
 use super::draft::{Draft, Line, Object, Op};
@@ -181,14 +181,14 @@ const fn test(row: Row, inverse: bool, cond: Cond, ty: Ty) -> Kind {
     Kind::Row { row, inverse, ty, cond, form: false }
 }
 
-fn plain(acc: Acc, inverse: bool, func: Func) -> Kind {
+fn plain(acc: Acc, inverse: bool, func: TableFn) -> Kind {
     Kind::Accumulate { acc, inverse, func, shape: crate::operand::Shape::RR }
 }
 
 /// The highest gradient level.
 const LEVELS: u8 = 2;
 
-const ADD: Func = Func::Int(int_fn::Fn::Id);
+const ADD: TableFn = TableFn::Int(int_fn::Name::Id);
 
 impl Generator<'_, '_> {
     /// A number of moderate size: a small integer, a fraction in (0.1, 0.95), for `.l` in (0.7, 1.4). Doubles are multiples of 1/64.
@@ -300,14 +300,14 @@ impl Generator<'_, '_> {
         for ty in Ty::ALL {
             let (acc, func) = match ty {
                 Ty::Int => (Acc::Add, ADD),
-                Ty::Q => (Acc::Add, Func::Q(q_fn::Fn::Id)),
-                Ty::L => (Acc::Mul, Func::L(l_fn::Fn::Id)),
-                Ty::F => (Acc::Add, Func::F(f_fn::Fn::Id)),
+                Ty::Q => (Acc::Add, TableFn::Q(q_fn::Name::Id)),
+                Ty::L => (Acc::Mul, TableFn::L(l_fn::Name::Id)),
+                Ty::F => (Acc::Add, TableFn::F(f_fn::Name::Id)),
             };
             let k = self.mild(ty);
             self.inst(plain(acc, false, func), vec![Op::Reg(MILD[ty as usize]), Op::Imm(k)]);
         }
-        self.inst(plain(Acc::Add, false, Func::F(f_fn::Fn::Id)), vec![Op::Reg(FLOAT), Op::Imm(FAR.to_bits())]);
+        self.inst(plain(Acc::Add, false, TableFn::F(f_fn::Name::Id)), vec![Op::Reg(FLOAT), Op::Imm(FAR.to_bits())]);
         for n in 1..=DATA {
             let k = Op::Imm(word(self.s));
             self.inst(plain(Acc::Add, false, ADD), vec![Op::Reg(r(n)), k]);

@@ -1,7 +1,7 @@
 //! Checks of addresses that are made when a block begins: which can be, and
 //! which are one check.
 
-use pendula_native::ops::{Bin, Body, Op, V};
+use pendula_codegen::ops::{Bin, Body, Op, V};
 
 /// Addresses that differ by constants, checked together: the least is below the memory's length by more than `spread`.
 #[derive(Clone, Copy, Debug)]

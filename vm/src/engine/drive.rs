@@ -9,7 +9,7 @@ use super::{Mode, Table};
 use crate::config::Config;
 use crate::machine::{Machine, Outcome, Position, Stepped};
 use crate::run::{After, Stop, finish_block};
-use pendula_native::record::Setting;
+use pendula_codegen::lift::Setting;
 
 /// What a machine keeps for running compiled code.
 pub(crate) struct Local {
@@ -59,7 +59,7 @@ impl Machine<'_> {
             // A snapshot with less memory was brought back; code takes it for granted that the data is there.
             return self.interpret(limit);
         }
-        if pendula_native::stack::room(usize::MAX).is_none() {
+        if pendula_codegen::stack::room(usize::MAX).is_none() {
             // The thread's stack is too small to make code on, or to run it.
             return self.interpret(limit);
         }

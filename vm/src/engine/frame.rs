@@ -6,7 +6,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicUsize;
 
-use pendula_native::stack::room;
+use pendula_codegen::stack::room;
 
 use crate::core::Core;
 use crate::decode::Op;
@@ -41,7 +41,7 @@ pub(crate) struct Frame {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// The most bytes of the host's stack that compiled code may take for calls, if there is [room](pendula_native::stack::room) for as many; the
+/// The most bytes of the host's stack that compiled code may take for calls, if there is [room](pendula_codegen::stack::room) for as many; the
 /// test for it comes before a call, and a unit's own frame is at most a few thousand bytes.
 const STACK: usize = 512 << 10;
 

@@ -9,8 +9,8 @@ use pendula_isa::{Env, Inst};
 use super::Mode;
 use super::plan::{Plan, Unit};
 use crate::decode::{self, Code, Decoded, Exit};
-use pendula_native::ops::{Body, Float, Kernel, Op, Part, Test, V};
-use pendula_native::record::{Lifter, Question, Setting};
+use pendula_codegen::lift::{Lifter, Question, Setting};
+use pendula_codegen::ops::{Body, Float, Kernel, Op, Part, Test, V};
 
 /// A unit to be compiled.
 pub(crate) struct Job<'a> {

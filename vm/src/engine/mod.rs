@@ -3,14 +3,14 @@
 //!
 //! # From the table to code
 //!
-//! Nothing here knows what an instruction does. [`record`](pendula_native::record)
+//! Nothing here knows what an instruction does. [`lift`](pendula_codegen::lift)
 //! runs the table's bodies, and the rules of gradient words, on a
 //! [`Domain`](pendula_isa::domain::Domain) that writes
-//! [operations](pendula_native::ops) down; [`plan`] divides the program; [`job`]
+//! [operations](pendula_codegen::ops) down; [`plan`] divides the program; [`job`]
 //! finds out what code can be spared; `clif` makes code by Cranelift, which is
 //! named nowhere else; `x64`, where the host is one, makes drafts, which is worse
 //! code in a fraction of the time; and `c` writes C. Kernels of the number types are
-//! [called](pendula_native::kernel), but for those that have an operation. An
+//! [called](pendula_codegen::kernel), but for those that have an operation. An
 //! instruction that has none (tapes, what shows, words that are lost) is run by
 //! the interpreter, called from the code.
 //!
@@ -72,7 +72,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub(crate) use drive::Local;
-use pendula_native::record::Setting;
+use pendula_codegen::lift::Setting;
 use plan::Plan;
 
 use crate::config::Engine;
@@ -122,7 +122,7 @@ struct Mode {
 
 /// The code of a program.
 #[derive(Default)]
-pub(crate) struct Native {
+pub(crate) struct EngineCode {
     plan: OnceLock<Plan>,
     tables: Mutex<HashMap<Mode, Table>>,
     #[cfg(feature = "jit")]
@@ -142,13 +142,13 @@ pub(crate) fn is_supported(engine: Engine) -> Result<(), String> {
             if supported { Ok(()) } else { Err("it makes no code for this host".into()) }
         }
         #[cfg(feature = "native")]
-        Engine::Native => pendula_native::cc::Compiler::find().map(drop).map_err(|e| e.to_string()),
+        Engine::Native => pendula_codegen::cc::Compiler::find().map(drop).map_err(|e| e.to_string()),
         #[cfg(not(all(feature = "jit", feature = "native")))]
         _ => Err(format!("it wants a build with the feature `{}`", engine.name())),
     }
 }
 
-impl Native {
+impl EngineCode {
     fn plan(&self, program: &Program) -> &Plan {
         self.plan.get_or_init(|| Plan::new(&program.module, &program.decoded))
     }

@@ -20,7 +20,7 @@ use pendula_isa::table::Flow;
 use pendula_isa::verify::verify;
 
 use crate::decode::{Code, Decoded, Exit};
-use pendula_native::record::registers;
+use pendula_codegen::lift::registers;
 
 /// The most instructions in a unit.
 pub(crate) const CAP: usize = 300;

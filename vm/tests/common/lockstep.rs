@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use pendula_codegen::cc::{Settings, set};
 use pendula_isa::adjoint::LANES;
 use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
-use pendula_native::cc::{Settings, set};
 use pendula_vm::{AdMode, Config, Engine, Event, Machine, Outcome, Program};
 
 use super::{State, r};

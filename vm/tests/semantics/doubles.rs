@@ -4,7 +4,7 @@ use std::f64::consts;
 
 use pendula_isa::Fault;
 use pendula_isa::num::{Env, Format};
-use pendula_isa::{scalar, table::Func};
+use pendula_isa::{scalar, table::TableFn};
 use pendula_vm::{Config, Machine, Outcome};
 
 use crate::common::{between, inst, program, reg};
@@ -333,7 +333,7 @@ fn values_under_ieee() {
     ];
     let env = Env { ieee: true, ..Env::default() };
     for (name, arguments, want) in values {
-        let func: Func = named(name);
+        let func: TableFn = named(name);
         let mut x = [0; 3];
         x.iter_mut().zip(*arguments).for_each(|(x, a)| *x = f(*a));
         assert_eq!(scalar::value(env, func, x), Ok(f(*want)), "{name} {arguments:?}");

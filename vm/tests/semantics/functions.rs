@@ -8,7 +8,7 @@ use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::num::Format;
 use pendula_isa::operand::{Operand, Shape};
 use pendula_isa::sample::{Source, number, word};
-use pendula_isa::table::{Func, FunctionInfo};
+use pendula_isa::table::{FunctionInfo, TableFn};
 use pendula_isa::types::{Acc, Ty};
 use pendula_vm::Outcome;
 
@@ -50,7 +50,7 @@ fn accumulated(acc: Acc, inverse: bool, ty: Ty, y: u64, x: u64) -> Want {
 }
 
 /// An accumulate of a shape, with operands in r1 (or [r11+r12+offset]), r2, r3, r4; `None` if the constant is refused.
-fn shaped(acc: Acc, inverse: bool, func: Func, shape: Shape, x: [u64; 3], offset: i64) -> Option<Inst> {
+fn shaped(acc: Acc, inverse: bool, func: TableFn, shape: Shape, x: [u64; 3], offset: i64) -> Option<Inst> {
     let args = func.info().args;
     let letters = format!("{shape:?}");
     let plain = letters.contains('I');
@@ -79,7 +79,7 @@ fn shaped(acc: Acc, inverse: bool, func: Func, shape: Shape, x: [u64; 3], offset
 struct Accumulate {
     acc: Acc,
     inverse: bool,
-    func: Func,
+    func: TableFn,
     shape: Shape,
     format: Format,
     y: u64,
@@ -130,7 +130,7 @@ impl Accumulate {
 }
 
 /// Every accumulator and shape for a function.
-fn variants(func: Func) -> impl Iterator<Item = (Acc, bool, Shape)> {
+fn variants(func: TableFn) -> impl Iterator<Item = (Acc, bool, Shape)> {
     let info = func.info();
     let accs = Acc::ALL.into_iter().filter(|acc| acc.accepts(info.ty));
     accs.flat_map(|acc| [false, true].into_iter().filter(move |b| !(*b && acc.self_inverse())).map(move |b| (acc, b)))
@@ -151,8 +151,8 @@ fn destinations(ty: Ty) -> [u64; 4] {
 }
 
 /// The function with this name.
-pub(crate) fn named(name: &str) -> Func {
-    let found = Func::ALL.iter().find(|func| name_of(func.info()) == name);
+pub(crate) fn named(name: &str) -> TableFn {
+    let found = TableFn::ALL.iter().find(|func| name_of(func.info()) == name);
     *found.unwrap_or_else(|| panic!("no function `{name}`"))
 }
 
@@ -178,14 +178,14 @@ fn oracle(name: &str, x: [u64; 3], format: Format) -> Oracle {
 }
 
 /// The value itself, as what `xor` leaves on 0.
-fn plain(func: Func, format: Format, x: [u64; 3], s: &mut Source) -> Want {
+fn plain(func: TableFn, format: Format, x: [u64; 3], s: &mut Source) -> Want {
     let shape = Shape::of_registers(func.info().args.len());
     let plain = Accumulate { acc: Acc::Xor, inverse: false, func, shape, format, y: 0, x };
     plain.run(s).expect("registers are never refused")
 }
 
 /// Every accumulator and shape on every destination makes of `y` what it should, `value` being the function's.
-fn check_value(func: Func, x: [u64; 3], value: Want, s: &mut Source) {
+fn check_value(func: TableFn, x: [u64; 3], value: Want, s: &mut Source) {
     let ty = func.info().ty;
     for (acc, inverse, shape) in variants(func) {
         for y in destinations(ty) {
@@ -236,7 +236,7 @@ fn hand_and_oracle_agree() {
 fn every_function_has_a_value() {
     let near = doubles::NEAR.iter().map(|(name, ..)| *name);
     let here: BTreeSet<&str> = values().map(|(name, ..)| *name).chain(near).collect();
-    for func in Func::ALL {
+    for func in TableFn::ALL {
         let name = name_of(func.info());
         assert!(here.contains(name.as_str()), "`{name}` has no value worked out by hand");
     }
@@ -244,7 +244,7 @@ fn every_function_has_a_value() {
 
 #[test]
 fn functions_agree_with_another_way_of_computing_them() {
-    for (n, func) in Func::ALL.iter().enumerate() {
+    for (n, func) in TableFn::ALL.iter().enumerate() {
         let info = func.info();
         let name = name_of(info);
         let all: Vec<(Acc, bool, Shape)> = variants(*func).collect();

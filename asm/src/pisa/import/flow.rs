@@ -153,7 +153,7 @@ pub(super) struct Node {
 
 /// The main program, or a procedure.
 #[derive(Debug)]
-pub(super) struct Unit {
+pub(super) struct Routine {
     /// Where it begins: a procedure at its `SWAPBR`.
     pub(super) entry: u32,
     pub(super) main: bool,
@@ -172,9 +172,9 @@ pub(super) struct Unit {
     pub(super) problems: Vec<Problem>,
 }
 
-impl Unit {
-    fn new(entry: u32, main: bool) -> Unit {
-        Unit {
+impl Routine {
+    fn new(entry: u32, main: bool) -> Routine {
+        Routine {
             entry,
             main,
             nodes: BTreeMap::new(),
@@ -188,9 +188,9 @@ impl Unit {
     }
 
     /// What stands between two places, as a procedure.
-    pub(super) fn between(at: u32, to: u32) -> Unit {
+    pub(super) fn between(at: u32, to: u32) -> Routine {
         let passed = Node { falls: true, ..Node::default() };
-        Unit { nodes: (at + 1..to).map(|inner| (inner, passed)).collect(), ..Unit::new(at, false) }
+        Routine { nodes: (at + 1..to).map(|inner| (inner, passed)).collect(), ..Routine::new(at, false) }
     }
 
     /// Every instruction that it is made of, those of turned stretches included.
@@ -207,8 +207,8 @@ impl Unit {
 }
 
 /// Follows control from an entry.
-pub(super) fn walk(code: &Code<'_>, entry: u32, main: bool) -> Unit {
-    let mut unit = Unit::new(entry, main);
+pub(super) fn walk(code: &Code<'_>, entry: u32, main: bool) -> Routine {
+    let mut unit = Routine::new(entry, main);
     let arrivals = arrivals(code, entry, main);
     for arrival in &arrivals {
         let node = unit.nodes.entry(arrival.at).or_default();
@@ -254,7 +254,7 @@ pub(super) fn walk(code: &Code<'_>, entry: u32, main: bool) -> Unit {
 
 struct Walk<'a> {
     code: &'a Code<'a>,
-    unit: Unit,
+    unit: Routine,
 }
 
 impl Walk<'_> {

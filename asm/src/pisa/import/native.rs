@@ -9,7 +9,7 @@ use pendula_isa::types::{Cond, Reg};
 use pendula_isa::verify::is_row;
 use pendula_isa::{Inst, OperandError};
 
-use super::flow::{Code, Shape, Test, Unit};
+use super::flow::{Code, Routine, Shape, Test};
 use super::problem;
 
 /// A native instruction, or a few.
@@ -110,7 +110,7 @@ pub(super) enum Guard {
 }
 
 /// What the translation of all units has in common.
-pub(super) struct Native<'a> {
+pub(super) struct NativeTarget<'a> {
     pub(super) code: &'a Code<'a>,
     pub(super) registers: &'a Registers,
     /// The links that are kept as in PISA, in the registers of the `SWAPBR`s at procedures' entries.
@@ -122,9 +122,9 @@ pub(super) struct Native<'a> {
     pub(super) stack: bool,
 }
 
-impl Native<'_> {
+impl NativeTarget<'_> {
     /// A unit's instructions in the order in which they are written.
-    pub(super) fn unit(&self, unit: &Unit) -> Result<Vec<Item>, OperandError> {
+    pub(super) fn unit(&self, unit: &Routine) -> Result<Vec<Item>, OperandError> {
         let mut items = Vec::new();
         let end = unit.ends.first().copied();
         let last = unit.order().last().map(|(at, _)| at);
@@ -191,7 +191,7 @@ impl Native<'_> {
     }
 
     /// The branch that leads to the end of the run, where one does.
-    fn ending(&self, unit: &Unit) -> Option<u32> {
+    fn ending(&self, unit: &Routine) -> Option<u32> {
         unit.nodes.keys().copied().find(|at| matches!(self.code.shape(*at), Ok(Shape::End(_))))
     }
 
@@ -309,7 +309,7 @@ fn shows(code: &Code<'_>, at: u32, to: u32) -> bool {
 
 /// The turned stretches of a unit that become procedures, which are uncalled, since there is a `SHOW` in them: it shows when the run, or
 /// what calls the unit, goes back.
-pub(super) fn apart(code: &Code<'_>, unit: &Unit) -> impl Iterator<Item = (u32, u32)> {
+pub(super) fn apart(code: &Code<'_>, unit: &Routine) -> impl Iterator<Item = (u32, u32)> {
     unit.turned.iter().map(|(at, to)| (*at, *to)).filter(|(at, to)| shows(code, *at, *to))
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pendula_isa::types::Reg;
 
-use super::flow::{Code, Shape, Unit};
+use super::flow::{Code, Routine, Shape};
 use super::native::registers;
 
 /// Of longer stretches than this nothing is proved: it would take long.
@@ -25,10 +25,10 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn of(units: &BTreeMap<Option<u32>, Unit>, candidates: &BTreeSet<u32>) -> Calls {
+    pub(super) fn of(units: &BTreeMap<Option<u32>, Routine>, candidates: &BTreeSet<u32>) -> Calls {
         let numbers: HashMap<u32, usize> = units.keys().copied().flatten().zip(0..).collect();
         let number = |entry: &u32| numbers.get(entry).copied();
-        let of_unit = |unit: &Unit| {
+        let of_unit = |unit: &Routine| {
             let by_distance = (!unit.swaps.is_empty()).then_some(numbers.len());
             unit.calls.iter().filter_map(number).chain(by_distance).collect()
         };
@@ -72,7 +72,7 @@ impl Calls {
 
 /// Takes away the way back of each pair of branches that stand under one condition, of which nothing between them changes the
 /// operands: what is left out where it holds at the first of them is not come back to from the second, where it does not.
-pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Unit>, calls: &Calls) {
+pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Routine>, calls: &Calls) {
     let own = |entry: u32| {
         let places = units.get(&Some(entry)).into_iter().flat_map(|unit| unit.places().chain([entry]));
         let registers = places.filter_map(|at| code.get(at)).flat_map(registers);

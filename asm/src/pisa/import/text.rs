@@ -7,7 +7,7 @@ use pendula_isa::table::Flow;
 use pendula_isa::text::{NoNames, display};
 use pendula_isa::types::Reg;
 
-use super::flow::{Test, Unit};
+use super::flow::{Routine, Test};
 use super::native::{Checks, Guard, Item, Op};
 use super::{Options, Translation};
 use crate::object::as_name;
@@ -427,7 +427,7 @@ impl Writer<'_> {
         }
     }
 
-    fn item(&mut self, n: usize, unit: &Unit, item: &Item) {
+    fn item(&mut self, n: usize, unit: &Routine, item: &Item) {
         let (before, mut beside) = self.notes.take(item.at);
         self.comments(&before);
         // Instructions of a turned stretch stand here, too, unless they are a procedure.

@@ -1,7 +1,7 @@
 //! What calls of functions do.
 
 use super::{Effects, Set, walk};
-use crate::ir::{At, Fun, Function, Program, Stmt};
+use crate::ir::{At, FunctionId, IrFunction, Program, Stmt};
 
 /// What a call of a function does, beside what it does to its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ static UNKNOWN: Summary = Summary {
 impl Summaries {
     /// Of every function of a program.
     pub fn new(program: &Program) -> Summaries {
-        let written = |f: &Function| f.params.iter().map(|p| p.written).collect();
+        let written = |f: &IrFunction| f.params.iter().map(|p| p.written).collect();
         let start = |f| Summary {
             written: written(f),
             reads_memory: false,
@@ -101,7 +101,7 @@ impl Summaries {
     }
 
     /// What a call of this function does.
-    pub fn get(&self, func: Fun) -> &Summary {
+    pub fn get(&self, func: FunctionId) -> &Summary {
         self.0.get(func.0 as usize).unwrap_or(&UNKNOWN)
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use pendula_isa::adjoint::{AdMode, run_accumulate, run_row};
 use pendula_isa::num::{compare, float};
 use pendula_isa::table::{
-    Func, Function as Pure, FunctionVisitor, Instruction, InstructionVisitor, Row, Variant, accumulate,
+    Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant, accumulate,
 };
 use pendula_isa::{Acc, Cond, Fault, Ty};
 
@@ -16,8 +16,8 @@ use super::trace::Tracer;
 use super::{Config, Evaluation, MAX_CALLS, Moment, Shown};
 use crate::ir::effects::{walk, written_operands};
 use crate::ir::{
-    AncillaChecks, At, Condition, Fun, Function, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE, Test, Var,
-    permutes,
+    AncillaChecks, At, Condition, FunctionId, IrFunction, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE,
+    Test, Var, permutes,
 };
 
 /// How deep blocks may be nested, over all calls.
@@ -30,7 +30,7 @@ type Done = Result<(), EvalError>;
 
 /// A call under way.
 pub(super) struct Frame<'a> {
-    pub(super) function: &'a Function,
+    pub(super) function: &'a IrFunction,
     /// Where the variables are.
     places: Vec<Location>,
     /// Whether the machine runs backward: whether the function is being undone.
@@ -55,7 +55,7 @@ impl Frame<'_> {
 
 /// A call that a stop has ended.
 pub(super) struct Ended {
-    pub(super) func: Fun,
+    pub(super) func: FunctionId,
     pub(super) back: bool,
     /// Where it was called.
     pub(super) called: Loc,
@@ -134,12 +134,12 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs a function on the words of the frames so far, one for each parameter.
-    pub(super) fn enter(&mut self, func: Fun, back: bool, loc: Loc) -> Done {
+    pub(super) fn enter(&mut self, func: FunctionId, back: bool, loc: Loc) -> Done {
         let args: Vec<Location> = (0..self.state.slots.values.len()).map(Location::Slot).collect();
         self.call(func, back, &args, loc)
     }
 
-    fn call(&mut self, func: Fun, back: bool, args: &[Location], loc: Loc) -> Done {
+    fn call(&mut self, func: FunctionId, back: bool, args: &[Location], loc: Loc) -> Done {
         let program = self.program;
         let malformed = |what| EvalError::Malformed { loc, what };
         let function = program.functions.get(func.0 as usize).ok_or_else(|| malformed("no such function"))?;
@@ -199,7 +199,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A parameter that is not written, at the end of a call.
-    fn give_back(&mut self, frame: &Frame, func: Fun, var: Var, arg: Location, kept: u64, loc: Loc) -> Done {
+    fn give_back(&mut self, frame: &Frame, func: FunctionId, var: Var, arg: Location, kept: u64, loc: Loc) -> Done {
         let at = self.place(frame, var, loc)?;
         let (word, ty) = (self.state.value(at), frame.function.ty(var));
         let drift = f64::from_bits(word) - f64::from_bits(kept);
@@ -225,7 +225,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn is_touched(&self, func: Fun, var: Var) -> bool {
+    fn is_touched(&self, func: FunctionId, var: Var) -> bool {
         self.touched.get(func.0 as usize).and_then(|t| t.get(var.0 as usize)).copied().unwrap_or(false)
     }
 
@@ -408,7 +408,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn update(&mut self, frame: &Frame, what: (Acc, bool, Func), dst: Place, args: &[Operand], loc: Loc) -> Done {
+    fn update(&mut self, frame: &Frame, what: (Acc, bool, TableFn), dst: Place, args: &[Operand], loc: Loc) -> Done {
         let (acc, inverse, func) = what;
         if args.len() != func.info().args.len() || !acc.accepts(func.info().ty) {
             return Err(EvalError::Malformed {
@@ -427,7 +427,7 @@ impl<'a> Machine<'a> {
         struct Run<'a>(Bench<'a>, AdMode, Acc, bool);
         impl FunctionVisitor for Run<'_> {
             type Out = Result<(), Fault>;
-            fn visit<F: Pure>(mut self) -> Self::Out {
+            fn visit<F: Function>(mut self) -> Self::Out {
                 run_accumulate::<_, F>(&mut self.0, self.1, self.2, self.3)
             }
         }
@@ -628,7 +628,7 @@ impl<'a> Machine<'a> {
 }
 
 /// Which variables a function's body changes itself. A parameter that a callee does not write is none of them.
-fn touched(program: &Program, function: &Function) -> Vec<bool> {
+fn touched(program: &Program, function: &IrFunction) -> Vec<bool> {
     let mut touched = vec![false; function.vars.len()];
     let mut mark = |v: Var| {
         if let Some(touched) = touched.get_mut(v.0 as usize) {

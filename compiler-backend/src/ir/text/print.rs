@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use pendula_isa::table::{Func, Row};
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::text::{number, quote};
 use pendula_isa::{Acc, Format, Ty};
 
 use super::is_plain;
 use crate::ir::{
-    AncillaChecks, At, Condition, Fun, Function, Loc, Mem, Operand, Param, Place, Program, Step, Stmt, Test, Var, Why,
+    AncillaChecks, At, Condition, FunctionId, IrFunction, Loc, Mem, Operand, Param, Place, Program, Step, Stmt, Test,
+    Var, Why,
 };
 
 /// How things are called: by their names where these are unambiguous.
@@ -67,7 +68,7 @@ pub(super) fn program(program: &Program) -> String {
     for reason in &program.reasons {
         p.line(&format!("reason {}", quote(reason)));
     }
-    if let Some(Fun(entry)) = program.entry {
+    if let Some(FunctionId(entry)) = program.entry {
         p.line(&format!("entry {}", p.functions.get(entry)));
     }
     for function in &program.functions {
@@ -90,7 +91,7 @@ fn care(care: AncillaChecks) -> &'static str {
 }
 
 /// A function of the table.
-pub(super) fn func(func: Func) -> String {
+pub(super) fn func(func: TableFn) -> String {
     let info = func.info();
     let name = if info.name.is_empty() { "id" } else { info.name };
     let from = if info.from == info.ty { String::new() } else { format!(".{}", info.from.letter()) };
@@ -112,8 +113,8 @@ pub(super) const REASONS: [(Why, &str); 4] =
     [(Why::User, "user"), (Why::Bounds, "bounds"), (Why::Alias, "alias"), (Why::Shape, "shape")];
 
 /// The type of a function's parameter.
-pub(super) fn param_type(function: Option<&Function>, n: usize) -> Ty {
-    let of = |f: &Function| Some(f.vars.get(f.params.get(n)?.var.0 as usize)?.ty);
+pub(super) fn param_type(function: Option<&IrFunction>, n: usize) -> Ty {
+    let of = |f: &IrFunction| Some(f.vars.get(f.params.get(n)?.var.0 as usize)?.ty);
     function.and_then(of).unwrap_or(Ty::Int)
 }
 
@@ -126,7 +127,7 @@ impl Printer<'_> {
         self.out.push('\n');
     }
 
-    fn function(&mut self, f: &Function) {
+    fn function(&mut self, f: &IrFunction) {
         self.vars = Names::new(f.vars.iter().map(|v| v.name.as_str()));
         self.regions = Names::new(f.regions.iter().map(|r| r.name.as_str()));
         let inline = if f.inline { " inline" } else { "" };

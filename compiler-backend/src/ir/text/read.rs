@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use pendula_isa::budget::{Budget, Exceeded};
 use pendula_isa::num::decimal::{parse_f, parse_l, parse_q};
-use pendula_isa::table::{Func, Row};
+use pendula_isa::table::{Row, TableFn};
 use pendula_isa::{Acc, Cond, Format, Ty};
 
 use super::lex::{Placed, Token, words};
 use super::print::{self, REASONS, param_type, row_type};
 use super::{TextError, WORDS};
 use crate::ir::{
-    AncillaChecks, At, Block, Condition, Fun, Function, Loc, Mem, Operand, Param, Place, Program, Region, RegionInfo,
-    Step, Stmt, Test, Var, VarInfo, Why,
+    AncillaChecks, At, Block, Condition, FunctionId, IrFunction, Loc, Mem, Operand, Param, Place, Program, Region,
+    RegionInfo, Step, Stmt, Test, Var, VarInfo, Why,
 };
 
 type Read<T> = Result<T, TextError>;
@@ -39,7 +39,7 @@ struct Reader {
     functions: Table,
     vars: Table,
     regions: Table,
-    funcs: HashMap<String, Func>,
+    funcs: HashMap<String, TableFn>,
     rows: HashMap<String, Row>,
     reasons: HashMap<String, u32>,
 }
@@ -75,7 +75,7 @@ pub(super) fn program(text: &str, budget: &Budget) -> Read<Program> {
         functions: Table::new(),
         vars: Table::new(),
         regions: Table::new(),
-        funcs: Func::ALL.iter().map(|f| (print::func(*f), *f)).collect(),
+        funcs: TableFn::ALL.iter().map(|f| (print::func(*f), *f)).collect(),
         rows: Row::ALL.iter().map(|row| (print::row(*row), *row)).collect(),
         reasons: HashMap::new(),
     };
@@ -115,7 +115,7 @@ pub(super) fn program(text: &str, budget: &Budget) -> Read<Program> {
     r.functions = table(r.program.functions.iter().map(|f| f.name.as_str()));
     if let Some(at) = entry {
         r.at = at;
-        r.program.entry = Some(Fun(r.function()?));
+        r.program.entry = Some(FunctionId(r.function()?));
     }
     for (n, at) in bodies.into_iter().enumerate() {
         r.at = at;
@@ -305,13 +305,21 @@ impl Reader {
     }
 
     /// A function up to its statements.
-    fn head(&mut self) -> Read<Function> {
+    fn head(&mut self) -> Read<IrFunction> {
         let name = self.spelled()?;
         let inline = self.is_word("inline");
         let loc = self.loc()?;
         self.sign("{")?;
-        let mut f =
-            Function { name, params: vec![], vars: vec![], regions: vec![], body: vec![], loc, inline, names: vec![] };
+        let mut f = IrFunction {
+            name,
+            params: vec![],
+            vars: vec![],
+            regions: vec![],
+            body: vec![],
+            loc,
+            inline,
+            names: vec![],
+        };
         // The regions follow the variables that point into them.
         let mut pointers = Vec::new();
         loop {
@@ -497,7 +505,7 @@ impl Reader {
                 let callee = self.program.functions.get(func as usize);
                 let types: Vec<Ty> = (0..callee.map_or(0, |f| f.params.len())).map(|n| param_type(callee, n)).collect();
                 let args = self.operands(|n| types.get(n).copied().unwrap_or(Ty::Int))?;
-                Stmt::Call { func: Fun(func), inverse: word == "uncall", args }
+                Stmt::Call { func: FunctionId(func), inverse: word == "uncall", args }
             }
             "if" => {
                 let (pre, then) = (self.condition()?, self.block()?);

@@ -1,13 +1,13 @@
 //! A procedure in the making: what is emitted where, temporary variables, names.
 
-use pendula_isa::table::{Func, int_fn, q_fn};
+use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use pendula_isa::diagnostic::Diagnostic;
 
 use super::scope::{Binding, Kind};
 use super::{Done, Sema, Stop};
-use crate::ir::{AncillaChecks, Block, Function, Loc, Mem, Operand, Place, Step, Stmt, Test, Var, Why};
+use crate::ir::{AncillaChecks, Block, IrFunction, Loc, Mem, Operand, Place, Step, Stmt, Test, Var, Why};
 use crate::janus::ast::{IntTy, Mode, Name, Procedure, Span};
 use crate::janus::{Settings, codes};
 
@@ -48,7 +48,7 @@ pub(super) struct Width {
 /// A procedure in the making.
 pub(super) struct Body<'s, 'a> {
     pub(super) s: &'s mut Sema<'a>,
-    pub(super) f: Function,
+    pub(super) f: IrFunction,
     pub(super) scope: Vec<Binding>,
     levels: Vec<Level>,
     pub(super) loc: Loc,
@@ -66,7 +66,7 @@ pub(super) struct Body<'s, 'a> {
 const UNCHECKED: AncillaChecks = AncillaChecks { check: false, drop: false };
 
 impl<'s, 'a> Body<'s, 'a> {
-    pub(super) fn new(s: &'s mut Sema<'a>, f: Function, scope: Vec<Binding>) -> Body<'s, 'a> {
+    pub(super) fn new(s: &'s mut Sema<'a>, f: IrFunction, scope: Vec<Binding>) -> Body<'s, 'a> {
         let loc = f.loc;
         let levels = vec![Level::default()];
         let (reads, zeros, lens) = (Reads::default(), Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ impl<'s, 'a> Body<'s, 'a> {
     }
 
     /// The function as it is now.
-    pub(super) fn finish(mut self) -> Function {
+    pub(super) fn finish(mut self) -> IrFunction {
         self.f.body = self.levels.pop().map(|l| l.out).unwrap_or_default();
         self.f
     }
@@ -262,7 +262,7 @@ impl<'s, 'a> Body<'s, 'a> {
         &mut self,
         sink: Sink,
         (acc, inverse): (Acc, bool),
-        func: Func,
+        func: TableFn,
         dst: Place,
         args: Vec<Operand>,
     ) {
@@ -363,27 +363,27 @@ pub(super) fn width(settings: &Settings, ty: IntTy) -> Width {
 }
 
 /// The identity of words.
-pub(super) const ID: Func = Func::Int(int_fn::Fn::Id);
+pub(super) const ID: TableFn = TableFn::Int(int_fn::Name::Id);
 
 impl Width {
     /// What adds an operand: where wrapping is noted it is a sum of fixed-point numbers, which is that of the words, and notes it.
-    pub(super) fn id(self) -> Func {
-        if self.noted { Func::Q(q_fn::Fn::Id) } else { ID }
+    pub(super) fn id(self) -> TableFn {
+        if self.noted { TableFn::Q(q_fn::Name::Id) } else { ID }
     }
 
     /// a + b, or a − b.
-    pub(super) fn sum(self, minus: bool) -> Func {
+    pub(super) fn sum(self, minus: bool) -> TableFn {
         match (self.noted, minus) {
-            (true, false) => Func::Q(q_fn::Fn::Plus),
-            (true, true) => Func::Q(q_fn::Fn::Minus),
-            (false, false) => Func::Int(int_fn::Fn::Plus),
-            (false, true) => Func::Int(int_fn::Fn::Minus),
+            (true, false) => TableFn::Q(q_fn::Name::Plus),
+            (true, true) => TableFn::Q(q_fn::Name::Minus),
+            (false, false) => TableFn::Int(int_fn::Name::Plus),
+            (false, true) => TableFn::Int(int_fn::Name::Minus),
         }
     }
 
     /// a·b.
-    pub(super) fn product(self) -> Func {
-        if self.noted { Func::Q(q_fn::Fn::Prod) } else { Func::Int(int_fn::Fn::Mul) }
+    pub(super) fn product(self) -> TableFn {
+        if self.noted { TableFn::Q(q_fn::Name::Prod) } else { TableFn::Int(int_fn::Name::Mul) }
     }
 
     /// Whether it fills a word.

@@ -1,6 +1,6 @@
 //! Integers: expressions as operands, and as what is added to a place.
 
-use pendula_isa::table::{Func, int_fn, q_fn};
+use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, ID, Sink, Width};
@@ -182,7 +182,7 @@ impl Body<'_, '_> {
         let how = (acc, inverse);
         // What is only xored is no sum.
         let id = if acc == Acc::Xor { ID } else { width.id() };
-        let add = |b: &mut Self, func: Func, args: Vec<Operand>| {
+        let add = |b: &mut Self, func: TableFn, args: Vec<Operand>| {
             // Sums are noted where they wrap, others are made apart.
             let zero = b.zeros.iter().position(|zero| *zero == dst).map(|n| b.zeros.remove(n));
             let apart = width.noted && acc == Acc::Add && func.info().ty == Ty::Int && zero.is_none();
@@ -226,7 +226,7 @@ impl Body<'_, '_> {
             }
             ExprKind::Binary(op @ (BinOp::And | BinOp::Or), a, b) => {
                 let args = vec![self.operand(a, ty)?, self.operand(b, ty)?];
-                add(self, Func::Int(if *op == BinOp::And { int_fn::Fn::And } else { int_fn::Fn::Or }), args);
+                add(self, TableFn::Int(if *op == BinOp::And { int_fn::Name::And } else { int_fn::Name::Or }), args);
             }
             ExprKind::Binary(BinOp::Xor, a, b) if acc == Acc::Xor => {
                 self.accumulate(sink, dst, how, a, ty)?;
@@ -237,7 +237,7 @@ impl Body<'_, '_> {
             }
             ExprKind::Unary(UnOp::Complement, a) => {
                 let args = vec![self.operand(a, ty)?, Operand::Const(0)];
-                add(self, Func::Int(int_fn::Fn::Nor), args);
+                add(self, TableFn::Int(int_fn::Name::Nor), args);
             }
             ExprKind::Binary(op @ (BinOp::Shl | BinOp::Shr), a, b) => {
                 let left = *op == BinOp::Shl;
@@ -252,7 +252,7 @@ impl Body<'_, '_> {
                     let test = Test { cond: Cond::Ge, ty: Ty::Int, a, b: Operand::Const(0) };
                     self.at(&b.span, |s| s.assert(Sink::Pre, test, Why::User, "the exponent is negative"));
                 }
-                let pow = if width.noted { Func::Q(q_fn::Fn::IntPow) } else { Func::Int(int_fn::Fn::Pow) };
+                let pow = if width.noted { TableFn::Q(q_fn::Name::IntPow) } else { TableFn::Int(int_fn::Name::Pow) };
                 add(self, pow, vec![base, exponent]);
             }
             ExprKind::Place(_)

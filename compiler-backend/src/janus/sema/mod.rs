@@ -30,7 +30,7 @@ use pendula_isa::diagnostic::{Diagnostic, Place, Severity};
 use super::ast::{DeclTy, IntTy, Mode, Procedure, Span, Tree, called};
 use super::store::Variable;
 use super::{Settings, codes};
-use crate::ir::{Fun, Function, Loc, Param, Program, RegionInfo};
+use crate::ir::{FunctionId, IrFunction, Loc, Param, Program, RegionInfo};
 use crate::lower::Argument;
 use crate::syntax::nearest;
 use body::Body;
@@ -100,12 +100,12 @@ pub(super) struct Sema<'a> {
     text: &'a str,
     program: Program,
     procedures: HashMap<&'a str, usize>,
-    instances: HashMap<Key, Fun>,
+    instances: HashMap<Key, FunctionId>,
     /// How many instances each procedure has.
     counts: Vec<usize>,
     /// Whether a procedure has too many: then nothing more is compiled.
     full: bool,
-    waiting: Vec<(Key, Fun)>,
+    waiting: Vec<(Key, FunctionId)>,
     texts: HashMap<String, u32>,
     reasons: HashMap<String, u32>,
     found: Vec<Diagnostic>,
@@ -234,7 +234,7 @@ impl<'a> Sema<'a> {
     }
 
     /// The function of an instance, which is compiled if it has not been yet.
-    fn instance(&mut self, key: Key, span: &Span) -> Done<Fun> {
+    fn instance(&mut self, key: Key, span: &Span) -> Done<FunctionId> {
         if let Some(fun) = self.instances.get(&key) {
             return Ok(*fun);
         }
@@ -251,10 +251,10 @@ impl<'a> Sema<'a> {
         }
         self.counts[key.0] += 1;
         let p = &self.tree.procedures[key.0];
-        let fun = Fun(self.program.functions.len() as u32);
+        let fun = FunctionId(self.program.functions.len() as u32);
         let name = if count == 0 { p.name.text.clone() } else { format!("{}.{}", p.name.text, count + 1) };
         let loc = self.loc(&p.name.span);
-        self.program.functions.push(Function {
+        self.program.functions.push(IrFunction {
             name,
             params: Vec::new(),
             vars: Vec::new(),
@@ -276,19 +276,19 @@ impl<'a> Sema<'a> {
     }
 
     /// An instance's function without its body, and what its parameters' names stand for.
-    fn frame(&self, key: &Key, fun: Fun) -> (Function, Vec<Binding>) {
+    fn frame(&self, key: &Key, fun: FunctionId) -> (IrFunction, Vec<Binding>) {
         let p: &Procedure = &self.tree.procedures[key.0];
         let mut f = self.program.functions[fun.0 as usize].clone();
         (f.params, f.vars, f.regions) = Default::default();
         let mut bindings: Vec<Binding> = Vec::new();
         for (n, (d, way)) in p.decls.iter().zip(&key.1).enumerate() {
             let ty = if let DeclTy::Int(ty) = d.ty { ty } else { IntTy::Int };
-            let param = |f: &mut Function, name: String, written: bool| {
+            let param = |f: &mut IrFunction, name: String, written: bool| {
                 let var = f.fresh(name, pendula_isa::Ty::Int);
                 f.params.push(Param { var, written });
                 var
             };
-            let region = |f: &mut Function, shared: usize| match bindings.get(shared).map(|b| &b.home) {
+            let region = |f: &mut IrFunction, shared: usize| match bindings.get(shared).map(|b| &b.home) {
                 Some(Home::Ref { region, .. } | Home::Memory { region, .. }) if shared < n => *region,
                 _ => {
                     f.regions.push(RegionInfo { name: d.name.text.clone(), ty: pendula_isa::Ty::Int });

@@ -1,6 +1,6 @@
 //! Shifts, and integers that do not fill a word.
 
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::Done;
@@ -71,9 +71,9 @@ impl Body<'_, '_> {
     /// for the bits of the first from the top. It is negative if one of the factors is, or both.
     pub(super) fn fraction(&mut self, a: &Expr, b: &Expr, ty: IntTy) -> Done<Operand> {
         let (a, b) = (self.operand(a, ty)?, self.operand(b, ty)?);
-        let fresh = |s: &mut Self, func: int_fn::Fn, args: Vec<Operand>| {
+        let fresh = |s: &mut Self, func: int_fn::Name, args: Vec<Operand>| {
             let var = s.temporary("fraction");
-            s.update(Sink::Pre, (Acc::Add, false), Func::Int(func), Place::Var(var), args);
+            s.update(Sink::Pre, (Acc::Add, false), TableFn::Int(func), Place::Var(var), args);
             var
         };
         let mut magnitudes = Vec::new();
@@ -81,8 +81,8 @@ impl Body<'_, '_> {
         for x in [a, b] {
             let minus = self.temporary("fraction");
             self.update(Sink::Pre, (Acc::Add, true), ID, Place::Var(minus), vec![x]);
-            magnitudes.push(fresh(self, int_fn::Fn::Max, vec![x, Operand::Var(minus)]));
-            signs.push(Operand::Var(fresh(self, int_fn::Fn::Lt, vec![x, Operand::Const(0)])));
+            magnitudes.push(fresh(self, int_fn::Name::Max, vec![x, Operand::Var(minus)]));
+            signs.push(Operand::Var(fresh(self, int_fn::Name::Lt, vec![x, Operand::Const(0)])));
         }
         let (sum, k) = (self.temporary("fraction"), self.f.fresh("k", Ty::Int));
         let (body, ()) = self.block(|s| {
@@ -90,20 +90,20 @@ impl Body<'_, '_> {
                 let place = s.temporary("fraction");
                 s.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(place), vec![Operand::Const(31)]);
                 s.update(Sink::Pre, (Acc::Add, true), ID, Place::Var(place), vec![Operand::Var(k)]);
-                let shifted = fresh(s, int_fn::Fn::Shr, vec![Operand::Var(magnitudes[0]), Operand::Var(place)]);
-                let bit = fresh(s, int_fn::Fn::And, vec![Operand::Var(shifted), Operand::Const(1)]);
-                let part = fresh(s, int_fn::Fn::Shr, vec![Operand::Var(magnitudes[1]), Operand::Var(k)]);
+                let shifted = fresh(s, int_fn::Name::Shr, vec![Operand::Var(magnitudes[0]), Operand::Var(place)]);
+                let bit = fresh(s, int_fn::Name::And, vec![Operand::Var(shifted), Operand::Const(1)]);
+                let part = fresh(s, int_fn::Name::Shr, vec![Operand::Var(magnitudes[1]), Operand::Var(k)]);
                 let args = vec![Operand::Var(bit), Operand::Var(part)];
-                s.update(Sink::Out, (Acc::Add, false), Func::Int(int_fn::Fn::Mul), Place::Var(sum), args);
+                s.update(Sink::Out, (Acc::Add, false), TableFn::Int(int_fn::Name::Mul), Place::Var(sum), args);
                 Ok(())
             });
         });
         let (first, last) = (Operand::Const(1), Operand::Const(31));
         self.emit(Sink::Pre, Stmt::For { var: k, first, last, step: Step::Const(1), body });
-        let negative = fresh(self, int_fn::Fn::Or, signs);
+        let negative = fresh(self, int_fn::Name::Or, signs);
         // s − 2·negative·s
-        let twice = fresh(self, int_fn::Fn::Mul, vec![Operand::Var(negative), Operand::Const(2)]);
-        let back = fresh(self, int_fn::Fn::Mul, vec![Operand::Var(twice), Operand::Var(sum)]);
+        let twice = fresh(self, int_fn::Name::Mul, vec![Operand::Var(negative), Operand::Const(2)]);
+        let back = fresh(self, int_fn::Name::Mul, vec![Operand::Var(twice), Operand::Var(sum)]);
         let width = self.width(ty);
         let out = self.temporary("fraction");
         self.add_narrow(Sink::Pre, Place::Var(out), false, Operand::Var(sum), width);
@@ -129,7 +129,7 @@ impl Body<'_, '_> {
     }
 
     /// `dst += func(args)`, of numbers of a type.
-    pub(super) fn add_value(&mut self, dst: Place, inverse: bool, func: Func, args: Vec<Operand>, width: Width) {
+    pub(super) fn add_value(&mut self, dst: Place, inverse: bool, func: TableFn, args: Vec<Operand>, width: Width) {
         if width.is_full() {
             self.update(Sink::Out, (Acc::Add, inverse), func, dst, args);
             return;
@@ -171,8 +171,8 @@ impl Body<'_, '_> {
     ) {
         match (left, by) {
             (false, _) => {
-                let func = if width.signed { int_fn::Fn::Sar } else { int_fn::Fn::Shr };
-                self.update(sink, how, Func::Int(func), dst, vec![a, by]);
+                let func = if width.signed { int_fn::Name::Sar } else { int_fn::Name::Shr };
+                self.update(sink, how, TableFn::Int(func), dst, vec![a, by]);
             }
             (true, Operand::Const(k)) if width.noted && k < 63 => {
                 self.update(sink, how, width.product(), dst, vec![a, Operand::Const(1 << k)]);
@@ -180,16 +180,16 @@ impl Body<'_, '_> {
             (true, _) if width.noted => {
                 // 2^63 is no number that is multiplied with: twice 2^62 is.
                 let (one, two) = (self.temporary("power"), self.temporary("power"));
-                let half = |b: &mut Self, of: int_fn::Fn, var, args| {
-                    b.update(Sink::Pre, (Acc::Add, false), Func::Int(of), Place::Var(var), args);
+                let half = |b: &mut Self, of: int_fn::Name, var, args| {
+                    b.update(Sink::Pre, (Acc::Add, false), TableFn::Int(of), Place::Var(var), args);
                 };
-                half(self, int_fn::Fn::Shr, two, vec![by, Operand::Const(1)]);
-                half(self, int_fn::Fn::Shl, one, vec![Operand::Const(1), Operand::Var(two)]);
+                half(self, int_fn::Name::Shr, two, vec![by, Operand::Const(1)]);
+                half(self, int_fn::Name::Shl, one, vec![Operand::Const(1), Operand::Var(two)]);
                 let rest = self.temporary("power");
                 self.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(rest), vec![by]);
                 self.update(Sink::Pre, (Acc::Add, true), ID, Place::Var(rest), vec![Operand::Var(two)]);
                 let other = self.temporary("power");
-                half(self, int_fn::Fn::Shl, other, vec![Operand::Const(1), Operand::Var(rest)]);
+                half(self, int_fn::Name::Shl, other, vec![Operand::Const(1), Operand::Var(rest)]);
                 let product = self.temporary("product");
                 self.update(
                     Sink::Pre,
@@ -200,19 +200,19 @@ impl Body<'_, '_> {
                 );
                 self.update(sink, how, width.product(), dst, vec![Operand::Var(product), Operand::Var(other)]);
             }
-            (true, _) => self.update(sink, how, Func::Int(int_fn::Fn::Shl), dst, vec![a, by]),
+            (true, _) => self.update(sink, how, TableFn::Int(int_fn::Name::Shl), dst, vec![a, by]),
         }
     }
 }
 
 impl Width {
     /// a/b rounded down, or what it leaves.
-    pub(super) fn quotient(self, remainder: bool) -> Func {
-        Func::Int(match (self.signed || !self.is_full(), remainder) {
-            (true, false) => int_fn::Fn::Div,
-            (true, true) => int_fn::Fn::Mod,
-            (false, false) => int_fn::Fn::Udiv,
-            (false, true) => int_fn::Fn::Umod,
+    pub(super) fn quotient(self, remainder: bool) -> TableFn {
+        TableFn::Int(match (self.signed || !self.is_full(), remainder) {
+            (true, false) => int_fn::Name::Div,
+            (true, true) => int_fn::Name::Mod,
+            (false, false) => int_fn::Name::Udiv,
+            (false, true) => int_fn::Name::Umod,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Variables and elements of arrays as places, and whether two of them are the same.
 
 use pendula_isa::diagnostic::plural;
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, ID, Sink};
@@ -216,7 +216,7 @@ impl Body<'_, '_> {
             (Index { var: None, add }, Dim::Known(n)) => Index { var: None, add: add.wrapping_mul(n.cast_signed()) },
             (Index { var, add }, dim) => {
                 let t = self.temporary("index");
-                let mul = Func::Int(int_fn::Fn::Mul);
+                let mul = TableFn::Int(int_fn::Name::Mul);
                 let mut rest = 0;
                 if let Some(v) = var {
                     let args = vec![Operand::Var(v), dim.operand()];

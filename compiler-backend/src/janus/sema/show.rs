@@ -1,6 +1,6 @@
 //! `print`, `printf` and `show`: texts and numbers, which run on from one to the next.
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::Done;
@@ -30,10 +30,10 @@ impl Body<'_, '_> {
         let large = Test { cond: Cond::Lt, ty: Ty::Int, a: value, b: Operand::Const(0) };
         let (then, _) = self.block(|b| {
             b.statement(|b| {
-                for func in [int_fn::Fn::Udiv, int_fn::Fn::Umod] {
+                for func in [int_fn::Name::Udiv, int_fn::Name::Umod] {
                     let t = b.temporary("digits");
                     let args = vec![value, Operand::Const(10)];
-                    b.update(Sink::Pre, (Acc::Add, false), Func::Int(func), Place::Var(t), args);
+                    b.update(Sink::Pre, (Acc::Add, false), TableFn::Int(func), Place::Var(t), args);
                     b.emit(Sink::Out, show(Operand::Var(t)));
                 }
                 Ok(())
@@ -125,7 +125,7 @@ impl Body<'_, '_> {
                 let size = b.total(rest);
                 let step = b.temporary("offset");
                 let args = vec![Operand::Var(k), size];
-                b.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Mul), Place::Var(step), args);
+                b.update(Sink::Pre, (Acc::Add, false), TableFn::Int(int_fn::Name::Mul), Place::Var(step), args);
                 let m = Mem { index: Some(step), ..first };
                 let first = if first.index.is_some() || !rest.is_empty() {
                     let whole = match first.index {

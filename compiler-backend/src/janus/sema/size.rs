@@ -3,7 +3,7 @@
 //! Where either of the two says a number, that is the size, and what the other says must come to it when the program runs: a program and its
 //! inverse, in which the two have changed places, know the same of their arrays.
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, Sink};
@@ -19,7 +19,7 @@ const MOST: u64 = 1 << 31;
 
 /// One size of an array, as a declaration says it.
 #[derive(Clone, Copy)]
-enum Said<'d> {
+enum DeclaredSize<'d> {
     /// A number that stands there, or so many values.
     Number(i128),
     /// Something that is computed.
@@ -28,19 +28,19 @@ enum Said<'d> {
     Nothing,
 }
 
-impl<'d> Said<'d> {
-    fn of(d: &'d Decl, n: usize) -> Said<'d> {
+impl<'d> DeclaredSize<'d> {
+    fn of(d: &'d Decl, n: usize) -> DeclaredSize<'d> {
         match (d.dims.get(n).and_then(Option::as_ref), d.listed(n)) {
-            (Some(e), _) => constant::known(e).map_or(Said::Computed(e), Said::Number),
-            (None, Some(count)) => Said::Number(count as i128),
-            (None, None) => Said::Nothing,
+            (Some(e), _) => constant::known(e).map_or(DeclaredSize::Computed(e), DeclaredSize::Number),
+            (None, Some(count)) => DeclaredSize::Number(count as i128),
+            (None, None) => DeclaredSize::Nothing,
         }
     }
 
     /// What is said where an array ends: values that are left out there are 0, and do not count.
-    fn of_end(begun: &'d Decl, d: &'d Decl, n: usize) -> Said<'d> {
+    fn of_end(begun: &'d Decl, d: &'d Decl, n: usize) -> DeclaredSize<'d> {
         let own = d.dims.get(n).and_then(Option::as_ref);
-        if own.is_some() { Said::of(d, n) } else { Said::of(begun, n) }
+        if own.is_some() { DeclaredSize::of(d, n) } else { DeclaredSize::of(begun, n) }
     }
 }
 
@@ -63,24 +63,24 @@ impl Body<'_, '_> {
     pub(super) fn sizes(&mut self, d: &Decl, ends: &Decl) -> Done<Vec<Dim>> {
         let mut out = Vec::new();
         for n in 0..d.dims.len() {
-            out.push(match (Said::of(d, n), Said::of_end(d, ends, n)) {
-                (Said::Nothing, _) => {
+            out.push(match (DeclaredSize::of(d, n), DeclaredSize::of_end(d, ends, n)) {
+                (DeclaredSize::Nothing, _) => {
                     let message = format!("`{}` has no size", d.name.text);
                     return self.fail(&d.span, codes::SIZE, message, &wanted(d));
                 }
-                (Said::Number(k), Said::Number(end)) if k != end => {
+                (DeclaredSize::Number(k), DeclaredSize::Number(end)) if k != end => {
                     let message = format!("`{}` begins with the size {k}, and ends with the size {end}", d.name.text);
                     let (begins, ends) = (self.said_at(d, n), self.said_at(ends, n));
                     let help = "an array ends with the size that it began with";
                     return self.s.fail_also([&ends, &begins], codes::DELOCAL, message, help);
                 }
-                (Said::Number(k), _) => self.number(d, n, k)?,
-                (Said::Computed(e), Said::Number(k)) => {
+                (DeclaredSize::Number(k), _) => self.number(d, n, k)?,
+                (DeclaredSize::Computed(e), DeclaredSize::Number(k)) => {
                     let dim = self.number(ends, n, k)?;
                     self.agrees(&d.name, n, e, k)?;
                     dim
                 }
-                (Said::Computed(e), Said::Computed(_) | Said::Nothing) => {
+                (DeclaredSize::Computed(e), DeclaredSize::Computed(_) | DeclaredSize::Nothing) => {
                     let var = self.size_variable(&d.name, n);
                     self.size(Place::Var(var), e, false)?;
                     Dim::Var(var)
@@ -99,14 +99,14 @@ impl Body<'_, '_> {
     /// The sizes of an array that has ended are not needed any more.
     pub(super) fn end_sizes(&mut self, begun: &Decl, d: &Decl, dims: &[Dim]) -> Done<()> {
         for (n, dim) in dims.iter().enumerate().take(d.dims.len()).rev() {
-            match (*dim, Said::of_end(begun, d, n)) {
-                (Dim::Known(k), Said::Computed(e)) => self.agrees(&d.name, n, e, k.into())?,
-                (Dim::Var(var), Said::Computed(e)) => {
+            match (*dim, DeclaredSize::of_end(begun, d, n)) {
+                (Dim::Known(k), DeclaredSize::Computed(e)) => self.agrees(&d.name, n, e, k.into())?,
+                (Dim::Var(var), DeclaredSize::Computed(e)) => {
                     self.size(Place::Var(var), e, true)?;
                     self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
                 }
                 // That the numbers agree has been seen where the array began.
-                (Dim::Known(_) | Dim::Var(_), Said::Number(_) | Said::Nothing) => {}
+                (Dim::Known(_) | Dim::Var(_), DeclaredSize::Number(_) | DeclaredSize::Nothing) => {}
             }
         }
         Ok(())
@@ -171,7 +171,7 @@ impl Body<'_, '_> {
                 }
                 let product = b.temporary("words");
                 let args = vec![var, total];
-                b.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Mul), Place::Var(product), args);
+                b.update(Sink::Pre, (Acc::Add, false), TableFn::Int(int_fn::Name::Mul), Place::Var(product), args);
                 total = Operand::Var(product);
                 b.assert(Sink::Out, test(Cond::Le, total, most), Why::Shape, &large);
             }

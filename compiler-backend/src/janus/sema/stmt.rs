@@ -1,7 +1,7 @@
 //! Statements.
 
 use pendula_isa::diagnostic::plural;
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, ID, Sink};
@@ -357,7 +357,7 @@ impl Body<'_, '_> {
                     }
                     let most = s.temporary("most");
                     let args = vec![Operand::Mem(m), Operand::Mem(n)];
-                    s.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Max), Place::Var(most), args);
+                    s.update(Sink::Pre, (Acc::Add, false), TableFn::Int(int_fn::Name::Max), Place::Var(most), args);
                     Operand::Var(most)
                 }
                 (Kind::Array(ty, dims), Kind::Array(of, others)) if ty == of && dims.len() == others.len() => {
@@ -435,7 +435,7 @@ impl Body<'_, '_> {
             } else {
                 let t = self.temporary("words");
                 let args = vec![dim.operand(), total];
-                self.update(Sink::Pre, (Acc::Add, false), Func::Int(int_fn::Fn::Mul), Place::Var(t), args);
+                self.update(Sink::Pre, (Acc::Add, false), TableFn::Int(int_fn::Name::Mul), Place::Var(t), args);
                 Operand::Var(t)
             };
         }

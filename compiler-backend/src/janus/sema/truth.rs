@@ -1,6 +1,6 @@
 //! Truth values: comparisons to be branched upon, and words that are 0 or 1.
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::Done;
@@ -106,7 +106,7 @@ impl Body<'_, '_> {
 
     /// `dst ⊕=` 1 if it holds, else 0.
     pub(super) fn truth(&mut self, sink: Sink, dst: Place, (acc, inverse): (Acc, bool), e: &Expr) -> Done<()> {
-        let add = |b: &mut Self, inverse: bool, func: Func, args: Vec<Operand>| {
+        let add = |b: &mut Self, inverse: bool, func: TableFn, args: Vec<Operand>| {
             b.update(sink, (acc, inverse), func, dst, args);
         };
         match &e.kind {
@@ -116,7 +116,7 @@ impl Body<'_, '_> {
                 self.truth(sink, dst, (acc, !inverse), a)?;
             }
             ExprKind::Binary(op, a, b) if cond(*op, false).is_some() => {
-                use int_fn::Fn::{Eq, Lt, Ltu};
+                use int_fn::Name::{Eq, Lt, Ltu};
                 let (cond, a, b) = self.sides(*op, a, b)?;
                 let (func, args, not) = match cond {
                     Cond::Eq | Cond::Always => (Eq, vec![a, b], false),
@@ -131,7 +131,7 @@ impl Body<'_, '_> {
                 if not {
                     add(self, inverse, ID, vec![Operand::Const(1)]);
                 }
-                add(self, inverse != not, Func::Int(func), args);
+                add(self, inverse != not, TableFn::Int(func), args);
             }
             ExprKind::Binary(op @ (BinOp::Both | BinOp::Either), a, b) => {
                 let classic = self.s.settings.classic;
@@ -143,7 +143,7 @@ impl Body<'_, '_> {
                 // The first language looks at both sides.
                 if classic || self.is_calm(b) {
                     let (x, y) = (self.held(a)?, self.held(b)?);
-                    let func = Func::Int(if both { int_fn::Fn::And } else { int_fn::Fn::Or });
+                    let func = TableFn::Int(if both { int_fn::Name::And } else { int_fn::Name::Or });
                     add(self, inverse, func, vec![x, y]);
                 } else {
                     // The other side is looked at only where it decides.
@@ -158,13 +158,13 @@ impl Body<'_, '_> {
             }
             ExprKind::Empty(name) => {
                 let count = self.count(name)?;
-                add(self, inverse, Func::Int(int_fn::Fn::Eq), vec![count, Operand::Const(0)]);
+                add(self, inverse, TableFn::Int(int_fn::Name::Eq), vec![count, Operand::Const(0)]);
             }
             _ if self.s.settings.classic => {
                 let ty = self.int_type(e)?.unwrap_or(IntTy::Int);
                 let word = self.operand(e, ty)?;
                 add(self, inverse, ID, vec![Operand::Const(1)]);
-                add(self, !inverse, Func::Int(int_fn::Fn::Eq), vec![word, Operand::Const(0)]);
+                add(self, !inverse, TableFn::Int(int_fn::Name::Eq), vec![word, Operand::Const(0)]);
             }
             _ => {
                 self.test(e)?;

@@ -1,6 +1,6 @@
 //! Where variables begin and end: `x ← e`, `x → e`. One block of statements makes a variable with its value; undone, it ends it.
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::array::value_of;
@@ -493,7 +493,7 @@ impl Body<'_, '_> {
                         Sink::Out,
                         Acc::Add,
                         false,
-                        Func::Int(int_fn::Fn::Id),
+                        TableFn::Int(int_fn::Name::Id),
                         Place::Var(var),
                         vec![Operand::Var(sum)],
                     );

@@ -227,14 +227,14 @@ impl Body<'_, '_> {
                 let (a, b) = (self.put(ty, a)?, self.put(ty, b)?);
                 if self.checks {
                     let rem = integer("rem").ok_or(Stop)?;
-                    let r = self.put(ty, ScalarExpr::Fun(rem, vec![a.into(), b.into()]))?;
+                    let r = self.put(ty, ScalarExpr::FunctionId(rem, vec![a.into(), b.into()]))?;
                     let test = crate::ir::Test { cond: Cond::Eq, ty, a: r, b: crate::ir::Operand::Const(0) };
                     let says =
                         self.said(format!("the division of integers `{}` leaves a remainder", self.source(span)));
                     self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::Why::User, says });
                 }
                 let quot = integer("quot").ok_or(Stop)?;
-                return Ok((ScalarExpr::Fun(quot, vec![a.into(), b.into()]), ty));
+                return Ok((ScalarExpr::FunctionId(quot, vec![a.into(), b.into()]), ty));
             }
             (Binary::Div, Ty::Int) => {
                 let to = self.want.unwrap_or(Ty::F);
@@ -250,15 +250,18 @@ impl Body<'_, '_> {
                 // a ⊻ b = (a | b) − (a & b)
                 let (or, and) = (integer("or").ok_or(Stop)?, integer("and").ok_or(Stop)?);
                 let (a, b): (ScalarExpr, ScalarExpr) = (self.put(ty, a)?.into(), self.put(ty, b)?.into());
-                let parts = vec![ScalarExpr::Fun(or, vec![a.clone(), b.clone()]), ScalarExpr::Fun(and, vec![a, b])];
-                return Ok((ScalarExpr::Fun(sum(ty, true), parts), ty));
+                let parts = vec![
+                    ScalarExpr::FunctionId(or, vec![a.clone(), b.clone()]),
+                    ScalarExpr::FunctionId(and, vec![a, b]),
+                ];
+                return Ok((ScalarExpr::FunctionId(sum(ty, true), parts), ty));
             }
             (Binary::Shl | Binary::Sar | Binary::Shr, Ty::Int) => return Ok((self.shift(op, a, b)?, ty)),
             (Binary::Pow, _) => return self.power(a, b, ty, span),
             _ => None,
         };
         match func {
-            Some(f) => Ok((self.fold(ScalarExpr::Fun(f, vec![a, b])), ty)),
+            Some(f) => Ok((self.fold(ScalarExpr::FunctionId(f, vec![a, b])), ty)),
             None => {
                 let message = format!("this operator is not for {}", number_name(ty));
                 self.fail(span, codes::TYPE, message, "it is for integers; or use `floor`, `rem` of integers")
@@ -277,7 +280,7 @@ impl Body<'_, '_> {
         };
         let by = |s: &Self, op: Binary, a: &ScalarExpr, n: ScalarExpr| -> Done<ScalarExpr> {
             let f = function(Ty::Int, Ty::Int, name(op), 2).ok_or(Stop)?;
-            Ok(s.fold(ScalarExpr::Fun(f, vec![a.clone(), n])))
+            Ok(s.fold(ScalarExpr::FunctionId(f, vec![a.clone(), n])))
         };
         let far = |s: &Self, op: Binary, a: &ScalarExpr| match op {
             Binary::Sar => by(s, op, a, ScalarExpr::int(63)),
@@ -289,7 +292,7 @@ impl Body<'_, '_> {
             return if n < 64 { by(self, op, &a, ScalarExpr::Const(n)) } else { far(self, op, &a) };
         }
         let (a, b): (ScalarExpr, ScalarExpr) = (self.put(Ty::Int, a)?.into(), self.put(Ty::Int, b)?.into());
-        let back = ScalarExpr::Fun(sum(Ty::Int, true), vec![ScalarExpr::int(0), b.clone()]);
+        let back = ScalarExpr::FunctionId(sum(Ty::Int, true), vec![ScalarExpr::int(0), b.clone()]);
         let within = |n: &ScalarExpr| {
             Box::new(ScalarExpr::Cmp(Cond::Ltu, Ty::Int, Box::new(n.clone()), Box::new(ScalarExpr::int(64))))
         };
@@ -306,7 +309,7 @@ impl Body<'_, '_> {
             ScalarExpr::Const(w) if ty == Ty::Int => Some(i128::from(w.cast_signed())),
             _ => None,
         };
-        let mul = |a: ScalarExpr, b: ScalarExpr| ScalarExpr::Fun(product(ty), vec![a, b]);
+        let mul = |a: ScalarExpr, b: ScalarExpr| ScalarExpr::FunctionId(product(ty), vec![a, b]);
         match (ty, whole, &b) {
             (Ty::Int | Ty::Q | Ty::F, Some(1), _) => Ok((a, ty)),
             (Ty::Int | Ty::Q | Ty::F, Some(n @ 2..=3), _) => {
@@ -368,14 +371,14 @@ impl Body<'_, '_> {
                 self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int)
             }
             ScalarExpr::Neg(a) | ScalarExpr::Choice(_, a, _) => self.is_integer(a),
-            ScalarExpr::Fun(f, _) => f.info().ty == Ty::Int,
+            ScalarExpr::FunctionId(f, _) => f.info().ty == Ty::Int,
         }
     }
 
     /// A function of the table by name, on numbers of its type.
     pub(super) fn named(&mut self, name: &str, ty: Ty, args: Vec<ScalarExpr>, span: &Span) -> Done<(ScalarExpr, Ty)> {
         match function(ty, ty, name, args.len()) {
-            Some(f) => Ok((self.fold(ScalarExpr::Fun(f, args)), ty)),
+            Some(f) => Ok((self.fold(ScalarExpr::FunctionId(f, args)), ty)),
             None => {
                 let message = format!("`{name}` is not for {}", number_name(ty));
                 self.fail(span, codes::TYPE, message, "convert its argument, as `Float64(x)`")
@@ -385,8 +388,8 @@ impl Body<'_, '_> {
 
     fn tropical(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr, ty: Ty, span: &Span) -> Done<Value> {
         let x = match op {
-            Binary::Mul => ScalarExpr::Fun(sum(ty, false), vec![a, b]),
-            Binary::Div => ScalarExpr::Fun(sum(ty, true), vec![a, b]),
+            Binary::Mul => ScalarExpr::FunctionId(sum(ty, false), vec![a, b]),
+            Binary::Div => ScalarExpr::FunctionId(sum(ty, true), vec![a, b]),
             Binary::Add => self.named("max", ty, vec![a, b], span)?.0,
             _ => {
                 return self.fail(

@@ -1,7 +1,7 @@
 //! Elements and parts of arrays: from indices to addresses.
 
 use pendula_isa::diagnostic::plural;
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
@@ -159,8 +159,8 @@ impl Body<'_, '_> {
         if let Some(var) = self.addresses.get(&key) {
             return Ok(Operand::Var(*var));
         }
-        let max = Func::Int(int_fn::Fn::Max);
-        let var = self.copy(Ty::Int, ScalarExpr::Fun(max, vec![a.into(), b.into()]))?;
+        let max = TableFn::Int(int_fn::Name::Max);
+        let var = self.copy(Ty::Int, ScalarExpr::FunctionId(max, vec![a.into(), b.into()]))?;
         self.addresses.insert(key, var);
         Ok(Operand::Var(var))
     }

@@ -264,7 +264,7 @@ impl Body<'_, '_> {
                 }
             }
             // x.log += y is x *= exp(y).
-            ScalarExpr::Fun(f, args) if f == log_view() && matches!(op, AssignOp::Add | AssignOp::Sub) => {
+            ScalarExpr::FunctionId(f, args) if f == log_view() && matches!(op, AssignOp::Add | AssignOp::Sub) => {
                 let op = if op == AssignOp::Add { AssignOp::Mul } else { AssignOp::Div };
                 let e = self.word(&Literal::Float(std::f64::consts::E), Ty::L, span)?;
                 let power = self.named("pow", Ty::L, vec![ScalarExpr::Const(e), y], span)?.0;
@@ -345,8 +345,8 @@ pub(super) fn unchangeable(v: &Value) -> String {
 }
 
 /// The function by which `x.log` reads.
-fn log_view() -> pendula_isa::table::Func {
-    pendula_isa::table::Func::Q(pendula_isa::table::q_fn::Fn::LogL)
+fn log_view() -> pendula_isa::table::TableFn {
+    pendula_isa::table::TableFn::Q(pendula_isa::table::q_fn::Name::LogL)
 }
 
 /// Whether a target is a logarithmic number in doubles: and then, whether it has a sign.

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use pendula_isa::diagnostic::Diagnostic;
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 
 use super::scope::Scopes;
 use super::value::Product;
 use super::{Done, Sema, Stop, gather};
-use crate::ir::{self, AncillaChecks, At, Block, Fun, Loc, Operand, Place, Region, RegionInfo, Stmt, Var};
+use crate::ir::{self, AncillaChecks, At, Block, FunctionId, Loc, Operand, Place, Region, RegionInfo, Stmt, Var};
 use crate::nil::ast;
 use crate::nil::types::Type;
 
@@ -26,8 +26,8 @@ pub(super) enum Sink {
 pub(super) struct Body<'s, 'a> {
     pub(super) s: &'s mut Sema<'a>,
     pub(super) file: u16,
-    pub(super) fun: Fun,
-    pub(super) f: ir::Function,
+    pub(super) fun: FunctionId,
+    pub(super) f: ir::IrFunction,
     /// Type variables that are bound.
     pub(super) types: HashMap<String, Type>,
     pub(super) scopes: Scopes,
@@ -164,7 +164,15 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// `dst ⊕= func(args)`.
-    pub(super) fn update(&mut self, sink: Sink, acc: Acc, inverse: bool, func: Func, dst: Place, args: Vec<Operand>) {
+    pub(super) fn update(
+        &mut self,
+        sink: Sink,
+        acc: Acc,
+        inverse: bool,
+        func: TableFn,
+        dst: Place,
+        args: Vec<Operand>,
+    ) {
         let memory = matches!(dst, Place::Mem(_)) || args.iter().any(|a| matches!(a, Operand::Mem(_)));
         if sink == Sink::Pre {
             if memory {
@@ -199,7 +207,7 @@ impl<'a> Body<'_, 'a> {
         }
         if number != 0 {
             let args = vec![Operand::Const(number.cast_unsigned())];
-            self.update(Sink::Pre, Acc::Add, false, Func::Int(int_fn::Fn::Id), Place::Var(var), args);
+            self.update(Sink::Pre, Acc::Add, false, TableFn::Int(int_fn::Name::Id), Place::Var(var), args);
         }
         self.addresses.insert(terms, var);
         var
@@ -213,16 +221,16 @@ impl<'a> Body<'_, 'a> {
         while of.len() + usize::from(!plain) > 2 {
             let (a, b) = (of.remove(0), of.remove(0));
             let t = self.temp("product", Ty::Int);
-            self.update(Sink::Pre, Acc::Add, false, Func::Int(int_fn::Fn::Mul), Place::Var(t), vec![a, b]);
+            self.update(Sink::Pre, Acc::Add, false, TableFn::Int(int_fn::Name::Mul), Place::Var(t), vec![a, b]);
             of.insert(0, Operand::Var(t));
         }
         let (func, args) = match (of.as_slice(), plain) {
             ([], _) => return,
-            ([a], true) => (int_fn::Fn::Id, vec![*a]),
-            ([a], false) => (int_fn::Fn::Mul, vec![*a, factor]),
-            ([a, b, ..], _) => (int_fn::Fn::Mul, vec![*a, *b]),
+            ([a], true) => (int_fn::Name::Id, vec![*a]),
+            ([a], false) => (int_fn::Name::Mul, vec![*a, factor]),
+            ([a, b, ..], _) => (int_fn::Name::Mul, vec![*a, *b]),
         };
-        self.update(Sink::Pre, Acc::Add, inverse, Func::Int(func), Place::Var(var), args);
+        self.update(Sink::Pre, Acc::Add, inverse, TableFn::Int(func), Place::Var(var), args);
     }
 
     /// Runs `f`, whose statements become one: what it computes on the way is undone after it.

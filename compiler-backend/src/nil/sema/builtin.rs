@@ -2,7 +2,7 @@
 //! of the program.
 
 use pendula_isa::Ty;
-use pendula_isa::table::Func;
+use pendula_isa::table::TableFn;
 
 use super::body::{Body, Sink};
 use super::emit::{function, product, sum};
@@ -454,7 +454,7 @@ impl Body<'_, '_> {
                 Ok(Value::Bool(ScalarExpr::Cmp(
                     cond,
                     Ty::Int,
-                    Box::new(ScalarExpr::Fun(and, vec![x, ScalarExpr::int(1)])),
+                    Box::new(ScalarExpr::FunctionId(and, vec![x, ScalarExpr::int(1)])),
                     Box::new(ScalarExpr::Const(0)),
                 )))
             }
@@ -524,9 +524,10 @@ impl Body<'_, '_> {
 
     /// A function of the table, on numbers of one type or of the types that it takes.
     pub(super) fn table_function(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
-        let candidates: Vec<Func> = Func::ALL.iter().copied().filter(|f| f.info().name == name).collect();
+        let candidates: Vec<TableFn> = TableFn::ALL.iter().copied().filter(|f| f.info().name == name).collect();
         if candidates.is_empty() || matches!(name, "" | "cvt") {
-            let own = || nearest(name, Func::ALL.iter().map(|f| f.info().name).filter(|f| !matches!(*f, "" | "cvt")));
+            let own =
+                || nearest(name, TableFn::ALL.iter().map(|f| f.info().name).filter(|f| !matches!(*f, "" | "cvt")));
             let help = match (library::meant(name), self.near_function(name).or_else(own)) {
                 (Some((module, call)), _) => {
                     format!(
@@ -627,8 +628,8 @@ impl Body<'_, '_> {
             "angle" => num(f(self, "atan2", vec![im, re])?),
             "abs2" => {
                 let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
-                let square = |x: ScalarExpr| ScalarExpr::Fun(product(ty), vec![x.clone(), x]);
-                num(ScalarExpr::Fun(sum(ty, false), vec![square(re), square(im)]))
+                let square = |x: ScalarExpr| ScalarExpr::FunctionId(product(ty), vec![x.clone(), x]);
+                num(ScalarExpr::FunctionId(sum(ty, false), vec![square(re), square(im)]))
             }
             "exp" => {
                 let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
@@ -636,8 +637,8 @@ impl Body<'_, '_> {
                 let r: ScalarExpr = self.put(ty, r)?.into();
                 let (c, s) = (f(self, "cos", vec![im.clone()])?, f(self, "sin", vec![im])?);
                 Value::Complex(
-                    ScalarExpr::Fun(product(ty), vec![r.clone(), c]),
-                    ScalarExpr::Fun(product(ty), vec![r, s]),
+                    ScalarExpr::FunctionId(product(ty), vec![r.clone(), c]),
+                    ScalarExpr::FunctionId(product(ty), vec![r, s]),
                     Some(ty),
                 )
             }

@@ -7,7 +7,7 @@ use super::body::Body;
 use super::overload::Choice;
 use super::value::{Literal, Product, ScalarExpr, Value, View};
 use super::{ArgKey, ArgRecord, CallRecord, Done, Stop};
-use crate::ir::{self, Fun, Operand, Place, Stmt, Test, Why};
+use crate::ir::{self, FunctionId, Operand, Place, Stmt, Test, Why};
 use crate::nil::ast::{self, AssignOp, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
@@ -253,7 +253,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// Whether a function changes its parameter number `k`, as far as that is known.
-    fn changes(&self, fun: Fun, k: usize) -> bool {
+    fn changes(&self, fun: FunctionId, k: usize) -> bool {
         let (facts, written) = (&self.s.facts[fun.0 as usize], &self.s.written[fun.0 as usize]);
         let Some(p) = facts.params.get(k) else { return true };
         written.params.get(p.words.clone()).is_some_and(|w| w.contains(&true))
@@ -346,7 +346,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// Refuses arguments that could be the same words, if one of them is changed; where only the run can tell, has it checked.
-    fn check_aliases(&mut self, fun: Fun, args: &[Ready], span: &Span) -> Done<()> {
+    fn check_aliases(&mut self, fun: FunctionId, args: &[Ready], span: &Span) -> Done<()> {
         let changed: Vec<bool> = (0..args.len()).map(|k| self.changes(fun, k)).collect();
         let changes = |k: usize| changed.get(k).copied().unwrap_or(true);
         for i in 0..args.len() {

@@ -107,7 +107,7 @@ fn extent_of(x: &ScalarExpr) -> (u64, u32) {
     match x {
         ScalarExpr::Lit(_) | ScalarExpr::Const(_) | ScalarExpr::At(_) => (1, 1),
         ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) | ScalarExpr::Seen(_, a) => around([&**a]),
-        ScalarExpr::Fun(_, args) => around(args),
+        ScalarExpr::FunctionId(_, args) => around(args),
         ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::Both(a, b) | ScalarExpr::Either(a, b) => around([&**a, b]),
         ScalarExpr::Choice(a, b, c) => around([&**a, b, c]),
     }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use pendula_isa::num::decimal;
 use pendula_isa::scalar;
-use pendula_isa::table::{Func, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Cond, Env, Ty};
 
 use super::body::{Body, Sink};
@@ -17,57 +17,57 @@ use crate::nil::codes;
 use crate::nil::types::number_name;
 
 /// The function of the table with this name, result and argument types, and number of arguments.
-pub(super) fn function(ty: Ty, from: Ty, name: &str, arity: usize) -> Option<Func> {
+pub(super) fn function(ty: Ty, from: Ty, name: &str, arity: usize) -> Option<TableFn> {
     /// Result type, argument type, name, number of arguments.
     type Key = (Ty, Ty, &'static str, usize);
-    static ALL: OnceLock<HashMap<Key, Func>> = OnceLock::new();
+    static ALL: OnceLock<HashMap<Key, TableFn>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
-        let key = |f: &Func| {
+        let key = |f: &TableFn| {
             let i = f.info();
             ((i.ty, i.from, i.name, i.args.len()), *f)
         };
-        Func::ALL.iter().map(key).collect()
+        TableFn::ALL.iter().map(key).collect()
     });
     // The table's names live as long as the program: a name that is none of them has no function.
     all.iter().find(|((t, f, n, a), _)| *t == ty && *f == from && *n == name && *a == arity).map(|(_, f)| *f)
 }
 
 /// The identity of a type.
-pub(super) const fn identity(ty: Ty) -> Func {
+pub(super) const fn identity(ty: Ty) -> TableFn {
     match ty {
-        Ty::Int => Func::Int(int_fn::Fn::Id),
-        Ty::Q => Func::Q(q_fn::Fn::Id),
-        Ty::L => Func::L(l_fn::Fn::Id),
-        Ty::F => Func::F(f_fn::Fn::Id),
+        Ty::Int => TableFn::Int(int_fn::Name::Id),
+        Ty::Q => TableFn::Q(q_fn::Name::Id),
+        Ty::L => TableFn::L(l_fn::Name::Id),
+        Ty::F => TableFn::F(f_fn::Name::Id),
     }
 }
 
 /// a + b and a − b of a type.
-pub(super) const fn sum(ty: Ty, minus: bool) -> Func {
+pub(super) const fn sum(ty: Ty, minus: bool) -> TableFn {
     match (ty, minus) {
-        (Ty::Int, false) => Func::Int(int_fn::Fn::Plus),
-        (Ty::Int, true) => Func::Int(int_fn::Fn::Minus),
-        (Ty::Q, false) => Func::Q(q_fn::Fn::Plus),
-        (Ty::Q, true) => Func::Q(q_fn::Fn::Minus),
-        (Ty::L, false) => Func::L(l_fn::Fn::Plus),
-        (Ty::L, true) => Func::L(l_fn::Fn::Minus),
-        (Ty::F, false) => Func::F(f_fn::Fn::Plus),
-        (Ty::F, true) => Func::F(f_fn::Fn::Minus),
+        (Ty::Int, false) => TableFn::Int(int_fn::Name::Plus),
+        (Ty::Int, true) => TableFn::Int(int_fn::Name::Minus),
+        (Ty::Q, false) => TableFn::Q(q_fn::Name::Plus),
+        (Ty::Q, true) => TableFn::Q(q_fn::Name::Minus),
+        (Ty::L, false) => TableFn::L(l_fn::Name::Plus),
+        (Ty::L, true) => TableFn::L(l_fn::Name::Minus),
+        (Ty::F, false) => TableFn::F(f_fn::Name::Plus),
+        (Ty::F, true) => TableFn::F(f_fn::Name::Minus),
     }
 }
 
 /// a·b of a type.
-pub(super) const fn product(ty: Ty) -> Func {
+pub(super) const fn product(ty: Ty) -> TableFn {
     match ty {
-        Ty::Int => Func::Int(int_fn::Fn::Mul),
-        Ty::Q => Func::Q(q_fn::Fn::Mul),
-        Ty::L => Func::L(l_fn::Fn::Mul),
-        Ty::F => Func::F(f_fn::Fn::Mul),
+        Ty::Int => TableFn::Int(int_fn::Name::Mul),
+        Ty::Q => TableFn::Q(q_fn::Name::Mul),
+        Ty::L => TableFn::L(l_fn::Name::Mul),
+        Ty::F => TableFn::F(f_fn::Name::Mul),
     }
 }
 
 /// Whether `f` is the function of that name on its own type.
-fn is(f: Func, name: &str) -> bool {
+fn is(f: TableFn, name: &str) -> bool {
     let i = f.info();
     i.name == name && i.ty == i.from
 }
@@ -111,7 +111,7 @@ impl Body<'_, '_> {
     /// Computes what is made of constants alone.
     pub(super) fn fold(&self, x: ScalarExpr) -> ScalarExpr {
         match x {
-            ScalarExpr::Fun(f, args) => {
+            ScalarExpr::FunctionId(f, args) => {
                 let words: Option<Vec<u64>> =
                     args.iter().map(|a| if let ScalarExpr::Const(w) = a { Some(*w) } else { None }).collect();
                 if let Some(words) = words {
@@ -132,7 +132,7 @@ impl Body<'_, '_> {
                     [a, b] if is(f, "minus") && zero(b) && ty != Ty::F => a.clone(),
                     [a, b] if is(f, "mul") && one(b) => a.clone(),
                     [a, b] if is(f, "mul") && one(a) => b.clone(),
-                    _ => ScalarExpr::Fun(f, args),
+                    _ => ScalarExpr::FunctionId(f, args),
                 }
             }
             other => other,
@@ -173,7 +173,7 @@ impl Body<'_, '_> {
                     Ok(())
                 }
             },
-            ScalarExpr::Fun(f, args) => self.accumulate_function(sink, dst, ty, acc, inverse, f, args),
+            ScalarExpr::FunctionId(f, args) => self.accumulate_function(sink, dst, ty, acc, inverse, f, args),
             ScalarExpr::Cmp(cond, of, a, b) => self.accumulate_comparison(sink, dst, acc, inverse, (cond, of, *a, *b)),
             ScalarExpr::Not(a) => {
                 self.accumulate(sink, dst, ty, acc, inverse, ScalarExpr::Const(1))?;
@@ -181,12 +181,12 @@ impl Body<'_, '_> {
             }
             ScalarExpr::Both(a, b) if self.is_safe(&b) => {
                 let args = vec![self.put(Ty::Int, *a)?, self.put(Ty::Int, *b)?];
-                self.update(sink, acc, inverse, Func::Int(int_fn::Fn::And), dst, args);
+                self.update(sink, acc, inverse, TableFn::Int(int_fn::Name::And), dst, args);
                 Ok(())
             }
             ScalarExpr::Either(a, b) if self.is_safe(&b) => {
                 let args = vec![self.put(Ty::Int, *a)?, self.put(Ty::Int, *b)?];
-                self.update(sink, acc, inverse, Func::Int(int_fn::Fn::Or), dst, args);
+                self.update(sink, acc, inverse, TableFn::Int(int_fn::Name::Or), dst, args);
                 Ok(())
             }
             ScalarExpr::Both(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [*b, ScalarExpr::Const(0)]),
@@ -219,7 +219,7 @@ impl Body<'_, '_> {
         ty: Ty,
         acc: Acc,
         inverse: bool,
-        f: Func,
+        f: TableFn,
         args: Vec<ScalarExpr>,
     ) -> Done<()> {
         let exact = matches!(ty, Ty::Int | Ty::Q) || (ty == Ty::F && self.s.settings.fast_float);
@@ -312,7 +312,7 @@ impl Body<'_, '_> {
                 self.is_safe(a) && self.is_safe(b)
             }
             ScalarExpr::Choice(a, b, c) => self.is_safe(a) && self.is_safe(b) && self.is_safe(c),
-            ScalarExpr::Fun(f, args) => {
+            ScalarExpr::FunctionId(f, args) => {
                 let exact = ["", "abs", "sign", "min", "max", "relu"];
                 let integer = ["plus", "minus", "mul", "and", "or", "shl", "shr", "sar", "lt", "ltu", "eq"];
                 let i = f.info();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pendula_isa::diagnostic::{Diagnostic, Label, Place as Source, plural};
 use pendula_isa::num::decimal;
-use pendula_isa::table::{Func, f_fn};
+use pendula_isa::table::{TableFn, f_fn};
 use pendula_isa::{Env, Format, Ty, num::convert, num::log};
 
 use super::overload::{Choice, best};
@@ -600,7 +600,7 @@ fn log_words(n: &Number, format: Format) -> Result<(u64, bool), String> {
     }
     let word = argument_word(n, Ty::F, format)?;
     let x = f64::from_bits(word);
-    let log = Func::F(f_fn::Fn::Log);
+    let log = TableFn::F(f_fn::Name::Log);
     let env = Env { format, ..Env::default() };
     match pendula_isa::scalar::value(env, log, [x.abs().to_bits(), 0, 0]) {
         Ok(log) => Ok((log, x < 0.0)),

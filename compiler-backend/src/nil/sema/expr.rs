@@ -1,7 +1,7 @@
 //! Expressions: from syntax to values.
 
 use pendula_isa::Ty;
-use pendula_isa::table::Func;
+use pendula_isa::table::TableFn;
 
 use super::body::Body;
 use super::emit::{function, sum};
@@ -239,7 +239,7 @@ impl Body<'_, '_> {
             };
             return self.type_expr(&e).map(Value::Type);
         }
-        if Func::ALL.iter().any(|f| f.info().name == name) {
+        if TableFn::ALL.iter().any(|f| f.info().name == name) {
             return Ok(Value::Function(name.to_string()));
         }
         // Its allocation was in error, which has been said.
@@ -279,9 +279,10 @@ impl Body<'_, '_> {
             (Value::Tropical(x, ty), "n") => Ok(Value::Num(x, Some(ty))),
             (Value::Log(log, _), "log") => Ok(Value::Num(log, Some(Ty::F))),
             (Value::Log(_, Some(sign)), "signbit") => Ok(Value::Bool(*sign)),
-            (Value::Num(x, Some(Ty::L)), "log") => {
-                Ok(Value::Num(ScalarExpr::Fun(Func::Q(pendula_isa::table::q_fn::Fn::LogL), vec![x]), Some(Ty::Q)))
-            }
+            (Value::Num(x, Some(Ty::L)), "log") => Ok(Value::Num(
+                ScalarExpr::FunctionId(TableFn::Q(pendula_isa::table::q_fn::Name::LogL), vec![x]),
+                Some(Ty::Q),
+            )),
             (Value::Struct(s, fields), name_text) => match s.fields.iter().position(|(f, _)| f == name_text) {
                 Some(n) => fields.get(n).cloned().ok_or(Stop),
                 None => {
@@ -331,7 +332,7 @@ impl Body<'_, '_> {
                     }));
                 }
                 let x = self.integer(value, span)?;
-                Ok(Value::Num(ScalarExpr::Fun(sum(Ty::Int, true), vec![ScalarExpr::int(-1), x]), Some(Ty::Int)))
+                Ok(Value::Num(ScalarExpr::FunctionId(sum(Ty::Int, true), vec![ScalarExpr::int(-1), x]), Some(Ty::Int)))
             }
             Unary::Root => self.apply("sqrt", vec![value], span),
         }
@@ -394,10 +395,10 @@ impl Body<'_, '_> {
             Some(f) => Ok(match x {
                 // Of constants one is chosen: they convert by themselves.
                 ScalarExpr::Choice(c, a, b) if matches!((&*a, &*b), (ScalarExpr::Const(_), ScalarExpr::Const(_))) => {
-                    let one = |x: ScalarExpr| Box::new(self.fold(ScalarExpr::Fun(f, vec![x])));
+                    let one = |x: ScalarExpr| Box::new(self.fold(ScalarExpr::FunctionId(f, vec![x])));
                     ScalarExpr::Choice(c, one(*a), one(*b))
                 }
-                x => self.fold(ScalarExpr::Fun(f, vec![x])),
+                x => self.fold(ScalarExpr::FunctionId(f, vec![x])),
             }),
             None => self.fail(span, codes::TYPE, "there is no such conversion", "convert by way of Float64"),
         }

@@ -95,11 +95,11 @@ impl Body<'_, '_> {
             xs.push(ScalarExpr::from(self.put(Ty::Int, x)?));
         }
         let of = |name| function(Ty::Int, Ty::Int, name, 2).ok_or(Stop);
-        let quotient = ScalarExpr::from(self.put(Ty::Int, ScalarExpr::Fun(of("div")?, xs.clone()))?);
+        let quotient = ScalarExpr::from(self.put(Ty::Int, ScalarExpr::FunctionId(of("div")?, xs.clone()))?);
         let divisor = xs.pop().ok_or(Stop)?;
-        let back = ScalarExpr::Fun(of("mul")?, vec![quotient.clone(), divisor]);
+        let back = ScalarExpr::FunctionId(of("mul")?, vec![quotient.clone(), divisor]);
         let rest = ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(back), Box::new(xs.pop().ok_or(Stop)?));
-        Ok(Value::Num(ScalarExpr::Fun(of("plus")?, vec![quotient, rest]), Some(Ty::Int)))
+        Ok(Value::Num(ScalarExpr::FunctionId(of("plus")?, vec![quotient, rest]), Some(Ty::Int)))
     }
 
     /// The logarithm to base 10. For `Float64` the factor has more digits than a double.

@@ -9,7 +9,7 @@ use super::body::Body;
 use super::scope::{Kind, Scopes};
 use super::value::{Dim, Product, ScalarExpr, Value, View};
 use super::{ArgKey, CallRecord, Done, Facts, ParamFacts, Written};
-use crate::ir::{self, Fun, Operand, Param, Place, Var};
+use crate::ir::{self, FunctionId, Operand, Param, Place, Var};
 use crate::nil::ast::{self, AssignOp, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
@@ -27,7 +27,7 @@ impl<'a> Body<'_, 'a> {
         keywords: Vec<(String, Value)>,
         bound: HashMap<String, Type>,
         (classes, span): (Vec<usize>, &Span),
-    ) -> Done<Fun> {
+    ) -> Done<FunctionId> {
         if self.s.depth >= DEPTH {
             let help = "a function that calls itself must do so with the same types; of a chain of functions, let one call several";
             let message = format!("functions that are compiled for this call are nested more than {DEPTH} deep");
@@ -49,14 +49,14 @@ impl<'a> super::Sema<'a> {
         types: Vec<Type>,
         keywords: Vec<(String, Value)>,
         (bound, classes): (HashMap<String, Type>, Vec<usize>),
-    ) -> Fun {
+    ) -> FunctionId {
         let (definition, file) = (self.definitions[n].ast, self.definitions[n].file);
-        let fun = Fun(self.program.functions.len() as u32);
+        let fun = FunctionId(self.program.functions.len() as u32);
         self.instances.insert((n, key), fun);
         self.compiled.insert(n);
         let loc = self.loc(file, &definition.name.span);
         let name = self.unique_name(definition);
-        let f = ir::Function {
+        let f = ir::IrFunction {
             name,
             params: Vec::new(),
             vars: Vec::new(),
@@ -229,8 +229,8 @@ impl Body<'_, '_> {
     fn new<'s, 'a>(
         s: &'s mut super::Sema<'a>,
         file: u16,
-        fun: Fun,
-        f: ir::Function,
+        fun: FunctionId,
+        f: ir::IrFunction,
         types: HashMap<String, Type>,
     ) -> Body<'s, 'a> {
         let loc = f.loc;

@@ -1,6 +1,6 @@
 //! Calls as statements: the language's own instructions (`SWAP`, `NEG`, `ROT`, …), and functions of the program.
 
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::assign::unchangeable;
@@ -81,7 +81,7 @@ impl Body<'_, '_> {
         if let Some((module, call)) = library::meant(name) {
             return format!("the library has `{call}`: write `using {module}` at the beginning of the file");
         }
-        if Func::ALL.iter().any(|f| f.info().name == name) {
+        if TableFn::ALL.iter().any(|f| f.info().name == name) {
             return format!("`{name}` gives a value, which a statement adds to a variable: `y += {name}({})`", list());
         }
         if let Some(near) = self.near_function(name) {
@@ -383,7 +383,7 @@ impl Body<'_, '_> {
         let one = |m: Mem| Place::Mem(m);
         let count = self.fresh("stack", Ty::Int);
         let care = crate::ir::AncillaChecks { check: false, drop: false };
-        let id = Func::Int(int_fn::Fn::Id);
+        let id = TableFn::Int(int_fn::Name::Id);
         let take = vec![
             Stmt::Ancilla { var: count, free: false, care },
             Stmt::Update {

@@ -1,7 +1,7 @@
 //! Logarithmic numbers in doubles: `ULogarithmic{Float64}` and `Logarithmic{Float64}`. A word holds the natural logarithm of the magnitude, a
 //! second one of the signed type whether the number is negative. No word stands for 0.
 
-use pendula_isa::table::{Func, f_fn};
+use pendula_isa::table::{TableFn, f_fn};
 use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
@@ -132,14 +132,14 @@ impl Body<'_, '_> {
     fn log_of_double(&mut self, x: ScalarExpr, signed: bool) -> Done<Parts> {
         let positive = || signed.then(|| Box::new(ScalarExpr::Const(0)));
         match x {
-            ScalarExpr::Fun(f, mut args) if f == Func::F(f_fn::Fn::Exp) && args.len() == 1 => {
+            ScalarExpr::FunctionId(f, mut args) if f == TableFn::F(f_fn::Name::Exp) && args.len() == 1 => {
                 Ok((args.pop().ok_or(Stop)?, positive()))
             }
             ScalarExpr::Neg(a) if signed => {
                 let (log, sign) = self.log_of_double(*a, true)?;
                 Ok((log, sign.map(|s| Box::new(not(*s)))))
             }
-            ScalarExpr::Fun(f, args)
+            ScalarExpr::FunctionId(f, args)
                 if matches!(f.info().name, "mul" | "div")
                     && f.info().ty == Ty::F
                     && (signed || args.iter().any(is_positive)) =>
@@ -152,7 +152,7 @@ impl Body<'_, '_> {
             x if signed => {
                 let x: ScalarExpr = self.put(Ty::F, x)?.into();
                 let negative = ScalarExpr::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
-                let size = self.fold(ScalarExpr::Fun(Func::F(f_fn::Fn::Abs), vec![x]));
+                let size = self.fold(ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Abs), vec![x]));
                 Ok((self.fold(log_of(size)), Some(Box::new(negative))))
             }
             x => Ok((self.fold(log_of(x)), None)),
@@ -165,7 +165,7 @@ impl Body<'_, '_> {
             (Some(s), Some(t)) => Some(Box::new(exclusive(*s, *t))),
             (s, t) => s.or(t),
         };
-        (self.fold(ScalarExpr::Fun(sum(Ty::F, minus), vec![a, b])), sign)
+        (self.fold(ScalarExpr::FunctionId(sum(Ty::F, minus), vec![a, b])), sign)
     }
 
     /// As a number of another type.
@@ -180,7 +180,7 @@ impl Body<'_, '_> {
             let message = format!("{} is wanted here, found {}", number_name(to), Type::Log { signed: sign.is_some() });
             return self.fail(span, codes::TYPE, message, "say how it is rounded: `round(Int, Float64(x))`");
         }
-        let size = self.fold(ScalarExpr::Fun(Func::F(f_fn::Fn::Exp), vec![log]));
+        let size = self.fold(ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Exp), vec![log]));
         let x = match sign {
             None => size,
             Some(sign) => {
@@ -194,7 +194,7 @@ impl Body<'_, '_> {
                     ),
                 };
                 let factor: ScalarExpr = self.put(Ty::F, factor)?.into();
-                self.fold(ScalarExpr::Fun(product(Ty::F), vec![factor, size]))
+                self.fold(ScalarExpr::FunctionId(product(Ty::F), vec![factor, size]))
             }
         };
         self.convert(x, Ty::F, to, span)
@@ -268,7 +268,10 @@ impl Body<'_, '_> {
             }
             (Value::Num(n, Some(Ty::Int)), Some(sign)) => {
                 let n: ScalarExpr = self.put(Ty::Int, n.clone())?.into();
-                let odd = ScalarExpr::Fun(Func::Int(pendula_isa::table::int_fn::Fn::And), vec![n, ScalarExpr::int(1)]);
+                let odd = ScalarExpr::FunctionId(
+                    TableFn::Int(pendula_isa::table::int_fn::Name::And),
+                    vec![n, ScalarExpr::int(1)],
+                );
                 let odd = ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(odd), Box::new(ScalarExpr::Const(0)));
                 Some(Box::new(ScalarExpr::Both(sign, Box::new(odd))))
             }
@@ -278,7 +281,7 @@ impl Body<'_, '_> {
             }
         };
         let b = self.number_as(b, Ty::F, span)?;
-        Ok(Value::Log(self.fold(ScalarExpr::Fun(product(Ty::F), vec![log, b])), odd))
+        Ok(Value::Log(self.fold(ScalarExpr::FunctionId(product(Ty::F), vec![log, b])), odd))
     }
 
     /// The sum. Of two signs, the greater magnitude's is the sum's; equal magnitudes have a sum that is no number, and trap.
@@ -287,9 +290,9 @@ impl Body<'_, '_> {
         let greater = |cond| Box::new(ScalarExpr::Cmp(cond, Ty::F, Box::new(a.clone()), Box::new(b.clone())));
         // In each case the exponential is at most 1, and so is each partial derivative.
         let more = |a: &ScalarExpr, b: &ScalarExpr| {
-            let ratio = ScalarExpr::Fun(Func::F(f_fn::Fn::Exp), vec![difference(b, a)]);
-            let both = ScalarExpr::Fun(sum(Ty::F, false), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]);
-            Box::new(ScalarExpr::Fun(sum(Ty::F, false), vec![a.clone(), log_of(both)]))
+            let ratio = ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Exp), vec![difference(b, a)]);
+            let both = ScalarExpr::FunctionId(sum(Ty::F, false), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]);
+            Box::new(ScalarExpr::FunctionId(sum(Ty::F, false), vec![a.clone(), log_of(both)]))
         };
         let added = ScalarExpr::Choice(greater(Cond::Ge), more(&a, &b), more(&b, &a));
         let (Some(s), Some(t)) = (s, t) else { return Ok((added, None)) };
@@ -342,7 +345,7 @@ impl Body<'_, '_> {
         // A number that has no logarithm is compared without one.
         let without = beside_zero(cond, own.1.clone());
         let negative = ScalarExpr::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
-        let size = if own.1.is_some() { ScalarExpr::Fun(Func::F(f_fn::Fn::Abs), vec![x]) } else { x };
+        let size = if own.1.is_some() { ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Abs), vec![x]) } else { x };
         let sign = own.1.is_some().then(|| Box::new(negative));
         let with = self.log_order(cond, own, (log_of(size), sign))?;
         Ok(Value::Bool(ScalarExpr::Choice(Box::new(zero), Box::new(without), Box::new(with))))
@@ -387,7 +390,7 @@ impl Body<'_, '_> {
             ("log", [Value::Log(log, None)]) => Ok(number(log.clone())),
             ("sqrt", [Value::Log(log, None)]) => {
                 let half = ScalarExpr::Const(0.5_f64.to_bits());
-                Ok(Value::Log(self.fold(ScalarExpr::Fun(product(Ty::F), vec![log.clone(), half])), None))
+                Ok(Value::Log(self.fold(ScalarExpr::FunctionId(product(Ty::F), vec![log.clone(), half])), None))
             }
             ("inv", [Value::Log(log, sign)]) => Ok(Value::Log(neg(log.clone()), sign.clone())),
             ("abs", [Value::Log(log, _)]) => Ok(Value::Log(log.clone(), None)),
@@ -419,7 +422,7 @@ fn is_words(v: &Value) -> bool {
 fn is_positive(x: &ScalarExpr) -> bool {
     match x {
         ScalarExpr::Const(w) => f64::from_bits(*w) > 0.0,
-        ScalarExpr::Fun(f, args) if f.info().ty == Ty::F && f.info().from == Ty::F => match f.info().name {
+        ScalarExpr::FunctionId(f, args) if f.info().ty == Ty::F && f.info().from == Ty::F => match f.info().name {
             "exp" => true,
             "mul" | "div" => args.iter().all(is_positive),
             _ => false,
@@ -461,11 +464,11 @@ fn exclusive(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
 }
 
 fn log_of(x: ScalarExpr) -> ScalarExpr {
-    ScalarExpr::Fun(Func::F(f_fn::Fn::Log), vec![x])
+    ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Log), vec![x])
 }
 
 fn difference(a: &ScalarExpr, b: &ScalarExpr) -> ScalarExpr {
-    ScalarExpr::Fun(sum(Ty::F, true), vec![a.clone(), b.clone()])
+    ScalarExpr::FunctionId(sum(Ty::F, true), vec![a.clone(), b.clone()])
 }
 
 /// The difference of a number and a smaller one; it traps if it is not positive. With d = b − a, it is a + log(1 − exp d), where 1 − exp d
@@ -473,15 +476,15 @@ fn difference(a: &ScalarExpr, b: &ScalarExpr) -> ScalarExpr {
 fn log_less(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
     let d = |a: &ScalarExpr, b: &ScalarExpr| difference(b, a);
     let (half, two) = (ScalarExpr::Const(0.5_f64.to_bits()), ScalarExpr::Const(2.0_f64.to_bits()));
-    let halved = |x: ScalarExpr| ScalarExpr::Fun(product(Ty::F), vec![x, half.clone()]);
-    let sinh = ScalarExpr::Fun(Func::F(f_fn::Fn::Sinh), vec![halved(difference(&a, &b))]);
-    let near = ScalarExpr::Fun(
+    let halved = |x: ScalarExpr| ScalarExpr::FunctionId(product(Ty::F), vec![x, half.clone()]);
+    let sinh = ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Sinh), vec![halved(difference(&a, &b))]);
+    let near = ScalarExpr::FunctionId(
         sum(Ty::F, false),
-        vec![halved(d(&a, &b)), log_of(ScalarExpr::Fun(product(Ty::F), vec![two, sinh]))],
+        vec![halved(d(&a, &b)), log_of(ScalarExpr::FunctionId(product(Ty::F), vec![two, sinh]))],
     );
-    let ratio = ScalarExpr::Fun(Func::F(f_fn::Fn::Exp), vec![d(&a, &b)]);
-    let far = log_of(ScalarExpr::Fun(sum(Ty::F, true), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]));
+    let ratio = ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Exp), vec![d(&a, &b)]);
+    let far = log_of(ScalarExpr::FunctionId(sum(Ty::F, true), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]));
     let test = ScalarExpr::Cmp(Cond::Gt, Ty::F, Box::new(d(&a, &b)), Box::new(ScalarExpr::Const(NEAR.to_bits())));
     let rest = ScalarExpr::Choice(Box::new(test), Box::new(near), Box::new(far));
-    ScalarExpr::Fun(sum(Ty::F, false), vec![a, rest])
+    ScalarExpr::FunctionId(sum(Ty::F, false), vec![a, rest])
 }

@@ -44,7 +44,7 @@ use super::codes;
 use super::lexer::Lexer;
 use super::token::Tok;
 use super::types::{Names, Structs, Type, TypeProblem};
-use crate::ir::{self, Fun, Loc, Program};
+use crate::ir::{self, FunctionId, Loc, Program};
 
 use entry::Entry;
 
@@ -142,8 +142,8 @@ struct ParamFacts {
 
 /// A call, for what is settled when everything is compiled.
 struct CallRecord {
-    caller: Fun,
-    callee: Fun,
+    caller: FunctionId,
+    callee: FunctionId,
     file: u16,
     args: Vec<ArgRecord>,
 }
@@ -174,7 +174,7 @@ struct Sema<'a> {
     values: HashMap<(&'a str, Option<Ty>), Done<value::Value>>,
     /// How many steps have been taken to compute them.
     steps: u64,
-    instances: HashMap<(usize, Vec<ArgKey>), Fun>,
+    instances: HashMap<(usize, Vec<ArgKey>), FunctionId>,
     /// Definitions that have been compiled for some types.
     compiled: HashSet<usize>,
     facts: Vec<Facts>,
@@ -329,7 +329,7 @@ impl<'a> Sema<'a> {
     }
 
     /// Of a function that is still being compiled: which parameters it changes, by what is written.
-    fn predict(&mut self, n: usize, fun: Fun) {
+    fn predict(&mut self, n: usize, fun: FunctionId) {
         let at = fun.0 as usize;
         if self.facts[at].done || self.facts[at].predicted {
             return;

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, Sink};
 use super::value::{Product, ScalarExpr, Value};
 use super::{Done, Written};
 use crate::ir::effects::written_operands;
-use crate::ir::{At, Block, Condition, Function, Mem, Operand, Place, Region, Stmt, Test, Var, Why};
+use crate::ir::{At, Block, Condition, IrFunction, Mem, Operand, Place, Region, Stmt, Test, Var, Why};
 use crate::nil::ast::Span;
 use crate::nil::codes;
 
@@ -21,10 +21,12 @@ impl Body<'_, '_> {
                 ScalarExpr::At(p) => Some(*p),
                 ScalarExpr::Neg(a) | ScalarExpr::Seen(_, a) => one(a),
                 // A logarithm's view: the number itself changes.
-                ScalarExpr::Fun(f, args) if *f == Func::Q(pendula_isa::table::q_fn::Fn::LogL) => one(args.first()?),
+                ScalarExpr::FunctionId(f, args) if *f == TableFn::Q(pendula_isa::table::q_fn::Name::LogL) => {
+                    one(args.first()?)
+                }
                 ScalarExpr::Lit(_)
                 | ScalarExpr::Const(_)
-                | ScalarExpr::Fun(..)
+                | ScalarExpr::FunctionId(..)
                 | ScalarExpr::Cmp(..)
                 | ScalarExpr::Both(..)
                 | ScalarExpr::Either(..)
@@ -179,7 +181,7 @@ impl Body<'_, '_> {
 
     /// Adds 1 to an integer place, or subtracts it.
     pub(super) fn count(&mut self, place: Place, inverse: bool) {
-        self.update(Sink::Out, Acc::Add, inverse, Func::Int(int_fn::Fn::Id), place, vec![Operand::Const(1)]);
+        self.update(Sink::Out, Acc::Add, inverse, TableFn::Int(int_fn::Name::Id), place, vec![Operand::Const(1)]);
     }
 }
 
@@ -349,7 +351,7 @@ impl<'w> Uses<'w> {
 }
 
 /// Which parameters and regions a function's own statements write, those of calls aside.
-pub(super) fn written(f: &Function) -> Written {
+pub(super) fn written(f: &IrFunction) -> Written {
     let mut uses = Uses::default();
     uses.block(&f.body);
     Written {

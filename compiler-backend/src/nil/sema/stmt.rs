@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Cond, Ty};
 
 use super::body::{Body, Sink};
@@ -451,10 +451,12 @@ impl Body<'_, '_> {
 
     /// The last value of a range: first + ⌊(last − first)/step⌋·step.
     fn last_of(&self, first: Operand, step: ScalarExpr, last: ScalarExpr) -> ScalarExpr {
-        let f = |f: int_fn::Fn, a: ScalarExpr, b: ScalarExpr| self.fold(ScalarExpr::Fun(Func::Int(f), vec![a, b]));
-        let distance = f(int_fn::Fn::Minus, last, first.into());
-        let turns = f(int_fn::Fn::Div, distance, step.clone());
-        f(int_fn::Fn::Plus, f(int_fn::Fn::Mul, turns, step), first.into())
+        let f = |f: int_fn::Name, a: ScalarExpr, b: ScalarExpr| {
+            self.fold(ScalarExpr::FunctionId(TableFn::Int(f), vec![a, b]))
+        };
+        let distance = f(int_fn::Name::Minus, last, first.into());
+        let turns = f(int_fn::Name::Div, distance, step.clone());
+        f(int_fn::Name::Plus, f(int_fn::Name::Mul, turns, step), first.into())
     }
 
     fn safe(&mut self, safe: &Safe, span: &Span) -> Done<()> {

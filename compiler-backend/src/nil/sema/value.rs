@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use pendula_isa::table::Func;
+use pendula_isa::table::TableFn;
 use pendula_isa::{Cond, Ty};
 
 use super::views::Lens;
@@ -32,7 +32,7 @@ pub(super) enum ScalarExpr {
     /// The number with the other sign.
     Neg(Box<ScalarExpr>),
     /// A function of the table.
-    Fun(Func, Vec<ScalarExpr>),
+    FunctionId(TableFn, Vec<ScalarExpr>),
     /// 1 if the comparison holds, else 0.
     Cmp(Cond, Ty, Box<ScalarExpr>, Box<ScalarExpr>),
     /// 1 if both are.
@@ -65,7 +65,7 @@ impl ScalarExpr {
             ScalarExpr::At(p) => Some((*p).into()),
             ScalarExpr::Lit(_)
             | ScalarExpr::Neg(_)
-            | ScalarExpr::Fun(..)
+            | ScalarExpr::FunctionId(..)
             | ScalarExpr::Cmp(..)
             | ScalarExpr::Both(..)
             | ScalarExpr::Either(..)
@@ -90,7 +90,7 @@ impl ScalarExpr {
                     Lens::Plus(_, Operand::Const(_)) | Lens::Inverse(_) => {}
                 }
             }
-            ScalarExpr::Fun(_, args) => args.iter().for_each(|a| a.places(f)),
+            ScalarExpr::FunctionId(_, args) => args.iter().for_each(|a| a.places(f)),
             ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::Both(a, b) | ScalarExpr::Either(a, b) => {
                 a.places(f);
                 b.places(f);

@@ -1,7 +1,7 @@
 //! `x |> view`: a variable as it is seen through a bijection, and changed through it.
 
 use pendula_isa::Ty;
-use pendula_isa::table::{Func, Row, f_fn, l_fn};
+use pendula_isa::table::{Row, TableFn, f_fn, l_fn};
 
 use super::Done;
 use super::body::{Body, Sink};
@@ -25,17 +25,17 @@ impl Lens {
     /// What is seen of a number, as a value.
     pub(super) fn of(self, x: ScalarExpr) -> ScalarExpr {
         match self {
-            Lens::Plus(ty, c) => ScalarExpr::Fun(sum(ty, false), vec![x, c.into()]),
-            Lens::Inverse(ty) => ScalarExpr::Fun(inverse(ty), vec![x]),
+            Lens::Plus(ty, c) => ScalarExpr::FunctionId(sum(ty, false), vec![x, c.into()]),
+            Lens::Inverse(ty) => ScalarExpr::FunctionId(inverse(ty), vec![x]),
         }
     }
 }
 
 /// 1/x.
-const fn inverse(ty: Ty) -> Func {
+const fn inverse(ty: Ty) -> TableFn {
     match ty {
-        Ty::L => Func::L(l_fn::Fn::Inv),
-        Ty::F | Ty::Int | Ty::Q => Func::F(f_fn::Fn::Inv),
+        Ty::L => TableFn::L(l_fn::Name::Inv),
+        Ty::F | Ty::Int | Ty::Q => TableFn::F(f_fn::Name::Inv),
     }
 }
 
@@ -158,7 +158,7 @@ impl Body<'_, '_> {
             }
             ScalarExpr::Lit(_)
             | ScalarExpr::Const(_)
-            | ScalarExpr::Fun(..)
+            | ScalarExpr::FunctionId(..)
             | ScalarExpr::Cmp(..)
             | ScalarExpr::Both(..)
             | ScalarExpr::Either(..)
@@ -180,7 +180,7 @@ impl Body<'_, '_> {
         let t = self.fresh("INV.value", ty);
         let care = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
         self.emit(sink, Stmt::Ancilla { var: t, free: false, care });
-        let of = |x: ScalarExpr| ScalarExpr::Fun(inverse(ty), vec![x]);
+        let of = |x: ScalarExpr| ScalarExpr::FunctionId(inverse(ty), vec![x]);
         let acc = super::gather(ty);
         self.accumulate(sink, Place::Var(t), ty, acc, false, of(ScalarExpr::At(p)))?;
         self.accumulate(sink, p, ty, acc, true, of(ScalarExpr::var(t)))?;
@@ -226,16 +226,16 @@ impl Body<'_, '_> {
         match x {
             ScalarExpr::Lit(l) => self.word(&l, Ty::L, span).map(ScalarExpr::Const),
             ScalarExpr::Neg(a) => Ok(super::expr::neg(self.logarithmic(*a, from, span)?)),
-            ScalarExpr::Fun(f, args)
+            ScalarExpr::FunctionId(f, args)
                 if f.info().ty == from && f.info().from == from && matches!(f.info().name, "mul" | "div") =>
             {
                 let Some(to) = super::emit::function(Ty::L, Ty::L, f.info().name, 2) else {
-                    return self.convert(ScalarExpr::Fun(f, args), from, Ty::L, span);
+                    return self.convert(ScalarExpr::FunctionId(f, args), from, Ty::L, span);
                 };
                 let args = args.into_iter().map(|a| self.logarithmic(a, from, span)).collect::<Done<_>>()?;
-                Ok(ScalarExpr::Fun(to, args))
+                Ok(ScalarExpr::FunctionId(to, args))
             }
-            ScalarExpr::Fun(f, mut args) if f.info().ty == from && f.info().name == "cvt" && args.len() == 1 => {
+            ScalarExpr::FunctionId(f, mut args) if f.info().ty == from && f.info().name == "cvt" && args.len() == 1 => {
                 match args.pop() {
                     Some(a) if f.info().from == Ty::L => Ok(a),
                     Some(a) => self.convert(a, f.info().from, Ty::L, span),

@@ -4,11 +4,11 @@
 //! is found to the end of the block, and in the blocks within. Bounds are whole numbers: a variable's word, read as a signed integer, plus a constant.
 
 use pendula_isa::num::compare;
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Env, Ty};
 
 use crate::ir::effects::{Effects, Set, Summaries};
-use crate::ir::{At, Block, Condition, Function, Operand, Place, Step, Stmt, Test, Var, Why};
+use crate::ir::{At, Block, Condition, IrFunction, Operand, Place, Step, Stmt, Test, Var, Why};
 use crate::passes::table::{Bag, Map};
 
 /// A variable and the number of its value.
@@ -59,7 +59,7 @@ struct Facts<'a> {
     ended: bool,
 }
 
-pub(super) fn run(function: &mut Function, summaries: &Summaries) {
+pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
     let mut facts = Facts {
         summaries,
         vars: Map::default(),
@@ -310,8 +310,8 @@ impl Facts<'_> {
     }
 
     /// What a variable is after an update, if that is known.
-    fn updated(&self, acc: Acc, inverse: bool, func: Func, v: Var, args: &[Operand]) -> Option<Sum> {
-        let (Acc::Add, Func::Int(int_fn::Fn::Id), [arg]) = (acc, func, args) else { return None };
+    fn updated(&self, acc: Acc, inverse: bool, func: TableFn, v: Var, args: &[Operand]) -> Option<Sum> {
+        let (Acc::Add, TableFn::Int(int_fn::Name::Id), [arg]) = (acc, func, args) else { return None };
         let (old, arg) = (self.sum_of(self.value(v)), self.sum(*arg)?);
         let add = if inverse { old.add.checked_sub(arg.add)? } else { old.add.checked_add(arg.add)? };
         match (old.root, arg.root) {
@@ -323,9 +323,10 @@ impl Facts<'_> {
     }
 
     /// The greatest value of something that was zero and has a number's last bits now.
-    fn masked(&self, acc: Acc, inverse: bool, func: Func, v: Var, args: &[Operand]) -> Option<i64> {
+    fn masked(&self, acc: Acc, inverse: bool, func: TableFn, v: Var, args: &[Operand]) -> Option<i64> {
         let zero = self.sums.get(&self.value(v)) == Some(&Sum { root: None, add: 0 });
-        let masks = matches!(func, Func::Int(int_fn::Fn::And)) && (acc == Acc::Xor || (acc == Acc::Add && !inverse));
+        let masks =
+            matches!(func, TableFn::Int(int_fn::Name::And)) && (acc == Acc::Xor || (acc == Acc::Add && !inverse));
         let [a, b] = args else { return None };
         let mask = match (a, b) {
             (Operand::Const(k), _) | (_, Operand::Const(k)) => k.cast_signed(),

@@ -8,7 +8,7 @@ use pendula_isa::Ty;
 use pendula_isa::table::Row;
 
 use crate::ir::effects::{Summaries, blocks, blocks_mut, walk};
-use crate::ir::{At, Block, Function, Operand, Program, Stmt, Var};
+use crate::ir::{At, Block, IrFunction, Operand, Program, Stmt, Var};
 use crate::passes::table::Bag;
 
 /// Ways in which a function is run with gradients.
@@ -95,7 +95,7 @@ fn is_undone(stmt: &Stmt, n: usize) -> bool {
 }
 
 /// Variables that another number's word may come to be in.
-fn exchanged(function: &Function, summaries: &Summaries) -> Bag<Var> {
+fn exchanged(function: &IrFunction, summaries: &Summaries) -> Bag<Var> {
     let mut out = Bag::default();
     walk(&function.body, &mut |s| match &s.stmt {
         Stmt::Permute { row: Row::Swap, args, .. } => out.extend(args.iter().flat_map(var)),

@@ -4,15 +4,15 @@
 //! is not is followed here: what was written in between, and in turn what depends on it. Floating-point words are restored only
 //! where one number was added to zero.
 
-use pendula_isa::table::Func;
+use pendula_isa::table::TableFn;
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Set, Summaries, is_inexact};
-use crate::ir::{At, Block, Function, Operand, Place, Region, Stmt, Var};
+use crate::ir::{At, Block, IrFunction, Operand, Place, Region, Stmt, Var};
 use crate::passes::rewrite::each_block;
 use crate::passes::table::{Bag, Map};
 
-pub(super) fn run(function: &mut Function, summaries: &Summaries) {
+pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) {
     let floats: Bag<Var> = (0u32..).zip(&function.vars).filter(|(_, v)| v.ty == Ty::F).map(|(n, _)| Var(n)).collect();
     each_block(&mut function.body, &mut |block| {
         for s in block.iter_mut() {
@@ -130,7 +130,7 @@ fn undone(compute: &mut Block, between: &Effects, summaries: &Summaries, floats:
 struct Pending {
     acc: Acc,
     inverse: bool,
-    func: Func,
+    func: TableFn,
     args: Vec<Operand>,
     /// The versions of what the arguments name.
     versions: Vec<u64>,

@@ -3,11 +3,11 @@
 //!
 //! Both are done to ancillas of a `with` that are read only, where the variables that they are made of do not change while they live.
 
-use pendula_isa::table::{Func, int_fn, q_fn};
+use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Summaries, walk};
-use crate::ir::{At, Block, Function, Mem, Operand, Place, Step, Stmt, Var};
+use crate::ir::{At, Block, IrFunction, Mem, Operand, Place, Step, Stmt, Var};
 use crate::passes::rewrite::{Slot, SlotMut, each_block, each_stmt, slots, slots_mut, write_counts};
 use crate::passes::table::Map;
 
@@ -35,7 +35,7 @@ struct Sum {
 }
 
 /// Says whether it has changed anything.
-pub(super) fn run(function: &mut Function, summaries: &Summaries) -> bool {
+pub(super) fn run(function: &mut IrFunction, summaries: &Summaries) -> bool {
     let mut changed = false;
     let types: Vec<Ty> = function.vars.iter().map(|v| v.ty).collect();
     each_block(&mut function.body, &mut |block| {
@@ -114,7 +114,8 @@ fn sums(compute: &[At], types: &[Ty]) -> Map<Var, Sum> {
             }
             Stmt::Update { acc, inverse, func, dst: Place::Var(v), args } => {
                 let Some(sum) = sums.get_mut(v) else { continue };
-                let id = matches!(func, Func::Int(int_fn::Fn::Id) | Func::Q(q_fn::Fn::Id)) && *acc == Acc::Add;
+                let id =
+                    matches!(func, TableFn::Int(int_fn::Name::Id) | TableFn::Q(q_fn::Name::Id)) && *acc == Acc::Add;
                 match (id, args.first()) {
                     (true, Some(Operand::Var(w))) if !*inverse => sum.vars.push(*w),
                     (true, Some(Operand::Const(k))) if sum.discrete => {

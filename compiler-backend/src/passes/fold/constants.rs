@@ -7,17 +7,17 @@ use std::cell::Cell;
 
 use pendula_isa::num::log;
 use pendula_isa::scalar::{ScalarDomain, value};
-use pendula_isa::table::{ARITY, Func, Row, accumulate};
+use pendula_isa::table::{ARITY, Row, TableFn, accumulate};
 use pendula_isa::{Acc, Env, Format};
 
 use super::floats::Floats;
 use crate::ir::effects::{Effects, Set, Summaries};
-use crate::ir::{Block, Condition, Function, Operand, Place, Stmt, Test, Var};
+use crate::ir::{Block, Condition, IrFunction, Operand, Place, Stmt, Test, Var};
 use crate::passes::rewrite::{SlotMut, Substitution, slots_mut};
 use crate::passes::table::Map;
 
 /// Says whether it has changed anything.
-pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) -> bool {
+pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summaries) -> bool {
     let env = Env { format, ieee: false };
     let mut constants = Constants {
         summaries,
@@ -33,7 +33,7 @@ pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries
 }
 
 /// What an update of a known word makes of it, if it does not trap, nor raise the overflow flag.
-pub(super) fn updated(env: Env, acc: Acc, inverse: bool, func: Func, word: u64, args: &[Operand]) -> Option<u64> {
+pub(super) fn updated(env: Env, acc: Acc, inverse: bool, func: TableFn, word: u64, args: &[Operand]) -> Option<u64> {
     let x = computed(env, func, args)?;
     let mut scalar = ScalarDomain::new(env);
     let word = accumulate(&mut scalar, acc, inverse && !acc.self_inverse(), func.info().ty, word, x).ok()?;
@@ -41,7 +41,7 @@ pub(super) fn updated(env: Env, acc: Acc, inverse: bool, func: Func, word: u64, 
 }
 
 /// The value of a function of constants.
-pub(super) fn computed(env: Env, func: Func, args: &[Operand]) -> Option<u64> {
+pub(super) fn computed(env: Env, func: TableFn, args: &[Operand]) -> Option<u64> {
     let mut words = [0; ARITY];
     for (n, arg) in args.iter().enumerate() {
         let Operand::Const(k) = arg else { return None };
@@ -162,7 +162,7 @@ impl Constants<'_> {
     fn operands(&self, stmt: &mut Stmt) {
         // Factors and amounts of rows stay as they are: not every constant may stand there.
         let row = matches!(stmt, Stmt::Permute { row, .. } if *row != Row::Rot);
-        let factor = matches!(stmt, Stmt::Update { func: Func::L(_), .. });
+        let factor = matches!(stmt, Stmt::Update { func: TableFn::L(_), .. });
         let (var, region) = (|v: Var| self.replaced(v), |r| r);
         let substitution = Substitution { var: &var, region: &region };
         slots_mut(stmt, self.summaries, &mut |slot| match slot {

@@ -6,7 +6,7 @@ use pendula_isa::{Env, Format, Ty};
 
 use super::constants::updated;
 use crate::ir::effects::{Summaries, update_traps, walk};
-use crate::ir::{At, Function, Operand, Place, Stmt, Var};
+use crate::ir::{At, IrFunction, Operand, Place, Stmt, Var};
 use crate::passes::rewrite::{Slot, each_block, slots};
 use crate::passes::table::{Bag, Map};
 
@@ -24,7 +24,7 @@ struct Use {
 }
 
 /// Says whether it has changed anything.
-pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) -> bool {
+pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summaries) -> bool {
     let mut uses: Map<Var, Use> = Map::default();
     for param in &function.params {
         uses.entry(param.var).or_default().other = true;

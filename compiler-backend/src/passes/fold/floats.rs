@@ -8,7 +8,7 @@ use pendula_isa::{Env, Ty};
 
 use super::constants::updated;
 use crate::ir::effects::{Summaries, blocks};
-use crate::ir::{At, Function, Place, Stmt, Var};
+use crate::ir::{At, IrFunction, Place, Stmt, Var};
 use crate::passes::rewrite::{slots, written_var};
 use crate::passes::table::Map;
 
@@ -44,7 +44,7 @@ struct Scan<'a> {
 }
 
 impl Floats {
-    pub(super) fn of(function: &Function, env: Env, summaries: &Summaries) -> Floats {
+    pub(super) fn of(function: &IrFunction, env: Env, summaries: &Summaries) -> Floats {
         let is_float: Vec<bool> = function.vars.iter().map(|v| v.ty == Ty::F).collect();
         if !is_float.contains(&true) {
             return Floats::default();

@@ -1,16 +1,16 @@
 //! Statements that are something simpler: functions of constants, additions of zero, branches and loops whose way is known.
 
 use pendula_isa::num::{compare, log};
-use pendula_isa::table::{Func, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Env, Format, Ty};
 
 use super::constants::computed;
 use crate::ir::effects::{Effects, Summaries, turns};
-use crate::ir::{At, Block, Condition, Function, Operand, Stmt, Test, Var};
+use crate::ir::{At, Block, Condition, IrFunction, Operand, Stmt, Test, Var};
 use crate::passes::rewrite::{Substitution, each_block};
 
 /// Says whether it has changed anything.
-pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries) -> bool {
+pub(super) fn run(function: &mut IrFunction, format: Format, summaries: &Summaries) -> bool {
     let env = Env { format, ieee: false };
     let mut changed = false;
     each_block(&mut function.body, &mut |block| {
@@ -23,12 +23,12 @@ pub(super) fn run(function: &mut Function, format: Format, summaries: &Summaries
 }
 
 /// The identity of a type.
-fn identity(ty: Ty) -> Func {
+fn identity(ty: Ty) -> TableFn {
     match ty {
-        Ty::Int => Func::Int(int_fn::Fn::Id),
-        Ty::Q => Func::Q(q_fn::Fn::Id),
-        Ty::L => Func::L(l_fn::Fn::Id),
-        Ty::F => Func::F(f_fn::Fn::Id),
+        Ty::Int => TableFn::Int(int_fn::Name::Id),
+        Ty::Q => TableFn::Q(q_fn::Name::Id),
+        Ty::L => TableFn::L(l_fn::Name::Id),
+        Ty::F => TableFn::F(f_fn::Name::Id),
     }
 }
 
@@ -104,11 +104,11 @@ fn simplify(mut s: At, env: Env, summaries: &Summaries, out: &mut Block) -> bool
 }
 
 /// A simpler function and arguments, of the same value. Says whether there are.
-fn update(acc: Acc, inverse: &mut bool, func: &mut Func, args: &mut Vec<Operand>, env: Env) -> bool {
+fn update(acc: Acc, inverse: &mut bool, func: &mut TableFn, args: &mut Vec<Operand>, env: Env) -> bool {
     let ty = func.info().ty;
     if args.iter().all(|a| matches!(a, Operand::Const(_))) {
         // A product that wraps raises a flag, and a constant zero may not be multiplied by.
-        let wraps = matches!(func, Func::Q(q_fn::Fn::Mul | q_fn::Fn::Muladd));
+        let wraps = matches!(func, TableFn::Q(q_fn::Name::Mul | q_fn::Name::Muladd));
         if *func != identity(ty)
             && !wraps
             && let Some(k) = computed(env, *func, args)
@@ -124,8 +124,8 @@ fn update(acc: Acc, inverse: &mut bool, func: &mut Func, args: &mut Vec<Operand>
         _ => return false,
     };
     let one = match *func {
-        Func::Int(int_fn::Fn::Mul) => 1,
-        Func::Q(q_fn::Fn::Mul) => 1 << env.format.frac(),
+        TableFn::Int(int_fn::Name::Mul) => 1,
+        TableFn::Q(q_fn::Name::Mul) => 1 << env.format.frac(),
         _ => return false,
     };
     if k == one {
@@ -142,7 +142,7 @@ fn update(acc: Acc, inverse: &mut bool, func: &mut Func, args: &mut Vec<Operand>
 }
 
 /// Whether an update changes nothing.
-fn is_nothing(acc: Acc, func: Func, args: &[Operand]) -> bool {
+fn is_nothing(acc: Acc, func: TableFn, args: &[Operand]) -> bool {
     let ty = func.info().ty;
     // −0.0 + 0.0 is +0.0, and a word that is no logarithm traps.
     let exact = acc == Acc::Xor || matches!(ty, Ty::Int | Ty::Q);

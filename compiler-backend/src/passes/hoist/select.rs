@@ -1,6 +1,6 @@
 //! Which ancillas of a loop's body are the same in each turn.
 
-use pendula_isa::table::{Func, int_fn};
+use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Ty};
 
 use crate::ir::effects::{Effects, Summaries, is_inexact, update_traps};
@@ -191,7 +191,7 @@ impl Scan {
                 c.updates += 1;
                 c.last = n;
                 c.sums &= *acc == Acc::Add && !update_traps(*acc, *func, args);
-                let plain = matches!(func, Func::Int(int_fn::Fn::Id)) && !matches!(args[..], [Operand::Mem(_)]);
+                let plain = matches!(func, TableFn::Int(int_fn::Name::Id)) && !matches!(args[..], [Operand::Mem(_)]);
                 c.terms.push(args.clone());
                 c.rich.push(!plain);
             } else {

@@ -1,12 +1,12 @@
 //! One call: the body of the function in the terms of its caller.
 
 use pendula_isa::num::log;
-use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Ty};
 
 use super::regions::{Origin, origins};
 use crate::ir::effects::{Effects, Summaries, blocks};
-use crate::ir::{AncillaChecks, At, Block, Function, Loc, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert};
+use crate::ir::{AncillaChecks, At, Block, IrFunction, Loc, Mem, Operand, Place, Region, Stmt, Var, VarInfo, invert};
 use crate::passes::rewrite::{Slot, Substitution, slots};
 use crate::passes::table::{Bag, Map};
 
@@ -27,8 +27,8 @@ enum Stand {
 
 /// The body of a function in place of a call of it; `None` if that cannot be.
 pub(super) fn expand(
-    caller: &mut Function,
-    callee: &Function,
+    caller: &mut IrFunction,
+    callee: &IrFunction,
     inverse: bool,
     args: &[Operand],
     loc: Loc,
@@ -97,7 +97,7 @@ pub(super) fn expand(
 }
 
 /// A variable of the caller for one of the callee.
-fn local(caller: &mut Function, info: &VarInfo, regions: &[Option<Region>]) -> Var {
+fn local(caller: &mut IrFunction, info: &VarInfo, regions: &[Option<Region>]) -> Var {
     let points = info.points.and_then(|r| regions.get(r.0 as usize).copied().flatten());
     caller.vars.push(VarInfo { points, ..info.clone() });
     Var(caller.vars.len() as u32 - 1)
@@ -114,7 +114,7 @@ struct Uses {
     factor: bool,
 }
 
-fn uses(callee: &Function, summaries: &Summaries) -> Map<Var, Uses> {
+fn uses(callee: &IrFunction, summaries: &Summaries) -> Map<Var, Uses> {
     let mut out = Map::default();
     count(&callee.body, 1, summaries, &mut out);
     out
@@ -122,7 +122,7 @@ fn uses(callee: &Function, summaries: &Summaries) -> Map<Var, Uses> {
 
 fn count(block: &[At], weight: usize, summaries: &Summaries, out: &mut Map<Var, Uses>) {
     for s in block {
-        let factor = matches!(&s.stmt, Stmt::Update { func: Func::L(_), .. });
+        let factor = matches!(&s.stmt, Stmt::Update { func: TableFn::L(_), .. });
         slots(&s.stmt, summaries, &mut |slot| {
             let mut note = |v: Var, address: bool| {
                 let uses: &mut Uses = out.entry(v).or_default();
@@ -182,12 +182,12 @@ fn stand(written: bool, arg: Operand, ty: Ty, touched: bool, repeated: bool, use
     })
 }
 
-fn identity(ty: Ty) -> Func {
+fn identity(ty: Ty) -> TableFn {
     match ty {
-        Ty::Int => Func::Int(int_fn::Fn::Id),
-        Ty::Q => Func::Q(q_fn::Fn::Id),
-        Ty::L => Func::L(l_fn::Fn::Id),
-        Ty::F => Func::F(f_fn::Fn::Id),
+        Ty::Int => TableFn::Int(int_fn::Name::Id),
+        Ty::Q => TableFn::Q(q_fn::Name::Id),
+        Ty::L => TableFn::L(l_fn::Name::Id),
+        Ty::F => TableFn::F(f_fn::Name::Id),
     }
 }
 
@@ -220,8 +220,8 @@ fn wrap(v: Var, ty: Ty, stand: &Stand, body: Block, loc: Loc) -> Block {
 
 /// What the callee's regions are in the caller.
 fn map_regions(
-    caller: &mut Function,
-    callee: &Function,
+    caller: &mut IrFunction,
+    callee: &IrFunction,
     args: &[Operand],
     summaries: &Summaries,
 ) -> Option<Vec<Option<Region>>> {

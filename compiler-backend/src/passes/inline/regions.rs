@@ -3,7 +3,7 @@
 //! Regions are told apart within a function only. One that a function was given is known by the parameters that point into it.
 
 use crate::ir::effects::{Summaries, walk};
-use crate::ir::{At, Function, Mem, Operand, Place, Stmt, Var};
+use crate::ir::{At, IrFunction, Mem, Operand, Place, Stmt, Var};
 use crate::passes::rewrite::{Slot, slots};
 
 /// Visits the words of memory that a block names.
@@ -34,7 +34,7 @@ pub(super) enum Origin {
 }
 
 /// Where each of a function's regions comes from.
-pub(super) fn origins(function: &Function, summaries: &Summaries) -> Vec<Origin> {
+pub(super) fn origins(function: &IrFunction, summaries: &Summaries) -> Vec<Origin> {
     let mut out: Vec<Origin> = function.regions.iter().map(|_| Origin::Unused).collect();
     for param in &function.params {
         if let Some(region) = function.points(param.var)

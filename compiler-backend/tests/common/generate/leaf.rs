@@ -1,7 +1,7 @@
 //! Statements without others in them.
 
 use pendula_compiler::ir::*;
-use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::{Generator, INDEX, Pointer, Scope, number};
@@ -53,24 +53,25 @@ impl Generator {
         self.constant(ty)
     }
 
-    pub(super) fn func(&mut self, ty: Ty) -> Func {
+    pub(super) fn func(&mut self, ty: Ty) -> TableFn {
         if ty == Ty::Int && self.random.chance(self.profile.risk) {
-            return Func::Int(if self.random.chance(50) { int_fn::Fn::Div } else { int_fn::Fn::Rem });
+            return TableFn::Int(if self.random.chance(50) { int_fn::Name::Div } else { int_fn::Name::Rem });
         }
         let n = self.random.below(10);
         if n < 5 {
             return id(ty);
         }
-        use int_fn::Fn as I;
-        use q_fn::Fn as Q;
+        use int_fn::Name as I;
+        use q_fn::Name as Q;
         match ty {
-            Ty::Int => Func::Int(
+            Ty::Int => TableFn::Int(
                 [I::Mul, I::And, I::Or, I::Lt, I::Eq, I::Min, I::Max, I::Shl, I::Sar, I::Mul][self.random.below(10)],
             ),
-            Ty::Q => Func::Q([Q::Mul, Q::Muladd, Q::Min, Q::Max, Q::Sin, Q::Cos, Q::Mul][self.random.below(7)]),
-            Ty::L => Func::L([l_fn::Fn::Mul, l_fn::Fn::Div, l_fn::Fn::Inv][self.random.below(3)]),
-            Ty::F => Func::F(
-                [f_fn::Fn::Sin, f_fn::Fn::Cos, f_fn::Fn::Tanh, f_fn::Fn::Atan, f_fn::Fn::Mul][self.random.below(5)],
+            Ty::Q => TableFn::Q([Q::Mul, Q::Muladd, Q::Min, Q::Max, Q::Sin, Q::Cos, Q::Mul][self.random.below(7)]),
+            Ty::L => TableFn::L([l_fn::Name::Mul, l_fn::Name::Div, l_fn::Name::Inv][self.random.below(3)]),
+            Ty::F => TableFn::F(
+                [f_fn::Name::Sin, f_fn::Name::Cos, f_fn::Name::Tanh, f_fn::Name::Atan, f_fn::Name::Mul]
+                    [self.random.below(5)],
             ),
         }
     }
@@ -79,7 +80,7 @@ impl Generator {
     pub(super) fn update(&mut self, scope: &Scope, dst: Place, ty: Ty) -> Stmt {
         let func = self.func(ty);
         let mut args: Vec<Operand> = func.info().args.iter().map(|a| self.operand(scope, a.ty, Some(dst))).collect();
-        if matches!(func, Func::F(f_fn::Fn::Mul)) {
+        if matches!(func, TableFn::F(f_fn::Name::Mul)) {
             // Products of numbers that grow, grow too fast.
             args[0] = Operand::Const((self.random.unit() - 0.5).to_bits());
         }

@@ -17,7 +17,7 @@ pub struct Interp<'p> {
 type Done = Result<(), String>;
 
 impl Interp<'_> {
-    pub fn call(&mut self, func: Fun, inverse: bool, args: &mut [u64]) -> Done {
+    pub fn call(&mut self, func: FunctionId, inverse: bool, args: &mut [u64]) -> Done {
         let f = &self.program.functions[func.0 as usize];
         let mut frame = vec![0; f.vars.len()];
         let before = args.to_vec();

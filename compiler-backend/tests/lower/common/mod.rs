@@ -11,22 +11,22 @@ use pendula_compiler::lower::{Argument, ArgumentKind, LowerError, Options, lower
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
 use pendula_isa::module::SymbolKind;
-use pendula_isa::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use pendula_isa::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use pendula_isa::types::Reg;
 use pendula_isa::{Acc, Cond, Module, Ty};
 use pendula_vm::gradient::{self, Cell, Variable};
 use pendula_vm::{Config, Machine, Outcome, Program as Code};
 
-pub const INT: Func = Func::Int(int_fn::Fn::Id);
-pub const MUL: Func = Func::Int(int_fn::Fn::Mul);
-pub const QID: Func = Func::Q(q_fn::Fn::Id);
-pub const QMUL: Func = Func::Q(q_fn::Fn::Mul);
-pub const QMULADD: Func = Func::Q(q_fn::Fn::Muladd);
-pub const FID: Func = Func::F(f_fn::Fn::Id);
-pub const FMUL: Func = Func::F(f_fn::Fn::Mul);
-pub const FMULADD: Func = Func::F(f_fn::Fn::Muladd);
-pub const LID: Func = Func::L(l_fn::Fn::Id);
-pub const LMUL: Func = Func::L(l_fn::Fn::Mul);
+pub const INT: TableFn = TableFn::Int(int_fn::Name::Id);
+pub const MUL: TableFn = TableFn::Int(int_fn::Name::Mul);
+pub const QID: TableFn = TableFn::Q(q_fn::Name::Id);
+pub const QMUL: TableFn = TableFn::Q(q_fn::Name::Mul);
+pub const QMULADD: TableFn = TableFn::Q(q_fn::Name::Muladd);
+pub const FID: TableFn = TableFn::F(f_fn::Name::Id);
+pub const FMUL: TableFn = TableFn::F(f_fn::Name::Mul);
+pub const FMULADD: TableFn = TableFn::F(f_fn::Name::Muladd);
+pub const LID: TableFn = TableFn::L(l_fn::Name::Id);
+pub const LMUL: TableFn = TableFn::L(l_fn::Name::Mul);
 
 pub const NONE: AncillaChecks = AncillaChecks { check: false, drop: false };
 
@@ -41,11 +41,11 @@ pub fn of_q(word: u64) -> f64 {
 }
 
 /// A function in the making.
-pub struct Build(pub Function);
+pub struct Build(pub IrFunction);
 
 impl Build {
     pub fn new(name: &str) -> Build {
-        Build(Function {
+        Build(IrFunction {
             name: name.into(),
             params: Vec::new(),
             vars: Vec::new(),
@@ -76,7 +76,7 @@ impl Build {
         Region(self.0.regions.len() as u32 - 1)
     }
 
-    pub fn body(mut self, body: Block) -> Function {
+    pub fn body(mut self, body: Block) -> IrFunction {
         self.0.body = body;
         self.0
     }
@@ -111,12 +111,12 @@ pub fn word(m: Mem) -> Operand {
     Operand::Mem(m)
 }
 
-pub fn update(func: Func, dst: Place, args: &[Operand]) -> At {
+pub fn update(func: TableFn, dst: Place, args: &[Operand]) -> At {
     let acc = if func.info().ty == Ty::L { Acc::Mul } else { Acc::Add };
     at(Stmt::Update { acc, inverse: false, func, dst, args: args.to_vec() })
 }
 
-pub fn minus(func: Func, dst: Place, args: &[Operand]) -> At {
+pub fn minus(func: TableFn, dst: Place, args: &[Operand]) -> At {
     let acc = if func.info().ty == Ty::L { Acc::Mul } else { Acc::Add };
     at(Stmt::Update { acc, inverse: true, func, dst, args: args.to_vec() })
 }
@@ -175,18 +175,18 @@ pub fn repeat_from(post: Condition, first: Block, pre: Condition, body: Block) -
 }
 
 pub fn call(func: u32, args: &[Operand]) -> At {
-    at(Stmt::Call { func: Fun(func), inverse: false, args: args.to_vec() })
+    at(Stmt::Call { func: FunctionId(func), inverse: false, args: args.to_vec() })
 }
 
 pub fn uncall(func: u32, args: &[Operand]) -> At {
-    at(Stmt::Call { func: Fun(func), inverse: true, args: args.to_vec() })
+    at(Stmt::Call { func: FunctionId(func), inverse: true, args: args.to_vec() })
 }
 
 /// A program with these functions; the first is the entry.
-pub fn program(functions: Vec<Function>) -> Program {
+pub fn program(functions: Vec<IrFunction>) -> Program {
     Program {
         functions,
-        entry: Some(Fun(0)),
+        entry: Some(FunctionId(0)),
         texts: vec!["text".into()],
         files: vec!["test.jl".into()],
         ..Program::default()

@@ -2,7 +2,7 @@
 //! undone, conditions hold again where they must.
 
 use pendula_compiler::ir::*;
-use pendula_isa::table::{Func, Row, int_fn};
+use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::*;
@@ -190,7 +190,7 @@ impl Gen<'_> {
     }
 
     fn update(&mut self, scope: &Scope) -> Block {
-        use int_fn::Fn::{And, Eq, Id, Lt, Max, Min, Mul, Or, Sar, Shl, Shr};
+        use int_fn::Name::{And, Eq, Id, Lt, Max, Min, Mul, Or, Sar, Shl, Shr};
         let Some(dst) = self.place(scope) else { return Vec::new() };
         let (not, region) = match dst {
             Operand::Var(x) => (Some(x), None),
@@ -198,7 +198,7 @@ impl Gen<'_> {
             Operand::Const(_) => (None, None),
         };
         let f = *self.rng.pick(&[Id, Id, Id, Mul, Mul, And, Or, Shl, Shr, Sar, Lt, Eq, Min, Max]);
-        let func = Func::Int(f);
+        let func = TableFn::Int(f);
         let args = (0..func.info().args.len()).map(|_| self.operand(scope, not, region)).collect();
         let acc = if self.rng.chance(25) { Acc::Xor } else { Acc::Add };
         let inverse = acc == Acc::Add && self.rng.chance(40);
@@ -267,7 +267,7 @@ impl Gen<'_> {
         let a = self.operand(scope, None, None);
         let mut inner = scope.clone();
         freeze(&mut inner, &a);
-        let and = Func::Int(int_fn::Fn::And);
+        let and = TableFn::Int(int_fn::Name::And);
         let most = *self.rng.pick(&[1, 3, 7]);
         (n, vec![alloc(n, self.care()), update(and, Place::Var(n), &[a, c(most)])], inner)
     }

@@ -2,51 +2,51 @@
 
 use pendula_isa::Cond;
 
-use super::{Accumulator, Function, InPlace, Value, fixed, float, is_fused, log};
+use super::{Accumulator, CircuitFn, InPlace, Value, fixed, float, is_fused, log};
 use crate::circuit::kernels::Formats;
 use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
 
 /// `y ⊕= f(a[, b[, c]])`.
-pub(super) fn accumulate(b: &mut Builder, accumulator: Accumulator, function: Function, width: usize) {
+pub(super) fn accumulate(b: &mut Builder, accumulator: Accumulator, function: CircuitFn, width: usize) {
     let x: Vec<Word> =
         ["a", "b", "c"][..function.arity()].iter().map(|name| b.register(name, Role::Operand, width)).collect();
     match is_fused(accumulator, function) {
         true => fused(b, accumulator, function, &x, width),
-        false if function == Function::Wire => super::accumulate(b, accumulator, width, |_| x[0].clone().into()),
+        false if function == CircuitFn::Wire => super::accumulate(b, accumulator, width, |_| x[0].clone().into()),
         false => super::accumulate(b, accumulator, width, |b| value(b, function, &x)),
     }
 }
 
 /// Accumulates whose function goes straight into the target.
-fn fused(b: &mut Builder, accumulator: Accumulator, function: Function, x: &[Word], width: usize) {
+fn fused(b: &mut Builder, accumulator: Accumulator, function: CircuitFn, x: &[Word], width: usize) {
     let y = b.register("y", Role::Target, width);
     let (a, c) = (&x[0], &x[1]);
     match function {
-        Function::And => b.xor_and(a, c, &y),
-        Function::Or => {
+        CircuitFn::And => b.xor_and(a, c, &y),
+        CircuitFn::Or => {
             b.xor_nor(a, c, &y);
             b.complement(&y);
         }
-        Function::Nor => b.xor_nor(a, c, &y),
-        Function::Less => b.xor_less_signed(a, c, y[0]),
-        Function::LessUnsigned => b.xor_less(a, c, y[0]),
-        Function::Equal => b.xor_equal(a, c, y[0]),
-        Function::LogLess => log::compare_into(b, Cond::Lt, a, c, y[0]),
-        Function::LogEqual => log::compare_into(b, Cond::Eq, a, c, y[0]),
-        Function::FloatLess => float::compare_into(b, Cond::Lt, a, c, y[0]),
-        Function::FloatEqual => float::compare_into(b, Cond::Eq, a, c, y[0]),
-        Function::Min => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, a, c, &y)),
-        Function::Max => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, c, a, &y)),
-        Function::Sum => either_way(b, accumulator, &y, |b| {
+        CircuitFn::Nor => b.xor_nor(a, c, &y),
+        CircuitFn::Less => b.xor_less_signed(a, c, y[0]),
+        CircuitFn::LessUnsigned => b.xor_less(a, c, y[0]),
+        CircuitFn::Equal => b.xor_equal(a, c, y[0]),
+        CircuitFn::LogLess => log::compare_into(b, Cond::Lt, a, c, y[0]),
+        CircuitFn::LogEqual => log::compare_into(b, Cond::Eq, a, c, y[0]),
+        CircuitFn::FloatLess => float::compare_into(b, Cond::Lt, a, c, y[0]),
+        CircuitFn::FloatEqual => float::compare_into(b, Cond::Eq, a, c, y[0]),
+        CircuitFn::Min => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, a, c, &y)),
+        CircuitFn::Max => b.with(|b| b.less_signed(a, c), |b, less| b.xor_select(*less, c, a, &y)),
+        CircuitFn::Sum => either_way(b, accumulator, &y, |b| {
             b.add(a, &y);
             b.add(c, &y);
         }),
-        Function::Difference => either_way(b, accumulator, &y, |b| {
+        CircuitFn::Difference => either_way(b, accumulator, &y, |b| {
             b.add(a, &y);
             b.subtract(c, &y);
         }),
-        Function::Multiply => either_way(b, accumulator, &y, |b| b.multiply_add(a, c, &y)),
+        CircuitFn::Multiply => either_way(b, accumulator, &y, |b| b.multiply_add(a, c, &y)),
         other => unreachable!("{other:?} is not fused"),
     }
 }
@@ -103,51 +103,51 @@ fn low_bits<'a>(a: &'a [Bit], by: &'a [Bit]) -> (&'a [Bit], &'a [Bit]) {
 }
 
 /// The function on new wires, or on those of an operand.
-fn value(b: &mut Builder, function: Function, x: &[Word]) -> Value {
+fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
     let a = &x[0];
     let width = a.len();
     let log2 = width.ilog2() as usize;
     match function {
-        Function::Wire => b.copy(a).into(),
-        Function::And => {
+        CircuitFn::Wire => b.copy(a).into(),
+        CircuitFn::And => {
             let y = b.word(width);
             b.xor_and(a, &x[1], &y);
             y.into()
         }
-        Function::Or => {
+        CircuitFn::Or => {
             let y = b.word(width);
             b.xor_nor(a, &x[1], &y);
             b.complement(&y);
             y.into()
         }
-        Function::Nor => {
+        CircuitFn::Nor => {
             let y = b.word(width);
             b.xor_nor(a, &x[1], &y);
             y.into()
         }
         // In place of an operand, which is as before when the value has been computed backward.
-        Function::Sum => {
+        CircuitFn::Sum => {
             b.add(&x[1], a);
             a.clone().into()
         }
-        Function::Difference => {
+        CircuitFn::Difference => {
             b.subtract(&x[1], a);
             a.clone().into()
         }
-        Function::Multiply => {
+        CircuitFn::Multiply => {
             let y = b.word(width);
             b.multiply_add(a, &x[1], &y);
             y.into()
         }
-        Function::Quotient => divided(b, a, &x[1], |b, d| {
+        CircuitFn::Quotient => divided(b, a, &x[1], |b, d| {
             b.negate_if(d.signs_differ, &d.quotient);
             d.quotient
         }),
-        Function::Remainder => divided(b, a, &x[1], |b, d| {
+        CircuitFn::Remainder => divided(b, a, &x[1], |b, d| {
             b.negate_if(a.sign(), &d.remainder);
             d.remainder
         }),
-        Function::QuotientDown => divided(b, a, &x[1], |b, d| {
+        CircuitFn::QuotientDown => divided(b, a, &x[1], |b, d| {
             // −q if it is exact, else −q − 1 = ¬q.
             let exact = b.is_zero(&d.remainder);
             let up = b.and(exact, d.signs_differ);
@@ -155,7 +155,7 @@ fn value(b: &mut Builder, function: Function, x: &[Word]) -> Value {
             b.increment_if(up, &d.quotient);
             d.quotient
         }),
-        Function::Modulo => divided(b, a, &x[1], |b, d| {
+        CircuitFn::Modulo => divided(b, a, &x[1], |b, d| {
             // From |b| if the signs differ and it is not zero: |b| − r = ¬r + |b| + 1.
             let inexact = b.any(&d.remainder);
             let other = b.and(inexact, d.signs_differ);
@@ -165,62 +165,62 @@ fn value(b: &mut Builder, function: Function, x: &[Word]) -> Value {
             b.negate_if(x[1].sign(), &d.remainder);
             d.remainder
         }),
-        Function::ShiftLeft => Word::from(&b.shift_left(a, &x[1][..log2])[..width]).into(),
-        Function::ShiftRight => Word::from(&b.shift_right(a, &x[1][..log2])[width - 1..]).into(),
-        Function::ShiftRightSigned => Word::from(&b.shift_right_signed(a, &x[1][..log2])[width - 1..]).into(),
-        Function::ShiftLeft32 => {
+        CircuitFn::ShiftLeft => Word::from(&b.shift_left(a, &x[1][..log2])[..width]).into(),
+        CircuitFn::ShiftRight => Word::from(&b.shift_right(a, &x[1][..log2])[width - 1..]).into(),
+        CircuitFn::ShiftRightSigned => Word::from(&b.shift_right_signed(a, &x[1][..log2])[width - 1..]).into(),
+        CircuitFn::ShiftLeft32 => {
             let (low, by) = low_bits(a, &x[1]);
             Word::from(&b.shift_left(low, by)[..low.len()]).signed(width).into()
         }
-        Function::ShiftRight32 => {
+        CircuitFn::ShiftRight32 => {
             let (low, by) = low_bits(a, &x[1]);
             Word::from(&b.shift_right(low, by)[low.len() - 1..]).signed(width).into()
         }
-        Function::ShiftRightSigned32 => {
+        CircuitFn::ShiftRightSigned32 => {
             let (low, by) = low_bits(a, &x[1]);
             Word::from(&b.shift_right_signed(low, by)[low.len() - 1..]).signed(width).into()
         }
-        Function::Less => Word::from(b.less_signed(a, &x[1])).into(),
-        Function::LessUnsigned => Word::from(b.less(a, &x[1])).into(),
-        Function::Equal => Word::from(b.equal(a, &x[1])).into(),
-        Function::Min => {
+        CircuitFn::Less => Word::from(b.less_signed(a, &x[1])).into(),
+        CircuitFn::LessUnsigned => Word::from(b.less(a, &x[1])).into(),
+        CircuitFn::Equal => Word::from(b.equal(a, &x[1])).into(),
+        CircuitFn::Min => {
             let less = b.less_signed(a, &x[1]);
             b.select(less, a, &x[1]).into()
         }
-        Function::Max => {
+        CircuitFn::Max => {
             let less = b.less_signed(a, &x[1]);
             b.select(less, &x[1], a).into()
         }
-        Function::Magnitude => {
+        CircuitFn::Magnitude => {
             let word = b.magnitude(a);
             Value { traps: vec![("trap_range", word.sign())], word }
         }
-        Function::Sign { frac } => {
+        CircuitFn::Sign { frac } => {
             let nonzero = b.any(a);
             let above = vec![a.sign(); width - frac - 1];
             Word::constant(0, frac).then(&[nonzero]).then(&above).into()
         }
-        Function::Positive => {
+        CircuitFn::Positive => {
             let positive = b.inverse_of(a.sign());
             b.mask(positive, a).into()
         }
-        Function::Floor { frac } => Word::constant(0, frac).then(&a[frac..]).into(),
-        Function::FixedMultiply { frac } => fixed::product(b, a, &x[1], frac).into(),
-        Function::FixedMultiplyAdd { frac } => {
+        CircuitFn::Floor { frac } => Word::constant(0, frac).then(&a[frac..]).into(),
+        CircuitFn::FixedMultiply { frac } => fixed::product(b, a, &x[1], frac).into(),
+        CircuitFn::FixedMultiplyAdd { frac } => {
             let product = fixed::product(b, a, &x[1], frac);
             b.add(&x[2], &product);
             product.into()
         }
-        Function::FixedDivide { frac } => fixed::quotient(b, a, &x[1], frac),
-        Function::FixedInverse { frac } => fixed::inverse(b, a, frac),
-        Function::LogProduct => log::product(b, a, &x[1], false),
-        Function::LogQuotient => log::product(b, a, &x[1], true),
-        Function::LogInverse => log::inverse(b, a),
-        Function::LogLess => log::compare(b, Cond::Lt, a, &x[1]),
-        Function::LogEqual => log::compare(b, Cond::Eq, a, &x[1]),
-        Function::FloatLess => float::compare(b, Cond::Lt, a, &x[1]),
-        Function::FloatEqual => float::compare(b, Cond::Eq, a, &x[1]),
-        Function::Kernel { kernel, frac } => kernel.value(b, &Formats::new(width, frac), x),
+        CircuitFn::FixedDivide { frac } => fixed::quotient(b, a, &x[1], frac),
+        CircuitFn::FixedInverse { frac } => fixed::inverse(b, a, frac),
+        CircuitFn::LogProduct => log::product(b, a, &x[1], false),
+        CircuitFn::LogQuotient => log::product(b, a, &x[1], true),
+        CircuitFn::LogInverse => log::inverse(b, a),
+        CircuitFn::LogLess => log::compare(b, Cond::Lt, a, &x[1]),
+        CircuitFn::LogEqual => log::compare(b, Cond::Eq, a, &x[1]),
+        CircuitFn::FloatLess => float::compare(b, Cond::Lt, a, &x[1]),
+        CircuitFn::FloatEqual => float::compare(b, Cond::Eq, a, &x[1]),
+        CircuitFn::Kernel { kernel, frac } => kernel.value(b, &Formats::new(width, frac), x),
     }
 }
 

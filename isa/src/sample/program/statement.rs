@@ -11,15 +11,15 @@ use crate::num::convert;
 use crate::operand::Shape;
 use crate::sample::constant;
 use crate::sample::draft::{Line, Op};
-use crate::table::{Func, Row, f_fn, int_fn, l_fn, q_fn};
+use crate::table::{Row, TableFn, f_fn, int_fn, l_fn, q_fn};
 use crate::types::{Acc, Cond, Reg, Ty};
 
 /// Whether the function and its derivatives take any words without trapping; under `xor`, where the result may be anything, more do.
-const fn total(func: Func, acc: Acc) -> bool {
-    use int_fn::Fn as I;
-    use q_fn::Fn as Q;
+const fn total(func: TableFn, acc: Acc) -> bool {
+    use int_fn::Name as I;
+    use q_fn::Name as Q;
     match func {
-        Func::Int(f) => !matches!(
+        TableFn::Int(f) => !matches!(
             f,
             I::Quot
                 | I::Rem
@@ -34,7 +34,7 @@ const fn total(func: Func, acc: Acc) -> bool {
                 | I::LtF
                 | I::EqF
         ),
-        Func::Q(f) => matches!(
+        TableFn::Q(f) => matches!(
             f,
             Q::Id
                 | Q::Mul
@@ -52,20 +52,20 @@ const fn total(func: Func, acc: Acc) -> bool {
                 | Q::Relu
                 | Q::Floor
         ),
-        Func::L(f) => matches!(acc, Acc::Xor) && matches!(f, l_fn::Fn::CvtI | l_fn::Fn::CvtQ),
-        Func::F(f) => matches!(acc, Acc::Xor) && matches!(f, f_fn::Fn::CvtI | f_fn::Fn::CvtQ),
+        TableFn::L(f) => matches!(acc, Acc::Xor) && matches!(f, l_fn::Name::CvtI | l_fn::Name::CvtQ),
+        TableFn::F(f) => matches!(acc, Acc::Xor) && matches!(f, f_fn::Name::CvtI | f_fn::Name::CvtQ),
     }
 }
 
 /// Whether the function may be accumulated otherwise than by `xor`: sums of doubles must be exact, gradients of doubles must not come
 /// about, and a factor must not be zero.
-fn accumulates(func: Func) -> bool {
+fn accumulates(func: TableFn) -> bool {
     let info = func.info();
     let doubles = info.args.iter().any(|a| a.ty == Ty::F);
     match func {
-        Func::F(f) => matches!(f, f_fn::Fn::Id | f_fn::Fn::Mul),
-        Func::L(l_fn::Fn::Minus) => false,
-        Func::Int(_) | Func::Q(_) | Func::L(_) => !doubles || info.partials == 0,
+        TableFn::F(f) => matches!(f, f_fn::Name::Id | f_fn::Name::Mul),
+        TableFn::L(l_fn::Name::Minus) => false,
+        TableFn::Int(_) | TableFn::Q(_) | TableFn::L(_) => !doubles || info.partials == 0,
     }
 }
 
@@ -415,14 +415,14 @@ impl Generator<'_, '_> {
 
     /// A result in a clear register, used and taken back. At level 1 and above its gradient word may stay, which `zero` drops.
     fn undone(&mut self) {
-        use int_fn::Fn as I;
-        use q_fn::Fn as Q;
+        use int_fn::Name as I;
+        use q_fn::Name as Q;
         if self.protected & bit(CLEAR) != 0 {
             return self.accumulate();
         }
         let integers =
-            [I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::LtQ, I::EqQ, I::And, I::Mul, I::Plus, I::Minus].map(Func::Int);
-        let fixed = [Q::Id, Q::Mul, Q::Muladd, Q::Plus, Q::Minus, Q::Min, Q::Max, Q::Sin, Q::Tanh].map(Func::Q);
+            [I::Min, I::Max, I::Lt, I::Ltu, I::Eq, I::LtQ, I::EqQ, I::And, I::Mul, I::Plus, I::Minus].map(TableFn::Int);
+        let fixed = [Q::Id, Q::Mul, Q::Muladd, Q::Plus, Q::Minus, Q::Min, Q::Max, Q::Sin, Q::Tanh].map(TableFn::Q);
         let f = if self.s.once_in(2) { self.s.pick(&integers) } else { self.s.pick(&fixed) };
         let arity = f.info().args.len();
         let sources = [0, 1, 2].map(|_| r(1 + self.s.below(u64::from(DATA)) as u8));
@@ -432,16 +432,18 @@ impl Generator<'_, '_> {
         let [a, b, _] = sources;
         self.inst(kind(false), ops());
         match f {
-            Func::Int(I::Min) => self.check_with(Cond::Le, Ty::Int, [c, Op::Reg(a)]),
-            Func::Int(I::Max) => self.check_with(Cond::Ge, Ty::Q, [c, Op::Reg(b)]),
-            Func::Int(I::Lt | I::Ltu | I::Eq | I::LtQ | I::EqQ) => self.check_with(Cond::Ltu, Ty::Int, [c, Op::Imm(2)]),
-            Func::Int(_) | Func::Q(_) | Func::L(_) | Func::F(_) => {}
+            TableFn::Int(I::Min) => self.check_with(Cond::Le, Ty::Int, [c, Op::Reg(a)]),
+            TableFn::Int(I::Max) => self.check_with(Cond::Ge, Ty::Q, [c, Op::Reg(b)]),
+            TableFn::Int(I::Lt | I::Ltu | I::Eq | I::LtQ | I::EqQ) => {
+                self.check_with(Cond::Ltu, Ty::Int, [c, Op::Imm(2)])
+            }
+            TableFn::Int(_) | TableFn::Q(_) | TableFn::L(_) | TableFn::F(_) => {}
         }
         let mask = sources.into_iter().fold(bit(CLEAR), |mask, x| mask | bit(x));
         self.protecting(mask, |g| {
             if let Some(y) = g.data_target() {
                 let inverse = g.s.once_in(2);
-                g.inst(plain(Acc::Add, inverse, Func::Q(Q::Id)), vec![Op::Reg(y), c]);
+                g.inst(plain(Acc::Add, inverse, TableFn::Q(Q::Id)), vec![Op::Reg(y), c]);
             }
             g.block();
         });

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use pendula_codegen::lift::bits;
+use pendula_codegen::ops::{Body, Test};
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::types::Reg;
-use pendula_native::ops::{Body, Test};
-use pendula_native::record::bits;
 
 use super::emit::Emit;
 use super::text::Kind;

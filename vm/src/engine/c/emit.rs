@@ -2,13 +2,13 @@
 
 use std::fmt::{Arguments, Write as _};
 
+use pendula_codegen::lift::bits;
+use pendula_codegen::ops::{Body, Op, Part, V};
 use pendula_isa::Inst;
 use pendula_isa::adjoint::{LANES, VALUE};
 use pendula_isa::table::Flow;
 use pendula_isa::text::{ModuleNames, Names as _, display};
 use pendula_isa::types::Reg;
-use pendula_native::ops::{Body, Op, Part, V};
-use pendula_native::record::bits;
 
 use super::names::Names;
 use super::text::{Kind, PREFIX, Text, register};

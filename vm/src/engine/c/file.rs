@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::mem::offset_of;
 
+use pendula_codegen::lift::Setting;
 use pendula_isa::num::float;
-use pendula_native::record::Setting;
 
 use super::emit;
 use super::names::Names;

@@ -17,7 +17,7 @@
 //! forward may reach is made when such a run first enters compiled code, what a
 //! run backward may reach beside that when one of those does, and the rest when
 //! something of it is entered: in as many [files](file) as it takes. What was
-//! compiled before is found in the [cache](pendula_native::cc).
+//! compiled before is found in the [cache](pendula_codegen::cc).
 
 mod edges;
 mod emit;
@@ -32,7 +32,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use pendula_native::cc::{CcError, Compiler, Library, Rounding};
+use pendula_codegen::cc::{CcError, Compiler, Library, Rounding};
 
 use self::file::File;
 use super::Mode;

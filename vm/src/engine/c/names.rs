@@ -1,6 +1,6 @@
 //! Names of kernels in C, made of those that they have in Rust.
 
-use pendula_native::ops::Kernel;
+use pendula_codegen::ops::Kernel;
 
 /// The kernels that a file calls, with their names, in the order of their first calls.
 #[derive(Default)]

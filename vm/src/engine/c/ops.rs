@@ -2,10 +2,10 @@
 
 use std::fmt::Arguments;
 
+use pendula_codegen::kernel::pack;
+use pendula_codegen::lift::registers;
+use pendula_codegen::ops::{Body, Op, V};
 use pendula_isa::adjoint::LANES;
-use pendula_native::kernel::pack;
-use pendula_native::ops::{Body, Op, V};
-use pendula_native::record::registers;
 
 use super::emit::Emit;
 use super::text::{Kind, PREFIX, Text};

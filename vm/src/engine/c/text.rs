@@ -1,9 +1,9 @@
 //! Expressions of C: their text, what type they have, and what they read.
 
+use pendula_codegen::cc::operator;
+use pendula_codegen::ops::{Bin, Float};
 use pendula_isa::adjoint::LANES;
 use pendula_isa::types::{Cond, Reg};
-use pendula_native::cc::operator;
-use pendula_native::ops::{Bin, Float};
 
 /// The type of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

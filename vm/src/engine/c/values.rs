@@ -5,8 +5,8 @@
 //! Text waits until something uses it, or until what it reads is about to
 //! change. Then it gets a name.
 
+use pendula_codegen::ops::{Body, Float, Kernel, Op, Test, V};
 use pendula_isa::adjoint::LANES;
-use pendula_native::ops::{Body, Float, Kernel, Op, Test, V};
 
 use super::emit::Emit;
 use super::text::{Kind, Text, register};
@@ -245,7 +245,7 @@ impl Emit<'_> {
     /// Writes registers of these sets to the machine.
     pub(super) fn write_back(&mut self, sets: [u32; LANES]) {
         for (lane, set) in sets.into_iter().enumerate() {
-            for reg in pendula_native::record::bits(set) {
+            for reg in pendula_codegen::lift::bits(set) {
                 let text = Text::register(lane as u8, reg, self.register_kind(lane as u8, reg)).to(Kind::Word);
                 self.line(format_args!("{}regs[{reg}] = {};", super::text::PREFIX[lane], text.text));
             }

@@ -8,9 +8,9 @@ use pendula_isa::adjoint::{LANES, VALUE};
 use super::super::frame::{Frame, interpret};
 use super::emit::Emit;
 use super::values::View;
-use pendula_native::kernel::pack;
-use pendula_native::ops::V;
-use pendula_native::record::registers;
+use pendula_codegen::kernel::pack;
+use pendula_codegen::lift::registers;
+use pendula_codegen::ops::V;
 
 impl Emit<'_, '_> {
     pub(super) fn kernel(&mut self, v: V, n: u32, args: [V; 4]) {

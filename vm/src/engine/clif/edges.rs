@@ -13,8 +13,8 @@ use super::super::plan::{EdgeKind, NONE};
 use super::emit::Emit;
 use super::values::View;
 use crate::decode::Exit;
-use pendula_native::ops::{Body, Test};
-use pendula_native::record::bits;
+use pendula_codegen::lift::bits;
+use pendula_codegen::ops::{Body, Test};
 
 const SP: u8 = Reg::SP.number();
 

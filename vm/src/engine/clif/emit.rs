@@ -20,8 +20,8 @@ use super::edges::Stub;
 use super::upkeep::Upkeep;
 use super::values::View;
 use crate::decode::Code;
-use pendula_native::ops::{Bin, Body, Float, Op, Part, V};
-use pendula_native::record::bits;
+use pendula_codegen::lift::bits;
+use pendula_codegen::ops::{Bin, Body, Float, Op, Part, V};
 
 pub(super) struct Emit<'a, 'f> {
     pub(super) job: &'a Job<'a>,

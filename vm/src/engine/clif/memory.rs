@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::bounds::{groups, split};
 use super::emit::Emit;
-use pendula_native::ops::{Body, V};
+use pendula_codegen::ops::{Body, V};
 
 impl Emit<'_, '_> {
     /// Checks addresses at the beginning of the block, as far as they are known there.

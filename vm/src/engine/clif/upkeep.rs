@@ -1,9 +1,9 @@
 //! When registers are written to the machine: in each block early or where it
 //! leaves, and which the machine may not hold.
 
+use pendula_codegen::lift::registers;
+use pendula_codegen::ops::Op;
 use pendula_isa::adjoint::LANES;
-use pendula_native::ops::Op;
-use pendula_native::record::registers;
 
 use crate::decode::Exit;
 use crate::engine::job::{Facts, Job};

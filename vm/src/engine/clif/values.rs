@@ -4,8 +4,8 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use pendula_isa::adjoint::LANES;
 
 use super::emit::Emit;
-use pendula_native::ops::V;
-use pendula_native::record::bits;
+use pendula_codegen::lift::bits;
+use pendula_codegen::ops::V;
 
 /// A value in the forms that it has been needed in: a word, a double, a truth value.
 #[derive(Clone, Copy, Default)]

@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
+use pendula_codegen::ops::{Body, Test};
 use pendula_isa::types::Reg;
-use pendula_native::ops::{Body, Test};
 
 use super::super::frame::{Frame, SideExit};
 use super::super::job::tail;

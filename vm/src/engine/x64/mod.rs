@@ -18,8 +18,8 @@ mod values;
 
 use std::mem::offset_of;
 
+use pendula_codegen::ops::{Op, Part};
 use pendula_isa::adjoint::VALUE;
-use pendula_native::ops::{Op, Part};
 
 use super::frame::{Frame, SideExit};
 use super::job::Job;
@@ -210,7 +210,7 @@ impl Baseline<'_> {
         }
         for n in part.range() {
             let op = &body.ops[n];
-            let v = pendula_native::ops::V(n as u32);
+            let v = pendula_codegen::ops::V(n as u32);
             if !(op.is_idle() && self.values.left(v) == 0 || matches!(op, Op::Phi(..))) {
                 self.op(v, op);
                 self.unpin();

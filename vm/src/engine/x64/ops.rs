@@ -2,12 +2,12 @@
 
 use std::mem::offset_of;
 
+use pendula_codegen::kernel::pack;
+use pendula_codegen::lift::{bits, registers};
+use pendula_codegen::ops::{Bin, Float, Op, V};
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::num::float;
 use pendula_isa::types::Cond;
-use pendula_native::kernel::pack;
-use pendula_native::ops::{Bin, Float, Op, V};
-use pendula_native::record::{bits, registers};
 
 use super::super::frame::{Frame, interpret};
 use super::asm::{Alu, Flag, Gpr, Mem, Shift};

@@ -1,8 +1,8 @@
 //! Where the values of a block are: in registers of the host, in slots of its stack, in the machine's registers, or constants.
 
+use pendula_codegen::ops::{Body, Op, Test, V};
 use pendula_isa::adjoint::LANES;
 use pendula_isa::types::Reg;
-use pendula_native::ops::{Body, Op, Test, V};
 
 use super::Baseline;
 use super::asm::{Gpr, Mem, Rm, Xmm};

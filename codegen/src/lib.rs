@@ -1,5 +1,5 @@
 //! What makes native code of Pendula's programs: instructions written down as
-//! operations ([`record`], [`ops`]), the kernels of the number types for code to
+//! operations ([`lift`], [`ops`]), the kernels of the number types for code to
 //! call ([`kernel`]), the system's C compiler ([`cc`]), and whole runs in C ([`whole`]).
 //!
 //! Nothing here knows what an instruction does: the recorder runs the table's
@@ -10,7 +10,7 @@ mod cache;
 pub mod cc;
 mod child;
 pub mod kernel;
+pub mod lift;
 pub mod ops;
-pub mod record;
 pub mod stack;
 pub mod whole;

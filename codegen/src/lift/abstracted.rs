@@ -4,7 +4,7 @@
 
 use pendula_isa::Env;
 use pendula_isa::operand::Slot;
-use pendula_isa::table::{Func, Row, Variant};
+use pendula_isa::table::{Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 use super::{Accumulate, Lifter, Other, Question, Setting, Unsupported};
@@ -37,7 +37,7 @@ fn recorder<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operan
 pub fn accumulate(
     (env, setting): (Env, Setting),
     kernels: &mut Vec<Kernel>,
-    (acc, inverse, func): (Acc, bool, Func),
+    (acc, inverse, func): (Acc, bool, TableFn),
     operands: &[Operand],
 ) -> Option<Body> {
     let mut recorder = recorder(env, setting, kernels, operands);

@@ -58,14 +58,14 @@ pub(crate) fn run(command: &mut Command, stream: Stream, limit: Duration) -> io:
 }
 
 /// What a program says, while it does.
-struct Said {
+struct Output {
     kept: Arc<Mutex<Vec<u8>>>,
     /// Hears of the end.
     whole: Receiver<()>,
 }
 
 /// Waits for the end of a program; gives whether it has come in time.
-fn wait(child: &mut Child, limit: Duration) -> io::Result<(bool, Said)> {
+fn wait(child: &mut Child, limit: Duration) -> io::Result<(bool, Output)> {
     let output = child.stdout.take().map(|p| Box::new(p) as Box<dyn Read + Send>);
     let pipe = output.or_else(|| child.stderr.take().map(|p| Box::new(p) as _));
     let kept = Arc::new(Mutex::new(Vec::new()));
@@ -80,12 +80,12 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<(bool, Said)> {
     let mut nap = Duration::from_millis(1);
     while !has_ended(child)? {
         if started.elapsed() >= limit {
-            return Ok((false, Said { kept, whole }));
+            return Ok((false, Output { kept, whole }));
         }
         std::thread::sleep(nap);
         nap = (nap * 2).min(NAP);
     }
-    Ok((true, Said { kept, whole }))
+    Ok((true, Output { kept, whole }))
 }
 
 /// Reads to the end, and keeps the beginning.
