@@ -149,8 +149,11 @@ pub fn run_accumulate<D: Carrier, F: Function>(
                 let t = tangent::<D, F>(d, SECOND, inverse, x, f)?;
                 d.set_lane(SECOND, 0, t);
             }
-            AdMode::GradientTangent => second_order::<D, F>(d, SECOND, MIXED, false, inverse, x, f)?,
-            AdMode::SecondGradient => second_order::<D, F>(d, MIXED, SECOND, true, inverse, x, f)?,
+            AdMode::GradientTangent | AdMode::SecondGradient => {
+                let mixed = ad_mode == AdMode::SecondGradient;
+                let (along, second) = if mixed { (MIXED, SECOND) } else { (SECOND, MIXED) };
+                second_order::<D, F>(d, along, second, mixed, inverse, x, f)?;
+            }
         }
         d.derive(false);
     }

@@ -26,8 +26,13 @@ pub(crate) struct Op {
     pub(crate) imm: i64,
     pub(crate) regs: [u8; 4],
     pub(crate) variant: Variant,
-    /// The shape of an accumulate.
+    /// The shape of an accumulate, and [`Op::INVERSE`].
     pub(crate) shape: u8,
+}
+
+impl Op {
+    /// The bit of `shape` that says that an accumulate undoes its family's first instruction: `sub`, `div`.
+    pub(crate) const INVERSE: u8 = 1 << 7;
 }
 
 /// A condition, ready to be tested: register `a` against register `b` + `imm`, one of which is 0.
@@ -417,21 +422,21 @@ impl Builder<'_> {
     }
 }
 
-/// The straight-line instructions for a AD mode: the code, then its inverse in reverse order.
+/// The straight-line instructions for an AD mode: the code, then its inverse in reverse order.
 fn operations(code: &[Inst], ad_mode: AdMode) -> Vec<Op> {
-    let op = |inst: &Inst, run: Option<Handler>| Op {
+    let op = |inst: &Inst, kind: Kind, run: Option<Handler>| Op {
         run: run.unwrap_or(control),
         imm: inst.imm,
         regs: inst.regs.map(|r| r.number()),
         variant: inst.variant(),
-        shape: match inst.kind {
-            Kind::Accumulate { shape, .. } => shape as u8,
+        shape: match kind {
+            Kind::Accumulate { shape, inverse, .. } => shape as u8 | if inverse { Op::INVERSE } else { 0 },
             Kind::Row { .. } => 0,
         },
     };
     let mut ops: Vec<Op> = Vec::with_capacity(2 * code.len());
-    ops.extend(code.iter().map(|i| op(i, handler(i.kind, ad_mode))));
-    ops.extend(code.iter().rev().map(|i| op(i, undo(i.kind, ad_mode))));
+    ops.extend(code.iter().map(|i| op(i, i.kind, handler(i.kind, ad_mode))));
+    ops.extend(code.iter().rev().map(|i| op(i, i.kind.inverse(), undo(i.kind, ad_mode))));
     ops
 }
 
@@ -446,7 +451,7 @@ impl Decoded {
         Decoded { ops: Default::default(), code, blocks, block_of, calls, entry }
     }
 
-    /// The straight-line instructions for a AD mode, decoded on first use.
+    /// The straight-line instructions for an AD mode, decoded on first use.
     pub(crate) fn ops(&self, module: &Module, ad_mode: AdMode) -> &[Op] {
         self.ops[ad_mode as usize].get_or_init(|| operations(&module.code, ad_mode))
     }

@@ -80,6 +80,9 @@ const LAYOUTS: [Layout; Shape::ALL.len()] = {
 /// Operands of an accumulate whose shape is looked up as it runs.
 struct AnyShape;
 
+// The bits of a shape are those of the index.
+const _: () = assert!(Shape::ALL.len().is_power_of_two() && Shape::ALL.len() <= Op::INVERSE as usize);
+
 impl Operands for AnyShape {
     #[inline(always)]
     fn slot(op: &Op, n: usize) -> Slot {
@@ -169,27 +172,17 @@ impl PickAccumulate {
     fn carried<F: Function, const ACC: u8, const INVERSE: bool>(&self) -> Handler {
         const PLAIN: u8 = AdMode::Plain as u8;
         const GRADIENT: u8 = AdMode::Gradient as u8;
-        const SECOND: u8 = AdMode::SecondGradient as u8;
-        const TANGENT: u8 = AdMode::Tangent as u8;
-        const BOTH: u8 = AdMode::GradientTangent as u8;
+        if const { is_long(F::INFO.class) } {
+            return run_long::<F, ACC>;
+        }
         // What leaves the lanes alone has one handler for all AD modes.
         if const { F::INFO.partials == 0 || Acc::ALL[ACC as usize].self_inverse() } {
-            return self.shaped::<F, ACC, INVERSE, PLAIN>();
+            return by_shape::<F, ACC, INVERSE, PLAIN>(self.shape);
         }
         match self.ad_mode {
-            AdMode::Plain => self.shaped::<F, ACC, INVERSE, PLAIN>(),
-            AdMode::Gradient => self.shaped::<F, ACC, INVERSE, GRADIENT>(),
-            AdMode::SecondGradient => run_accumulate::<F, AnyShape, ACC, INVERSE, SECOND>,
-            AdMode::Tangent => run_accumulate::<F, AnyShape, ACC, INVERSE, TANGENT>,
-            AdMode::GradientTangent => run_accumulate::<F, AnyShape, ACC, INVERSE, BOTH>,
-        }
-    }
-
-    fn shaped<F: Function, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(&self) -> Handler {
-        if const { is_long(F::INFO.class) } {
-            run_accumulate::<F, AnyShape, ACC, INVERSE, AD_MODE>
-        } else {
-            by_shape::<F, ACC, INVERSE, AD_MODE>(self.shape)
+            AdMode::Plain => by_shape::<F, ACC, INVERSE, PLAIN>(self.shape),
+            AdMode::Gradient => by_shape::<F, ACC, INVERSE, GRADIENT>(self.shape),
+            AdMode::SecondGradient | AdMode::Tangent | AdMode::GradientTangent => run_long::<F, ACC>,
         }
     }
 }
@@ -206,6 +199,16 @@ fn run_accumulate<F: Function, O: Operands, const ACC: u8, const INVERSE: bool, 
     } else {
         adjoint::run_accumulate::<_, F>(&mut ctx, const { AdMode::ALL[AD_MODE as usize] }, acc, INVERSE)
     };
+    proceed(core, done, ops)
+}
+
+/// What takes long enough that shape, direction and AD mode are looked up as it runs: one handler instead of dozens.
+fn run_long<F: Function, const ACC: u8>(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
+    let acc = const { Acc::ALL[ACC as usize] };
+    let Some(op) = ops.first() else { return Ok(()) };
+    let (ad_mode, inverse) = (core.ad_mode, op.shape & Op::INVERSE != 0);
+    let mut ctx = Ctx::<AnyShape>::new(core, op);
+    let done = adjoint::run_accumulate::<_, F>(&mut ctx, ad_mode, acc, inverse);
     proceed(core, done, ops)
 }
 
@@ -241,18 +244,13 @@ impl PickRow {
     fn carried<I: Instruction, const INVERSE: bool, const FORM: bool>(&self) -> Handler {
         const PLAIN: u8 = AdMode::Plain as u8;
         const GRADIENT: u8 = AdMode::Gradient as u8;
-        const SECOND: u8 = AdMode::SecondGradient as u8;
-        const TANGENT: u8 = AdMode::Tangent as u8;
-        const BOTH: u8 = AdMode::GradientTangent as u8;
         if const { matches!(I::INFO.adjoint, Adjoint::Discrete) } {
             return run_row::<I, INVERSE, FORM, PLAIN>;
         }
         match self.ad_mode {
             AdMode::Plain => run_row::<I, INVERSE, FORM, PLAIN>,
             AdMode::Gradient => run_row::<I, INVERSE, FORM, GRADIENT>,
-            AdMode::SecondGradient => run_row::<I, INVERSE, FORM, SECOND>,
-            AdMode::Tangent => run_row::<I, INVERSE, FORM, TANGENT>,
-            AdMode::GradientTangent => run_row::<I, INVERSE, FORM, BOTH>,
+            AdMode::SecondGradient | AdMode::Tangent | AdMode::GradientTangent => run_carrying_row::<I, INVERSE, FORM>,
         }
     }
 }
@@ -270,5 +268,17 @@ fn run_row<I: Instruction, const INVERSE: bool, const FORM: bool, const AD_MODE:
     } else {
         I::run(&mut ctx, op.variant)
     };
+    proceed(core, done, ops)
+}
+
+/// A row whose AD mode is looked up as it runs.
+fn run_carrying_row<I: Instruction, const INVERSE: bool, const FORM: bool>(
+    core: &mut Core,
+    ops: &[Op],
+) -> Result<(), Fault> {
+    let Some(op) = ops.first() else { return Ok(()) };
+    let ad_mode = core.ad_mode;
+    let mut ctx = Ctx::<RowOperands<I, FORM>>::new(core, op);
+    let done = adjoint::run_row::<_, I>(&mut ctx, ad_mode, INVERSE, op.variant);
     proceed(core, done, ops)
 }
