@@ -18,7 +18,6 @@ use std::collections::HashMap;
 use bitvec::field::BitField;
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
-use byteorder::{ByteOrder, LittleEndian};
 
 use crate::inst::{Inst, Kind, OFFSET_MAX, OFFSET_MIN};
 use crate::operand::{OperandError, OperandKind, Shape, Slot};
@@ -235,17 +234,11 @@ fn canonical_address(inst: &Inst) -> bool {
 
 /// Words as little-endian bytes.
 pub fn to_bytes(words: &[u64]) -> Vec<u8> {
-    let mut bytes = vec![0; words.len() * 8];
-    LittleEndian::write_u64_into(words, &mut bytes);
-    bytes
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// Little-endian bytes as words; `None` if the length is no multiple of 8.
 pub fn from_bytes(bytes: &[u8]) -> Option<Vec<u64>> {
-    if !bytes.len().is_multiple_of(8) {
-        return None;
-    }
-    let mut words = vec![0; bytes.len() / 8];
-    LittleEndian::read_u64_into(bytes, &mut words);
-    Some(words)
+    let (words, rest) = bytes.as_chunks::<8>();
+    rest.is_empty().then(|| words.iter().map(|&word| u64::from_le_bytes(word)).collect())
 }
