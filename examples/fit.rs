@@ -15,7 +15,7 @@ const LOSS: &str = "
 end
 ";
 
-/// The line that fits best: slope, height at 0, and what is left of the loss.
+/// Returns the slope and the intercept of the line that fits best, and the loss that remains.
 ///
 /// # Errors
 /// None, unless the loss cannot be differentiated.

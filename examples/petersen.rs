@@ -1,7 +1,7 @@
-//! Fits the Petersen graph into k dimensions so that connected vertices lie at one distance and all others at another.
+//! Embeds the Petersen graph into k dimensions so that connected vertices lie at one distance and all others at another.
 //!
-//! The loss is `embedding.nil`, compiled and differentiated by the library; Adam improves ten points from random places. In five
-//! dimensions the loss goes to zero, with distances whose ratio is √2; in four it does not.
+//! The loss is `embedding.nil`, compiled and differentiated by the library. The optimiser Adam moves ten points from random initial
+//! positions. In five dimensions the loss goes to zero, with distances whose ratio is √2; in four it does not.
 //!
 //! ```sh
 //! cargo run --release --example petersen
@@ -15,27 +15,27 @@ use pendula::grad::{Options, grad, to_end};
 use pendula::values::{self, Location};
 use pendula::vm::{Config, Machine, Program};
 
-/// How many vertices there are.
+/// The number of vertices.
 const VERTICES: usize = 10;
 
-/// How many of them stay where they are, so that not all points meet in one.
+/// The number of vertices whose position is fixed, so that the points do not all collapse into one.
 const FIXED: usize = 2;
 
-/// The loss at which a graph fits.
+/// The graph fits if the loss is below this.
 pub(crate) const FITS: f64 = 1e-8;
 
-/// What came of a training.
+/// The result of a training.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trained {
     /// The last loss.
     pub(crate) loss: f64,
-    /// How many steps were taken.
+    /// The number of steps taken.
     pub(crate) steps: usize,
     /// The mean distance of vertices that are not connected, divided by that of connected ones.
     pub(crate) ratio: f64,
 }
 
-/// The loss in one number of dimensions.
+/// The loss for a given number of dimensions.
 pub(crate) struct Embedding {
     program: Program,
     dimensions: usize,
@@ -45,7 +45,7 @@ impl Embedding {
     /// Compiles the loss.
     ///
     /// # Errors
-    /// What the compiler says.
+    /// The errors of the compiler.
     pub(crate) fn new(dimensions: usize) -> Result<Embedding, Box<dyn Error>> {
         let zero = Number::Float(0.0);
         let points = Argument::Array(vec![dimensions, VERTICES], vec![zero.clone(); dimensions * VERTICES]);
@@ -55,10 +55,10 @@ impl Embedding {
         Ok(Embedding { program: Program::new(module, true)?, dimensions })
     }
 
-    /// Takes Adam's steps from random places until the graph fits, or there were `most` of them.
+    /// Takes steps of Adam from random positions until the graph fits, at most `most` steps.
     ///
     /// # Errors
-    /// What stops the machine.
+    /// If the machine stops.
     pub(crate) fn train(&self, seed: u64, most: usize) -> Result<Trained, Box<dyn Error>> {
         const RATE: f64 = 0.1;
         const FIRST: f64 = 0.9;
@@ -98,7 +98,7 @@ impl Embedding {
         unreachable!("the last step returns")
     }
 
-    /// How much farther from each other unconnected vertices are.
+    /// The mean distance of unconnected vertices, divided by that of connected ones.
     fn ratio(&self, x: &[f64]) -> f64 {
         let (mut near, mut far) = ((0.0, 0.0), (0.0, 0.0));
         let points: Vec<&[f64]> = x.chunks(self.dimensions).collect();
@@ -113,7 +113,7 @@ impl Embedding {
     }
 }
 
-/// Whether vertices i < j are: in the pentagon 0 to 4, by a spoke, or in the star 5 to 9.
+/// Whether the vertices i < j are connected: in the pentagon 0 to 4, by a spoke, or in the star 5 to 9.
 pub(crate) fn connected(i: usize, j: usize) -> bool {
     match (i < 5, j < 5) {
         (true, true) => matches!(j - i, 1 | 4),
@@ -122,7 +122,7 @@ pub(crate) fn connected(i: usize, j: usize) -> bool {
     }
 }
 
-/// Random numbers that are the same each time.
+/// A generator of random numbers, the same in each run.
 struct Random(u64);
 
 impl Random {
