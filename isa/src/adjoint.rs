@@ -22,7 +22,9 @@
 //! G(g(y)): the lane G(g(·)) changes as a tangent does, and f″ is the tangent of
 //! f′ along it, computed by [`Dual`].
 
-use crate::calculus::{Calculus, Dual, argument_type, product, pull, push_one, some, value_type};
+mod rotation;
+
+use crate::calculus::{Calculus, Dual, argument_type, pull, push_one, some, value_type};
 use crate::domain::Domain;
 use crate::num::{fixed, int};
 use crate::table::{self, ARITY, Adjoint, Function, Instruction, Variant, accumulate};
@@ -305,7 +307,7 @@ pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: boo
             }
             Ok(())
         }
-        Adjoint::Rotates => turn(d, ad_mode, v.ty, back),
+        Adjoint::Rotates => rotation::rotate(d, ad_mode, v.ty, back),
         Adjoint::Scales => {
             let (num, den) = (d.operand(2)?, d.operand(3)?);
             let mut new = [[num; 2]; LANES];
@@ -332,178 +334,5 @@ pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: boo
             d.drop_lanes(0);
             Ok(())
         }
-    }
-}
-
-/// The words of a rotation in every lane: of the point's two coordinates and of the angle.
-struct Turn<V> {
-    a: [V; LANES],
-    b: [V; LANES],
-    angle: [V; LANES],
-}
-
-/// `rot` and `irot`.
-///
-/// At level 1, an effective `irot` is the program `g(θ) += g(b)·a − g(a)·b; irot a, b, θ; irot g(a), g(b), θ`, and `rot` undoes it.
-/// Level 2 is the adjoint of that program.
-fn turn<D: Carrier>(d: &mut D, ad_mode: AdMode, ty: Ty, back: bool) -> Result<(), D::Stop> {
-    let words = [d.operand(0)?, d.operand(1)?, d.operand(2)?];
-    let has_angle = d.carries(2);
-    let mut w = Turn { a: [words[0]; LANES], b: [words[1]; LANES], angle: [words[2]; LANES] };
-    let zero = d.word(0);
-    for &lane in ad_mode.lanes() {
-        w.a[lane] = d.lane(lane, 0);
-        w.b[lane] = d.lane(lane, 1);
-        w.angle[lane] = if has_angle { d.lane(lane, 2) } else { zero };
-    }
-    let mut turner = Turner { d, ty, back };
-    turner.d.derive(ad_mode != AdMode::Plain);
-    match ad_mode {
-        AdMode::Plain => turner.point(&mut w, VALUE)?,
-        AdMode::Gradient => turner.steps(&mut w, &[Step::Angle, Step::Point(VALUE), Step::Point(GRADIENT)])?,
-        AdMode::SecondGradient => turner.steps(
-            &mut w,
-            &[
-                Step::Angle,
-                Step::SecondOfAngle,
-                Step::SecondOfPoint(VALUE),
-                Step::Point(VALUE),
-                Step::Point(SECOND),
-                Step::SecondOfPoint(GRADIENT),
-                Step::Point(GRADIENT),
-                Step::Point(MIXED),
-            ],
-        )?,
-        AdMode::Tangent => turner.point_with_tangent(&mut w, VALUE)?,
-        AdMode::GradientTangent => {
-            // The angle's share is of the words before an `irot`, and after a `rot`.
-            if back {
-                turner.angle_with_tangent(&mut w)?;
-            }
-            for lane in [VALUE, GRADIENT] {
-                turner.point_with_tangent(&mut w, lane)?;
-            }
-            if !back {
-                turner.angle_with_tangent(&mut w)?;
-            }
-        }
-    }
-    d.derive(false);
-    d.set(0, w.a[VALUE])?;
-    d.set(1, w.b[VALUE])?;
-    for &lane in ad_mode.lanes() {
-        d.set_lane(lane, 0, w.a[lane]);
-        d.set_lane(lane, 1, w.b[lane]);
-        if has_angle {
-            d.set_lane(lane, 2, w.angle[lane]);
-        }
-    }
-    Ok(())
-}
-
-/// A step of an effective `irot`; `rot` undoes them from the last to the first.
-#[derive(Clone, Copy)]
-enum Step {
-    /// `g(θ) += g(b)·a − g(a)·b`.
-    Angle,
-    /// Its adjoint.
-    SecondOfAngle,
-    /// The turn of the words in a lane.
-    Point(usize),
-    /// The share of the angle's second gradient in the turn of a lane.
-    SecondOfPoint(usize),
-}
-
-struct Turner<'a, D> {
-    d: &'a mut D,
-    ty: Ty,
-    back: bool,
-}
-
-impl<D: Carrier> Turner<'_, D> {
-    fn steps(&mut self, w: &mut Turn<D::V>, steps: &[Step]) -> Result<(), D::Stop> {
-        if self.back {
-            steps.iter().try_for_each(|s| self.step(w, *s))
-        } else {
-            steps.iter().rev().try_for_each(|s| self.step(w, *s))
-        }
-    }
-
-    fn step(&mut self, w: &mut Turn<D::V>, step: Step) -> Result<(), D::Stop> {
-        let irot = self.back;
-        match step {
-            Step::Angle => {
-                let share = self.cross(w, VALUE, GRADIENT)?;
-                w.angle[GRADIENT] = self.sum(!irot, w.angle[GRADIENT], share)?;
-            }
-            Step::SecondOfAngle => {
-                let h = w.angle[MIXED];
-                let shares = [w.a[VALUE], w.b[VALUE], w.b[GRADIENT], w.a[GRADIENT]];
-                let mut s = [h; 4];
-                for (s, x) in s.iter_mut().zip(shares) {
-                    *s = product(self.d, self.ty, h, x)?;
-                }
-                w.b[MIXED] = self.sum(irot, w.b[MIXED], s[0])?;
-                w.a[MIXED] = self.sum(!irot, w.a[MIXED], s[1])?;
-                w.a[SECOND] = self.sum(irot, w.a[SECOND], s[2])?;
-                w.b[SECOND] = self.sum(!irot, w.b[SECOND], s[3])?;
-            }
-            Step::Point(lane) => self.point(w, lane)?,
-            Step::SecondOfPoint(lane) => {
-                let share = self.cross(w, lane, lane + SECOND)?;
-                w.angle[SECOND] = self.sum(!irot, w.angle[SECOND], share)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn sum(&mut self, minus: bool, a: D::V, b: D::V) -> Result<D::V, D::Stop> {
-        accumulate(self.d, Acc::Add, minus, self.ty, a, b)
-    }
-
-    /// Turns the words in a lane.
-    fn point(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
-        self.d.derive(lane != VALUE);
-        [w.a[lane], w.b[lane]] = table::rotate(self.d, self.ty, self.back, [w.a[lane], w.b[lane], w.angle[VALUE]])?;
-        self.d.derive(true);
-        Ok(())
-    }
-
-    /// g(b)·a − g(a)·b, with the values in one lane and their gradients in another.
-    fn cross(&mut self, w: &Turn<D::V>, x: usize, g: usize) -> Result<D::V, D::Stop> {
-        let first = product(self.d, self.ty, w.b[g], w.a[x])?;
-        let second = product(self.d, self.ty, w.a[g], w.b[x])?;
-        self.sum(true, first, second)
-    }
-
-    /// Turns the words in a lane and their tangents. The angle's tangent moves these along the circle: after a `rot`, and before an `irot`,
-    /// which so undoes it to the last bit.
-    fn point_with_tangent(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
-        if self.back {
-            self.along(w, lane)?;
-        }
-        self.point(w, lane)?;
-        self.point(w, lane + SECOND)?;
-        if !self.back {
-            self.along(w, lane)?;
-        }
-        Ok(())
-    }
-
-    fn along(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
-        let t = lane + SECOND;
-        let angle = w.angle[SECOND];
-        let (x, y) = (product(self.d, self.ty, angle, w.b[lane])?, product(self.d, self.ty, angle, w.a[lane])?);
-        w.a[t] = self.sum(!self.back, w.a[t], x)?;
-        w.b[t] = self.sum(self.back, w.b[t], y)?;
-        Ok(())
-    }
-
-    /// [`Step::Angle`], and its tangent.
-    fn angle_with_tangent(&mut self, w: &mut Turn<D::V>) -> Result<(), D::Stop> {
-        let (first, second) = (self.cross(w, VALUE, MIXED)?, self.cross(w, SECOND, GRADIENT)?);
-        let share = self.sum(false, first, second)?;
-        w.angle[MIXED] = self.sum(!self.back, w.angle[MIXED], share)?;
-        self.step(w, Step::Angle)
     }
 }

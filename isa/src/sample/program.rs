@@ -10,6 +10,7 @@
 //! `zero` drops must be kept for the run back. A trap at run time is possible
 //! (an overflow of `.l` or of `rmul`), and rare.
 
+mod control;
 mod statement;
 
 use std::sync::LazyLock;
