@@ -13,7 +13,8 @@ use pendula_isa::table::{self, Adjoint, Function, FunctionVisitor, Instruction, 
 use pendula_isa::types::Acc;
 use pendula_isa::{Fault, GateClass};
 
-use crate::core::{Core, Ctx, Operands};
+use crate::context::{Ctx, Operands};
+use crate::core::Core;
 use crate::decode::Op;
 
 /// Runs the first instruction of a slice, then hands over to the second one's handler, and so on to the end of the

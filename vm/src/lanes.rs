@@ -1,12 +1,86 @@
-//! What words carry beside their values: access to the lanes of a machine, and
-//! the record of gradient words that `zero` drops.
+//! The words that a machine carries beside its values: the lanes, access to them from outside, and the record of gradient
+//! words that `zero` drops.
 
-use pendula_isa::adjoint::{AdMode, VALUE};
+use pendula_isa::adjoint::{AdMode, LANES, VALUE};
 use pendula_isa::types::Reg;
 
-use crate::core::{Dropped, Lane, Record, Records};
 use crate::machine::Machine;
 use crate::run::carry;
+
+/// The words that registers, memory and output tape carry in one lane beside their values.
+pub(crate) struct Lane {
+    pub(crate) regs: [u64; Reg::COUNT],
+    /// As long as the memory once a run or a `gswap` has asked for the lane; before that empty, and all its words zero.
+    pub(crate) mem: Vec<u64>,
+    pub(crate) output: Vec<u64>,
+}
+
+impl Lane {
+    pub(crate) const EMPTY: Lane = Lane { regs: [0; Reg::COUNT], mem: Vec::new(), output: Vec::new() };
+
+    /// Whether every word is zero.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.regs == [0; Reg::COUNT] && self.mem.iter().chain(&self.output).all(|w| *w == 0)
+    }
+
+    /// Makes room for a memory of this many words.
+    pub(crate) fn allocate(&mut self, words: usize) {
+        if self.mem.len() != words {
+            self.mem = vec![0; words];
+        }
+    }
+}
+
+/// What becomes of the gradient words that `zero` drops.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Dropped {
+    /// They are lost.
+    #[default]
+    Lost,
+    /// They are kept.
+    Kept(Records),
+    /// They come back from where they were kept.
+    Returned(Records),
+}
+
+/// What was dropped from each lane. A stack of its own for each: a run at level 2 back over one at level 1 takes the gradient words
+/// that were kept, and finds nothing kept of the lanes that the run at level 1 had not.
+pub(crate) type Records = [Record; LANES - 1];
+
+/// A stack of words most of which are zero.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    /// Words that are not zero, with the number of zeros before each.
+    words: Vec<(u64, u64)>,
+    /// Zeros after the last of them.
+    zeros: u64,
+}
+
+impl Record {
+    pub(crate) fn push(&mut self, word: u64) {
+        if word == 0 {
+            self.zeros += 1;
+        } else {
+            self.words.push((self.zeros, word));
+            self.zeros = 0;
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> u64 {
+        if let Some(zeros) = self.zeros.checked_sub(1) {
+            self.zeros = zeros;
+            return 0;
+        }
+        let Some((zeros, word)) = self.words.pop() else { return 0 };
+        self.zeros = zeros;
+        word
+    }
+
+    /// How many words it holds that are not zero.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+}
 
 impl Machine<'_> {
     /// Chooses what words carry in the run that begins next: gradient words of level 1 or 2, tangents. The words carried so far stay.

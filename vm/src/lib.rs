@@ -9,22 +9,25 @@
 mod branch;
 mod cells;
 mod config;
+mod context;
 mod core;
 mod decode;
 mod dispatch;
 #[cfg(any(feature = "jit", feature = "native"))]
 mod engine;
+mod event;
 pub mod gradient;
 mod lanes;
 mod machine;
 mod program;
 mod run;
 mod snapshot;
+mod step;
 mod trap;
 mod whole;
 
 pub use config::{Config, ConfigError, Engine};
-pub use core::{Event, Flags, Rests};
+pub use event::{Event, Flags, Rests};
 pub use machine::{DEFAULT_STACK, Machine, Outcome, Ran, Stepped};
 pub use pendula_isa::adjoint::AdMode;
 pub use program::{CompiledUnits, LoadError, Program};

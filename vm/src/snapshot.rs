@@ -7,7 +7,8 @@ use pendula_isa::words::{SparseWords, clear};
 
 use crate::cells::Cells;
 use crate::config::ConfigError;
-use crate::core::{Dropped, Lane, Rests};
+use crate::event::Rests;
+use crate::lanes::{Dropped, Lane};
 use crate::machine::{Machine, Ran};
 use crate::run::carry;
 

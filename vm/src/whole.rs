@@ -8,7 +8,7 @@ use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 use pendula_isa::words::clear;
 
-use crate::core::{Dropped, Lane};
+use crate::lanes::{Dropped, Lane};
 use crate::machine::{Machine, Position};
 
 /// What a whole run is.
