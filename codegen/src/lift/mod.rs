@@ -10,6 +10,7 @@
 pub mod abstracted;
 mod domain;
 mod numbers;
+mod record;
 
 use pendula_isa::adjoint::{self, AdMode, LANES, VALUE};
 use pendula_isa::domain::Domain;
@@ -20,7 +21,6 @@ use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use pendula_isa::{Env, Inst};
 use rustc_hash::FxHashMap;
 
-use crate::kernel::Entry;
 use crate::ops::{Bin, Body, Branch, Kernel, Op, Part, Test, V};
 
 /// What a run is like, as far as code depends on it.
@@ -244,185 +244,6 @@ impl<'a> Lifter<'a> {
     /// The block as written down.
     pub fn finish(self) -> Body {
         Body { ops: self.ops, parts: self.parts, branch: self.branch }
-    }
-
-    fn mark(&self) -> Mark {
-        Mark { ops: self.ops.len(), made: self.made.len(), bounded: self.bounded.len(), finite: self.finite.len() }
-    }
-
-    /// Forgets what has been made and checked since: it is not so everywhere after it.
-    fn forget(&mut self, mark: &Mark) {
-        for op in self.made.drain(mark.made..) {
-            self.values.remove(&op);
-        }
-        self.bounded.truncate(mark.bounded);
-        self.finite.truncate(mark.finite);
-    }
-
-    fn push(&mut self, op: Op) -> V {
-        self.ops.push(op);
-        V(self.ops.len() as u32 - 1)
-    }
-
-    /// The value of a pure operation.
-    fn pure(&mut self, op: Op) -> V {
-        if let Some(&v) = self.values.get(&op) {
-            return v;
-        }
-        let v = self.push(op);
-        self.values.insert(op, v);
-        self.made.push(op);
-        v
-    }
-
-    fn constant(&self, v: V) -> Option<u64> {
-        match self.ops[v.0 as usize] {
-            Op::Const(k) => Some(k),
-            _ => None,
-        }
-    }
-
-    fn bin(&mut self, op: Bin, a: V, b: V) -> V {
-        let (x, y) = (self.constant(a), self.constant(b));
-        if let (Some(x), Some(y)) = (x, y) {
-            let value = match op {
-                Bin::Add => x.wrapping_add(y),
-                Bin::Sub => x.wrapping_sub(y),
-                Bin::Mul => x.wrapping_mul(y),
-                Bin::MulHigh => ((i128::from(x.cast_signed()) * i128::from(y.cast_signed())) >> 64) as u64,
-                Bin::And => x & y,
-                Bin::Or => x | y,
-                Bin::Xor => x ^ y,
-                Bin::Shl => x << (y & 63),
-                Bin::Shr => x >> (y & 63),
-                Bin::Sar => (x.cast_signed() >> (y & 63)).cast_unsigned(),
-                Bin::Rol => x.rotate_left((y & 63) as u32),
-                Bin::Ror => x.rotate_right((y & 63) as u32),
-            };
-            return self.word(value);
-        }
-        match (op, x, y) {
-            (
-                Bin::Add | Bin::Sub | Bin::Or | Bin::Xor | Bin::Shl | Bin::Shr | Bin::Sar | Bin::Rol | Bin::Ror,
-                _,
-                Some(0),
-            )
-            | (Bin::Mul, _, Some(1)) => a,
-            (Bin::Add | Bin::Or | Bin::Xor, Some(0), _) | (Bin::Mul, Some(1), _) => b,
-            // One place for a constant, and sums with constants flat: addresses are compared by them.
-            (Bin::Add, Some(_), None) => self.bin(Bin::Add, b, a),
-            (Bin::Sub, None, Some(y)) => {
-                let y = self.word(y.wrapping_neg());
-                self.bin(Bin::Add, a, y)
-            }
-            (Bin::Add, None, Some(y)) => {
-                if let Op::Bin(Bin::Add, c, d) = self.ops[a.0 as usize]
-                    && let Some(d) = self.constant(d)
-                {
-                    let sum = self.word(y.wrapping_add(d));
-                    return self.bin(Bin::Add, c, sum);
-                }
-                self.pure(Op::Bin(op, a, b))
-            }
-            _ => self.pure(Op::Bin(op, a, b)),
-        }
-    }
-
-    fn register(&mut self, lane: usize, reg: u8) -> V {
-        if reg == 0 {
-            return self.word(0);
-        }
-        if let Some(v) = self.regs[lane][usize::from(reg)] {
-            return v;
-        }
-        let v = self.push(Op::Get(lane as u8, reg));
-        self.regs[lane][usize::from(reg)] = Some(v);
-        v
-    }
-
-    fn set_register(&mut self, lane: usize, reg: u8, v: V) {
-        if reg != 0 {
-            self.regs[lane][usize::from(reg)] = Some(v);
-            self.written.push((lane as u8, reg));
-        }
-    }
-
-    /// An address as a value and a constant.
-    fn split(&self, at: V) -> (Option<V>, u64) {
-        match self.ops[at.0 as usize] {
-            Op::Const(k) => (None, k),
-            Op::Bin(Bin::Add, a, b) => match self.constant(b) {
-                Some(k) => (Some(a), k),
-                None => (Some(at), 0),
-            },
-            _ => (Some(at), 0),
-        }
-    }
-
-    fn bound(&mut self, at: V) {
-        let fixed = self.constant(at).is_some_and(|k| k < self.data);
-        if !fixed && !self.bounded.contains(&at) {
-            self.push(Op::Bound(at));
-            self.bounded.push(at);
-        }
-    }
-
-    /// The word in a lane at an address that has been checked.
-    fn fetch(&mut self, lane: usize, at: V) -> V {
-        let (base, offset) = self.split(at);
-        let same = |k: &&Known1| usize::from(k.0) == lane && k.1 == base && k.2 == offset;
-        if let Some(&(.., v)) = self.known.iter().find(same) {
-            return v;
-        }
-        let v = self.push(Op::Load(lane as u8, at));
-        self.known.push((lane as u8, base, offset, v));
-        v
-    }
-
-    fn deposit(&mut self, lane: usize, at: V, v: V) {
-        self.push(Op::Store(lane as u8, at, v));
-        let (base, offset) = self.split(at);
-        // Addresses differ if nothing but their constants does.
-        self.known.retain(|k| usize::from(k.0) != lane || (k.1 == base && k.2 != offset));
-        self.known.push((lane as u8, base, offset, v));
-        self.stored[lane] = true;
-    }
-
-    fn call(&mut self, entry: Entry, wraps: bool, x: &[V]) -> V {
-        let Entry { name, address, result } = entry;
-        let n = self.kernels.iter().position(|k| k.address == address).unwrap_or_else(|| {
-            self.kernels.push(Kernel { name, address, result, arity: x.len(), wraps });
-            self.kernels.len() - 1
-        });
-        let mut args = [x[0]; 4];
-        args[..x.len()].copy_from_slice(x);
-        self.pure(Op::Kernel(n as u32, args))
-    }
-
-    fn begin(&mut self, c: V) -> (Mark, Vec<Known1>, [bool; LANES]) {
-        self.push(Op::If(c));
-        (self.mark(), self.known.clone(), std::mem::replace(&mut self.stored, [false; LANES]))
-    }
-
-    fn end(&mut self, (mark, mut known, before): (Mark, Vec<Known1>, [bool; LANES])) {
-        self.push(Op::End);
-        self.forget(&mark);
-        known.retain(|k| !self.stored[usize::from(k.0)]);
-        self.known = known;
-        for (now, before) in self.stored.iter_mut().zip(before) {
-            *now |= before;
-        }
-    }
-
-    fn integers(&mut self, c: Cond, a: V, b: V) -> V {
-        if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
-            let order = match c {
-                Cond::Ltu | Cond::Geu => x.cmp(&y),
-                _ => x.cast_signed().cmp(&y.cast_signed()),
-            };
-            return self.word(u64::from(c.holds(Some(order))));
-        }
-        self.pure(Op::Compare(c, a, b))
     }
 
     fn is_finite(&self, v: V) -> bool {

@@ -82,10 +82,7 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::Store(lane, at, value) => {
-                self.check();
-                let (at, value) = (self.take(at, Kind::Word), self.take(value, Kind::Word));
-                self.name_loads();
-                self.line(format_args!("{}mem[{}] = {};", PREFIX[usize::from(lane)], at.text, value.text));
+                self.store(lane, at, value);
                 return n + 1;
             }
             Op::Bound(at) => {
@@ -94,12 +91,7 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::Finite(a) => {
-                let finite = Text::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
-                self.finite = Some(match self.finite.take() {
-                    None => finite,
-                    Some(all) => Text::both('&', &all, &finite),
-                });
-                self.check_inside();
+                self.note_finite(a);
                 return n + 1;
             }
             Op::Ordered(a, b) => {
@@ -114,12 +106,7 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::Overflow(c) => {
-                let wrapped = self.take(c, Kind::Truth);
-                self.wrapped = Some(match self.wrapped.take() {
-                    None => wrapped,
-                    Some(any) => Text::both('|', &any, &wrapped),
-                });
-                self.check_inside();
+                self.note_overflow(c);
                 return n + 1;
             }
             Op::If(c) => return self.begin(body, n, c),
@@ -136,6 +123,33 @@ impl Emit<'_> {
         };
         self.make(v, text);
         n + 1
+    }
+
+    fn store(&mut self, lane: u8, at: V, value: V) {
+        self.check();
+        let (at, value) = (self.take(at, Kind::Word), self.take(value, Kind::Word));
+        self.name_loads();
+        self.line(format_args!("{}mem[{}] = {};", PREFIX[usize::from(lane)], at.text, value.text));
+    }
+
+    /// Notes a double that must be finite.
+    fn note_finite(&mut self, a: V) {
+        let finite = Text::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
+        self.finite = Some(match self.finite.take() {
+            None => finite,
+            Some(all) => Text::both('&', &all, &finite),
+        });
+        self.check_inside();
+    }
+
+    /// Notes what is not zero if a number has wrapped.
+    fn note_overflow(&mut self, c: V) {
+        let wrapped = self.take(c, Kind::Truth);
+        self.wrapped = Some(match self.wrapped.take() {
+            None => wrapped,
+            Some(any) => Text::both('|', &any, &wrapped),
+        });
+        self.check_inside();
     }
 
     /// In a conditional, checks are made at once.

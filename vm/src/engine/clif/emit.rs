@@ -4,14 +4,13 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
-    AliasRegion, AliasRegionData, Block, BlockArg, BlockCall, Function, InstBuilder, JumpTableData, MemFlagsData,
-    SigRef, Type, Value, types,
+    AliasRegion, AliasRegionData, Block, BlockCall, Function, InstBuilder, JumpTableData, MemFlagsData, SigRef, Type,
+    Value, types,
 };
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use pendula_isa::adjoint::{LANES, VALUE};
-use pendula_isa::num::float;
-use pendula_isa::types::{Cond, Reg};
+use pendula_isa::types::Reg;
 
 use super::super::frame::Frame;
 use super::super::job::{Facts, Job};
@@ -21,7 +20,7 @@ use super::upkeep::Upkeep;
 use super::values::View;
 use crate::decode::Code;
 use pendula_codegen::lift::bits;
-use pendula_codegen::ops::{Bin, Body, Float, Op, Part, V};
+use pendula_codegen::ops::{Body, Op, Part, V};
 
 pub(super) struct Emit<'a, 'f> {
     pub(super) job: &'a Job<'a>,
@@ -288,7 +287,7 @@ impl Emit<'_, '_> {
     }
 
     /// Makes the checks that have been put off.
-    fn check(&mut self) {
+    pub(super) fn check(&mut self) {
         let mut all = None;
         for v in std::mem::take(&mut self.finite) {
             let a = self.double(v);
@@ -306,271 +305,5 @@ impl Emit<'_, '_> {
         if let Some(wrapped) = self.wrapped.take() {
             self.overflow(wrapped);
         }
-    }
-
-    /// Writes an operation; gives the number of the next.
-    pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
-        let v = V(n as u32);
-        let uses = &self.facts.uses[self.place];
-        if self.written[n] || (body.ops[n].is_idle() && uses[n].none()) {
-            return n + 1;
-        }
-        self.written[n] = true;
-        match body.ops[n] {
-            Op::Const(k) => {
-                if uses[n].double {
-                    let value = self.b.ins().f64const(f64::from_bits(k));
-                    self.form(v, |view| view.double = Some(value));
-                }
-                if uses[n].word || !uses[n].double {
-                    let value = self.word(k);
-                    self.form(v, |view| view.word = Some(value));
-                }
-            }
-            Op::Get(lane, reg) => {
-                let view = self.register(usize::from(lane), reg);
-                // It is that of the beginning, and holds on any side of a conditional.
-                self.views[n] = view;
-            }
-            Op::Bin(op, a, b) => {
-                let (a, b) = (self.int(a), self.int(b));
-                let ins = self.b.ins();
-                let value = match op {
-                    Bin::Add => ins.iadd(a, b),
-                    Bin::Sub => ins.isub(a, b),
-                    Bin::Mul => ins.imul(a, b),
-                    Bin::MulHigh => ins.smulhi(a, b),
-                    Bin::And => ins.band(a, b),
-                    Bin::Or => ins.bor(a, b),
-                    Bin::Xor => ins.bxor(a, b),
-                    Bin::Shl => ins.ishl(a, b),
-                    Bin::Shr => ins.ushr(a, b),
-                    Bin::Sar => ins.sshr(a, b),
-                    Bin::Rol => ins.rotl(a, b),
-                    Bin::Ror => ins.rotr(a, b),
-                };
-                self.form(v, |view| view.word = Some(value));
-            }
-            Op::Not(a) => {
-                let a = self.int(a);
-                let value = self.b.ins().bnot(a);
-                self.form(v, |view| view.word = Some(value));
-            }
-            Op::Compare(cond, a, b) => {
-                let (a, b) = (self.int(a), self.int(b));
-                let value = self.b.ins().icmp(int_condition(cond), a, b);
-                self.form(v, |view| view.truth = Some(value));
-            }
-            Op::Select(c, a, b) => {
-                let c = self.truth(c);
-                if uses[n].double && !uses[n].word {
-                    let (a, b) = (self.double(a), self.double(b));
-                    let value = self.b.ins().select(c, a, b);
-                    self.form(v, |view| view.double = Some(value));
-                } else {
-                    let (a, b) = (self.int(a), self.int(b));
-                    let value = self.b.ins().select(c, a, b);
-                    self.form(v, |view| view.word = Some(value));
-                }
-            }
-            Op::Float(op, a, b) => {
-                let (a, b) = (self.double(a), self.double(b));
-                let ins = self.b.ins();
-                let value = match op {
-                    Float::Add => ins.fadd(a, b),
-                    Float::Sub => ins.fsub(a, b),
-                    Float::Mul => ins.fmul(a, b),
-                    Float::Div => ins.fdiv(a, b),
-                };
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::Sqrt(a) => {
-                let a = self.double(a);
-                let value = self.b.ins().sqrt(a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::Abs(a) => {
-                let a = self.double(a);
-                let value = self.b.ins().fabs(a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::FromInt(a) => {
-                let a = self.int(a);
-                let value = self.b.ins().fcvt_from_sint(types::F64, a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::CompareFloat(cond, a, b) => {
-                let (a, b) = (self.double(a), self.double(b));
-                let value = self.b.ins().fcmp(float_condition(cond), a, b);
-                self.form(v, |view| view.truth = Some(value));
-            }
-            Op::Canonical(a) => {
-                let a = self.double(a);
-                let is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
-                let nan = self.b.ins().f64const(f64::from_bits(float::NAN));
-                let value = self.b.ins().select(is_nan, nan, a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::Load(lane, at) => {
-                let lane = usize::from(lane);
-                let (address, offset) = self.address(body, lane, at);
-                let ty = if uses[n].double && !uses[n].word { types::F64 } else { types::I64 };
-                let flags = self.flags(lane);
-                let value = self.b.ins().load(ty, flags, address, offset);
-                self.form(v, |view| *view = View::of(ty, value));
-            }
-            Op::Kernel(kernel, args) => self.kernel(v, kernel, args),
-            Op::Second(_) => {
-                let value = self.field(offset_of!(Frame, out) + 8);
-                self.form(v, |view| view.word = Some(value));
-            }
-            // Written at the end of its conditional.
-            Op::Phi(..) => {}
-
-            Op::Set(lane, reg, value) => {
-                // In the form that the register is wanted in, so that it is converted once.
-                match self.register_type(usize::from(lane), reg) {
-                    types::F64 => self.double(value),
-                    _ => self.int(value),
-                };
-                let view = self.view(value);
-                self.set_register(usize::from(lane), reg, view);
-            }
-            Op::Store(lane, at, value) => {
-                self.check();
-                let lane = usize::from(lane);
-                let (address, offset) = self.address(body, lane, at);
-                let value = match self.view(value) {
-                    View { word: None, double: Some(value), .. } => value,
-                    _ => self.int(value),
-                };
-                let flags = self.flags(lane);
-                self.b.ins().store(flags, value, address, offset);
-            }
-            Op::Bound(at) => {
-                let at = self.int(at);
-                let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, self.len);
-                self.need(inside);
-            }
-            Op::Finite(a) => {
-                self.finite.push(a);
-                if !self.inside.is_empty() {
-                    self.check();
-                }
-            }
-            Op::Ordered(a, b) => {
-                let (a, b) = (self.double(a), self.double(b));
-                let ordered = self.b.ins().fcmp(FloatCC::Ordered, a, b);
-                self.need(ordered);
-            }
-            Op::Require(c) => {
-                let c = self.truth(c);
-                self.need(c);
-            }
-            Op::Overflow(c) => {
-                let c = self.truth(c);
-                if !self.inside.is_empty() {
-                    self.overflow(c);
-                } else {
-                    let c = match self.b.func.dfg.value_type(c) {
-                        types::I64 => self.b.ins().icmp_imm_s(IntCC::NotEqual, c, 0),
-                        _ => c,
-                    };
-                    self.wrapped = Some(match self.wrapped {
-                        None => c,
-                        Some(old) => self.b.ins().bor(old, c),
-                    });
-                }
-            }
-            Op::If(c) => {
-                let c = self.truth(c);
-                // What is put off from before is not for one side only.
-                self.check();
-                let (then, other, join) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-                self.b.ins().brif(c, then, &[], other, &[]);
-                self.b.seal_block(then);
-                self.b.seal_block(other);
-                self.b.switch_to_block(then);
-                self.inside.push(Vec::new());
-                self.other.push((other, join));
-            }
-            Op::End => return self.join(body, n),
-            Op::Interpret => self.interpret(),
-            Op::Reload(lane, reg) => {
-                let base = self.registers(usize::from(lane));
-                let ty = self.register_type(usize::from(lane), reg);
-                let flags = self.flags(4);
-                let value = self.b.ins().load(ty, flags, base, 8 * i32::from(reg));
-                self.views[n] = View::of(ty, value);
-                self.now[usize::from(lane)][usize::from(reg)] = Some(self.views[n]);
-                self.changed[usize::from(lane)] |= 1 << reg;
-            }
-        }
-        n + 1
-    }
-
-    /// Ends a conditional: what differs between its sides comes together.
-    pub(super) fn join(&mut self, body: &Body, end: usize) -> usize {
-        let Some((other, join)) = self.other.pop() else { return end + 1 };
-        let mut next = end + 1;
-        let mut phis = Vec::new();
-        while let Some(op) = body.ops.get(next) {
-            match *op {
-                Op::Get(lane, reg) => self.views[next] = self.register(usize::from(lane), reg),
-                Op::Phi(then, otherwise) => {
-                    let view = self.view(then);
-                    let ty = if view.word.is_none() && view.double.is_some() { types::F64 } else { types::I64 };
-                    phis.push((next, ty, then, otherwise));
-                }
-                _ => break,
-            }
-            next += 1;
-        }
-        let mut args = Vec::new();
-        for &(_, ty, then, _) in &phis {
-            let view = self.view(then);
-            args.push(BlockArg::Value(self.typed(ty, view)));
-        }
-        self.b.ins().jump(join, &args);
-        // Forms that were made on one side are not there on the other.
-        self.forget();
-        self.b.switch_to_block(other);
-        let mut args = Vec::new();
-        for &(_, ty, _, otherwise) in &phis {
-            let view = self.view(otherwise);
-            args.push(BlockArg::Value(self.typed(ty, view)));
-        }
-        self.b.ins().jump(join, &args);
-        for &(n, ty, ..) in &phis {
-            let value = self.b.append_block_param(join, ty);
-            self.views[n] = View::of(ty, value);
-        }
-        self.b.seal_block(join);
-        self.b.switch_to_block(join);
-        next
-    }
-}
-
-fn int_condition(cond: Cond) -> IntCC {
-    match cond {
-        Cond::Always | Cond::Eq => IntCC::Equal,
-        Cond::Ne => IntCC::NotEqual,
-        Cond::Lt => IntCC::SignedLessThan,
-        Cond::Le => IntCC::SignedLessThanOrEqual,
-        Cond::Gt => IntCC::SignedGreaterThan,
-        Cond::Ge => IntCC::SignedGreaterThanOrEqual,
-        Cond::Ltu => IntCC::UnsignedLessThan,
-        Cond::Geu => IntCC::UnsignedGreaterThanOrEqual,
-    }
-}
-
-fn float_condition(cond: Cond) -> FloatCC {
-    match cond {
-        Cond::Always | Cond::Eq => FloatCC::Equal,
-        Cond::Ne => FloatCC::NotEqual,
-        Cond::Lt | Cond::Ltu => FloatCC::LessThan,
-        Cond::Le => FloatCC::LessThanOrEqual,
-        Cond::Gt => FloatCC::GreaterThan,
-        Cond::Ge | Cond::Geu => FloatCC::GreaterThanOrEqual,
     }
 }

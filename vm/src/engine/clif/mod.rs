@@ -12,6 +12,7 @@ mod calls;
 mod edges;
 mod emit;
 mod memory;
+mod ops;
 mod upkeep;
 mod values;
 

@@ -12,8 +12,10 @@
 //! unit may still go round as a draft; where that is used up, it leaves.
 
 mod asm;
+mod conditions;
 mod edges;
 mod ops;
+mod registers;
 mod values;
 
 use std::mem::offset_of;

@@ -7,12 +7,11 @@ use pendula_codegen::lift::{bits, registers};
 use pendula_codegen::ops::{Bin, Float, Op, V};
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::num::float;
-use pendula_isa::types::Cond;
 
 use super::super::frame::{Frame, interpret};
 use super::asm::{Alu, Flag, Gpr, Mem, Shift};
 use super::values::SCRATCH;
-use super::{Baseline, Cold, FRAME, LENGTH, field};
+use super::{Baseline, FRAME, LENGTH, field};
 
 /// Registers of arguments, in calls.
 const ARGUMENTS: [Gpr; 6] = [Gpr::RDI, Gpr::RSI, Gpr::RDX, Gpr::RCX, Gpr(8), Gpr(9)];
@@ -34,30 +33,8 @@ impl Baseline<'_> {
                 let r = self.truth(op);
                 self.define(v, r);
             }
-            Op::Select(c, a, b) => {
-                let flag = self.condition(c);
-                // What moves words about keeps the flags; constants are not made by clearing.
-                let r = self.consume(b);
-                let a_word = self.word(a);
-                self.asm.mov_if(flag, r, a_word);
-                self.used(a);
-                self.used(b);
-                self.define(v, r);
-            }
-            Op::Float(op, a, b) => {
-                let code = match op {
-                    Float::Add => 0x58,
-                    Float::Mul => 0x59,
-                    Float::Sub => 0x5c,
-                    Float::Div => 0x5e,
-                };
-                let r = self.consume_double(a);
-                let operand = self.double_operand(b);
-                self.asm.float(code, r, operand);
-                self.used(a);
-                self.used(b);
-                self.define_double(v, r);
-            }
+            Op::Select(c, a, b) => self.select(v, c, a, b),
+            Op::Float(op, a, b) => self.float(v, op, a, b),
             Op::Sqrt(a) => {
                 let a_double = self.double(a);
                 let r = self.take_vector();
@@ -79,17 +56,7 @@ impl Baseline<'_> {
                 self.used(a);
                 self.define_double(v, r);
             }
-            Op::Canonical(a) => {
-                let r = self.consume_double(a);
-                let on = self.asm.label();
-                self.asm.compare_doubles(r, r);
-                self.asm.jump_if(Flag::Ordered, on);
-                self.asm.constant(SCRATCH, float::NAN);
-                self.asm.word_to_double(r, SCRATCH);
-                self.asm.bind(on);
-                self.used(a);
-                self.define_double(v, r);
-            }
+            Op::Canonical(a) => self.canonical(v, a),
             Op::Load(lane, at) => self.fetch(v, usize::from(lane), at),
             Op::Kernel(n, args) => self.kernel(v, n, args),
             Op::Second(of) => {
@@ -109,20 +76,7 @@ impl Baseline<'_> {
                 self.leave_if(Flag::AboveOrEqual);
                 self.used(at);
             }
-            Op::Finite(a) => {
-                if self.values.is_vector(a) {
-                    let r = self.double(a);
-                    self.asm.double_to_word(SCRATCH, r);
-                } else {
-                    self.load(SCRATCH, a);
-                }
-                // Without the sign, what is not finite is the greatest.
-                self.asm.shift(Shift::Shl, SCRATCH, Some(1));
-                self.asm.shift(Shift::Shr, SCRATCH, Some(53));
-                self.asm.alu_constant(Alu::Cmp, SCRATCH, 0x7ff);
-                self.leave_if(Flag::Equal);
-                self.used(a);
-            }
+            Op::Finite(a) => self.finite(a),
             Op::Ordered(a, b) => {
                 let r = self.double(a);
                 let operand = self.double_operand(b);
@@ -147,6 +101,61 @@ impl Baseline<'_> {
             Op::Interpret => self.interpret(),
             Op::Reload(lane, reg) => self.values.is_at_home(v, lane, reg),
         }
+    }
+
+    fn select(&mut self, v: V, c: V, a: V, b: V) {
+        let flag = self.condition(c);
+        // What moves words about keeps the flags; constants are not made by clearing.
+        let r = self.consume(b);
+        let a_word = self.word(a);
+        self.asm.mov_if(flag, r, a_word);
+        self.used(a);
+        self.used(b);
+        self.define(v, r);
+    }
+
+    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+        let code = match op {
+            Float::Add => 0x58,
+            Float::Mul => 0x59,
+            Float::Sub => 0x5c,
+            Float::Div => 0x5e,
+        };
+        let r = self.consume_double(a);
+        let operand = self.double_operand(b);
+        self.asm.float(code, r, operand);
+        self.used(a);
+        self.used(b);
+        self.define_double(v, r);
+    }
+
+    /// The double itself, or the one NaN.
+    fn canonical(&mut self, v: V, a: V) {
+        let r = self.consume_double(a);
+        let on = self.asm.label();
+        self.asm.compare_doubles(r, r);
+        self.asm.jump_if(Flag::Ordered, on);
+        self.asm.constant(SCRATCH, float::NAN);
+        self.asm.word_to_double(r, SCRATCH);
+        self.asm.bind(on);
+        self.used(a);
+        self.define_double(v, r);
+    }
+
+    /// Leaves unless the double is finite.
+    fn finite(&mut self, a: V) {
+        if self.values.is_vector(a) {
+            let r = self.double(a);
+            self.asm.double_to_word(SCRATCH, r);
+        } else {
+            self.load(SCRATCH, a);
+        }
+        // Without the sign, what is not finite is the greatest.
+        self.asm.shift(Shift::Shl, SCRATCH, Some(1));
+        self.asm.shift(Shift::Shr, SCRATCH, Some(53));
+        self.asm.alu_constant(Alu::Cmp, SCRATCH, 0x7ff);
+        self.leave_if(Flag::Equal);
+        self.used(a);
     }
 
     fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
@@ -205,101 +214,6 @@ impl Baseline<'_> {
         self.used(a);
         self.used(b);
         self.define(v, r);
-    }
-
-    /// Makes a comparison; gives the condition under which it holds. `None` for that of doubles that takes two.
-    fn compare(&mut self, op: &Op) -> Option<Flag> {
-        match *op {
-            Op::Compare(cond, a, b) => {
-                let r = self.word(a);
-                if let Some(k) = self.values.small(b) {
-                    self.asm.alu_constant(Alu::Cmp, r, k);
-                } else {
-                    let operand = self.operand(b);
-                    self.asm.alu(Alu::Cmp, r, operand);
-                }
-                self.used(a);
-                self.used(b);
-                Some(match cond {
-                    Cond::Always | Cond::Eq => Flag::Equal,
-                    Cond::Ne => Flag::NotEqual,
-                    Cond::Lt => Flag::Less,
-                    Cond::Le => Flag::LessOrEqual,
-                    Cond::Gt => Flag::Greater,
-                    Cond::Ge => Flag::GreaterOrEqual,
-                    Cond::Ltu => Flag::Below,
-                    Cond::Geu => Flag::AboveOrEqual,
-                })
-            }
-            Op::CompareFloat(cond, a, b) => {
-                // What is unordered is below.
-                let (first, second, flag) = match cond {
-                    Cond::Always | Cond::Eq | Cond::Ne => (a, b, None),
-                    Cond::Lt | Cond::Ltu => (b, a, Some(Flag::Above)),
-                    Cond::Le => (b, a, Some(Flag::AboveOrEqual)),
-                    Cond::Gt => (a, b, Some(Flag::Above)),
-                    Cond::Ge | Cond::Geu => (a, b, Some(Flag::AboveOrEqual)),
-                };
-                let r = self.double(first);
-                let operand = self.double_operand(second);
-                self.asm.compare_doubles(r, operand);
-                self.used(a);
-                self.used(b);
-                flag
-            }
-            _ => None,
-        }
-    }
-
-    /// A comparison as 0 or 1.
-    fn truth(&mut self, op: &Op) -> Gpr {
-        let flag = self.compare(op);
-        let r = self.take();
-        match flag {
-            Some(flag) => self.asm.set(flag, r),
-            None => {
-                let equal = !matches!(op, Op::CompareFloat(Cond::Ne, ..));
-                let (flag, order, both) = if equal {
-                    (Flag::Equal, Flag::Ordered, Alu::And)
-                } else {
-                    (Flag::NotEqual, Flag::Unordered, Alu::Or)
-                };
-                self.asm.set(flag, r);
-                self.asm.set(order, SCRATCH);
-                self.asm.alu(both, r, SCRATCH);
-            }
-        }
-        r
-    }
-
-    /// Finds out whether a word is not zero; gives the condition for that. It has then been used.
-    pub(super) fn condition(&mut self, v: V) -> Flag {
-        if self.values.late[v.0 as usize] {
-            let op = self.job.bodies[self.place].ops[v.0 as usize];
-            let flag = match op {
-                Op::CompareFloat(Cond::Always | Cond::Eq | Cond::Ne, ..) => {
-                    let r = self.truth(&op);
-                    self.asm.test(r);
-                    Flag::NotEqual
-                }
-                _ => self.compare(&op).unwrap_or(Flag::NotEqual),
-            };
-            self.used(v);
-            return flag;
-        }
-        let r = self.word(v);
-        self.asm.test(r);
-        self.used(v);
-        Flag::NotEqual
-    }
-
-    /// Where the condition holds, a number has wrapped.
-    fn wrapped(&mut self, flag: Flag) {
-        let (label, back) = (self.asm.label(), self.asm.label());
-        let leave = self.leaving();
-        self.asm.jump_if(flag, label);
-        self.asm.bind(back);
-        self.cold.push(Cold::Wrapped { label, back, leave });
     }
 
     /// The address of a memory word in a lane. To be used at once.
@@ -373,48 +287,6 @@ impl Baseline<'_> {
             let r = self.take();
             self.asm.mov(r, field(offset_of!(Frame, out)));
             self.define(v, r);
-        }
-    }
-
-    /// Begins what is run only under a condition: whatever is used on both sides is in memory.
-    fn conditional(&mut self, flag: Flag) {
-        let other = self.asm.label();
-        // Moves keep the flags.
-        self.flush();
-        self.asm.jump_if(flag.not(), other);
-        self.conditionals.push(other);
-    }
-
-    /// Ends it: what differs between its sides comes together.
-    fn end(&mut self, v: V) {
-        let body = &self.job.bodies[self.place];
-        let Some(other) = self.conditionals.pop() else { return };
-        let mut phis = Vec::new();
-        for (n, op) in body.ops.iter().enumerate().skip(v.0 as usize + 1) {
-            match *op {
-                Op::Get(lane, reg) => self.values.is_at_home(V(n as u32), lane, reg),
-                Op::Phi(then, otherwise) if self.values.left(V(n as u32)) > 0 => {
-                    phis.push((V(n as u32), then, otherwise))
-                }
-                Op::Phi(..) => {}
-                _ => break,
-            }
-        }
-        let join = self.asm.label();
-        for (phi, then, _) in &phis {
-            self.reserve(*phi);
-            self.fill(*phi, *then);
-        }
-        self.flush();
-        self.asm.jump(join);
-        self.asm.bind(other);
-        for (phi, _, otherwise) in &phis {
-            self.fill(*phi, *otherwise);
-        }
-        self.asm.bind(join);
-        for (_, then, otherwise) in phis {
-            self.used(then);
-            self.used(otherwise);
         }
     }
 
