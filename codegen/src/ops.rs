@@ -138,7 +138,7 @@ impl Op {
     }
 
     /// Whether the block may be left by the operation.
-    pub const fn may_leave(&self) -> bool {
+    pub const fn may_exit(&self) -> bool {
         matches!(
             self,
             Op::Kernel(..)

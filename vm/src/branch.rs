@@ -18,7 +18,7 @@ use pendula_isa::types::Cond;
 
 use crate::core::Core;
 use crate::decode::{Code, Decoded, Exit, partner};
-use crate::run::Leave;
+use crate::run::ExitFault;
 
 /// Where there is no block.
 const NOWHERE: u32 = u32::MAX;
@@ -104,7 +104,7 @@ pub(crate) fn paired(core: &Core, hop: &PisaBranch) -> Option<u32> {
 
 /// Where a branch leads for which [`paired`] has no answer.
 #[inline(never)]
-pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &PisaBranch) -> Result<u32, Leave> {
+pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &PisaBranch) -> Result<u32, ExitFault> {
     let (mut br, mut forward, mut exchanged) = (core.br, core.forward, None);
     match hop.what {
         BranchEffect::Pair(_) => br = hop.distance,
@@ -138,12 +138,12 @@ pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &PisaBranch) -> Result<u32,
 /// Why a branch leads nowhere.
 #[cold]
 #[inline(never)]
-fn nowhere(d: &Decoded, at: u32, br: i32) -> Leave {
+fn nowhere(d: &Decoded, at: u32, br: i32) -> ExitFault {
     if br == 0 {
-        return Leave::Tail(Fault::OffCode, None);
+        return ExitFault::Tail(Fault::OffCode, None);
     }
     let to = at.wrapping_add_signed(br);
-    Leave::Tail(Fault::NoBranch, Some(to).filter(|to| (*to as usize) < d.block_of.len()))
+    ExitFault::Tail(Fault::NoBranch, Some(to).filter(|to| (*to as usize) < d.block_of.len()))
 }
 
 impl Decoded {

@@ -33,7 +33,7 @@ pub(crate) enum Stop {
 }
 
 /// A fault on the way out of a block.
-pub(crate) enum Leave {
+pub(crate) enum ExitFault {
     /// At the block's last instruction, which has not run.
     Tail(Fault, Option<u32>),
     /// Where control would fall into a block; the one before has run.
@@ -72,7 +72,7 @@ pub(crate) fn run_blocks<const COUNT: bool>(
                 Some(next) => Some(next),
                 None => match hop(core, d, h) {
                     Ok(next) => Some(next),
-                    Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
+                    Err(fault) => break stop_at_exit::<COUNT>(counts, code, block, &mut left, fault),
                 },
             },
             exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
@@ -83,7 +83,7 @@ pub(crate) fn run_blocks<const COUNT: bool>(
                         break Stop::Switch(next);
                     }
                     Ok(next) => Some(next),
-                    Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
+                    Err(fault) => break stop_at_exit::<COUNT>(counts, code, block, &mut left, fault),
                 }
             }
             Exit::Halt => {
@@ -95,19 +95,19 @@ pub(crate) fn run_blocks<const COUNT: bool>(
             Exit::Stop(_) | Exit::Edge => None,
         };
         let Some(next) = next else {
-            let leave = match &code.exit {
+            let fault = match &code.exit {
                 Exit::Branch(branch) => explain(core, d, block, branch),
-                Exit::Stop(fault) => Leave::Tail(*fault, None),
-                Exit::Edge => Leave::Head { from: block, to: block, fault: Fault::OffCode },
+                Exit::Stop(fault) => ExitFault::Tail(*fault, None),
+                Exit::Edge => ExitFault::Head { from: block, to: block, fault: Fault::OffCode },
                 Exit::Fall(_)
                 | Exit::Call { .. }
                 | Exit::CallRegister { .. }
                 | Exit::Return { .. }
                 | Exit::Halt
                 | Exit::PisaBranch(_)
-                | Exit::End => Leave::Tail(Fault::OffCode, None),
+                | Exit::End => ExitFault::Tail(Fault::OffCode, None),
             };
-            break stop_leaving::<COUNT>(counts, code, block, &mut left, leave);
+            break stop_at_exit::<COUNT>(counts, code, block, &mut left, fault);
         };
         left = rest;
         if COUNT {
@@ -147,7 +147,7 @@ pub(crate) fn finish_block(
             return After::Stop(Stop::Fault { block, k, fault, other: None });
         }
     }
-    let done = leave(core, program, block, &code.exit);
+    let done = take_exit(core, program, block, &code.exit);
     let stop = match done {
         Ok(next) => {
             *budget -= u64::from(code.len);
@@ -158,8 +158,8 @@ pub(crate) fn finish_block(
                 Some(next) => return After::Next(next),
             }
         }
-        Err(leave) if counting => stop_leaving::<true>(counts, code, block, budget, leave),
-        Err(leave) => stop_leaving::<false>(counts, code, block, budget, leave),
+        Err(fault) if counting => stop_at_exit::<true>(counts, code, block, budget, fault),
+        Err(fault) => stop_at_exit::<false>(counts, code, block, budget, fault),
     };
     After::Stop(stop)
 }
@@ -167,16 +167,16 @@ pub(crate) fn finish_block(
 /// Accounts for a block that could not be left, or that led where control cannot go.
 #[cold]
 #[inline(never)]
-pub(crate) fn stop_leaving<const COUNT: bool>(
+pub(crate) fn stop_at_exit<const COUNT: bool>(
     counts: &mut [u64],
     code: &Code,
     block: u32,
     budget: &mut u64,
-    leave: Leave,
+    fault: ExitFault,
 ) -> Stop {
-    match leave {
-        Leave::Tail(fault, other) => Stop::Fault { block, k: code.len - 1, fault, other },
-        Leave::Head { from, to, fault } => {
+    match fault {
+        ExitFault::Tail(fault, other) => Stop::Fault { block, k: code.len - 1, fault, other },
+        ExitFault::Head { from, to, fault } => {
             *budget -= u64::from(code.len);
             counts[block as usize] += u64::from(COUNT);
             Stop::Refused { from, to, fault }
@@ -212,32 +212,32 @@ pub(crate) fn decide(core: &Core, branch: &Branch) -> Option<u32> {
 /// Why a branch leads nowhere.
 #[cold]
 #[inline(never)]
-pub(crate) fn explain(core: &Core, d: &Decoded, block: u32, branch: &Branch) -> Leave {
+pub(crate) fn explain(core: &Core, d: &Decoded, block: u32, branch: &Branch) -> ExitFault {
     let landing = Some(d.address(branch.to, 0));
     match (branch.test.holds(core), branch.confirm.holds(core)) {
-        (Err(fault), _) => Leave::Tail(fault, None),
-        (Ok(true), Err(fault)) => Leave::Tail(fault, landing),
-        (Ok(true), Ok(_)) => Leave::Tail(Fault::WrongLanding, landing),
+        (Err(fault), _) => ExitFault::Tail(fault, None),
+        (Ok(true), Err(fault)) => ExitFault::Tail(fault, landing),
+        (Ok(true), Ok(_)) => ExitFault::Tail(Fault::WrongLanding, landing),
         (Ok(false), _) => match follow(core, block, &branch.fall) {
-            Err(leave) => leave,
-            Ok(_) => Leave::Tail(Fault::OffCode, None),
+            Err(fault) => fault,
+            Ok(_) => ExitFault::Tail(Fault::OffCode, None),
         },
     }
 }
 
 /// Falls from one block into another, unless that may not be entered in this way.
-pub(crate) fn follow(core: &Core, from: u32, edge: &Edge) -> Result<u32, Leave> {
+pub(crate) fn follow(core: &Core, from: u32, edge: &Edge) -> Result<u32, ExitFault> {
     let to = edge.block;
     match edge.unless.holds(core) {
         Ok(false) => Ok(to),
-        Ok(true) if core.forward => Err(Leave::Head { from, to, fault: Fault::WrongEntry }),
-        Ok(true) => Err(Leave::Head { from, to, fault: Fault::WrongEntryBack }),
-        Err(fault) => Err(Leave::Head { from, to, fault }),
+        Ok(true) if core.forward => Err(ExitFault::Head { from, to, fault: Fault::WrongEntry }),
+        Ok(true) => Err(ExitFault::Head { from, to, fault: Fault::WrongEntryBack }),
+        Err(fault) => Err(ExitFault::Head { from, to, fault }),
     }
 }
 
 /// Leaves a block by its last instruction; `None` is the end of the run.
-pub(crate) fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit) -> Result<Option<u32>, Leave> {
+pub(crate) fn take_exit(core: &mut Core, program: &Program, block: u32, exit: &Exit) -> Result<Option<u32>, ExitFault> {
     match exit {
         Exit::Branch(branch) => {
             decide(core, branch).map(Some).ok_or_else(|| explain(core, &program.decoded, block, branch))
@@ -246,21 +246,21 @@ pub(crate) fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit)
         Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } => transfer(core, program, exit).map(Some),
         Exit::Halt | Exit::End => Ok(None),
         Exit::PisaBranch(h) => paired(core, h).map_or_else(|| hop(core, &program.decoded, h), Ok).map(Some),
-        Exit::Stop(fault) => Err(Leave::Tail(*fault, None)),
-        Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
+        Exit::Stop(fault) => Err(ExitFault::Tail(*fault, None)),
+        Exit::Edge => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
     }
 }
 
 /// Calls and returns.
 #[inline(always)]
-pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, Leave> {
+pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, ExitFault> {
     let d = &program.decoded;
     match *exit {
         Exit::Call { to, link, flip, lift } => {
             if lift {
                 let level = core.ad_mode.level() + 1;
                 let ad_mode = AdMode::new(level, core.ad_mode.has_tangents());
-                let ad_mode = ad_mode.ok_or(Leave::Tail(Fault::GradientLevel, None))?;
+                let ad_mode = ad_mode.ok_or(ExitFault::Tail(Fault::GradientLevel, None))?;
                 push_link(core, link, flip)?;
                 change_level(core, program, ad_mode);
             } else {
@@ -271,13 +271,13 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
         Exit::CallRegister { reg, link, flip } => {
             let back = core.forward == flip;
             let entry = d.procedure(program.module(), core.reg(reg), back);
-            let to = entry.ok_or(Leave::Tail(Fault::NotProcedure, None))?;
+            let to = entry.ok_or(ExitFault::Tail(Fault::NotProcedure, None))?;
             push_link(core, link, flip)?;
             Ok(to)
         }
         Exit::Return { proc } => {
             let sp = core.regs[Reg::SP.index()].wrapping_sub(1);
-            let link = core.load(sp).map_err(|f| Leave::Tail(f, None))?;
+            let link = core.load(sp).map_err(|f| ExitFault::Tail(f, None))?;
             let site = usize::try_from(link.wrapping_sub(1)).ok().and_then(|at| d.calls.get(at)?.as_ref());
             let site = site.filter(|s| match s.callee {
                 Callee::Known(callee) => callee == proc,
@@ -285,8 +285,8 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
             });
             // A link of a `gcall` where there is no level to fall by was put in the place of another call's.
             let site = site.filter(|s| !s.lift || core.ad_mode.level() > 0);
-            let site = site.ok_or(Leave::Tail(Fault::BadLink, None))?;
-            core.store(sp, 0).map_err(|f| Leave::Tail(f, None))?;
+            let site = site.ok_or(ExitFault::Tail(Fault::BadLink, None))?;
+            core.store(sp, 0).map_err(|f| ExitFault::Tail(f, None))?;
             core.regs[Reg::SP.index()] = sp;
             core.forward ^= site.flip;
             if site.lift {
@@ -302,7 +302,7 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
             }
         }
         Exit::Branch(_) | Exit::Fall(_) | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {
-            Err(Leave::Tail(Fault::OffCode, None))
+            Err(ExitFault::Tail(Fault::OffCode, None))
         }
     }
 }
@@ -331,12 +331,12 @@ pub(crate) fn carry(core: &mut Core, program: &Program, ad_mode: AdMode) {
 }
 
 #[inline(always)]
-pub(crate) fn push_link(core: &mut Core, link: u64, flip: bool) -> Result<(), Leave> {
+pub(crate) fn push_link(core: &mut Core, link: u64, flip: bool) -> Result<(), ExitFault> {
     let sp = core.regs[Reg::SP.index()];
-    if core.load(sp).map_err(|f| Leave::Tail(f, None))? != 0 {
-        return Err(Leave::Tail(Fault::PushOnto, None));
+    if core.load(sp).map_err(|f| ExitFault::Tail(f, None))? != 0 {
+        return Err(ExitFault::Tail(Fault::PushOnto, None));
     }
-    core.store(sp, link).map_err(|f| Leave::Tail(f, None))?;
+    core.store(sp, link).map_err(|f| ExitFault::Tail(f, None))?;
     core.regs[Reg::SP.index()] = sp.wrapping_add(1);
     core.forward ^= flip;
     Ok(())

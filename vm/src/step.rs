@@ -7,7 +7,7 @@ use pendula_isa::types::Profile;
 use crate::config::Engine;
 use crate::decode::{Code, Exit};
 use crate::machine::{Machine, Outcome, Position, Stepped};
-use crate::run::{Leave, Stop, follow, leave, run_blocks};
+use crate::run::{ExitFault, Stop, follow, run_blocks, take_exit};
 
 impl<'p> Machine<'p> {
     /// Runs to the end, to a trap, or until `limit` instructions have run.
@@ -99,7 +99,7 @@ impl<'p> Machine<'p> {
             }
             self.position.k += 1;
         } else {
-            match leave(&mut self.core, self.program, block, &code.exit) {
+            match take_exit(&mut self.core, self.program, block, &code.exit) {
                 Ok(Some(next)) => self.position = Position { block: next, k: 0 },
                 Ok(None) => {
                     self.position.k += 1;
@@ -108,11 +108,11 @@ impl<'p> Machine<'p> {
                         return Stepped::Finished;
                     }
                 }
-                Err(Leave::Tail(fault, other)) => {
+                Err(ExitFault::Tail(fault, other)) => {
                     return Stepped::Trap(Box::new(self.trap(fault, block, k, other)));
                 }
                 // The instruction runs. That it leads where control cannot go is the next step's affair.
-                Err(Leave::Head { from, .. }) => self.position = Position { block: from, k: self.code(from).len },
+                Err(ExitFault::Head { from, .. }) => self.position = Position { block: from, k: self.code(from).len },
             }
         }
         self.single(ad_mode, block, at);
@@ -131,7 +131,7 @@ impl<'p> Machine<'p> {
                 Some(site) => follow(&self.core, block, site.after(&self.core)),
                 None => return Err(Stepped::Finished),
             },
-            Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
+            Exit::Edge => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
             Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) => {
                 return Err(Stepped::Finished);
             }
@@ -141,8 +141,8 @@ impl<'p> Machine<'p> {
                 self.position = Position { block, k: 0 };
                 Ok(())
             }
-            Err(Leave::Head { from, to, fault }) => Err(Stepped::Trap(self.refused(from, to, fault))),
-            Err(Leave::Tail(fault, other)) => Err(Stepped::Trap(Box::new(self.trap(fault, block, k - 1, other)))),
+            Err(ExitFault::Head { from, to, fault }) => Err(Stepped::Trap(self.refused(from, to, fault))),
+            Err(ExitFault::Tail(fault, other)) => Err(Stepped::Trap(Box::new(self.trap(fault, block, k - 1, other)))),
         }
     }
 

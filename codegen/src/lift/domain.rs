@@ -8,7 +8,7 @@ use pendula_isa::table::{Instruction, Variant};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::{Env, Fault};
 
-use super::{Lifter, Recorded, Unsupported};
+use super::{Lifted, Lifter, Unsupported};
 use crate::kernel::{Of, known};
 use crate::ops::{Bin, Op, V};
 
@@ -27,7 +27,7 @@ impl Domain for Lifter<'_> {
 
     words!(add Add sub Sub mul Mul and And or Or xor Xor shl Shl shr Shr sar Sar rol Rol ror Ror);
 
-    fn operand(&mut self, n: usize) -> Recorded {
+    fn operand(&mut self, n: usize) -> Lifted {
         Ok(self.operand_in(self.lane, n))
     }
 
@@ -36,7 +36,7 @@ impl Domain for Lifter<'_> {
         Ok(())
     }
 
-    fn load(&mut self, a: V) -> Recorded {
+    fn load(&mut self, a: V) -> Lifted {
         self.bound(a);
         Ok(self.fetch(self.lane, a))
     }
@@ -47,7 +47,7 @@ impl Domain for Lifter<'_> {
         Ok(())
     }
 
-    fn gradient(&mut self, _: usize) -> Recorded {
+    fn gradient(&mut self, _: usize) -> Lifted {
         Err(Unsupported)
     }
 
@@ -103,7 +103,7 @@ impl Domain for Lifter<'_> {
         }
     }
 
-    fn kernel1<K>(&mut self, k: K, a: V) -> Recorded
+    fn kernel1<K>(&mut self, k: K, a: V) -> Lifted
     where
         K: Fn(Env, u64) -> Word + Copy + 'static,
     {
@@ -118,7 +118,7 @@ impl Domain for Lifter<'_> {
         })
     }
 
-    fn kernel2<K>(&mut self, k: K, a: V, b: V) -> Recorded
+    fn kernel2<K>(&mut self, k: K, a: V, b: V) -> Lifted
     where
         K: Fn(Env, u64, u64) -> Word + Copy + 'static,
     {
@@ -133,7 +133,7 @@ impl Domain for Lifter<'_> {
         })
     }
 
-    fn kernel3<K>(&mut self, k: K, a: V, b: V, c: V) -> Recorded
+    fn kernel3<K>(&mut self, k: K, a: V, b: V, c: V) -> Lifted
     where
         K: Fn(Env, u64, u64, u64) -> Word + Copy + 'static,
     {
@@ -151,7 +151,7 @@ impl Domain for Lifter<'_> {
         Ok([first, self.push(Op::Second(first))])
     }
 
-    fn wrapping2<K>(&mut self, k: K, a: V, b: V) -> Recorded
+    fn wrapping2<K>(&mut self, k: K, a: V, b: V) -> Lifted
     where
         K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static,
     {
@@ -161,7 +161,7 @@ impl Domain for Lifter<'_> {
         })
     }
 
-    fn wrapping3<K>(&mut self, k: K, a: V, b: V, c: V) -> Recorded
+    fn wrapping3<K>(&mut self, k: K, a: V, b: V, c: V) -> Lifted
     where
         K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static,
     {
@@ -179,7 +179,7 @@ impl Domain for Lifter<'_> {
         Ok([first, self.push(Op::Second(first))])
     }
 
-    fn compare(&mut self, c: Cond, ty: Ty, a: V, b: V) -> Recorded {
+    fn compare(&mut self, c: Cond, ty: Ty, a: V, b: V) -> Lifted {
         if c == Cond::Always {
             return Ok(self.word(1));
         }
@@ -199,7 +199,7 @@ impl Domain for Lifter<'_> {
         }
     }
 
-    fn guarded(&mut self, c: V, zero: V, f: impl FnOnce(&mut Self) -> Recorded) -> Recorded {
+    fn guarded(&mut self, c: V, zero: V, f: impl FnOnce(&mut Self) -> Lifted) -> Lifted {
         match self.constant(c) {
             Some(0) => return Ok(zero),
             Some(_) => return f(self),
@@ -230,7 +230,7 @@ impl Domain for Lifter<'_> {
         self.unsupported = true;
     }
 
-    fn cell(&mut self, _: V) -> Recorded {
+    fn cell(&mut self, _: V) -> Lifted {
         Err(Unsupported)
     }
 
@@ -238,11 +238,11 @@ impl Domain for Lifter<'_> {
         Err(Unsupported)
     }
 
-    fn emit(&mut self, _: V) -> Recorded {
+    fn emit(&mut self, _: V) -> Lifted {
         Err(Unsupported)
     }
 
-    fn last_emitted(&mut self) -> Recorded {
+    fn last_emitted(&mut self) -> Lifted {
         Err(Unsupported)
     }
 
@@ -250,7 +250,7 @@ impl Domain for Lifter<'_> {
         self.unsupported = true;
     }
 
-    fn next_input(&mut self) -> Recorded {
+    fn next_input(&mut self) -> Lifted {
         Err(Unsupported)
     }
 
@@ -258,7 +258,7 @@ impl Domain for Lifter<'_> {
         self.unsupported = true;
     }
 
-    fn last_input(&mut self) -> Recorded {
+    fn last_input(&mut self) -> Lifted {
         Err(Unsupported)
     }
 

@@ -38,7 +38,7 @@ pub struct Setting {
 
 /// A condition: register `a` against register `b` + `imm`.
 #[derive(Clone, Copy, Debug)]
-pub struct Question {
+pub struct Condition {
     /// The comparison.
     pub cond: Cond,
     /// How the words are read.
@@ -54,10 +54,10 @@ pub struct Question {
 /// The instruction does something that only the interpreter can.
 pub struct Unsupported;
 
-type Recorded = Result<V, Unsupported>;
+type Lifted = Result<V, Unsupported>;
 
 /// Memory words that are known: lane, base and offset of the address, the value.
-type Known1 = (u8, Option<V>, u64, V);
+type KnownWord = (u8, Option<V>, u64, V);
 
 /// Where the record of a conditional, or of an instruction, began.
 struct Mark {
@@ -82,7 +82,7 @@ pub struct Lifter<'a> {
     /// Addresses and doubles that have been checked, in that order.
     bounded: Vec<V>,
     finite: Vec<V>,
-    known: Vec<Known1>,
+    known: Vec<KnownWord>,
     regs: [[Option<V>; Reg::COUNT]; LANES],
     /// Registers that the instruction has written.
     written: Vec<(u8, u8)>,
@@ -144,25 +144,25 @@ impl<'a> Lifter<'a> {
         let done = match inst.kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
                 let inverse = if back { !inverse && !acc.self_inverse() } else { inverse };
-                func.visit(Accumulate { recorder: self, acc, inverse })
+                func.visit(LiftAccumulate { lifter: self, acc, inverse })
             }
             Kind::Row { row, inverse, .. } => row
-                .visit(Other { recorder: self, back: inverse != back, variant: inst.variant() })
+                .visit(LiftRow { lifter: self, back: inverse != back, variant: inst.variant() })
                 .unwrap_or(Err(Unsupported)),
         };
         if done.is_err() || self.unsupported {
             self.forget(&mark);
             self.ops.truncate(mark.ops);
             self.regs = regs;
-            self.interpreted(inst);
+            self.leave_to_interpreter(inst);
         } else {
-            self.put_down();
+            self.write_registers();
         }
         self.parts.push(Part { k, first, last: self.ops.len() as u32 });
     }
 
     /// Leaves an instruction to the interpreter.
-    fn interpreted(&mut self, inst: &Inst) {
+    fn leave_to_interpreter(&mut self, inst: &Inst) {
         self.ops.push(Op::Interpret);
         self.known.clear();
         let (read, written) = registers(inst);
@@ -178,7 +178,7 @@ impl<'a> Lifter<'a> {
 
     /// Writes down how the block ends, after `k` instructions: what decides whether the jump is taken, what must hold where it is,
     /// and what must not where it is not. `None` stands for what never holds.
-    pub fn branch(&mut self, test: Option<Question>, confirm: Option<Question>, unless: Option<Question>, k: u32) {
+    pub fn branch(&mut self, test: Option<Condition>, confirm: Option<Condition>, unless: Option<Condition>, k: u32) {
         let test = self.test(test, k);
         let mark = self.mark();
         let confirm = self.test(confirm, k);
@@ -188,13 +188,13 @@ impl<'a> Lifter<'a> {
     }
 
     /// Writes down the condition of an edge that follows a call. Registers are then what the call has left: they are got anew.
-    pub fn edge(&mut self, unless: Option<Question>, k: u32) {
+    pub fn edge(&mut self, unless: Option<Condition>, k: u32) {
         self.regs = [[None; Reg::COUNT]; LANES];
         let unless = self.test(unless, k);
         self.branch = Some(Branch { test: Test::Never, confirm: Test::Always, unless });
     }
 
-    fn test(&mut self, test: Option<Question>, k: u32) -> Test {
+    fn test(&mut self, test: Option<Condition>, k: u32) -> Test {
         let Some(test) = test else {
             return Test::Never;
         };
@@ -219,13 +219,13 @@ impl<'a> Lifter<'a> {
         if done.is_err() || self.unsupported {
             return None;
         }
-        self.put_down();
+        self.write_registers();
         self.parts.push(Part { k: 0, first: 0, last: self.ops.len() as u32 });
         Some(self.finish())
     }
 
     /// Writes down what registers hold that have been written.
-    fn put_down(&mut self) {
+    fn write_registers(&mut self) {
         let written = std::mem::take(&mut self.written);
         for (n, &(lane, reg)) in written.iter().enumerate() {
             if !written[..n].contains(&(lane, reg))
@@ -334,36 +334,36 @@ pub fn registers(inst: &Inst) -> (u32, u32) {
     (read & !1, written & !1)
 }
 
-struct Accumulate<'r, 'a> {
-    recorder: &'r mut Lifter<'a>,
+struct LiftAccumulate<'r, 'a> {
+    lifter: &'r mut Lifter<'a>,
     acc: Acc,
     inverse: bool,
 }
 
-impl FunctionVisitor for Accumulate<'_, '_> {
+impl FunctionVisitor for LiftAccumulate<'_, '_> {
     type Out = Result<(), Unsupported>;
 
     fn visit<F: Function>(self) -> Self::Out {
-        let ad_mode = self.recorder.setting.ad_mode;
-        adjoint::run_accumulate::<_, F>(self.recorder, ad_mode, self.acc, self.inverse)
+        let ad_mode = self.lifter.setting.ad_mode;
+        adjoint::run_accumulate::<_, F>(self.lifter, ad_mode, self.acc, self.inverse)
     }
 }
 
-struct Other<'r, 'a> {
-    recorder: &'r mut Lifter<'a>,
+struct LiftRow<'r, 'a> {
+    lifter: &'r mut Lifter<'a>,
     back: bool,
     variant: Variant,
 }
 
-impl InstructionVisitor for Other<'_, '_> {
+impl InstructionVisitor for LiftRow<'_, '_> {
     type Out = Result<(), Unsupported>;
 
     fn visit<I: Instruction>(self) -> Self::Out {
-        let ad_mode = self.recorder.setting.ad_mode;
+        let ad_mode = self.lifter.setting.ad_mode;
         if ad_mode == AdMode::Plain {
             // Rules of gradient words may take another way to the same values.
-            return if self.back { I::undo(self.recorder, self.variant) } else { I::run(self.recorder, self.variant) };
+            return if self.back { I::undo(self.lifter, self.variant) } else { I::run(self.lifter, self.variant) };
         }
-        adjoint::run_row::<_, I>(self.recorder, ad_mode, self.back, self.variant)
+        adjoint::run_row::<_, I>(self.lifter, ad_mode, self.back, self.variant)
     }
 }

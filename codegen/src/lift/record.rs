@@ -4,7 +4,7 @@ use pendula_isa::adjoint::LANES;
 use pendula_isa::domain::Domain;
 use pendula_isa::types::Cond;
 
-use super::{Known1, Lifter, Mark};
+use super::{KnownWord, Lifter, Mark};
 use crate::kernel::Entry;
 use crate::ops::{Bin, Kernel, Op, V};
 
@@ -133,7 +133,7 @@ impl Lifter<'_> {
     /// The word in a lane at an address that has been checked.
     pub(super) fn fetch(&mut self, lane: usize, at: V) -> V {
         let (base, offset) = self.split(at);
-        let same = |k: &&Known1| usize::from(k.0) == lane && k.1 == base && k.2 == offset;
+        let same = |k: &&KnownWord| usize::from(k.0) == lane && k.1 == base && k.2 == offset;
         if let Some(&(.., v)) = self.known.iter().find(same) {
             return v;
         }
@@ -162,12 +162,12 @@ impl Lifter<'_> {
         self.pure(Op::Kernel(n as u32, args))
     }
 
-    pub(super) fn begin(&mut self, c: V) -> (Mark, Vec<Known1>, [bool; LANES]) {
+    pub(super) fn begin(&mut self, c: V) -> (Mark, Vec<KnownWord>, [bool; LANES]) {
         self.push(Op::If(c));
         (self.mark(), self.known.clone(), std::mem::replace(&mut self.stored, [false; LANES]))
     }
 
-    pub(super) fn end(&mut self, (mark, mut known, before): (Mark, Vec<Known1>, [bool; LANES])) {
+    pub(super) fn end(&mut self, (mark, mut known, before): (Mark, Vec<KnownWord>, [bool; LANES])) {
         self.push(Op::End);
         self.forget(&mark);
         known.retain(|k| !self.stored[usize::from(k.0)]);

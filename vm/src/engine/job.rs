@@ -9,7 +9,7 @@ use pendula_isa::{Env, Inst};
 use super::Mode;
 use super::plan::{Plan, Unit};
 use crate::decode::{self, Code, Decoded, Exit};
-use pendula_codegen::lift::{Lifter, Question, Setting};
+use pendula_codegen::lift::{Condition, Lifter, Setting};
 use pendula_codegen::ops::{Body, Float, Kernel, Op, Part, Test, V};
 
 /// A unit to be compiled.
@@ -46,7 +46,7 @@ impl<'a> Job<'a> {
         (module, decoded, plan): (&'a Module, &'a Decoded, &'a Plan),
         number: usize,
         Mode { setting, metered, .. }: Mode,
-        draft: bool,
+        baseline: bool,
     ) -> Job<'a> {
         let unit = &plan.units[number];
         let env = Env { format: module.flags.format, ieee: setting.ieee };
@@ -57,27 +57,27 @@ impl<'a> Job<'a> {
         for (&block, depth) in unit.blocks.iter().zip(&unit.depth) {
             let code = &decoded.code[block as usize];
             let back = !decoded.is_forward(block);
-            let mut recorder = Lifter::new(env, setting, module.data.len() as u64, &mut kernels);
+            let mut lifter = Lifter::new(env, setting, module.data.len() as u64, &mut kernels);
             for number in code.first..code.last {
-                recorder.instruction(instruction(module, number), back, code.head + number - code.first);
+                lifter.instruction(instruction(module, number), back, code.head + number - code.first);
             }
             match &code.exit {
                 Exit::Branch(branch) => {
-                    let [test, confirm, unless] = [&branch.test, &branch.confirm, &branch.fall.unless].map(question);
-                    recorder.branch(test, confirm, unless, tail(code));
+                    let [test, confirm, unless] = [&branch.test, &branch.confirm, &branch.fall.unless].map(condition);
+                    lifter.branch(test, confirm, unless, tail(code));
                 }
                 Exit::Call { lift: false, .. } => {
                     if let Some(site) = &decoded.calls[decoded.address(block, code.len - 1) as usize] {
-                        recorder.edge(question(&site.after[usize::from(back)].unless), code.len);
+                        lifter.edge(condition(&site.after[usize::from(back)].unless), code.len);
                     }
                 }
                 Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
                 Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
             }
-            let mut body = recorder.finish();
+            let mut body = lifter.finish();
             #[cfg(feature = "native")]
             instructions.push(body.parts.clone());
-            if !draft {
+            if !baseline {
                 merge_parts(&mut body, if *depth > 0 { WRITES_TOGETHER } else { usize::MAX });
             }
             merge_checks(&mut body);
@@ -111,9 +111,9 @@ impl<'a> Job<'a> {
 }
 
 /// A test as the recorder takes it.
-fn question(test: &decode::Test) -> Option<Question> {
+fn condition(test: &decode::Test) -> Option<Condition> {
     let decode::Test { cond, ty, a, b, imm, .. } = *test;
-    (!test.is_never()).then_some(Question { cond, ty, a, b, imm })
+    (!test.is_never()).then_some(Condition { cond, ty, a, b, imm })
 }
 
 /// How many instructions of a block have run when it comes to be left: all, unless the last one is a control instruction.
@@ -130,7 +130,7 @@ fn merge_parts(body: &mut Body, most: usize) {
     for part in &body.parts {
         let ops = &body.ops[part.range()];
         let alone = ops.contains(&Op::Interpret);
-        let leaves = ops.iter().any(Op::may_leave);
+        let leaves = ops.iter().any(Op::may_exit);
         let own = ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
         let effect = ops.iter().any(|op| matches!(op, Op::Store(..)));
         match merged.last_mut() {

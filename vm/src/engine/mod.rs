@@ -47,7 +47,7 @@
 //! before a group are in the machine (then they are written back before it) or,
 //! in loops, in values until the checks are past (then they are written back
 //! where the code leaves, which costs the loop nothing); see
-//! `clif/upkeep.rs`. C has variables for them.
+//! `clif/write_back_plan.rs`. C has variables for them.
 //!
 //! # Counts
 //!
@@ -101,13 +101,13 @@ impl Codes {
 
 /// Whether drafts can be made for this host.
 #[cfg(feature = "jit")]
-const DRAFTS: bool = cfg!(all(target_arch = "x86_64", unix));
+const HAS_BASELINE: bool = cfg!(all(target_arch = "x86_64", unix));
 
 #[cfg(all(feature = "jit", target_arch = "x86_64", unix))]
-use x64::unit as sketch;
+use x64::unit as baseline_unit;
 
 #[cfg(all(feature = "jit", not(all(target_arch = "x86_64", unix))))]
-fn sketch(_: &job::Job<'_>) -> Option<Vec<u8>> {
+fn baseline_unit(_: &job::Job<'_>) -> Option<Vec<u8>> {
     None
 }
 
@@ -227,15 +227,15 @@ impl EngineCode {
         }
         let n = unit as usize;
         let parts = (&program.module, &program.decoded, self.plan(program));
-        let job = |draft| job::Job::new(parts, n, mode, draft);
-        let draft = if DRAFTS && !hot { sketch(&job(true)) } else { None };
-        let made = compiler.as_mut().and_then(|c| match &draft {
+        let job = |baseline| job::Job::new(parts, n, mode, baseline);
+        let baseline = if HAS_BASELINE && !hot { baseline_unit(&job(true)) } else { None };
+        let made = compiler.as_mut().and_then(|c| match &baseline {
             Some(code) => c.place(code),
             None => c.compile(&job(false)),
         });
         if let Some(address) = made {
             table.code[n].store(address, Ordering::Release);
-            table.finished[n].store(draft.is_none(), Ordering::Release);
+            table.finished[n].store(baseline.is_none(), Ordering::Release);
         }
     }
 }

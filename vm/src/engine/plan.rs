@@ -40,7 +40,7 @@ pub(crate) enum EdgeKind {
     /// Out of the procedure by its end.
     Return,
     /// The call has been made; what was called does not return here.
-    Lost,
+    Unreturned,
     /// The block is not run to its end.
     Partial,
 }
@@ -53,7 +53,7 @@ const EDGE_KINDS: usize = EdgeKind::Partial as usize + 1;
 pub(crate) struct Edge {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    pub(crate) way: EdgeKind,
+    pub(crate) kind: EdgeKind,
     /// The counter, if it has one.
     pub(crate) counter: u32,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Unit {
     pub(crate) entries: Vec<u32>,
     pub(crate) edges: Vec<Edge>,
     /// The counters of the ways out of each block and into it.
-    ways: Vec<[u32; EDGE_KINDS]>,
+    edge_counters: Vec<[u32; EDGE_KINDS]>,
     /// The edges that each node's count follows from, in the order to find them out.
     tree: Vec<(u32, u32)>,
     /// Loops around each block.
@@ -79,8 +79,8 @@ pub(crate) struct Unit {
 
 impl Unit {
     /// The counter of a way out of (or for [`EdgeKind::Enter`] into) the block at a place, if it has one.
-    pub(crate) fn counter(&self, place: usize, way: EdgeKind) -> Option<usize> {
-        let counter = self.ways[place][way as usize];
+    pub(crate) fn counter(&self, place: usize, kind: EdgeKind) -> Option<usize> {
+        let counter = self.edge_counters[place][kind as usize];
         (counter != NONE).then_some(counter as usize)
     }
 
@@ -125,7 +125,7 @@ impl Unit {
             take(edge, flow[n as usize], excess);
         }
         for (edge, flow) in self.edges.iter().zip(flow) {
-            if !matches!(edge.way, EdgeKind::Enter | EdgeKind::Partial) {
+            if !matches!(edge.kind, EdgeKind::Enter | EdgeKind::Partial) {
                 let count = &mut executions[self.blocks[edge.from as usize] as usize];
                 *count = count.wrapping_add(*flow);
             }
@@ -346,7 +346,7 @@ impl Plan {
         let outside = unit.blocks.len() as u32;
         let place: HashMap<u32, u32> = unit.blocks.iter().enumerate().map(|(n, b)| (*b, n as u32)).collect();
         let mut edges = Vec::new();
-        let mut edge = |from, to, way| edges.push(Edge { from, to, way, counter: NONE });
+        let mut edge = |from, to, kind| edges.push(Edge { from, to, kind, counter: NONE });
         for entry in &unit.entries {
             edge(outside, *entry, EdgeKind::Enter);
         }
@@ -364,7 +364,7 @@ impl Plan {
                     if let Some(site) = &d.calls[d.address(*b, code.len - 1) as usize] {
                         edge(at, inside(site.after[usize::from(!d.is_forward(*b))].block), EdgeKind::Fall);
                     }
-                    edge(at, outside, EdgeKind::Lost);
+                    edge(at, outside, EdgeKind::Unreturned);
                 }
                 Exit::Return { .. } => edge(at, outside, EdgeKind::Return),
                 Exit::CallRegister { .. } | Exit::Halt => {}
@@ -373,7 +373,7 @@ impl Plan {
             edge(at, outside, EdgeKind::Partial);
         }
         let depth = |node: u32| unit.depth.get(node as usize).copied();
-        let weight = |e: &Edge| match (e.way, depth(e.from), depth(e.to)) {
+        let weight = |e: &Edge| match (e.kind, depth(e.from), depth(e.to)) {
             (EdgeKind::Taken | EdgeKind::Fall, Some(a), Some(b)) => 2 + a.min(b),
             (EdgeKind::Enter, _, _) if e.to == 0 => 1,
             (EdgeKind::Return, _, _) => 1,
@@ -419,16 +419,16 @@ impl Plan {
         }
         tree.reverse();
         for e in &edges {
-            match e.way {
+            match e.kind {
                 EdgeKind::Enter if e.to != 0 => self.enter[unit.blocks[e.to as usize] as usize] = e.counter,
                 EdgeKind::Partial => self.partial[unit.blocks[e.from as usize] as usize] = e.counter,
                 _ => {}
             }
         }
-        unit.ways = vec![[NONE; EDGE_KINDS]; unit.blocks.len()];
+        unit.edge_counters = vec![[NONE; EDGE_KINDS]; unit.blocks.len()];
         for e in &edges {
-            let place = if e.way == EdgeKind::Enter { e.to } else { e.from };
-            unit.ways[place as usize][e.way as usize] = e.counter;
+            let place = if e.kind == EdgeKind::Enter { e.to } else { e.from };
+            unit.edge_counters[place as usize][e.kind as usize] = e.counter;
         }
         unit.heads = vec![false; unit.blocks.len()];
         for e in edges.iter().filter(|e| e.to < outside) {

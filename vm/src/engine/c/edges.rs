@@ -50,11 +50,11 @@ impl Emit<'_> {
             | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
-            | Exit::Edge => self.leave_here(),
+            | Exit::Edge => self.exit_here(),
         }
     }
 
-    fn leave_here(&mut self) {
+    fn exit_here(&mut self) {
         let (number, k) = (self.number(), self.k);
         self.line(format_args!("LEAVE_AT({number}, {k});"));
     }
@@ -62,7 +62,7 @@ impl Emit<'_> {
     fn taken(&mut self, body: &Body, confirm: Test, to: u32) {
         match confirm {
             Test::Always => {}
-            Test::Never => return self.leave_here(),
+            Test::Never => return self.exit_here(),
             Test::If(part, v) => {
                 self.part(body, &part);
                 let c = self.take(v, Kind::Truth);
@@ -75,7 +75,7 @@ impl Emit<'_> {
     fn fall(&mut self, body: &Body, unless: Test, to: u32) {
         match unless {
             Test::Never => {}
-            Test::Always => return self.leave_here(),
+            Test::Always => return self.exit_here(),
             Test::If(part, v) => {
                 self.part(body, &part);
                 let c = self.take(v, Kind::Truth);
@@ -86,8 +86,8 @@ impl Emit<'_> {
     }
 
     /// Goes on in a block, of this unit or of another.
-    fn go(&mut self, way: EdgeKind, to: u32) {
-        self.count(self.place, way);
+    fn go(&mut self, kind: EdgeKind, to: u32) {
+        self.count(self.place, kind);
         if self.job.unit.blocks.contains(&to) {
             self.line(format_args!("goto block_{to};"));
         } else {
@@ -112,7 +112,7 @@ impl Emit<'_> {
         sets[VALUE] |= 1 << SP;
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
-            self.count(self.place, EdgeKind::Lost);
+            self.count(self.place, EdgeKind::Unreturned);
             return self.line(format_args!("LEAVE_BEFORE({to});"));
         }
         self.write_back(sets);
@@ -123,7 +123,7 @@ impl Emit<'_> {
             self.line(format_args!("status = unit_{unit}(f, 0, {link});"));
         } else {
             self.open(format_args!("if (!UNIT({unit}))"));
-            self.count(self.place, EdgeKind::Lost);
+            self.count(self.place, EdgeKind::Unreturned);
             self.line(format_args!("LEAVE_BEFORE({to});"));
             self.close();
             self.line(format_args!("status = UNIT({unit})(f, 0, {link});"));
@@ -137,16 +137,16 @@ impl Emit<'_> {
                 self.reload(lane as u8, reg, None);
             }
         }
-        let mut lost = String::new();
-        if let Some(n) = self.job.unit.counter(self.place, EdgeKind::Lost) {
-            let _ = write!(lost, "counters[{n}]++; ");
+        let mut unreturned = String::new();
+        if let Some(n) = self.job.unit.counter(self.place, EdgeKind::Unreturned) {
+            let _ = write!(unreturned, "counters[{n}]++; ");
         }
-        self.line(format_args!("if (status) {{ {lost}goto leave; }}"));
+        self.line(format_args!("if (status) {{ {unreturned}goto leave; }}"));
         // What follows refuses with the whole call made.
         self.k = self.code().len;
         let (block, at) = (self.number(), self.k - 1);
         let at = self.job.decoded.address(block, at);
-        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.leave_here() };
+        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.exit_here() };
         let after = site.after[usize::from(!self.job.decoded.is_forward(block))].block;
         self.fall(body, body.branch.map_or(Test::Never, |b| b.unless), after);
     }

@@ -176,8 +176,8 @@ impl Emit<'_> {
         let (start, end) = (span(low).start, span(high).end);
         let name = ModuleNames(job.module).label(i64::from(start));
         let name = if name.starts_with('@') { String::new() } else { format!("{name}: ") };
-        let way = if forward { "forward" } else { "backward" };
-        self.comment(&format!("{name}instructions {start} to {}, {way}", end - 1));
+        let kind = if forward { "forward" } else { "backward" };
+        self.comment(&format!("{name}instructions {start} to {}, {kind}", end - 1));
     }
 
     /// Loads what is the same all the time, and the registers; goes to the entry.
@@ -231,8 +231,8 @@ impl Emit<'_> {
     }
 
     /// Counts an edge, if it is counted.
-    pub(super) fn count(&mut self, place: usize, way: EdgeKind) {
-        if let Some(n) = self.job.unit.counter(place, way) {
+    pub(super) fn count(&mut self, place: usize, kind: EdgeKind) {
+        if let Some(n) = self.job.unit.counter(place, kind) {
             if self.fast.contains(&n) {
                 self.line(format_args!("n{n}++;"));
             } else {
@@ -334,7 +334,7 @@ impl Emit<'_> {
                         last = Some(n);
                     }
                 }
-                op if op.may_leave() && !self.done[n] => {
+                op if op.may_exit() && !self.done[n] => {
                     inner |= depth > 0;
                     last = if depth > 0 { last } else { Some(n) };
                 }

@@ -63,7 +63,7 @@ impl Emit<'_, '_> {
             }
         }
         // Leaving writes everything back by itself, as it was before.
-        let _ = self.leaving();
+        let _ = self.side_exit_block();
         let pending = self.pending(which);
         self.write_back(&pending);
         for (dirty, set) in self.dirty.iter_mut().zip(which) {

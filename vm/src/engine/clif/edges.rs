@@ -23,7 +23,7 @@ pub(super) struct Stub {
     block: Block,
     place: usize,
     pending: Vec<(usize, u8, View)>,
-    way: EdgeKind,
+    kind: EdgeKind,
     /// The status to leave with; `None` for that of `called`.
     at: Option<SideExit>,
     called: Option<Value>,
@@ -31,17 +31,17 @@ pub(super) struct Stub {
 
 impl Emit<'_, '_> {
     /// Leaves from where it is written: with the registers as they are now.
-    pub(super) fn depart(&mut self, at: SideExit, way: EdgeKind) {
+    pub(super) fn depart(&mut self, at: SideExit, kind: EdgeKind) {
         let pending = self.pending([u32::MAX; LANES]);
         self.write_back(&pending);
-        self.count(self.place, way);
+        self.count(self.place, kind);
         let status = self.word(at.status());
         self.b.ins().jump(self.last, &[BlockArg::Value(status)]);
     }
 
     /// The block that leaves before the present instruction.
-    pub(super) fn leaving(&mut self) -> Block {
-        if let Some(block) = self.leave {
+    pub(super) fn side_exit_block(&mut self) -> Block {
+        if let Some(block) = self.side_exit {
             return block;
         }
         if self.eager {
@@ -49,7 +49,7 @@ impl Emit<'_, '_> {
         }
         let at = SideExit::At { block: self.job.unit.blocks[self.place], k: self.k };
         let block = self.stub(EdgeKind::Partial, Some(at), None);
-        self.leave = Some(block);
+        self.side_exit = Some(block);
         block
     }
 
@@ -61,11 +61,11 @@ impl Emit<'_, '_> {
     }
 
     /// A block that leaves with the registers as they are now.
-    pub(super) fn stub(&mut self, way: EdgeKind, at: Option<SideExit>, called: Option<Value>) -> Block {
+    pub(super) fn stub(&mut self, kind: EdgeKind, at: Option<SideExit>, called: Option<Value>) -> Block {
         let pending = self.pending([u32::MAX; LANES]);
         let block = self.b.create_block();
         self.b.set_cold_block(block);
-        self.stubs.push(Stub { block, place: self.place, pending, way, at, called });
+        self.stubs.push(Stub { block, place: self.place, pending, kind, at, called });
         block
     }
 
@@ -75,8 +75,8 @@ impl Emit<'_, '_> {
             self.b.switch_to_block(stub.block);
             self.b.seal_block(stub.block);
             self.write_back(&stub.pending);
-            if stub.way != EdgeKind::Partial {
-                self.count(stub.place, stub.way);
+            if stub.kind != EdgeKind::Partial {
+                self.count(stub.place, stub.kind);
             }
             let status = match (stub.at, stub.called) {
                 (Some(at), _) => self.word(at.status()),
@@ -89,32 +89,32 @@ impl Emit<'_, '_> {
 
     /// Goes on only where the condition holds; else leaves.
     pub(super) fn need(&mut self, condition: Value) {
-        let leaving = self.leaving();
+        let side_exit_block = self.side_exit_block();
         let on = self.b.create_block();
-        self.b.ins().brif(condition, on, &[], leaving, &[]);
+        self.b.ins().brif(condition, on, &[], side_exit_block, &[]);
         self.b.switch_to_block(on);
         self.b.seal_block(on);
     }
 
     /// Leaves where the condition holds.
     pub(super) fn refuse(&mut self, condition: Value) {
-        let leaving = self.leaving();
+        let side_exit_block = self.side_exit_block();
         let on = self.b.create_block();
-        self.b.ins().brif(condition, leaving, &[], on, &[]);
+        self.b.ins().brif(condition, side_exit_block, &[], on, &[]);
         self.b.switch_to_block(on);
         self.b.seal_block(on);
     }
 
     /// Where the word is not zero, asks whether a number that has wrapped is nothing to stop for; else leaves.
     pub(super) fn overflow(&mut self, condition: Value) {
-        let leaving = self.leaving();
+        let side_exit_block = self.side_exit_block();
         let (slow, on) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(condition, slow, &[], on, &[]);
         self.b.set_cold_block(slow);
         self.b.switch_to_block(slow);
         self.b.seal_block(slow);
         let quiet = self.field(offset_of!(Frame, quiet));
-        self.b.ins().brif(quiet, on, &[], leaving, &[]);
+        self.b.ins().brif(quiet, on, &[], side_exit_block, &[]);
         self.b.switch_to_block(on);
         self.b.seal_block(on);
     }
@@ -124,7 +124,7 @@ impl Emit<'_, '_> {
         // A block without control at its end has run whole when a half jump refuses to be fallen into.
         let tail = tail(&code);
         if tail != self.k {
-            (self.k, self.leave) = (tail, None);
+            (self.k, self.side_exit) = (tail, None);
         }
         if self.eager {
             // For all ways out.
@@ -165,19 +165,19 @@ impl Emit<'_, '_> {
             | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
-            | Exit::Edge => self.leave_here(),
+            | Exit::Edge => self.exit_here(),
         }
     }
 
-    pub(super) fn leave_here(&mut self) {
-        let leaving = self.leaving();
-        self.b.ins().jump(leaving, &[]);
+    pub(super) fn exit_here(&mut self) {
+        let side_exit_block = self.side_exit_block();
+        self.b.ins().jump(side_exit_block, &[]);
     }
 
     pub(super) fn taken(&mut self, body: &Body, confirm: Test, to: u32) {
         match confirm {
             Test::Always => {}
-            Test::Never => return self.leave_here(),
+            Test::Never => return self.exit_here(),
             Test::If(part, v) => {
                 self.part(body, &part);
                 let c = self.truth(v);
@@ -190,7 +190,7 @@ impl Emit<'_, '_> {
     pub(super) fn fall(&mut self, body: &Body, unless: Test, to: u32) {
         match unless {
             Test::Never => {}
-            Test::Always => return self.leave_here(),
+            Test::Always => return self.exit_here(),
             Test::If(part, v) => {
                 self.part(body, &part);
                 let c = self.truth(v);
@@ -201,13 +201,13 @@ impl Emit<'_, '_> {
     }
 
     /// Goes on in a block, of this unit or of another. The variables have been defined.
-    pub(super) fn go(&mut self, way: EdgeKind, to: u32) {
+    pub(super) fn go(&mut self, kind: EdgeKind, to: u32) {
         match self.job.unit.place(to) {
             Some(place) => {
-                self.count(self.place, way);
+                self.count(self.place, kind);
                 self.b.ins().jump(self.blocks[place], &[]);
             }
-            None => self.depart(SideExit::Before(to), way),
+            None => self.depart(SideExit::Before(to), kind),
         }
     }
 
@@ -238,12 +238,12 @@ impl Emit<'_, '_> {
         }
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
-            return self.depart(SideExit::Before(to), EdgeKind::Lost);
+            return self.depart(SideExit::Before(to), EdgeKind::Unreturned);
         }
         let table = self.constant_field(offset_of!(Frame, table));
         let flags = self.flags(4);
         let callee = self.b.ins().load(types::I64, flags, table, 8 * unit as i32);
-        let none = self.stub(EdgeKind::Lost, Some(SideExit::Before(to)), None);
+        let none = self.stub(EdgeKind::Unreturned, Some(SideExit::Before(to)), None);
         let on = self.b.create_block();
         self.b.ins().brif(callee, on, &[], none, &[]);
         self.b.switch_to_block(on);
@@ -258,7 +258,7 @@ impl Emit<'_, '_> {
         let zero = self.word(0);
         let call = self.b.ins().call_indirect(signature, callee, &[self.frame, zero, link]);
         let status = self.b.inst_results(call)[0];
-        let lost = self.stub(EdgeKind::Lost, None, Some(status));
+        let lost = self.stub(EdgeKind::Unreturned, None, Some(status));
         let on = self.b.create_block();
         self.b.ins().brif(status, lost, &[], on, &[]);
         self.b.switch_to_block(on);
@@ -278,10 +278,10 @@ impl Emit<'_, '_> {
             }
         }
         // What follows refuses with the whole call made.
-        (self.k, self.leave) = (self.code().len, None);
+        (self.k, self.side_exit) = (self.code().len, None);
         let block = self.job.unit.blocks[self.place];
         let at = self.job.decoded.address(block, self.code().len - 1);
-        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.leave_here() };
+        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.exit_here() };
         let after = site.after[usize::from(!self.job.decoded.is_forward(block))].block;
         self.define();
         self.fall(body, body.branch.map_or(Test::Never, |b| b.unless), after);

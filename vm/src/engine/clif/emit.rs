@@ -16,8 +16,8 @@ use super::super::frame::Frame;
 use super::super::job::{Facts, Job};
 use super::super::plan::EdgeKind;
 use super::edges::Stub;
-use super::upkeep::Upkeep;
 use super::values::View;
+use super::write_back_plan::WriteBackPlan;
 use crate::decode::Code;
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::{Body, Op, Part, V};
@@ -25,7 +25,7 @@ use pendula_codegen::ops::{Body, Op, Part, V};
 pub(super) struct Emit<'a, 'f> {
     pub(super) job: &'a Job<'a>,
     pub(super) facts: &'a Facts,
-    pub(super) upkeep: &'a Upkeep,
+    pub(super) write_back_plan: &'a WriteBackPlan,
     pub(super) b: FunctionBuilder<'f>,
     pub(super) vars: [[Option<Variable>; Reg::COUNT]; LANES],
     pub(super) blocks: Vec<Block>,
@@ -54,7 +54,7 @@ pub(super) struct Emit<'a, 'f> {
     pub(super) dirty: [u32; LANES],
     /// Instructions of the block that have run, and the block that leaves there.
     pub(super) k: u32,
-    pub(super) leave: Option<Block>,
+    pub(super) side_exit: Option<Block>,
     /// Whether the block writes registers back before what may leave, rather than where it leaves.
     pub(super) eager: bool,
     pub(super) stubs: Vec<Stub>,
@@ -90,11 +90,11 @@ pub(super) fn unit(
     let blocks = job.unit.blocks.iter().map(|_| b.create_block()).collect();
     let last = b.create_block();
     let facts = Facts::new(job);
-    let upkeep = Upkeep::new(job, &facts);
+    let write_back_plan = WriteBackPlan::new(job, &facts);
     let mut e = Emit {
         job,
         facts: &facts,
-        upkeep: &upkeep,
+        write_back_plan: &write_back_plan,
         b,
         vars: [[None; Reg::COUNT]; LANES],
         blocks,
@@ -117,7 +117,7 @@ pub(super) fn unit(
         changed: [0; LANES],
         dirty: [0; LANES],
         k: 0,
-        leave: None,
+        side_exit: None,
         eager: false,
         last,
         stubs: Vec::new(),
@@ -188,27 +188,27 @@ impl Emit<'_, '_> {
             }
         }
         let entries = &self.job.unit.entries;
-        let ways: Vec<Block> = entries.iter().map(|_| self.b.create_block()).collect();
-        if let [only] = ways[..] {
+        let entry_blocks: Vec<Block> = entries.iter().map(|_| self.b.create_block()).collect();
+        if let [only] = entry_blocks[..] {
             self.b.ins().jump(only, &[]);
         } else {
             let table = self.b.create_block();
             // Calls come in by the first.
-            self.b.ins().brif(entry, table, &[], ways[0], &[]);
+            self.b.ins().brif(entry, table, &[], entry_blocks[0], &[]);
             self.b.switch_to_block(table);
             self.b.seal_block(table);
             let mut calls: Vec<BlockCall> = Vec::new();
-            for way in &ways {
-                calls.push(BlockCall::new(*way, std::iter::empty(), &mut self.b.func.dfg.value_lists));
+            for kind in &entry_blocks {
+                calls.push(BlockCall::new(*kind, std::iter::empty(), &mut self.b.func.dfg.value_lists));
             }
             let data = JumpTableData::new(calls[0], &calls);
             let table = self.b.create_jump_table(data);
             let entry = self.b.ins().ireduce(types::I32, entry);
             self.b.ins().br_table(entry, table);
         }
-        for (way, &place) in ways.into_iter().zip(entries) {
-            self.b.switch_to_block(way);
-            self.b.seal_block(way);
+        for (kind, &place) in entry_blocks.into_iter().zip(entries) {
+            self.b.switch_to_block(kind);
+            self.b.seal_block(kind);
             // The others are counted by who enters.
             if place == 0 {
                 self.count(0, EdgeKind::Enter);
@@ -222,8 +222,8 @@ impl Emit<'_, '_> {
     }
 
     /// Counts an edge, if it is counted.
-    pub(super) fn count(&mut self, place: usize, way: EdgeKind) {
-        if let Some(n) = self.job.unit.counter(place, way) {
+    pub(super) fn count(&mut self, place: usize, kind: EdgeKind) {
+        if let Some(n) = self.job.unit.counter(place, kind) {
             let flags = self.flags(5);
             let old = self.b.ins().load(types::I64, flags, self.counters, 8 * n as i32);
             let new = self.b.ins().iadd_imm_s(old, 1);
@@ -245,10 +245,10 @@ impl Emit<'_, '_> {
         self.written.resize(body.ops.len(), false);
         self.now = [[None; Reg::COUNT]; LANES];
         self.changed = [0; LANES];
-        self.dirty = self.upkeep.dirty[place];
+        self.dirty = self.write_back_plan.dirty[place];
         self.b.switch_to_block(self.blocks[place]);
-        (self.k, self.leave) = (0, None);
-        self.eager = self.upkeep.eager[place];
+        (self.k, self.side_exit) = (0, None);
+        self.eager = self.write_back_plan.eager[place];
         if self.job.metered {
             self.meter();
         }
@@ -273,11 +273,11 @@ impl Emit<'_, '_> {
 
     pub(super) fn part(&mut self, body: &Body, part: &Part) {
         if part.k != self.k {
-            (self.k, self.leave) = (part.k, None);
+            (self.k, self.side_exit) = (part.k, None);
         }
-        if body.ops[part.range()].iter().any(Op::may_leave) {
+        if body.ops[part.range()].iter().any(Op::may_exit) {
             // With the registers as they are before it.
-            let _ = self.leaving();
+            let _ = self.side_exit_block();
         }
         let mut n = part.first as usize;
         while n < part.last as usize {

@@ -13,8 +13,8 @@ mod edges;
 mod emit;
 mod memory;
 mod ops;
-mod upkeep;
 mod values;
+mod write_back_plan;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, types};

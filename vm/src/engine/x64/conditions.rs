@@ -97,10 +97,10 @@ impl Baseline<'_> {
     /// Where the condition holds, a number has wrapped.
     pub(super) fn wrapped(&mut self, flag: Flag) {
         let (label, back) = (self.asm.label(), self.asm.label());
-        let leave = self.leaving();
+        let side_exit = self.side_exit_label();
         self.asm.jump_if(flag, label);
         self.asm.bind(back);
-        self.cold.push(Cold::Wrapped { label, back, leave });
+        self.cold.push(Cold::Wrapped { label, back, side_exit });
     }
 
     /// Begins what is run only under a condition: whatever is used on both sides is in memory.

@@ -46,11 +46,11 @@ const LINK: Mem = Mem::at(Gpr::RSP, 0);
 /// Code that is seldom run, written behind the rest.
 enum Cold {
     /// Leaves.
-    Leave { label: Label, status: u64 },
+    SideExit { label: Label, status: u64 },
     /// Asks whether a number that has wrapped is nothing to stop for.
-    Wrapped { label: Label, back: Label, leave: Label },
+    Wrapped { label: Label, back: Label, side_exit: Label },
     /// A call has been made; what was called does not return here. The status is given or in `rax`.
-    Lost { label: Label, place: usize, status: Option<u64> },
+    Unreturned { label: Label, place: usize, status: Option<u64> },
 }
 
 struct Baseline<'a> {
@@ -61,7 +61,7 @@ struct Baseline<'a> {
     place: usize,
     /// Instructions of the block that have run, and where it leaves there.
     k: u32,
-    leave: Option<Label>,
+    side_exit: Option<Label>,
     cold: Vec<Cold>,
     /// Where the other sides of the conditionals around begin.
     conditionals: Vec<Label>,
@@ -80,7 +80,7 @@ pub(super) fn unit(job: &Job<'_>) -> Option<Vec<u8>> {
         last,
         place: 0,
         k: 0,
-        leave: None,
+        side_exit: None,
         cold: Vec::new(),
         conditionals: Vec::new(),
         values: Values::default(),
@@ -90,7 +90,7 @@ pub(super) fn unit(job: &Job<'_>) -> Option<Vec<u8>> {
         d.block(place);
     }
     for cold in std::mem::take(&mut d.cold) {
-        d.seldom(&cold);
+        d.cold_code(&cold);
     }
     if d.values.slots > SLOTS {
         return None;
@@ -129,17 +129,17 @@ impl Baseline<'_> {
             self.asm.mov(LANE, field(offset_of!(Frame, lane_regs) + 8 * (lane - 1)));
         }
         let entries = &self.job.unit.entries;
-        let ways: Vec<Label> = entries.iter().map(|_| self.asm.label()).collect();
-        if ways.len() > 1 {
+        let entry_labels: Vec<Label> = entries.iter().map(|_| self.asm.label()).collect();
+        if entry_labels.len() > 1 {
             let table = self.asm.label();
             self.asm.address(SCRATCH, table);
             self.asm.entry_of_table(Gpr::RAX, SCRATCH, Gpr::RSI);
             self.asm.alu(asm::Alu::Add, SCRATCH, Gpr::RAX);
             self.asm.jump_to(SCRATCH);
-            self.asm.table(table, &ways);
+            self.asm.table(table, &entry_labels);
         }
-        for (way, &place) in ways.into_iter().zip(entries) {
-            self.asm.bind(way);
+        for (kind, &place) in entry_labels.into_iter().zip(entries) {
+            self.asm.bind(kind);
             // The others are counted by who enters.
             if place == 0 {
                 self.count(0, EdgeKind::Enter);
@@ -171,8 +171,8 @@ impl Baseline<'_> {
     }
 
     /// Counts an edge, if it is counted.
-    fn count(&mut self, place: usize, way: EdgeKind) {
-        if let Some(n) = self.job.unit.counter(place, way) {
+    fn count(&mut self, place: usize, kind: EdgeKind) {
+        if let Some(n) = self.job.unit.counter(place, kind) {
             self.asm.step(Mem::at(COUNTERS, 8 * n), 0);
         }
     }
@@ -186,18 +186,18 @@ impl Baseline<'_> {
         let body = &job.bodies[place];
         self.place = place;
         self.values.begin(body);
-        (self.k, self.leave) = (0, None);
+        (self.k, self.side_exit) = (0, None);
         self.asm.bind(self.blocks[place]);
         if job.metered {
             // Who runs the code gives back what was taken where it leaves.
             let len = self.code().len as i32;
             self.asm.alu_constant(asm::Alu::Sub, field(offset_of!(Frame, budget)), len);
-            self.leave_if(Flag::Below);
+            self.exit_if(Flag::Below);
         }
         if job.unit.heads[place] {
             self.asm.mov(SCRATCH, field(offset_of!(Frame, heat)));
             self.asm.step(Mem::at(SCRATCH, 8 * job.number), 1);
-            self.leave_if(Flag::Sign);
+            self.exit_if(Flag::Sign);
         }
         for part in &body.parts {
             self.part(part);
@@ -208,7 +208,7 @@ impl Baseline<'_> {
     fn part(&mut self, part: &Part) {
         let body = &self.job.bodies[self.place];
         if part.k != self.k {
-            (self.k, self.leave) = (part.k, None);
+            (self.k, self.side_exit) = (part.k, None);
         }
         for n in part.range() {
             let op = &body.ops[n];
@@ -221,39 +221,39 @@ impl Baseline<'_> {
     }
 
     /// Where it leaves before the present instruction.
-    fn leaving(&mut self) -> Label {
-        match self.leave {
+    fn side_exit_label(&mut self) -> Label {
+        match self.side_exit {
             Some(label) => label,
             None => {
                 let at = SideExit::At { block: self.job.unit.blocks[self.place], k: self.k };
                 let label = self.asm.label();
-                self.cold.push(Cold::Leave { label, status: at.status() });
-                *self.leave.insert(label)
+                self.cold.push(Cold::SideExit { label, status: at.status() });
+                *self.side_exit.insert(label)
             }
         }
     }
 
-    fn leave_if(&mut self, flag: Flag) {
-        let leaving = self.leaving();
-        self.asm.jump_if(flag, leaving);
+    fn exit_if(&mut self, flag: Flag) {
+        let side_exit_label = self.side_exit_label();
+        self.asm.jump_if(flag, side_exit_label);
     }
 
-    fn seldom(&mut self, cold: &Cold) {
+    fn cold_code(&mut self, cold: &Cold) {
         match *cold {
-            Cold::Leave { label, status } => {
+            Cold::SideExit { label, status } => {
                 self.asm.bind(label);
                 self.asm.constant(Gpr::RAX, status);
                 self.asm.jump(self.last);
             }
-            Cold::Wrapped { label, back, leave } => {
+            Cold::Wrapped { label, back, side_exit } => {
                 self.asm.bind(label);
                 self.asm.alu_constant(asm::Alu::Cmp, field(offset_of!(Frame, quiet)), 0);
                 self.asm.jump_if(Flag::NotEqual, back);
-                self.asm.jump(leave);
+                self.asm.jump(side_exit);
             }
-            Cold::Lost { label, place, status } => {
+            Cold::Unreturned { label, place, status } => {
                 self.asm.bind(label);
-                self.count(place, EdgeKind::Lost);
+                self.count(place, EdgeKind::Unreturned);
                 if let Some(status) = status {
                     self.asm.constant(Gpr::RAX, status);
                 }

@@ -73,7 +73,7 @@ impl Baseline<'_> {
             Op::Bound(at) => {
                 let r = self.word(at);
                 self.asm.alu(Alu::Cmp, r, LENGTH);
-                self.leave_if(Flag::AboveOrEqual);
+                self.exit_if(Flag::AboveOrEqual);
                 self.used(at);
             }
             Op::Finite(a) => self.finite(a),
@@ -81,13 +81,13 @@ impl Baseline<'_> {
                 let r = self.double(a);
                 let operand = self.double_operand(b);
                 self.asm.compare_doubles(r, operand);
-                self.leave_if(Flag::Unordered);
+                self.exit_if(Flag::Unordered);
                 self.used(a);
                 self.used(b);
             }
             Op::Require(c) => {
                 let flag = self.condition(c);
-                self.leave_if(flag.not());
+                self.exit_if(flag.not());
             }
             Op::Overflow(c) => {
                 let flag = self.condition(c);
@@ -154,7 +154,7 @@ impl Baseline<'_> {
         self.asm.shift(Shift::Shl, SCRATCH, Some(1));
         self.asm.shift(Shift::Shr, SCRATCH, Some(53));
         self.asm.alu_constant(Alu::Cmp, SCRATCH, 0x7ff);
-        self.leave_if(Flag::Equal);
+        self.exit_if(Flag::Equal);
         self.used(a);
     }
 
@@ -275,7 +275,7 @@ impl Baseline<'_> {
         args.iter().for_each(|a| self.used(*a));
         self.asm.test(Gpr::RAX);
         if !kernel.wraps {
-            self.leave_if(Flag::NotEqual);
+            self.exit_if(Flag::NotEqual);
         } else if self.job.setting.trap_overflow || self.job.setting.checks {
             self.wrapped(Flag::NotEqual);
         }
@@ -307,6 +307,6 @@ impl Baseline<'_> {
         self.asm.constant(Gpr::RAX, entry as usize as u64);
         self.asm.call(Gpr::RAX);
         self.asm.test(Gpr::RAX);
-        self.leave_if(Flag::NotEqual);
+        self.exit_if(Flag::NotEqual);
     }
 }

@@ -13,7 +13,7 @@ const STORES_ASIDE: usize = 400;
 
 /// What is chosen and found out of a unit.
 #[derive(Default)]
-pub(super) struct Upkeep {
+pub(super) struct WriteBackPlan {
     /// For each block, the registers that the machine may not hold when it begins.
     pub(super) dirty: Vec<[u32; LANES]>,
     /// For each block, whether it writes registers back before what may leave. Else it does so where it leaves: that costs nothing while the
@@ -21,12 +21,12 @@ pub(super) struct Upkeep {
     pub(super) eager: Vec<bool>,
 }
 
-impl Upkeep {
-    pub(super) fn new(job: &Job<'_>, facts: &Facts) -> Upkeep {
-        let mut upkeep = Upkeep::default();
-        upkeep.choose_eager(job);
-        upkeep.find_dirty(job, facts);
-        upkeep
+impl WriteBackPlan {
+    pub(super) fn new(job: &Job<'_>, facts: &Facts) -> WriteBackPlan {
+        let mut write_back_plan = WriteBackPlan::default();
+        write_back_plan.choose_eager(job);
+        write_back_plan.find_dirty(job, facts);
+        write_back_plan
     }
 
     /// Chooses the blocks that write registers back early: all that may leave, but for those in loops, the innermost first, as long as there
@@ -39,7 +39,7 @@ impl Upkeep {
         let mut left = STORES_ASIDE;
         for at in order {
             let body = &job.bodies[at];
-            let leaves = body.parts.iter().filter(|p| body.ops[p.range()].iter().any(Op::may_leave)).count() + 1;
+            let leaves = body.parts.iter().filter(|p| body.ops[p.range()].iter().any(Op::may_exit)).count() + 1;
             let written: usize = body.ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
             let stores = leaves * (written.min(24) + 2);
             if leaves == 1 && body.branch.is_none() || (job.unit.depth[at] > 0 && stores <= left) {
