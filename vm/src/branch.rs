@@ -175,10 +175,10 @@ pub(crate) fn decode(module: &Module) -> Decoded {
     let ends_before = (!has_start).then_some(module.flags.entry);
     let builder = Builder { code, ends_before, blocks: &blocks, block_of: &block_of };
     let both = [false, true].into_iter().flat_map(|back| (0..blocks.len()).map(move |n| (n, back)));
-    let fallen = both.clone().map(|(n, back)| builder.fallen(n, back));
+    let reached_by_fall = both.clone().map(|(n, back)| builder.reached_by_fall(n, back));
     let landed = both.clone().map(|(n, back)| builder.landed(n, back));
-    let led = both.clone().map(|(n, back)| builder.led(n, back, module.flags.loose));
-    let out = fallen.chain(landed).chain(led).collect();
+    let reached_by_branch = both.clone().map(|(n, back)| builder.reached_by_branch(n, back, module.flags.loose));
+    let out = reached_by_fall.chain(landed).chain(reached_by_branch).collect();
     let finish = code.iter().rposition(|i| i.kind.flow() == Flow::Run && partner(i));
     let back = block_of.get(finish.unwrap_or(code.len().saturating_sub(1))).map_or(0, |b| builder.side(*b, true));
     let entry = block_of.get(module.flags.entry as usize).map(|&start| [start, back]);
@@ -237,7 +237,7 @@ impl Builder<'_> {
         match self.after(at, back) {
             // A program without `start` ends where it began.
             _ if back && self.ends_before == Some(at) => Exit::Halt,
-            NOWHERE => Exit::Edge,
+            NOWHERE => Exit::OffCode,
             next => Exit::Fall(next),
         }
     }
@@ -263,7 +263,7 @@ impl Builder<'_> {
     }
 
     /// A block as control falls into it.
-    fn fallen(&self, n: usize, back: bool) -> Code {
+    fn reached_by_fall(&self, n: usize, back: bool) -> Code {
         let b = self.blocks[n];
         let at = if back { b.end - 1 } else { b.start };
         let alone = Code { first: 0, last: 0, len: 1, head: 0, exit: self.fall(at, back) };
@@ -296,7 +296,7 @@ impl Builder<'_> {
     }
 
     /// A block to which the branch register has led.
-    fn led(&self, n: usize, back: bool, anywhere: bool) -> Code {
+    fn reached_by_branch(&self, n: usize, back: bool, anywhere: bool) -> Code {
         let at = self.blocks[n].start;
         let exit = match self.flow(at) {
             Flow::Branch(by) => Exit::PisaBranch(self.hop(at, by, back, false)),

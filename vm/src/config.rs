@@ -50,7 +50,7 @@ pub enum Engine {
     Interpreter,
     /// Procedures compiled to the host's code when they are first used, and the interpreter for the rest. Feature `jit`.
     Jit,
-    /// The same, written out as C for the system's compiler, whose code is kept from run to run. Feature `native`.
+    /// The same, written out as C for the system's compiler, whose code is kept from run to run. Feature `engine_code`.
     Native,
 }
 

@@ -250,7 +250,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
 
     fn lose_inexact(&mut self, v: u64) {
         if v != 0 {
-            self.core.lose_rest(self.op, v);
+            self.core.clear_residue(self.op, v);
         }
     }
 
@@ -390,11 +390,11 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
         for &lane in lanes {
             let word = self.lane_of(lane, slot);
             let left = match &mut self.core.dropped {
-                Dropped::Kept(records) => {
+                Dropped::Recorded(records) => {
                     records[lane - 1].push(word);
                     0
                 }
-                Dropped::Returned(records) => {
+                Dropped::Replayed(records) => {
                     let old = records[lane - 1].pop();
                     // Whatever was there is lost instead.
                     if word != 0 {
@@ -402,7 +402,7 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
                     }
                     old
                 }
-                Dropped::Lost => {
+                Dropped::Discarded => {
                     // Tangents are no part of the machine that is modelled.
                     if word != 0 && (lane == GRADIENT || !self.core.ad_mode.has_tangents()) {
                         self.core.lose(self.op);

@@ -153,7 +153,7 @@ impl Core {
 
     /// `zero.f` clears this number at `op`. A call, so that the handlers save no registers for it.
     #[inline(never)]
-    pub(crate) fn lose_rest(&mut self, op: &Op, v: u64) {
+    pub(crate) fn clear_residue(&mut self, op: &Op, v: u64) {
         self.lose(op);
         self.rests.add(v);
         if self.inexact_op == 0 {

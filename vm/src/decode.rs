@@ -132,7 +132,7 @@ pub(crate) enum Exit {
     /// By nothing: the instruction cannot run.
     Stop(Fault),
     /// By running off the code, or into nothing, after the instruction.
-    Edge,
+    OffCode,
 }
 
 /// A basic block in one direction.

@@ -36,11 +36,11 @@ impl Lane {
 pub(crate) enum Dropped {
     /// They are lost.
     #[default]
-    Lost,
+    Discarded,
     /// They are kept.
-    Kept(Records),
+    Recorded(Records),
     /// They come back from where they were kept.
-    Returned(Records),
+    Replayed(Records),
 }
 
 /// What was dropped from each lane. A stack of its own for each: a run at level 2 back over one at level 1 takes the gradient words
@@ -103,7 +103,7 @@ impl Machine<'_> {
 
     /// Writes it; `r0` carries nothing.
     pub fn set_lane_register(&mut self, lane: usize, reg: Reg, word: u64) {
-        self.saved.rest = false;
+        self.saved.only_data = false;
         match lane.checked_sub(1) {
             _ if reg == Reg::ZERO => {}
             None => self.core.regs[reg.index()] = word,
@@ -120,8 +120,8 @@ impl Machine<'_> {
     /// Writes it. An address outside the memory is left alone.
     pub fn set_lane_word(&mut self, lane: usize, address: usize, word: u64) {
         let words = self.core.mem.len();
-        self.saved.rest &= address < self.program.module().data.len();
-        self.saved.few = false;
+        self.saved.only_data &= address < self.program.module().data.len();
+        self.saved.gradients_confined = false;
         if let Some(n) = lane.checked_sub(1) {
             self.core.lanes[n].allocate(words);
         }
@@ -139,35 +139,35 @@ impl Machine<'_> {
 
     /// Exchanges two lanes (1 to 3).
     pub fn exchange_lanes(&mut self, a: usize, b: usize) {
-        self.saved.few = false;
+        self.saved.gradients_confined = false;
         self.core.lanes.swap(a - 1, b - 1);
         self.core.allocate(self.core.ad_mode);
     }
 
     /// Keeps the gradient words that `zero` drops from now on, so that running the other way brings them back.
     pub fn keep_dropped(&mut self) {
-        self.core.dropped = Dropped::Kept(Records::default());
+        self.core.dropped = Dropped::Recorded(Records::default());
     }
 
     /// Turns from keeping to bringing back (and the other way): the run that follows goes back over the one before.
     pub fn turn_dropped(&mut self) {
         self.core.dropped = match std::mem::take(&mut self.core.dropped) {
-            Dropped::Lost => Dropped::Lost,
-            Dropped::Kept(records) => Dropped::Returned(records),
-            Dropped::Returned(records) => Dropped::Kept(records),
+            Dropped::Discarded => Dropped::Discarded,
+            Dropped::Recorded(records) => Dropped::Replayed(records),
+            Dropped::Replayed(records) => Dropped::Recorded(records),
         };
     }
 
     /// Stops keeping dropped gradient words, and forgets those kept.
     pub fn lose_dropped(&mut self) {
-        self.core.dropped = Dropped::Lost;
+        self.core.dropped = Dropped::Discarded;
     }
 
     /// How many gradient words other than zero are kept.
     pub fn dropped_words(&self) -> usize {
         match &self.core.dropped {
-            Dropped::Lost => 0,
-            Dropped::Kept(records) | Dropped::Returned(records) => records.iter().map(Record::len).sum(),
+            Dropped::Discarded => 0,
+            Dropped::Recorded(records) | Dropped::Replayed(records) => records.iter().map(Record::len).sum(),
         }
     }
 

@@ -126,7 +126,7 @@ impl<'p> Machine<'p> {
             mem: memory,
             lanes: [Lane::EMPTY; LANES - 1],
             ad_mode: AdMode::Plain,
-            dropped: Dropped::Lost,
+            dropped: Dropped::Discarded,
             env: Env { format: module.flags.format, ieee: config.ieee },
             output: Vec::new(),
             input: Vec::new(),
@@ -238,7 +238,7 @@ impl<'p> Machine<'p> {
     /// Writes a register; `r0` stays 0 where it always reads 0.
     pub fn set_register(&mut self, reg: Reg, word: u64) {
         if reg != Reg::ZERO || self.is_pisa() {
-            self.saved.rest = false;
+            self.saved.only_data = false;
             self.core.regs[reg.index()] = self.narrowed(word);
         }
     }
@@ -260,7 +260,7 @@ impl<'p> Machine<'p> {
 
     /// The memory, to be written.
     pub fn memory_mut(&mut self) -> &mut [u64] {
-        self.saved.rest = false;
+        self.saved.only_data = false;
         &mut self.core.mem
     }
 

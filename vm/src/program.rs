@@ -16,7 +16,7 @@ pub struct Program {
     pub(crate) checks: bool,
     whole: Option<Arc<dyn WholeProgram>>,
     #[cfg(any(feature = "jit", feature = "native"))]
-    pub(crate) native: crate::engine::EngineCode,
+    pub(crate) engine_code: crate::engine::EngineCode,
 }
 
 /// How many units of a program the engines that make code have compiled so far, each setting of a run counted by itself.
@@ -103,7 +103,7 @@ impl Program {
             checks,
             whole: None,
             #[cfg(any(feature = "jit", feature = "native"))]
-            native: Default::default(),
+            engine_code: Default::default(),
         })
     }
 
@@ -124,7 +124,7 @@ impl Program {
     /// How many units have been compiled so far; none by the interpreter.
     pub fn compiled_units(&self) -> CompiledUnits {
         #[cfg(any(feature = "jit", feature = "native"))]
-        return self.native.made();
+        return self.engine_code.made();
         #[cfg(not(any(feature = "jit", feature = "native")))]
         CompiledUnits::default()
     }

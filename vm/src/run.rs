@@ -92,13 +92,13 @@ pub(crate) fn run_blocks<const COUNT: bool>(
                 break Stop::Halted(block);
             }
             Exit::End => break Stop::Halted(block),
-            Exit::Stop(_) | Exit::Edge => None,
+            Exit::Stop(_) | Exit::OffCode => None,
         };
         let Some(next) = next else {
             let fault = match &code.exit {
                 Exit::Branch(branch) => explain(core, d, block, branch),
                 Exit::Stop(fault) => ExitFault::Tail(*fault, None),
-                Exit::Edge => ExitFault::Head { from: block, to: block, fault: Fault::OffCode },
+                Exit::OffCode => ExitFault::Head { from: block, to: block, fault: Fault::OffCode },
                 Exit::Fall(_)
                 | Exit::Call { .. }
                 | Exit::CallRegister { .. }
@@ -247,7 +247,7 @@ pub(crate) fn take_exit(core: &mut Core, program: &Program, block: u32, exit: &E
         Exit::Halt | Exit::End => Ok(None),
         Exit::PisaBranch(h) => paired(core, h).map_or_else(|| hop(core, &program.decoded, h), Ok).map(Some),
         Exit::Stop(fault) => Err(ExitFault::Tail(*fault, None)),
-        Exit::Edge => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
+        Exit::OffCode => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
     }
 }
 
@@ -301,9 +301,13 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
                 follow(core, d.side((link - 1) as usize, core.forward), after)
             }
         }
-        Exit::Branch(_) | Exit::Fall(_) | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {
-            Err(ExitFault::Tail(Fault::OffCode, None))
-        }
+        Exit::Branch(_)
+        | Exit::Fall(_)
+        | Exit::Halt
+        | Exit::PisaBranch(_)
+        | Exit::End
+        | Exit::Stop(_)
+        | Exit::OffCode => Err(ExitFault::Tail(Fault::OffCode, None)),
     }
 }
 

@@ -56,11 +56,11 @@ impl Machine<'_> {
         let old = &mut self.core.mem;
         old.resize(snapshot.mem.len(), 0);
         snapshot.mem.copy_to(old);
-        self.restore_rest(snapshot);
+        self.restore_state(snapshot);
     }
 
-    fn restore_rest(&mut self, snapshot: &Snapshot) {
-        self.saved.rest = false;
+    fn restore_state(&mut self, snapshot: &Snapshot) {
+        self.saved.only_data = false;
         self.core.regs = snapshot.regs;
         self.core.output.clone_from(&snapshot.output);
         self.core.input.clone_from(&snapshot.input);
@@ -93,10 +93,10 @@ impl Machine<'_> {
             start.mem.copy_to(copied);
             clear(rest);
         }
-        self.restore_rest(start);
+        self.restore_state(start);
         let core = &mut self.core;
         core.lanes.fill_with(|| Lane::EMPTY);
-        core.dropped = Dropped::Lost;
+        core.dropped = Dropped::Discarded;
         core.overflow_op = 0;
         core.carried_op = 0;
         core.inexact_op = 0;

@@ -27,7 +27,7 @@ impl<'p> Machine<'p> {
 
     /// Forgets what was known of the state for whole runs.
     pub(crate) fn disturb(&mut self) {
-        (self.saved.rest, self.saved.few) = (false, false);
+        (self.saved.only_data, self.saved.gradients_confined) = (false, false);
     }
 
     pub(crate) fn interpret(&mut self, limit: Option<u64>) -> Outcome {
@@ -57,7 +57,7 @@ impl<'p> Machine<'p> {
                         self.position = Position { block, k };
                         return Outcome::Trap(Box::new(self.trap(fault, block, k, other)));
                     }
-                    Stop::Refused { from, to, fault } => return Outcome::Trap(self.refused(from, to, fault)),
+                    Stop::Refused { from, to, fault } => return Outcome::Trap(self.refuse_entry(from, to, fault)),
                 }
             }
             if budget == 0 {
@@ -131,7 +131,7 @@ impl<'p> Machine<'p> {
                 Some(site) => follow(&self.core, block, site.after(&self.core)),
                 None => return Err(Stepped::Finished),
             },
-            Exit::Edge => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
+            Exit::OffCode => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
             Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) => {
                 return Err(Stepped::Finished);
             }
@@ -141,7 +141,7 @@ impl<'p> Machine<'p> {
                 self.position = Position { block, k: 0 };
                 Ok(())
             }
-            Err(ExitFault::Head { from, to, fault }) => Err(Stepped::Trap(self.refused(from, to, fault))),
+            Err(ExitFault::Head { from, to, fault }) => Err(Stepped::Trap(self.refuse_entry(from, to, fault))),
             Err(ExitFault::Tail(fault, other)) => Err(Stepped::Trap(Box::new(self.trap(fault, block, k - 1, other)))),
         }
     }

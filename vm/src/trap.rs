@@ -43,7 +43,7 @@ pub struct TrapValue {
 
 impl Machine<'_> {
     /// Stops between two blocks, the second of which may not be entered.
-    pub(crate) fn refused(&mut self, from: u32, to: u32, fault: Fault) -> Box<Trap> {
+    pub(crate) fn refuse_entry(&mut self, from: u32, to: u32, fault: Fault) -> Box<Trap> {
         self.position = Position { block: from, k: self.code(from).len };
         Box::new(self.trap(fault, to, 0, None))
     }

@@ -36,7 +36,7 @@ impl RunKind {
 /// behind the data.
 pub trait WholeProgram: Send + Sync {
     /// Whether there is code for runs like this one.
-    fn has(&self, course: RunKind) -> bool;
+    fn has(&self, kind: RunKind) -> bool;
 
     /// The data of which a run may change the values, while it runs or in the end.
     fn changes(&self) -> &[Range<usize>];
@@ -52,15 +52,15 @@ pub trait WholeProgram: Send + Sync {
 
     /// Runs. Gives whether it came to the end; if not, anything may be in the memory and the lanes, and the machine brings them back and
     /// runs the program to where it traps. `top` is where the memory behind the data begins. Of the lanes, the first is that after the
-    /// values; those that the course does not carry are not touched. On the way there and back, `turned` gets the data that changes as it
+    /// values; those that the course does not carry are not touched. On the way there and back, `midpoint` gets the data that changes as it
     /// is in between.
     fn run(
         &self,
-        course: RunKind,
+        kind: RunKind,
         memory: &mut [u64],
         lanes: [&mut [u64]; LANES - 1],
         top: usize,
-        turned: &mut [u64],
+        midpoint: &mut [u64],
     ) -> bool;
 }
 
@@ -70,11 +70,11 @@ pub(crate) struct Saved {
     data: Vec<u64>,
     lanes: [Vec<u64>; LANES - 1],
     /// The data as it was where the last run there and back turned round; of what changes only.
-    turned: Vec<u64>,
+    midpoint: Vec<u64>,
     /// Whether it is known that nothing lives but data.
-    pub(crate) rest: bool,
+    pub(crate) only_data: bool,
     /// Whether it is known that of the gradient words only those are not zero that whole runs may change.
-    pub(crate) few: bool,
+    pub(crate) gradients_confined: bool,
 }
 
 impl Machine<'_> {
@@ -94,10 +94,10 @@ impl Machine<'_> {
     /// runs, and [`Machine::turned_word`] has what was in between.
     pub fn there_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
         let Some(whole) = self.program.whole() else { return false };
-        let course = RunKind::ThereAndBack;
+        let kind = RunKind::ThereAndBack;
         let top = self.program.module().data.len();
         let known = seeds.iter().all(|(at, _)| whole.carries().iter().any(|r| r.contains(at)));
-        if !self.whole || !known || !whole.has(course) {
+        if !self.whole || !known || !whole.has(kind) {
             return false;
         }
         let before = (self.position, self.core.forward, self.halted);
@@ -110,7 +110,7 @@ impl Machine<'_> {
             if n + 1 != GRADIENT || lane.mem.len() != self.core.mem.len() {
                 *lane = Lane::EMPTY;
                 lane.allocate(if n + 1 == GRADIENT { self.core.mem.len() } else { 0 });
-            } else if self.saved.few {
+            } else if self.saved.gradients_confined {
                 whole.carries().iter().for_each(|r| lane.mem[r.clone()].fill(0));
             } else {
                 clear(&mut lane.mem[..top]);
@@ -123,10 +123,10 @@ impl Machine<'_> {
         let saved = &mut self.saved;
         let changes = whole.changes();
         copy(changes, &core.mem, &mut saved.data);
-        saved.turned.resize(changes.last().map_or(0, |r| r.end), 0);
+        saved.midpoint.resize(changes.last().map_or(0, |r| r.end), 0);
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-        if whole.run(course, &mut core.mem, lanes, top, &mut saved.turned)
-            && are_finite(whole.unchecked(), &saved.turned)
+        if whole.run(kind, &mut core.mem, lanes, top, &mut saved.midpoint)
+            && are_finite(whole.unchecked(), &saved.midpoint)
         {
             if whole.leaves_values() {
                 restore(changes, &saved.data, &mut core.mem);
@@ -135,7 +135,7 @@ impl Machine<'_> {
             self.core.forward = false;
             self.stop_at_end();
             self.ran.whole += 1;
-            self.saved.few = true;
+            self.saved.gradients_confined = true;
             return true;
         }
         clear(&mut core.lanes[GRADIENT - 1].mem);
@@ -148,7 +148,7 @@ impl Machine<'_> {
     /// The data word at an address as it was where the last run by [`Machine::there_and_back`] turned round.
     pub fn turned_word(&self, address: usize) -> u64 {
         let changes = self.program.whole().map_or(&[][..], |w| w.changes());
-        let words = if changes.iter().any(|r| r.contains(&address)) { &self.saved.turned } else { &self.core.mem };
+        let words = if changes.iter().any(|r| r.contains(&address)) { &self.saved.midpoint } else { &self.core.mem };
         words.get(address).copied().unwrap_or(0)
     }
 
@@ -161,8 +161,8 @@ impl Machine<'_> {
     fn run_whole(&mut self) -> bool {
         let Some(whole) = self.program.whole() else { return false };
         let ad_mode = self.core.ad_mode;
-        let course = RunKind::Run(self.direction(), ad_mode);
-        if !self.is_plain_start() || !whole.has(course) {
+        let kind = RunKind::Run(self.direction(), ad_mode);
+        if !self.is_plain_start() || !whole.has(kind) {
             return false;
         }
         let top = self.program.module().data.len();
@@ -174,7 +174,7 @@ impl Machine<'_> {
             copy(whole.carries(), &core.lanes[*lane - 1].mem, &mut saved.lanes[*lane - 1]);
         }
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-        if whole.run(course, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem) {
+        if whole.run(kind, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem) {
             self.stop_at_end();
             self.ran.whole += 1;
             return true;
@@ -208,20 +208,20 @@ impl Machine<'_> {
         let usual = core.checks
             && !core.env.ieee
             && core.overflow_op == 0
-            && matches!(core.dropped, Dropped::Lost)
+            && matches!(core.dropped, Dropped::Discarded)
             && core.mem.len() >= top;
         if !at_end || !usual {
             return false;
         }
-        if !self.saved.rest {
+        if !self.saved.only_data {
             let registers = core.regs.iter().enumerate();
             let clear = registers.into_iter().all(|(n, w)| *w == if n == Reg::SP.index() { top as u64 } else { 0 });
             let carried = core.lanes.iter().all(|l| {
                 l.regs.iter().all(|w| *w == 0) && l.mem.get(top..).is_none_or(|rest| rest.iter().all(|w| *w == 0))
             });
-            self.saved.rest = clear && carried && core.mem[top..].iter().all(|w| *w == 0);
+            self.saved.only_data = clear && carried && core.mem[top..].iter().all(|w| *w == 0);
         }
-        self.saved.rest
+        self.saved.only_data
     }
 }
 

@@ -1,4 +1,4 @@
-//! Systems without owners and modes: nothing is kept there.
+//! Systems without file owners and modes. Nothing is kept on them.
 
 use super::*;
 
@@ -18,12 +18,12 @@ pub(super) fn writable() -> OpenOptions {
     options
 }
 
-/// Directories cannot be opened everywhere; a file in it has the lock.
+/// Not every system can open directories: the lock is on a file in it.
 pub(super) fn open_directory(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path.join("lock"))
 }
 
-pub(super) fn is_own(_: &Metadata) -> bool {
+pub(super) fn is_owned_by_user(_: &Metadata) -> bool {
     true
 }
 
@@ -31,7 +31,7 @@ pub(super) fn is_private(_: &Metadata) -> bool {
     true
 }
 
-pub(super) fn close(_: &File) -> io::Result<()> {
+pub(super) fn restrict(_: &File) -> io::Result<()> {
     Ok(())
 }
 
@@ -44,7 +44,7 @@ pub(super) fn open(_: PathBuf) -> io::Result<Directory> {
 }
 
 impl Directory {
-    pub(super) fn close_to_others(&self) -> io::Result<()> {
+    pub(super) fn restrict_to_user(&self) -> io::Result<()> {
         Ok(())
     }
 }

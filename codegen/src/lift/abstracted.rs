@@ -1,6 +1,5 @@
-//! Accumulates, rows and comparisons on operands that stand for themselves, not
-//! on registers and memory of a machine: what statements of a compiler's are
-//! made of. [`Op::Get`](crate::ops::Op::Get) and [`Op::Set`](crate::ops::Op::Set) then name operands, by their numbers.
+//! Accumulates, rows and comparisons on symbolic operands instead of registers and memory of a machine. The compiler's statements
+//! consist of them. [`Op::Get`](crate::ops::Op::Get) and [`Op::Set`](crate::ops::Op::Set) then name operands by their numbers.
 
 use pendula_isa::Env;
 use pendula_isa::operand::Slot;
@@ -10,12 +9,12 @@ use pendula_isa::types::{Acc, Cond, Reg, Ty};
 use super::{Condition, LiftAccumulate, LiftRow, Lifter, Setting, Unsupported};
 use crate::ops::{Body, Kernel, Test, V};
 
-/// An operand.
+/// A symbolic operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A constant word.
     Const(u64),
-    /// A word that is read, and may be written: the number by which operations name it, 1 to 31. Operands that are one word have one number.
+    /// A variable: the number, 1 to 31, by which operations name it. Operands that are the same word have the same number.
     Word(u8),
 }
 
@@ -26,14 +25,14 @@ fn lifter<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands
             Operand::Const(k) => lifter.constants[n] = Some(*k),
             Operand::Word(number) => {
                 lifter.layout[n] = Slot::Reg(n as u8);
-                lifter.regs_of[n] = *number % Reg::COUNT as u8;
+                lifter.fields[n] = *number % Reg::COUNT as u8;
             }
         }
     }
     lifter
 }
 
-/// `operands[0] ⊕= func(operands[1..])`; `None` if that has no operations.
+/// The operations of `operands[0] ⊕= func(operands[1..])`; `None` if it cannot be lifted.
 pub fn accumulate(
     (env, setting): (Env, Setting),
     kernels: &mut Vec<Kernel>,
@@ -42,10 +41,10 @@ pub fn accumulate(
 ) -> Option<Body> {
     let mut lifter = lifter(env, setting, kernels, operands);
     let done = func.visit(LiftAccumulate { lifter: &mut lifter, acc, inverse: inverse && !acc.self_inverse() });
-    lifter.one(done)
+    lifter.finish_statement(done)
 }
 
-/// A row, or with `inverse` its undoing; `None` if that has no operations.
+/// The operations of a row, or with `inverse` of its inverse; `None` if it cannot be lifted.
 pub fn row(
     (env, setting): (Env, Setting),
     kernels: &mut Vec<Kernel>,
@@ -55,10 +54,11 @@ pub fn row(
     let mut lifter = lifter(env, setting, kernels, operands);
     let variant = Variant { ty, cond: Cond::Always, form: false };
     let done = row.visit(LiftRow { lifter: &mut lifter, back: inverse, variant }).unwrap_or(Err(Unsupported));
-    lifter.one(done)
+    lifter.finish_statement(done)
 }
 
-/// Whether a comparison holds: the operations, and the word that is not zero if it does.
+/// The operations of a comparison, and the word that is not zero if it holds; `None` if it cannot be lifted, or always or never
+/// holds.
 pub fn compare(
     (env, setting): (Env, Setting),
     kernels: &mut Vec<Kernel>,
@@ -68,7 +68,7 @@ pub fn compare(
     let mut lifter = lifter(env, setting, kernels, &operands);
     for (n, operand) in operands.iter().enumerate() {
         if let Operand::Const(k) = operand {
-            // Registers that no operand has.
+            // Registers that no operand uses.
             let (number, word) = (Reg::COUNT as u8 - 2 + n as u8, lifter.fixed(*k));
             lifter.regs[pendula_isa::adjoint::VALUE][usize::from(number)] = Some(word);
         }
@@ -79,7 +79,7 @@ pub fn compare(
     };
     let test = lifter.test(Some(Condition { cond, ty, a: register(0), b: register(1), imm: 0 }), 0);
     match test {
-        Test::If(_, v) => Some((lifter.one(Ok(()))?, v)),
+        Test::If(_, v) => Some((lifter.finish_statement(Ok(()))?, v)),
         Test::Never | Test::Always => None,
     }
 }

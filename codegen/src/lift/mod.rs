@@ -1,11 +1,9 @@
-//! From instructions to operations: [`Lifter`] is the [`Domain`] and
-//! [`Carrier`](adjoint::Carrier) on which the table's bodies, and the rules of gradient words, are
-//! run to be written down instead of carried out.
+//! Lifts instructions to operations: [`Lifter`] is a [`Domain`] and [`Carrier`](adjoint::Carrier) that records the effects of
+//! the table's bodies, and of the rules for gradient words, instead of executing them.
 //!
-//! It folds constants, gives equal operations one value, remembers what registers
-//! and memory words hold within the block, and leaves out checks that cannot
-//! fail. An instruction that does something it has no operation for (tapes, words
-//! that are lost) is left to the interpreter, [`Op::Interpret`].
+//! It folds constants, numbers values (equal operations have one value), forwards the contents of registers and memory words
+//! within the block, and omits checks that cannot fail. An instruction without operations of its own (tapes, words that are
+//! destroyed) is left to the interpreter by [`Op::Interpret`].
 
 pub mod abstracted;
 mod domain;
@@ -23,14 +21,14 @@ use rustc_hash::FxHashMap;
 
 use crate::ops::{Bin, Body, Branch, Kernel, Op, Part, Test, V};
 
-/// What a run is like, as far as code depends on it.
+/// The properties of a run that compiled code depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
-    /// What words carry.
+    /// What values carry in lanes.
     pub ad_mode: AdMode,
-    /// Whether what programs assert is checked.
+    /// Whether assertions of the program are checked.
     pub checks: bool,
-    /// Whether a fixed-point number that wraps is a trap.
+    /// Whether overflow of a fixed-point number is a trap.
     pub trap_overflow: bool,
     /// Whether doubles may be infinite or NaN.
     pub ieee: bool,
@@ -41,57 +39,57 @@ pub struct Setting {
 pub struct Condition {
     /// The comparison.
     pub cond: Cond,
-    /// How the words are read.
+    /// The type of the words.
     pub ty: Ty,
-    /// A register's number.
+    /// The number of the left register.
     pub a: u8,
-    /// A register's number.
+    /// The number of the right register.
     pub b: u8,
-    /// What is added to `b`.
+    /// The constant that is added to `b`.
     pub imm: u64,
 }
 
-/// The instruction does something that only the interpreter can.
+/// Only the interpreter can run the instruction.
 pub struct Unsupported;
 
 type Lifted = Result<V, Unsupported>;
 
-/// Memory words that are known: lane, base and offset of the address, the value.
+/// A memory word with a known value: lane, base and offset of the address, value.
 type KnownWord = (u8, Option<V>, u64, V);
 
-/// Where the record of a conditional, or of an instruction, began.
+/// The lengths of the records at the beginning of a conditional or an instruction.
 struct Mark {
     ops: usize,
-    made: usize,
-    bounded: usize,
+    pure_ops: usize,
+    checked: usize,
     finite: usize,
 }
 
-/// Writes a block down.
+/// Records the operations of a block.
 pub struct Lifter<'a> {
     kernels: &'a mut Vec<Kernel>,
     env: Env,
     setting: Setting,
-    /// Words of data: the memory has as many at least.
+    /// The words of data: the memory has at least as many.
     data: u64,
     ops: Vec<Op>,
     parts: Vec<Part>,
-    /// Values by the pure operations that make them, and in the order they were made in.
+    /// Values by the pure operations that define them, and these operations in order.
     values: FxHashMap<Op, V>,
-    made: Vec<Op>,
-    /// Addresses and doubles that have been checked, in that order.
-    bounded: Vec<V>,
+    pure_ops: Vec<Op>,
+    /// Checked addresses, then checked doubles.
+    checked: Vec<V>,
     finite: Vec<V>,
     known: Vec<KnownWord>,
     regs: [[Option<V>; Reg::COUNT]; LANES],
-    /// Registers that the instruction has written.
+    /// The registers that the instruction has written, with their lanes.
     written: Vec<(u8, u8)>,
-    /// Lanes whose memory has been written in a conditional.
-    stored: [bool; LANES],
-    regs_of: [u8; 4],
+    /// The lanes with memory writes in the conditional.
+    stored_lanes: [bool; LANES],
+    fields: [u8; 4],
     imm: u64,
     layout: Layout,
-    /// Operands that are constants, but for those in the layout.
+    /// Constant operands beside those in the layout.
     constants: [Option<u64>; 4],
     address: Option<V>,
     lane: usize,
@@ -101,7 +99,7 @@ pub struct Lifter<'a> {
 }
 
 impl<'a> Lifter<'a> {
-    /// One at the beginning of a block; of memory, `data` words are there at least. Kernels that are called are added to the list.
+    /// A lifter at the beginning of a block. The memory has at least `data` words. Called kernels are added to the list.
     pub fn new(env: Env, setting: Setting, data: u64, kernels: &'a mut Vec<Kernel>) -> Lifter<'a> {
         Lifter {
             kernels,
@@ -111,14 +109,14 @@ impl<'a> Lifter<'a> {
             ops: Vec::new(),
             parts: Vec::new(),
             values: FxHashMap::default(),
-            made: Vec::new(),
-            bounded: Vec::new(),
+            pure_ops: Vec::new(),
+            checked: Vec::new(),
             finite: Vec::new(),
             known: Vec::new(),
             regs: [[None; Reg::COUNT]; LANES],
             written: Vec::new(),
-            stored: [false; LANES],
-            regs_of: [0; 4],
+            stored_lanes: [false; LANES],
+            fields: [0; 4],
             imm: 0,
             layout: [Slot::None; 4],
             constants: [None; 4],
@@ -130,17 +128,17 @@ impl<'a> Lifter<'a> {
         }
     }
 
-    /// Writes down the next straight-line instruction, or with `back` its undoing; `k` instructions of the block stand before it.
+    /// Lifts the next straight-line instruction, or with `back` its inverse. `k` instructions of the block precede it.
     pub fn instruction(&mut self, inst: &Inst, back: bool, k: u32) {
         let first = self.ops.len() as u32;
         let mark = self.mark();
         let regs = self.regs;
-        self.regs_of = inst.regs.map(|r| r.number());
+        self.fields = inst.regs.map(|r| r.number());
         self.imm = inst.imm.cast_unsigned();
         self.layout = inst.kind.layout();
         (self.address, self.lane, self.sp, self.unsupported) = (None, VALUE, None, false);
         self.written.clear();
-        self.stored = [false; LANES];
+        self.stored_lanes = [false; LANES];
         let done = match inst.kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
                 let inverse = if back { !inverse && !acc.self_inverse() } else { inverse };
@@ -151,7 +149,7 @@ impl<'a> Lifter<'a> {
                 .unwrap_or(Err(Unsupported)),
         };
         if done.is_err() || self.unsupported {
-            self.forget(&mark);
+            self.forget_since(&mark);
             self.ops.truncate(mark.ops);
             self.regs = regs;
             self.leave_to_interpreter(inst);
@@ -176,18 +174,18 @@ impl<'a> Lifter<'a> {
         }
     }
 
-    /// Writes down how the block ends, after `k` instructions: what decides whether the jump is taken, what must hold where it is,
-    /// and what must not where it is not. `None` stands for what never holds.
+    /// Lifts the conditions at the end of the block, after `k` instructions: `test` decides whether the jump is taken, `confirm`
+    /// must hold if it is, and `unless` must not hold if it is not. `None` is a condition that never holds.
     pub fn branch(&mut self, test: Option<Condition>, confirm: Option<Condition>, unless: Option<Condition>, k: u32) {
         let test = self.test(test, k);
         let mark = self.mark();
         let confirm = self.test(confirm, k);
-        self.forget(&mark);
+        self.forget_since(&mark);
         let unless = self.test(unless, k);
         self.branch = Some(Branch { test, confirm, unless });
     }
 
-    /// Writes down the condition of an edge that follows a call. Registers are then what the call has left: they are got anew.
+    /// Lifts the condition of an edge after a call. The call may have changed all registers, so they are read again.
     pub fn edge(&mut self, unless: Option<Condition>, k: u32) {
         self.regs = [[None; Reg::COUNT]; LANES];
         let unless = self.test(unless, k);
@@ -207,15 +205,15 @@ impl<'a> Lifter<'a> {
         let b = self.register(VALUE, test.b);
         let imm = self.word(test.imm);
         let b = self.add(b, imm);
-        // Comparing has an operation for every type.
+        // Comparisons of every type can be lifted.
         match self.compare(test.cond, test.ty, a, b) {
             Ok(v) => Test::If(Part { k, first, last: self.ops.len() as u32 }, v),
             Err(Unsupported) => Test::Always,
         }
     }
 
-    /// The operations of one statement.
-    fn one(mut self, done: Result<(), Unsupported>) -> Option<Body> {
+    /// Finishes a single statement; `None` if it could not be lifted.
+    fn finish_statement(mut self, done: Result<(), Unsupported>) -> Option<Body> {
         if done.is_err() || self.unsupported {
             return None;
         }
@@ -224,7 +222,7 @@ impl<'a> Lifter<'a> {
         Some(self.finish())
     }
 
-    /// Writes down what registers hold that have been written.
+    /// Records the writes of registers.
     fn write_registers(&mut self) {
         let written = std::mem::take(&mut self.written);
         for (n, &(lane, reg)) in written.iter().enumerate() {
@@ -236,12 +234,12 @@ impl<'a> Lifter<'a> {
         }
     }
 
-    /// A constant.
+    /// The value of a constant.
     fn fixed(&mut self, k: u64) -> V {
         self.pure(Op::Const(k))
     }
 
-    /// The block as written down.
+    /// The operations of the block.
     pub fn finish(self) -> Body {
         Body { ops: self.ops, parts: self.parts, branch: self.branch }
     }
@@ -261,7 +259,7 @@ impl<'a> Lifter<'a> {
         self.layout[n % 4]
     }
 
-    /// The address of the memory operand, which is checked when it is made.
+    /// The address of the memory operand. It is checked when it is first computed.
     fn address(&mut self, slot: Slot) -> V {
         if let Some(at) = self.address {
             return at;
@@ -271,10 +269,10 @@ impl<'a> Lifter<'a> {
             Slot::MemPlain(f) | Slot::TargetMemPlain(f) => (usize::from(f), 0),
             _ => (0, 0),
         };
-        let (a, b) = (self.register(VALUE, self.regs_of[f]), self.register(VALUE, self.regs_of[(f + 1) % 4]));
+        let (a, b) = (self.register(VALUE, self.fields[f]), self.register(VALUE, self.fields[(f + 1) % 4]));
         let (sum, offset) = (self.bin(Bin::Add, a, b), self.word(offset));
         let at = self.bin(Bin::Add, sum, offset);
-        self.bound(at);
+        self.check_address(at);
         self.address = Some(at);
         at
     }
@@ -284,10 +282,10 @@ impl<'a> Lifter<'a> {
             return self.fixed(k);
         }
         match self.slot(n) {
-            Slot::Reg(f) | Slot::Target(f) => self.register(lane, self.regs_of[usize::from(f)]),
+            Slot::Reg(f) | Slot::Target(f) => self.register(lane, self.fields[usize::from(f)]),
             slot @ (Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_)) => {
                 let at = self.address(slot);
-                self.fetch(lane, at)
+                self.load_word(lane, at)
             }
             Slot::FactorNum => self.word(self.imm & FACTOR_MAX.cast_unsigned()),
             Slot::FactorDen => self.word((self.imm >> 14) & FACTOR_MAX.cast_unsigned()),
@@ -298,10 +296,10 @@ impl<'a> Lifter<'a> {
 
     fn set_operand_in(&mut self, lane: usize, n: usize, v: V) {
         match self.slot(n) {
-            Slot::Reg(f) | Slot::Target(f) => self.set_register(lane, self.regs_of[usize::from(f)], v),
+            Slot::Reg(f) | Slot::Target(f) => self.set_register(lane, self.fields[usize::from(f)], v),
             slot @ (Slot::Mem(_) | Slot::TargetMem(_) | Slot::MemPlain(_) | Slot::TargetMemPlain(_)) => {
                 let at = self.address(slot);
-                self.deposit(lane, at, v);
+                self.store_word(lane, at, v);
             }
             Slot::None | Slot::Imm | Slot::Small | Slot::FactorNum | Slot::FactorDen | Slot::Label | Slot::Text => {
                 self.unsupported = true;
@@ -315,7 +313,7 @@ pub fn bits(set: u32) -> impl Iterator<Item = u8> {
     (0..Reg::COUNT as u8).filter(move |n| set >> n & 1 == 1)
 }
 
-/// The registers that an instruction reads, and those that it writes; `r0` is neither.
+/// The sets of registers that an instruction reads and writes, without `r0`.
 pub fn registers(inst: &Inst) -> (u32, u32) {
     let (mut read, mut written) = (0, 0);
     for slot in inst.kind.layout() {
@@ -361,7 +359,7 @@ impl InstructionVisitor for LiftRow<'_, '_> {
     fn visit<I: Instruction>(self) -> Self::Out {
         let ad_mode = self.lifter.setting.ad_mode;
         if ad_mode == AdMode::Plain {
-            // Rules of gradient words may take another way to the same values.
+            // The rules for gradient words may compute the same values differently.
             return if self.back { I::undo(self.lifter, self.variant) } else { I::run(self.lifter, self.variant) };
         }
         adjoint::run_row::<_, I>(self.lifter, ad_mode, self.back, self.variant)

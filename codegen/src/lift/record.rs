@@ -1,4 +1,4 @@
-//! The record of a block's operations: values made once, constants folded, registers and memory words that are known.
+//! Records operations of a block, with value numbering, constant folding and forwarding of registers and memory words.
 
 use pendula_isa::adjoint::LANES;
 use pendula_isa::domain::Domain;
@@ -10,15 +10,20 @@ use crate::ops::{Bin, Kernel, Op, V};
 
 impl Lifter<'_> {
     pub(super) fn mark(&self) -> Mark {
-        Mark { ops: self.ops.len(), made: self.made.len(), bounded: self.bounded.len(), finite: self.finite.len() }
+        Mark {
+            ops: self.ops.len(),
+            pure_ops: self.pure_ops.len(),
+            checked: self.checked.len(),
+            finite: self.finite.len(),
+        }
     }
 
-    /// Forgets what has been made and checked since: it is not so everywhere after it.
-    pub(super) fn forget(&mut self, mark: &Mark) {
-        for op in self.made.drain(mark.made..) {
+    /// Forgets the values and checks recorded since the mark, because they do not hold on every path.
+    pub(super) fn forget_since(&mut self, mark: &Mark) {
+        for op in self.pure_ops.drain(mark.pure_ops..) {
             self.values.remove(&op);
         }
-        self.bounded.truncate(mark.bounded);
+        self.checked.truncate(mark.checked);
         self.finite.truncate(mark.finite);
     }
 
@@ -34,7 +39,7 @@ impl Lifter<'_> {
         }
         let v = self.push(op);
         self.values.insert(op, v);
-        self.made.push(op);
+        self.pure_ops.push(op);
         v
     }
 
@@ -72,7 +77,7 @@ impl Lifter<'_> {
             )
             | (Bin::Mul, _, Some(1)) => a,
             (Bin::Add | Bin::Or | Bin::Xor, Some(0), _) | (Bin::Mul, Some(1), _) => b,
-            // One place for a constant, and sums with constants flat: addresses are compared by them.
+            // Sums are normalised to a value plus one constant on the right: comparison of addresses relies on it.
             (Bin::Add, Some(_), None) => self.bin(Bin::Add, b, a),
             (Bin::Sub, None, Some(y)) => {
                 let y = self.word(y.wrapping_neg());
@@ -110,7 +115,7 @@ impl Lifter<'_> {
         }
     }
 
-    /// An address as a value and a constant.
+    /// Splits an address into a value and a constant.
     pub(super) fn split(&self, at: V) -> (Option<V>, u64) {
         match self.ops[at.0 as usize] {
             Op::Const(k) => (None, k),
@@ -122,16 +127,16 @@ impl Lifter<'_> {
         }
     }
 
-    pub(super) fn bound(&mut self, at: V) {
+    pub(super) fn check_address(&mut self, at: V) {
         let fixed = self.constant(at).is_some_and(|k| k < self.data);
-        if !fixed && !self.bounded.contains(&at) {
+        if !fixed && !self.checked.contains(&at) {
             self.push(Op::Bound(at));
-            self.bounded.push(at);
+            self.checked.push(at);
         }
     }
 
-    /// The word in a lane at an address that has been checked.
-    pub(super) fn fetch(&mut self, lane: usize, at: V) -> V {
+    /// The word in a lane at a checked address.
+    pub(super) fn load_word(&mut self, lane: usize, at: V) -> V {
         let (base, offset) = self.split(at);
         let same = |k: &&KnownWord| usize::from(k.0) == lane && k.1 == base && k.2 == offset;
         if let Some(&(.., v)) = self.known.iter().find(same) {
@@ -142,13 +147,13 @@ impl Lifter<'_> {
         v
     }
 
-    pub(super) fn deposit(&mut self, lane: usize, at: V, v: V) {
+    pub(super) fn store_word(&mut self, lane: usize, at: V, v: V) {
         self.push(Op::Store(lane as u8, at, v));
         let (base, offset) = self.split(at);
-        // Addresses differ if nothing but their constants does.
+        // Addresses with the same base differ if their constants do.
         self.known.retain(|k| usize::from(k.0) != lane || (k.1 == base && k.2 != offset));
         self.known.push((lane as u8, base, offset, v));
-        self.stored[lane] = true;
+        self.stored_lanes[lane] = true;
     }
 
     pub(super) fn call(&mut self, entry: Entry, wraps: bool, x: &[V]) -> V {
@@ -164,20 +169,20 @@ impl Lifter<'_> {
 
     pub(super) fn begin(&mut self, c: V) -> (Mark, Vec<KnownWord>, [bool; LANES]) {
         self.push(Op::If(c));
-        (self.mark(), self.known.clone(), std::mem::replace(&mut self.stored, [false; LANES]))
+        (self.mark(), self.known.clone(), std::mem::replace(&mut self.stored_lanes, [false; LANES]))
     }
 
     pub(super) fn end(&mut self, (mark, mut known, before): (Mark, Vec<KnownWord>, [bool; LANES])) {
         self.push(Op::End);
-        self.forget(&mark);
-        known.retain(|k| !self.stored[usize::from(k.0)]);
+        self.forget_since(&mark);
+        known.retain(|k| !self.stored_lanes[usize::from(k.0)]);
         self.known = known;
-        for (now, before) in self.stored.iter_mut().zip(before) {
+        for (now, before) in self.stored_lanes.iter_mut().zip(before) {
             *now |= before;
         }
     }
 
-    pub(super) fn integers(&mut self, c: Cond, a: V, b: V) -> V {
+    pub(super) fn compare_integers(&mut self, c: Cond, a: V, b: V) -> V {
         if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
             let order = match c {
                 Cond::Ltu | Cond::Geu => x.cmp(&y),

@@ -67,7 +67,7 @@ impl Machine<'_> {
         if let Some(outcome) = self.warm_up(&mut budget) {
             return outcome;
         }
-        let plan = self.program.native.plan(self.program);
+        let plan = self.program.engine_code.plan(self.program);
         if self.local.heat.is_empty() {
             let code = &self.program.decoded.code;
             let heat = |unit: &Unit| unit.heat(code, self.local.tier_up);
@@ -169,15 +169,15 @@ impl Machine<'_> {
             return Ok(None);
         }
         let mode = self.mode(metered);
-        let native = &self.program.native;
+        let engine_code = &self.program.engine_code;
         let ad_mode = self.core.ad_mode as usize;
         let table = &mut self.local.tables[usize::from(metered)][ad_mode];
-        let table = table.get_or_insert_with(|| native.table(mode, plan.units.len()));
+        let table = table.get_or_insert_with(|| engine_code.table(mode, plan.units.len()));
         self.local.counters[ad_mode].resize(plan.counters, 0);
         let heat = &mut self.local.heat[unit as usize];
         // Going round through here counts, too: loops may be longer than a unit.
         *heat = heat.saturating_sub(1);
-        let code = native.code(self.program, mode, table, &mut self.local.given_up, unit, heat)?;
+        let code = engine_code.code(self.program, mode, table, &mut self.local.given_up, unit, heat)?;
         Ok(code.map(|code| (code, u64::from(entry))))
     }
 
@@ -272,7 +272,7 @@ impl Machine<'_> {
                 self.position = Position { block, k };
                 Some(Outcome::Trap(Box::new(self.trap(fault, block, k, other))))
             }
-            Stop::Refused { from, to, fault } => Some(Outcome::Trap(self.refused(from, to, fault))),
+            Stop::Refused { from, to, fault } => Some(Outcome::Trap(self.refuse_entry(from, to, fault))),
         }
     }
 }

@@ -72,7 +72,7 @@ impl<'a> Job<'a> {
                     }
                 }
                 Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
-                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
             }
             let mut body = lifter.finish();
             #[cfg(feature = "native")]

@@ -304,7 +304,7 @@ impl Plan {
                 }
                 Exit::Return { .. } | Exit::Halt => {}
                 // The interpreter runs programs that have them.
-                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
             }
         }
         entries.sort_unstable();
@@ -368,7 +368,7 @@ impl Plan {
                 }
                 Exit::Return { .. } => edge(at, outside, EdgeKind::Return),
                 Exit::CallRegister { .. } | Exit::Halt => {}
-                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
             }
             edge(at, outside, EdgeKind::Partial);
         }

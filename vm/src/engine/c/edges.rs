@@ -50,7 +50,7 @@ impl Emit<'_> {
             | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
-            | Exit::Edge => self.exit_here(),
+            | Exit::OffCode => self.exit_here(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The code generator of `--engine native`: units written out as C, compiled by
+//! The code generator of `--engine engine_code`: units written out as C, compiled by
 //! the system's compiler, and loaded.
 //!
 //! A unit's function keeps the convention of the others: it takes the machine's
@@ -98,7 +98,7 @@ fn compile(compiler: &Compiler, name: &str, files: &[File]) -> Result<Vec<Librar
             let n = next.fetch_add(1, Ordering::Relaxed);
             files.get(n).zip(made.get(n))
         } {
-            made.get_or_init(|| compiler.library_and(name, &file.text, Rounding::Strict, OPTIONS));
+            made.get_or_init(|| compiler.library_with_extra(name, &file.text, Rounding::Strict, OPTIONS));
         }
     };
     std::thread::scope(|scope| {
@@ -171,7 +171,7 @@ fn reach(program: &Program, plan: &Plan, root: u32, seen: &mut HashSet<u32>) -> 
                         lead(site.after[usize::from(!d.is_forward(b))].block);
                     }
                 }
-                Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
             }
         }
     }

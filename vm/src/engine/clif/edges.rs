@@ -165,7 +165,7 @@ impl Emit<'_, '_> {
             | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
-            | Exit::Edge => self.exit_here(),
+            | Exit::OffCode => self.exit_here(),
         }
     }
 

@@ -69,7 +69,7 @@ impl WriteBackPlan {
                         [after.and_then(place), None]
                     }
                     Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => [None, None],
-                    Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => [None, None],
+                    Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => [None, None],
                 }
             })
             .collect();

@@ -52,7 +52,7 @@ impl Baseline<'_> {
             | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
-            | Exit::Edge => self.exit_here(),
+            | Exit::OffCode => self.exit_here(),
         }
     }
 
