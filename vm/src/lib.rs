@@ -1,10 +1,8 @@
-//! The reversible machine: runs a [`Module`](pendula_isa::Module) forward and
-//! backward, counts what it executes, and stops precisely when an instruction
-//! cannot run.
+//! The reversible machine: runs a [`Module`](pendula_isa::Module) forward and backward, counts what it executes, and stops
+//! precisely at an instruction that cannot run.
 //!
-//! [`Program`] is a module decoded for running; [`Machine`] is the state. The
-//! instructions' meanings are not here but in the table of `pendula-isa`;
-//! nothing here prints.
+//! [`Program`] is a decoded module; [`Machine`] is the state of a run. The table in `pendula-isa` defines the semantics of the
+//! instructions. Nothing here prints.
 
 mod branch;
 mod cells;

@@ -7,7 +7,7 @@ use pendula_isa::types::Profile;
 use crate::config::Engine;
 use crate::decode::{Code, Exit};
 use crate::machine::{Machine, Outcome, Position, Stepped};
-use crate::run::{ExitFault, Stop, follow, run_blocks, take_exit};
+use crate::run::{ExitFault, Stop, fall_through, run_blocks, take_exit};
 
 impl<'p> Machine<'p> {
     /// Runs to the end, to a trap, or until `limit` instructions have run.
@@ -25,7 +25,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Forgets what was known of the state for whole runs.
+    /// Invalidates what is known about the state for whole runs.
     pub(crate) fn disturb(&mut self) {
         (self.saved.only_data, self.saved.gradients_confined) = (false, false);
     }
@@ -53,7 +53,7 @@ impl<'p> Machine<'p> {
                     }
                     Stop::Budget(block) => self.position = Position { block, k: 0 },
                     Stop::Fault { block, k, fault, other } => {
-                        self.partial(block, k);
+                        self.count_partial(block, k);
                         self.position = Position { block, k };
                         return Outcome::Trap(Box::new(self.trap(fault, block, k, other)));
                     }
@@ -86,7 +86,7 @@ impl<'p> Machine<'p> {
         let Position { block, k } = self.position;
         let code = *self.code(block);
         let at = d.address(block, k);
-        // A call and a return count where they began.
+        // Calls and returns count in the AD mode in which they begin.
         let ad_mode = self.core.ad_mode;
         let straight = k.wrapping_sub(code.head);
         if k < code.head {
@@ -111,24 +111,24 @@ impl<'p> Machine<'p> {
                 Err(ExitFault::Tail(fault, other)) => {
                     return Stepped::Trap(Box::new(self.trap(fault, block, k, other)));
                 }
-                // The instruction runs. That it leads where control cannot go is the next step's affair.
+                // The instruction runs; the next step traps because control cannot continue.
                 Err(ExitFault::Head { from, .. }) => self.position = Position { block: from, k: self.code(from).len },
             }
         }
-        self.single(ad_mode, block, at);
+        self.count_single(ad_mode, block, at);
         Stepped::Ran(at)
     }
 
-    /// Falls from behind the last instruction of a block into the next one, or does what happens if that cannot be entered.
+    /// Falls from the end of a block into the next one, or traps if that cannot be entered.
     pub(crate) fn fall(&mut self) -> Result<(), Stepped> {
         let d = &self.program.decoded;
         let Position { block, k } = self.position;
         let next = match &self.code(block).exit {
-            Exit::Branch(branch) => follow(&self.core, block, &branch.fall),
+            Exit::Branch(branch) => fall_through(&self.core, block, &branch.fall),
             Exit::Fall(next) => Ok(*next),
-            // Returned from, to where control could not go on.
+            // The call has returned, to a place where control could not continue.
             Exit::Call { .. } | Exit::CallRegister { .. } => match &d.calls[d.address(block, k - 1) as usize] {
-                Some(site) => follow(&self.core, block, site.after(&self.core)),
+                Some(site) => fall_through(&self.core, block, site.after(&self.core)),
                 None => return Err(Stepped::Finished),
             },
             Exit::OffCode => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
@@ -150,17 +150,17 @@ impl<'p> Machine<'p> {
         &self.program.decoded.code[block as usize]
     }
 
-    fn single(&mut self, ad_mode: AdMode, block: u32, at: u32) {
+    fn count_single(&mut self, ad_mode: AdMode, block: u32, at: u32) {
         self.executed += 1;
         if self.counting {
             *self.singles.entry((ad_mode, !self.program.decoded.is_forward(block), at)).or_insert(0) += 1;
         }
     }
 
-    /// Notes that only the first `k` instructions of a block ran; it had not been counted.
-    pub(crate) fn partial(&mut self, block: u32, k: u32) {
+    /// Counts the first `k` instructions of a block that did not run to its end.
+    pub(crate) fn count_partial(&mut self, block: u32, k: u32) {
         for n in 0..k {
-            self.single(self.core.ad_mode, block, self.program.decoded.address(block, n));
+            self.count_single(self.core.ad_mode, block, self.program.decoded.address(block, n));
         }
     }
 

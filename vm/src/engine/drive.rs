@@ -268,7 +268,7 @@ impl Machine<'_> {
                 None
             }
             Stop::Fault { block, k, fault, other } => {
-                self.partial(block, k);
+                self.count_partial(block, k);
                 self.position = Position { block, k };
                 Some(Outcome::Trap(Box::new(self.trap(fault, block, k, other))))
             }
