@@ -15,9 +15,9 @@ use crate::decode::Op;
 use crate::event::Event;
 use crate::lanes::Dropped;
 
-/// Where a handler's operands lie.
+/// The location of a handler's operands.
 pub(crate) trait Operands: 'static {
-    /// Operand `n`. Where it is known when the handler is compiled, `op` does not matter.
+    /// The slot of operand `n`. If it is known when the handler is compiled, `op` is not used.
     fn slot(op: &Op, n: usize) -> Slot;
 }
 
@@ -25,11 +25,11 @@ pub(crate) trait Operands: 'static {
 pub(crate) struct Ctx<'a, O> {
     pub(crate) core: &'a mut Core,
     pub(crate) op: &'a Op,
-    /// The lane that operands, memory and tapes are taken from, and for another than the value's the stack pointer.
-    /// Known where it is made, so that handlers are compiled for it.
+    /// The lane of operands, memory and tapes. It is a constant where a context is made, so that handlers are compiled for it.
     pub(crate) lane: usize,
-    /// Whether what is computed is for the lanes, from the words of this one.
+    /// Whether the computation is for a lane other than the value's.
     pub(crate) derived: bool,
+    /// The stack pointer before the instruction, for lanes other than the value's.
     pub(crate) sp: u64,
     pub(crate) operands: PhantomData<O>,
 }
@@ -69,7 +69,7 @@ impl<'a, O: Operands> Ctx<'a, O> {
         }
     }
 
-    /// The word in a lane, not the value's, of an operand.
+    /// The word of an operand in a lane other than the value's.
     #[inline(always)]
     fn lane_of(&self, lane: usize, slot: Slot) -> u64 {
         match slot {
@@ -119,7 +119,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
             Slot::FactorNum => Ok(imm & FACTOR),
             Slot::FactorDen => Ok((imm >> 14) & FACTOR),
             Slot::Imm | Slot::Label | Slot::Text => Ok(imm),
-            // A small constant belongs to control, which has no body.
+            // Small constants only occur in control instructions, which have no body.
             Slot::None | Slot::Small => Ok(0),
         }
     }
@@ -143,7 +143,7 @@ impl<O: Operands> Domain for Ctx<'_, O> {
     #[inline(always)]
     fn gradient(&mut self, n: usize) -> Word {
         let lane = self.core.ad_mode.gradient_of(self.lane).ok_or(Fault::GradientLevel)?;
-        // A `gswap` may be the first to ask for the lane.
+        // A `gswap` may be the first use of the lane.
         let words = self.core.mem.len();
         self.core.lanes[lane - 1].allocate(words);
         Ok(self.lane_of(lane, O::slot(self.op, n)))
@@ -396,14 +396,14 @@ impl<O: Operands> Carrier for Ctx<'_, O> {
                 }
                 Dropped::Replayed(records) => {
                     let old = records[lane - 1].pop();
-                    // Whatever was there is lost instead.
+                    // The current word is destroyed instead.
                     if word != 0 {
                         self.core.lose(self.op);
                     }
                     old
                 }
                 Dropped::Discarded => {
-                    // Tangents are no part of the machine that is modelled.
+                    // Tangents are not part of the modelled machine.
                     if word != 0 && (lane == GRADIENT || !self.core.ad_mode.has_tangents()) {
                         self.core.lose(self.op);
                     }

@@ -1,5 +1,4 @@
-//! The state that instructions work on: registers, memory, tapes, the lanes beside them, and what a run notices. Control is in
-//! `machine`.
+//! The state that instructions work on: registers, memory, tapes, lanes, and the flags of a run. The position is in `machine`.
 
 use pendula_isa::adjoint::{AdMode, LANES};
 use pendula_isa::num::Word;
@@ -22,30 +21,30 @@ pub(crate) struct Core {
     pub(crate) env: Env,
     pub(crate) output: Vec<u64>,
     pub(crate) input: Vec<u64>,
-    /// How many words of the input tape have been read.
+    /// The number of words of the input tape that have been read.
     pub(crate) read: usize,
-    /// The branch register: how far on the next instruction is; 0 for the one that follows.
+    /// The branch register: the distance to the next instruction; 0 for the one that follows.
     pub(crate) br: i32,
-    /// The cells that lie beyond the memory, and which of those in it hold instructions.
+    /// The cells beyond the memory, and which cells hold instructions.
     pub(crate) cells: Cells,
     pub(crate) forward: bool,
-    /// Whether `show` shows in a run backward, too.
+    /// Whether `show` also shows in a backward run.
     pub(crate) shows_back: bool,
     pub(crate) checks: bool,
     pub(crate) trap_overflow: bool,
-    /// Where among the decoded instructions a fixed-point number wrapped first, in bytes and one more; 0 for nowhere.
+    /// The first decoded instruction at which a fixed-point number wrapped: its offset in bytes plus 1; 0 for none.
     pub(crate) overflow_op: usize,
-    /// Where what words carry wrapped first; 0 for nowhere.
+    /// The same for a gradient word or tangent that wrapped.
     pub(crate) carried_op: usize,
-    /// Where `zero.f` first cleared a number other than +0.0; 0 for nowhere.
+    /// The same for a `zero.f` that cleared a number other than +0.0.
     pub(crate) inexact_op: usize,
     pub(crate) rests: Rests,
-    /// Bits destroyed by each instruction; empty while there are none.
+    /// The bits destroyed by each instruction; empty while there are none.
     pub(crate) lost: Vec<u64>,
-    /// Where the decoded instructions begin in the host's memory: with it a noted one is found again.
+    /// The host address of the first decoded instruction, the base of the offsets above.
     pub(crate) base: usize,
     pub(crate) instructions: u32,
-    /// After a fault: how many instructions of the slice that was to run have not run.
+    /// After a fault: the number of instructions of the slice that have not run.
     pub(crate) pending: usize,
     pub(crate) listener: Option<Listener>,
 }
@@ -85,7 +84,7 @@ impl Core {
         Ok(self.mem.get(at as usize).copied().unwrap_or_else(|| self.cells.get(at)))
     }
 
-    /// Writes a cell whose word was asked for.
+    /// Writes a cell, after [`Core::cell`] has checked it.
     #[inline(always)]
     pub(crate) fn set_cell(&mut self, address: u64, word: u64) {
         let at = address as u32;
@@ -95,7 +94,7 @@ impl Core {
         }
     }
 
-    /// The word at an address in a lane other than the value's; zero where the lane has none.
+    /// The word at an address in a lane other than the value's; zero if the lane has none.
     #[inline(always)]
     pub(crate) fn lane_load(&self, lane: usize, address: u64) -> u64 {
         usize::try_from(address).ok().and_then(|a| self.lanes[lane - 1].mem.get(a)).copied().unwrap_or(0)
@@ -108,14 +107,14 @@ impl Core {
         }
     }
 
-    /// Makes room for what the AD mode carries.
+    /// Allocates the lanes of the AD mode.
     pub(crate) fn allocate(&mut self, ad_mode: AdMode) {
         for &lane in ad_mode.lanes() {
             self.lanes[lane - 1].allocate(self.mem.len());
         }
     }
 
-    /// The address of the instruction noted as `op`.
+    /// The address of the instruction with the noted offset `op`.
     fn place(&self, op: usize) -> u32 {
         let offset = (op - 1) / size_of::<Op>();
         let n = self.instructions as usize;
@@ -123,7 +122,7 @@ impl Core {
         (if offset < n { offset } else { 2 * n - 1 - offset }) as u32
     }
 
-    /// What the run noticed.
+    /// The flags of the run.
     pub(crate) fn flags(&self) -> Flags {
         let first = |op: usize| (op != 0).then(|| self.place(op));
         Flags {
@@ -134,13 +133,13 @@ impl Core {
         }
     }
 
-    /// An instruction as it is noted.
+    /// The offset by which an instruction is noted.
     #[inline(always)]
     fn note(&self, op: &Op) -> usize {
         std::ptr::from_ref(op).addr().wrapping_sub(self.base) + 1
     }
 
-    /// A word was destroyed at `op`.
+    /// Counts a word destroyed at `op`.
     #[cold]
     #[inline(never)]
     pub(crate) fn lose(&mut self, op: &Op) {
@@ -151,7 +150,7 @@ impl Core {
         }
     }
 
-    /// `zero.f` clears this number at `op`. A call, so that the handlers save no registers for it.
+    /// Notes that `zero.f` clears this number at `op`. Not inlined, so that the handlers save no registers for it.
     #[inline(never)]
     pub(crate) fn clear_residue(&mut self, op: &Op, v: u64) {
         self.lose(op);
@@ -161,8 +160,8 @@ impl Core {
         }
     }
 
-    /// A fixed-point number wrapped at `op`, one that words carry if `carried`. No call from here: handlers would have to save registers
-    /// for it.
+    /// Notes that a fixed-point number wrapped at `op`; `carried` if it is a gradient word or tangent. It must not call anything, because
+    /// handlers would have to save registers for a call.
     #[inline(always)]
     pub(crate) fn overflowed(&mut self, op: &Op, carried: bool) -> Result<(), Fault> {
         if self.trap_overflow {
@@ -177,7 +176,7 @@ impl Core {
         Ok(())
     }
 
-    /// Whether a fixed-point number that wraps is nothing to note any more, nor to stop for.
+    /// Whether another fixed-point number that wraps neither needs noting nor traps.
     #[cfg(any(feature = "jit", feature = "native"))]
     pub(crate) fn is_quiet(&self) -> bool {
         let noted = self.overflow_op != 0 && (self.ad_mode == AdMode::Plain || self.carried_op != 0);

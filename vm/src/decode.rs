@@ -1,8 +1,6 @@
-//! A module decoded for running: handlers and operands for straight-line
-//! instructions, basic blocks with their exits for control, once for each
-//! direction. Running backward is running the second half, in which every
-//! instruction is replaced by its inverse and the order is reversed; the
-//! interpreter does not know the difference.
+//! A module decoded for running: handlers and operands for straight-line instructions, and basic blocks with their exits, once per
+//! direction. The second half is the inverse program: every instruction is replaced by its inverse, in reverse order. A backward
+//! run runs the second half, so the interpreter needs no notion of direction.
 
 mod blocks;
 
@@ -30,19 +28,19 @@ pub(crate) struct Op {
     pub(crate) imm: i64,
     pub(crate) regs: [u8; 4],
     pub(crate) variant: Variant,
-    /// The shape of an accumulate.
+    /// The shape of an accumulate; 0 for other instructions.
     pub(crate) shape: u8,
 }
 
-/// A condition, ready to be tested: register `a` against register `b` + `imm`, one of which is 0.
+/// A decoded condition: compares register `a` with register `b` + `imm`; one of `b` and `imm` is 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Test {
-    /// Flips the sign bits where the comparison is unsigned.
+    /// Flips the sign bits for unsigned comparison.
     bias: u64,
     pub(crate) imm: u64,
     pub(crate) a: u8,
     pub(crate) b: u8,
-    /// For words compared as integers: whether the condition holds if a > b (bit 0), a < b (bit 1), a = b (bit 2).
+    /// For words compared as integers: the orders in which the condition holds, a > b (bit 0), a < b (bit 1), a = b (bit 2).
     mask: u8,
     pub(crate) cond: Cond,
     pub(crate) ty: Ty,
@@ -68,7 +66,7 @@ impl Test {
         Test { mask: 0, ..Test::always() }
     }
 
-    /// Whether it is the test that never holds, whatever the registers hold.
+    /// Whether it is the test that never holds.
     #[inline(always)]
     pub(crate) fn is_never(&self) -> bool {
         self.mask == 0
@@ -92,16 +90,16 @@ impl Test {
     }
 }
 
-/// A way from one block into the next: control falls into it, unless `unless` holds.
+/// A fall-through edge from one block into the next. It may not be taken if `unless` holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) block: u32,
-    /// The condition of the half jump at the next block's head; holds never where there is none,
-    /// and always where control may not fall in at all.
+    /// The condition of the half jump at the next block's head. It never holds if there is none, and always holds if control may not
+    /// fall in at all.
     pub(crate) unless: Test,
 }
 
-/// A jump and falling through: `to` if `test` holds, when `confirm` must hold, too; else along `fall`.
+/// A conditional jump: to `to` if `test` holds, when `confirm` must hold, too; else along `fall`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Branch {
     pub(crate) test: Test,
@@ -110,28 +108,29 @@ pub(crate) struct Branch {
     pub(crate) to: u32,
 }
 
-/// How a block is left.
+/// The exit of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Exit {
-    /// By a jump, or by falling into a block that a half jump heads (a jump that is never taken).
+    /// A jump, or a fall into a block that begins with a half jump (then the jump itself is never taken).
     Branch(Branch),
-    /// By falling into a block that may always be entered.
+    /// A fall into a block that may always be entered.
     Fall(u32),
-    /// By a call: `link` is pushed; with `flip` the direction changes, with `lift` the gradient level rises. `to` is the procedure's entry in the new direction.
+    /// A call: pushes `link`; `flip` reverses the direction, `lift` raises the gradient level. `to` is the procedure's entry in the new
+    /// direction.
     Call { to: u32, link: u64, flip: bool, lift: bool },
-    /// By a call of the procedure at the address in a register.
+    /// A call of the procedure whose address is in a register.
     CallRegister { reg: u8, link: u64, flip: bool },
-    /// By returning from the procedure whose `proc` is at `proc`.
+    /// A return from the procedure whose `proc` instruction is at address `proc`.
     Return { proc: u32 },
     /// The run ends.
     Halt,
-    /// By the branch register: a `bra`, `rbra` or `swapbr`.
+    /// A branch by the branch register: `bra`, `rbra` or `swapbr`.
     PisaBranch(PisaBranch),
-    /// The run ends, at an instruction that does not count as a step: in the profile `pisa`.
+    /// The run ends at an instruction that does not count as a step, in the profile `pisa`.
     End,
-    /// By nothing: the instruction cannot run.
+    /// None: the instruction cannot run.
     Stop(Fault),
-    /// By running off the code, or into nothing, after the instruction.
+    /// Control runs off the code after the instruction.
     OffCode,
 }
 
@@ -141,35 +140,35 @@ pub(crate) struct Code {
     /// The straight-line instructions, as indices into [`Decoded::ops`].
     pub(crate) first: u32,
     pub(crate) last: u32,
-    /// How many instructions the block has, control at its ends included.
+    /// The number of instructions of the block, including control instructions at its ends.
     pub(crate) len: u32,
-    /// How many instructions stand before the straight-line ones: 0 or 1.
+    /// The number of instructions before the straight-line ones: 0 or 1.
     pub(crate) head: u32,
     pub(crate) exit: Exit,
 }
 
-/// A call instruction, as a return finds it.
+/// A call instruction, for the return to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallSite {
     /// The address of the called procedure's `proc`, or the register that holds it.
     pub(crate) callee: Callee,
     /// Whether the direction changes.
     pub(crate) flip: bool,
-    /// Whether the gradient level is one higher in the procedure.
+    /// Whether the procedure runs one gradient level higher.
     pub(crate) lift: bool,
-    /// Where to go on, forward and backward.
+    /// The edge to continue along, forward and backward.
     pub(crate) after: [Edge; 2],
 }
 
 impl CallSite {
-    /// Where to go on in the direction of the run.
+    /// The edge to continue along in the direction of the run.
     #[inline(always)]
     pub(crate) fn after(&self, core: &Core) -> &Edge {
         &self.after[usize::from(!core.forward)]
     }
 }
 
-/// Who is called.
+/// The procedure that a call calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callee {
     Known(u32),
@@ -178,27 +177,27 @@ pub(crate) enum Callee {
 
 /// The decoded program.
 pub(crate) struct Decoded {
-    /// For each AD mode, once it is asked for: the code, then its inverse in reverse order.
+    /// For each AD mode that has been used: the code, then its inverse in reverse order.
     ops: [OnceLock<Vec<Op>>; AdMode::ALL.len()],
-    /// The forward blocks, then the backward ones in the same order. Where there is a branch register, then both again, as they are where
-    /// control comes to them by it.
+    /// The forward blocks, then the backward ones in the same order. In the profile `pisa`, two more such pairs follow, for blocks that
+    /// the branch register leads to (see `branch`).
     pub(crate) code: Vec<Code>,
-    /// Where the blocks lie.
+    /// The addresses of the blocks.
     pub(crate) blocks: Vec<Block>,
     /// The block of every instruction.
     pub(crate) block_of: Vec<u32>,
-    /// Indexed by address; `None` for what is no call.
+    /// Indexed by address; `None` if the instruction is not a call.
     pub(crate) calls: Vec<Option<CallSite>>,
-    /// The blocks where runs begin: of `start`, and of `finish` backward.
+    /// The blocks where runs begin: that of `start`, and backward that of `finish`.
     pub(crate) entry: Option<[u32; 2]>,
 }
 
-/// What stands for a control instruction among the ops; it is never run.
+/// The handler in the place of a control instruction; it never runs.
 fn control(_: &mut Core, _: &[Op]) -> Result<(), Fault> {
     Err(Fault::OffCode)
 }
 
-/// Decodes verified code; `checks` off leaves out the checks at the heads of blocks.
+/// Decodes verified code; with `checks` off, without the checks at the heads of blocks.
 pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
     if module.flags.profile == Profile::Pisa {
         return branch::decode(module);
@@ -236,7 +235,7 @@ pub(crate) fn partner(inst: &Inst) -> bool {
     matches!(inst.kind, Kind::Row { inverse: true, .. })
 }
 
-/// The straight-line instructions for a AD mode: the code, then its inverse in reverse order.
+/// The straight-line instructions for an AD mode: the code, then its inverse in reverse order.
 fn operations(code: &[Inst], ad_mode: AdMode) -> Vec<Op> {
     let op = |inst: &Inst, run: Option<Handler>| Op {
         run: run.unwrap_or(control),
@@ -265,7 +264,7 @@ impl Decoded {
         Decoded { ops: Default::default(), code, blocks, block_of, calls, entry }
     }
 
-    /// The straight-line instructions for a AD mode, decoded on first use.
+    /// The straight-line instructions for an AD mode, decoded on first use.
     pub(crate) fn ops(&self, module: &Module, ad_mode: AdMode) -> &[Op] {
         self.ops[ad_mode as usize].get_or_init(|| operations(&module.code, ad_mode))
     }

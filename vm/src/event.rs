@@ -1,11 +1,11 @@
-//! What a run shows to the user, and what it notices without stopping.
+//! Events that a program shows to the user, and flags that a run sets without stopping.
 
 use pendula_isa::types::Ty;
 
-/// Something a running program shows to the user.
+/// An event that a running program shows to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// `show`: a word and how to read it.
+    /// `show`: a word and its type.
     Show(Ty, u64),
     /// `print`: the index of a text of the module.
     Print(u32),
@@ -13,23 +13,23 @@ pub enum Event {
     Emit(u64),
 }
 
-/// What a run noticed without stopping. Not part of the state: round trips do not compare it.
+/// Flags that a run sets without stopping. They are not part of the state: round trips do not compare them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// The address of the first instruction at which a fixed-point number overflowed and wrapped.
+    /// The address of the first instruction at which a fixed-point number wrapped.
     pub overflow: Option<u32>,
-    /// That of the first at which what words carry did: a gradient word, a tangent.
+    /// The address of the first instruction at which a gradient word or tangent wrapped.
     pub carried: Option<u32>,
     /// The address of the first `zero.f` that cleared a number other than +0.0.
     pub inexact: Option<u32>,
-    /// All such numbers.
+    /// All numbers that `zero.f` cleared.
     pub rests: Rests,
 }
 
-/// The rests of rounding that `zero.f` cleared: none lay beyond its bound.
+/// The rounding residues that `zero.f` cleared; all lay within its tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rests {
-    /// How many there were.
+    /// Their number.
     pub count: u64,
     /// The bits of the largest magnitude.
     largest: u64,
@@ -41,18 +41,18 @@ impl Rests {
         f64::from_bits(self.largest)
     }
 
-    /// These and others.
+    /// The union of both.
     #[must_use]
     pub fn and(self, other: Rests) -> Rests {
-        // Doubles of one sign have the order of their bits.
+        // Positive doubles are ordered as their bits.
         Rests { count: self.count.saturating_add(other.count), largest: self.largest.max(other.largest) }
     }
 
-    /// One more, by its bits.
+    /// Adds a residue by its bits.
     pub(crate) fn add(&mut self, bits: u64) {
         *self = self.and(Rests { count: 1, largest: bits & !(1 << 63) });
     }
 }
 
-/// The callback that receives what a program shows.
+/// The callback for events of a program.
 pub(crate) type Listener = Box<dyn FnMut(Event) + Send>;

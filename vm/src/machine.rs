@@ -17,10 +17,10 @@ use crate::lanes::{Dropped, Lane};
 use crate::program::Program;
 use crate::trap::Trap;
 
-/// Words of memory beyond the data segment, where neither `.mem` nor [`Config::mem`] says otherwise.
+/// The default number of words of memory beyond the data segment, without `.mem` and [`Config::mem`].
 pub const DEFAULT_STACK: u64 = 1 << 20;
 
-/// The most memory, in words, that a module may ask for by itself.
+/// The maximum memory, in words, that a module may request by itself.
 const MODULE_LIMIT: u64 = 1 << 27;
 
 /// How a run ended.
@@ -28,45 +28,45 @@ const MODULE_LIMIT: u64 = 1 << 27;
 pub enum Outcome {
     /// At `finish` (backward: at `start`).
     Finished,
-    /// At the step limit; the run can go on.
+    /// At the step limit; the run can continue.
     Limit,
     /// At an instruction that could not run.
     Trap(Box<Trap>),
-    /// Where the engine was to make code, and could not: what its compiler says. The run can go on with single steps.
+    /// The engine could not generate code: the message of its compiler. The run can continue with single steps.
     NoCode(String),
 }
 
-/// What one step did.
+/// The result of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stepped {
-    /// Ran the instruction at this address.
+    /// The instruction at this address ran.
     Ran(u32),
-    /// Nothing: the run had ended.
+    /// Nothing ran: the run had ended.
     Finished,
-    /// Nothing: the instruction could not run.
+    /// Nothing ran: the instruction trapped.
     Trap(Box<Trap>),
 }
 
-/// Where the machine stands: `k` instructions of `block` have run. After all of them, control is about to fall into the
-/// next block, which may refuse it.
+/// The position of the machine: `k` instructions of `block` have run. After all of them, control is about to fall into the next
+/// block, which may refuse it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) block: u32,
     pub(crate) k: u32,
 }
 
-/// What has run a program, since the machine was made or reset.
+/// How much of a program each engine has run since the machine was created or reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// Runs by code for whole runs, whose instructions nobody counts: see [`crate::WholeProgram`].
+    /// Whole runs by [`crate::WholeProgram`]; their instructions are not counted.
     pub whole: u64,
-    /// Instructions by code that the machine's engine has made.
+    /// Instructions run by code that the machine's engine has generated.
     pub compiled: u64,
-    /// Instructions by the interpreter.
+    /// Instructions run by the interpreter.
     pub interpreted: u64,
 }
 
-/// A program's state.
+/// The state of a running program.
 pub struct Machine<'p> {
     pub(crate) program: &'p Program,
     pub(crate) core: Core,
@@ -74,7 +74,7 @@ pub struct Machine<'p> {
     pub(crate) halted: bool,
     /// The direction in which the run began.
     begun: Direction,
-    /// For each AD mode that ran: executions of each block, forward then backward.
+    /// For each AD mode that ran: the executions of each block, forward then backward.
     pub(crate) counts: [Vec<u64>; AdMode::ALL.len()],
     /// Executions of single instructions, by AD mode, block side and address.
     pub(crate) singles: BTreeMap<(AdMode, bool, u32), u64>,
@@ -82,7 +82,7 @@ pub struct Machine<'p> {
     pub(crate) executed: u64,
     pub(crate) ran: Ran,
     pub(crate) engine: Engine,
-    /// Whether whole runs may be made by the program's code for them.
+    /// Whether the program's code for whole runs may be used.
     pub(crate) whole: bool,
     pub(crate) saved: crate::whole::Saved,
     #[cfg(any(feature = "jit", feature = "native"))]
@@ -93,10 +93,10 @@ impl<'p> Machine<'p> {
     /// A machine with the program's data in memory, about to run forward.
     pub fn new(program: &'p Program, config: &Config) -> Result<Machine<'p>, ConfigError> {
         let engine = config.engine;
-        engine.wanting().map_err(|why| ConfigError::Engine { engine, why })?;
+        engine.check_available().map_err(|why| ConfigError::Engine { engine, why })?;
         let module = program.module();
         let pisa = module.flags.profile == Profile::Pisa;
-        // Where there is one space for both, instructions take room in the memory, too.
+        // In the profile `pisa`, instructions occupy memory, too.
         let data = if pisa { module.code.len() } else { module.data.len() } as u64;
         let mem = match (config.mem, module.flags.mem) {
             (Some(n), _) => n,
@@ -109,7 +109,7 @@ impl<'p> Machine<'p> {
         }
         let size =
             usize::try_from(mem).ok().filter(|n| *n <= isize::MAX as usize / 16).ok_or(ConfigError::Allocate(mem))?;
-        // Asks first, because the allocation below would abort.
+        // Test first, because a failure of the allocation below would abort.
         Vec::<u64>::new().try_reserve_exact(size).map_err(|_| ConfigError::Allocate(mem))?;
         let mut memory = vec![0; size];
         let mut regs = [0; Reg::COUNT];
@@ -169,8 +169,9 @@ impl<'p> Machine<'p> {
         Ok(machine)
     }
 
-    /// Puts the machine where a run in this direction begins: at `start`, or at `finish`. Of several `finish`, which the profile `pisa` may have, at the
-    /// last; but after a run in the other direction, which may have turned around and ended at a `start`, where that has ended. The state stays as it is.
+    /// Moves the machine to the beginning of a run in this direction: `start`, or `finish`. The profile `pisa` may have several `finish`;
+    /// then it is the last one. But after a run in the other direction, which may have reversed and ended at a `start`, it is where
+    /// that run has ended. The state stays as it is.
     pub fn begin(&mut self, direction: Direction) {
         let d = &self.program.decoded;
         let back = direction == Direction::Backward;
@@ -191,12 +192,12 @@ impl<'p> Machine<'p> {
         self.begun = direction;
     }
 
-    /// What numbers of the program mean.
+    /// The number formats of the program.
     pub fn env(&self) -> Env {
         self.core.env
     }
 
-    /// What runs the program.
+    /// The engine that runs the program.
     pub fn engine(&self) -> Engine {
         self.engine
     }
@@ -206,12 +207,12 @@ impl<'p> Machine<'p> {
         self.program
     }
 
-    /// Which way the machine is running.
+    /// The current direction of the machine.
     pub fn direction(&self) -> Direction {
         if self.core.forward { Direction::Forward } else { Direction::Backward }
     }
 
-    /// The direction in which the run began, whichever way the machine is running within it.
+    /// The direction in which the run began. The current direction may differ within procedures.
     pub fn begun(&self) -> Direction {
         self.begun
     }
@@ -235,7 +236,7 @@ impl<'p> Machine<'p> {
         &self.core.regs
     }
 
-    /// Writes a register; `r0` stays 0 where it always reads 0.
+    /// Writes a register. In the native profile, writes to `r0` have no effect.
     pub fn set_register(&mut self, reg: Reg, word: u64) {
         if reg != Reg::ZERO || self.is_pisa() {
             self.saved.only_data = false;
@@ -243,12 +244,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Whether there is a branch register, and words have 32 bits.
+    /// Whether the program has the profile `pisa`: a branch register, and words of 32 bits.
     fn is_pisa(&self) -> bool {
         self.program.module().flags.profile == Profile::Pisa
     }
 
-    /// A word as the profile has it: of 32 bits, sign-extended, where it has no more.
+    /// A word as the profile holds it: in `pisa` the low 32 bits, sign-extended.
     pub fn narrowed(&self, word: u64) -> u64 {
         if self.is_pisa() { i64::from(word as i32).cast_unsigned() } else { word }
     }
@@ -258,13 +259,13 @@ impl<'p> Machine<'p> {
         &self.core.mem
     }
 
-    /// The memory, to be written.
+    /// The memory, for writing.
     pub fn memory_mut(&mut self) -> &mut [u64] {
         self.saved.only_data = false;
         &mut self.core.mem
     }
 
-    /// The cells beyond [`Machine::memory`] that are not zero, by address: where there are 2^32 of them, in the profile `pisa`.
+    /// The cells beyond [`Machine::memory`] that are not zero, by address. Only the profile `pisa` has such cells.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.core.cells.nonzero()
     }
@@ -274,7 +275,7 @@ impl<'p> Machine<'p> {
         self.core.mem.get(at as usize).copied().unwrap_or_else(|| self.core.cells.get(at))
     }
 
-    /// Writes a cell of the profile `pisa`, which should hold no instruction.
+    /// Writes a cell of the profile `pisa`. The cell should not hold an instruction.
     pub fn set_cell(&mut self, at: u32, word: u64) {
         let word = self.narrowed(word);
         match self.memory_mut().get_mut(at as usize) {
@@ -283,7 +284,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The branch register of the profile `pisa`: how far on the next instruction is, 0 for the one that follows.
+    /// The branch register of the profile `pisa`: the distance to the next instruction; 0 for the one that follows.
     pub fn branch_register(&self) -> i32 {
         self.core.br
     }
@@ -293,12 +294,12 @@ impl<'p> Machine<'p> {
         &self.core.output
     }
 
-    /// Gives the output tape that a backward run starts with.
+    /// Sets the output tape, which a backward run starts with.
     pub fn set_output(&mut self, words: Vec<u64>) {
         self.core.output = words.into_iter().map(|w| self.narrowed(w)).collect();
     }
 
-    /// Gives the input tape; `read` of its words count as read: none for a forward run, all for a backward one.
+    /// Sets the input tape; `read` of its words count as read: none for a forward run, all for a backward one.
     pub fn set_input(&mut self, words: Vec<u64>, read: usize) {
         self.core.read = read.min(words.len());
         self.core.input = words.into_iter().map(|w| self.narrowed(w)).collect();
@@ -309,22 +310,22 @@ impl<'p> Machine<'p> {
         &self.core.input
     }
 
-    /// How many words of the input tape have been read.
+    /// The number of words of the input tape that have been read.
     pub fn words_read(&self) -> usize {
         self.core.read
     }
 
-    /// What the run noticed.
+    /// The flags of the run.
     pub fn flags(&self) -> Flags {
         self.core.flags()
     }
 
-    /// Sets the receiver of what the program shows.
+    /// Sets the callback for events of the program.
     pub fn on_event(&mut self, listener: impl FnMut(Event) + Send + 'static) {
         self.core.listener = Some(Box::new(listener));
     }
 
-    /// 128 bits that stand for the whole state: registers, memory, tapes and how far they were read, and what they carry, unless it is zero everywhere.
+    /// A 128-bit digest of the whole state: registers, memory, tapes, the read position, and all lanes that are not zero everywhere.
     pub fn digest(&self) -> u128 {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         for part in [&self.core.regs[..], &self.core.mem, &self.core.output, &self.core.input] {
@@ -340,7 +341,7 @@ impl<'p> Machine<'p> {
         }
         for (n, lane) in self.core.lanes.iter().enumerate().filter(|(_, l)| !l.is_clear()) {
             hash.update(&(n as u64).to_le_bytes());
-            // Zeros at the end may be there or not: a lane grows when it is needed.
+            // Lanes grow when needed, so trailing zeros must not matter.
             for part in [&lane.regs[..], &lane.mem, &lane.output] {
                 let used = part.iter().rposition(|w| *w != 0).map_or(0, |at| at + 1);
                 hash.update(&(used as u64).to_le_bytes());
@@ -350,7 +351,7 @@ impl<'p> Machine<'p> {
         hash.digest128()
     }
 
-    /// How often everything has run.
+    /// The execution counts.
     pub fn counts(&self) -> Counts {
         let d = &self.program.decoded;
         let n = d.blocks.len();
@@ -364,7 +365,7 @@ impl<'p> Machine<'p> {
                 if d.is_forward(code) == back {
                     continue;
                 }
-                // One may stand for several blocks in a row, with a branch register.
+                // In the profile `pisa`, one may stand for several consecutive blocks.
                 let mut k = 0;
                 while k < d.code[code as usize].len {
                     let block = d.block_of[d.address(code, k) as usize] as usize;
@@ -383,12 +384,12 @@ impl<'p> Machine<'p> {
         Counts { blocks: d.blocks.clone(), modes: modes.collect(), lost: lost.collect() }
     }
 
-    /// How many instructions have run since the machine was made, in both directions.
+    /// The number of instructions that have run since the machine was created, in both directions.
     pub fn executed(&self) -> u64 {
         self.executed
     }
 
-    /// What has run them, and the runs that were made as a whole.
+    /// The instructions by engine, and the number of whole runs.
     pub fn ran(&self) -> Ran {
         Ran { interpreted: self.executed - self.ran.compiled, ..self.ran }
     }

@@ -1,4 +1,4 @@
-//! What is known when an instruction could not run.
+//! Traps: the description of an instruction that could not run.
 
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
@@ -9,31 +9,31 @@ use pendula_isa::{Fault, Inst};
 
 use crate::machine::{Machine, Position};
 
-/// A run that stopped at an instruction which could not run. The state is that of before it.
+/// A run that stopped at an instruction that could not run. The state is the one before the instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trap {
-    /// Why.
+    /// The cause.
     pub fault: Fault,
     /// The address of the instruction.
     pub at: u32,
-    /// The instruction, as it stands in the code.
+    /// The instruction as written in the code.
     pub inst: Inst,
-    /// Another instruction concerned: the other half of a jump.
+    /// Another instruction involved: the other half of a jump.
     pub other: Option<(u32, Inst)>,
-    /// Which way the machine was running.
+    /// The direction of the run.
     pub direction: Direction,
-    /// What words carried.
+    /// The AD mode.
     pub ad_mode: AdMode,
-    /// The operands' values, those of the other instruction last.
+    /// The values of the operands; those of the other instruction come last.
     pub values: Vec<TrapValue>,
 }
 
-/// An operand and what it was worth.
+/// An operand and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrapValue {
-    /// The operand, as it is written.
+    /// The operand as written.
     pub operand: Operand,
-    /// For a memory operand, the address.
+    /// The address of a memory operand.
     pub address: Option<u64>,
     /// The word; `None` if the address is outside the memory.
     pub word: Option<u64>,
@@ -55,7 +55,7 @@ impl Machine<'_> {
         let k = k.min(self.code(block).len.saturating_sub(1));
         let at = d.address(block, k);
         let inst = code[at as usize];
-        // A half jump entered the wrong way is told together with its partner.
+        // A half jump that control fell into wrongly is reported with its partner.
         let wrong_entry = matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack);
         let other = other.or_else(|| wrong_entry.then(|| (i64::from(at) + inst.imm) as u32));
         let other = other.and_then(|n| Some((n, *code.get(n as usize)?)));
@@ -67,7 +67,7 @@ impl Machine<'_> {
         Trap { fault, at, inst, other, direction: self.direction(), ad_mode: self.core.ad_mode, values }
     }
 
-    /// The stack pointer, and the word that the fault is about, of an instruction that moves the stack pointer.
+    /// For an instruction that moves the stack pointer: the stack pointer, and the word that caused the fault.
     fn stack_values(&self, inst: &Inst, fault: Fault) -> Vec<TrapValue> {
         if !matches!(inst.kind, Kind::Row { row, .. } if row.info().moves_sp) {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! Whole runs by code that knows nothing of blocks and counts: from one end of the
-//! program to the other, or forward and back at once, or not at all.
+//! Whole runs by code without blocks and counts: from one end of the program to the other, or forward and back in one call. Such code
+//! either runs to the end or has no effect.
 
 use std::ops::Range;
 
@@ -11,17 +11,17 @@ use pendula_isa::words::clear;
 use crate::lanes::{Dropped, Lane};
 use crate::machine::{Machine, Position};
 
-/// What a whole run is.
+/// The kind of a whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunKind {
     /// From one end to the other.
     Run(Direction, AdMode),
-    /// Forward, values alone, and back with gradient words.
+    /// Forward without derivatives, and back with gradient words.
     ThereAndBack,
 }
 
 impl RunKind {
-    /// What words carry, at the end if that changes on the way.
+    /// The AD mode at the end of the run.
     pub const fn ad_mode(self) -> AdMode {
         match self {
             RunKind::Run(_, ad_mode) => ad_mode,
@@ -32,28 +32,28 @@ impl RunKind {
 
 /// Code that runs a program from `start` to `finish`, or back.
 ///
-/// Between the two nothing lives but the words of the data segment: registers are zero, the stack pointer aside, and so is the memory
+/// Before and after such a run, only the data segment is live: registers other than the stack pointer are zero, and so is the memory
 /// behind the data.
 pub trait WholeProgram: Send + Sync {
-    /// Whether there is code for runs like this one.
+    /// Whether there is code for runs of this kind.
     fn has(&self, kind: RunKind) -> bool;
 
-    /// The data of which a run may change the values, while it runs or in the end.
+    /// The data whose values a run may change, temporarily or permanently.
     fn changes(&self) -> &[Range<usize>];
 
-    /// The data of which a run may change what words carry: all that may carry anything.
+    /// The data whose lanes a run may change: all data that may carry anything.
     fn carries(&self) -> &[Range<usize>];
 
-    /// Doubles among the data that changes that runs may leave infinite or NaN, because they do not look: such runs have not come to the end.
+    /// Doubles among the changed data that runs do not check: a run that leaves one of them infinite or NaN counts as failed.
     fn unchecked(&self) -> &[Range<usize>];
 
-    /// Whether runs there and back may leave anything in the data that changes: the machine then brings it back.
+    /// Whether forward and back runs may leave changed values in the data; the machine then restores them.
     fn leaves_values(&self) -> bool;
 
-    /// Runs. Gives whether it came to the end; if not, anything may be in the memory and the lanes, and the machine brings them back and
-    /// runs the program to where it traps. `top` is where the memory behind the data begins. Of the lanes, the first is that after the
-    /// values; those that the course does not carry are not touched. On the way there and back, `midpoint` gets the data that changes as it
-    /// is in between.
+    /// Runs the program. Returns true if it reached the end; if not, the contents of the memory and the lanes are unspecified, and the
+    /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3;
+    /// those that the kind of run does not use are not touched. A forward and back run stores the changed data as it is after the
+    /// forward run in `midpoint`.
     fn run(
         &self,
         kind: RunKind,
@@ -64,34 +64,34 @@ pub trait WholeProgram: Send + Sync {
     ) -> bool;
 }
 
-/// What a machine keeps for whole runs.
+/// The state of a machine for whole runs.
 #[derive(Default)]
 pub(crate) struct Saved {
     data: Vec<u64>,
     lanes: [Vec<u64>; LANES - 1],
-    /// The data as it was where the last run there and back turned round; of what changes only.
+    /// The changed data after the forward half of the last forward and back run.
     midpoint: Vec<u64>,
-    /// Whether it is known that nothing lives but data.
+    /// Whether only the data is known to be live.
     pub(crate) only_data: bool,
-    /// Whether it is known that of the gradient words only those are not zero that whole runs may change.
+    /// Whether all gradient words that whole runs do not change are known to be zero.
     pub(crate) gradients_confined: bool,
 }
 
 impl Machine<'_> {
-    /// Lets whole runs be made by the program's code for them ([`crate::Program::set_whole`]), where it has any. Such runs count nothing, and
-    /// do not note where [`crate::Flags::inexact`] was raised, nor [`crate::Flags::rests`].
+    /// Allows the program's code for whole runs ([`crate::Program::set_whole`]). Such runs count nothing and do not set
+    /// [`crate::Flags::inexact`] and [`crate::Flags::rests`].
     pub fn allow_whole(&mut self, allow: bool) {
         self.whole = allow;
     }
 
-    /// Whether it may be.
+    /// Whether code for whole runs is allowed.
     pub fn allows_whole(&self) -> bool {
         self.whole
     }
 
-    /// Runs the program forward from its start, and back with gradient words, these being the ones in between, by address; all others are
-    /// zero. Gives whether that could be done, by code for whole runs; if not, nothing has changed. Afterwards the machine is as after the two
-    /// runs, and [`Machine::turned_word`] has what was in between.
+    /// Runs the program forward from its start and back with gradient words, by code for whole runs. `seeds` are the gradient words
+    /// after the forward run, by address; all others are zero. Returns false if there is no such code or it failed; nothing has changed
+    /// then. Afterwards the machine is as after the two runs, and [`Machine::turned_word`] returns the data between them.
     pub fn there_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
         let Some(whole) = self.program.whole() else { return false };
         let kind = RunKind::ThereAndBack;
@@ -145,15 +145,15 @@ impl Machine<'_> {
         false
     }
 
-    /// The data word at an address as it was where the last run by [`Machine::there_and_back`] turned round.
+    /// The data word at an address after the forward half of the last [`Machine::there_and_back`].
     pub fn turned_word(&self, address: usize) -> u64 {
         let changes = self.program.whole().map_or(&[][..], |w| w.changes());
         let words = if changes.iter().any(|r| r.contains(&address)) { &self.saved.midpoint } else { &self.core.mem };
         words.get(address).copied().unwrap_or(0)
     }
 
-    /// Runs the program to its end by code for whole runs, where that is allowed and can be; else nothing has changed, and [`Machine::run`]
-    /// runs it with a limit or without.
+    /// Runs the program to its end by code for whole runs. Returns false, with nothing changed, if that is not allowed or possible;
+    /// [`Machine::run`] can then run it.
     pub fn run_as_whole(&mut self) -> bool {
         self.whole && self.run_whole()
     }
@@ -189,17 +189,17 @@ impl Machine<'_> {
         false
     }
 
-    /// Puts the machine where a run in its direction has ended.
+    /// Moves the machine to the end of a run in its direction.
     fn stop_at_end(&mut self) {
         let [forward, backward] = self.program.decoded.entry.unwrap_or([0, 0]);
         let half = self.program.decoded.blocks.len() as u32;
-        // The end of a run is where one the other way begins.
+        // A run ends where a run in the other direction begins.
         let block = if self.core.forward { backward - half } else { forward + half };
         self.position = Position { block, k: self.code(block).len };
         self.halted = true;
     }
 
-    /// Whether the machine stands at an end of the program, with nothing living but data.
+    /// Whether the machine is at an end of the program and only the data is live.
     fn is_plain_start(&mut self) -> bool {
         let entry = self.program.decoded.entry.unwrap_or([0, 0]);
         let core = &self.core;

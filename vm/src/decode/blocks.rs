@@ -10,8 +10,8 @@ use pendula_isa::types::Ty;
 
 use super::{Branch, CallSite, Callee, Code, Edge, Exit, Test, partner};
 
-/// Divides the code into blocks: entered only at their first instruction, left only at their last, in either
-/// direction, and on one side of every routine mark.
+/// Divides the code into basic blocks: in either direction they are entered only at one end and left only at the other. Boundaries of
+/// routine spans also divide blocks.
 pub(super) fn divide(module: &Module) -> Vec<Block> {
     let code = &module.code;
     let mut leads = vec![false; code.len() + 1];
@@ -23,7 +23,7 @@ pub(super) fn divide(module: &Module) -> Vec<Block> {
             // Verified code of the native profile has none.
             (Flow::Branch(_) | Flow::Cell, _) => (true, true),
             (Flow::Jump | Flow::Procedure | Flow::Run, ends) => {
-                // `jmp` ends a block and `from` begins one; `ret` and `finish` end, `proc` and `start` begin.
+                // `jmp`, `ret` and `finish` end a block; `from`, `proc` and `start` begin one.
                 let ends = ends != (inst.kind.flow() == Flow::Jump);
                 (!ends, ends)
             }
@@ -67,7 +67,7 @@ impl Builder<'_> {
         self.inst(at).kind.flow() != Flow::Straight
     }
 
-    /// The address that a verified label operand means.
+    /// The target address of a verified label operand.
     fn target(&self, at: u32) -> u32 {
         (i64::from(at) + self.inst(at).imm) as u32
     }
@@ -81,7 +81,7 @@ impl Builder<'_> {
             return Test::new(cond, ty, a, b, 0);
         }
         let k = i64::from(inst.small).cast_unsigned();
-        // Whole numbers of 15 bits lie in the range of every type; the formats' smallest is ±2^15.
+        // Integers of 15 bits are in the range of every type; the smallest range of a format is ±2^15.
         let imm = match ty {
             Ty::Int => k,
             Ty::Q => convert::int_to_q(self.env, k).unwrap_or(0),
@@ -101,7 +101,7 @@ impl Builder<'_> {
         let b = self.blocks[n];
         let (head, tail) = self.ends(n, back);
         let single = head == tail;
-        // A lone control instruction is the block's tail if it transfers control in this direction.
+        // A single control instruction is the block's tail if it transfers control in this direction.
         let tail_control = self.is_control(tail) && (!single || self.transfers(tail, back));
         let head_control = self.is_control(head) && (!single || !tail_control);
         let (skip_first, skip_last) = if back { (tail_control, head_control) } else { (head_control, tail_control) };
@@ -112,7 +112,7 @@ impl Builder<'_> {
         Code { first, last, len: b.end - b.start, head: u32::from(head_control), exit }
     }
 
-    /// Whether a control instruction decides where to go when it is reached in this direction, rather than being landed on.
+    /// Whether a control instruction transfers control when reached in this direction, rather than being a landing place.
     fn transfers(&self, at: u32, back: bool) -> bool {
         let inst = self.inst(at);
         match inst.kind.flow() {
@@ -146,7 +146,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The way out of a block that ends in a straight-line instruction.
+    /// The exit of a block that ends in a straight-line instruction.
     fn fall(&self, at: u32, back: bool) -> Exit {
         let fall = self.edge_after(at, back);
         if fall.unless.is_never() {
@@ -155,7 +155,7 @@ impl Builder<'_> {
         Exit::Branch(Branch { test: Test::never(), confirm: Test::always(), fall, to: fall.block })
     }
 
-    /// The block at which the procedure at address `proc` is entered.
+    /// The entry block of the procedure at address `proc`.
     fn entry(&self, proc: u32, back: bool) -> u32 {
         let at = if back { self.target(proc) } else { proc };
         self.side(self.block_of[at as usize], back)
@@ -164,7 +164,7 @@ impl Builder<'_> {
     /// The edge from an instruction to the one that follows it in the direction of the run.
     fn edge_after(&self, at: u32, back: bool) -> Edge {
         let next = if back { at.checked_sub(1) } else { Some(at + 1).filter(|n| (*n as usize) < self.code.len()) };
-        // Verified code never falls off its end, or into another region.
+        // Verified code never falls off its end or into another region.
         let next = next.unwrap_or(at);
         let inst = self.inst(next);
         let unless = match inst.kind.flow() {
