@@ -50,7 +50,7 @@ pub enum Engine {
     Interpreter,
     /// Units compiled to machine code when they are first used, and the interpreter for the rest. Feature `jit`.
     Jit,
-    /// The same, written out as C for the system's compiler, whose code is kept from run to run. Feature `engine_code`.
+    /// The same, compiled through C by the system's compiler; its code is cached between runs. Feature `native`.
     Native,
 }
 

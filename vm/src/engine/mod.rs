@@ -1,5 +1,5 @@
 //! The engines that make code: programs compiled to the host's code while they
-//! run, by Cranelift (feature `jit`) or by the system's C compiler (`engine_code`).
+//! run, by Cranelift (feature `jit`) or by the system's C compiler (`native`).
 //!
 //! # From the table to code
 //!

@@ -176,8 +176,8 @@ impl Emit<'_> {
         let (start, end) = (span(low).start, span(high).end);
         let name = ModuleNames(job.module).label(i64::from(start));
         let name = if name.starts_with('@') { String::new() } else { format!("{name}: ") };
-        let kind = if forward { "forward" } else { "backward" };
-        self.comment(&format!("{name}instructions {start} to {}, {kind}", end - 1));
+        let direction = if forward { "forward" } else { "backward" };
+        self.comment(&format!("{name}instructions {start} to {}, {direction}", end - 1));
     }
 
     /// Loads what is the same all the time, and the registers; goes to the entry.

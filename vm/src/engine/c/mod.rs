@@ -1,4 +1,4 @@
-//! The code generator of `--engine engine_code`: units written out as C, compiled by
+//! The code generator of `--engine native`: units written out as C, compiled by
 //! the system's compiler, and loaded.
 //!
 //! A unit's function keeps the convention of the others: it takes the machine's

@@ -1,4 +1,4 @@
-//! Ways out of a block: into other blocks, calls and returns, and leaving.
+//! Exits of a block: into other blocks, calls, returns and side exits.
 
 use std::mem::offset_of;
 
@@ -18,19 +18,19 @@ use pendula_codegen::ops::{Body, Test};
 
 const SP: u8 = Reg::SP.number();
 
-/// A block that leaves, to be written when its turn comes: with registers that the machine does not hold, as they are there.
+/// A side exit block to be emitted later, with the registers to write back and their values at the exit.
 pub(super) struct Stub {
     block: Block,
     place: usize,
     pending: Vec<(usize, u8, View)>,
     kind: EdgeKind,
-    /// The status to leave with; `None` for that of `called`.
+    /// The status of the exit; `None` for the status in `called`.
     at: Option<SideExit>,
     called: Option<Value>,
 }
 
 impl Emit<'_, '_> {
-    /// Leaves from where it is written: with the registers as they are now.
+    /// Emits a side exit in place, with the current registers.
     pub(super) fn depart(&mut self, at: SideExit, kind: EdgeKind) {
         let pending = self.pending([u32::MAX; LANES]);
         self.write_back(&pending);
@@ -39,7 +39,7 @@ impl Emit<'_, '_> {
         self.b.ins().jump(self.last, &[BlockArg::Value(status)]);
     }
 
-    /// The block that leaves before the present instruction.
+    /// The side exit block before the current instruction.
     pub(super) fn side_exit_block(&mut self) -> Block {
         if let Some(block) = self.side_exit {
             return block;
@@ -60,7 +60,7 @@ impl Emit<'_, '_> {
         self.dirty = [0; LANES];
     }
 
-    /// A block that leaves with the registers as they are now.
+    /// A side exit block with the current registers.
     pub(super) fn stub(&mut self, kind: EdgeKind, at: Option<SideExit>, called: Option<Value>) -> Block {
         let pending = self.pending([u32::MAX; LANES]);
         let block = self.b.create_block();
@@ -69,7 +69,7 @@ impl Emit<'_, '_> {
         block
     }
 
-    /// Writes the blocks that leave.
+    /// Emits the side exit blocks.
     pub(super) fn write_stubs(&mut self) {
         for stub in std::mem::take(&mut self.stubs) {
             self.b.switch_to_block(stub.block);
@@ -87,7 +87,7 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// Goes on only where the condition holds; else leaves.
+    /// Takes a side exit unless the condition holds.
     pub(super) fn need(&mut self, condition: Value) {
         let side_exit_block = self.side_exit_block();
         let on = self.b.create_block();
@@ -96,7 +96,7 @@ impl Emit<'_, '_> {
         self.b.seal_block(on);
     }
 
-    /// Leaves where the condition holds.
+    /// Takes a side exit if the condition holds.
     pub(super) fn refuse(&mut self, condition: Value) {
         let side_exit_block = self.side_exit_block();
         let on = self.b.create_block();
@@ -105,7 +105,7 @@ impl Emit<'_, '_> {
         self.b.seal_block(on);
     }
 
-    /// Where the word is not zero, asks whether a number that has wrapped is nothing to stop for; else leaves.
+    /// Takes a side exit if the word is not zero, unless [`Frame::quiet`] says that the overflow needs none.
     pub(super) fn overflow(&mut self, condition: Value) {
         let side_exit_block = self.side_exit_block();
         let (slow, on) = (self.b.create_block(), self.b.create_block());
@@ -121,13 +121,13 @@ impl Emit<'_, '_> {
 
     pub(super) fn exit(&mut self, body: &Body) {
         let code = *self.code();
-        // A block without control at its end has run whole when a half jump refuses to be fallen into.
+        // A block without a control instruction at its end has run completely when the next half jump refuses entry.
         let tail = tail(&code);
         if tail != self.k {
             (self.k, self.side_exit) = (tail, None);
         }
         if self.eager {
-            // For all ways out.
+            // For all exits.
             self.sync();
         }
         match code.exit {
@@ -200,7 +200,7 @@ impl Emit<'_, '_> {
         self.go(EdgeKind::Fall, to);
     }
 
-    /// Goes on in a block, of this unit or of another. The variables have been defined.
+    /// Continues in a block of this unit or another. The variables must have been defined.
     pub(super) fn go(&mut self, kind: EdgeKind, to: u32) {
         match self.job.unit.place(to) {
             Some(place) => {
@@ -229,7 +229,7 @@ impl Emit<'_, '_> {
         self.b.ins().store(flags, link, address, 0);
         let up = self.b.ins().iadd_imm_s(sp, 1);
         self.set_register(VALUE, SP, View::of(types::I64, up));
-        // What is called finds in the machine what it touches; the rest goes there only if it does not return.
+        // The callee finds the registers that it touches in the machine; the others are written back only if it does not return.
         let touched = self.facts.touched(self.job, to);
         let pending = self.pending(touched);
         self.write_back(&pending);
@@ -277,7 +277,7 @@ impl Emit<'_, '_> {
                 self.changed[lane] |= 1 << reg;
             }
         }
-        // What follows refuses with the whole call made.
+        // If the next block refuses entry, the call has been made completely.
         (self.k, self.side_exit) = (self.code().len, None);
         let block = self.job.unit.blocks[self.place];
         let at = self.job.decoded.address(block, self.code().len - 1);
@@ -299,7 +299,7 @@ impl Emit<'_, '_> {
         let link = self.b.ins().load(types::I64, flags, address, 0);
         let same = self.b.ins().icmp(IntCC::Equal, link, self.link);
         self.need(same);
-        // 0 is no link, and stands for none to return to.
+        // 0 is not a link; it means that there is no caller to return to.
         self.need(link);
         let zero = self.word(0);
         self.b.ins().store(flags, zero, address, 0);

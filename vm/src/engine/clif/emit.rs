@@ -1,4 +1,4 @@
-//! A unit's operations as instructions of Cranelift.
+//! Emits the function of a unit: prologue, blocks and pending checks.
 
 use std::mem::offset_of;
 
@@ -29,13 +29,13 @@ pub(super) struct Emit<'a, 'f> {
     pub(super) b: FunctionBuilder<'f>,
     pub(super) vars: [[Option<Variable>; Reg::COUNT]; LANES],
     pub(super) blocks: Vec<Block>,
-    /// Where all leave: it gives the status back.
+    /// The common exit block. It returns the status.
     pub(super) last: Block,
     pub(super) frame: Value,
     pub(super) link: Value,
-    /// Bases of the memory and of its lanes.
+    /// The base addresses of the memory and of its lanes.
     pub(super) mem: [Option<Value>; LANES],
-    /// Where the registers lie, with those of the lanes.
+    /// The base addresses of the registers and of their lanes.
     pub(super) bases: [Option<Value>; LANES],
     pub(super) len: Value,
     pub(super) counters: Value,
@@ -44,32 +44,32 @@ pub(super) struct Emit<'a, 'f> {
     pub(super) call: Option<SigRef>,
     pub(super) interpret: Option<SigRef>,
 
-    // The block that is being written.
+    // State of the current block.
     pub(super) place: usize,
     pub(super) views: Vec<View>,
-    /// Registers as they are now, where the block has changed them or asked for them.
+    /// The current values of registers that the block has read or written.
     pub(super) now: [[Option<View>; Reg::COUNT]; LANES],
     pub(super) changed: [u32; LANES],
-    /// Registers that the machine does not hold yet.
+    /// Registers whose current values are not in the machine.
     pub(super) dirty: [u32; LANES],
-    /// Instructions of the block that have run, and the block that leaves there.
+    /// The number of instructions of the block that have run, and the side exit block there.
     pub(super) k: u32,
     pub(super) side_exit: Option<Block>,
-    /// Whether the block writes registers back before what may leave, rather than where it leaves.
+    /// Whether the block writes registers back before a possible side exit, rather than in the exit.
     pub(super) eager: bool,
     pub(super) stubs: Vec<Stub>,
-    /// Doubles that are yet to be checked for being finite, and what is not zero if a fixed-point number has wrapped.
+    /// Pending checks: doubles that must be finite, and a word that is not zero if a fixed-point number has wrapped.
     pub(super) finite: Vec<V>,
     pub(super) wrapped: Option<Value>,
-    /// Which operations have been written.
+    /// The operations that have been emitted.
     pub(super) written: Vec<bool>,
-    /// For each conditional around, on one side of it: the values that have got forms there, as they were before.
+    /// For each enclosing conditional: the values that got new forms on the current side, with their views before.
     pub(super) inside: Vec<Vec<(V, View)>>,
-    /// The other sides of the conditionals, and where their sides meet.
+    /// For each enclosing conditional: the block of its other side, and the join block.
     pub(super) other: Vec<(Block, Block)>,
 }
 
-/// Writes a unit's function.
+/// Emits a unit's function.
 pub(super) fn unit(
     job: &Job<'_>,
     func: &mut Function,
@@ -156,12 +156,12 @@ impl Emit<'_, '_> {
         self.b.ins().load(types::I64, flags, self.frame, offset as i32)
     }
 
-    /// The address where a lane's registers lie.
+    /// The base address of a lane's registers.
     pub(super) fn registers(&mut self, lane: usize) -> Value {
         self.bases[lane].unwrap_or(self.frame)
     }
 
-    /// Loads what is the same all the time, and the registers; goes to the entry.
+    /// Loads invariant fields of the frame and the registers; jumps to the entry.
     pub(super) fn prologue(&mut self, entry: Value) {
         self.mem[VALUE] = Some(self.constant_field(offset_of!(Frame, mem)));
         self.len = self.constant_field(offset_of!(Frame, len));
@@ -193,7 +193,7 @@ impl Emit<'_, '_> {
             self.b.ins().jump(only, &[]);
         } else {
             let table = self.b.create_block();
-            // Calls come in by the first.
+            // Calls enter at the first.
             self.b.ins().brif(entry, table, &[], entry_blocks[0], &[]);
             self.b.switch_to_block(table);
             self.b.seal_block(table);
@@ -209,7 +209,7 @@ impl Emit<'_, '_> {
         for (kind, &place) in entry_blocks.into_iter().zip(entries) {
             self.b.switch_to_block(kind);
             self.b.seal_block(kind);
-            // The others are counted by who enters.
+            // The machine counts the other entries.
             if place == 0 {
                 self.count(0, EdgeKind::Enter);
             }
@@ -221,7 +221,7 @@ impl Emit<'_, '_> {
         if self.facts.doubles[lane] >> reg & 1 == 1 { types::F64 } else { types::I64 }
     }
 
-    /// Counts an edge, if it is counted.
+    /// Increments the counter of an edge, if it has one.
     pub(super) fn count(&mut self, place: usize, kind: EdgeKind) {
         if let Some(n) = self.job.unit.counter(place, kind) {
             let flags = self.flags(5);
@@ -260,7 +260,8 @@ impl Emit<'_, '_> {
         self.write_stubs();
     }
 
-    /// Takes the block's instructions from what may still run; leaves where there were fewer. Who runs the code gives back what was taken.
+    /// Subtracts the block's instructions from the budget; takes a side exit if the budget does not suffice. The machine then adds them
+    /// again.
     pub(super) fn meter(&mut self) {
         let len = u64::from(self.code().len);
         let budget = self.field(offset_of!(Frame, budget));
@@ -276,7 +277,7 @@ impl Emit<'_, '_> {
             (self.k, self.side_exit) = (part.k, None);
         }
         if body.ops[part.range()].iter().any(Op::may_exit) {
-            // With the registers as they are before it.
+            // The exit must have the registers before the part.
             let _ = self.side_exit_block();
         }
         let mut n = part.first as usize;
@@ -286,7 +287,7 @@ impl Emit<'_, '_> {
         self.check();
     }
 
-    /// Makes the checks that have been put off.
+    /// Emits the pending checks.
     pub(super) fn check(&mut self) {
         let mut all = None;
         for v in std::mem::take(&mut self.finite) {

@@ -1,4 +1,4 @@
-//! Single operations as instructions of Cranelift.
+//! Emits single operations as instructions of Cranelift.
 
 use std::mem::offset_of;
 
@@ -13,7 +13,7 @@ use super::emit::Emit;
 use super::values::View;
 
 impl Emit<'_, '_> {
-    /// Writes an operation; gives the number of the next.
+    /// Emits an operation; returns the index of the next one.
     pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
         let v = V(n as u32);
         let uses = &self.facts.uses[self.place];
@@ -25,7 +25,7 @@ impl Emit<'_, '_> {
             Op::Const(k) => self.constant(v, k),
             Op::Get(lane, reg) => {
                 let view = self.register(usize::from(lane), reg);
-                // It is that of the beginning, and holds on any side of a conditional.
+                // It is the value at the beginning of the block, valid on every side of a conditional.
                 self.views[n] = view;
             }
             Op::Bin(op, a, b) => self.bin(v, op, a, b),
@@ -68,11 +68,11 @@ impl Emit<'_, '_> {
                 let value = self.field(offset_of!(Frame, out) + 8);
                 self.form(v, |view| view.word = Some(value));
             }
-            // Written at the end of its conditional.
+            // Emitted at the end of its conditional.
             Op::Phi(..) => {}
 
             Op::Set(lane, reg, value) => {
-                // In the form that the register is wanted in, so that it is converted once.
+                // Convert once to the form of the register's variable.
                 match self.register_type(usize::from(lane), reg) {
                     types::F64 => self.double(value),
                     _ => self.int(value),
@@ -168,7 +168,7 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// The double itself, or the one NaN.
+    /// The double itself, or the canonical NaN.
     fn canonical(&mut self, v: V, a: V) {
         let a = self.double(a);
         let is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
@@ -197,7 +197,7 @@ impl Emit<'_, '_> {
         self.b.ins().store(flags, value, address, offset);
     }
 
-    /// Notes what is not zero if a number has wrapped; in a conditional that is checked at once.
+    /// Adds a pending overflow check; within a conditional the check is emitted at once.
     fn note_overflow(&mut self, c: V) {
         let c = self.truth(c);
         if !self.inside.is_empty() {
@@ -214,7 +214,7 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// Takes a register over from the machine, which the interpreter has written.
+    /// Reloads a register from the machine after the interpreter has written it.
     fn reload(&mut self, v: V, lane: usize, reg: u8) {
         let base = self.registers(lane);
         let ty = self.register_type(lane, reg);
@@ -226,10 +226,10 @@ impl Emit<'_, '_> {
         self.changed[lane] |= 1 << reg;
     }
 
-    /// Begins a conditional on its first side.
+    /// Begins a conditional, on its first side.
     fn conditional(&mut self, c: V) {
         let c = self.truth(c);
-        // What is put off from before is not for one side only.
+        // Pending checks apply to both sides.
         self.check();
         let (then, other, join) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.b.ins().brif(c, then, &[], other, &[]);
@@ -240,7 +240,7 @@ impl Emit<'_, '_> {
         self.other.push((other, join));
     }
 
-    /// Ends a conditional: what differs between its sides comes together.
+    /// Ends a conditional: joins its sides with block parameters for the phis; returns the index of the next operation.
     pub(super) fn join(&mut self, body: &Body, end: usize) -> usize {
         let Some((other, join)) = self.other.pop() else { return end + 1 };
         let mut next = end + 1;
@@ -263,7 +263,7 @@ impl Emit<'_, '_> {
             args.push(BlockArg::Value(self.typed(ty, view)));
         }
         self.b.ins().jump(join, &args);
-        // Forms that were made on one side are not there on the other.
+        // Forms made on one side are not available on the other.
         self.forget();
         self.b.switch_to_block(other);
         let mut args = Vec::new();

@@ -1,5 +1,5 @@
-//! When registers are written to the machine: in each block early or where it
-//! leaves, and which the machine may not hold.
+//! Decides when registers are written back to the machine: in each block early or only in side exits, and which registers may be
+//! out of date in the machine.
 
 use pendula_codegen::lift::registers;
 use pendula_codegen::ops::Op;
@@ -8,16 +8,16 @@ use pendula_isa::adjoint::LANES;
 use crate::decode::Exit;
 use crate::engine::job::{Facts, Job};
 
-/// How many stores a unit may have in code that is seldom run.
+/// The maximum number of stores in the side exits of a unit.
 const STORES_ASIDE: usize = 400;
 
-/// What is chosen and found out of a unit.
+/// The write-back decisions for a unit.
 #[derive(Default)]
 pub(super) struct WriteBackPlan {
-    /// For each block, the registers that the machine may not hold when it begins.
+    /// For each block, the registers that may be out of date in the machine when it begins.
     pub(super) dirty: Vec<[u32; LANES]>,
-    /// For each block, whether it writes registers back before what may leave. Else it does so where it leaves: that costs nothing while the
-    /// block runs, and much code where it may leave at many places.
+    /// For each block, whether it writes registers back before a possible side exit. Otherwise it does so in the exit, which costs nothing
+    /// while the block runs but takes much code if there are many exits.
     pub(super) eager: Vec<bool>,
 }
 
@@ -29,8 +29,8 @@ impl WriteBackPlan {
         write_back_plan
     }
 
-    /// Chooses the blocks that write registers back early: all that may leave, but for those in loops, the innermost first, as long as there
-    /// are not too many of them.
+    /// Chooses the blocks that write registers back early: all with side exits, except those in loops, the innermost first, as long as
+    /// the number of stores permits.
     fn choose_eager(&mut self, job: &Job<'_>) {
         let n = job.unit.blocks.len();
         self.eager = vec![true; n];
@@ -49,7 +49,7 @@ impl WriteBackPlan {
         }
     }
 
-    /// Finds out which registers the machine may not hold at the beginning of each block.
+    /// Computes the registers that may be out of date in the machine at the beginning of each block.
     fn find_dirty(&mut self, job: &Job<'_>, facts: &Facts) {
         let n = job.unit.blocks.len();
         self.dirty = vec![[0; LANES]; n];
@@ -90,7 +90,7 @@ impl WriteBackPlan {
         }
     }
 
-    /// The registers that the machine may not hold when a block ends.
+    /// The registers that may be out of date in the machine when a block ends.
     fn after(&self, (job, facts): (&Job<'_>, &Facts), place: usize, mut dirty: [u32; LANES]) -> [u32; LANES] {
         let code = &job.decoded.code[job.unit.blocks[place] as usize];
         for part in &job.bodies[place].parts {
