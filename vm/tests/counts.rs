@@ -157,9 +157,9 @@ fn compare(
     trace.outcome
 }
 
-fn draft(seed: u64, size: usize) -> Module {
-    let draft = Draft::new(&mut Source::seeded(seed), size);
-    draft.module().unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", draft.text()))
+fn random_module(seed: u64, size: usize) -> Module {
+    let program = Draft::new(&mut Source::seeded(seed), size);
+    program.module().unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", program.text()))
 }
 
 fn load(module: Module) -> Program {
@@ -170,7 +170,7 @@ fn load(module: Module) -> Program {
 fn stopped_at_every_place_and_continued() {
     let (mut programs, mut executed, mut stops) = (0, 0, 0);
     for seed in 0..400 {
-        let program = load(draft(seed, 4 + seed as usize % 40));
+        let program = load(random_module(seed, 4 + seed as usize % 40));
         let mut ended = machine(&program, MEMORY);
         if ended.run(Some(1_200)) != Outcome::Finished {
             continue;
@@ -207,7 +207,7 @@ fn stopped_at_every_place_and_continued() {
 fn long_programs_stopped_here_and_there() {
     let mut executed = 0;
     for seed in 1000..1060 {
-        let program = load(draft(seed, 300));
+        let program = load(random_module(seed, 300));
         let mut m = machine(&program, MEMORY);
         // Gradient words that `zero` drops, without which the way back may be another one.
         m.keep_dropped();
@@ -228,7 +228,7 @@ fn long_programs_stopped_here_and_there() {
 
 /// A program with something changed that need not fit: it traps somewhere, loops, or ends after all.
 fn damaged(seed: u64, s: &mut Source) -> Program {
-    let module = draft(seed, 10 + seed as usize % 30);
+    let module = random_module(seed, 10 + seed as usize % 30);
     loop {
         let mut module = module.clone();
         for _ in 0..=s.below(3) {
@@ -328,7 +328,7 @@ fn a_trap_is_not_passed_by_going_on() {
 
 #[test]
 fn gate_classes_add_up() {
-    let program = load(draft(5, 100));
+    let program = load(random_module(5, 100));
     let code = &program.module().code;
     let mut m = machine(&program, MEMORY);
     assert_eq!(m.run(None), Outcome::Finished);

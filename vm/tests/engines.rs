@@ -227,7 +227,7 @@ const EDGES: [u64; 40] = [
     9_223_372_036_854_775_808.0f64.to_bits(),
 ];
 
-/// Every family that runs straight on, at the edges of all types, in drafts and in what is compiled with care.
+/// Every family of straight-line instructions, at the edges of all types, in baseline and in optimized code.
 #[test]
 fn instructions_at_the_edges() {
     for (n, family) in straight().into_iter().enumerate() {
@@ -279,7 +279,7 @@ fn instructions_at_the_edges() {
     }
 }
 
-/// However few instructions a run may take at a time, it stops where the interpreter does, as a draft, compiled with care, and between.
+/// With any step limit, a run stops where the interpreter does: in baseline code, in optimized code, and in between.
 #[test]
 fn stopped_at_every_place() {
     for seed in 0..24 {

@@ -69,7 +69,7 @@ pub(crate) struct Unit {
     /// The loop depth of each block.
     pub(crate) depth: Vec<u32>,
     /// Whether each block is a loop head or the unit's first block.
-    #[allow(dead_code, reason = "drafts ask for it, which not every build and host has")]
+    #[allow(dead_code, reason = "only baseline code uses it, which not every build and host has")]
     pub(crate) heads: Vec<bool>,
 }
 
@@ -81,7 +81,7 @@ impl Unit {
     }
 
     /// The index of a block in the unit, if it is there. The blocks of a unit are contiguous.
-    #[allow(dead_code, reason = "only machine code asks for it, which not every build has")]
+    #[allow(dead_code, reason = "only machine code uses it, which not every build has")]
     pub(crate) fn place(&self, block: u32) -> Option<usize> {
         let place = block.abs_diff(*self.blocks.first()?) as usize;
         (self.blocks.get(place) == Some(&block)).then_some(place)

@@ -1,4 +1,4 @@
-//! Ways out of a block: into other blocks, calls and returns, and leaving.
+//! Exits of a block: into other blocks, calls, returns and side exits.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Instructions of x86-64 as bytes: those that the draft compiler uses.
+//! Instructions of x86-64 as bytes: those that the baseline compiler uses.
 
 /// A general register, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,11 @@
-//! Drafts: a unit's code for x86-64 in one pass over its operations, quickly made
-//! and not very quick. Units that turn out to run long are compiled again, by
-//! [`super::clif`].
+//! The baseline compiler: generates x86-64 code of moderate speed in one pass over a unit's operations. Units that run long are
+//! compiled again by [`super::clif`].
 //!
-//! Drafts keep to the machine's state more closely than compiled code: between
-//! instructions, all registers are in the machine. Within a block, values stay in
-//! the host's registers as long as there is room ([`values`]). Nothing is reordered
-//! or taken together. The functions are those of [`super::clif`], so that either
-//! can call the other.
+//! Baseline code stays closer to the machine's state than optimized code: between instructions, all registers are in the machine. Within
+//! a block, values stay in the host's registers as long as there is room ([`values`]). Nothing is reordered or merged. The functions have
+//! the interface of those of [`super::clif`], so that either can call the other.
 //!
-//! The heads of loops, and the beginnings of procedures, count down how often a
-//! unit may still go round as a draft; where that is used up, it leaves.
+//! Loop heads and procedure entries count down how often the unit may still run as baseline code, and take a side exit at the end.
 
 mod asm;
 mod conditions;
@@ -30,7 +26,8 @@ use crate::decode::Code;
 use asm::{Asm, Flag, Gpr, Label, Mem};
 use values::{SCRATCH, SLOTS, Values};
 
-/// What is the same all the time: the frame, the registers of the machine and of the first lane in use, memory, how long it is, counters.
+/// Registers with invariant contents: the frame, the registers of the machine and of the first lane in use, the memory and its length,
+/// and the counters.
 const FRAME: Gpr = Gpr::RBX;
 const REGISTERS: Gpr = Gpr::RBP;
 const LANE: Gpr = Gpr::R15;
@@ -40,16 +37,16 @@ const COUNTERS: Gpr = Gpr::R14;
 
 const SAVED: [Gpr; 6] = [FRAME, REGISTERS, LANE, MEMORY, LENGTH, COUNTERS];
 
-/// The slot of the link that the return is to find.
+/// The slot of the link that the return must find.
 const LINK: Mem = Mem::at(Gpr::RSP, 0);
 
-/// Code that is seldom run, written behind the rest.
+/// Rarely executed code, emitted after the rest.
 enum Cold {
-    /// Leaves.
+    /// A side exit.
     SideExit { label: Label, status: u64 },
-    /// Asks whether a number that has wrapped is nothing to stop for.
+    /// Checks whether overflow needs a side exit.
     Wrapped { label: Label, back: Label, side_exit: Label },
-    /// A call has been made; what was called does not return here. The status is given or in `rax`.
+    /// The callee does not return here. The status is given or in `rax`.
     Unreturned { label: Label, place: usize, status: Option<u64> },
 }
 
@@ -59,11 +56,11 @@ struct Baseline<'a> {
     blocks: Vec<Label>,
     last: Label,
     place: usize,
-    /// Instructions of the block that have run, and where it leaves there.
+    /// The number of instructions of the block that have run, and the side exit there.
     k: u32,
     side_exit: Option<Label>,
     cold: Vec<Cold>,
-    /// Where the other sides of the conditionals around begin.
+    /// The labels of the other sides of the enclosing conditionals.
     conditionals: Vec<Label>,
     values: Values,
 }
@@ -96,7 +93,7 @@ pub(super) fn unit(job: &Job<'_>) -> Option<Vec<u8>> {
         return None;
     }
     d.asm.bind(last);
-    // As many words as leave the stack as calls want it.
+    // The number of words keeps the stack aligned for calls.
     let words = (usize::from(d.values.slots) + 1) | 1;
     let bytes = 8 * words as i32;
     d.asm.lea(Gpr::RSP, Mem { base: Gpr::RSP, index: None, offset: bytes });
@@ -113,10 +110,10 @@ fn field(offset: usize) -> Mem {
 }
 
 impl Baseline<'_> {
-    /// Sets up what is the same all the time, and goes to the entry. Gives the place of the constant that makes room on the stack.
+    /// Loads the invariant registers and jumps to the entry. Returns the position of the constant that reserves stack space.
     fn prologue(&mut self) -> usize {
         SAVED.iter().for_each(|r| self.asm.push(*r));
-        // Too large for a short constant: how much room it takes is found out later.
+        // The size is patched later, so the constant must not have a short encoding.
         self.asm.alu_constant(asm::Alu::Sub, Gpr::RSP, i32::MAX);
         let room = self.asm.code.len() - 4;
         self.asm.mov(FRAME, Gpr::RDI);
@@ -140,7 +137,7 @@ impl Baseline<'_> {
         }
         for (kind, &place) in entry_labels.into_iter().zip(entries) {
             self.asm.bind(kind);
-            // The others are counted by who enters.
+            // The machine counts the other entries.
             if place == 0 {
                 self.count(0, EdgeKind::Enter);
             }
@@ -189,7 +186,7 @@ impl Baseline<'_> {
         (self.k, self.side_exit) = (0, None);
         self.asm.bind(self.blocks[place]);
         if job.metered {
-            // Who runs the code gives back what was taken where it leaves.
+            // The machine adds the instructions again after a side exit.
             let len = self.code().len as i32;
             self.asm.alu_constant(asm::Alu::Sub, field(offset_of!(Frame, budget)), len);
             self.exit_if(Flag::Below);
@@ -220,7 +217,7 @@ impl Baseline<'_> {
         }
     }
 
-    /// Where it leaves before the present instruction.
+    /// The side exit before the current instruction.
     fn side_exit_label(&mut self) -> Label {
         match self.side_exit {
             Some(label) => label,

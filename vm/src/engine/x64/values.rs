@@ -12,12 +12,12 @@ use super::asm::{Gpr, Mem, Xmm};
 pub(super) const NONE: u8 = u8::MAX;
 pub(super) const NO_SLOT: u16 = u16::MAX;
 
-/// The most slots of a draft: calls count on units taking little of the stack.
+/// The maximum number of slots: the stack check for calls relies on small frames.
 pub(super) const SLOTS: u16 = 256;
-/// For what is used at once.
+/// The scratch register, for immediate use.
 pub(super) const SCRATCH: Gpr = Gpr::R11;
 
-/// Where a value is to be found; it may be in several places.
+/// The locations of a value; there may be several.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) general: u8,
@@ -48,7 +48,7 @@ pub(super) struct Values {
     pub(super) turn: usize,
     homes: [[Option<V>; Reg::COUNT]; LANES],
     free: Vec<u16>,
-    /// How many slots there are; more than [`SLOTS`] where they do not suffice.
+    /// The number of slots; more than [`SLOTS`] if they do not suffice.
     pub(super) slots: u16,
 }
 
@@ -143,7 +143,7 @@ impl Values {
         }
     }
 
-    /// A slot that nothing is in. Where there are too many, the draft is thrown away in the end.
+    /// A free slot. If there are too many slots, the code is discarded in the end.
     pub(super) fn vacant(&mut self) -> u16 {
         self.free.pop().unwrap_or_else(|| {
             let slot = self.slots.min(SLOTS);
