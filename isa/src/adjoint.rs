@@ -1,8 +1,7 @@
-//! What instructions do to the words that values carry with them: gradient
-//! words and tangents. One rule for every accumulate, from the partial
-//! derivatives of the table, and one for each [`Adjoint`] of the other rows.
+//! The effects of instructions on the words that values carry with them: gradient words and tangents. There is one rule for all
+//! accumulates, which uses the partial derivatives of the table, and one for each [`Adjoint`] of the other rows.
 //!
-//! A value has up to three companions, in *lanes*:
+//! A value has up to three companion words, in *lanes*:
 //!
 //! | AD mode | lane 1 | lane 2 | lane 3 |
 //! |---|---|---|---|
@@ -11,16 +10,12 @@
 //! | [`AdMode::GradientTangent`] | gradient | tangent | tangent of the gradient |
 //! | [`AdMode::SecondGradient`] | gradient | second gradient G(x) | second gradient G(g(x)) of the gradient |
 //!
-//! Rules go by the *effective* instruction, the one after direction is taken
-//! into account, and the instruction that undoes it undoes what it did to the
-//! lanes: for fixed-point gradients bit for bit, since each lane's word
-//! changes by an amount that depends on others only.
+//! Rules apply to the *effective* instruction, which takes the direction of the run into account. The inverse instruction also undoes the
+//! effects on lanes: bit for bit for fixed-point gradients, since each lane's word changes by an amount that depends on other words only.
 //!
-//! Level 2 needs no rule of its own for accumulates. At level 1, `y −= f(x)` is
-//! the program `y −= f(x); g(x) += g(y)·f′(x)`. Its adjoint adds
-//! G(y)·f′(x) − g(y)·f″(x)·G(g(x)) to G(x) and takes G(g(x))·f′(x) from
-//! G(g(y)): the lane G(g(·)) changes as a tangent does, and f″ is the tangent of
-//! f′ along it, computed by [`Dual`].
+//! Level 2 needs no separate rule for accumulates. At level 1, `y −= f(x)` is the program `y −= f(x); g(x) += g(y)·f′(x)`. Its adjoint
+//! adds G(y)·f′(x) − g(y)·f″(x)·G(g(x)) to G(x) and subtracts G(g(x))·f′(x) from G(g(y)): the lane G(g(·)) changes as a tangent does,
+//! and f″ is the tangent of f′ along it, computed by [`Dual`].
 
 mod rotation;
 
@@ -38,10 +33,10 @@ pub const GRADIENT: usize = 1;
 pub const SECOND: usize = 2;
 /// The lane of the gradient's tangent, or of its second gradient.
 pub const MIXED: usize = 3;
-/// How many lanes there are.
+/// The number of lanes.
 pub const LANES: usize = 4;
 
-/// What values carry with them.
+/// The AD mode: what values carry with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AdMode {
     /// Nothing: gradient level 0.
@@ -97,7 +92,7 @@ impl AdMode {
         }
     }
 
-    /// The lane that holds, one gradient level higher, the gradient words of what is in `lane`; `None` where there is no higher level.
+    /// The lane of the gradient words of the words in `lane`, one gradient level higher; `None` if there is no higher level.
     pub const fn gradient_of(self, lane: usize) -> Option<usize> {
         match self {
             AdMode::Plain | AdMode::Tangent => Some(lane + GRADIENT),
@@ -109,28 +104,29 @@ impl AdMode {
 
 /// A domain whose words have lanes.
 pub trait Carrier: Domain {
-    /// Whether operand `n` has lanes: a register or a memory word, no constant. What is written to those of `r0` is lost.
+    /// Whether operand `n` has lanes: a register or a memory word, not a constant. Writes to lanes of `r0` have no effect.
     fn carries(&self, n: usize) -> bool;
-    /// Whether two operands that carry are one word.
+    /// Whether two operands with lanes are the same word.
     fn same(&self, n: usize, m: usize) -> bool;
     /// The word in a lane of operand `n`. Only after [`Domain::operand`] of the same `n`.
     fn lane(&mut self, lane: usize, n: usize) -> Self::V;
-    /// Writes it.
+    /// Writes the word in a lane of operand `n`.
     fn set_lane(&mut self, lane: usize, n: usize, v: Self::V);
-    /// Does something if the word `c` is not zero.
+    /// Runs `f` if the word `c` is not zero.
     fn when(&mut self, c: Self::V, f: impl FnOnce(&mut Self) -> Result<(), Self::Stop>) -> Result<(), Self::Stop>;
-    /// Runs a row's body (`back`: its undoing) with the operands, the memory and the tapes of a lane, checks holding and the stack pointer being `sp`,
-    /// which stays. Only after it has run on the values.
+    /// Runs a row's body (`back`: its inverse) on the operands, the memory and the tapes of a lane, without checks. The stack pointer is `sp`
+    /// and stays unchanged. Only after the body has run on the values.
     fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, sp: Self::V) -> Result<(), Self::Stop>;
-    /// Drops the words in all lanes of operand `n`, but for the value.
+    /// Clears the words in all lanes of operand `n` except the value.
     fn drop_lanes(&mut self, n: usize);
-    /// From here on, what is computed is for the lanes beside the value's, or (`on` is false) for the value again: what wraps then is told apart.
+    /// Marks the following computations as for lanes beside the value's, or, if `on` is false, for the value again. Overflow is noted
+    /// separately for each.
     fn derive(&mut self, on: bool) {
         let _ = on;
     }
 }
 
-/// An accumulate instruction with what it does to the lanes.
+/// Runs an accumulate instruction with its effects on the lanes.
 #[inline(always)]
 pub fn run_accumulate<D: Carrier, F: Function>(
     d: &mut D,
@@ -159,7 +155,7 @@ pub fn run_accumulate<D: Carrier, F: Function>(
     d.set(0, z)
 }
 
-/// `g(x_i) ±= g(y)·∂f/∂x_i`: added where f is effectively subtracted from y.
+/// `g(x_i) ±= g(y)·∂f/∂x_i`: added if f is effectively subtracted from y.
 #[inline(always)]
 fn gradient<D: Carrier, F: Function>(d: &mut D, inverse: bool, x: [D::V; ARITY], f: D::V) -> Result<(), D::Stop> {
     let gy = d.lane(GRADIENT, 0);
@@ -179,7 +175,7 @@ fn gradient<D: Carrier, F: Function>(d: &mut D, inverse: bool, x: [D::V; ARITY],
     })
 }
 
-/// The word in a lane of argument `n`, as the arguments before it have left it: they may be the same word.
+/// The word in a lane of argument `n` after the updates of earlier arguments, which may be the same word.
 #[inline(always)]
 fn current<D: Carrier>(d: &mut D, lane: usize, n: usize, new: &[D::V; ARITY]) -> D::V {
     for m in (0..n).rev() {
@@ -199,7 +195,7 @@ fn write<D: Carrier, F: Function>(d: &mut D, lane: usize, new: &[D::V; ARITY]) {
     }
 }
 
-/// The words in a lane of the arguments; zero where there is none.
+/// The words in a lane of the arguments; zero for constants.
 fn directions<D: Carrier, F: Function>(d: &mut D, lane: usize) -> [D::V; ARITY] {
     let zero = d.word(0);
     let mut v = [zero; ARITY];
@@ -211,7 +207,7 @@ fn directions<D: Carrier, F: Function>(d: &mut D, lane: usize) -> [D::V; ARITY] 
     v
 }
 
-/// What the lane of tangents of y becomes: `t(y) ±= Σ ∂f/∂x_i·t(x_i)`.
+/// The new tangent of y: `t(y) ±= Σ ∂f/∂x_i·t(x_i)`.
 fn tangent<D: Carrier, F: Function>(
     d: &mut D,
     lane: usize,
@@ -228,8 +224,8 @@ fn tangent<D: Carrier, F: Function>(
     accumulate(d, Acc::Add, inverse, value_type::<F>(), old, t)
 }
 
-/// Gradients with a direction in the lane `along`: the gradient's lane as at level 1; `along` as a tangent; and to the lane `second`
-/// goes `second(y)·∂f/∂x_i ± g(y)·(the derivative of ∂f/∂x_i in the direction)`.
+/// Gradients with a direction in the lane `along`. The gradient's lane changes as at level 1, and `along` as a tangent. The lane `second`
+/// changes by `second(y)·∂f/∂x_i ± g(y)·(the derivative of ∂f/∂x_i in the direction)`.
 fn second_order<D: Carrier, F: Function>(
     d: &mut D,
     along: usize,
@@ -269,7 +265,7 @@ fn second_order<D: Carrier, F: Function>(
     Ok(())
 }
 
-/// An instruction that is no accumulate with what it does to the lanes. `back` runs its undoing.
+/// Runs an instruction other than an accumulate with its effects on the lanes; with `back`, its inverse.
 #[inline(always)]
 pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: bool, v: Variant) -> Result<(), D::Stop> {
     let body = |d: &mut D| if back { I::undo(d, v) } else { I::run(d, v) };

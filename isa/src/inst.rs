@@ -1,5 +1,4 @@
-//! One instruction with its operands resolved, its inverse, and its operands
-//! as a person writes them.
+//! An instruction with resolved operands, its inverse, and its operands in written form.
 
 mod build;
 
@@ -8,16 +7,16 @@ use crate::operand::{Layout, Operand, OperandKind, Shape, Slot, layout};
 use crate::table::{Flow, Row, TableFn, Variant, accumulator_class};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
-/// What an instruction is, apart from its operands.
+/// The kind of an instruction: everything except its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `y ⊕= f(x…)`.
     Accumulate {
-        /// ⊕.
+        /// The accumulator ⊕.
         acc: Acc,
         /// Whether it is the accumulator's partner.
         inverse: bool,
-        /// f.
+        /// The function f.
         func: TableFn,
         /// The operands' shape.
         shape: Shape,
@@ -50,11 +49,11 @@ impl Kind {
         }
     }
 
-    /// Where the operands lie.
+    /// The locations of the operands.
     pub const fn layout(self) -> Layout {
         match self {
             Kind::Accumulate { shape, .. } => shape.layout(),
-            // A jump without a condition compares nothing: it takes a label only.
+            // A jump without a condition takes a label only.
             Kind::Row { row: Row::Jmp | Row::Bra, cond: Cond::Always, .. } => {
                 [Slot::Label, Slot::None, Slot::None, Slot::None]
             }
@@ -62,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// How control goes on.
+    /// The effect on control flow.
     pub const fn flow(self) -> Flow {
         match self {
             Kind::Accumulate { .. } => Flow::Straight,
@@ -88,7 +87,8 @@ impl Kind {
         }
     }
 
-    /// Whether code of this profile may have the instruction. Where words have fewer bits it has neither addresses nor sums of whole words.
+    /// Whether code of this profile may contain the instruction. The profile `pisa`, with its shorter words, excludes memory operands of
+    /// accumulates and accumulators of whole words.
     pub fn belongs_to(self, profile: Profile) -> bool {
         let native = profile == Profile::Native;
         match self {
@@ -100,12 +100,12 @@ impl Kind {
         }
     }
 
-    /// Whether the instruction forgets: it has no inverse.
+    /// Whether the instruction destroys information and has no inverse.
     pub const fn is_irreversible(self) -> bool {
         matches!(self, Kind::Row { row: Row::Erase, .. })
     }
 
-    /// What operand number `n` of this family is, whatever its shape; `None` past the last.
+    /// The kind of operand number `n` of this family, for any shape; `None` past the last operand.
     pub fn operand_kind(self, n: usize) -> Option<OperandKind> {
         match self {
             Kind::Accumulate { func, .. } => match n {
@@ -118,7 +118,7 @@ impl Kind {
         }
     }
 
-    /// The type by which a constant is read that stands for operand number `n`.
+    /// The type of a constant in the place of operand number `n`.
     pub fn constant_type(self, n: usize) -> Ty {
         match self {
             Kind::Accumulate { func, .. } => {
@@ -131,10 +131,10 @@ impl Kind {
     }
 }
 
-/// An instruction whose operands are resolved: no label, symbol or pool index is left in it.
+/// An instruction with resolved operands: it contains no label, symbol or pool index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// The register fields; the unused ones are `r0`.
     pub regs: [Reg; 4],
@@ -162,7 +162,7 @@ impl Inst {
         Inst { kind: self.kind.inverse(), ..self }
     }
 
-    /// What the instruction's body may know beside the operands.
+    /// The parameters of the instruction's body beside the operands.
     pub fn variant(&self) -> Variant {
         match self.kind {
             Kind::Accumulate { func, .. } => Variant { ty: func.info().ty, cond: Cond::Always, form: false },
@@ -170,7 +170,7 @@ impl Inst {
         }
     }
 
-    /// The operands in the order they are written in.
+    /// The operands in the order they are written.
     pub fn operands(&self) -> impl Iterator<Item = (Slot, Operand)> + '_ {
         self.kind.layout().into_iter().enumerate().filter(|(_, s)| *s != Slot::None).map(move |(n, slot)| {
             let ty = self.kind.constant_type(n);

@@ -1,5 +1,4 @@
-//! Operands: which kinds an instruction takes, where they lie in an
-//! instruction word, and what is wrong with operands that do not fit.
+//! Operands: their kinds, their location in an instruction word, and the errors for operands that do not fit.
 
 mod error;
 
@@ -37,7 +36,7 @@ pub enum OperandKind {
 }
 
 impl OperandKind {
-    /// How the reference manual describes the operand.
+    /// The description of the operand in the reference manual.
     pub const fn doc(self) -> &'static str {
         match self {
             OperandKind::Target => "register, written",
@@ -69,7 +68,7 @@ impl OperandKind {
     }
 }
 
-/// Where an operand lies in an instruction: which of the four register fields, or the immediate.
+/// The location of an operand in an instruction: one of the four register fields, or the immediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// No operand.
@@ -100,7 +99,7 @@ pub enum Slot {
     Text,
 }
 
-/// The operands of an instruction, in the order they are written in.
+/// The locations of an instruction's operands, in the order they are written.
 pub type Layout = [Slot; 4];
 
 impl Slot {
@@ -113,7 +112,7 @@ impl Slot {
         }
     }
 
-    /// How many register fields the operand takes.
+    /// The number of register fields that the operand takes.
     pub const fn fields(self) -> u8 {
         let fields = self.register_fields();
         fields.end - fields.start
@@ -249,7 +248,7 @@ impl Shape {
         Shape::ALL.get(bits as usize).copied()
     }
 
-    /// How many sources there are.
+    /// The number of sources.
     pub const fn arity(self) -> usize {
         if (self as u8) < Shape::RRR as u8 {
             1
@@ -260,7 +259,7 @@ impl Shape {
         }
     }
 
-    /// The shape of registers only.
+    /// The shape with registers only.
     pub const fn of_registers(arity: usize) -> Shape {
         match arity {
             0 | 1 => Shape::RR,
@@ -269,7 +268,7 @@ impl Shape {
         }
     }
 
-    /// Where the operands lie.
+    /// The locations of the operands.
     pub const fn layout(self) -> Layout {
         use Slot::{Imm, Mem, MemPlain, None, Reg, Target, TargetMem, TargetMemPlain};
         match self {

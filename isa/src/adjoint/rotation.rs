@@ -1,11 +1,11 @@
-//! What rotations do to the words in the lanes.
+//! The effects of rotations on lanes.
 
 use super::{AdMode, Carrier, GRADIENT, LANES, MIXED, SECOND, VALUE};
 use crate::calculus::product;
 use crate::table::{self, accumulate};
 use crate::types::{Acc, Ty};
 
-/// The words of a rotation in every lane: of the point's two coordinates and of the angle.
+/// The words of a rotation in every lane: the point's two coordinates and the angle.
 struct Rotation<V> {
     a: [V; LANES],
     b: [V; LANES],
@@ -46,7 +46,7 @@ pub(super) fn rotate<D: Carrier>(d: &mut D, ad_mode: AdMode, ty: Ty, back: bool)
         )?,
         AdMode::Tangent => rotator.point_with_tangent(&mut w, VALUE)?,
         AdMode::GradientTangent => {
-            // The angle's share is of the words before an `irot`, and after a `rot`.
+            // The angle's contribution uses the words before an `irot`, and after a `rot`.
             if back {
                 rotator.angle_with_tangent(&mut w)?;
             }
@@ -76,11 +76,11 @@ pub(super) fn rotate<D: Carrier>(d: &mut D, ad_mode: AdMode, ty: Ty, back: bool)
 enum Step {
     /// `g(θ) += g(b)·a − g(a)·b`.
     Angle,
-    /// Its adjoint.
+    /// The adjoint of [`Step::Angle`].
     SecondOfAngle,
-    /// The turn of the words in a lane.
+    /// The rotation of the words in a lane.
     Point(usize),
-    /// The share of the angle's second gradient in the turn of a lane.
+    /// The contribution of the rotation of a lane to the angle's second gradient.
     SecondOfPoint(usize),
 }
 
@@ -131,7 +131,7 @@ impl<D: Carrier> Rotator<'_, D> {
         accumulate(self.d, Acc::Add, minus, self.ty, a, b)
     }
 
-    /// Turns the words in a lane.
+    /// Rotates the words in a lane.
     fn point(&mut self, w: &mut Rotation<D::V>, lane: usize) -> Result<(), D::Stop> {
         self.d.derive(lane != VALUE);
         [w.a[lane], w.b[lane]] = table::rotate(self.d, self.ty, self.back, [w.a[lane], w.b[lane], w.angle[VALUE]])?;
@@ -146,8 +146,8 @@ impl<D: Carrier> Rotator<'_, D> {
         self.sum(true, first, second)
     }
 
-    /// Turns the words in a lane and their tangents. The angle's tangent moves these along the circle: after a `rot`, and before an `irot`,
-    /// which so undoes it to the last bit.
+    /// Rotates the words in a lane and their tangents. The angle's tangent moves the latter along the circle, after a `rot` and before an
+    /// `irot`, so that each undoes the other to the last bit.
     fn point_with_tangent(&mut self, w: &mut Rotation<D::V>, lane: usize) -> Result<(), D::Stop> {
         if self.back {
             self.along(w, lane)?;

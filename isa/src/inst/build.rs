@@ -1,4 +1,4 @@
-//! Instructions made of operands: the shape or form that the operands call for, and what makes an instruction valid.
+//! Builds instructions from operands: selects the shape or form, and validates the result.
 
 use super::{FACTOR_MAX, Inst, Kind, OFFSET_MAX, OFFSET_MIN, SMALL_MAX, SMALL_MIN};
 use crate::calculus::Constant;
@@ -9,7 +9,7 @@ use crate::table::{ARITY, Row, TableFn};
 use crate::types::{Acc, Cond, Profile, Reg, Ty};
 
 impl Inst {
-    /// The instruction that `kind`'s family makes of these operands: chooses the shape or form.
+    /// Builds the instruction of a family with these operands, which select the shape or form.
     ///
     /// Errors: operands of the wrong number or kind, and everything [`Inst::validate`] rejects.
     pub fn build(family: Kind, operands: &[Operand]) -> Result<Inst, OperandError> {
@@ -17,7 +17,7 @@ impl Inst {
         Inst::build_in(profile, family, operands)
     }
 
-    /// As [`Inst::build`], for code of a profile.
+    /// Like [`Inst::build`], for code of a profile.
     pub fn build_in(profile: Profile, family: Kind, operands: &[Operand]) -> Result<Inst, OperandError> {
         let kind = choose(family, operands)?;
         let layout = kind.layout();
@@ -29,7 +29,7 @@ impl Inst {
                     Slot::Mem(f) | Slot::TargetMem(f) | Slot::MemPlain(f) | Slot::TargetMemPlain(f),
                     Operand::Mem { base, index, offset },
                 ) => {
-                    // One spelling of an address: an index without a base is a base.
+                    // Addresses have one spelling: an index without a base is a base.
                     let (base, index) = if base == Reg::ZERO { (index, base) } else { (base, index) };
                     inst.regs[f as usize] = base;
                     inst.regs[f as usize + 1] = index;
@@ -63,7 +63,7 @@ impl Inst {
         Ok(inst)
     }
 
-    /// Checks what the fields alone can tell: no write to `r0` where it always reads 0, no register written and used elsewhere, numbers in range.
+    /// Checks the fields by themselves: no write to `r0` in the native profile, no written register used elsewhere, numbers in range.
     pub fn validate(&self, profile: Profile) -> Result<(), OperandError> {
         let range = |position, what, found: i64, min, max| {
             in_range(position, what, found.cast_unsigned(), min, max).map(|_| ())
@@ -141,8 +141,8 @@ fn in_range(position: usize, what: &'static str, word: u64, min: i64, max: i64) 
     }
 }
 
-/// Whether the constant operand number `n`, being zero, makes a multiplicative accumulate forget its destination, or always trap:
-/// the others do not matter then, and are taken to be one.
+/// Whether a zero as constant operand number `n` makes a multiplicative accumulate destroy its destination or always trap. The other
+/// operands do not matter then; they are taken to be one.
 fn zero_factor(func: TableFn, n: usize, imm: i64) -> bool {
     use crate::num::log::{ONE, ZERO};
     let f = func.info();
@@ -162,7 +162,7 @@ fn zero_factor(func: TableFn, n: usize, imm: i64) -> bool {
 }
 
 impl Slot {
-    /// What the slot wants, for messages.
+    /// The noun for the operand that the slot takes, for messages.
     const fn noun(self) -> &'static str {
         match self {
             Slot::None => "nothing",
@@ -176,7 +176,7 @@ impl Slot {
 }
 
 impl Operand {
-    /// What the operand is, for messages.
+    /// The noun for the operand, for messages.
     pub const fn noun(&self) -> &'static str {
         match self {
             Operand::Reg(_) => "register",
@@ -188,7 +188,7 @@ impl Operand {
     }
 }
 
-/// Picks the shape (accumulates) or the form bit (rows) that operands call for.
+/// Selects the shape (accumulates) or the form bit (rows) for the operands.
 fn choose(family: Kind, operands: &[Operand]) -> Result<Kind, OperandError> {
     match family {
         Kind::Accumulate { acc, inverse, func, .. } => {
@@ -230,7 +230,7 @@ fn choose(family: Kind, operands: &[Operand]) -> Result<Kind, OperandError> {
                 };
             }
             let letters = &letters[..=arity];
-            // Every combination has a shape, but that three sources are registers, and so is then the destination.
+            // Every combination has a shape, except that with three sources all operands must be registers.
             let shape = Shape::ALL.into_iter().find(|s| s.letters() == letters);
             let odd = letters.iter().position(|l| *l != b'R').unwrap_or(0);
             let shape = shape.ok_or(OperandError::Kind {
