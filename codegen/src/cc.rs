@@ -393,8 +393,8 @@ fn directory() -> Result<Directory, CcError> {
     let at_home = || Some((home("HOME").map(|d| d.join(".cache").join("pendula"))?, home("HOME")));
     if let Some((path, must)) = usual.map(|path| (path, None)).or_else(at_home) {
         // Do not create a missing home directory.
-        let there = must.map_or(Ok(()), |home| home.metadata().map(drop));
-        match there.and_then(|()| Directory::persistent(&path)) {
+        let home_exists = must.map_or(Ok(()), |home| home.metadata().map(drop));
+        match home_exists.and_then(|()| Directory::persistent(&path)) {
             Ok(directory) => return Ok(directory),
             Err(error) => {
                 static WARNED: Once = Once::new();

@@ -94,9 +94,9 @@ fn capture(mut from: Box<dyn Read + Send>, to: &Mutex<Vec<u8>>) {
         match from.read(&mut buffer) {
             Ok(0) => return,
             Ok(n) => {
-                let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = CAPTURE_LIMIT.saturating_sub(kept.len()).min(n);
-                kept.extend_from_slice(&buffer[..room]);
+                let mut captured = to.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = CAPTURE_LIMIT.saturating_sub(captured.len()).min(n);
+                captured.extend_from_slice(&buffer[..room]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,

@@ -199,9 +199,9 @@ pub fn decode(word: u64, pool: &[u64], profile: Profile) -> Result<Inst, DecodeE
     inst.validate(profile)?;
     // Encoding again detects every bit that should be zero, and constants in the wrong place.
     let expected = {
-        let mut own = Pool::default();
-        let again = encode(&inst, &mut own);
-        if own.words.is_empty() { again } else { again | u64::from(field) << 36 }
+        let mut scratch = Pool::default();
+        let again = encode(&inst, &mut scratch);
+        if scratch.words.is_empty() { again } else { again | u64::from(field) << 36 }
     };
     let canonical_address = canonical_address(&inst);
     if expected != word || !canonical_address {

@@ -75,8 +75,8 @@ impl Kind {
             Kind::Accumulate { acc, inverse, func, .. } => {
                 let f = func.info();
                 let source = if f.from == f.ty { "" } else { f.from.source_suffix() };
-                let own = if f.from != f.ty && f.ty == Ty::Int { Ty::Int.source_suffix() } else { f.ty.suffix() };
-                format!("{}{}{own}{source}", acc.name(inverse), f.name)
+                let suffix = if f.from != f.ty && f.ty == Ty::Int { Ty::Int.source_suffix() } else { f.ty.suffix() };
+                format!("{}{}{suffix}{source}", acc.name(inverse), f.name)
             }
             Kind::Row { row, inverse, ty, cond, .. } => {
                 let r = row.info();
@@ -87,8 +87,8 @@ impl Kind {
         }
     }
 
-    /// Whether code of this profile may contain the instruction. The profile `pisa`, with its shorter words, excludes memory operands of
-    /// accumulates and accumulators of whole words.
+    /// Whether code of this profile may contain the instruction. In the profile `pisa`, whose words are shorter, accumulates only use `xor`
+    /// on registers, and typed rows only integers.
     pub fn belongs_to(self, profile: Profile) -> bool {
         let native = profile == Profile::Native;
         match self {

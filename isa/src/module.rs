@@ -145,13 +145,13 @@ pub const CLASSIC_MAIN: &str = "main.entry";
 /// the suffix that avoids reserved names.
 pub fn name_in_source(name: &str) -> &str {
     let numbered = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    let own = match name.rsplit_once('.') {
+    let base = match name.rsplit_once('.') {
         Some(_) if name == CLASSIC_MAIN => "main",
-        Some((own, number)) if !own.is_empty() && numbered(number) => own,
+        Some((base, number)) if !base.is_empty() && numbered(number) => base,
         Some(_) | None => name,
     };
     let taken = |name: &&str| *name == "main" || Reg::parse(name).is_some();
-    own.strip_suffix('_').filter(taken).or_else(|| own.strip_prefix('_').filter(taken)).unwrap_or(own)
+    base.strip_suffix('_').filter(taken).or_else(|| base.strip_prefix('_').filter(taken)).unwrap_or(base)
 }
 
 impl Variable {

@@ -116,13 +116,13 @@ impl SparseWords {
     pub fn copy_to(&self, out: &mut [u64]) {
         assert_eq!(out.len(), self.len, "words of another length");
         let mut rest = out;
-        let mut done = 0;
+        let mut copied = 0;
         for (number, page) in &self.pages {
-            let (gap, from) = rest.split_at_mut(number * PAGE - done);
+            let (gap, from) = rest.split_at_mut(number * PAGE - copied);
             clear(gap);
             let (here, after) = from.split_at_mut(PAGE.min(from.len()));
             here.copy_from_slice(&page[..here.len()]);
-            (rest, done) = (after, (number + 1) * PAGE);
+            (rest, copied) = (after, (number + 1) * PAGE);
         }
         clear(rest);
     }

@@ -153,18 +153,18 @@ impl FunctionVisitor for PickAccumulate {
         const XOR: u8 = Acc::Xor as u8;
         const MUL: u8 = Acc::Mul as u8;
         match (self.acc, self.inverse) {
-            (Acc::Xor, _) => self.carried::<F, XOR, false>(),
-            (Acc::Add, false) if const { Acc::Add.accepts(F::INFO.ty) } => self.carried::<F, ADD, false>(),
-            (Acc::Add, true) if const { Acc::Add.accepts(F::INFO.ty) } => self.carried::<F, ADD, true>(),
-            (Acc::Mul, false) if const { Acc::Mul.accepts(F::INFO.ty) } => self.carried::<F, MUL, false>(),
-            (Acc::Mul, true) if const { Acc::Mul.accepts(F::INFO.ty) } => self.carried::<F, MUL, true>(),
+            (Acc::Xor, _) => self.for_ad_mode::<F, XOR, false>(),
+            (Acc::Add, false) if const { Acc::Add.accepts(F::INFO.ty) } => self.for_ad_mode::<F, ADD, false>(),
+            (Acc::Add, true) if const { Acc::Add.accepts(F::INFO.ty) } => self.for_ad_mode::<F, ADD, true>(),
+            (Acc::Mul, false) if const { Acc::Mul.accepts(F::INFO.ty) } => self.for_ad_mode::<F, MUL, false>(),
+            (Acc::Mul, true) if const { Acc::Mul.accepts(F::INFO.ty) } => self.for_ad_mode::<F, MUL, true>(),
             (Acc::Add | Acc::Mul, _) => mismatched,
         }
     }
 }
 
 impl PickAccumulate {
-    fn carried<F: Function, const ACC: u8, const INVERSE: bool>(&self) -> Handler {
+    fn for_ad_mode<F: Function, const ACC: u8, const INVERSE: bool>(&self) -> Handler {
         const PLAIN: u8 = AdMode::Plain as u8;
         const GRADIENT: u8 = AdMode::Gradient as u8;
         const SECOND: u8 = AdMode::SecondGradient as u8;
@@ -172,18 +172,18 @@ impl PickAccumulate {
         const BOTH: u8 = AdMode::GradientTangent as u8;
         // An instruction that does not change lanes has one handler for all AD modes.
         if const { F::INFO.partials == 0 || Acc::ALL[ACC as usize].self_inverse() } {
-            return self.shaped::<F, ACC, INVERSE, PLAIN>();
+            return self.for_shape::<F, ACC, INVERSE, PLAIN>();
         }
         match self.ad_mode {
-            AdMode::Plain => self.shaped::<F, ACC, INVERSE, PLAIN>(),
-            AdMode::Gradient => self.shaped::<F, ACC, INVERSE, GRADIENT>(),
+            AdMode::Plain => self.for_shape::<F, ACC, INVERSE, PLAIN>(),
+            AdMode::Gradient => self.for_shape::<F, ACC, INVERSE, GRADIENT>(),
             AdMode::SecondGradient => run_accumulate::<F, AnyShape, ACC, INVERSE, SECOND>,
             AdMode::Tangent => run_accumulate::<F, AnyShape, ACC, INVERSE, TANGENT>,
             AdMode::GradientTangent => run_accumulate::<F, AnyShape, ACC, INVERSE, BOTH>,
         }
     }
 
-    fn shaped<F: Function, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(&self) -> Handler {
+    fn for_shape<F: Function, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(&self) -> Handler {
         if const { is_long(F::INFO.class) } {
             run_accumulate::<F, AnyShape, ACC, INVERSE, AD_MODE>
         } else {
@@ -227,16 +227,16 @@ impl InstructionVisitor for PickRow {
 
     fn visit<I: Instruction>(self) -> Handler {
         match (self.inverse, self.form) {
-            (false, false) => self.carried::<I, false, false>(),
-            (false, true) => self.carried::<I, false, true>(),
-            (true, false) => self.carried::<I, true, false>(),
-            (true, true) => self.carried::<I, true, true>(),
+            (false, false) => self.for_ad_mode::<I, false, false>(),
+            (false, true) => self.for_ad_mode::<I, false, true>(),
+            (true, false) => self.for_ad_mode::<I, true, false>(),
+            (true, true) => self.for_ad_mode::<I, true, true>(),
         }
     }
 }
 
 impl PickRow {
-    fn carried<I: Instruction, const INVERSE: bool, const FORM: bool>(&self) -> Handler {
+    fn for_ad_mode<I: Instruction, const INVERSE: bool, const FORM: bool>(&self) -> Handler {
         const PLAIN: u8 = AdMode::Plain as u8;
         const GRADIENT: u8 = AdMode::Gradient as u8;
         const SECOND: u8 = AdMode::SecondGradient as u8;

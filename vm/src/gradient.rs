@@ -245,12 +245,12 @@ pub fn hessian_row_by_reversing_twice<E>(
 /// ln |y|. Without a factor, the derivative with respect to a `.q` or `.f` number is its gradient word. With a factor, and for a
 /// `.l` number, whose gradient word is with respect to its logarithm, the derivative is a double.
 pub fn derivative(env: Env, ty: Ty, value: u64, gradient: u64, factor: Option<u64>) -> Option<(u64, Ty)> {
-    let own = ty.gradient().unwrap_or(Ty::Q);
+    let gradient_type = ty.gradient().unwrap_or(Ty::Q);
     let number = |word| convert::to_f64(env, Ty::L, word);
-    let g = convert::to_f64(env, own, gradient);
+    let g = convert::to_f64(env, gradient_type, gradient);
     let times = factor.map_or(g, |y| g * number(y));
     let d = match (ty, factor) {
-        (Ty::Q | Ty::Int | Ty::F, None) => return Some((gradient, own)),
+        (Ty::Q | Ty::Int | Ty::F, None) => return Some((gradient, gradient_type)),
         (Ty::Q | Ty::Int | Ty::F, Some(_)) => times,
         (Ty::L, _) if value == log::ZERO => return None,
         // Either factor alone may be outside the range of a double.

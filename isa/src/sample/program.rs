@@ -282,8 +282,8 @@ impl Generator<'_, '_> {
     /// A register other than `not` that may hold anything. As with memory, and what `rmul` works on gets no gradient that it would have to scale.
     fn any_register(&mut self, not: Option<Reg>, differentiable: bool) -> Op {
         let reg = if self.s.once_in(4) { self.s.reg() } else { r(1 + self.s.below(u64::from(DATA)) as u8) };
-        let kept = differentiable && (reg == FLOAT || reg == MILD[Ty::F as usize] || SCALED.contains(&reg));
-        Op::Reg(if Some(reg) == not || kept { Reg::ZERO } else { reg })
+        let protected = differentiable && (reg == FLOAT || reg == MILD[Ty::F as usize] || SCALED.contains(&reg));
+        Op::Reg(if Some(reg) == not || protected { Reg::ZERO } else { reg })
     }
 
     fn main(&mut self, budget: usize) {

@@ -247,10 +247,10 @@ impl Machine<'_> {
             if !self.counting {
                 continue;
             }
-            let kept = &mut self.counts[ad_mode];
-            kept.resize(counts.len(), 0);
-            for (kept, n) in kept.iter_mut().zip(&tally.executions) {
-                *kept += n;
+            let totals = &mut self.counts[ad_mode];
+            totals.resize(counts.len(), 0);
+            for (total, n) in totals.iter_mut().zip(&tally.executions) {
+                *total += n;
             }
         }
     }

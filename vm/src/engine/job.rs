@@ -130,17 +130,17 @@ fn merge_parts(body: &mut Body, most: usize) {
         let ops = &body.ops[part.range()];
         let alone = ops.contains(&Op::Interpret);
         let leaves = ops.iter().any(Op::may_exit);
-        let own = ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
+        let own_writes = ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
         let effect = ops.iter().any(|op| matches!(op, Op::Store(..)));
         match merged.last_mut() {
-            Some(last) if !(closed || alone || done && leaves) && writes + own <= most => {
+            Some(last) if !(closed || alone || done && leaves) && writes + own_writes <= most => {
                 last.last = part.last;
-                writes += own;
+                writes += own_writes;
                 done |= effect;
             }
             _ => {
                 merged.push(*part);
-                (writes, done) = (own, effect);
+                (writes, done) = (own_writes, effect);
             }
         }
         closed = alone;
@@ -276,15 +276,15 @@ impl Facts {
             let is_double = |v: V| matches!(body.ops[v.0 as usize], Op::Float(..) | Op::Sqrt(_) | Op::Abs(_));
             let is_word = |v: V| matches!(body.ops[v.0 as usize], Op::Bin(..) | Op::Not(_) | Op::Compare(..));
             // Whether operations use a value as a double or as a word, apart from writes of registers.
-            let mut asked = vec![(false, false); body.ops.len()];
+            let mut demanded = vec![(false, false); body.ops.len()];
             for op in &body.ops {
                 for v in op.uses() {
                     match op {
                         Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) | Op::CompareFloat(..) | Op::Finite(_) => {
-                            asked[v.0 as usize].0 = true;
+                            demanded[v.0 as usize].0 = true;
                         }
                         Op::Bin(..) | Op::Not(_) | Op::Compare(..) | Op::Load(..) | Op::Bound(_) => {
-                            asked[v.0 as usize].1 = true;
+                            demanded[v.0 as usize].1 = true;
                         }
                         _ => {}
                     }
@@ -292,9 +292,11 @@ impl Facts {
             }
             for (n, op) in body.ops.iter().enumerate() {
                 let (lane, reg, double, word) = match *op {
-                    Op::Get(lane, reg) => (lane, reg, asked[n].0, asked[n].1),
+                    Op::Get(lane, reg) => (lane, reg, demanded[n].0, demanded[n].1),
                     Op::Set(lane, reg, v) => match body.ops[v.0 as usize] {
-                        Op::Load(..) | Op::Kernel(..) => (lane, reg, asked[v.0 as usize].0, asked[v.0 as usize].1),
+                        Op::Load(..) | Op::Kernel(..) => {
+                            (lane, reg, demanded[v.0 as usize].0, demanded[v.0 as usize].1)
+                        }
                         Op::Phi(a, b) => (lane, reg, is_double(a) || is_double(b), is_word(a) || is_word(b)),
                         _ => (lane, reg, is_double(v), is_word(v)),
                     },

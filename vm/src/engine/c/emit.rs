@@ -39,13 +39,13 @@ pub(super) struct Emit<'a> {
     pub(super) values: Vec<Value>,
     /// Values whose text waits for its use, and those in registers.
     pub(super) waiting: Vec<V>,
-    pub(super) homes: Vec<V>,
+    pub(super) in_machine_registers: Vec<V>,
     /// Instructions of the block that have run.
     pub(super) k: u32,
     /// Which operations have been written.
     pub(super) done: Vec<bool>,
-    /// Instructions that have been said in a comment.
-    pub(super) said: usize,
+    /// The number of instructions that have a comment already.
+    pub(super) commented: usize,
     /// How many conditionals are around.
     pub(super) depth: u32,
     /// Conditions that are yet to be checked: doubles that must be finite, and fixed-point numbers that wrapped.
@@ -86,10 +86,10 @@ pub(super) fn unit(job: &Job<'_>, number: u32, beside: &[u32], names: &mut Names
         place: 0,
         values: Vec::new(),
         waiting: Vec::new(),
-        homes: Vec::new(),
+        in_machine_registers: Vec::new(),
         k: 0,
         done: Vec::new(),
-        said: 0,
+        commented: 0,
         depth: 0,
         finite: None,
         wrapped: None,
@@ -247,9 +247,9 @@ impl Emit<'_> {
         self.place = place;
         self.values = values(body, &job.kernels);
         self.waiting.clear();
-        self.homes.clear();
+        self.in_machine_registers.clear();
         self.done = vec![false; body.ops.len()];
-        (self.k, self.said) = (0, 0);
+        (self.k, self.commented) = (0, 0);
         self.indent -= 1;
         let number = self.number();
         self.out.push('\n');
@@ -371,9 +371,9 @@ impl Emit<'_> {
     /// Says which instructions begin up to an operation.
     pub(super) fn say(&mut self, n: u32) {
         let job = self.job;
-        while let Some(part) = job.instructions[self.place].get(self.said).filter(|p| p.first <= n) {
+        while let Some(part) = job.instructions[self.place].get(self.commented).filter(|p| p.first <= n) {
             self.instruction(part.k);
-            self.said += 1;
+            self.commented += 1;
         }
     }
 

@@ -27,7 +27,7 @@ impl Emit<'_> {
     pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
         let v = V(n as u32);
         let op = body.ops[n];
-        if self.done[n] || (op.is_idle() && self.values[n].left == 0) {
+        if self.done[n] || (op.is_idle() && self.values[n].uses_left == 0) {
             return n + 1;
         }
         self.done[n] = true;
@@ -181,7 +181,7 @@ impl Emit<'_> {
             let v = V(next as u32);
             match *op {
                 Op::Get(..) => _ = self.op(body, next),
-                Op::Phi(then, otherwise) if self.value(v).left > 0 => {
+                Op::Phi(then, otherwise) if self.value(v).uses_left > 0 => {
                     let kind = self.kind_of(v);
                     let text = self.take(otherwise, kind).text;
                     let ty = if kind == Kind::Double { "f64" } else { "u64" };
@@ -229,7 +229,7 @@ impl Emit<'_> {
         } else {
             self.line(format_args!("{call};"));
         }
-        if self.value(v).left > 0 {
+        if self.value(v).uses_left > 0 {
             self.make(v, Text::atom("f->out[0]".into(), Kind::Word));
             self.name(v);
         }

@@ -19,10 +19,10 @@ const LONG: usize = 72;
 #[derive(Default)]
 pub(super) struct Value {
     /// Uses that are yet to be written.
-    pub(super) left: u32,
+    pub(super) uses_left: u32,
     waiting: Option<Text>,
     named: Option<Kind>,
-    home: Option<(u8, u8)>,
+    machine_register: Option<(u8, u8)>,
 }
 
 /// The values of a block, with how often each is used by what is not left out.
@@ -31,17 +31,17 @@ pub(super) fn values(body: &Body, kernels: &[Kernel]) -> Vec<Value> {
     if let Some(branch) = body.branch {
         for test in [branch.test, branch.confirm, branch.unless] {
             if let Test::If(_, v) = test {
-                values[v.0 as usize].left += 1;
+                values[v.0 as usize].uses_left += 1;
             }
         }
     }
     for (n, op) in body.ops.iter().enumerate().rev() {
-        if op.is_idle() && values[n].left == 0 {
+        if op.is_idle() && values[n].uses_left == 0 {
             continue;
         }
         // A kernel may have fewer arguments than there are places for them.
         let arity = if let Op::Kernel(k, _) = op { kernels[*k as usize].arity } else { usize::MAX };
-        op.uses().take(arity).for_each(|v| values[v.0 as usize].left += 1);
+        op.uses().take(arity).for_each(|v| values[v.0 as usize].uses_left += 1);
     }
     values
 }
@@ -75,9 +75,9 @@ impl Emit<'_> {
 
     /// The value is in a register's variable.
     pub(super) fn settle(&mut self, v: V, lane: u8, reg: u8) {
-        self.value(v).home = Some((lane, reg));
-        if !self.homes.contains(&v) {
-            self.homes.push(v);
+        self.value(v).machine_register = Some((lane, reg));
+        if !self.in_machine_registers.contains(&v) {
+            self.in_machine_registers.push(v);
         }
     }
 
@@ -105,7 +105,7 @@ impl Emit<'_> {
     pub(super) fn name_before_sides(&mut self) {
         for v in self.waiting.clone() {
             let value = self.value(v);
-            if value.left > 1 || value.waiting.as_ref().is_some_and(|t| t.loads) {
+            if value.uses_left > 1 || value.waiting.as_ref().is_some_and(|t| t.loads) {
                 self.name(v);
             }
         }
@@ -126,21 +126,21 @@ impl Emit<'_> {
             return Text::constant(k, if kind == Kind::Truth { Kind::Word } else { kind }).to(kind);
         }
         let value = self.value(v);
-        value.left = value.left.saturating_sub(1);
-        let left = value.left;
-        if let Some((lane, reg)) = value.home {
+        value.uses_left = value.uses_left.saturating_sub(1);
+        let uses_left = value.uses_left;
+        if let Some((lane, reg)) = value.machine_register {
             return Text::register(lane, reg, self.register_kind(lane, reg)).to(kind);
         }
         if let Some(named) = value.named {
             return Text::atom(format!("v{}", v.0), named).to(kind);
         }
         match &value.waiting {
-            Some(text) if left > 0 && !(text.size <= 1 && !text.loads && text.kind == Kind::Word) => {
+            Some(text) if uses_left > 0 && !(text.size <= 1 && !text.loads && text.kind == Kind::Word) => {
                 self.name(v);
                 let named = self.value(v).named.unwrap_or(Kind::Word);
                 Text::atom(format!("v{}", v.0), named).to(kind)
             }
-            Some(text) if left > 0 => text.clone().to(kind),
+            Some(text) if uses_left > 0 => text.clone().to(kind),
             _ => {
                 self.waiting.retain(|w| *w != v);
                 let text = self.value(v).waiting.take();
@@ -158,8 +158,8 @@ impl Emit<'_> {
     /// Forgets one use that is not written.
     pub(super) fn drop_use(&mut self, v: V) {
         let value = self.value(v);
-        value.left = value.left.saturating_sub(1);
-        if value.left == 0 {
+        value.uses_left = value.uses_left.saturating_sub(1);
+        if value.uses_left == 0 {
             value.waiting = None;
             self.waiting.retain(|w| *w != v);
         }
@@ -183,13 +183,13 @@ impl Emit<'_> {
 
     /// Before a register's variable is written: what reads it, or lies in it and is wanted later, gets a name.
     fn vacate(&mut self, lane: u8, reg: u8, but: V) {
-        for v in self.homes.clone() {
-            if self.value(v).home != Some((lane, reg)) || v == but {
+        for v in self.in_machine_registers.clone() {
+            if self.value(v).machine_register != Some((lane, reg)) || v == but {
                 continue;
             }
-            self.value(v).home = None;
-            self.homes.retain(|w| *w != v);
-            if self.value(v).left > 0 && self.value(v).named.is_none() {
+            self.value(v).machine_register = None;
+            self.in_machine_registers.retain(|w| *w != v);
+            if self.value(v).uses_left > 0 && self.value(v).named.is_none() {
                 let text = Text::register(lane, reg, self.register_kind(lane, reg));
                 self.define(v, text);
             }
@@ -208,10 +208,10 @@ impl Emit<'_> {
             Some(k) => Text::constant(k, kind),
             None => {
                 let value = self.value(v);
-                match (value.home, value.named) {
+                match (value.machine_register, value.named) {
                     (None, None) => {
                         // Without a name: it is in the register from now on.
-                        value.left = value.left.saturating_sub(1);
+                        value.uses_left = value.uses_left.saturating_sub(1);
                         let text = value.waiting.take();
                         self.waiting.retain(|w| *w != v);
                         debug_assert!(text.is_some(), "value {} of block {}", v.0, self.number());
@@ -226,7 +226,7 @@ impl Emit<'_> {
         if text.text != name {
             self.line(format_args!("{name} = {};", text.text));
         }
-        if self.constant(v).is_none() && self.value(v).left > 0 {
+        if self.constant(v).is_none() && self.value(v).uses_left > 0 {
             self.settle(v, lane, reg);
         }
     }

@@ -75,7 +75,7 @@ impl Baseline<'_> {
 
     /// Finds out whether a word is not zero; gives the condition for that. It has then been used.
     pub(super) fn condition(&mut self, v: V) -> Flag {
-        if self.values.late[v.0 as usize] {
+        if self.values.fused[v.0 as usize] {
             let op = self.job.bodies[self.place].ops[v.0 as usize];
             let flag = match op {
                 Op::CompareFloat(Cond::Always | Cond::Eq | Cond::Ne, ..) => {
@@ -119,8 +119,8 @@ impl Baseline<'_> {
         let mut phis = Vec::new();
         for (n, op) in body.ops.iter().enumerate().skip(v.0 as usize + 1) {
             match *op {
-                Op::Get(lane, reg) => self.values.is_at_home(V(n as u32), lane, reg),
-                Op::Phi(then, otherwise) if self.values.left(V(n as u32)) > 0 => {
+                Op::Get(lane, reg) => self.values.set_machine_register(V(n as u32), lane, reg),
+                Op::Phi(then, otherwise) if self.values.uses_left(V(n as u32)) > 0 => {
                     phis.push((V(n as u32), then, otherwise))
                 }
                 Op::Phi(..) => {}

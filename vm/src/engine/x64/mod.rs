@@ -210,7 +210,7 @@ impl Baseline<'_> {
         for n in part.range() {
             let op = &body.ops[n];
             let v = pendula_codegen::ops::V(n as u32);
-            if !(op.is_idle() && self.values.left(v) == 0 || matches!(op, Op::Phi(..))) {
+            if !(op.is_idle() && self.values.uses_left(v) == 0 || matches!(op, Op::Phi(..))) {
                 self.op(v, op);
                 self.unpin();
             }

@@ -19,8 +19,8 @@ const ARGUMENTS: [Gpr; 6] = [Gpr::RDI, Gpr::RSI, Gpr::RDX, Gpr::RCX, Gpr(8), Gpr
 impl Baseline<'_> {
     pub(super) fn op(&mut self, v: V, op: &Op) {
         match *op {
-            Op::Const(k) => self.values.is_constant(v, k),
-            Op::Get(lane, reg) => self.values.is_at_home(v, lane, reg),
+            Op::Const(k) => self.values.set_constant(v, k),
+            Op::Get(lane, reg) => self.values.set_machine_register(v, lane, reg),
             Op::Bin(op, a, b) => self.bin(v, op, a, b),
             Op::Not(a) => {
                 let r = self.consume(a);
@@ -28,7 +28,7 @@ impl Baseline<'_> {
                 self.used(a);
                 self.define(v, r);
             }
-            Op::Compare(..) | Op::CompareFloat(..) if self.values.late[v.0 as usize] => {}
+            Op::Compare(..) | Op::CompareFloat(..) if self.values.fused[v.0 as usize] => {}
             Op::Compare(..) | Op::CompareFloat(..) => {
                 let r = self.truth(op);
                 self.define(v, r);
@@ -99,7 +99,7 @@ impl Baseline<'_> {
             }
             Op::End => self.end(v),
             Op::Interpret => self.interpret(),
-            Op::Reload(lane, reg) => self.values.is_at_home(v, lane, reg),
+            Op::Reload(lane, reg) => self.values.set_machine_register(v, lane, reg),
         }
     }
 
@@ -190,7 +190,7 @@ impl Baseline<'_> {
                 self.asm.shift(shift, r, Some((k & 63) as u8));
                 r
             } else {
-                self.claim(Gpr::RCX);
+                self.take_exact(Gpr::RCX);
                 self.load(Gpr::RCX, b);
                 // Not in place: its register may be the count's.
                 let r = self.take();
@@ -204,8 +204,8 @@ impl Baseline<'_> {
             self.asm.mul(r, operand);
             r
         } else {
-            self.claim(Gpr::RAX);
-            self.claim(Gpr::RDX);
+            self.take_exact(Gpr::RAX);
+            self.take_exact(Gpr::RDX);
             self.load(Gpr::RAX, a);
             let operand = self.operand(b);
             self.asm.mul_wide(operand);
@@ -297,7 +297,7 @@ impl Baseline<'_> {
         for lane in self.job.lanes() {
             let touched = if lane == VALUE { written } else { read | written };
             for reg in bits(touched) {
-                self.vacate(lane as u8, reg, true);
+                self.spill_from_machine_register(lane as u8, reg, true);
             }
         }
         self.flush();

@@ -15,10 +15,11 @@ impl Baseline<'_> {
     pub(super) fn save(&mut self, v: V) {
         let n = v.0 as usize;
         let at = self.values.at[n];
-        if self.values.left[n] == 0 || at.slot != NO_SLOT || at.home.is_some() || at.constant.is_some() {
+        if self.values.uses_left[n] == 0 || at.slot != NO_SLOT || at.machine_register.is_some() || at.constant.is_some()
+        {
             return;
         }
-        let slot = self.values.vacant();
+        let slot = self.values.free_slot();
         if at.general != NONE {
             self.asm.store(Self::slot(slot), Gpr(at.general));
         } else if at.vector != NONE {
@@ -85,9 +86,9 @@ impl Baseline<'_> {
         let r = match free {
             Some(r) => *r,
             None => {
-                let turn = self.values.turn;
-                self.values.turn = (turn + 1) % GENERAL.len();
-                let all = (0..GENERAL.len()).map(|k| &GENERAL[(turn + k) % GENERAL.len()]);
+                let next_victim = self.values.next_victim;
+                self.values.next_victim = (next_victim + 1) % GENERAL.len();
+                let all = (0..GENERAL.len()).map(|k| &GENERAL[(next_victim + k) % GENERAL.len()]);
                 *all.clone().find(open).unwrap_or(&GENERAL[0])
             }
         };
@@ -103,9 +104,15 @@ impl Baseline<'_> {
         let r = match free {
             Some(r) => *r,
             None => {
-                let turn = self.values.turn;
-                self.values.turn = turn + 1;
-                *VECTOR.iter().cycle().skip(turn % VECTOR.len()).take(VECTOR.len()).find(open).unwrap_or(&VECTOR[0])
+                let next_victim = self.values.next_victim;
+                self.values.next_victim = next_victim + 1;
+                *VECTOR
+                    .iter()
+                    .cycle()
+                    .skip(next_victim % VECTOR.len())
+                    .take(VECTOR.len())
+                    .find(open)
+                    .unwrap_or(&VECTOR[0])
             }
         };
         self.evict_vector(r);
@@ -114,7 +121,7 @@ impl Baseline<'_> {
     }
 
     /// This register, empty.
-    pub(super) fn claim(&mut self, r: Gpr) {
+    pub(super) fn take_exact(&mut self, r: Gpr) {
         self.evict(r.0);
         self.values.pinned.0 |= 1 << r.0;
     }
@@ -132,9 +139,9 @@ impl Baseline<'_> {
             self.asm.double_to_word(to, Xmm(at.vector));
         } else if at.slot != NO_SLOT {
             self.asm.mov(to, Self::slot(at.slot));
-        } else if let Some((lane, reg)) = at.home {
-            let home = self.home(lane, reg);
-            self.asm.mov(to, home);
+        } else if let Some((lane, reg)) = at.machine_register {
+            let machine_register = self.machine_register(lane, reg);
+            self.asm.mov(to, machine_register);
         } else {
             debug_assert!(false, "{v:?} is nowhere");
         }
@@ -181,9 +188,9 @@ impl Baseline<'_> {
             self.asm.word_to_double(to, SCRATCH);
         } else if at.slot != NO_SLOT {
             self.asm.double(to, Self::slot(at.slot));
-        } else if let Some((lane, reg)) = at.home {
-            let home = self.home(lane, reg);
-            self.asm.double(to, home);
+        } else if let Some((lane, reg)) = at.machine_register {
+            let machine_register = self.machine_register(lane, reg);
+            self.asm.double(to, machine_register);
         } else {
             debug_assert!(false, "{v:?} is nowhere");
         }
@@ -192,14 +199,14 @@ impl Baseline<'_> {
     /// Where a value lies in memory that need not be in a register.
     fn in_memory(&mut self, v: V) -> Option<Mem> {
         let at = self.values.at[v.0 as usize];
-        let lies = at.general == NONE && at.vector == NONE && at.constant.is_none() && self.values.left(v) == 1;
+        let lies = at.general == NONE && at.vector == NONE && at.constant.is_none() && self.values.uses_left(v) == 1;
         if !lies {
             return None;
         }
         if at.slot != NO_SLOT {
             return Some(Self::slot(at.slot));
         }
-        at.home.map(|(lane, reg)| self.home(lane, reg))
+        at.machine_register.map(|(lane, reg)| self.machine_register(lane, reg))
     }
 
     /// A word as a second operand: in memory where it need not be in a register. To be used at once.
@@ -221,7 +228,7 @@ impl Baseline<'_> {
     /// A register that holds the word and may be overwritten.
     pub(super) fn consume(&mut self, v: V) -> Gpr {
         let at = self.values.at[v.0 as usize];
-        if at.general != NONE && self.values.left(v) == 1 {
+        if at.general != NONE && self.values.uses_left(v) == 1 {
             self.values.general[usize::from(at.general)] = None;
             self.values.at[v.0 as usize].general = NONE;
             self.values.pinned.0 |= 1 << at.general;
@@ -234,7 +241,7 @@ impl Baseline<'_> {
 
     pub(super) fn consume_double(&mut self, v: V) -> Xmm {
         let at = self.values.at[v.0 as usize];
-        if at.vector != NONE && self.values.left(v) == 1 {
+        if at.vector != NONE && self.values.uses_left(v) == 1 {
             self.values.vector[usize::from(at.vector)] = None;
             self.values.at[v.0 as usize].vector = NONE;
             self.values.pinned.1 |= 1 << at.vector;

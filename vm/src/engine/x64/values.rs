@@ -24,29 +24,30 @@ pub(super) struct At {
     pub(super) vector: u8,
     pub(super) slot: u16,
     /// A lane's register of the machine.
-    pub(super) home: Option<(u8, u8)>,
+    pub(super) machine_register: Option<(u8, u8)>,
     /// Another value that is there too.
-    neighbour: Option<V>,
+    next_in_register: Option<V>,
     pub(super) constant: Option<u64>,
 }
 
-const NOWHERE: At = At { general: NONE, vector: NONE, slot: NO_SLOT, home: None, neighbour: None, constant: None };
+const NOWHERE: At =
+    At { general: NONE, vector: NONE, slot: NO_SLOT, machine_register: None, next_in_register: None, constant: None };
 
 /// The values of a block.
 pub(super) struct Values {
     pub(super) at: Vec<At>,
     /// How many uses of each are still to come.
-    pub(super) left: Vec<u32>,
+    pub(super) uses_left: Vec<u32>,
     /// Whether it is used as a double.
     pub(super) doubles: Vec<bool>,
     /// Whether it is a comparison that is made where it decides something.
-    pub(super) late: Vec<bool>,
+    pub(super) fused: Vec<bool>,
     pub(super) general: [Option<V>; 16],
     pub(super) vector: [Option<V>; 16],
     /// Registers that the present operation needs.
     pub(super) pinned: (u16, u16),
-    pub(super) turn: usize,
-    homes: [[Option<V>; Reg::COUNT]; LANES],
+    pub(super) next_victim: usize,
+    machine_registers: [[Option<V>; Reg::COUNT]; LANES],
     free: Vec<u16>,
     /// The number of slots; more than [`SLOTS`] if they do not suffice.
     pub(super) slots: u16,
@@ -56,14 +57,14 @@ impl Default for Values {
     fn default() -> Values {
         Values {
             at: Vec::new(),
-            left: Vec::new(),
+            uses_left: Vec::new(),
             doubles: Vec::new(),
-            late: Vec::new(),
+            fused: Vec::new(),
             general: [None; 16],
             vector: [None; 16],
             pinned: (0, 0),
-            turn: 0,
-            homes: [[None; Reg::COUNT]; LANES],
+            next_victim: 0,
+            machine_registers: [[None; Reg::COUNT]; LANES],
             free: Vec::new(),
             slots: 0,
         }
@@ -76,26 +77,26 @@ impl Values {
         let n = body.ops.len();
         self.at.clear();
         self.at.resize(n, NOWHERE);
-        self.left.clear();
-        self.left.resize(n, 0);
+        self.uses_left.clear();
+        self.uses_left.resize(n, 0);
         self.doubles.clear();
         self.doubles.resize(n, false);
-        self.late.clear();
-        self.late.resize(n, false);
+        self.fused.clear();
+        self.fused.resize(n, false);
         (self.general, self.vector, self.pinned) = ([None; 16], [None; 16], (0, 0));
-        self.homes = [[None; Reg::COUNT]; LANES];
+        self.machine_registers = [[None; Reg::COUNT]; LANES];
         self.free.clear();
         self.free.extend((0..self.slots).rev());
         if let Some(branch) = body.branch {
             for test in [branch.test, branch.confirm, branch.unless] {
                 if let Test::If(_, v) = test {
-                    self.left[v.0 as usize] += 1;
-                    self.late[v.0 as usize] = true;
+                    self.uses_left[v.0 as usize] += 1;
+                    self.fused[v.0 as usize] = true;
                 }
             }
         }
         for (n, op) in body.ops.iter().enumerate().rev() {
-            if op.is_idle() && self.left[n] == 0 {
+            if op.is_idle() && self.uses_left[n] == 0 {
                 continue;
             }
             let (decides, double) = (
@@ -103,17 +104,17 @@ impl Values {
                 matches!(op, Op::Float(..) | Op::Sqrt(_) | Op::CompareFloat(..) | Op::Ordered(..) | Op::Canonical(_)),
             );
             for v in op.uses() {
-                self.left[v.0 as usize] += 1;
-                self.late[v.0 as usize] |= decides;
+                self.uses_left[v.0 as usize] += 1;
+                self.fused[v.0 as usize] |= decides;
                 self.doubles[v.0 as usize] |= double;
             }
-            let late = self.late[n] && self.left[n] == 1 && matches!(op, Op::Compare(..) | Op::CompareFloat(..));
-            self.late[n] = late;
+            let fused = self.fused[n] && self.uses_left[n] == 1 && matches!(op, Op::Compare(..) | Op::CompareFloat(..));
+            self.fused[n] = fused;
         }
     }
 
-    pub(super) fn left(&self, v: V) -> u32 {
-        self.left[v.0 as usize]
+    pub(super) fn uses_left(&self, v: V) -> u32 {
+        self.uses_left[v.0 as usize]
     }
 
     pub(super) fn constant(&self, v: V) -> Option<u64> {
@@ -125,7 +126,7 @@ impl Values {
         self.constant(v).and_then(|k| i32::try_from(k.cast_signed()).ok())
     }
 
-    pub(super) fn is_constant(&mut self, v: V, k: u64) {
+    pub(super) fn set_constant(&mut self, v: V, k: u64) {
         self.at[v.0 as usize].constant = Some(k);
     }
 
@@ -135,16 +136,16 @@ impl Values {
     }
 
     /// The value is what the machine's register holds.
-    pub(super) fn is_at_home(&mut self, v: V, lane: u8, reg: u8) {
-        let home = &mut self.homes[usize::from(lane)][usize::from(reg)];
+    pub(super) fn set_machine_register(&mut self, v: V, lane: u8, reg: u8) {
+        let machine_register = &mut self.machine_registers[usize::from(lane)][usize::from(reg)];
         let at = &mut self.at[v.0 as usize];
-        if at.home.is_none() {
-            (at.home, at.neighbour) = (Some((lane, reg)), home.replace(v));
+        if at.machine_register.is_none() {
+            (at.machine_register, at.next_in_register) = (Some((lane, reg)), machine_register.replace(v));
         }
     }
 
     /// A free slot. If there are too many slots, the code is discarded in the end.
-    pub(super) fn vacant(&mut self) -> u16 {
+    pub(super) fn free_slot(&mut self) -> u16 {
         self.free.pop().unwrap_or_else(|| {
             let slot = self.slots.min(SLOTS);
             self.slots = slot + 1;
@@ -152,14 +153,14 @@ impl Values {
         })
     }
 
-    pub(super) fn is_home(&self, v: V, lane: u8, reg: u8) -> bool {
-        self.at[v.0 as usize].home == Some((lane, reg))
+    pub(super) fn is_in_machine_register(&self, v: V, lane: u8, reg: u8) -> bool {
+        self.at[v.0 as usize].machine_register == Some((lane, reg))
     }
 }
 
 impl Baseline<'_> {
     /// Where a machine's register lies; the address may need the scratch register.
-    pub(super) fn home(&mut self, lane: u8, reg: u8) -> Mem {
+    pub(super) fn machine_register(&mut self, lane: u8, reg: u8) -> Mem {
         let base = self.registers(usize::from(lane));
         Mem::at(base, 8 * usize::from(reg))
     }
@@ -170,14 +171,14 @@ impl Baseline<'_> {
 
     /// The register holds the value from now on.
     pub(super) fn define(&mut self, v: V, r: Gpr) {
-        if self.values.left(v) > 0 {
+        if self.values.uses_left(v) > 0 {
             self.values.general[usize::from(r.0)] = Some(v);
             self.values.at[v.0 as usize].general = r.0;
         }
     }
 
     pub(super) fn define_double(&mut self, v: V, r: Xmm) {
-        if self.values.left(v) > 0 {
+        if self.values.uses_left(v) > 0 {
             self.values.vector[usize::from(r.0)] = Some(v);
             self.values.at[v.0 as usize].vector = r.0;
         }
@@ -186,8 +187,8 @@ impl Baseline<'_> {
     /// The value has been used once.
     pub(super) fn used(&mut self, v: V) {
         let n = v.0 as usize;
-        self.values.left[n] -= 1;
-        if self.values.left[n] > 0 {
+        self.values.uses_left[n] -= 1;
+        if self.values.uses_left[n] > 0 {
             return;
         }
         let at = &mut self.values.at[n];
@@ -207,7 +208,7 @@ impl Baseline<'_> {
 
     /// A slot for the value, which is put there by [`Self::fill`].
     pub(super) fn reserve(&mut self, v: V) {
-        self.values.at[v.0 as usize].slot = self.values.vacant();
+        self.values.at[v.0 as usize].slot = self.values.free_slot();
     }
 
     /// Copies one value into another's slot.
@@ -227,41 +228,41 @@ impl Baseline<'_> {
     }
 
     /// A register of the machine is about to be overwritten: what is nowhere else must go elsewhere.
-    pub(super) fn vacate(&mut self, lane: u8, reg: u8, calls: bool) {
-        let mut next = self.values.homes[usize::from(lane)][usize::from(reg)].take();
+    pub(super) fn spill_from_machine_register(&mut self, lane: u8, reg: u8, calls: bool) {
+        let mut next = self.values.machine_registers[usize::from(lane)][usize::from(reg)].take();
         while let Some(v) = next {
             let at = self.values.at[v.0 as usize];
-            if self.values.left(v) > 0 && at.slot == NO_SLOT && at.constant.is_none() {
+            if self.values.uses_left(v) > 0 && at.slot == NO_SLOT && at.constant.is_none() {
                 if at.general == NONE && at.vector == NONE {
                     self.word(v);
                 }
-                self.values.at[v.0 as usize].home = None;
+                self.values.at[v.0 as usize].machine_register = None;
                 if calls {
                     self.save(v);
                 }
             }
-            self.values.at[v.0 as usize].home = None;
-            next = at.neighbour;
+            self.values.at[v.0 as usize].machine_register = None;
+            next = at.next_in_register;
         }
     }
 
     /// Writes a register of the machine.
     pub(super) fn write(&mut self, lane: u8, reg: u8, v: V) {
-        if !self.values.is_home(v, lane, reg) {
-            self.vacate(lane, reg, false);
+        if !self.values.is_in_machine_register(v, lane, reg) {
+            self.spill_from_machine_register(lane, reg, false);
             if self.values.is_vector(v) {
                 let r = self.double(v);
-                let home = self.home(lane, reg);
-                self.asm.store_double(home, r);
+                let machine_register = self.machine_register(lane, reg);
+                self.asm.store_double(machine_register, r);
             } else if let Some(k) = self.values.small(v) {
-                let home = self.home(lane, reg);
-                self.asm.store_constant(home, k);
+                let machine_register = self.machine_register(lane, reg);
+                self.asm.store_constant(machine_register, k);
             } else {
                 let r = self.word(v);
-                let home = self.home(lane, reg);
-                self.asm.store(home, r);
+                let machine_register = self.machine_register(lane, reg);
+                self.asm.store(machine_register, r);
             }
-            self.values.is_at_home(v, lane, reg);
+            self.values.set_machine_register(v, lane, reg);
         }
         self.used(v);
     }
