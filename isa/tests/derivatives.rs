@@ -47,7 +47,7 @@ impl Reading {
         }
     }
 
-    /// What a number about `x` may be off by, when it has been rounded or read as a double.
+    /// The error of a number near `x` from rounding and from reading it as a double.
     fn noise(self, x: f64) -> f64 {
         match self.ty {
             Ty::Q => self.unit() + x.abs() * f64::EPSILON,
@@ -56,11 +56,11 @@ impl Reading {
         }
     }
 
-    /// A point at which a function may be asked for its derivative: mostly moderate, sometimes whole.
+    /// A sample point: mostly moderate, sometimes whole.
     fn sample(self, s: &mut Source) -> f64 {
         let size = s.pick(if self.ty == Ty::L { &[0.25, 1.0, 4.0, 12.0] } else { &[0.25, 1.0, 4.0, 100.0] });
         let x = ((s.word() >> 11) as f64 * 2f64.powi(-53) * 2.0 - 1.0) * size;
-        // Exactly representable, so that differences are of what was asked for.
+        // Exactly representable, so that differences are exact.
         self.nearest(if self.ty == Ty::Int || s.once_in(8) { x.round() } else { x })
     }
 }
@@ -74,7 +74,7 @@ enum Order {
     Second,
 }
 
-/// Compares derivatives with finite differences; gives how many points could be compared.
+/// Compares derivatives with finite differences; returns the number of points that could be compared.
 struct Differences<'a, 'b> {
     format: Format,
     order: Order,
@@ -86,7 +86,7 @@ fn words(readings: &[Reading; ARITY], x: [f64; ARITY], negative: [bool; ARITY]) 
     [0, 1, 2].map(|n| readings[n].word(x[n], negative[n]))
 }
 
-/// The value, unless it wrapped; with it, a partial derivative if one is asked for.
+/// The value, or partial derivative `partial`, unless it wrapped.
 fn evaluate<F: Function>(format: Format, x: [u64; ARITY], partial: Option<usize>) -> Option<u64> {
     let mut scalar = ScalarDomain::new(Env { format, ieee: false });
     let y = F::value(&mut scalar, x).ok()?;
@@ -148,7 +148,7 @@ impl FunctionVisitor for Differences<'_, '_> {
                     Some((at(up)? - at(down)?) / (up[m] - down[m]))
                 };
                 let h = (x[m].abs() * 2f64.powi(-8)).max(2f64.powi(-9));
-                // Where the sides disagree, this is a kink, and the table says which side it takes.
+                // If the one-sided slopes disagree, this is a kink, for which the table chooses a side.
                 let side = |h: f64| {
                     let mut there = x;
                     there[m] = readings[m].nearest(x[m] + h);
@@ -160,13 +160,13 @@ impl FunctionVisitor for Differences<'_, '_> {
                 }
                 let (Some(wide), Some(narrow)) = (slope(h), slope(h / 2.0)) else { continue };
                 let slope = (4.0 * narrow - wide) / 3.0;
-                // What computing a derivative from rounded numbers may lose: the steeper, the more.
+                // The error of a derivative computed from rounded numbers, which grows with the slope.
                 let spread = 1.0 + y.abs() + slope * slope + partials.iter().map(|p| p * p).sum::<f64>();
                 let loss = 4.0 * calculus.noise(1.0) * if n.is_some() { spread * spread } else { spread };
-                // What cancelling leaves of the rounding of values.
+                // The rounding of values, after cancellation.
                 let rounding = if n.is_some() { 4.0 * calculus.noise(1.0) * spread } else { output.noise(y) };
                 let bound = 4.0 * (narrow - wide).abs() + 16.0 * rounding / h + loss + 1e-9 * slope.abs();
-                // Where two widths disagree, a kink or a pole is near.
+                // If two widths disagree, a kink or a pole is near.
                 if bound > 1e-3 * (slope.abs() + 1.0) {
                     continue;
                 }
@@ -188,7 +188,7 @@ impl FunctionVisitor for Differences<'_, '_> {
     }
 }
 
-/// Functions without derivatives although they are of real numbers: steps.
+/// Step functions: real functions without derivatives.
 const STEPS: [&str; 2] = ["sign", "floor"];
 
 fn compare_with_differences(order: Order, least: usize) {

@@ -1,4 +1,4 @@
-//! Instructions as words: what encodes, decodes to the same, and nothing else does.
+//! Encoding of instructions: decoding inverts it, and rejects all other words.
 
 use pendula_isa::encode::{DecodeError, Pool, decode, encode, from_opcode, opcode};
 use pendula_isa::inst::{Inst, Kind};
@@ -20,7 +20,7 @@ fn decoding_undoes_encoding() {
     }
 }
 
-/// Words put together by hand from the table of bits in `encode`: objects that exist stay readable.
+/// Words assembled by hand from the table of bits in `encode`: existing objects stay readable.
 #[test]
 fn words_are_what_they_have_always_been() {
     let r = |n| Operand::Reg(Reg::new(n).unwrap());
@@ -112,7 +112,7 @@ fn every_opcode_is_one_kind_or_none() {
     assert_eq!(families_met.len(), families().count());
 }
 
-/// What [`decode`] may do with a word: reject it, or give an instruction that only this word stands for.
+/// Checks that [`decode`] rejects a word, or returns an instruction that only this word encodes.
 fn check_word(word: u64, pool: &[u64], accepted: &mut usize) {
     let inst = match decode(word, pool, Profile::Native) {
         Ok(inst) => inst,

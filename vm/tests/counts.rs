@@ -1,5 +1,5 @@
-//! Counting: what blocks count is what single steps count, wherever a run is
-//! stopped and continued, forward and backward, with and without a trap.
+//! Counting: runs by blocks and by single steps count the same, wherever a run is stopped and continued, forward and backward, with and
+//! without a trap.
 
 use crate::common;
 
@@ -46,7 +46,7 @@ impl Tally {
     }
 }
 
-/// A run by single steps: what it executed, and the state's digest before each step and at the end.
+/// A run by single steps: the executed addresses, and the state's digest before each step and at the end.
 struct Trace {
     steps: Vec<(Direction, u32)>,
     digests: Vec<u128>,
@@ -87,7 +87,7 @@ fn tally(steps: &[(Direction, u32)], len: usize) -> Tally {
     out
 }
 
-/// A machine about to run from one end, in a state that follows from `prepare`.
+/// A machine about to run from one end, in a state set up by `prepare`.
 fn ready<'p>(program: &'p Program, direction: Direction, prepare: &dyn Fn(&mut Machine)) -> Machine<'p> {
     let mut m = machine(program, MEMORY);
     prepare(&mut m);
@@ -129,7 +129,7 @@ fn compare(
     for stop in (0..=n).step_by(every) {
         let mut m = ready(program, direction, prepare);
         let first = m.run(Some(stop as u64));
-        // At the very end, the machine may know already that it is the end.
+        // At the end, the machine may have noticed the end already.
         let ended = stop == n && first == trace.outcome;
         assert!(first == Outcome::Limit || ended, "stopped at {stop} of {n}: {first:?}");
         assert_eq!(m.executed(), stop as u64);
@@ -209,13 +209,13 @@ fn long_programs_stopped_here_and_there() {
     for seed in 1000..1060 {
         let program = load(random_module(seed, 300));
         let mut m = machine(&program, MEMORY);
-        // Gradient words that `zero` drops, without which the way back may be another one.
+        // Record the gradient words that `zero` drops: without them the run back may take another path.
         m.keep_dropped();
         assert_eq!(m.run(Some(500_000)), Outcome::Finished, "seed {seed}");
         let n = m.executed() as usize;
         compare(&program, Direction::Forward, &|_| {}, n + 1, n / 7 + 1);
         executed += n;
-        // There and back on one machine: the counts of both ways stand side by side.
+        // Forward and back on one machine: it keeps the counts of both directions.
         m.turn_dropped();
         m.begin(Direction::Backward);
         assert_eq!(m.run(None), Outcome::Finished, "seed {seed}");
@@ -226,7 +226,7 @@ fn long_programs_stopped_here_and_there() {
     println!("{executed} instructions");
 }
 
-/// A program with something changed that need not fit: it traps somewhere, loops, or ends after all.
+/// A program with a random change: it may trap, loop forever, or end normally.
 fn damaged(seed: u64, s: &mut Source) -> Program {
     let module = random_module(seed, 10 + seed as usize % 30);
     loop {
@@ -257,7 +257,7 @@ fn damaged(seed: u64, s: &mut Source) -> Program {
     }
 }
 
-/// Another register in the place of one of the instruction's.
+/// Replaces one of the instruction's registers.
 fn replace(old: Inst, s: &mut Source) -> [pendula_isa::Reg; 4] {
     let mut regs = old.regs;
     let used: Vec<u8> = old.kind.layout().iter().flat_map(|slot| slot.register_fields()).collect();

@@ -63,7 +63,7 @@ fn what_runs_seldom_stays_baseline() {
     let program = counting();
     let mut m = run(&program, 100, 50);
     assert_eq!(made(&program), if HAS_BASELINE { (1, 0) } else { (0, 1) });
-    // The rest of its hundred turns is used up, and so it is compiled with care.
+    // Its hundred iterations are used up, so it is optimized.
     go(&mut m, 60);
     assert_eq!(made(&program), (0, 1));
     // A machine for which baseline code would do finds the optimized code.
@@ -85,7 +85,7 @@ fn baseline_code_may_be_kept_for_ever() {
     assert_eq!(made(&program), if HAS_BASELINE { (1, 0) } else { (0, 1) });
 }
 
-/// A loop that is longer than a unit is entered from outside each time it goes round, which counts, too.
+/// A loop that is longer than a unit is entered from outside in each iteration, which counts, too.
 #[test]
 fn loops_of_several_units_become_hot() {
     let half = 250;
@@ -110,7 +110,7 @@ fn loops_of_several_units_become_hot() {
 /// A unit that would need much of the host's stack gets no baseline code.
 #[test]
 fn baseline_code_takes_little_of_the_stack() {
-    // Words of memory, once loaded, are kept for the second half.
+    // Loaded words of memory stay live for the second half.
     let mut code = vec![inst("start", &[])];
     for to in [1, 2] {
         let word = |n: i64| Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset: n };

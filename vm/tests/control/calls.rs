@@ -1,4 +1,4 @@
-//! Procedures called in every way, links, and what stops a call or a return.
+//! Procedures called in every way, links, and traps of calls and returns.
 
 use pendula_isa::Fault;
 use pendula_isa::counts::Direction;
@@ -21,7 +21,7 @@ pub(super) fn flips(call: &str) -> bool {
 }
 
 /// Three procedures, each calling the one before twice, and a main region that calls the last.
-/// In `r20`…`r22` are the addresses of the procedures.
+/// `r20`…`r22` hold the addresses of the procedures.
 pub(super) fn tower(calls: [&str; 5]) -> Program {
     let mut code = Vec::new();
     let mut at = [0i64; 3];
@@ -54,7 +54,7 @@ pub(super) fn tower(calls: [&str; 5]) -> Program {
     program(module(code))
 }
 
-/// What the tower does, as a program of this language.
+/// The effect of the tower, computed in Rust.
 pub(super) fn climb(calls: [&str; 5], level: usize, back: bool, regs: &mut [u64; 4]) {
     let sign = if back { u64::MAX } else { 1 };
     if level == 0 {
@@ -163,14 +163,14 @@ pub(super) fn with_body(body: Vec<Inst>, call: &str) -> Program {
     let now = code.len() as i64;
     code.push(if call.ends_with('r') { inst(call, &[reg(5)]) } else { inst(call, &[Operand::Label(-now)]) });
     code.push(inst("finish", &[]));
-    // A second procedure that no one calls but by the link.
+    // A second procedure, only reachable by its link.
     code.push(inst("proc", &[Operand::Label(2)]));
     code.push(inst("call", &[Operand::Label(-1)]));
     code.push(inst("ret", &[Operand::Label(-2)]));
     program(module(code))
 }
 
-/// Runs in both directions and expects the fault at the procedure's end that the run meets, with the state as the body left it.
+/// Runs in both directions and expects the fault at the end of the procedure, with the state as the body left it.
 fn expect_bad_link(body: Vec<Inst>, call: &str, setup: impl Fn(&mut Machine)) {
     let last = body.len() as u32 + 1;
     let program = with_body(body, call);
@@ -205,7 +205,7 @@ fn links_that_do_not_belong() {
         for k in [1, -1, 1000, i64::MIN, 5] {
             expect_bad_link(vec![inst("add", &[mem(31, 0, -1), reg(7)])], call, |m| m.set_register(r(7), k as u64));
         }
-        // The stack pointer out of the memory is no bad link but a bad address.
+        // A stack pointer outside the memory is a bad address, not a bad link.
         let program = with_body(vec![inst("add", &[reg(31), reg(7)])], call);
         let mut m = machine(&program, 16);
         m.set_register(r(7), 100);
@@ -220,7 +220,7 @@ fn a_call_by_register_needs_it_again_at_the_return() {
     for call in ["callr", "uncallr"] {
         expect_bad_link(vec![inst("inc", &[reg(5)])], call, |_| {});
         expect_bad_link(vec![inst("add", &[reg(5), imm(6)])], call, |_| {});
-        // Changed in between and brought back, it does no harm.
+        // A temporary change does no harm.
         let program = with_body(vec![inst("inc", &[reg(5)]), inst("inc", &[reg(1)]), inst("dec", &[reg(5)])], call);
         let mut m = machine(&program, 16);
         assert_eq!(m.run(None), Outcome::Finished);
@@ -267,7 +267,7 @@ fn a_call_onto_a_word_in_use_or_outside_the_memory() {
     }
 }
 
-/// After a return control may meet a half jump, whose check belongs to it.
+/// After a return, control may fall into a half jump, whose check then applies.
 #[test]
 fn a_return_into_a_landing_place() {
     for call in BY_NAME {

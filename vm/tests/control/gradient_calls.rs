@@ -13,7 +13,7 @@ use super::calls::{BY_NAME, climb, flips, tower, with_body};
 use super::{run, traps_again};
 use crate::common::{imm, inst, machine, mem, module, program, r, reg};
 
-/// The gradient level as the stack tells it: how many links on it are of a `gcall` or `guncall`.
+/// The gradient level according to the stack: the number of links of a `gcall` or `guncall` on it.
 fn level_of_the_stack(m: &Machine) -> u8 {
     let code = &m.program().module().code;
     let sp = m.registers()[Reg::SP.index()] as usize;
@@ -28,7 +28,7 @@ fn modes_of(counts: &Counts, len: usize) -> Modes {
     counts.modes.iter().map(|m| ((m.mode.direction, m.mode.level), counts.per_instruction(m, len))).collect()
 }
 
-/// By single steps; before each one, the level must be that of the stack. What was counted is told by mode.
+/// Runs by single steps; before each one, the level must be that of the stack. Returns the counts by mode.
 fn watched(m: &mut Machine) -> (Outcome, Modes) {
     let mut modes = Modes::new();
     loop {
@@ -57,8 +57,8 @@ fn sum(a: &Modes, b: &Modes) -> Modes {
     out
 }
 
-/// As `procedures_nest_in_every_combination_of_calls`: `gcall` is a `call` but for the level, which is that of the stack at
-/// every step and in both directions, and has counts of its own.
+/// Like `procedures_nest_in_every_combination_of_calls`: `gcall` differs from `call` in the level only, which is that of the stack at every
+/// step in both directions, and has its own counts.
 #[test]
 fn gradient_calls_nest_in_every_combination() {
     let mut reached = [0; 3];
@@ -66,7 +66,7 @@ fn gradient_calls_nest_in_every_combination() {
     for n in 0..4usize.pow(5) {
         let calls: [&str; 5] = std::array::from_fn(|k| BY_NAME[n / 4usize.pow(k as u32) % 4]);
         let lifts = |k: usize| u8::from(calls[k].starts_with('g'));
-        // Of the two calls in each procedure the one that lifts higher.
+        // The higher of the two calls in each procedure.
         let height = lifts(4) + lifts(2).max(lifts(3)) + lifts(0).max(lifts(1));
         let program = tower(calls);
         let len = program.module().code.len();
@@ -145,7 +145,7 @@ fn a_gradient_call_from_every_carriage() {
                 let both = [ad_mode, higher].map(|c| (c.level(), c.has_tangents()));
                 assert_eq!(BTreeSet::from_iter(modes(&m)), BTreeSet::from(both));
 
-                // A trap within leaves place, state and level as they were; what it wanted mended, the run goes on to its end.
+                // A trap within leaves position, state and level unchanged; after its cause is fixed, the run continues to its end.
                 let mut m = machine(&program, 16);
                 m.carry(ad_mode);
                 m.set_register(r(2), 7);
@@ -169,7 +169,7 @@ fn a_gradient_call_from_every_carriage() {
     }
 }
 
-/// The link decides whether the level falls at the return, and the way back, which meets the calls in the other order, agrees.
+/// The link decides whether the level falls at the return; the run back, which meets the calls in reverse order, agrees.
 #[test]
 fn a_link_exchanged_for_that_of_another_kind_of_call() {
     // 0 proc, 1 add [sp-1], r7, 2 ret; 3 start, 4 and 5 the calls, 6 finish.
@@ -184,7 +184,7 @@ fn a_link_exchanged_for_that_of_another_kind_of_call() {
             inst("finish", &[]),
         ]))
     };
-    // From the `gcall` back to behind the `call`: the level stays.
+    // The callee of the `gcall` returns to the `call`: the level stays.
     let lifted = program(["gcall", "call"]);
     for how in 0..4 {
         let mut m = machine(&lifted, 16);
@@ -196,7 +196,7 @@ fn a_link_exchanged_for_that_of_another_kind_of_call() {
         assert_eq!(run(&mut m, how), Outcome::Finished);
         assert_eq!((m.ad_mode(), m.digest()), (AdMode::Plain, before));
     }
-    // From the `call` back to behind the `gcall`, there is no level to fall by: on the way back, it would rise.
+    // The callee of the `call` returns to the `gcall`: there is no level to fall by, and the run back would raise it.
     let fallen = program(["call", "gcall"]);
     for how in 0..4 {
         let mut m = machine(&fallen, 16);

@@ -1,6 +1,5 @@
-//! Control in small modules, in both directions: pairs of jumps with every
-//! condition and type, procedures called every way, and what stops them.
-//! Whatever traps leaves the state as it was and traps again.
+//! Control in small modules, in both directions: pairs of jumps with every condition and type, procedures called in every way, and traps.
+//! A trap leaves the state unchanged and occurs again when the run continues.
 
 mod calls;
 mod gradient_calls;
@@ -35,7 +34,7 @@ fn run(m: &mut Machine, how: u64) -> Outcome {
     panic!("the run does not end");
 }
 
-/// A trap comes again, whichever way the run is continued, and changes nothing.
+/// Checks that a trap occurs again, however the run is continued, and changes nothing.
 fn traps_again(m: &mut Machine, outcome: &Outcome) {
     let (digest, executed, counts) = (m.digest(), m.executed(), m.counts());
     for how in [0, 1, 2, 0] {
@@ -45,7 +44,7 @@ fn traps_again(m: &mut Machine, outcome: &Outcome) {
     }
 }
 
-/// What the machine would have to trap on later is refused at once.
+/// Code that would have to trap later is rejected at once.
 #[test]
 fn code_that_could_fall_into_a_procedure_is_refused() {
     let proc = || [inst("proc", &[Operand::Label(1)]), inst("ret", &[Operand::Label(-1)])];
@@ -89,7 +88,7 @@ fn code_that_could_fall_into_a_procedure_is_refused() {
     assert!(matches!(Program::new(bad, true), Err(LoadError::Operand { at: 1, .. })));
 }
 
-/// Without checks, what they would stop goes on; what always stops does so still.
+/// Without checks, violations of checks do not stop the run; other faults still do.
 #[test]
 fn checks_can_be_switched_off() {
     let code = || {

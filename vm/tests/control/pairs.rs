@@ -14,12 +14,12 @@ use pendula_vm::Outcome;
 use super::{run, traps_again};
 use crate::common::{State, between, imm, inst, machine, program, r, reg};
 
-/// Whether a condition holds, or why it cannot be told: written down a second time.
+/// Whether a condition holds, or its fault: a second implementation as oracle.
 fn holds(cond: Cond, ty: Ty, a: u64, b: u64) -> Result<bool, Fault> {
     use std::cmp::Ordering;
     const INVALID: u64 = 0xc000_0000_0000_0000;
     const ZERO: u64 = 0x4000_0000_0000_0000;
-    // Where a logarithmic number lies: its sign, and the logarithm counted away from zero.
+    // The order of a logarithmic number: its sign, and the logarithm counted away from zero.
     let place = |w: u64| match w {
         ZERO => (0, 0),
         w if w >> 63 == 0 => (1, (w << 1).cast_signed()),
@@ -95,7 +95,7 @@ fn halves(landing: bool) -> Vec<Kind> {
     families().filter(|k| matches!(k, Kind::Row { row: Row::Jmp, inverse, .. } if *inverse == landing)).collect()
 }
 
-/// What should happen, with the address of the trap and of the other instruction it names.
+/// The expected outcome, with the addresses of the trap and of the other instruction in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     /// The body was jumped over.
@@ -110,7 +110,7 @@ enum Expected {
     },
 }
 
-/// A pair in which `leave` is met first; `wrong` is the fault of falling into `land`.
+/// The outcome of a pair in which `leave` is reached first; `wrong` is the fault of falling into `land`.
 fn expect(leave: &Half, land: &Half, at: [u32; 2], wrong: Fault, regs: &[u64; Reg::COUNT]) -> Expected {
     match (leave.holds(regs), land.holds(regs)) {
         (Err(fault), _) => Expected::Trap { fault, at: at[0], other: None, fell: false },
@@ -207,7 +207,7 @@ fn pairs_of_every_condition_and_type() {
     }
 }
 
-/// The landing place before the jump: with conditions that do not change, every way through is a trap or a fall.
+/// The landing place before the jump: if the conditions do not change, every run traps or falls through.
 #[test]
 fn loops_of_every_condition_and_type() {
     let mut s = Source::seeded(4);

@@ -1,4 +1,4 @@
-//! The mathematics of the functions, written down once more: smooth points, closed forms of derivatives, bounds on errors.
+//! A second definition of the functions' mathematics: smooth points, closed forms of derivatives, bounds on errors.
 
 use pendula_isa::sample::Source;
 use pendula_isa::table::TableFn;
@@ -34,7 +34,7 @@ pub(super) fn point(func: TableFn, s: &mut Source) -> [f64; 3] {
     }
 }
 
-/// The partial derivatives, of ln|y| where the value is logarithmic and with respect to ln|x| where the argument is.
+/// The partial derivatives: of ln|y| for a logarithmic value, and with respect to ln|x| for a logarithmic argument.
 pub(super) fn closed(func: TableFn, [a, b, _]: [f64; 3], y: f64) -> [f64; 3] {
     let info = func.info();
     let one = |p: f64| [p, 0.0, 0.0];

@@ -10,8 +10,8 @@ use super::closed_forms::{closed, units};
 use super::site::{argument, at_points, functions, name};
 use super::{POINTS, close, lane_type, nearest, real, run, signed};
 
-/// At every point: the gradient words that an effective `y −= f(x)` leaves are those that the closed forms say, its tangents are
-/// their transpose, and finite differences of the values say so, too.
+/// At every point, the gradient words after an effective `y −= f(x)` agree with the closed forms, its tangents are their transpose, and
+/// both agree with finite differences of the values.
 #[test]
 fn gradients_tangents_and_differences_of_doubles() {
     let env = Env::default();
@@ -22,7 +22,7 @@ fn gradients_tangents_and_differences_of_doubles() {
             let minus = if site.minus { -1.0 } else { 1.0 };
             let start = m.snapshot();
             let describe = |n: usize| format!("{} {:?} ∂{n} at {:?}", name(func), site.inst, v.numbers);
-            // The run without gradients does the same to the values.
+            // The run without gradients has the same effect on the values.
             run(m, AdMode::Plain, site.direction).expect("a value");
             let there = m.snapshot();
             m.restore(&start);
@@ -79,7 +79,7 @@ fn gradients_tangents_and_differences_of_doubles() {
                 }
             }
         });
-        // With respect to the exponent of a negative number there are no differences.
+        // There are no differences with respect to the exponent of a negative number.
         let least = if func.info().name == "pow" { 0.8 } else { 0.95 };
         assert!(met >= POINTS && f64::from(compared) >= least * met as f64, "{}: {compared} of {met}", name(func));
     }

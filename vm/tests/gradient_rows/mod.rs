@@ -1,7 +1,6 @@
-//! What every row of the table does to gradient words and tangents: against
-//! closed forms written down here, against each other (a gradient is the
-//! transpose of the tangents), against finite differences, and back again bit
-//! for bit. Whole programs are in the root crate's `gradient_programs.rs`.
+//! The effects of every row of the table on gradient words and tangents: against closed forms, against each other (a gradient is the
+//! transpose of the tangents), against finite differences, and undone bit for bit. The root crate's `gradient_programs.rs` tests whole
+//! programs.
 
 mod closed_forms;
 mod first;
@@ -38,7 +37,7 @@ fn nearest(env: Env, ty: Ty, x: f64) -> u64 {
     convert::from_f64(env, ty, x).expect("a moderate number")
 }
 
-/// The type of the gradient words of a type; that of integers stands for something that is never read.
+/// The type of the gradient words of a type. That of integers is never read.
 fn lane_type(ty: Ty) -> Ty {
     if ty == Ty::F { Ty::F } else { Ty::Q }
 }
@@ -48,7 +47,7 @@ fn uniform(s: &mut Source, min: f64, max: f64) -> f64 {
     min + (max - min) * (s.word() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Either sign, and a magnitude between two numbers.
+/// A number of either sign with a magnitude between two numbers.
 fn signed(s: &mut Source, min: f64, max: f64) -> f64 {
     let x = uniform(s, min, max);
     if s.once_in(2) { -x } else { x }
@@ -71,7 +70,7 @@ fn run(m: &mut Machine, ad_mode: AdMode, direction: Direction) -> Result<(), Fau
     }
 }
 
-/// Every word in every lane that has an address.
+/// All words in all lanes.
 fn everything(m: &Machine) -> Vec<u64> {
     let registers = (0..Reg::COUNT as u8).map(|n| Cell::Register(r(n)));
     let words = (0..MEMORY as usize).map(Cell::Word);

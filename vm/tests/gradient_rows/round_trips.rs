@@ -1,4 +1,4 @@
-//! There and back: what an instruction does to values and to every lane, its inverse undoes bit for bit.
+//! Round trips: the inverse of an instruction restores values and lanes bit for bit.
 
 use pendula_isa::Env;
 use pendula_isa::adjoint::{AdMode, LANES, VALUE};
@@ -17,7 +17,7 @@ use super::site::{at_points, functions, name};
 use super::{CARRIAGES, MEMORY, POINTS, close, everything, lane_type, nearest, run, signed};
 use crate::common::{between, program, r};
 
-/// A word for a lane of a type: any word where gradients are fixed-point, a moderate double else.
+/// A word for a lane of a type: any word if gradients are fixed-point, else a moderate double.
 fn lane_word(ty: Ty, s: &mut Source) -> u64 {
     match lane_type(ty) {
         Ty::F => signed(s, 0.0, 2.0).to_bits(),
@@ -44,7 +44,7 @@ fn lanes_come_back_bit_for_bit() {
                 let types: Vec<Ty> = std::iter::once(info.ty).chain(info.args.iter().map(|a| a.ty)).collect();
                 for &lane in ad_mode.lanes() {
                     for (n, ty) in types.iter().enumerate() {
-                        // A double must find room in fixed point and the other way.
+                        // Conversions between doubles and fixed point must be in range.
                         let word =
                             if doubles { nearest(env, lane_type(*ty), signed(s, 0.0, 2.0)) } else { lane_word(*ty, s) };
                         site.put(m, lane, n, word);
@@ -88,7 +88,7 @@ fn straight(erase: bool) -> Vec<Kind> {
         .collect()
 }
 
-/// Whether the instruction does nothing to lanes.
+/// Whether the instruction has no effect on lanes.
 fn is_discrete(kind: Kind) -> bool {
     match kind {
         Kind::Row { row, .. } => row.info().adjoint == Adjoint::Discrete,
@@ -161,8 +161,8 @@ fn randomize(m: &mut Machine, inst: &Inst, ad_mode: AdMode, s: &mut Source) {
     m.set_input(vec![state_word(s), state_word(s)], s.below(3) as usize);
 }
 
-/// Every instruction of the table, in every AD mode, on random states with random words in all lanes: a trap changes nothing in any
-/// lane; what has no adjoint leaves the lanes alone; the inverse brings everything back, what `zero` drops being kept.
+/// Every instruction of the table, in every AD mode, on random states with random words in all lanes: a trap changes nothing in any lane;
+/// an instruction without an adjoint does not change lanes; the inverse restores everything, with the words that `zero` drops recorded.
 #[test]
 fn every_row_comes_back_or_traps_without_a_trace() {
     let mut traps = 0;

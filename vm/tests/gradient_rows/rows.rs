@@ -1,4 +1,4 @@
-//! The rows other than accumulates, one by one: every word in every lane against what the row should make of it.
+//! The rows other than accumulates, one by one: every word in every lane is compared with the expected result.
 
 use pendula_isa::Env;
 use pendula_isa::adjoint::{AdMode, GRADIENT, LANES, MIXED, SECOND, VALUE};
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::common::{between, imm, inst, kind, machine, mem, program, reg};
 
-/// All words, to be changed as an instruction is expected to.
+/// All words in all lanes, for computing the expected result.
 struct Words(Vec<u64>);
 
 impl Words {
@@ -38,7 +38,7 @@ impl Words {
     }
 }
 
-/// Runs an instruction on random words in all lanes and compares every word with what `change` makes of them. Gives the bits lost.
+/// Runs an instruction on random words in all lanes and compares every word with the result of `change`. Returns the destroyed bits.
 fn expect(
     row: &str,
     operands: &[Operand],
@@ -54,7 +54,7 @@ fn expect(
     let cells = (1..Reg::COUNT as u8).map(register).chain((0..MEMORY as usize).map(Cell::Word));
     for cell in cells {
         for lane in 0..LANES {
-            // Lanes that are not in use must be left alone, too. Moderate words, of which none is zero.
+            // Unused lanes must not change, either. The words are moderate, and none is zero.
             m.put(lane, cell, (s.between(-(1 << 40), 1 << 40) | 1).cast_unsigned());
         }
     }
@@ -91,7 +91,7 @@ fn moves() {
     }
 }
 
-/// What is emitted takes its lanes along, each word its own, and `unemit` brings them back from the last to the first.
+/// Emitted words take their lanes along, and `unemit` restores them in reverse order.
 #[test]
 fn tapes_carry_lanes() {
     let program = program(between(
@@ -170,7 +170,7 @@ fn scalings() {
     }
 }
 
-/// The word goes to the gradient words one level up, and its own gradient word with it.
+/// The word is exchanged with a gradient word one level up, together with its own gradient word.
 #[test]
 fn exchanges_with_gradient_words() {
     for (operand, cell) in [(reg(2), B), (mem(8, 9, 5), Cell::Word(12)), (reg(1), A)] {

@@ -13,7 +13,7 @@ use super::site::{at_points, functions, name};
 use super::{MEMORY, POINTS, addresses, close, double, run, signed};
 use crate::common::{between, inst, machine, mem, program, r, reg};
 
-/// How often [`transposed`] met something to compare.
+/// How many comparisons [`transposed`] has made.
 #[derive(Default)]
 struct Met {
     points: usize,
@@ -21,10 +21,10 @@ struct Met {
     compared: usize,
 }
 
-/// One instruction on doubles, at the state in the machine: values and gradient words of `cells` are its variables.
+/// Checks one instruction on doubles in the machine's state; the values and gradient words of `cells` are its variables.
 ///
-/// What it does to tangents is the derivative of what it does to values (by finite differences), and what its undoing does to gradient
-/// words is the transpose of that. The same holds one level up, of the instruction with gradient words: tangents by
+/// Its effect on tangents is the derivative of its effect on values (by finite differences), and the effect of its inverse on gradient
+/// words is the transpose of that. The same holds one level up, for the instruction with gradient words: tangents by
 /// [`AdMode::GradientTangent`], the transpose by [`AdMode::SecondGradient`].
 fn transposed(
     m: &mut Machine,
@@ -36,7 +36,7 @@ fn transposed(
 ) {
     let start = m.snapshot();
     for level in [0, 1] {
-        // The lanes of the program that is differentiated, and those above them.
+        // The lanes of the differentiated program, and the AD modes above them.
         let (lanes, tangents, gradients): (&[usize], _, _) = match level {
             0 => (&[VALUE], AdMode::Tangent, AdMode::Gradient),
             _ => (&[VALUE, GRADIENT], AdMode::GradientTangent, AdMode::SecondGradient),
@@ -126,7 +126,7 @@ fn second_derivatives_of_doubles() {
     }
 }
 
-/// The rows that do something to doubles: turns with an angle in a register and as a constant, changes of sign, exchanges.
+/// The rows that change doubles: rotations with the angle in a register and as a constant, negations, exchanges.
 #[test]
 fn second_derivatives_of_other_rows() {
     let mut s = Source::seeded(300);

@@ -1,4 +1,4 @@
-//! One accumulate in one effective direction: where its operands lie, and points at which to try it.
+//! One accumulate in one effective direction: the locations of its operands, and sample points.
 
 use pendula_isa::Env;
 use pendula_isa::adjoint::{LANES, VALUE};
@@ -16,7 +16,7 @@ use super::closed_forms::point;
 use super::{MEMORY, addresses, nearest, real, signed, uniform};
 use crate::common::{between, machine, mem, program, r, reg};
 
-/// The differentiable functions of which something holds.
+/// The differentiable functions with a property of their types.
 pub(super) fn functions(wanted: impl Fn(Ty, Ty) -> bool) -> Vec<TableFn> {
     let all = TableFn::ALL.iter().copied().filter(|f| f.info().partials > 0);
     all.filter(|f| wanted(f.info().ty, f.info().from)).collect()
@@ -26,9 +26,9 @@ pub(super) fn functions(wanted: impl Fn(Ty, Ty) -> bool) -> Vec<TableFn> {
 pub(super) struct Site {
     pub(super) func: TableFn,
     pub(super) inst: Inst,
-    /// Where each operand lies, the destination first; constants lie nowhere.
+    /// The location of each operand, the destination first; `None` for constants.
     pub(super) cells: Vec<Option<Cell>>,
-    /// How the instruction runs to have the effect wanted.
+    /// The direction of the run.
     pub(super) direction: Direction,
     /// Whether the function is effectively subtracted.
     pub(super) minus: bool,
@@ -85,7 +85,7 @@ impl Site {
         self.cells[n].map_or(0, |cell| m.get(lane, cell))
     }
 
-    /// The arguments that carry, one for each word: the first argument that lies there, with all of them that do.
+    /// The distinct words among the differentiable arguments: the first argument in each word, with all arguments in it.
     pub(super) fn words(&self) -> Vec<(usize, Vec<usize>)> {
         let mut out: Vec<(usize, Vec<usize>)> = Vec::new();
         for n in 0..self.func.info().partials {
@@ -123,7 +123,7 @@ pub(super) struct Values {
     pub(super) y: f64,
 }
 
-/// A point for a function; all arguments alike if `twice`, the constant one given.
+/// A point for a function; all arguments are equal if `twice`, and `constant` fixes one of them.
 pub(super) fn values(env: Env, func: TableFn, twice: bool, constant: Option<(usize, u64)>, s: &mut Source) -> Values {
     loop {
         let mut x = point(func, s);

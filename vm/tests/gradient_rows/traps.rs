@@ -11,8 +11,8 @@ use pendula_vm::gradient::Cell;
 use super::{A, B, CARRIAGES, MEMORY, double, nearest, register, run};
 use crate::common::{between, inst, kind, machine, mem, module, program, reg};
 
-/// Where a derivative does not exist or has no room, an instruction that runs without gradients traps with them, and changes nothing.
-/// Where no gradient comes, it runs.
+/// If a derivative does not exist or is out of range, an instruction that runs without gradients traps with them, and changes nothing. It
+/// runs if all gradients involved are zero.
 #[test]
 fn derivatives_that_trap() {
     let f = |x: f64| x.to_bits();
@@ -47,7 +47,7 @@ fn derivatives_that_trap() {
             run(&mut m, AdMode::Plain, direction.flip()).unwrap_or_else(|e| panic!("{mnemonic}: {e:?}"));
             let bits = if mnemonic.ends_with(".f") { [f(0.75), f(-0.5)] } else { [q(0.75), q(-0.5)] };
             for ad_mode in CARRIAGES {
-                // Which operand brings the derivative in: the value for gradients, the argument for tangents.
+                // The operand with a derivative: the value for gradients, the argument for tangents.
                 for from_value in [true, false] {
                     for lane in [GRADIENT, SECOND, MIXED] {
                         m.clear_lane(lane);
@@ -55,7 +55,7 @@ fn derivatives_that_trap() {
                     let lanes = ad_mode.lanes();
                     let cell = if from_value { A } else { register(5) };
                     lanes.iter().for_each(|lane| m.put(*lane, cell, bits[0]));
-                    // Elsewhere, to be left alone.
+                    // Another word, which must not change.
                     lanes.iter().for_each(|lane| m.put(*lane, Cell::Word(3), bits[1]));
                     let digest = m.digest();
                     let done = run(&mut m, ad_mode, direction);
@@ -87,7 +87,7 @@ fn derivatives_that_trap() {
     }
 }
 
-/// A negated zero is a zero: no gradient comes to a root at 0 from −0.0.
+/// A negated zero is a zero: −0.0 as a gradient contributes nothing at a root of 0.
 #[test]
 fn minus_zero_contributes_nothing() {
     let program = program(between([inst("addsqrt.f", &[reg(1), reg(5)]), inst("neg.f", &[reg(1)])]));
@@ -125,13 +125,13 @@ fn constants_and_r0_carry_nothing() {
             let wanted = if ad_mode == AdMode::Tangent { 0.0 } else { constant };
             assert_eq!(double(&m, ad_mode.lanes()[0], B), wanted, "{operands:?} {ad_mode:?}");
         }
-        // Writing to the lanes of r0 through the interface does nothing either.
+        // Writing to the lanes of r0 through the interface has no effect, either.
         let program = program(module([inst("start", &[]), inst("finish", &[])]));
         let mut m = machine(&program, MEMORY);
         (0..LANES).for_each(|lane| m.put(lane, register(0), 5));
         assert!((0..LANES).all(|lane| m.get(lane, register(0)) == 0));
     }
-    // What is accumulated to may not be an argument: there is no rule for it, and none is needed.
+    // The destination may not be an argument, so no rule is needed for that.
     for operands in [&[reg(1), reg(1), reg(2)], &[reg(1), reg(2), reg(1)], &[reg(0), reg(1), reg(2)]] {
         assert!(Inst::build(kind("addmul.f"), operands).is_err(), "{operands:?}");
     }

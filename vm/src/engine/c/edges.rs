@@ -19,7 +19,7 @@ impl Emit<'_> {
     pub(super) fn exit(&mut self, body: &Body) {
         let code = *self.code();
         self.say(u32::MAX);
-        // A block without control at its end has run whole when a half jump refuses to be fallen into.
+        // A block without a control instruction at its end has run completely when the next half jump refuses entry.
         self.k = tail(&code);
         if self.k < code.len && code.len > code.head {
             self.instruction(self.k);
@@ -85,7 +85,7 @@ impl Emit<'_> {
         self.go(EdgeKind::Fall, to);
     }
 
-    /// Goes on in a block, of this unit or of another.
+    /// Continues in a block of this unit or another.
     fn go(&mut self, kind: EdgeKind, to: u32) {
         self.count(self.place, kind);
         if self.job.unit.blocks.contains(&to) {
@@ -100,7 +100,7 @@ impl Emit<'_> {
         self.need(format_args!("sp < len && mem[sp] == 0"));
         self.line(format_args!("mem[sp] = {link};"));
         self.line(format_args!("sp = sp + 1;"));
-        // What is called finds in the machine what it touches; the rest goes there only if it does not return.
+        // The callee finds the registers that it touches in the machine; the others are written back only if it does not return.
         let mut touched = self.facts.touched(self.job, to);
         for (lane, touched) in touched.iter_mut().enumerate() {
             *touched &= self.facts.used[lane] | self.written[lane];
@@ -142,7 +142,7 @@ impl Emit<'_> {
             let _ = write!(unreturned, "counters[{n}]++; ");
         }
         self.line(format_args!("if (status) {{ {unreturned}goto leave; }}"));
-        // What follows refuses with the whole call made.
+        // If the next block refuses entry, the call has been made completely.
         self.k = self.code().len;
         let (block, at) = (self.number(), self.k - 1);
         let at = self.job.decoded.address(block, at);

@@ -1,4 +1,4 @@
-//! Operations as expressions and statements of C.
+//! Emits operations as expressions and statements of C.
 
 use std::fmt::Arguments;
 
@@ -11,19 +11,19 @@ use super::emit::Emit;
 use super::text::{Kind, PREFIX, Text};
 
 impl Emit<'_> {
-    /// Goes on only where the condition holds; else leaves before the present instruction.
+    /// Takes a side exit before the current instruction unless the condition holds.
     pub(super) fn need(&mut self, condition: Arguments<'_>) {
         let (number, k) = (self.number(), self.k);
         self.line(format_args!("NEED({condition}, {number}, {k});"));
     }
 
-    /// Where a fixed-point number has wrapped, leaves, unless that is nothing to stop for.
+    /// Takes a side exit if a fixed-point number has wrapped, unless the overflow needs none.
     pub(super) fn overflow(&mut self, wrapped: &Text) {
         let (number, k) = (self.number(), self.k);
         self.line(format_args!("CHECK_OVERFLOW({}, {number}, {k});", wrapped.text));
     }
 
-    /// Writes an operation; gives the number of the next.
+    /// Emits an operation; returns the index of the next one.
     pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
         let v = V(n as u32);
         let op = body.ops[n];
@@ -110,7 +110,7 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::If(c) => return self.begin(body, n, c),
-            // What it ends has written it.
+            // Emitted by its [`Op::If`].
             Op::End => return n + 1,
             Op::Interpret => {
                 self.interpret();
@@ -132,7 +132,7 @@ impl Emit<'_> {
         self.line(format_args!("{}mem[{}] = {};", PREFIX[usize::from(lane)], at.text, value.text));
     }
 
-    /// Notes a double that must be finite.
+    /// Adds a pending check that a double is finite.
     fn note_finite(&mut self, a: V) {
         let finite = Text::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
         self.finite = Some(match self.finite.take() {
@@ -142,7 +142,7 @@ impl Emit<'_> {
         self.check_inside();
     }
 
-    /// Notes what is not zero if a number has wrapped.
+    /// Adds a pending overflow check.
     fn note_overflow(&mut self, c: V) {
         let wrapped = self.take(c, Kind::Truth);
         self.wrapped = Some(match self.wrapped.take() {
@@ -152,14 +152,14 @@ impl Emit<'_> {
         self.check_inside();
     }
 
-    /// In a conditional, checks are made at once.
+    /// Emits pending checks at once within a conditional.
     fn check_inside(&mut self) {
         if self.depth > 0 {
             self.check();
         }
     }
 
-    /// Writes a conditional; gives the number of what follows it and the values that differ between its sides.
+    /// Emits a conditional with its phis; returns the index of the next operation.
     fn begin(&mut self, body: &Body, n: usize, c: V) -> usize {
         let mut depth = 0;
         let end = (n..body.ops.len()).find(|at| {
@@ -172,7 +172,7 @@ impl Emit<'_> {
         });
         let Some(end) = end else { return n + 1 };
         let c = self.take(c, Kind::Truth);
-        // What is put off from before is not for one side only.
+        // Pending checks apply to both sides.
         self.check();
         self.name_before_sides();
         let mut next = end + 1;
@@ -215,13 +215,13 @@ impl Emit<'_> {
         next
     }
 
-    /// Calls a kernel, which may leave.
+    /// Calls a kernel, with a side exit for faults.
     fn kernel(&mut self, v: V, number: u32, args: [V; 4]) {
         let kernel = self.job.kernels[number as usize];
         let name = self.names.kernel(&kernel);
         let args: Vec<String> = args[..kernel.arity].iter().map(|a| self.take(*a, Kind::Word).text).collect();
         let call = format!("{name}({}, f->out, {})", pack(self.job.env), args.join(", "));
-        // A number that wraps is the only thing that its status may say of one that wraps.
+        // The status of a kernel that wraps can only be overflow.
         if !kernel.wraps {
             self.need(format_args!("{call} == 0"));
         } else if self.job.setting.trap_overflow || self.job.setting.checks {
@@ -235,7 +235,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Has the interpreter run the instruction.
+    /// Calls the interpreter to run the instruction.
     fn interpret(&mut self) {
         let code = *self.code();
         let number = code.first + self.k - code.head;

@@ -1,4 +1,4 @@
-//! Comparisons, conditions, and what runs only under a condition.
+//! Comparisons, conditions, and conditionals.
 
 use pendula_codegen::ops::{Op, V};
 use pendula_isa::types::Cond;
@@ -8,7 +8,7 @@ use super::values::SCRATCH;
 use super::{Baseline, Cold};
 
 impl Baseline<'_> {
-    /// Makes a comparison; gives the condition under which it holds. `None` for that of doubles that takes two.
+    /// Emits a comparison; returns the condition under which it holds. `None` for comparisons of doubles that need two conditions.
     fn compare(&mut self, op: &Op) -> Option<Flag> {
         match *op {
             Op::Compare(cond, a, b) => {
@@ -33,7 +33,7 @@ impl Baseline<'_> {
                 })
             }
             Op::CompareFloat(cond, a, b) => {
-                // What is unordered is below.
+                // Unordered operands set the flag for below.
                 let (first, second, flag) = match cond {
                     Cond::Always | Cond::Eq | Cond::Ne => (a, b, None),
                     Cond::Lt | Cond::Ltu => (b, a, Some(Flag::Above)),
@@ -73,7 +73,7 @@ impl Baseline<'_> {
         r
     }
 
-    /// Finds out whether a word is not zero; gives the condition for that. It has then been used.
+    /// Tests whether a word is not zero; returns the condition for that. Counts as a use of the value.
     pub(super) fn condition(&mut self, v: V) -> Flag {
         if self.values.fused[v.0 as usize] {
             let op = self.job.bodies[self.place].ops[v.0 as usize];
@@ -94,7 +94,7 @@ impl Baseline<'_> {
         Flag::NotEqual
     }
 
-    /// Where the condition holds, a number has wrapped.
+    /// Handles overflow under the condition.
     pub(super) fn wrapped(&mut self, flag: Flag) {
         let (label, back) = (self.asm.label(), self.asm.label());
         let side_exit = self.side_exit_label();
@@ -103,7 +103,7 @@ impl Baseline<'_> {
         self.cold.push(Cold::Wrapped { label, back, side_exit });
     }
 
-    /// Begins what is run only under a condition: whatever is used on both sides is in memory.
+    /// Begins a conditional: values used on both sides are in memory.
     pub(super) fn conditional(&mut self, flag: Flag) {
         let other = self.asm.label();
         // Moves keep the flags.
@@ -112,7 +112,7 @@ impl Baseline<'_> {
         self.conditionals.push(other);
     }
 
-    /// Ends it: what differs between its sides comes together.
+    /// Ends a conditional: joins the values that differ between its sides.
     pub(super) fn end(&mut self, v: V) {
         let body = &self.job.bodies[self.place];
         let Some(other) = self.conditionals.pop() else { return };

@@ -18,7 +18,7 @@ const STACK_POINTER: Mem = Mem::at(REGISTERS, 8 * Reg::SP.index());
 impl Baseline<'_> {
     pub(super) fn exit(&mut self, body: &Body) {
         let code = *self.code();
-        // A block without control at its end has run whole when a half jump refuses to be fallen into.
+        // A block without a control instruction at its end has run completely when the next half jump refuses entry.
         let tail = tail(&code);
         if tail != self.k {
             (self.k, self.side_exit) = (tail, None);
@@ -32,7 +32,7 @@ impl Baseline<'_> {
                     Test::If(part, v) => {
                         self.part(&part);
                         let flag = self.condition(v);
-                        // Each side finds what it needs in memory.
+                        // Both sides take their values from memory.
                         self.flush();
                         let fall = self.asm.label();
                         self.asm.jump_if(flag.not(), fall);
@@ -61,7 +61,7 @@ impl Baseline<'_> {
         self.asm.jump(side_exit_label);
     }
 
-    /// Leaves unless the condition is as wanted.
+    /// Takes a side exit unless the condition is as wanted. Returns false if it always does.
     fn insist(&mut self, test: Test, wanted: bool) -> bool {
         match test {
             Test::Always | Test::Never if wanted == matches!(test, Test::Always) => {}
@@ -91,7 +91,7 @@ impl Baseline<'_> {
         }
     }
 
-    /// Goes on in a block, of this unit or of another; at the end of this block's code, that is what comes next, if it is the next block.
+    /// Continues in a block of this unit or another; without a jump if it is the next block and this is the end of the code.
     fn go(&mut self, kind: EdgeKind, to: u32, at_end: bool) {
         match self.job.unit.place(to) {
             Some(place) => {
@@ -140,13 +140,13 @@ impl Baseline<'_> {
         self.asm.call(Gpr::RAX);
         self.asm.test(Gpr::RAX);
         self.asm.jump_if(Flag::NotEqual, unreturned);
-        // What follows refuses with the whole call made.
+        // If the next block refuses entry, the call has been made completely.
         (self.k, self.side_exit) = (self.code().len, None);
         let block = self.job.unit.blocks[self.place];
         let at = self.job.decoded.address(block, self.code().len - 1);
         let Some(site) = &self.job.decoded.calls[at as usize] else { return self.exit_here() };
         let after = site.after[usize::from(!self.job.decoded.is_forward(block))].block;
-        // What was known of registers before the call is not what they hold now, but for what the condition itself asks.
+        // Registers may have changed in the call; the condition reads them again.
         self.fall(body.branch.map_or(Test::Never, |b| b.unless), after);
     }
 
@@ -161,7 +161,7 @@ impl Baseline<'_> {
         self.asm.mov(link, top);
         self.asm.alu(Alu::Cmp, link, LINK);
         self.exit_if(Flag::NotEqual);
-        // 0 is no link, and stands for none to return to.
+        // 0 is not a link; it means that there is no caller to return to.
         self.asm.test(link);
         self.exit_if(Flag::Equal);
         self.asm.store_constant(top, 0);

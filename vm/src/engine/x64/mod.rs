@@ -65,7 +65,7 @@ struct Baseline<'a> {
     values: Values,
 }
 
-/// The code of a unit; `None` where it would take too much of the stack.
+/// The code of a unit; `None` if it would need too much stack.
 pub(super) fn unit(job: &Job<'_>) -> Option<Vec<u8>> {
     let mut asm = Asm::default();
     let blocks = job.unit.blocks.iter().map(|_| asm.label()).collect();
@@ -167,7 +167,7 @@ impl Baseline<'_> {
         SCRATCH
     }
 
-    /// Counts an edge, if it is counted.
+    /// Increments the counter of an edge, if it has one.
     fn count(&mut self, place: usize, kind: EdgeKind) {
         if let Some(n) = self.job.unit.counter(place, kind) {
             self.asm.step(Mem::at(COUNTERS, 8 * n), 0);

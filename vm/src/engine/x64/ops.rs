@@ -1,4 +1,4 @@
-//! Operations as instructions of the host.
+//! Emits operations as instructions of the host.
 
 use std::mem::offset_of;
 
@@ -13,7 +13,7 @@ use super::asm::{Alu, Flag, Gpr, Mem, Shift};
 use super::values::SCRATCH;
 use super::{Baseline, FRAME, LENGTH, field};
 
-/// Registers of arguments, in calls.
+/// The argument registers of calls.
 const ARGUMENTS: [Gpr; 6] = [Gpr::RDI, Gpr::RSI, Gpr::RDX, Gpr::RCX, Gpr(8), Gpr(9)];
 
 impl Baseline<'_> {
@@ -65,7 +65,7 @@ impl Baseline<'_> {
                 self.used(of);
                 self.define(v, r);
             }
-            // Written where its conditional ends.
+            // Emitted at the end of its conditional.
             Op::Phi(..) => {}
 
             Op::Set(lane, reg, value) => self.write(lane, reg, value),
@@ -105,7 +105,7 @@ impl Baseline<'_> {
 
     fn select(&mut self, v: V, c: V, a: V, b: V) {
         let flag = self.condition(c);
-        // What moves words about keeps the flags; constants are not made by clearing.
+        // Moves keep the flags; constants are not loaded by clearing.
         let r = self.consume(b);
         let a_word = self.word(a);
         self.asm.mov_if(flag, r, a_word);
@@ -129,7 +129,7 @@ impl Baseline<'_> {
         self.define_double(v, r);
     }
 
-    /// The double itself, or the one NaN.
+    /// The double itself, or the canonical NaN.
     fn canonical(&mut self, v: V, a: V) {
         let r = self.consume_double(a);
         let on = self.asm.label();
@@ -142,7 +142,7 @@ impl Baseline<'_> {
         self.define_double(v, r);
     }
 
-    /// Leaves unless the double is finite.
+    /// Takes a side exit unless the double is finite.
     fn finite(&mut self, a: V) {
         if self.values.is_vector(a) {
             let r = self.double(a);
@@ -150,7 +150,7 @@ impl Baseline<'_> {
         } else {
             self.load(SCRATCH, a);
         }
-        // Without the sign, what is not finite is the greatest.
+        // All bits of the exponent are set in infinities and NaN.
         self.asm.shift(Shift::Shl, SCRATCH, Some(1));
         self.asm.shift(Shift::Shr, SCRATCH, Some(53));
         self.asm.alu_constant(Alu::Cmp, SCRATCH, 0x7ff);
@@ -192,7 +192,7 @@ impl Baseline<'_> {
             } else {
                 self.take_exact(Gpr::RCX);
                 self.load(Gpr::RCX, b);
-                // Not in place: its register may be the count's.
+                // Not in place: the value may be in the register of the count.
                 let r = self.take();
                 self.load(r, a);
                 self.asm.shift(shift, r, None);
@@ -216,7 +216,7 @@ impl Baseline<'_> {
         self.define(v, r);
     }
 
-    /// The address of a memory word in a lane. To be used at once.
+    /// The address of a memory word in a lane; it must be used at once.
     fn address(&mut self, lane: usize, at: V) -> Mem {
         let offset = self.values.constant(at).and_then(|k| i32::try_from(k.checked_mul(8)?).ok());
         match offset {
@@ -263,7 +263,7 @@ impl Baseline<'_> {
 
     fn kernel(&mut self, v: V, n: u32, args: [V; 4]) {
         let kernel = self.job.kernels[n as usize];
-        // The operation counts as a use of all four, of which the last ones repeat the first.
+        // The operation counts as a use of all four arguments; unused ones repeat the first.
         self.flush();
         for (to, arg) in ARGUMENTS[2..].iter().zip(&args[..kernel.arity]) {
             self.load(*to, *arg);

@@ -1,4 +1,4 @@
-//! The host's registers: which values they hold, and what is saved to make room.
+//! Allocation of the host's registers to values.
 
 use pendula_codegen::ops::V;
 
@@ -6,12 +6,12 @@ use super::Baseline;
 use super::asm::{Gpr, Mem, Rm, Xmm};
 use super::values::{NO_SLOT, NONE, SCRATCH};
 
-/// General registers for values: those that calls do not keep, but for the scratch register.
+/// General registers for values: the caller-saved ones, except the scratch register.
 const GENERAL: [u8; 8] = [0, 1, 2, 6, 7, 8, 9, 10];
 /// Vector registers for values.
 const VECTOR: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 impl Baseline<'_> {
-    /// Puts a value that is only in registers of the host into a slot.
+    /// Spills a value that is only in registers of the host to a slot.
     pub(super) fn save(&mut self, v: V) {
         let n = v.0 as usize;
         let at = self.values.at[n];
@@ -47,7 +47,7 @@ impl Baseline<'_> {
         }
     }
 
-    /// Saves all that is used later, and empties all registers.
+    /// Spills all values that are used later, and empties all registers.
     pub(super) fn flush(&mut self) {
         for r in GENERAL {
             if let Some(v) = self.values.general[usize::from(r)] {
@@ -62,7 +62,7 @@ impl Baseline<'_> {
         self.forget();
     }
 
-    /// Empties all registers without saving anything.
+    /// Empties all registers without spilling.
     pub(super) fn forget(&mut self) {
         for v in self.values.general.iter_mut().filter_map(Option::take) {
             self.values.at[v.0 as usize].general = NONE;
@@ -73,7 +73,7 @@ impl Baseline<'_> {
         self.values.pinned = (0, 0);
     }
 
-    /// The operation has been written.
+    /// Ends an operation: its registers may be evicted again.
     pub(super) fn unpin(&mut self) {
         self.values.pinned = (0, 0);
     }
@@ -120,13 +120,13 @@ impl Baseline<'_> {
         Xmm(r)
     }
 
-    /// This register, empty.
+    /// Empties this register and takes it.
     pub(super) fn take_exact(&mut self, r: Gpr) {
         self.evict(r.0);
         self.values.pinned.0 |= 1 << r.0;
     }
 
-    /// Puts a word into a register, from wherever it is.
+    /// Loads a word into a register, from any location.
     pub(super) fn load(&mut self, to: Gpr, v: V) {
         let at = self.values.at[v.0 as usize];
         if at.general != NONE {
@@ -196,7 +196,7 @@ impl Baseline<'_> {
         }
     }
 
-    /// Where a value lies in memory that need not be in a register.
+    /// The memory location of a value that need not be in a register.
     fn in_memory(&mut self, v: V) -> Option<Mem> {
         let at = self.values.at[v.0 as usize];
         let lies = at.general == NONE && at.vector == NONE && at.constant.is_none() && self.values.uses_left(v) == 1;
@@ -209,7 +209,7 @@ impl Baseline<'_> {
         at.machine_register.map(|(lane, reg)| self.machine_register(lane, reg))
     }
 
-    /// A word as a second operand: in memory where it need not be in a register. To be used at once.
+    /// A word as a second operand, in memory if it need not be in a register. It must be used at once.
     pub(super) fn operand(&mut self, v: V) -> Rm {
         match self.in_memory(v) {
             Some(mem) => mem.into(),

@@ -1,4 +1,4 @@
-//! Where the values of a block are: in registers of the host, in slots of its stack, in the machine's registers, or constants.
+//! The locations of a block's values: registers of the host, slots of its stack, the machine's registers, or constants.
 //! [`registers`](super::registers) allocates the host's registers.
 
 use pendula_codegen::ops::{Body, Op, Test, V};
@@ -25,7 +25,7 @@ pub(super) struct At {
     pub(super) slot: u16,
     /// A lane's register of the machine.
     pub(super) machine_register: Option<(u8, u8)>,
-    /// Another value that is there too.
+    /// Another value in the same register of the machine.
     next_in_register: Option<V>,
     pub(super) constant: Option<u64>,
 }
@@ -36,15 +36,15 @@ const NOWHERE: At =
 /// The values of a block.
 pub(super) struct Values {
     pub(super) at: Vec<At>,
-    /// How many uses of each are still to come.
+    /// The number of remaining uses of each value.
     pub(super) uses_left: Vec<u32>,
-    /// Whether it is used as a double.
+    /// Whether each value is used as a double.
     pub(super) doubles: Vec<bool>,
-    /// Whether it is a comparison that is made where it decides something.
+    /// Whether each value is a comparison that is fused with the branch or check that uses it.
     pub(super) fused: Vec<bool>,
     pub(super) general: [Option<V>; 16],
     pub(super) vector: [Option<V>; 16],
-    /// Registers that the present operation needs.
+    /// Registers that the current operation needs.
     pub(super) pinned: (u16, u16),
     pub(super) next_victim: usize,
     machine_registers: [[Option<V>; Reg::COUNT]; LANES],
@@ -72,7 +72,7 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Begins a block: counts how often each value is used by what is not idle.
+    /// Begins a block: counts the uses of each value by operations that are emitted.
     pub(super) fn begin(&mut self, body: &Body) {
         let n = body.ops.len();
         self.at.clear();
@@ -121,7 +121,7 @@ impl Values {
         self.at[v.0 as usize].constant
     }
 
-    /// A constant that fits where instructions have room for one.
+    /// A constant that fits an immediate operand.
     pub(super) fn small(&self, v: V) -> Option<i32> {
         self.constant(v).and_then(|k| i32::try_from(k.cast_signed()).ok())
     }
@@ -135,7 +135,7 @@ impl Values {
         at.vector != NONE && at.general == NONE
     }
 
-    /// The value is what the machine's register holds.
+    /// Records that the machine's register holds the value.
     pub(super) fn set_machine_register(&mut self, v: V, lane: u8, reg: u8) {
         let machine_register = &mut self.machine_registers[usize::from(lane)][usize::from(reg)];
         let at = &mut self.at[v.0 as usize];
@@ -159,7 +159,7 @@ impl Values {
 }
 
 impl Baseline<'_> {
-    /// Where a machine's register lies; the address may need the scratch register.
+    /// The address of a register of the machine; it may use the scratch register.
     pub(super) fn machine_register(&mut self, lane: u8, reg: u8) -> Mem {
         let base = self.registers(usize::from(lane));
         Mem::at(base, 8 * usize::from(reg))
@@ -169,7 +169,7 @@ impl Baseline<'_> {
         Mem::at(Gpr::RSP, 8 + 8 * usize::from(n))
     }
 
-    /// The register holds the value from now on.
+    /// Records that the register holds the value.
     pub(super) fn define(&mut self, v: V, r: Gpr) {
         if self.values.uses_left(v) > 0 {
             self.values.general[usize::from(r.0)] = Some(v);
@@ -184,7 +184,7 @@ impl Baseline<'_> {
         }
     }
 
-    /// The value has been used once.
+    /// Counts one use of the value.
     pub(super) fn used(&mut self, v: V) {
         let n = v.0 as usize;
         self.values.uses_left[n] -= 1;
@@ -206,7 +206,7 @@ impl Baseline<'_> {
         }
     }
 
-    /// A slot for the value, which is put there by [`Self::fill`].
+    /// Reserves a slot for the value, for [`Self::fill`].
     pub(super) fn reserve(&mut self, v: V) {
         self.values.at[v.0 as usize].slot = self.values.free_slot();
     }
@@ -218,7 +218,7 @@ impl Baseline<'_> {
         if at.general == NONE && at.vector != NONE {
             self.asm.store_double(slot, Xmm(at.vector));
         } else {
-            // The scratch register may be what the other's address is found by, and then holds the word.
+            // Loading may use the scratch register for the address first; it then holds the word.
             let r = if at.general != NONE { Gpr(at.general) } else { SCRATCH };
             if r == SCRATCH {
                 self.load(r, from);
@@ -227,7 +227,7 @@ impl Baseline<'_> {
         }
     }
 
-    /// A register of the machine is about to be overwritten: what is nowhere else must go elsewhere.
+    /// Before a register of the machine is overwritten: moves values that are only there elsewhere.
     pub(super) fn spill_from_machine_register(&mut self, lane: u8, reg: u8, calls: bool) {
         let mut next = self.values.machine_registers[usize::from(lane)][usize::from(reg)].take();
         while let Some(v) = next {
