@@ -2,9 +2,7 @@
 
 use pendula_isa::Fault;
 use pendula_isa::adjoint::AdMode;
-use pendula_isa::types::Profile;
 
-use crate::config::Engine;
 use crate::decode::{Code, Exit};
 use crate::machine::{Machine, Outcome, Position, Stepped};
 use crate::run::{ExitFault, Stop, fall_through, run_blocks, take_exit};
@@ -18,7 +16,9 @@ impl<'p> Machine<'p> {
         self.disturb();
         match self.engine {
             #[cfg(any(feature = "jit", feature = "native"))]
-            Engine::Jit | Engine::Native if self.program.module().flags.profile == Profile::Native => {
+            crate::Engine::Jit | crate::Engine::Native
+                if self.program.module().flags.profile == pendula_isa::Profile::Native =>
+            {
                 self.run_compiled(limit)
             }
             _ => self.interpret(limit),

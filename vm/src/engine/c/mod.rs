@@ -12,7 +12,7 @@
 //!
 //! Calling a C compiler for each unit would cost too much. Everything that a forward run may reach is compiled when such a run first
 //! enters compiled code; what else a backward run may reach, when one of those does; and the rest when part of it is entered. Each time
-//! the code is divided into as many [files](file) as needed. Code that was compiled earlier is found in the [cache](pendula_codegen::cc).
+//! the code is divided into as many [files](mod@file) as needed. Code that was compiled earlier is found in the [cache](pendula_codegen::cc).
 
 mod edges;
 mod emit;
