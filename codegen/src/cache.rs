@@ -1,28 +1,37 @@
-//! Where compiled code is kept, and what of it may be loaded.
+//! The cache of compiled libraries, and which of them may be loaded.
 //!
-//! To load a library is to run it. So one is loaded only from a directory that
-//! belongs to the user and that nobody else may write to, which is found out on
-//! the directory itself when it is open, not on its name; from a file of the
-//! user's that nobody else may read or write; and if it is, to the last byte,
-//! what was put there for this source, these options, this compiler and this
-//! host: all of that lies beside it with its digest.
+//! Loading a library runs its code. Therefore a library is only loaded if all of this holds:
 //!
-//! Where there is no such directory (no `HOME`, or one that is not the user's), a
-//! fresh one among the system's temporary files serves for one library, and goes
-//! when that is loaded. On systems without owners and modes that is always so.
+//! - Its directory belongs to the user and nobody else may write to it. This is checked on the open directory, not on its name.
+//! - Its file belongs to the user and nobody else may read or write it.
+//! - It is byte for byte what was stored for this source, these options, this compiler and this host. All of these are stored
+//!   beside it, with its digest.
+//!
+//! Without such a directory (no `HOME`, or one of another user), a temporary directory serves for one library and is removed
+//! after loading. Systems without owners and modes always use a temporary directory.
 //!
 //! # Names
 //!
-//! | name | what |
+//! | name | contents |
 //! |---|---|
-//! | `STEM.so` | a library; the stem has a hash of all that it depends on |
-//! | `STEM.sum` | its length and digest, and in full what it was made of |
-//! | `STEM.c` | a source that the compiler has failed on, to be looked at |
-//! | `work-RANDOM` | where a compiler is at work, or was when its process ended |
+//! | `STEM.so` | a library; the stem contains a hash of everything that it depends on |
+//! | `STEM.sum` | the library's length, digest and full key |
+//! | `STEM.c` | a source that the compiler failed on, kept for inspection |
+//! | `work-RANDOM` | the working directory of a compiler that runs, or whose process was killed |
 //!
-//! A file gets its name when it is whole. Whoever works in a directory holds a lock on
-//! it, which the system takes back when the process ends however that happens:
-//! a directory without is waste, and the next one that compiles removes it.
+//! Files are renamed to their final names only when complete. A process holds a lock on its working directory, and the system
+//! releases the lock when the process ends for any reason. A working directory without a lock is therefore abandoned, and the
+//! next process that compiles removes it.
+
+#[cfg(not(unix))]
+mod portable;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+use portable as system;
+#[cfg(unix)]
+use unix as system;
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -31,118 +40,119 @@ use std::time::{Duration, SystemTime};
 
 use object::elf::{FileHeader32, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader as _};
+use system::{builder, is_owned_by_user, is_private, is_same, open, open_directory, readable, restrict, writable};
 
-/// What the directories are called where compilers work, in the cache and among temporary files.
+/// Prefixes of working directories, in the cache and among temporary files.
 const WORK: &str = "work-";
 const TEMPORARY: &str = "pendula-work-";
 
-/// How long sources that a compiler has failed on are kept.
-const SOURCES: Duration = Duration::from_secs(7 * 24 * 3600);
+/// How long sources that the compiler failed on are kept.
+const SOURCE_RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// How old waste must be where the system has no locks to tell it by.
-const WASTE: Duration = Duration::from_secs(24 * 3600);
+/// The age from which on a file or directory counts as abandoned where locks cannot decide.
+const ABANDONED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
-/// The largest library that is read back.
-const MOST: u64 = 1 << 30;
+/// The maximum size in bytes of a library that is read back.
+const MAX_LIBRARY: u64 = 1 << 30;
 
-/// A directory that is open, and that nobody but the user may write to.
+/// An open directory that only the user may write to.
 #[derive(Debug)]
 pub(crate) struct Directory {
-    /// What it is called.
+    /// Its name.
     path: PathBuf,
-    /// A way to it that leads to the same directory whatever becomes of the name.
+    /// A path that leads to the same directory even if the name changes.
     base: PathBuf,
-    /// It stays open as long as that way is used.
+    /// Keeps the directory open, so that `base` stays valid.
     _open: Option<File>,
-    /// Whether it goes when it is no longer used.
-    passing: bool,
+    /// Whether the directory is removed after use.
+    temporary: bool,
 }
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        if self.passing {
-            // It is empty but for what was just used; what stays is waste, which others remove.
+        if self.temporary {
+            // If this fails, a later process removes what remains.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }
 
 impl Directory {
-    /// The directory of this name, which is made if it is not there.
-    pub(crate) fn kept(path: &Path) -> io::Result<Directory> {
-        // A slash at the end would follow a link.
+    /// The directory with this name. It is created if it does not exist.
+    pub(crate) fn persistent(path: &Path) -> io::Result<Directory> {
+        // A trailing slash would follow a link.
         let path: PathBuf = std::path::absolute(path)?.components().collect();
         if path.symlink_metadata().is_err() {
             builder().recursive(true).create(&path)?;
         }
         let directory = open(path)?;
-        directory.close_to_others()?;
+        directory.restrict_to_user()?;
         Ok(directory)
     }
 
-    /// A fresh directory for one library.
-    pub(crate) fn passing() -> io::Result<Directory> {
+    /// A new temporary directory for one library.
+    pub(crate) fn temporary() -> io::Result<Directory> {
         let temporary = std::path::absolute(std::env::temp_dir())?;
         sweep_work(&temporary, TEMPORARY);
-        let (path, open) = fresh(&temporary, TEMPORARY)?;
-        Ok(Directory { base: path.clone(), path, _open: Some(open), passing: true })
+        let (path, open) = create_work_directory(&temporary, TEMPORARY)?;
+        Ok(Directory { base: path.clone(), path, _open: Some(open), temporary: true })
     }
 
-    /// What it is called.
+    /// Its name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether what lies there stays.
-    pub(crate) fn keeps(&self) -> bool {
-        !self.passing
+    /// Whether its contents stay after use.
+    pub(crate) fn is_persistent(&self) -> bool {
+        !self.temporary
     }
 
-    /// A file of it, to be opened.
+    /// The path for opening a file in it.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.base.join(name)
     }
 
-    /// Makes a fresh directory for a compiler to work in, and removes what others have left that were killed.
-    pub(crate) fn work(&self) -> io::Result<Work> {
+    /// Creates a working directory for a compiler, and removes abandoned ones.
+    pub(crate) fn work(&self) -> io::Result<WorkDirectory> {
         sweep_work(&self.base, WORK);
         self.sweep_files();
-        let (path, open) = fresh(&self.base, WORK)?;
-        Ok(Work { path, _open: open })
+        let (path, open) = create_work_directory(&self.base, WORK)?;
+        Ok(WorkDirectory { path, _open: open })
     }
 
-    /// Whether there is a library of this stem that is what was made of `key`, so that it may be loaded.
+    /// Whether the library with this stem was made from `key`, unchanged since, and may be loaded.
     pub(crate) fn has(&self, stem: &str, key: &str) -> bool {
         let read = |suffix: &str, most: u64| {
             let mut file = readable().open(self.at(&format!("{stem}.{suffix}"))).ok()?;
-            let about = file.metadata().ok()?;
-            if !about.is_file() || !is_private(&about) || about.len() > most {
+            let metadata = file.metadata().ok()?;
+            if !metadata.is_file() || !is_private(&metadata) || metadata.len() > most {
                 return None;
             }
             let mut bytes = Vec::new();
-            // As much as there was, should it grow.
-            (&mut file).take(about.len()).read_to_end(&mut bytes).ok()?;
+            // Limited to the size checked above, in case the file grows.
+            (&mut file).take(metadata.len()).read_to_end(&mut bytes).ok()?;
             Some(bytes)
         };
         let Some(sum) = read("sum", (key.len() + 256) as u64) else { return false };
-        // A sum is at most as long as it should be, a library as long as that says.
+        // The sum file states the length of the library.
         let Some(len) = sum.split(|b| *b == b' ').nth(1).and_then(|w| std::str::from_utf8(w).ok()?.parse().ok()) else {
             return false;
         };
-        read("so", MOST.min(len)).is_some_and(|library| sum == summary(&library, key).as_bytes())
+        read("so", MAX_LIBRARY.min(len)).is_some_and(|library| sum == summary(&library, key).as_bytes())
     }
 
-    /// Takes what a compiler has made into the directory.
-    pub(crate) fn take(&self, work: &Work, stem: &str, key: &str) -> io::Result<()> {
+    /// Moves a library that the compiler has made into the directory.
+    pub(crate) fn install(&self, work: &WorkDirectory, stem: &str, key: &str) -> io::Result<()> {
         let path = work.at("library.so");
         let mut file = readable().open(&path)?;
         if !file.metadata()?.is_file() {
             return Err(io::Error::other("the compiler has made something that is no file"));
         }
-        close(&file)?;
+        restrict(&file)?;
         let mut library = Vec::new();
-        (&mut file).take(MOST).read_to_end(&mut library)?;
-        if is_cut_off(&library) {
+        (&mut file).take(MAX_LIBRARY).read_to_end(&mut library)?;
+        if is_truncated(&library) {
             return Err(io::Error::other("the compiler has made a library that is not whole"));
         }
         file.sync_all()?;
@@ -150,28 +160,29 @@ impl Directory {
         let mut written = writable().open(&sum)?;
         written.write_all(summary(&library, key).as_bytes())?;
         written.sync_all()?;
-        // In between, the two do not fit, and whoever comes then makes the library anew.
+        // Between the two renames the files do not match; a process that looks then makes the library again.
         std::fs::rename(&path, self.at(&format!("{stem}.so")))?;
         std::fs::rename(&sum, self.at(&format!("{stem}.sum")))?;
-        // What was wrong with an earlier compiler is past.
+        // A source of an earlier failure is obsolete.
         let _ = std::fs::remove_file(self.at(&format!("{stem}.c")));
         self.sync()
     }
 
-    /// Forgets a library.
-    pub(crate) fn forget(&self, stem: &str) {
+    /// Removes a library from the cache.
+    pub(crate) fn remove(&self, stem: &str) {
         for suffix in ["sum", "so"] {
             let _ = std::fs::remove_file(self.at(&format!("{stem}.{suffix}")));
         }
     }
 
-    /// Keeps a source that the compiler has failed on; gives what it is called.
-    pub(crate) fn keep_source(&self, work: &Work, stem: &str) -> Option<PathBuf> {
+    /// Keeps a source that the compiler failed on; returns its path.
+    pub(crate) fn keep_source(&self, work: &WorkDirectory, stem: &str) -> Option<PathBuf> {
         let name = format!("{stem}.c");
-        (self.keeps() && std::fs::rename(work.at("source.c"), self.at(&name)).is_ok()).then(|| self.path.join(name))
+        (self.is_persistent() && std::fs::rename(work.at("source.c"), self.at(&name)).is_ok())
+            .then(|| self.path.join(name))
     }
 
-    /// Names are there after a breakdown, too.
+    /// Makes the renames durable.
     fn sync(&self) -> io::Result<()> {
         match &self._open {
             Some(open) if cfg!(unix) => open.sync_all(),
@@ -179,62 +190,62 @@ impl Directory {
         }
     }
 
-    /// Removes what earlier versions have left half done, and sources that nobody has looked at for long.
+    /// Removes incomplete libraries of earlier versions, and old sources.
     fn sweep_files(&self) {
         for entry in entries(&self.base) {
             let Ok(name) = entry.file_name().into_string() else { continue };
-            let Some((stem, suffix)) = ours(&name) else { continue };
-            let Ok(about) = entry.metadata() else { continue };
+            let Some((stem, suffix)) = parse_name(&name) else { continue };
+            let Ok(metadata) = entry.metadata() else { continue };
             let waste = match suffix {
-                "c" => SOURCES,
-                "so" if !self.at(&format!("{stem}.sum")).exists() => WASTE,
+                "c" => SOURCE_RETENTION,
+                "so" if !self.at(&format!("{stem}.sum")).exists() => ABANDONED_AFTER,
                 _ => continue,
             };
-            if about.is_file() && is_older(&about, waste) {
+            if metadata.is_file() && is_older(&metadata, waste) {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
     }
 }
 
-/// A directory in which a compiler works. What is in it goes with it.
+/// The working directory of a compiler. It is removed with its contents on drop.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct WorkDirectory {
     path: PathBuf,
-    /// Locked.
+    /// Holds the lock.
     _open: File,
 }
 
-impl Work {
-    /// A file of it, to be opened.
+impl WorkDirectory {
+    /// The path for opening a file in it.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a source.
+    /// Writes a source file.
     pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         writable().open(self.at(name))?.write_all(text.as_bytes())
     }
 }
 
-impl Drop for Work {
+impl Drop for WorkDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
-/// What lies beside a library.
+/// The contents of a library's sum file.
 fn summary(library: &[u8], key: &str) -> String {
     format!("pendula-library {} {:032x}\n{key}", library.len(), xxhash_rust::xxh3::xxh3_128(library))
 }
 
-/// Whether a library ends before what its header says is in it: the system would load it all the same, and end us when it comes to what is not there.
-fn is_cut_off(library: &[u8]) -> bool {
+/// Whether a library is shorter than its header says. The system would load it and kill the process on access to the missing part.
+fn is_truncated(library: &[u8]) -> bool {
     fn of<H: FileHeader<Endian = object::Endianness>>(library: &[u8]) -> bool {
         let parts = || -> object::read::Result<bool> {
             let header = H::parse(library)?;
@@ -248,40 +259,41 @@ fn is_cut_off(library: &[u8]) -> bool {
     match object::FileKind::parse(library) {
         Ok(object::FileKind::Elf64) => of::<FileHeader64<object::Endianness>>(library),
         Ok(object::FileKind::Elf32) => of::<FileHeader32<object::Endianness>>(library),
-        // Where libraries are no ELF files, or this is none at all, the system's loader says so.
+        // For other formats and for invalid files, the system's loader reports the error.
         _ => library.is_empty(),
     }
 }
 
-/// The stem and the suffix of a file that is ours by its name: letters and digits, a hash, and what earlier versions put behind it.
-fn ours(name: &str) -> Option<(&str, &str)> {
+/// The stem and the suffix of a file name of the cache: letters and digits, a hash, and the suffix of earlier versions. `None` for
+/// other files.
+fn parse_name(name: &str) -> Option<(&str, &str)> {
     let (stem, suffix) = name.rsplit_once('.')?;
     let (plain, rest) = stem.split_once('-')?;
     let (hash, rest) = rest.split_at_checked(32)?;
     let known = rest.is_empty() || rest.starts_with('_') && rest.contains("_ThreadId_");
-    let ours = plain.bytes().all(|b| b.is_ascii_alphanumeric()) && hash.bytes().all(|b| b.is_ascii_hexdigit());
-    (ours && known).then_some((stem, suffix))
+    let parse_name = plain.bytes().all(|b| b.is_ascii_alphanumeric()) && hash.bytes().all(|b| b.is_ascii_hexdigit());
+    (parse_name && known).then_some((stem, suffix))
 }
 
 fn entries(directory: &Path) -> impl Iterator<Item = std::fs::DirEntry> {
     std::fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok)
 }
 
-fn is_older(about: &Metadata, than: Duration) -> bool {
-    about.modified().is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > than))
+fn is_older(metadata: &Metadata, than: Duration) -> bool {
+    metadata.modified().is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > than))
 }
 
-/// Makes a directory of a name that nothing has, and locks it.
-fn fresh(parent: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
+/// Creates a directory with an unused name and locks it.
+fn create_work_directory(parent: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
     for _ in 0..100 {
-        // The keys of hash tables are random, for each of them another.
+        // The standard library seeds each hash state randomly.
         let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
         let path = parent.join(format!("{prefix}{random:016x}"));
         match builder().create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             made => made?,
         }
-        // One that sweeps may take it for waste, as long as it is not locked.
+        // Until it is locked, another process may remove it as abandoned.
         match open_directory(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             opened => {
@@ -296,7 +308,7 @@ fn fresh(parent: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
     Err(io::Error::other("no directory that is made here stays"))
 }
 
-/// Removes the directories that nobody works in any more.
+/// Removes abandoned working directories.
 fn sweep_work(parent: &Path, prefix: &str) {
     for entry in entries(parent) {
         let named = entry.file_name();
@@ -306,165 +318,14 @@ fn sweep_work(parent: &Path, prefix: &str) {
         }
         let path = entry.path();
         let Ok(open) = open_directory(&path) else { continue };
-        let Ok(about) = open.metadata() else { continue };
+        let Ok(metadata) = open.metadata() else { continue };
         let left = match open.try_lock() {
             Ok(()) => is_same(&path, &open),
             Err(TryLockError::WouldBlock) => false,
-            Err(TryLockError::Error(_)) => is_older(&about, WASTE),
+            Err(TryLockError::Error(_)) => is_older(&metadata, ABANDONED_AFTER),
         };
-        if left && is_own(&about) {
+        if left && is_owned_by_user(&metadata) {
             let _ = std::fs::remove_dir_all(&path);
         }
     }
 }
-
-#[cfg(unix)]
-mod system {
-    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-
-    use rustix::fs::OFlags;
-
-    use super::*;
-
-    pub(super) fn builder() -> DirBuilder {
-        let mut builder = DirBuilder::new();
-        builder.mode(0o700);
-        builder
-    }
-
-    /// For reading; a link is not followed, nor is anything waited for.
-    pub(super) fn readable() -> OpenOptions {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
-        options
-    }
-
-    /// For writing a file that is not there yet.
-    pub(super) fn writable() -> OpenOptions {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        options
-    }
-
-    pub(super) fn open_directory(path: &Path) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags((OFlags::NOFOLLOW | OFlags::DIRECTORY).bits().cast_signed());
-        options.open(path)
-    }
-
-    pub(super) fn is_own(about: &Metadata) -> bool {
-        about.uid() == rustix::process::geteuid().as_raw()
-    }
-
-    /// Whether a file is the user's, and no other's by any mode.
-    pub(super) fn is_private(about: &Metadata) -> bool {
-        is_own(about) && about.mode() & 0o077 == 0
-    }
-
-    /// Takes a file's other readers and writers away.
-    pub(super) fn close(file: &File) -> io::Result<()> {
-        file.set_permissions(std::fs::Permissions::from_mode(0o600))
-    }
-
-    /// Whether this is still the name of what is open.
-    pub(super) fn is_same(path: &Path, open: &File) -> bool {
-        match (path.symlink_metadata(), open.metadata()) {
-            (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-            _ => false,
-        }
-    }
-
-    /// Opens a directory of the user's.
-    pub(super) fn open(path: PathBuf) -> io::Result<Directory> {
-        let open = open_directory(&path).map_err(|error| match path.symlink_metadata() {
-            Ok(about) if about.is_symlink() => io::Error::other("it is a symbolic link, which is not followed"),
-            Ok(about) if !about.is_dir() => io::Error::other("it is no directory"),
-            _ => error,
-        })?;
-        let about = open.metadata()?;
-        if !is_own(&about) {
-            let message = format!("it belongs to another user (number {})", about.uid());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
-        }
-        let through = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open)));
-        let base =
-            if std::fs::metadata(&through).is_ok_and(|a| a.ino() == about.ino()) { through } else { path.clone() };
-        Ok(Directory { path, base, _open: Some(open), passing: false })
-    }
-
-    impl Directory {
-        /// Sees to it that the directory is for the user alone.
-        pub(super) fn close_to_others(&self) -> io::Result<()> {
-            let Some(open) = &self._open else { return Ok(()) };
-            let mode = open.metadata()?.mode();
-            if mode & 0o777 == 0o700 {
-                return Ok(());
-            }
-            // One that has other things in it is not ours to change.
-            let only_ours = entries(&self.base)
-                .all(|e| e.file_name().to_str().is_some_and(|n| ours(n).is_some() || n.starts_with(WORK)));
-            if only_ours {
-                return open.set_permissions(std::fs::Permissions::from_mode(0o700));
-            }
-            if mode & 0o022 != 0 {
-                let message = "others may write to it; take that from them (`chmod go-w`)";
-                return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
-            }
-            Ok(())
-        }
-    }
-}
-
-#[cfg(not(unix))]
-mod system {
-    use super::*;
-
-    pub(super) fn builder() -> DirBuilder {
-        DirBuilder::new()
-    }
-
-    pub(super) fn readable() -> OpenOptions {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        options
-    }
-
-    pub(super) fn writable() -> OpenOptions {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        options
-    }
-
-    /// Directories cannot be opened everywhere; a file in it has the lock.
-    pub(super) fn open_directory(path: &Path) -> io::Result<File> {
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path.join("lock"))
-    }
-
-    pub(super) fn is_own(_: &Metadata) -> bool {
-        true
-    }
-
-    pub(super) fn is_private(_: &Metadata) -> bool {
-        true
-    }
-
-    pub(super) fn close(_: &File) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(super) fn is_same(path: &Path, _: &File) -> bool {
-        path.exists()
-    }
-
-    pub(super) fn open(_: PathBuf) -> io::Result<Directory> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "it cannot be told here whose directories are"))
-    }
-
-    impl Directory {
-        pub(super) fn close_to_others(&self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-}
-
-use system::{builder, close, is_own, is_private, is_same, open, open_directory, readable, writable};

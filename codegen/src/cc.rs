@@ -1,14 +1,13 @@
-//! The system's C compiler: found, run, and what it made loaded and kept.
+//! The system's C compiler: finds it, runs it, and loads and caches the libraries that it makes.
 //!
-//! Libraries are kept in a directory of the user's, under a name made of a hash
-//! of everything they depend on (source, options, compiler and its version, the
-//! host), so that a program is compiled once; what of it is loaded again, and where
-//! there is no such directory, is said in `cache`. The directory is `$PENDULA_CACHE`, else
-//! `pendula` in `$XDG_CACHE_HOME`, else `~/.cache/pendula`. The compiler is `$CC`, else
-//! `cc`, `gcc` or `clang`, whichever is found first. It has as many seconds as
-//! `$PENDULA_CC_TIMEOUT` says.
+//! Libraries are cached in a directory of the user's. Their names contain a hash of everything they depend on (source, options,
+//! compiler and its version, host), so that a program is compiled only once. `cache` documents when a cached library may be
+//! loaded, and what happens without such a directory.
+//!
+//! The directory is `$PENDULA_CACHE`, else `pendula` in `$XDG_CACHE_HOME`, else `~/.cache/pendula`. The compiler is `$CC`, else
+//! the first of `cc`, `gcc` and `clang` that exists. Its time limit in seconds is `$PENDULA_CC_TIMEOUT`.
 
-#![expect(unsafe_code, reason = "libraries are loaded, which runs their code; a compiler is told to end with us")]
+#![expect(unsafe_code, reason = "loading a library runs its code; the compiler is configured to end with this process")]
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,53 +20,53 @@ use pendula_isa::types::Cond;
 use crate::cache::Directory;
 use crate::child::{Stream, run};
 
-/// What goes wrong with making or loading a library.
+/// Why a library cannot be made or loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum CcError {
-    /// There is no compiler.
+    /// No compiler was found.
     #[error("no C compiler is found ({tried}); install one, or name it in the environment variable CC")]
     NoCompiler {
-        /// What was looked for.
+        /// The names that were tried.
         tried: String,
     },
-    /// The compiler does not accept the source.
+    /// The compiler fails on the source.
     #[error("{compiler} fails on {path}:\n{message}")]
     Fails {
         /// The compiler.
         compiler: String,
-        /// The source, if it is kept.
+        /// The path of the source, if it is kept.
         path: String,
-        /// What it says, the first lines.
+        /// The first lines of its error output.
         message: String,
     },
-    /// The compiler takes too long.
+    /// The compiler exceeds its time limit.
     #[error(
         "{compiler} has not come to an end within {seconds} s and was stopped; allow it more seconds in the environment variable PENDULA_CC_TIMEOUT"
     )]
     Slow {
         /// The compiler.
         compiler: String,
-        /// How long it was allowed.
+        /// The time limit.
         seconds: u64,
     },
-    /// A setting in the environment makes no sense.
+    /// An environment variable has an invalid value.
     #[error("the environment variable {name} is `{value}`; it is to be {wanted}")]
     Setting {
-        /// The variable.
+        /// The name of the variable.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: String,
-        /// What it may be.
+        /// The values that are allowed.
         wanted: &'static str,
     },
-    /// A file cannot be written or read.
+    /// A file cannot be read or written.
     #[error(
         "cannot use {path} for compiled code: {error}; name another directory in the environment variable PENDULA_CACHE"
     )]
     File {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         error: std::io::Error,
     },
     /// The library cannot be loaded, or lacks a function.
@@ -77,51 +76,51 @@ pub enum CcError {
     Load {
         /// The library.
         path: String,
-        /// Why.
+        /// The cause.
         message: String,
     },
 }
 
-/// How floating-point operations may be rounded.
+/// How strictly floating-point operations are rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
     /// As written.
     Strict,
-    /// A product and a sum may be rounded once.
+    /// A product and a sum may be contracted to one rounding.
     Contract,
-    /// In another order, too, and quotients as products with a reciprocal.
+    /// Operations may also be reordered, and quotients computed as products with a reciprocal.
     Fast,
 }
 
 /// A C compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiler {
-    /// The program by its path, and options.
+    /// The path of the program, followed by options.
     command: Vec<OsString>,
-    /// The first line of what it says of its version.
+    /// The first line of its output for `--version`.
     version: String,
-    /// All that tells it from other compilers.
+    /// Everything that distinguishes it from other compilers.
     identity: String,
 }
 
-/// How many seconds the compiler has where nothing else is said.
-const SECONDS: u64 = 600;
+/// The default time limit of the compiler, in seconds.
+const DEFAULT_SECONDS: u64 = 600;
 
-/// Variables by which compilers find other files than those of the system.
-const SEARCHED: &[&str] = &["CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"];
+/// Environment variables that change where compilers look for files.
+const SEARCH_VARIABLES: &[&str] = &["CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"];
 
-/// A compiler that was too slow once is not called again.
+/// The compiler that exceeded its time limit, if one did: it is not called again.
 static TOO_SLOW: OnceLock<(String, u64)> = OnceLock::new();
 
 fn too_slow((compiler, seconds): &(String, u64)) -> CcError {
     CcError::Slow { compiler: compiler.clone(), seconds: *seconds }
 }
 
-/// How long the compiler may take.
+/// The time limit of the compiler.
 fn limit() -> Result<Duration, CcError> {
     let name = "PENDULA_CC_TIMEOUT";
     let Some(value) = std::env::var_os(name).filter(|v| !v.is_empty()) else {
-        return Ok(Duration::from_secs(SECONDS));
+        return Ok(Duration::from_secs(DEFAULT_SECONDS));
     };
     let seconds = value.to_str().and_then(|v| v.trim().parse::<u32>().ok()).filter(|s| *s > 0);
     seconds.map(|s| Duration::from_secs(s.into())).ok_or_else(|| CcError::Setting {
@@ -131,7 +130,7 @@ fn limit() -> Result<Duration, CcError> {
     })
 }
 
-/// Options that every library is made with. Words are read as integers and as doubles by turns.
+/// The options for every library. Strict aliasing is off because words are read both as integers and as doubles.
 const OPTIONS: &[&str] = &[
     "-std=c11",
     "-O3",
@@ -143,7 +142,7 @@ const OPTIONS: &[&str] = &[
     "-fwrapv",
 ];
 
-fn rounding(rounding: Rounding) -> &'static [&'static str] {
+fn rounding_options(rounding: Rounding) -> &'static [&'static str] {
     match rounding {
         Rounding::Strict => &["-ffp-contract=off"],
         Rounding::Contract => &["-ffp-contract=fast"],
@@ -151,7 +150,7 @@ fn rounding(rounding: Rounding) -> &'static [&'static str] {
     }
 }
 
-/// The operator of C for a condition, between operands that are signed or not as it asks for.
+/// The C operator for a condition. The operands must have the signedness that the condition asks for.
 pub fn operator(cond: Cond) -> &'static str {
     match cond {
         Cond::Always | Cond::Eq => "==",
@@ -163,24 +162,24 @@ pub fn operator(cond: Cond) -> &'static str {
     }
 }
 
-/// What is to hold in place of what the environment says, and of the usual.
+/// Settings that override the environment and the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Where libraries are kept.
+    /// The directory for libraries.
     pub directory: Option<PathBuf>,
-    /// Options behind the usual ones.
+    /// Options appended to the default ones.
     pub options: Vec<String>,
 }
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
-/// Settings for the whole process, from now on. They stay as they are once they are set; gives whether these hold.
+/// Sets the settings of the process. Only the first call has an effect; returns true if the settings in force equal these.
 pub fn set(settings: Settings) -> bool {
     *SETTINGS.get_or_init(|| settings.clone()) == settings
 }
 
 impl Compiler {
-    /// The system's, which is looked for once.
+    /// The system's compiler. The search runs only once.
     pub fn find() -> Result<&'static Compiler, CcError> {
         static FOUND: OnceLock<Result<Compiler, String>> = OnceLock::new();
         if let Some(slow) = TOO_SLOW.get() {
@@ -201,7 +200,7 @@ impl Compiler {
         }
     }
 
-    /// The compiler of this name, which may have options behind it; `None` if it cannot be run.
+    /// The compiler with this name, optionally followed by options; `None` if it cannot be run.
     fn named(name: &str, limit: Duration) -> Option<Compiler> {
         let mut command: Vec<OsString> = name.split_whitespace().map(OsString::from).collect();
         let (program, options) = command.split_first_mut()?;
@@ -215,64 +214,70 @@ impl Compiler {
         if !ran.status.success() {
             return None;
         }
-        // Links lead to another program when the system's choice changes, and programs are replaced in their place.
+        // A link may lead to another program later, and a program may be replaced in place.
         let real = path.canonicalize().ok()?;
-        let about = real.metadata().ok()?;
-        let changed = about.modified().ok().and_then(|at| Some(at.duration_since(UNIX_EPOCH).ok()?.as_nanos()));
-        let (size, changed) = (about.len(), changed.unwrap_or(0));
-        let identity = format!("{}\n{} {size} {changed}\n{}", path.display(), real.display(), ran.said);
-        Some(Compiler { command, version: ran.said.lines().next().unwrap_or_default().into(), identity })
+        let metadata = real.metadata().ok()?;
+        let changed = metadata.modified().ok().and_then(|at| Some(at.duration_since(UNIX_EPOCH).ok()?.as_nanos()));
+        let (size, changed) = (metadata.len(), changed.unwrap_or(0));
+        let identity = format!("{}\n{} {size} {changed}\n{}", path.display(), real.display(), ran.output);
+        Some(Compiler { command, version: ran.output.lines().next().unwrap_or_default().into(), identity })
     }
 
-    /// What it says of itself.
+    /// The first line of the compiler's version output.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Compiles a source text to a library, for this very host, and loads it; or loads what was made of the same before.
-    pub fn library(&self, name: &str, source: &str, how: Rounding) -> Result<Library, CcError> {
-        self.library_and(name, source, how, &[])
+    /// Compiles a source text to a library for this host and loads it. Loads the cached library if there is one.
+    pub fn library(&self, name: &str, source: &str, rounding: Rounding) -> Result<Library, CcError> {
+        self.library_with_extra(name, source, rounding, &[])
     }
 
-    /// The same with more options.
-    pub fn library_and(&self, name: &str, source: &str, how: Rounding, more: &[&str]) -> Result<Library, CcError> {
+    /// Like [`Compiler::library`], with additional options.
+    pub fn library_with_extra(
+        &self,
+        name: &str,
+        source: &str,
+        rounding: Rounding,
+        more: &[&str],
+    ) -> Result<Library, CcError> {
         let set = SETTINGS.get().map_or(&[][..], |s| &s.options).iter().map(String::as_str);
-        let usual = OPTIONS.iter().chain(rounding(how)).copied().chain(["-march=native"]);
+        let usual = OPTIONS.iter().chain(rounding_options(rounding)).copied().chain(["-march=native"]);
         self.library_with(name, source, &usual.chain(more.iter().copied()).chain(set).collect::<Vec<_>>())
     }
 
-    /// The same with these options alone, which must ask for a library: `-shared`, `-fPIC`.
+    /// Like [`Compiler::library`], with these options alone. They must include `-shared` and `-fPIC`.
     pub fn library_with(&self, name: &str, source: &str, options: &[&str]) -> Result<Library, CcError> {
         let directory = directory()?;
         let key = self.key(source, options);
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
         let stem = format!("{plain}-{:032x}", xxhash_rust::xxh3::xxh3_128(key.as_bytes()));
-        let kept = directory.has(&stem, &key);
-        if !kept {
+        let cached = directory.has(&stem, &key);
+        if !cached {
             self.make(&directory, &stem, &key, source, options)?;
         }
         let loaded = Library::load(&directory, &stem).or_else(|error| {
-            directory.forget(&stem);
-            if !kept {
+            directory.remove(&stem);
+            if !cached {
                 return Err(error);
             }
-            // The system's loader or libraries may have changed since.
+            // The system's loader or libraries may have changed since it was made.
             self.make(&directory, &stem, &key, source, options)?;
-            Library::load(&directory, &stem).inspect_err(|_| directory.forget(&stem))
+            Library::load(&directory, &stem).inspect_err(|_| directory.remove(&stem))
         })?;
         Ok(loaded)
     }
 
-    /// All that a library depends on.
+    /// The cache key: everything that the library depends on.
     fn key(&self, source: &str, options: &[&str]) -> String {
         let mut key = format!("{}\n", self.identity);
-        // One by one, so that none is taken for two.
+        // One per line, so that an option with a space is not taken for two.
         for option in
             self.command.iter().skip(1).map(|o| o.to_string_lossy()).chain(options.iter().map(|o| (*o).into()))
         {
             key.push_str(&format!("option {option:?}\n"));
         }
-        for name in SEARCHED {
+        for name in SEARCH_VARIABLES {
             if let Some(value) = std::env::var_os(name) {
                 key.push_str(&format!("{name} {value:?}\n"));
             }
@@ -280,7 +285,7 @@ impl Compiler {
         key + &host() + "\n" + source
     }
 
-    /// Runs the compiler, where nothing else is, and takes what it makes into the directory.
+    /// Runs the compiler in a directory of its own and installs the library that it makes.
     fn make(
         &self,
         directory: &Directory,
@@ -299,9 +304,9 @@ impl Compiler {
         let compiler = || program.to_string_lossy().into_owned();
         let mut command = Command::new(program);
         command.args(first).args(options).args(["-o", "library.so", "source.c", "-lm"]);
-        // Its own files go with the directory, too, however it ends.
+        // The compiler's temporary files are removed with the directory, however it ends.
         command.current_dir(work.path()).env("TMPDIR", ".");
-        end_with_us(&mut command);
+        kill_with_parent(&mut command);
         let limit = limit()?;
         let ran = run(&mut command, Stream::Errors, limit).map_err(|error| {
             let message = error.to_string();
@@ -311,7 +316,7 @@ impl Compiler {
             return Err(too_slow(TOO_SLOW.get_or_init(|| (compiler(), limit.as_secs()))));
         };
         if !ran.status.success() || !work.at("library.so").exists() {
-            let mut message = ran.said.lines().take(20).collect::<Vec<_>>().join("\n");
+            let mut message = ran.output.lines().take(20).collect::<Vec<_>>().join("\n");
             if ran.status.success() {
                 message.push_str("it has made no library");
             } else if message.is_empty() {
@@ -321,26 +326,26 @@ impl Compiler {
             let path = path.map_or(NOT_KEPT.to_string(), |path| path.display().to_string());
             return Err(CcError::Fails { compiler: compiler(), path, message });
         }
-        directory.take(&work, stem, key).map_err(file)
+        directory.install(&work, stem, key).map_err(file)
     }
 }
 
-/// Has a program end when we do: it has a group of its own, to which what ends us on a terminal is not sent.
+/// Makes a program end with this process. It has its own process group, so signals from the terminal do not reach it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn end_with_us(command: &mut Command) {
+fn kill_with_parent(command: &mut Command) {
     use rustix::process::{Signal, set_parent_process_death_signal};
     use std::os::unix::process::CommandExt as _;
-    // SAFETY: what is called between fork and exec is one system call; it takes no lock and no memory.
+    // SAFETY: the closure makes one system call between fork and exec. It takes no lock and allocates no memory.
     unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) };
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn end_with_us(_: &mut Command) {}
+fn kill_with_parent(_: &mut Command) {}
 
-/// What is said in place of a source's name.
+/// Stands for the path of a source that is not kept, in messages.
 const NOT_KEPT: &str = "a source, which is not kept";
 
-/// The path of a program, looked for where programs are.
+/// The path of a program, searched in `$PATH`.
 fn program_path(name: &OsString) -> Option<PathBuf> {
     let named = Path::new(name);
     if named.components().count() > 1 || named.is_absolute() {
@@ -354,7 +359,7 @@ fn program_path(name: &OsString) -> Option<PathBuf> {
 #[cfg(unix)]
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
@@ -362,47 +367,47 @@ fn is_program(path: &Path) -> bool {
     path.is_file() || path.with_extension("exe").is_file()
 }
 
-/// What `-march=native` stands for here: a directory may be shared between hosts.
+/// The description of what `-march=native` means on this host. It is part of the key because hosts may share a cache.
 fn host() -> String {
-    let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let names = ["vendor_id", "cpu family", "model", "model name", "stepping", "flags"];
     let names = names.into_iter().chain(["CPU implementer", "CPU part", "CPU variant", "Features", "isa", "uarch"]);
     let mut out = std::env::consts::ARCH.to_string();
     for name in names {
         let is = |line: &&str| line.split_once(':').is_some_and(|(n, _)| n.trim() == name);
-        about.lines().find(is).into_iter().for_each(|line| out.extend(["\n", line]));
+        cpuinfo.lines().find(is).into_iter().for_each(|line| out.extend(["\n", line]));
     }
     out
 }
 
-/// Where libraries are kept, or a directory for this one.
+/// The cache directory, or a temporary directory for one library.
 fn directory() -> Result<Directory, CcError> {
-    let given = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let named = SETTINGS.get().and_then(|s| s.directory.clone()).or_else(|| given("PENDULA_CACHE"));
+    let from_env = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let named = SETTINGS.get().and_then(|s| s.directory.clone()).or_else(|| from_env("PENDULA_CACHE"));
     if let Some(path) = named {
-        return Directory::kept(&path).map_err(|error| CcError::File { path: path.display().to_string(), error });
+        return Directory::persistent(&path).map_err(|error| CcError::File { path: path.display().to_string(), error });
     }
-    // A path that is not absolute would be another one in each directory.
-    let home = |name: &str| given(name).filter(|p| p.is_absolute());
+    // A relative path would depend on the working directory.
+    let home = |name: &str| from_env(name).filter(|p| p.is_absolute());
     let usual = home("XDG_CACHE_HOME").map(|d| d.join("pendula"));
     let at_home = || Some((home("HOME").map(|d| d.join(".cache").join("pendula"))?, home("HOME")));
     if let Some((path, must)) = usual.map(|path| (path, None)).or_else(at_home) {
-        // A home is not for us to make.
-        let there = must.map_or(Ok(()), |home| home.metadata().map(drop));
-        match there.and_then(|()| Directory::kept(&path)) {
+        // Do not create a missing home directory.
+        let home_exists = must.map_or(Ok(()), |home| home.metadata().map(drop));
+        match home_exists.and_then(|()| Directory::persistent(&path)) {
             Ok(directory) => return Ok(directory),
             Err(error) => {
-                static TOLD: Once = Once::new();
+                static WARNED: Once = Once::new();
                 let path = path.display();
-                TOLD.call_once(|| tracing::warn!("compiled code is not kept in {path}: {error}"));
+                WARNED.call_once(|| tracing::warn!("compiled code is not kept in {path}: {error}"));
             }
         }
     }
     let file = |error| CcError::File { path: std::env::temp_dir().display().to_string(), error };
-    Directory::passing().map_err(file)
+    Directory::temporary().map_err(file)
 }
 
-/// A loaded library. It stays as long as this does.
+/// A loaded library; dropping it unloads the library.
 #[derive(Debug)]
 pub struct Library {
     library: libloading::Library,
@@ -410,22 +415,22 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads a library that was just made, or that the directory [has](Directory::has).
+    /// Loads a library that was just made, or that the directory [contains](Directory::has).
     fn load(directory: &Directory, stem: &str) -> Result<Library, CcError> {
         let name = format!("{stem}.so");
         let path = directory.path().join(&name);
-        // SAFETY: the library was made by `Compiler::make`, of a source without initialisers: now, or earlier, which its digest shows, and nobody
-        // but the user can have changed it since that was looked at. Files are replaced by others there, and never written to.
+        // SAFETY: `Compiler::make` made the library from a source without initialisers, now or earlier; its digest proves that,
+        // and only the user can have changed it since the digest was checked. Files there are replaced, never written to.
         let library = unsafe { libloading::Library::new(directory.at(&name)) };
         let library =
             library.map_err(|e| CcError::Load { path: path.display().to_string(), message: e.to_string() })?;
         Ok(Library { library, path })
     }
 
-    /// The address of a function, good as long as the library stays.
+    /// The address of a function. It is valid as long as the library is loaded.
     pub fn address(&self, name: &str) -> Result<usize, CcError> {
         let symbol = format!("{name}\0");
-        // SAFETY: the symbol is only asked for its address, of which nothing is read.
+        // SAFETY: only the address of the symbol is taken; nothing is read through it.
         let found = unsafe { self.library.get::<*const ()>(symbol.as_bytes()).map(|s| s.try_as_raw_ptr()) };
         let found = found.map(|address| address.map_or(0, |a| a.addr()));
         found.map_err(|e| CcError::Load { path: self.path.display().to_string(), message: e.to_string() })

@@ -1,8 +1,7 @@
-//! Programs that are run for what they say or make, with a limit to the time
-//! they take and to what is kept of what they say.
+//! Child processes with a time limit and captured output.
 //!
-//! A program gets a process group of its own where the system has such, and all
-//! of the group is ended with it: a compiler is a driver that starts others.
+//! A child gets its own process group where the system has such, and the whole group is killed with it: a compiler is a driver
+//! that starts other programs.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -10,31 +9,31 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many bytes are kept of what a program says; the rest is read and forgotten, so that it need not wait for a reader.
-const KEPT: usize = 64 << 10;
+/// The maximum number of captured bytes. The rest is read and discarded, so that the program does not block on a full pipe.
+const CAPTURE_LIMIT: usize = 64 << 10;
 
-/// The longest that is waited between two looks at a program that runs.
-const NAP: Duration = Duration::from_millis(5);
+/// The maximum interval between two checks whether a program has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How long the end of what a program says is waited for when it has ended.
-const STRAGGLERS: Duration = Duration::from_secs(2);
+/// How long to wait for the rest of the output after a program has ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How a program has ended.
-pub(crate) struct Ended {
+/// The result of a program.
+pub(crate) struct ProgramResult {
     pub(crate) status: ExitStatus,
-    /// What it has said on the stream that was asked for, the beginning.
-    pub(crate) said: String,
+    /// The beginning of its output on the captured stream.
+    pub(crate) output: String,
 }
 
-/// Which stream is kept.
+/// The stream to capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     Output,
     Errors,
 }
 
-/// Runs a program to its end, without input; `None` if it has not come to it within `limit` and was stopped.
-pub(crate) fn run(command: &mut Command, stream: Stream, limit: Duration) -> io::Result<Option<Ended>> {
+/// Runs a program without input until it ends; `None` if it was stopped at the time limit.
+pub(crate) fn run(command: &mut Command, stream: Stream, limit: Duration) -> io::Result<Option<ProgramResult>> {
     let (output, errors) = match stream {
         Stream::Output => (Stdio::piped(), Stdio::null()),
         Stream::Errors => (Stdio::null(), Stdio::piped()),
@@ -44,60 +43,60 @@ pub(crate) fn run(command: &mut Command, stream: Stream, limit: Duration) -> io:
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn()?;
     let ran = wait(&mut child, limit);
-    // What the program has started may outlive it, and would keep the stream open.
+    // Processes that the program started may outlive it and would keep the stream open.
     let status = end(&mut child);
-    let (in_time, said) = ran?;
+    let (in_time, output) = ran?;
     let status = status?;
     if !in_time {
         return Ok(None);
     }
-    // What has left the group may have the stream still; it is not waited for.
-    let _ = said.whole.recv_timeout(STRAGGLERS);
-    let said = said.kept.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Some(Ended { status, said: String::from_utf8_lossy(&said).into_owned() }))
+    // A process that has left the group may still hold the stream; do not wait for it.
+    let _ = output.done.recv_timeout(DRAIN_TIMEOUT);
+    let output = output.captured.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Some(ProgramResult { status, output: String::from_utf8_lossy(&output).into_owned() }))
 }
 
-/// What a program says, while it does.
+/// The output of a running program.
 struct Output {
-    kept: Arc<Mutex<Vec<u8>>>,
-    /// Hears of the end.
-    whole: Receiver<()>,
+    captured: Arc<Mutex<Vec<u8>>>,
+    /// Receives a message when the stream has ended.
+    done: Receiver<()>,
 }
 
-/// Waits for the end of a program; gives whether it has come in time.
+/// Waits for a program to end; returns true if it ended within the limit.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<(bool, Output)> {
     let output = child.stdout.take().map(|p| Box::new(p) as Box<dyn Read + Send>);
     let pipe = output.or_else(|| child.stderr.take().map(|p| Box::new(p) as _));
-    let kept = Arc::new(Mutex::new(Vec::new()));
-    let (ended, whole) = channel();
-    let to = Arc::clone(&kept);
+    let captured = Arc::new(Mutex::new(Vec::new()));
+    let (ended, done) = channel();
+    let to = Arc::clone(&captured);
     std::thread::Builder::new().spawn(move || {
-        pipe.into_iter().for_each(|pipe| keep(pipe, &to));
-        // Where nobody waits any more, nobody need know.
+        pipe.into_iter().for_each(|pipe| capture(pipe, &to));
+        // The receiver may be gone already.
         let _ = ended.send(());
     })?;
     let started = Instant::now();
-    let mut nap = Duration::from_millis(1);
+    let mut interval = Duration::from_millis(1);
     while !has_ended(child)? {
         if started.elapsed() >= limit {
-            return Ok((false, Output { kept, whole }));
+            return Ok((false, Output { captured, done }));
         }
-        std::thread::sleep(nap);
-        nap = (nap * 2).min(NAP);
+        std::thread::sleep(interval);
+        interval = (interval * 2).min(POLL_INTERVAL);
     }
-    Ok((true, Output { kept, whole }))
+    Ok((true, Output { captured, done }))
 }
 
-/// Reads to the end, and keeps the beginning.
-fn keep(mut from: Box<dyn Read + Send>, to: &Mutex<Vec<u8>>) {
+/// Reads to the end and captures the beginning.
+fn capture(mut from: Box<dyn Read + Send>, to: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     loop {
         match from.read(&mut buffer) {
             Ok(0) => return,
             Ok(n) => {
-                let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = KEPT.saturating_sub(kept.len()).min(n);
-                kept.extend_from_slice(&buffer[..room]);
+                let mut captured = to.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = CAPTURE_LIMIT.saturating_sub(captured.len()).min(n);
+                captured.extend_from_slice(&buffer[..room]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,
@@ -105,7 +104,7 @@ fn keep(mut from: Box<dyn Read + Send>, to: &Mutex<Vec<u8>>) {
     }
 }
 
-/// Whether a program has ended. It is not yet forgotten by the system then, so that its number is not another's.
+/// Whether a program has ended. It is not reaped, so that its process id is not reused.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> io::Result<bool> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -125,11 +124,11 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     child.try_wait().map(|s| s.is_some())
 }
 
-/// Ends a program with all of its group, and waits for it.
+/// Kills a program with its process group, and reaps it.
 fn end(child: &mut Child) -> io::Result<ExitStatus> {
     #[cfg(unix)]
     if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
-        // Nothing is left of a group of which all have ended.
+        // This fails if the whole group has ended.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     #[cfg(not(unix))]
@@ -141,7 +140,7 @@ fn end(child: &mut Child) -> io::Result<ExitStatus> {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, limit: Duration) -> Option<Ended> {
+    fn shell(script: &str, limit: Duration) -> Option<ProgramResult> {
         run(Command::new("/bin/sh").args(["-c", script]), Stream::Errors, limit).expect("runs")
     }
 
@@ -150,7 +149,7 @@ mod tests {
     #[test]
     fn the_beginning_is_kept() {
         let ended = shell("head -c 10000000 /dev/zero | tr '\\0' x >&2; exit 3", LONG).expect("ends");
-        assert_eq!((ended.status.code(), ended.said.len()), (Some(3), KEPT));
+        assert_eq!((ended.status.code(), ended.output.len()), (Some(3), CAPTURE_LIMIT));
     }
 
     #[test]
@@ -161,12 +160,12 @@ mod tests {
     #[test]
     fn what_stays_behind_is_not_waited_for() {
         let ended = shell("sleep 1000 & echo done >&2", LONG).expect("ends");
-        assert_eq!(ended.said, "done\n");
+        assert_eq!(ended.output, "done\n");
     }
 
     #[test]
     fn nor_what_leaves_the_group() {
         let ended = shell("setsid sleep 20 & echo done >&2", LONG).expect("ends");
-        assert_eq!(ended.said, "done\n");
+        assert_eq!(ended.output, "done\n");
     }
 }

@@ -1,14 +1,13 @@
-//! How compiled code calls the kernels of the number types: for each kernel a
-//! function with a plain calling convention, that finds the kernel by its type.
+//! Entry points for compiled code to call the kernels of the number types: for each kernel a function with the C calling
+//! convention, which finds the kernel by its type.
 //!
-//! `status = f(env, out, x…)`: `env` is what kernels may know, in a word; the
-//! results are written to `out`, which has room for two words; the status is 0,
-//! [`FAULT`], when nothing has been written, or [`WRAPPED`].
+//! `status = f(env, out, x…)`: `env` is the packed [`Env`]; the results go to `out`, which has room for two words; the status is
+//! 0, [`FAULT`] (nothing was written), or [`WRAPPED`].
 //!
-//! Kernels with one result have a second function, that touches no memory: it
-//! gives the result, and the status above it.
+//! A kernel with one result has a second function that accesses no memory. It returns the result in the low word and the
+//! status in the high word.
 
-#![expect(unsafe_code, reason = "functions for compiled code to call, which take pointers")]
+#![expect(unsafe_code, reason = "the functions that compiled code calls take pointers")]
 
 use std::any::TypeId;
 use std::ptr::NonNull;
@@ -21,7 +20,7 @@ pub const FAULT: u64 = 1;
 /// The value has wrapped.
 pub const WRAPPED: u64 = 2;
 
-/// What kernels may know, in a word.
+/// The environment of kernels, packed into a word.
 pub fn pack(env: Env) -> u64 {
     u64::from(env.format.frac()) | u64::from(env.ieee) << 8
 }
@@ -31,16 +30,16 @@ fn unpack(word: u64) -> Env {
     Env { format: format.unwrap_or_default(), ieee: word >> 8 != 0 }
 }
 
-/// The one value of a kernel's type.
-fn the<K: Copy + 'static>() -> K {
+/// The only value of a zero-sized kernel type.
+fn zero_sized<K: Copy + 'static>() -> K {
     const { assert!(size_of::<K>() == 0, "a kernel holds nothing") };
-    // SAFETY: a value of no size is read from any aligned address. The type has a value: `Of::new` was given one by whoever
-    // took the address of the function that calls this.
+    // SAFETY: a zero-sized value can be read from any aligned address. The type is inhabited: the functions of `EntryOf` took a
+    // value of it before they took the address of the function that calls this.
     unsafe { NonNull::<K>::dangling().as_ptr().read() }
 }
 
-/// Puts a kernel's results where they go, and gives the status.
-fn put<const N: usize>(out: &mut [u64; 2], result: Result<([u64; N], bool), Fault>) -> u64 {
+/// Writes a kernel's results to `out`; returns the status.
+fn write_results<const N: usize>(out: &mut [u64; 2], result: Result<([u64; N], bool), Fault>) -> u64 {
     match result {
         Ok((words, wrapped)) => {
             out.iter_mut().zip(words).for_each(|(to, word)| *to = word);
@@ -57,19 +56,19 @@ macro_rules! entries {
         /// # Safety
         /// `out` has room for two words.
         unsafe extern "C" fn $name<K: Copy + 'static + $($K)+>(env: u64, out: *mut u64, $($x: u64),+) -> u64 {
-            let ($k, $env) = (the::<K>(), unpack(env));
-            // SAFETY: compiled code gives the two words in its frame, which nothing else touches until this returns.
+            let ($k, $env) = (zero_sized::<K>(), unpack(env));
+            // SAFETY: compiled code passes the two words in its frame, which nothing else accesses until this returns.
             let out = unsafe { &mut *out.cast::<[u64; 2]>() };
-            put(out, $value)
+            write_results(out, $value)
         }
     )* };
 }
 
 macro_rules! results {
     ($( $name:ident ($($x:ident),+) [$($K:tt)+] $k:ident => |$env:ident| $value:expr; )*) => { $(
-        /// The function that gives result and status of kernels of this form.
+        /// The function that returns result and status of kernels of this form.
         extern "C" fn $name<K: Copy + 'static + $($K)+>(env: u64, $($x: u64),+) -> u128 {
-            let ($k, $env) = (the::<K>(), unpack(env));
+            let ($k, $env) = (zero_sized::<K>(), unpack(env));
             let result: Result<(u64, bool), Fault> = $value;
             match result {
                 Ok((word, wrapped)) => u128::from(if wrapped { WRAPPED } else { 0 }) << 64 | u128::from(word),
@@ -97,23 +96,23 @@ entries! {
     wrap_pair(a, b, c, d) [Fn(Env, [u64; 4]) -> ([u64; 2], bool)] k => |env| Ok(k(env, [a, b, c, d]));
 }
 
-/// How a kernel is called.
+/// The entry points of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// The kernel's name.
     pub(crate) name: &'static str,
     /// The address of the function that calls it.
     pub(crate) address: usize,
-    /// That of the function that gives result and status, if it has one result.
+    /// The address of the function that returns result and status, for a kernel with one result.
     pub(crate) result: Option<usize>,
 }
 
-/// How kernels of each form are called. Each wants a kernel as a witness that its type has a value.
-pub(crate) struct Of;
+/// Makes the entry points of kernels of each form. Each function takes a kernel as proof that its type is inhabited.
+pub(crate) struct EntryOf;
 
 macro_rules! addresses {
     ($( $name:ident [$($K:tt)+] fn($($x:ty),+) $(, $result:ident as $form:ty)?; )*) => {
-        impl Of { $(
+        impl EntryOf { $(
             pub(crate) fn $name<K: Copy + 'static + $($K)+>(_: K) -> Entry {
                 let entry: unsafe extern "C" fn(u64, *mut u64, $($x),+) -> u64 = $name::<K>;
                 let result = [$( $result::<K> as $form as usize )?].first().copied();
@@ -133,9 +132,9 @@ addresses! {
     wrap_pair [Fn(Env, [u64; 4]) -> ([u64; 2], bool)] fn(u64, u64, u64, u64);
 }
 
-/// The kernels that code generators know.
+/// The kernels that the lifter replaces by operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum KnownKernel {
     FloatAdd,
     FloatSub,
     FloatMul,
@@ -153,28 +152,28 @@ pub(crate) enum Known {
     FixedToInt,
 }
 
-/// Which of the known kernels this type is, if any.
-pub(crate) fn known<K: 'static>() -> Option<Known> {
+/// The known kernel with this type, if there is one.
+pub(crate) fn known<K: 'static>() -> Option<KnownKernel> {
     fn id<T: 'static>(_: T) -> TypeId {
         TypeId::of::<T>()
     }
     let this = TypeId::of::<K>();
     let table = [
-        (id(float::add), Known::FloatAdd),
-        (id(float::sub), Known::FloatSub),
-        (id(float::mul), Known::FloatMul),
-        (id(float::div), Known::FloatDiv),
-        (id(float::inv), Known::FloatInv),
-        (id(float::sqrt), Known::FloatSqrt),
-        (id(float::abs), Known::FloatAbs),
-        (id(fixed::add), Known::FixedAdd),
-        (id(fixed::sub), Known::FixedSub),
-        (id(fixed::mul), Known::FixedMul),
-        (id(fixed::muladd), Known::FixedMuladd),
-        (id(int::prod), Known::IntProd),
-        (id(convert::int_to_f), Known::IntToFloat),
-        (id(convert::q_to_f), Known::FixedToFloat),
-        (id(convert::q_to_int), Known::FixedToInt),
+        (id(float::add), KnownKernel::FloatAdd),
+        (id(float::sub), KnownKernel::FloatSub),
+        (id(float::mul), KnownKernel::FloatMul),
+        (id(float::div), KnownKernel::FloatDiv),
+        (id(float::inv), KnownKernel::FloatInv),
+        (id(float::sqrt), KnownKernel::FloatSqrt),
+        (id(float::abs), KnownKernel::FloatAbs),
+        (id(fixed::add), KnownKernel::FixedAdd),
+        (id(fixed::sub), KnownKernel::FixedSub),
+        (id(fixed::mul), KnownKernel::FixedMul),
+        (id(fixed::muladd), KnownKernel::FixedMuladd),
+        (id(int::prod), KnownKernel::IntProd),
+        (id(convert::int_to_f), KnownKernel::IntToFloat),
+        (id(convert::q_to_f), KnownKernel::FixedToFloat),
+        (id(convert::q_to_int), KnownKernel::FixedToInt),
     ];
     table.into_iter().find(|(t, _)| *t == this).map(|(_, k)| k)
 }

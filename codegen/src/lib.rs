@@ -1,10 +1,8 @@
-//! What makes native code of Pendula's programs: instructions written down as
-//! operations ([`lift`], [`ops`]), the kernels of the number types for code to
-//! call ([`kernel`]), the system's C compiler ([`cc`]), and whole runs in C ([`whole`]).
+//! The parts that all code generators of Pendula share: instructions lifted to operations ([`lift`], [`ops`]), kernels of the
+//! number types that compiled code calls ([`kernel`]), the system's C compiler ([`cc`]), and whole runs in C ([`whole`]).
 //!
-//! Nothing here knows what an instruction does: the recorder runs the table's
-//! bodies on a domain that writes operations down. Neighbours: the machine's
-//! engines make code of operations; the compiler writes programs out as C.
+//! Nothing here knows what an instruction does: the lifter runs the table's bodies on a domain that records operations. The
+//! machine's engines generate code from the operations; the compiler emits programs as C.
 
 mod cache;
 pub mod cc;

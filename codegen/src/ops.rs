@@ -1,16 +1,14 @@
-//! The form between the table and a code generator: what a basic block computes,
-//! in single assignment, without control but for short conditionals and without
-//! a word of any code generator.
+//! The intermediate form between the table and the code generators: the computation of a basic block in static single
+//! assignment form. The only control in it is short conditionals, and it is independent of any code generator.
 //!
-//! A value is named by the place of the operation that makes it. Every value is a
-//! word of 64 bits; what is a double or a truth value is so by the operations
-//! that make and use it. Operations that may *leave* stop the block before the
-//! instruction that they belong to: the state is then that of before it, and the
-//! interpreter goes on there, which runs the instruction or traps at it.
+//! A value is named by the index of the operation that defines it. Every value is a 64-bit word; whether it is a double or a truth
+//! value depends on the operations that define and use it. An operation that may take a *side exit* stops the block before the
+//! instruction that it belongs to. The state is then the one before that instruction, and the interpreter continues there: it
+//! runs the instruction or traps at it.
 
 use pendula_isa::types::Cond;
 
-/// A value: the place of the operation that makes it.
+/// A value: the index of the operation that defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct V(pub u32);
 
@@ -48,11 +46,12 @@ pub enum Float {
 pub enum Op {
     /// A constant.
     Const(u64),
-    /// What a register carries in a lane when the block begins, or in the condition of an edge that follows a call, after that; never `r0`.
+    /// The word of a register in a lane when the block begins; in the condition of an edge after a call, the word after the call.
+    /// Never `r0`.
     Get(u8, u8),
     /// An integer operation of two words.
     Bin(Bin, V, V),
-    /// All bits turned round.
+    /// The bitwise complement.
     Not(V),
     /// 1 if the condition holds between two integers, else 0.
     Compare(Cond, V, V),
@@ -68,43 +67,44 @@ pub enum Op {
     FromInt(V),
     /// 1 if the condition holds between two doubles, a NaN being unordered; else 0.
     CompareFloat(Cond, V, V),
-    /// A double, the NaN that operations make if it is one.
+    /// The double itself, or the canonical NaN if it is a NaN.
     Canonical(V),
-    /// The memory word in a lane at an address that has been checked.
+    /// The memory word in a lane at a checked address.
     Load(u8, V),
-    /// The (first) result of a kernel, which may leave: the kernel's number, and the arguments.
+    /// The (first) result of a kernel: its number and its arguments. May take a side exit.
     Kernel(u32, [V; 4]),
     /// The second result of the kernel.
     Second(V),
-    /// The first value if the conditional that ends just before was run, else the second.
+    /// The first value if the conditional that ended just before was run, else the second.
     Phi(V, V),
 
-    /// Writes a register in a lane; never `r0`.
+    /// Writes the word of a register in a lane; never `r0`.
     Set(u8, u8, V),
-    /// Writes the memory word in a lane at an address that has been checked.
+    /// Writes the memory word in a lane at a checked address.
     Store(u8, V, V),
-    /// Leaves unless this is an address of the memory.
+    /// Takes a side exit unless the value is an address of the memory.
     Bound(V),
-    /// Leaves unless this is a finite double.
+    /// Takes a side exit unless the double is finite.
     Finite(V),
-    /// Leaves if one of two doubles is a NaN.
+    /// Takes a side exit if one of two doubles is a NaN.
     Ordered(V, V),
-    /// Leaves if the word is zero.
+    /// Takes a side exit if the word is zero.
     Require(V),
-    /// A fixed-point number overflows if the word is not zero: leaves, unless an overflow has been noted before and is no trap.
+    /// A fixed-point number overflows if the word is not zero. Takes a side exit then, unless an overflow has been noted before and
+    /// is no trap.
     Overflow(V),
-    /// Begins operations that are run if the word is not zero.
+    /// Begins operations that only run if the word is not zero.
     If(V),
-    /// Ends them.
+    /// Ends the operations of the innermost [`Op::If`].
     End,
-    /// The interpreter runs the instruction; it may leave.
+    /// The interpreter runs the instruction. May take a side exit.
     Interpret,
-    /// What a register carries in a lane after the interpreter has run the instruction; the register is then as it stands in the machine.
+    /// The word of a register in a lane after the interpreter has run the instruction; the machine then holds the same word.
     Reload(u8, u8),
 }
 
 impl Op {
-    /// Whether the operation only makes a value, and the same whenever its arguments are the same.
+    /// Whether the operation has no effect and depends on its arguments only.
     pub const fn is_pure(&self) -> bool {
         match self {
             Op::Const(_)
@@ -137,8 +137,8 @@ impl Op {
         }
     }
 
-    /// Whether the block may be left by the operation.
-    pub const fn may_leave(&self) -> bool {
+    /// Whether the operation may take a side exit.
+    pub const fn may_exit(&self) -> bool {
         matches!(
             self,
             Op::Kernel(..)
@@ -151,12 +151,12 @@ impl Op {
         )
     }
 
-    /// Whether the operation may be left out where nothing uses its value.
+    /// Whether the operation may be omitted if nothing uses its value.
     pub const fn is_idle(&self) -> bool {
         self.is_pure() || matches!(self, Op::Get(..) | Op::Load(..) | Op::Second(_) | Op::Phi(..))
     }
 
-    /// The same operation on other values.
+    /// The same operation with each operand replaced by `f`.
     #[must_use]
     pub fn map(self, f: impl Fn(V) -> V) -> Op {
         match self {
@@ -217,68 +217,68 @@ impl Op {
     }
 }
 
-/// The operations of one instruction, or of a way out of the block.
+/// The operations of one instruction, or of one exit of the block.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// How many instructions of the block have run before it.
+    /// The number of instructions of the block that run before it.
     pub k: u32,
-    /// Where its operations begin and end.
+    /// The index of its first operation.
     pub first: u32,
-    /// Behind the last.
+    /// The index after its last operation.
     pub last: u32,
 }
 
 impl Part {
-    /// The places of its operations.
+    /// The indices of its operations.
     pub fn range(&self) -> std::ops::Range<usize> {
         self.first as usize..self.last as usize
     }
 }
 
-/// A condition of a way out: the operations that find it out, and the word that is not zero if it holds.
+/// A condition of an exit: the operations that compute it, and the word that is not zero if it holds.
 #[derive(Clone, Copy, Debug)]
 pub enum Test {
     /// It never holds.
     Never,
     /// It always holds.
     Always,
-    /// It holds if the word that the operations make is not zero.
+    /// It holds if the computed word is not zero.
     If(Part, V),
 }
 
-/// How a block ends, where that needs operations.
+/// The conditions at the end of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch {
-    /// Whether the jump is taken.
+    /// The condition under which the jump is taken.
     pub test: Test,
-    /// What must hold where the jump is taken.
+    /// The condition that must hold if the jump is taken.
     pub confirm: Test,
-    /// What must not hold where it is not.
+    /// The condition that must not hold if it is not taken.
     pub unless: Test,
 }
 
-/// What a block computes.
+/// The computation of a block.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// The operations.
     pub ops: Vec<Op>,
-    /// Those of each instruction.
+    /// The operations of each instruction.
     pub parts: Vec<Part>,
     /// How the block ends.
     pub branch: Option<Branch>,
 }
 
-/// A kernel that code calls.
+/// A kernel that compiled code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// The name of its type: the same in every build from the same sources.
+    /// The name of its type, which is the same in every build from the same sources.
     pub name: &'static str,
-    /// Where it is called, as [`super::kernel`] says.
+    /// The address of its entry point (see [`super::kernel`]).
     pub address: usize,
-    /// Where it is called so that it gives result and status at once, as [`super::kernel`] says, if it has one result.
+    /// The address of the entry point that returns result and status at once (see [`super::kernel`]), if it has one result.
     pub result: Option<usize>,
-    /// How many arguments it has.
+    /// The number of arguments.
     pub arity: usize,
-    /// Whether its status may say that it wrapped, rather than that it has no value.
+    /// Whether its status can be [`WRAPPED`](super::kernel::WRAPPED) rather than [`FAULT`](super::kernel::FAULT).
     pub wraps: bool,
 }

@@ -1,22 +1,22 @@
-//! How much of the host's stack compiled code may take for calls.
+//! How much of the host's stack compiled code may use for calls.
 //!
-//! Code that recurses asks before each call whether it may go on, and leaves where
-//! it may not; the interpreter, whose stack is the machine's, does what is left.
-//! How large the stack is, is the thread's affair (`ulimit -s`, whoever started
-//! it), so it is asked for on each entry.
+//! Recursive code checks the stack before each call and takes a side exit if there is too little left; the interpreter, which
+//! uses the machine's own stack, then continues. Threads differ in stack size (`ulimit -s`, or whatever started the thread),
+//! so the limit is determined on each entry.
 
-/// The least that must be left of a stack for code to be made and run on it: for the entry, one frame and what that calls.
-const LEAST: usize = 256 << 10;
+/// The bytes that must remain of a stack before code is generated or run on it: enough for the entry, one frame and its callees.
+const MIN_REMAINING: usize = 256 << 10;
 
-/// How many bytes of the thread's stack are left, if that is known.
+/// The remaining bytes of the thread's stack, if known.
 pub fn left() -> Option<usize> {
     stacker::remaining_stack()
 }
 
-/// How many bytes code that is entered now may take for calls, of `most`; `None` where it should not be entered, or nothing is known of the
-/// stack. At least as much again is left for frames, which are asked for after they have been begun, and for the kernels that they call.
+/// The bytes of stack, at most `most`, that code entered now may use for calls. `None` if the code should not be entered or the
+/// stack's size is unknown. At least as much again stays free for frames, which check only after they have begun, and for the
+/// kernels that they call.
 pub fn room(most: usize) -> Option<usize> {
-    left().filter(|left| *left >= LEAST).map(|left| most.min(left / 2))
+    left().filter(|left| *left >= MIN_REMAINING).map(|left| most.min(left / 2))
 }
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests {
         assert_eq!(on(8 << 20), Some(1 << 20));
         assert_eq!(on(128 << 10), None);
         let some = on(1 << 20).expect("room");
-        // The system may give a thread more, a stack that another has left.
-        assert!((LEAST / 2..=1 << 20).contains(&some), "{some}");
+        // The system may reuse a larger stack of a thread that has ended.
+        assert!((MIN_REMAINING / 2..=1 << 20).contains(&some), "{some}");
     }
 }

@@ -1,4 +1,4 @@
-//! C code for whole runs: loaded, given the kernels that it calls, and called.
+//! C code for whole runs: loads it, passes it the kernels that it calls, and runs it.
 
 #![expect(unsafe_code, reason = "compiled code is called here")]
 
@@ -10,47 +10,54 @@ use crate::stack;
 #[derive(Debug)]
 pub struct Code {
     entry: usize,
-    /// What the function is part of.
+    /// The library that contains the function.
     _library: Library,
 }
 
-/// `entry(mem, lanes, len, top, turned, stack)`; see [`Code::run`].
+/// `entry(mem, lanes, len, top, midpoint, stack)`; see [`Code::run`].
 type Entry = unsafe extern "C" fn(*mut u64, *const *mut u64, u64, u64, *mut u64, u64) -> i64;
 
-/// The most bytes of the host's stack that a run takes for calls.
+/// The maximum number of bytes of the host's stack that a run uses for calls.
 const STACK: usize = 1 << 20;
 
 /// `init(kernels)`.
 type Init = unsafe extern "C" fn(*const usize);
 
 impl Code {
-    /// Compiles a source text, of which `init` takes the addresses of the kernels and `entry` runs the program.
+    /// Compiles a source text. Its function `init` takes the addresses of the kernels, and `entry` runs the program.
     ///
-    /// The text is C that Pendula wrote: that it keeps to the memory it is given is for its writer to see to.
-    pub fn new(source: &str, kernels: &[Kernel], (init, entry): (&str, &str), how: Rounding) -> Result<Code, CcError> {
-        let library = Compiler::find()?.library("pendula", source, how)?;
+    /// The text is C that Pendula generated. The generator must ensure that it only accesses the memory passed to it.
+    pub fn new(
+        source: &str,
+        kernels: &[Kernel],
+        (init, entry): (&str, &str),
+        rounding: Rounding,
+    ) -> Result<Code, CcError> {
+        let library = Compiler::find()?.library("pendula", source, rounding)?;
         let (init, entry) = (library.address(init)?, library.address(entry)?);
         let addresses: Vec<usize> = kernels.iter().map(|k| k.result.unwrap_or(k.address)).collect();
-        // SAFETY: the source declares this function with this signature; it copies as many addresses as there are kernels.
+        // SAFETY: the source declares this function with this signature. It copies as many addresses as there are kernels.
         unsafe { std::mem::transmute::<usize, Init>(init)(addresses.as_ptr()) };
         Ok(Code { entry, _library: library })
     }
 
-    /// Runs it on the memory, of which the words from `top` on are zero and may be used, and lanes as long as the memory; those that
-    /// its AD mode has not may be empty. `turned` has room for all data that it writes there. Gives whether it came to the end; if not,
-    /// anything may be in the memory, the lanes and `turned`. It does not where the host's stack is too small.
+    /// Runs the code on the memory and its lanes. The words from `top` on are zero and may be used. Lanes are as long as the
+    /// memory; lanes that the AD mode does not use may be empty. `midpoint` has room for all data that the code writes there.
+    ///
+    /// Returns true if the run reached its end. If not, for instance because the host's stack is too small, the contents of the
+    /// memory, the lanes and `midpoint` are unspecified.
     ///
     /// # Panics
-    /// Where a lane is neither empty nor as long as the memory.
-    pub fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, turned: &mut [u64]) -> bool {
+    /// If a lane is neither empty nor as long as the memory.
+    pub fn run(&self, memory: &mut [u64], lanes: [&mut [u64]; 3], top: usize, midpoint: &mut [u64]) -> bool {
         let Some(stack) = stack::room(STACK) else { return false };
         let len = memory.len();
         assert!(lanes.iter().all(|l| l.is_empty() || l.len() == len), "lanes are as long as the memory");
         let lanes = lanes.map(|l| if l.is_empty() { std::ptr::null_mut() } else { l.as_mut_ptr() });
-        // SAFETY: the function has this signature. It reads and writes the words below `len` of the memory and of the lanes of its
-        // AD mode only, which are there; missing lanes are null, and code for AD modes that have them is not called without. Code that
-        // turns round is given room for what it writes to `turned`, other code does not touch it. Its calls take no more than `stack` bytes of
-        // the host's stack, which has twice as many.
+        // SAFETY: the function has this signature. It only accesses the words below `len` of the memory and of the lanes of its
+        // AD mode, all of which exist. Missing lanes are null, and code for AD modes with more lanes is not called without them.
+        // Code that runs forward and back has room for what it writes to `midpoint`; other code does not touch it. Its calls
+        // use at most `stack` bytes of the host's stack, and twice as many remain.
         let status = unsafe {
             let entry = std::mem::transmute::<usize, Entry>(self.entry);
             entry(
@@ -58,7 +65,7 @@ impl Code {
                 lanes.as_ptr(),
                 len as u64,
                 top.min(len) as u64,
-                turned.as_mut_ptr(),
+                midpoint.as_mut_ptr(),
                 stack as u64,
             )
         };

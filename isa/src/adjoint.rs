@@ -1,8 +1,7 @@
-//! What instructions do to the words that values carry with them: gradient
-//! words and tangents. One rule for every accumulate, from the partial
-//! derivatives of the table, and one for each [`Adjoint`] of the other rows.
+//! The effects of instructions on the words that values carry with them: gradient words and tangents. There is one rule for all
+//! accumulates, which uses the partial derivatives of the table, and one for each [`Adjoint`] of the other rows.
 //!
-//! A value has up to three companions, in *lanes*:
+//! A value has up to three companion words, in *lanes*:
 //!
 //! | AD mode | lane 1 | lane 2 | lane 3 |
 //! |---|---|---|---|
@@ -11,18 +10,16 @@
 //! | [`AdMode::GradientTangent`] | gradient | tangent | tangent of the gradient |
 //! | [`AdMode::SecondGradient`] | gradient | second gradient G(x) | second gradient G(g(x)) of the gradient |
 //!
-//! Rules go by the *effective* instruction, the one after direction is taken
-//! into account, and the instruction that undoes it undoes what it did to the
-//! lanes: for fixed-point gradients bit for bit, since each lane's word
-//! changes by an amount that depends on others only.
+//! Rules apply to the *effective* instruction, which takes the direction of the run into account. The inverse instruction also undoes the
+//! effects on lanes: bit for bit for fixed-point gradients, since each lane's word changes by an amount that depends on other words only.
 //!
-//! Level 2 needs no rule of its own for accumulates. At level 1, `y −= f(x)` is
-//! the program `y −= f(x); g(x) += g(y)·f′(x)`. Its adjoint adds
-//! G(y)·f′(x) − g(y)·f″(x)·G(g(x)) to G(x) and takes G(g(x))·f′(x) from
-//! G(g(y)): the lane G(g(·)) changes as a tangent does, and f″ is the tangent of
-//! f′ along it, computed by [`Dual`].
+//! Level 2 needs no separate rule for accumulates. At level 1, `y −= f(x)` is the program `y −= f(x); g(x) += g(y)·f′(x)`. Its adjoint
+//! adds G(y)·f′(x) − g(y)·f″(x)·G(g(x)) to G(x) and subtracts G(g(x))·f′(x) from G(g(y)): the lane G(g(·)) changes as a tangent does,
+//! and f″ is the tangent of f′ along it, computed by [`Dual`].
 
-use crate::calculus::{Calculus, Dual, argument_type, product, pull, push_one, some, value_type};
+mod rotation;
+
+use crate::calculus::{Calculus, Dual, argument_type, pull, push_one, some, value_type};
 use crate::domain::Domain;
 use crate::num::{fixed, int};
 use crate::table::{self, ARITY, Adjoint, Function, Instruction, Variant, accumulate};
@@ -36,10 +33,10 @@ pub const GRADIENT: usize = 1;
 pub const SECOND: usize = 2;
 /// The lane of the gradient's tangent, or of its second gradient.
 pub const MIXED: usize = 3;
-/// How many lanes there are.
+/// The number of lanes.
 pub const LANES: usize = 4;
 
-/// What values carry with them.
+/// The AD mode: what values carry with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AdMode {
     /// Nothing: gradient level 0.
@@ -95,7 +92,7 @@ impl AdMode {
         }
     }
 
-    /// The lane that holds, one gradient level higher, the gradient words of what is in `lane`; `None` where there is no higher level.
+    /// The lane of the gradient words of the words in `lane`, one gradient level higher; `None` if there is no higher level.
     pub const fn gradient_of(self, lane: usize) -> Option<usize> {
         match self {
             AdMode::Plain | AdMode::Tangent => Some(lane + GRADIENT),
@@ -107,28 +104,29 @@ impl AdMode {
 
 /// A domain whose words have lanes.
 pub trait Carrier: Domain {
-    /// Whether operand `n` has lanes: a register or a memory word, no constant. What is written to those of `r0` is lost.
+    /// Whether operand `n` has lanes: a register or a memory word, not a constant. Writes to lanes of `r0` have no effect.
     fn carries(&self, n: usize) -> bool;
-    /// Whether two operands that carry are one word.
+    /// Whether two operands with lanes are the same word.
     fn same(&self, n: usize, m: usize) -> bool;
     /// The word in a lane of operand `n`. Only after [`Domain::operand`] of the same `n`.
     fn lane(&mut self, lane: usize, n: usize) -> Self::V;
-    /// Writes it.
+    /// Writes the word in a lane of operand `n`.
     fn set_lane(&mut self, lane: usize, n: usize, v: Self::V);
-    /// Does something if the word `c` is not zero.
+    /// Runs `f` if the word `c` is not zero.
     fn when(&mut self, c: Self::V, f: impl FnOnce(&mut Self) -> Result<(), Self::Stop>) -> Result<(), Self::Stop>;
-    /// Runs a row's body (`back`: its undoing) with the operands, the memory and the tapes of a lane, checks holding and the stack pointer being `sp`,
-    /// which stays. Only after it has run on the values.
+    /// Runs a row's body (`back`: its inverse) on the operands, the memory and the tapes of a lane, without checks. The stack pointer is `sp`
+    /// and stays unchanged. Only after the body has run on the values.
     fn run_lane<I: Instruction>(&mut self, lane: usize, back: bool, v: Variant, sp: Self::V) -> Result<(), Self::Stop>;
-    /// Drops the words in all lanes of operand `n`, but for the value.
+    /// Clears the words in all lanes of operand `n` except the value.
     fn drop_lanes(&mut self, n: usize);
-    /// From here on, what is computed is for the lanes beside the value's, or (`on` is false) for the value again: what wraps then is told apart.
+    /// Marks the following computations as for lanes beside the value's, or, if `on` is false, for the value again. Overflow is noted
+    /// separately for each.
     fn derive(&mut self, on: bool) {
         let _ = on;
     }
 }
 
-/// An accumulate instruction with what it does to the lanes.
+/// Runs an accumulate instruction with its effects on the lanes.
 #[inline(always)]
 pub fn run_accumulate<D: Carrier, F: Function>(
     d: &mut D,
@@ -160,7 +158,7 @@ pub fn run_accumulate<D: Carrier, F: Function>(
     d.set(0, z)
 }
 
-/// `g(x_i) ±= g(y)·∂f/∂x_i`: added where f is effectively subtracted from y.
+/// `g(x_i) ±= g(y)·∂f/∂x_i`: added if f is effectively subtracted from y.
 #[inline(always)]
 fn gradient<D: Carrier, F: Function>(d: &mut D, inverse: bool, x: [D::V; ARITY], f: D::V) -> Result<(), D::Stop> {
     let gy = d.lane(GRADIENT, 0);
@@ -180,7 +178,7 @@ fn gradient<D: Carrier, F: Function>(d: &mut D, inverse: bool, x: [D::V; ARITY],
     })
 }
 
-/// The word in a lane of argument `n`, as the arguments before it have left it: they may be the same word.
+/// The word in a lane of argument `n` after the updates of earlier arguments, which may be the same word.
 #[inline(always)]
 fn current<D: Carrier>(d: &mut D, lane: usize, n: usize, new: &[D::V; ARITY]) -> D::V {
     for m in (0..n).rev() {
@@ -200,7 +198,7 @@ fn write<D: Carrier, F: Function>(d: &mut D, lane: usize, new: &[D::V; ARITY]) {
     }
 }
 
-/// The words in a lane of the arguments; zero where there is none.
+/// The words in a lane of the arguments; zero for constants.
 fn directions<D: Carrier, F: Function>(d: &mut D, lane: usize) -> [D::V; ARITY] {
     let zero = d.word(0);
     let mut v = [zero; ARITY];
@@ -212,7 +210,7 @@ fn directions<D: Carrier, F: Function>(d: &mut D, lane: usize) -> [D::V; ARITY] 
     v
 }
 
-/// What the lane of tangents of y becomes: `t(y) ±= Σ ∂f/∂x_i·t(x_i)`.
+/// The new tangent of y: `t(y) ±= Σ ∂f/∂x_i·t(x_i)`.
 fn tangent<D: Carrier, F: Function>(
     d: &mut D,
     lane: usize,
@@ -229,8 +227,8 @@ fn tangent<D: Carrier, F: Function>(
     accumulate(d, Acc::Add, inverse, value_type::<F>(), old, t)
 }
 
-/// Gradients with a direction in the lane `along`: the gradient's lane as at level 1; `along` as a tangent; and to the lane `second`
-/// goes `second(y)·∂f/∂x_i ± g(y)·(the derivative of ∂f/∂x_i in the direction)`.
+/// Gradients with a direction in the lane `along`. The gradient's lane changes as at level 1, and `along` as a tangent. The lane `second`
+/// changes by `second(y)·∂f/∂x_i ± g(y)·(the derivative of ∂f/∂x_i in the direction)`.
 fn second_order<D: Carrier, F: Function>(
     d: &mut D,
     along: usize,
@@ -270,7 +268,7 @@ fn second_order<D: Carrier, F: Function>(
     Ok(())
 }
 
-/// An instruction that is no accumulate with what it does to the lanes. `back` runs its undoing.
+/// Runs an instruction other than an accumulate with its effects on the lanes; with `back`, its inverse.
 #[inline(always)]
 pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: bool, v: Variant) -> Result<(), D::Stop> {
     let body = |d: &mut D| if back { I::undo(d, v) } else { I::run(d, v) };
@@ -308,7 +306,7 @@ pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: boo
             }
             Ok(())
         }
-        Adjoint::Rotates => turn(d, ad_mode, v.ty, back),
+        Adjoint::Rotates => rotation::rotate(d, ad_mode, v.ty, back),
         Adjoint::Scales => {
             let (num, den) = (d.operand(2)?, d.operand(3)?);
             let mut new = [[num; 2]; LANES];
@@ -335,178 +333,5 @@ pub fn run_row<D: Carrier, I: Instruction>(d: &mut D, ad_mode: AdMode, back: boo
             d.drop_lanes(0);
             Ok(())
         }
-    }
-}
-
-/// The words of a rotation in every lane: of the point's two coordinates and of the angle.
-struct Turn<V> {
-    a: [V; LANES],
-    b: [V; LANES],
-    angle: [V; LANES],
-}
-
-/// `rot` and `irot`.
-///
-/// At level 1, an effective `irot` is the program `g(θ) += g(b)·a − g(a)·b; irot a, b, θ; irot g(a), g(b), θ`, and `rot` undoes it.
-/// Level 2 is the adjoint of that program.
-fn turn<D: Carrier>(d: &mut D, ad_mode: AdMode, ty: Ty, back: bool) -> Result<(), D::Stop> {
-    let words = [d.operand(0)?, d.operand(1)?, d.operand(2)?];
-    let has_angle = d.carries(2);
-    let mut w = Turn { a: [words[0]; LANES], b: [words[1]; LANES], angle: [words[2]; LANES] };
-    let zero = d.word(0);
-    for &lane in ad_mode.lanes() {
-        w.a[lane] = d.lane(lane, 0);
-        w.b[lane] = d.lane(lane, 1);
-        w.angle[lane] = if has_angle { d.lane(lane, 2) } else { zero };
-    }
-    let mut turner = Turner { d, ty, back };
-    turner.d.derive(ad_mode != AdMode::Plain);
-    match ad_mode {
-        AdMode::Plain => turner.point(&mut w, VALUE)?,
-        AdMode::Gradient => turner.steps(&mut w, &[Step::Angle, Step::Point(VALUE), Step::Point(GRADIENT)])?,
-        AdMode::SecondGradient => turner.steps(
-            &mut w,
-            &[
-                Step::Angle,
-                Step::SecondOfAngle,
-                Step::SecondOfPoint(VALUE),
-                Step::Point(VALUE),
-                Step::Point(SECOND),
-                Step::SecondOfPoint(GRADIENT),
-                Step::Point(GRADIENT),
-                Step::Point(MIXED),
-            ],
-        )?,
-        AdMode::Tangent => turner.point_with_tangent(&mut w, VALUE)?,
-        AdMode::GradientTangent => {
-            // The angle's share is of the words before an `irot`, and after a `rot`.
-            if back {
-                turner.angle_with_tangent(&mut w)?;
-            }
-            for lane in [VALUE, GRADIENT] {
-                turner.point_with_tangent(&mut w, lane)?;
-            }
-            if !back {
-                turner.angle_with_tangent(&mut w)?;
-            }
-        }
-    }
-    d.derive(false);
-    d.set(0, w.a[VALUE])?;
-    d.set(1, w.b[VALUE])?;
-    for &lane in ad_mode.lanes() {
-        d.set_lane(lane, 0, w.a[lane]);
-        d.set_lane(lane, 1, w.b[lane]);
-        if has_angle {
-            d.set_lane(lane, 2, w.angle[lane]);
-        }
-    }
-    Ok(())
-}
-
-/// A step of an effective `irot`; `rot` undoes them from the last to the first.
-#[derive(Clone, Copy)]
-enum Step {
-    /// `g(θ) += g(b)·a − g(a)·b`.
-    Angle,
-    /// Its adjoint.
-    SecondOfAngle,
-    /// The turn of the words in a lane.
-    Point(usize),
-    /// The share of the angle's second gradient in the turn of a lane.
-    SecondOfPoint(usize),
-}
-
-struct Turner<'a, D> {
-    d: &'a mut D,
-    ty: Ty,
-    back: bool,
-}
-
-impl<D: Carrier> Turner<'_, D> {
-    fn steps(&mut self, w: &mut Turn<D::V>, steps: &[Step]) -> Result<(), D::Stop> {
-        if self.back {
-            steps.iter().try_for_each(|s| self.step(w, *s))
-        } else {
-            steps.iter().rev().try_for_each(|s| self.step(w, *s))
-        }
-    }
-
-    fn step(&mut self, w: &mut Turn<D::V>, step: Step) -> Result<(), D::Stop> {
-        let irot = self.back;
-        match step {
-            Step::Angle => {
-                let share = self.cross(w, VALUE, GRADIENT)?;
-                w.angle[GRADIENT] = self.sum(!irot, w.angle[GRADIENT], share)?;
-            }
-            Step::SecondOfAngle => {
-                let h = w.angle[MIXED];
-                let shares = [w.a[VALUE], w.b[VALUE], w.b[GRADIENT], w.a[GRADIENT]];
-                let mut s = [h; 4];
-                for (s, x) in s.iter_mut().zip(shares) {
-                    *s = product(self.d, self.ty, h, x)?;
-                }
-                w.b[MIXED] = self.sum(irot, w.b[MIXED], s[0])?;
-                w.a[MIXED] = self.sum(!irot, w.a[MIXED], s[1])?;
-                w.a[SECOND] = self.sum(irot, w.a[SECOND], s[2])?;
-                w.b[SECOND] = self.sum(!irot, w.b[SECOND], s[3])?;
-            }
-            Step::Point(lane) => self.point(w, lane)?,
-            Step::SecondOfPoint(lane) => {
-                let share = self.cross(w, lane, lane + SECOND)?;
-                w.angle[SECOND] = self.sum(!irot, w.angle[SECOND], share)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn sum(&mut self, minus: bool, a: D::V, b: D::V) -> Result<D::V, D::Stop> {
-        accumulate(self.d, Acc::Add, minus, self.ty, a, b)
-    }
-
-    /// Turns the words in a lane.
-    fn point(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
-        self.d.derive(lane != VALUE);
-        [w.a[lane], w.b[lane]] = table::rotate(self.d, self.ty, self.back, [w.a[lane], w.b[lane], w.angle[VALUE]])?;
-        self.d.derive(true);
-        Ok(())
-    }
-
-    /// g(b)·a − g(a)·b, with the values in one lane and their gradients in another.
-    fn cross(&mut self, w: &Turn<D::V>, x: usize, g: usize) -> Result<D::V, D::Stop> {
-        let first = product(self.d, self.ty, w.b[g], w.a[x])?;
-        let second = product(self.d, self.ty, w.a[g], w.b[x])?;
-        self.sum(true, first, second)
-    }
-
-    /// Turns the words in a lane and their tangents. The angle's tangent moves these along the circle: after a `rot`, and before an `irot`,
-    /// which so undoes it to the last bit.
-    fn point_with_tangent(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
-        if self.back {
-            self.along(w, lane)?;
-        }
-        self.point(w, lane)?;
-        self.point(w, lane + SECOND)?;
-        if !self.back {
-            self.along(w, lane)?;
-        }
-        Ok(())
-    }
-
-    fn along(&mut self, w: &mut Turn<D::V>, lane: usize) -> Result<(), D::Stop> {
-        let t = lane + SECOND;
-        let angle = w.angle[SECOND];
-        let (x, y) = (product(self.d, self.ty, angle, w.b[lane])?, product(self.d, self.ty, angle, w.a[lane])?);
-        w.a[t] = self.sum(!self.back, w.a[t], x)?;
-        w.b[t] = self.sum(self.back, w.b[t], y)?;
-        Ok(())
-    }
-
-    /// [`Step::Angle`], and its tangent.
-    fn angle_with_tangent(&mut self, w: &mut Turn<D::V>) -> Result<(), D::Stop> {
-        let (first, second) = (self.cross(w, VALUE, MIXED)?, self.cross(w, SECOND, GRADIENT)?);
-        let share = self.sum(false, first, second)?;
-        w.angle[MIXED] = self.sum(!self.back, w.angle[MIXED], share)?;
-        self.step(w, Step::Angle)
     }
 }

@@ -1,7 +1,7 @@
-//! How much reading a program may take: one budget for every front end and reader, and one form for saying that it is spent.
+//! Limits for reading a program: one budget for every front end and reader, and one form of error for exceeding it.
 //!
-//! What is read is never trusted: a few lines of a program can stand for a tree that is nested without end, or that doubles with each line. All
-//! readers count in the same four resources, and none by the clock: what is refused on one machine is refused on every other.
+//! Input is never trusted: a few lines of source can stand for a tree of unbounded depth, or one that doubles with each line. All readers
+//! count the same resources, and never measure time, so that a program is rejected either on every host or on none.
 
 use std::fmt;
 
@@ -19,33 +19,33 @@ pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     OWN.iter().copied()
 }
 
-/// What reading may take.
+/// The limits for reading a program.
 ///
-/// One budget is made where a command begins, and every reader goes by it. A reader that calls itself may stop earlier than [`depth`](Budget::depth)
-/// and [`height`](Budget::height) say, where the stack of a thread would not last; the error tells the limit that was reached.
+/// A command creates one budget, and every reader follows it. A recursive reader may stop before [`depth`](Budget::depth) and
+/// [`height`](Budget::height), if the thread's stack would not suffice; the error reports the limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// How deep anything may be nested: types, constants, values, expressions, statements, macros and files that are included.
+    /// The maximum nesting depth of types, constants, values, expressions, statements, macros and included files.
     pub depth: u32,
-    /// How high the tree of one expression may be: of operators that stand side by side, each is a level.
+    /// The maximum height of the tree of one expression. Each operator in a chain is one level.
     pub height: u32,
-    /// Of how many parts one type or constant may be made.
+    /// The maximum number of parts of one type or constant.
     pub nodes: u64,
-    /// Of how many statements a program may be made, with what macros and inverses add.
+    /// The maximum number of statements of a program, including those of macro expansions and inverses.
     pub statements: u64,
-    /// How many words of data a program may have, and how many cells one in PISA.
+    /// The maximum number of data words of a program, or of cells of a PISA program.
     pub words: u64,
-    /// How many bytes a source may have, with the files that it includes.
+    /// The maximum size in bytes of a source with its included files.
     pub bytes: u64,
-    /// How many bytes macros may expand to.
+    /// The maximum size in bytes of macro expansions.
     pub expansion: u64,
-    /// In how many steps what is constant is computed, all in all.
+    /// The maximum number of steps of constant evaluation, in total.
     pub steps: u64,
 }
 
 impl Default for Budget {
     fn default() -> Budget {
-        // Deep enough for whatever somebody writes, and for the stack of a thread.
+        // Deep enough for real programs, and small enough for the stack of a thread.
         Budget {
             depth: 200,
             height: 10_000,
@@ -59,21 +59,21 @@ impl Default for Budget {
     }
 }
 
-/// What a budget is made of.
+/// A resource of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
-    /// How deep something is nested.
+    /// The nesting depth.
     Depth,
-    /// How many parts it has.
+    /// The number of parts.
     Nodes,
-    /// How large it is.
+    /// The size.
     Bytes,
-    /// How long it takes to compute.
+    /// The number of evaluation steps.
     Steps,
 }
 
 impl Resource {
-    /// The code of the error that it is spent.
+    /// The code of the error for exceeding it.
     pub const fn code(self) -> &'static str {
         match self {
             Resource::Depth => DEPTH,
@@ -83,7 +83,7 @@ impl Resource {
         }
     }
 
-    /// What to do where it is spent, if nothing else is known.
+    /// The default advice for exceeding it.
     const fn help(self) -> &'static str {
         match self {
             Resource::Depth => "write what is inside with fewer levels, or name the outer parts one after the other",
@@ -94,65 +94,65 @@ impl Resource {
     }
 }
 
-/// What went beyond a budget.
+/// The error for exceeding a budget.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Exceeded {
-    /// Which resource.
+    /// The resource.
     pub resource: Resource,
-    /// How much there was of it.
+    /// The limit.
     pub limit: u64,
-    /// What reached the limit, in the words of the source: "the struct `A`".
+    /// The item that reached the limit, in terms of the source: "the struct `A`".
     pub what: String,
-    /// What its parts are called.
+    /// The name of one part.
     unit: &'static str,
     /// What to do about it.
     help: &'static str,
-    /// The option that allows more.
+    /// The option that raises the limit.
     option: Option<&'static str>,
 }
 
 impl Budget {
-    /// Whether something nested `depth` deep is within the budget.
+    /// Checks a nesting depth.
     ///
     /// # Errors
-    /// It is not; `what` says what it is.
+    /// If it exceeds the budget; `what` describes the item.
     pub fn nested(&self, depth: u32, what: impl FnOnce() -> String) -> Result<(), Exceeded> {
         Resource::Depth.within(self.depth.into(), depth.into(), what)
     }
 
-    /// Whether something of `nodes` parts is.
+    /// Checks a number of parts.
     ///
     /// # Errors
-    /// It is not.
+    /// If it exceeds the budget.
     pub fn parts(&self, nodes: u64, what: impl FnOnce() -> String) -> Result<(), Exceeded> {
         Resource::Nodes.within(self.nodes, nodes, what)
     }
 
-    /// Whether something of `bytes` bytes is.
+    /// Checks a size in bytes.
     ///
     /// # Errors
-    /// It is not.
+    /// If it exceeds the budget.
     pub fn large(&self, bytes: u64, what: impl FnOnce() -> String) -> Result<(), Exceeded> {
         Resource::Bytes.within(self.bytes, bytes, what)
     }
 
-    /// Whether something that has taken `steps` steps is.
+    /// Checks a number of evaluation steps.
     ///
     /// # Errors
-    /// It is not.
+    /// If it exceeds the budget.
     pub fn long(&self, steps: u64, what: impl FnOnce() -> String) -> Result<(), Exceeded> {
         Resource::Steps.within(self.steps, steps, what)
     }
 
-    /// Whether a program of so many statements is.
+    /// Checks the number of statements of a program.
     ///
     /// # Errors
-    /// It is not.
+    /// If it exceeds the budget.
     pub fn program(&self, statements: u64, what: impl FnOnce() -> String) -> Result<(), Exceeded> {
         Resource::Nodes.within(self.statements, statements, what).map_err(|e| e.of("statement"))
     }
 
-    /// The same budget with no more depth and height than a reader's stack lasts for.
+    /// The same budget with depth and height limited to what a reader's stack allows.
     #[must_use]
     pub fn at_most(self, depth: u32, height: u32) -> Budget {
         Budget { depth: self.depth.min(depth), height: self.height.min(height), ..self }
@@ -160,34 +160,34 @@ impl Budget {
 }
 
 impl Resource {
-    /// Whether so much of it is within a limit that is not a budget's own, such as what is left of one.
+    /// Checks an amount against another limit, such as the rest of a budget.
     ///
     /// # Errors
-    /// It is not; `what` says what it is.
+    /// If it exceeds the limit; `what` describes the item.
     pub fn within(self, limit: u64, used: u64, what: impl FnOnce() -> String) -> Result<(), Exceeded> {
         if used <= limit { Ok(()) } else { Err(Exceeded::new(self, limit, what())) }
     }
 }
 
 impl Exceeded {
-    /// Something that takes more of a resource than the limit.
+    /// The error for an item that exceeds a limit.
     pub fn new(resource: Resource, limit: u64, what: impl Into<String>) -> Exceeded {
         Exceeded { resource, limit, what: what.into(), unit: "part", help: resource.help(), option: None }
     }
 
-    /// Says what one part is: a statement, a data word.
+    /// Sets the name of one part: a statement, a data word.
     #[must_use]
     pub fn of(self, unit: &'static str) -> Exceeded {
         Exceeded { unit, ..self }
     }
 
-    /// Says what to do about it.
+    /// Sets the advice.
     #[must_use]
     pub fn instead(self, help: &'static str) -> Exceeded {
         Exceeded { help, ..self }
     }
 
-    /// Says which option allows more.
+    /// Sets the option that raises the limit.
     #[must_use]
     pub fn raised_by(self, option: &'static str) -> Exceeded {
         Exceeded { option: Some(option), ..self }
@@ -198,7 +198,7 @@ impl Exceeded {
         self.resource.code()
     }
 
-    /// What to do about it.
+    /// The advice.
     pub fn help(&self) -> String {
         match self.option {
             Some(option) => format!("{}; allow more with `{option}`", self.help),
@@ -206,7 +206,7 @@ impl Exceeded {
         }
     }
 
-    /// The error, without a place.
+    /// The error as a diagnostic without a place.
     pub fn diagnostic(&self) -> Diagnostic {
         Diagnostic::error(self.code(), self.to_string()).help(self.help())
     }

@@ -1,10 +1,7 @@
-//! Real arithmetic by functions of the table: what partial derivatives are
-//! written in, so that they can be differentiated in their turn.
+//! Real arithmetic by functions of the table. Partial derivatives are written in it, so that they can be differentiated again.
 //!
-//! Any [`Domain`] computes with plain words; [`Dual`] computes with dual
-//! numbers over any domain, taking the tangents from the very partial
-//! derivatives of the table. Nothing here knows of instructions; what they do
-//! to gradient words is in [`adjoint`](crate::adjoint).
+//! Any [`Domain`] computes with plain words; [`Dual`] computes with dual numbers over any domain, with tangents from the partial
+//! derivatives of the table. The effects of instructions on gradient words are in [`adjoint`](crate::adjoint).
 
 use crate::domain::Domain;
 use crate::num::{Env, convert, log};
@@ -35,7 +32,7 @@ impl Constant {
                 ((self.0 + (1 << (shift - 1))) >> shift) as u64
             }
             Ty::F => self.float(),
-            // None of the constants is beyond its range.
+            // All constants are in its range.
             Ty::L => convert::f_to_l(env, self.float()).unwrap_or(log::ONE),
             Ty::Int => (self.0 >> 64) as u64,
         }
@@ -47,8 +44,8 @@ impl Constant {
 }
 
 impl Ty {
-    /// The type of the gradient word of a word of this type: a logarithmic number's is the derivative with respect to the logarithm
-    /// of its magnitude, a fixed-point number; an integer has none.
+    /// The type of the gradient word of a word of this type. For a logarithmic number, that is the derivative with respect to the
+    /// logarithm of its magnitude, a fixed-point number; an integer has none.
     pub const fn gradient(self) -> Option<Ty> {
         match self {
             Ty::Int => None,
@@ -58,11 +55,11 @@ impl Ty {
     }
 }
 
-/// Something that partial derivatives can be computed with.
+/// An arithmetic in which partial derivatives can be computed.
 pub trait Calculus {
-    /// A number, in whatever form the implementation computes with.
+    /// The representation of a number.
     type V: Copy;
-    /// What stops a computation.
+    /// The error that stops a computation.
     type Stop;
 
     /// The value of a function of the table.
@@ -101,7 +98,7 @@ pub trait Calculus {
         self.apply::<F>([a, b, c])
     }
 
-    /// The product, a function of the table, of a constant and a number.
+    /// The product of a constant and a number, by the function `Mul` of the table.
     fn times<Mul: Function>(&mut self, ty: Ty, c: Constant, a: Self::V) -> Result<Self::V, Self::Stop> {
         let c = self.constant(ty, c);
         self.of2::<Mul>(c, a)
@@ -174,18 +171,18 @@ impl<D: Domain> Calculus for Dual<'_, D> {
     }
 }
 
-/// A number of an additive type in another.
+/// Converts a number between additive types.
 #[inline(always)]
 fn convert<D: Domain>(d: &mut D, from: Ty, to: Ty, x: D::V) -> Result<D::V, D::Stop> {
     match (from, to) {
         (Ty::Q, Ty::F) => d.of1::<f_fn::CvtQ>(x),
         (Ty::F, Ty::Q) => d.of1::<q_fn::CvtF>(x),
-        // Gradient words are of no other types.
+        // Gradient words have no other types.
         (Ty::Q | Ty::F | Ty::Int | Ty::L, _) => Ok(x),
     }
 }
 
-/// The product in an additive type.
+/// The product of two numbers of an additive type.
 #[inline(always)]
 pub(crate) fn product<D: Domain>(d: &mut D, ty: Ty, a: D::V, b: D::V) -> Result<D::V, D::Stop> {
     match ty {
@@ -210,7 +207,7 @@ pub(crate) const fn value_type<F: Function>() -> Ty {
     }
 }
 
-/// A word that is zero where this number of an additive type is, be it −0.0.
+/// A word that is zero if and only if this number of an additive type is zero, including −0.0.
 #[inline(always)]
 pub(crate) fn some<D: Domain>(d: &mut D, ty: Ty, x: D::V) -> D::V {
     match ty {
@@ -222,8 +219,8 @@ pub(crate) fn some<D: Domain>(d: &mut D, ty: Ty, x: D::V) -> D::V {
     }
 }
 
-/// What a function's tangent `sum` is with the share of argument `n`: its tangent times the partial derivative. A tangent that
-/// is zero adds nothing, and the partial derivative is then not computed, and cannot trap.
+/// Adds the contribution of argument `n` to a function's tangent `sum`: the argument's tangent times the partial derivative. If the
+/// tangent is zero, the partial derivative is not computed and cannot trap.
 #[inline(always)]
 pub(crate) fn push_one<D: Domain, F: Function>(
     d: &mut D,
@@ -244,7 +241,7 @@ pub(crate) fn push_one<D: Domain, F: Function>(
     })
 }
 
-/// What the gradient word of a function's value adds to that of argument `n`: their partial derivative times it.
+/// The contribution of the gradient word `g` of a function's value to the gradient word of argument `n`: the partial derivative times `g`.
 #[inline(always)]
 pub(crate) fn pull<D: Domain, F: Function>(d: &mut D, n: usize, partial: D::V, g: D::V) -> Result<D::V, D::Stop> {
     let calculus = F::INFO.calculus();

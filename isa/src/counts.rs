@@ -1,12 +1,11 @@
-//! How often instructions ran: plain data, from which per-instruction counts,
-//! cycles and energy follow. Made by the machine, priced elsewhere.
+//! Execution counts: plain data made by the machine, from which per-instruction counts, cycles and energy are computed elsewhere.
 
 use std::collections::BTreeMap;
 
 use crate::class::GateClass;
 use crate::inst::Inst;
 
-/// Which way the machine runs.
+/// The direction of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Direction {
     /// From `start` to `finish`.
@@ -34,8 +33,8 @@ impl Direction {
     }
 }
 
-/// How the machine ran: counts are kept apart by mode. Whether an instruction stands in a routine or its undoing is
-/// told by the module's spans; blocks do not straddle them.
+/// The mode of execution; counts are kept per mode. The module's spans tell whether an instruction belongs to a routine or its inverse;
+/// blocks do not cross the boundaries of spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Mode {
     /// The direction.
@@ -46,7 +45,7 @@ pub struct Mode {
     pub tangents: bool,
 }
 
-/// A maximal run of instructions that is entered at one end and left at the other.
+/// A basic block: a maximal sequence of instructions that is entered at one end and left at the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Block {
     /// The first instruction's address.
@@ -55,28 +54,28 @@ pub struct Block {
     pub end: u32,
 }
 
-/// What one mode counted.
+/// The counts of one mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModeCounts {
     /// The mode.
     pub mode: Mode,
-    /// Executions of each block, from end to end; as long as [`Counts::blocks`].
+    /// The complete executions of each block; as long as [`Counts::blocks`].
     pub blocks: Vec<u64>,
-    /// Executions of single instructions in blocks that were not run from end to end (a trap, a step limit,
-    /// single steps): address and number, in the order of addresses.
+    /// Executions of single instructions in blocks that did not run completely (because of a trap, a step limit or single steps): address
+    /// and number, ordered by address.
     pub singles: Vec<(u32, u64)>,
 }
 
-/// How often everything ran.
+/// The execution counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The basic blocks.
     pub blocks: Vec<Block>,
     /// Counts of each mode that ran.
     pub modes: Vec<ModeCounts>,
-    /// Bits that were destroyed: by `erase`, by `zero.f`, and with gradient words that `zero` dropped.
+    /// Destroyed bits: by `erase`, by `zero.f`, and with gradient words that `zero` dropped.
     ///
-    /// Address of the instruction and number of bits, in the order of addresses.
+    /// The address of the instruction and the number of bits, ordered by address.
     pub lost: Vec<(u32, u64)>,
 }
 
@@ -97,12 +96,12 @@ impl Counts {
         out
     }
 
-    /// Bits that were destroyed, in all.
+    /// The total number of destroyed bits.
     pub fn lost_bits(&self) -> u64 {
         self.lost.iter().map(|(_, bits)| bits).sum()
     }
 
-    /// What came to these counts since an earlier look at the same machine's.
+    /// The difference to earlier counts of the same machine.
     #[must_use]
     pub fn since(&self, earlier: &Counts) -> Counts {
         let less = |now: &[(u32, u64)], then: &[(u32, u64)]| -> Vec<(u32, u64)> {
@@ -122,7 +121,7 @@ impl Counts {
         Counts { blocks: self.blocks.clone(), modes, lost: less(&self.lost, &earlier.lost) }
     }
 
-    /// Adds the counts of another run of the same program. In which order runs are added does not matter.
+    /// Adds the counts of another run of the same program. The order of additions does not matter.
     pub fn add(&mut self, other: &Counts) {
         let more = |sums: &mut Vec<(u32, u64)>, new: &[(u32, u64)]| {
             if new.is_empty() {
@@ -144,7 +143,7 @@ impl Counts {
                 None => self.modes.push(new.clone()),
             }
         }
-        // As the machine has them: gradient levels, then those with tangents, each forward before backward.
+        // In the machine's order: gradient levels, then the modes with tangents, each forward before backward.
         self.modes.sort_by_key(|m| (m.mode.tangents, m.mode.level, m.mode.direction));
         more(&mut self.lost, &other.lost);
     }
@@ -160,7 +159,7 @@ impl Counts {
         self.modes.iter().map(|m| self.instructions_in(m)).sum()
     }
 
-    /// Uses of each gate class in one mode, in the order of [`GateClass::ALL`].
+    /// The uses of each gate class in one mode, in the order of [`GateClass::ALL`].
     pub fn classes(&self, counts: &ModeCounts, code: &[Inst]) -> Vec<(GateClass, u64)> {
         let mut out: Vec<(GateClass, u64)> = GateClass::ALL.iter().map(|&c| (c, 0)).collect();
         for (inst, n) in code.iter().zip(self.per_instruction(counts, code.len())) {

@@ -1,9 +1,9 @@
-//! What assembler and compilers have to say about a source file: data, not text. The command line renders it.
+//! Diagnostics of the assembler and the compilers about a source file, as data. The command line renders them.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Declares the codes of one source of messages, each once: a constant by its name, and `OWN`, the list of codes with their titles.
+/// Declares the error codes of one component: a constant per code, and `OWN`, the list of codes with their titles.
 #[macro_export]
 macro_rules! diagnostic_codes {
     ($( $Name:ident $code:literal $title:literal; )*) => {
@@ -14,19 +14,19 @@ macro_rules! diagnostic_codes {
     };
 }
 
-/// How grave a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nothing is wrong, but the reader may want to know.
+    /// Information; nothing is wrong.
     Note,
-    /// Probably a mistake; the program can be run.
+    /// A probable mistake; the program can run.
     Warning,
-    /// The program cannot be translated, or cannot run.
+    /// The program cannot be compiled or cannot run.
     Error,
 }
 
 impl Severity {
-    /// The word that messages begin with.
+    /// The word at the beginning of messages.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -36,7 +36,7 @@ impl Severity {
     }
 }
 
-/// A stretch of source text.
+/// A range of source text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// Index into [`Sources`].
@@ -45,34 +45,34 @@ pub struct Place {
     pub span: Range<usize>,
 }
 
-/// A place and what it has to do with the message.
+/// A place with its role in the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub place: Place,
-    /// What; may be empty.
+    /// The description of its role; may be empty.
     pub text: String,
 }
 
-/// One message.
+/// A message about a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
     /// A stable code, such as `P0007`.
     pub code: &'static str,
-    /// One line that says what is wrong.
+    /// One line that describes the problem.
     pub message: String,
-    /// The place concerned, if there is one.
+    /// The main place, if there is one.
     pub primary: Option<Label>,
-    /// Other places concerned.
+    /// Related places.
     pub secondary: Vec<Label>,
-    /// What to do about it.
+    /// Advice on how to fix it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error without a place; add to it with the methods below.
+    /// An error without a place; the methods below add to it.
     pub fn error(code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
@@ -111,22 +111,22 @@ impl Diagnostic {
     }
 }
 
-/// A number of things: `1 word`, `2 words`.
+/// A number with its noun: `1 word`, `2 words`.
 pub fn plural(n: impl std::fmt::Display + PartialEq + From<u8>, thing: &str) -> String {
     let s = if n == 1.into() { "" } else { "s" };
     format!("{n} {thing}{s}")
 }
 
-/// The texts that places refer to.
+/// The source texts that places refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<(String, String)>,
-    /// Where the lines of each file begin, found when they are first asked for.
+    /// The offsets of the lines of each file, computed on first use.
     lines: Vec<OnceLock<Vec<usize>>>,
 }
 
 impl Sources {
-    /// Adds a file and returns its index; `None` when there are 65 536 of them.
+    /// Adds a file and returns its index; `None` if there are 65 536 files already.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> Option<u16> {
         let index = u16::try_from(self.files.len()).ok()?;
         self.files.push((name.into(), text.into()));
@@ -144,7 +144,7 @@ impl Sources {
         self.files.get(file as usize).map_or("", |(_, text)| text)
     }
 
-    /// A line of a file, counted from 1, without its end, and the byte offset where it begins.
+    /// A line of a file, counted from 1, without its line break, and its byte offset.
     pub fn line(&self, file: u16, number: u32) -> Option<(usize, &str)> {
         let text = &self.files.get(file as usize)?.1;
         let starts = self.lines.get(file as usize)?.get_or_init(|| {
@@ -155,12 +155,12 @@ impl Sources {
         Some((start, text.get(start..)?.lines().next().unwrap_or("")))
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

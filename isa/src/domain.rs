@@ -1,20 +1,18 @@
-//! The machine as one instruction sees it.
+//! The operations that an instruction's body may use.
 //!
-//! Rows of the table have bodies generic over [`Domain`]. The interpreter
-//! implements it for machine words; native code, dual numbers, circuits and
-//! symbolic checkers are other implementations of the same trait, so that each
-//! instruction's meaning is written once.
+//! Rows of the table have bodies generic over [`Domain`]. The interpreter implements it for machine words; code generators, dual
+//! numbers, circuits and symbolic checkers are other implementations, so that the semantics of each instruction is written once.
 
 use crate::fault::Fault;
 use crate::num::{Env, Word};
 use crate::types::{Cond, Ty};
 
-/// What an instruction can do. A method that returns an error must not have changed the state,
-/// and a body calls nothing that can fail after its first write.
+/// The operations of an instruction. A method that returns an error must not have changed the state, and a body calls nothing that can
+/// fail after its first write.
 pub trait Domain {
-    /// A word, in whatever form the implementation computes with.
+    /// The representation of a word.
     type V: Copy;
-    /// What stops a body.
+    /// The error that stops a body.
     type Stop;
 
     /// The value of the instruction's operand number `n`: a register, a constant or a memory word.
@@ -25,11 +23,11 @@ pub trait Domain {
     fn load(&mut self, a: Self::V) -> Result<Self::V, Self::Stop>;
     /// Writes the memory word at address `a`. Only after [`Domain::load`] of the same address.
     fn store(&mut self, a: Self::V, v: Self::V) -> Result<(), Self::Stop>;
-    /// The word in the cell at address `a` modulo 2^32: memory in which instructions lie, too.
+    /// The word in the cell at address `a` modulo 2^32, in the memory that also holds instructions.
     fn cell(&mut self, a: Self::V) -> Result<Self::V, Self::Stop>;
     /// Writes a cell. Only after [`Domain::cell`] of the same address.
     fn set_cell(&mut self, a: Self::V, v: Self::V) -> Result<(), Self::Stop>;
-    /// The gradient word of operand `n`, one gradient level above the present one. Only after [`Domain::operand`] of the same `n`.
+    /// The gradient word of operand `n`, one gradient level above the current one. Only after [`Domain::operand`] of the same `n`.
     fn gradient(&mut self, n: usize) -> Result<Self::V, Self::Stop>;
     /// Writes the gradient word of operand `n`. Only after [`Domain::gradient`] of the same `n`.
     fn set_gradient(&mut self, n: usize, v: Self::V) -> Result<(), Self::Stop>;
@@ -38,7 +36,7 @@ pub trait Domain {
     /// Writes the stack pointer.
     fn set_sp(&mut self, v: Self::V);
 
-    /// What kernels may know of the machine.
+    /// The environment of kernels.
     fn env(&self) -> Env;
     /// A constant word.
     fn word(&mut self, k: u64) -> Self::V;
@@ -58,9 +56,9 @@ pub trait Domain {
     fn not(&mut self, a: Self::V) -> Self::V;
     /// `a` shifted left by `n mod 64`.
     fn shl(&mut self, a: Self::V, n: Self::V) -> Self::V;
-    /// `a` shifted right by `n mod 64`, zeros coming in.
+    /// `a` shifted right by `n mod 64`, filled with zeros.
     fn shr(&mut self, a: Self::V, n: Self::V) -> Self::V;
-    /// `a` shifted right by `n mod 64`, copies of the sign coming in.
+    /// `a` shifted right by `n mod 64`, filled with copies of the sign.
     fn sar(&mut self, a: Self::V, n: Self::V) -> Self::V;
     /// `a` rotated left by `n mod 64`.
     fn rol(&mut self, a: Self::V, n: Self::V) -> Self::V;
@@ -91,23 +89,23 @@ pub trait Domain {
     fn kernel_pair<K>(&mut self, k: K, x: [Self::V; 4]) -> Result<[Self::V; 2], Self::Stop>
     where
         K: Fn(Env, [u64; 4]) -> Result<[u64; 2], Fault> + Copy + 'static;
-    /// A kernel that wraps and says whether it did; wrapping raises the fixed-point overflow flag
-    /// (or traps, when the run asks for it).
+    /// A kernel that wraps and reports whether it did. Wrapping sets the fixed-point overflow flag, or traps if the run is configured
+    /// so.
     fn wrapping2<K>(&mut self, k: K, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>
     where
         K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static;
-    /// As [`Domain::wrapping2`], of three arguments.
+    /// Like [`Domain::wrapping2`], with three arguments.
     fn wrapping3<K>(&mut self, k: K, a: Self::V, b: Self::V, c: Self::V) -> Result<Self::V, Self::Stop>
     where
         K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static;
-    /// As [`Domain::wrapping2`], of four arguments and two results.
+    /// Like [`Domain::wrapping2`], with four arguments and two results.
     fn wrapping_pair<K>(&mut self, k: K, x: [Self::V; 4]) -> Result<[Self::V; 2], Self::Stop>
     where
         K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static;
     /// 1 if the condition holds between `a` and `b` read as numbers of type `ty`, else 0.
     fn compare(&mut self, c: Cond, ty: Ty, a: Self::V, b: Self::V) -> Result<Self::V, Self::Stop>;
 
-    /// What `f` computes if the word `c` is not zero, else `zero`: then `f` is not run.
+    /// The result of `f` if the word `c` is not zero; else `zero`, without running `f`.
     fn guarded(
         &mut self,
         c: Self::V,
@@ -115,17 +113,17 @@ pub trait Domain {
         f: impl FnOnce(&mut Self) -> Result<Self::V, Self::Stop>,
     ) -> Result<Self::V, Self::Stop>;
 
-    /// A check that a run may switch off: stops with `fault` if `ok` is zero.
+    /// A check that a run may disable: stops with `fault` if `ok` is zero.
     fn check(&mut self, ok: Self::V, fault: Fault) -> Result<(), Self::Stop>;
-    /// A check that always takes place: stops with `fault` if `ok` is zero.
+    /// A check that is always made: stops with `fault` if `ok` is zero.
     fn require(&mut self, ok: Self::V, fault: Fault) -> Result<(), Self::Stop>;
 
-    /// Notes that the word `v` is about to be overwritten and cannot be brought back.
+    /// Notes that the word `v` is about to be destroyed.
     fn lose(&mut self, v: Self::V);
-    /// As [`Domain::lose`], for `zero.f`: nothing is lost if the word is +0.0 already.
+    /// Like [`Domain::lose`], for `zero.f`: nothing is destroyed if the word is +0.0 already.
     fn lose_inexact(&mut self, v: Self::V);
 
-    /// Appends a word to the output tape; gives the word that stood in its place, which is zero.
+    /// Appends a word to the output tape; returns the word that was in its place, which is zero.
     fn emit(&mut self, v: Self::V) -> Result<Self::V, Self::Stop>;
     /// The last word of the output tape.
     fn last_emitted(&mut self) -> Result<Self::V, Self::Stop>;
@@ -145,8 +143,8 @@ pub trait Domain {
     fn print(&mut self, n: usize);
 }
 
-/// The methods of [`Domain`] that are arithmetic alone, for implementations whose `V` is `u64` and whose `Stop` is [`Fault`]:
-/// to be invoked inside the `impl`.
+/// The arithmetic methods of [`Domain`], for implementations whose `V` is `u64` and whose `Stop` is [`Fault`]. To be invoked inside the
+/// `impl`.
 #[macro_export]
 macro_rules! plain_arithmetic {
     () => {

@@ -10,8 +10,8 @@
 //! | 16–35 | four register fields of 5 bits; the upper three hold the small constant of a `jmp`, `from` |
 //! | 36–63 | immediate: constant, memory or code offset, constant-pool index, text index, or two factors |
 //!
-//! A constant that fits 28 bits signed stands in the word; any other stands in the constant pool, and so
-//! does every typed constant of an instruction that is no accumulate. Unused bits are zero.
+//! A constant that fits 28 signed bits is stored in the word. Any other constant is in the constant pool, and so is every typed constant of
+//! an instruction other than an accumulate. Unused bits are zero.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ impl Pool {
     }
 }
 
-/// Why a word is no instruction.
+/// Why a word cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// No row of the table has this opcode.
@@ -58,7 +58,7 @@ pub enum DecodeError {
     /// A constant-pool index past the end.
     #[error("the constant pool has no entry {0}")]
     Pool(u64),
-    /// Operands that no assembler accepts.
+    /// The operands are invalid.
     #[error("{0}")]
     Operand(#[from] OperandError),
     /// Unused bits that are not zero, or a constant in the wrong place.
@@ -69,7 +69,7 @@ pub enum DecodeError {
     },
 }
 
-/// The opcode field; `pooled` says whether the constant stands in the pool.
+/// The opcode field; `pooled` tells whether the constant is in the pool.
 pub fn opcode(kind: Kind, pooled: bool) -> u16 {
     match kind {
         Kind::Accumulate { acc, inverse, func, shape } => {
@@ -92,7 +92,7 @@ pub fn opcode(kind: Kind, pooled: bool) -> u16 {
     }
 }
 
-/// The kind with this opcode, and the bit that says whether its constant stands in the pool.
+/// The kind with this opcode, and whether its constant is in the pool.
 pub fn from_opcode(code: u16) -> Option<(Kind, bool)> {
     let inverse = code & 1 == 1;
     let ty = Ty::from_bits(code >> 3);
@@ -123,7 +123,7 @@ pub fn from_opcode(code: u16) -> Option<(Kind, bool)> {
     }
 }
 
-/// Whether a constant of this kind always stands in the pool.
+/// Whether a constant of this kind is always in the pool.
 fn always_pooled(kind: Kind) -> bool {
     match kind {
         Kind::Accumulate { .. } => false,
@@ -146,7 +146,7 @@ fn always_pooled(kind: Kind) -> bool {
     }
 }
 
-/// The word of an instruction; a constant that does not fit goes to the pool.
+/// Encodes an instruction; a constant that does not fit goes to the pool.
 pub fn encode(inst: &Inst, pool: &mut Pool) -> u64 {
     let has_imm = inst.kind.layout().contains(&Slot::Imm);
     let wide = has_imm && !(OFFSET_MIN..=OFFSET_MAX).contains(&inst.imm);
@@ -166,7 +166,7 @@ pub fn encode(inst: &Inst, pool: &mut Pool) -> u64 {
     word
 }
 
-/// The instruction of a word of code of a profile.
+/// Decodes a word of code of a profile.
 ///
 /// Errors: a word that [`encode`] cannot have written.
 pub fn decode(word: u64, pool: &[u64], profile: Profile) -> Result<Inst, DecodeError> {
@@ -176,7 +176,7 @@ pub fn decode(word: u64, pool: &[u64], profile: Profile) -> Result<Inst, DecodeE
     let field: u32 = bits[36..64].load_le();
     let signed = i64::from((field << 4).cast_signed() >> 4);
     let layout = kind.layout();
-    // Fields that no operand takes stay zero here: encoding again, below, finds what stood in them.
+    // Unused fields stay zero here; the comparison with the encoding below detects bits in them.
     let mut regs = [Reg::ZERO; 4];
     for field in layout.into_iter().flat_map(Slot::register_fields) {
         regs[field as usize] = reg_at(word, field as usize);
@@ -196,11 +196,11 @@ pub fn decode(word: u64, pool: &[u64], profile: Profile) -> Result<Inst, DecodeE
     };
     let inst = Inst { kind, regs, imm, small };
     inst.validate(profile)?;
-    // Encoding again finds every bit that should be zero, and constants that stand in the wrong place.
+    // Encoding again detects every bit that should be zero, and constants in the wrong place.
     let expected = {
-        let mut own = Pool::default();
-        let again = encode(&inst, &mut own);
-        if own.words.is_empty() { again } else { again | u64::from(field) << 36 }
+        let mut scratch = Pool::default();
+        let again = encode(&inst, &mut scratch);
+        if scratch.words.is_empty() { again } else { again | u64::from(field) << 36 }
     };
     let canonical_address = canonical_address(&inst);
     if expected != word || !canonical_address {
@@ -214,7 +214,7 @@ fn reg_at(word: u64, n: usize) -> Reg {
     Reg::new(number).unwrap_or_default()
 }
 
-/// An index register without a base would be a second spelling of the same address.
+/// Whether addresses are canonical: an index register without a base would be a second encoding of the same address.
 fn canonical_address(inst: &Inst) -> bool {
     inst.kind.layout().into_iter().all(|slot| match slot {
         Slot::Mem(f) | Slot::TargetMem(f) | Slot::MemPlain(f) | Slot::TargetMemPlain(f) => {
@@ -237,7 +237,7 @@ pub fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Little-endian bytes as words; `None` if the length is no multiple of 8.
+/// Little-endian bytes as words; `None` if the length is not a multiple of 8.
 pub fn from_bytes(bytes: &[u8]) -> Option<Vec<u64>> {
     let (words, rest) = bytes.as_chunks::<8>();
     rest.is_empty().then(|| words.iter().map(|&word| u64::from_le_bytes(word)).collect())

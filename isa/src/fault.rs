@@ -1,9 +1,7 @@
-//! What can go wrong while one instruction runs.
+//! Faults: the reasons why an instruction cannot run.
 //!
-//! A [`Fault`] is a byte: it travels through the interpreter's hot path in a
-//! register. The values that belong to it are read from the state, which is
-//! still that of before the instruction, when a report is made (crate
-//! `pendula-vm`, module `trap`).
+//! A [`Fault`] is one byte, so that the interpreter's hot path passes it in a register. The values for a report are read from the
+//! state, which is still the one before the instruction (crate `pendula-vm`, module `trap`).
 
 /// Declares the faults with their codes and messages in one place.
 macro_rules! faults {
@@ -20,10 +18,10 @@ macro_rules! faults {
             /// The code that messages and test files name, such as `P0107`.
             pub const fn code(self) -> &'static str { match self { $( Fault::$Name => $code, )* } }
 
-            /// One line that says what happened.
+            /// A one-line description.
             pub const fn title(self) -> &'static str { match self { $( Fault::$Name => $title, )* } }
 
-            /// One line that says what to do about it.
+            /// One line of advice.
             pub const fn help(self) -> &'static str { match self { $( Fault::$Name => $help, )* } }
         }
     };

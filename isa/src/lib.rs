@@ -1,9 +1,8 @@
 //! The instruction set of Pendula.
 //!
-//! One table ([`table`]) declares every instruction; mnemonics, encoding,
-//! inverses, gate classes, the reference manual and the interpreter's dispatch
-//! are derived from it. This crate depends on no other of the workspace: it
-//! knows neither source text beyond a single instruction nor machine state.
+//! One table ([`table`]) declares every instruction. Mnemonics, encoding, inverses, gate classes, the reference manual and the
+//! interpreter's dispatch are derived from it. This crate depends on no other crate of the workspace: it handles neither source text
+//! beyond a single instruction nor machine state.
 
 pub mod adjoint;
 pub mod budget;

@@ -12,14 +12,14 @@ use crate::operand::OperandKind;
 use crate::table::{Adjoint, Row, RowInfo, TableFn, Test, accumulator_class};
 use crate::types::{Acc, Cond, Ty};
 
-/// One instruction, as the manual shows it.
+/// The manual's entry for one instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The mnemonic with its suffixes.
     pub mnemonic: String,
     /// The operands, `rd, a, b`.
     pub operands: String,
-    /// The meaning in one formula, where there is one.
+    /// The semantics as a formula, if there is one.
     pub formula: String,
     /// Documentation.
     pub docs: String,
@@ -27,9 +27,9 @@ pub struct Entry {
     pub inverse: Option<String>,
     /// The gate classes that an execution exercises.
     pub classes: Vec<&'static str>,
-    /// Whether the table gives partial derivatives, by which gradients flow through the instruction.
+    /// Whether the table has partial derivatives, so that gradients flow through the instruction.
     pub differentiable: bool,
-    /// What an instruction that is no accumulate does to gradient words; `None` if nothing.
+    /// The effect on gradient words of an instruction other than an accumulate; `None` if there is none.
     pub gradient_words: Option<&'static str>,
     /// The opcode of the form with registers only.
     pub opcode: u16,
@@ -108,8 +108,8 @@ pub fn find(mnemonic: &str) -> Option<Entry> {
     lookup(&mnemonic.to_ascii_lowercase()).map(entry)
 }
 
-/// The entries that have all of these words in their mnemonics, or, if there are none, anywhere: in PISA's spelling, the formula or the
-/// documentation. Case does not matter.
+/// The entries whose mnemonics contain all of these words. If there are none, the entries that contain them in the PISA spelling, the
+/// formula or the documentation. Case does not matter.
 pub fn search(words: &str) -> Vec<Entry> {
     let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
     if words.is_empty() {

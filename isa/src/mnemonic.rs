@@ -1,4 +1,4 @@
-//! Mnemonics: every spelling that the table and the PISA aliases give, mapped to the instruction's family.
+//! Mnemonics: all spellings from the table and the PISA aliases, mapped to the instruction's family.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use crate::operand::Shape;
 use crate::table::{Row, TableFn, Test};
 use crate::types::{Acc, Cond};
 
-/// PISA spellings and what they stand for.
+/// PISA spellings and the mnemonics that they stand for.
 pub const ALIASES: &[(&str, &str)] = &[
     ("addi", "add"),
     ("subi", "sub"),
@@ -75,7 +75,7 @@ pub fn lookup(mnemonic: &str) -> Option<Kind> {
     TABLE.get(mnemonic).copied()
 }
 
-/// The known mnemonic nearest to a misspelt one, if one is near.
+/// The known mnemonic closest to a misspelt one, if one is close.
 pub fn suggest(mnemonic: &str) -> Option<&'static str> {
     TABLE
         .keys()
@@ -85,7 +85,7 @@ pub fn suggest(mnemonic: &str) -> Option<&'static str> {
         .map(|(_, k)| k)
 }
 
-/// Edit distance with exchange of neighbours.
+/// The edit distance, with transposition of neighbours.
 pub fn distance(a: &[u8], b: &[u8]) -> usize {
     if a.len().abs_diff(b.len()) > 3 {
         return usize::MAX;

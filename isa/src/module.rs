@@ -1,5 +1,5 @@
-//! An assembled program: code, data, symbols, spans and the line table.
-//! It is what the assembler makes, objects hold, and the machine runs.
+//! An assembled program: code, data, symbols, spans and the line table. The assembler makes it, object files store it, and the machine
+//! runs it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::num::Format;
 use crate::types::{Profile, Reg, Ty};
 use crate::words::SparseWords;
 
-/// How files in Janus are named.
+/// The extension of Janus files.
 const JANUS: [&str; 2] = [".janus", ".ja"];
 
 /// A program, or a library without `start`.
@@ -17,27 +17,27 @@ const JANUS: [&str; 2] = [".janus", ".ja"];
 pub struct Module {
     /// The instructions; an instruction's address is its index.
     pub code: Vec<Inst>,
-    /// Where each instruction was written: empty (unknown), or as long as `code`.
+    /// The source location of each instruction: empty (unknown), or as long as `code`.
     pub locs: Vec<Loc>,
-    /// The source files that `locs` name.
+    /// The source files that `locs` refers to.
     pub files: Vec<String>,
     /// The data segment, from address 0.
     pub data: SparseWords,
     /// Labels, procedures and data objects.
     pub symbols: Vec<Symbol>,
-    /// What data is in a source that counts elements from 1, as that of Nil does.
+    /// How sources that count elements from 1, such as Nil, name the data.
     pub variables: Vec<Variable>,
-    /// The texts that `print` shows.
+    /// The texts of `print`.
     pub texts: Vec<String>,
     /// Compute and uncompute spans.
     pub spans: Vec<Span>,
-    /// What checks are for, where something is said: at most one for an instruction, by address.
+    /// The reasons of checks, ordered by address: at most one per instruction.
     pub reasons: Vec<Reason>,
-    /// What holds for the whole module.
+    /// The flags of the module.
     pub flags: Flags,
 }
 
-/// Where an instruction was written.
+/// The source location of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Loc {
     /// Index into [`Module::files`].
@@ -53,17 +53,17 @@ pub struct Loc {
 pub struct Symbol {
     /// The name.
     pub name: String,
-    /// What it names.
+    /// The kind of the named object.
     pub kind: SymbolKind,
     /// The address: of an instruction, or of a data word.
     pub value: u64,
     /// Whether `.global` exports the name to other objects.
     pub global: bool,
-    /// What `.proc-doc` says of it.
+    /// Its documentation from `.proc-doc`.
     pub doc: String,
 }
 
-/// What a symbol names.
+/// The kind of the object that a symbol names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     /// A place in the code.
@@ -72,9 +72,9 @@ pub enum SymbolKind {
     Proc,
     /// A data object.
     Data {
-        /// How its words are read, when they are printed or set.
+        /// The type by which its words are printed and set.
         ty: Ty,
-        /// How many words.
+        /// The number of words.
         len: u64,
         /// Whether the host writes it before a run.
         import: bool,
@@ -83,12 +83,12 @@ pub enum SymbolKind {
     },
 }
 
-/// A run of instructions between routine marks.
+/// A sequence of instructions between routine marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The routine's name.
     pub name: String,
-    /// Whether the span undoes the routine.
+    /// Whether the span is the inverse of the routine.
     pub undo: bool,
     /// The first instruction.
     pub start: u32,
@@ -96,81 +96,81 @@ pub struct Span {
     pub end: u32,
 }
 
-/// What an instruction checks, in words: what is wrong when it traps.
+/// The reason of a check: what is wrong if the instruction traps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// The instruction.
     pub at: u32,
-    /// The text, which others may share.
+    /// The text, which may be shared.
     pub text: Arc<str>,
 }
 
-/// What a data symbol is in the source that it was compiled from.
+/// The source's view of a data symbol of a compiled program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variable {
     /// The data symbol.
     pub symbol: String,
-    /// What the source calls it.
+    /// Its name in the source.
     pub name: String,
-    /// The lengths of an array's dimensions, of which the first runs fastest; none of a single value.
+    /// The lengths of an array's dimensions in column-major order; empty for a single value.
     pub dims: Vec<u64>,
-    /// What an element's words are called, where it has several: the parts of a complex number, the fields of a struct.
+    /// The names of an element's words, if it has several: the parts of a complex number, the fields of a struct.
     pub parts: Vec<String>,
-    /// Which of an element's words are true or false; empty where none is.
+    /// Which of an element's words are booleans; empty if none is.
     pub truths: Vec<bool>,
 }
 
-/// What holds for a whole module.
+/// The flags of a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// The fixed-point format.
     pub format: Format,
-    /// Whether the module may erase; it cannot run backward then.
+    /// Whether the module may use `erase`; it cannot run backward then.
     pub irreversible: bool,
-    /// Memory size in words, where `.mem` gives it.
+    /// The memory size in words from `.mem`, if given.
     pub mem: Option<u64>,
-    /// The instructions that the code is made of.
+    /// The profile of the code.
     pub profile: Profile,
-    /// Where a run begins in the profile `pisa`; elsewhere it begins at `start`, and this is 0.
+    /// The address where a run begins in the profile `pisa`. It is 0 in the native profile, where runs begin at `start`.
     pub entry: u32,
-    /// Whether the machine does as PendVM does, in the profile `pisa`: control may come to `start` and `finish` by the branch register, and
-    /// `show` shows in both directions.
+    /// In the profile `pisa`, whether the machine behaves like PendVM: the branch register may lead to `start` and `finish`, and `show` shows
+    /// in both directions.
     pub loose: bool,
 }
 
-/// What the procedure `main` of a program in classic Janus becomes: a `main` that takes the variables of the program calls it.
+/// The compiled name of the procedure `main` of a program in classic Janus. A generated `main` calls it with the program's variables.
 pub const CLASSIC_MAIN: &str = "main.entry";
 
-/// The name of a procedure of Nil or Janus as its source has it: without the number that tells those apart which are compiled from one, and without
-/// what tells it from names that are taken.
+/// The source name of a procedure of Nil or Janus: without the number that distinguishes instances compiled from one procedure, and without
+/// the suffix that avoids reserved names.
 pub fn name_in_source(name: &str) -> &str {
     let numbered = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    let own = match name.rsplit_once('.') {
+    let base = match name.rsplit_once('.') {
         Some(_) if name == CLASSIC_MAIN => "main",
-        Some((own, number)) if !own.is_empty() && numbered(number) => own,
+        Some((base, number)) if !base.is_empty() && numbered(number) => base,
         Some(_) | None => name,
     };
     let taken = |name: &&str| *name == "main" || Reg::parse(name).is_some();
-    own.strip_suffix('_').filter(taken).or_else(|| own.strip_prefix('_').filter(taken)).unwrap_or(own)
+    base.strip_suffix('_').filter(taken).or_else(|| base.strip_prefix('_').filter(taken)).unwrap_or(base)
 }
 
 impl Variable {
-    /// How many words an element has.
+    /// The number of words of an element.
     pub fn width(&self) -> u64 {
         self.parts.len().max(1) as u64
     }
 
-    /// Whether word number `n`, counted from 0, is true or false.
+    /// Whether word number `n`, counted from 0, is a boolean.
     pub fn is_truth(&self, n: u64) -> bool {
         self.truths.get((n % self.width()) as usize).is_some_and(|truth| *truth)
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn count(&self) -> u64 {
         self.dims.iter().fold(1, |n, len| n.saturating_mul(*len))
     }
 
-    /// Element number `n`, counted from 0, as the source names it: `x[1]`, `A[2,1]`.
+    /// The source name of element number `n`, counted from 0: `x[1]`, `A[2,1]`.
     pub fn element(&self, n: u64) -> String {
         if self.dims.is_empty() {
             return self.name.clone();
@@ -185,7 +185,7 @@ impl Variable {
         format!("{}[{}]", self.name, self.dims.iter().map(index).collect::<Vec<_>>().join(","))
     }
 
-    /// Word number `n`, counted from 0, as the source names it: `x[1]`, `z[3].im`.
+    /// The source name of word number `n`, counted from 0: `x[1]`, `z[3].im`.
     pub fn word(&self, n: u64) -> String {
         let element = self.element(n / self.width());
         match self.parts.get((n % self.width()) as usize) {
@@ -196,7 +196,7 @@ impl Variable {
 }
 
 impl Module {
-    /// What data symbols are in the source, by their names.
+    /// The source's views of data symbols, by symbol name.
     pub fn variables_by_symbol(&self) -> HashMap<&str, &Variable> {
         self.variables.iter().map(|v| (v.symbol.as_str(), v)).collect()
     }
@@ -206,24 +206,24 @@ impl Module {
         self.symbols.iter().find(|s| s.name == name)
     }
 
-    /// Where an instruction was written, if known.
+    /// The source location of an instruction, if known.
     pub fn loc(&self, at: usize) -> Option<(&str, Loc)> {
         let loc = *self.locs.get(at)?;
         let file = self.files.get(loc.file as usize)?;
         (loc.line > 0).then_some((file.as_str(), loc))
     }
 
-    /// Whether an instruction was made of a program in Nil or Janus, by the name of its file.
+    /// Whether an instruction was compiled from Nil or Janus, by the name of its file.
     pub fn is_compiled(&self, at: usize) -> bool {
         self.is_janus(at) || self.is_of(at, &[".nil", ".jl"])
     }
 
-    /// Whether it was made of one in Janus.
+    /// Whether an instruction was compiled from Janus.
     pub fn is_janus(&self, at: usize) -> bool {
         self.is_of(at, &JANUS)
     }
 
-    /// Whether all of it was made of programs in Janus.
+    /// Whether all code was compiled from Janus.
     pub fn is_all_janus(&self) -> bool {
         !self.files.is_empty() && self.files.iter().all(|file| JANUS.iter().any(|end| file.ends_with(end)))
     }
@@ -232,7 +232,7 @@ impl Module {
         self.loc(at).is_some_and(|(file, _)| extensions.iter().any(|end| file.ends_with(end)))
     }
 
-    /// What is said of the check that an instruction makes.
+    /// The reason of the check that an instruction makes, if given.
     pub fn reason(&self, at: u32) -> Option<&str> {
         let n = self.reasons.binary_search_by_key(&at, |r| r.at).ok()?;
         Some(&self.reasons.get(n)?.text)

@@ -1,9 +1,8 @@
 //! Random words, instructions and programs, for tests and fuzzers.
 //!
-//! Everything is drawn from a [`Source`] of choices, which is either a seeded
-//! generator (the same seed gives the same sample) or the bytes of a fuzzer's
-//! input. [`instruction`] makes one valid instruction of a given family;
-//! [`program`] makes the text of a whole reversible program that ends both ways.
+//! All samples are drawn from a [`Source`] of choices: either a seeded generator (the same seed gives the same sample) or the bytes of a
+//! fuzzer's input. [`instruction`] makes one valid instruction of a given family; [`program`] makes the text of a reversible program that
+//! terminates in both directions.
 
 mod draft;
 mod program;
@@ -31,17 +30,17 @@ enum From<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The choices that follow from a seed, without end (SplitMix64).
+    /// An infinite stream of choices from a seed (SplitMix64).
     pub const fn seeded(seed: u64) -> Source<'static> {
         Source { from: From::Seed(seed) }
     }
 
-    /// The choices that the bytes stand for. When they have run out, every choice is the first.
+    /// The choices encoded by the bytes. After their end, every choice is the first one.
     pub const fn bytes(bytes: &'a [u8]) -> Source<'a> {
         Source { from: From::Bytes(bytes) }
     }
 
-    /// Whether the bytes have run out; never with a seed.
+    /// Whether the bytes are used up; never with a seed.
     pub fn is_empty(&self) -> bool {
         matches!(self.from, From::Bytes([]))
     }
@@ -89,7 +88,7 @@ impl<'a> Source<'a> {
         self.below(n) == n - 1
     }
 
-    /// One of the items, which are not none.
+    /// One of the items, of which there must be at least one.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize]
     }
@@ -100,7 +99,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The words at which fields and number types end, and their neighbours' bases.
+/// The extreme words of fields and number types.
 pub const EDGES: [u64; 22] = [
     0,
     1,
@@ -177,7 +176,7 @@ pub fn constant(ty: Ty, s: &mut Source) -> u64 {
 
 /// A valid instruction of a family: any of its shapes or forms, any operands.
 ///
-/// Registers that are written occur nowhere else in it. Labels and texts are offsets and indices that nothing vouches for.
+/// Written registers occur nowhere else in it. Labels and texts are arbitrary offsets and indices.
 pub fn instruction(family: Kind, s: &mut Source) -> Inst {
     let kind = variant(family, s);
     fill(kind, s)
@@ -199,11 +198,11 @@ fn variant(family: Kind, s: &mut Source) -> Kind {
     }
 }
 
-/// An instruction of this very kind, with any operands.
+/// An instruction of exactly this kind, with any operands.
 pub fn fill(kind: Kind, s: &mut Source) -> Inst {
     let mut inst = Inst { kind, regs: [Reg::ZERO; 4], imm: 0, small: 0 };
     let mut written = [false; Reg::COUNT];
-    // `r0` is never written, and what moves the stack pointer itself takes no other part of it.
+    // `r0` is never written, and an instruction that moves the stack pointer does not use it as an operand.
     let mut taken = [false; Reg::COUNT];
     let moves_sp = matches!(kind, Kind::Row { row, .. } if row.info().moves_sp);
     let layout = kind.layout();
@@ -283,7 +282,7 @@ fn immediate(kind: Kind, position: usize, s: &mut Source) -> i64 {
         return s.between(0, 63);
     }
     let word = constant(kind.constant_type(position), s);
-    // A multiplicative accumulate refuses a constant zero of the argument's type.
+    // A multiplicative accumulate rejects a constant zero of the argument's type.
     let zero = word << 1 == 0 || word == log::ZERO;
     if zero && matches!(kind, Kind::Accumulate { acc: Acc::Mul, .. }) {
         return if kind.constant_type(position) == Ty::L { log::ONE.cast_signed() } else { 1 };

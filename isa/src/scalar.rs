@@ -6,11 +6,10 @@ use crate::table::{ARITY, Function, FunctionVisitor, TableFn};
 use crate::types::Ty;
 use crate::{Env, Fault};
 
-/// A machine without memory, tapes or stack, whose instruction has four operands. It is what a row's meaning can be asked of
-/// outside a machine.
+/// A domain without memory, tapes or stack, and with four operands. It evaluates a row of the table outside a machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScalarDomain {
-    /// What kernels may know.
+    /// The environment of kernels.
     pub env: Env,
     /// The operands.
     pub operands: [u64; 4],
@@ -21,7 +20,7 @@ pub struct ScalarDomain {
 }
 
 impl ScalarDomain {
-    /// One whose words are zero.
+    /// A domain with all words zero.
     pub fn new(env: Env) -> ScalarDomain {
         ScalarDomain { env, ..ScalarDomain::default() }
     }
@@ -35,7 +34,7 @@ impl ScalarDomain {
 /// The value of a function.
 ///
 /// # Errors
-/// Where the function has none, or its type has no room for it.
+/// If the function has no value, or its type cannot hold it.
 pub fn value(env: Env, func: TableFn, x: [u64; ARITY]) -> Word {
     struct Value(Env, [u64; ARITY]);
     impl FunctionVisitor for Value {

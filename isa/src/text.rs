@@ -1,4 +1,4 @@
-//! One instruction as text, as the assembler reads it.
+//! Prints one instruction as text that the assembler reads.
 
 use crate::inst::{Inst, Kind};
 use crate::module::{Module, SymbolKind};
@@ -7,21 +7,21 @@ use crate::operand::Operand;
 use crate::table::Row;
 use crate::types::{Profile, Reg, Ty};
 
-/// Whether a character may stand in a name: letters and digits, what is written on letters (accents, primes), and letters among the symbols. In
-/// assembly, `_`, `.`, `$` and `!` may, too.
+/// Whether a character may occur in a name: letters, digits, combining marks (accents, primes), and letter-like symbols. In assembly also
+/// `_`, `.`, `$` and `!`.
 pub fn in_names(c: char) -> bool {
     c.is_alphanumeric()
         || matches!(c, '∂' | '∇' | '∞')
         || matches!(c, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{2032}'..='\u{2037}' | '\u{2057}')
 }
 
-/// Names for what an instruction refers to.
+/// Names for the addresses, texts and constants that an instruction refers to.
 pub trait Names {
     /// The name of the code address, for jumps and calls.
     fn label(&self, at: i64) -> String;
     /// The text with this index.
     fn text(&self, index: u32) -> String;
-    /// A data symbol that lies at this address, if any.
+    /// The data symbol at this address, if there is one.
     fn data(&self, address: i64) -> Option<String>;
     /// The module's fixed-point format.
     fn format(&self) -> Format;
@@ -35,7 +35,7 @@ pub trait Names {
     }
 }
 
-/// Names where nothing is known: addresses stay numbers.
+/// Names without symbols: addresses are printed as numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoNames;
 
@@ -61,7 +61,7 @@ pub struct ModuleNames<'a>(pub &'a Module);
 impl Names for ModuleNames<'_> {
     fn label(&self, at: i64) -> String {
         let code = |k: SymbolKind| !matches!(k, SymbolKind::Data { .. });
-        // A `proc` names its `ret`, which goes by the name of the `proc`.
+        // A `proc` refers to its `ret`, which is printed by the name of the `proc`.
         let at = match usize::try_from(at).ok().and_then(|n| self.0.code.get(n)) {
             Some(Inst { kind: Kind::Row { row: Row::Proc, inverse: true, .. }, imm, .. }) => at.saturating_add(*imm),
             _ => at,
@@ -90,7 +90,7 @@ impl Names for ModuleNames<'_> {
 
     fn constant(&self, word: u64, ty: Ty) -> String {
         match ty {
-            // The integers of Janus are added as fixed-point words, which note what overflows: none of them is a fraction.
+            // Janus adds integers as fixed-point words to detect overflow: print them as integers.
             Ty::Q if self.0.is_all_janus() && word < 1 << 63 => format!("{word}w"),
             ty => number(word, ty, self.format()),
         }
@@ -99,7 +99,7 @@ impl Names for ModuleNames<'_> {
     fn register(&self, reg: Reg) -> String {
         match self.0.flags.profile {
             Profile::Native => reg.to_string(),
-            // None has a part of its own.
+            // No register has a special role there.
             Profile::Pisa => format!("r{}", reg.number()),
         }
     }
@@ -150,7 +150,7 @@ fn memory_text(base: Reg, index: Reg, offset: i64, names: &dyn Names) -> String 
     out
 }
 
-/// A word as a number that reads back exactly; words that are no number of the type as raw words, `0x…w`.
+/// A word as a number that reads back exactly; a word that is no number of the type as a raw word, `0x…w`.
 pub fn number(word: u64, ty: Ty, format: Format) -> String {
     match ty {
         Ty::Int => word.cast_signed().to_string(),

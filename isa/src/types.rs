@@ -1,5 +1,4 @@
-//! The small vocabulary that every other module uses: registers, number types,
-//! accumulators and conditions.
+//! The basic types that every other module uses: registers, number types, accumulators and conditions.
 
 use std::fmt;
 
@@ -8,7 +7,7 @@ use std::fmt;
 pub struct Reg(u8);
 
 impl Reg {
-    /// How many registers there are.
+    /// The number of registers.
     pub const COUNT: usize = 32;
     /// `r0`: reads 0, is never written.
     pub const ZERO: Reg = Reg(0);
@@ -55,15 +54,15 @@ impl fmt::Debug for Reg {
     }
 }
 
-/// What instructions a module's code is made of, and what they find around them.
+/// The profile of a module: its instruction subset and execution model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(u8)]
 pub enum Profile {
-    /// Jumps in pairs, procedures, a stack, memory apart from the code; `r0` reads 0.
+    /// Paired jumps, procedures, a stack, memory separate from the code; `r0` reads 0.
     #[default]
     Native = 0,
-    /// The machine of the Pendulum processor: a branch register; one space of 2^32 cells for instructions and data; 32 registers that are
-    /// all alike. Words have 32 bits and are kept sign-extended.
+    /// The machine of the Pendulum processor: a branch register, one space of 2^32 cells for instructions and data, and 32 equal registers.
+    /// Words have 32 bits and are stored sign-extended.
     Pisa = 1,
 }
 
@@ -167,7 +166,7 @@ impl Ty {
     }
 }
 
-/// What an accumulate instruction does with its destination. The partner
+/// The operation of an accumulate instruction on its destination. The partner
 /// (`sub`, `div`) is the same accumulator with the inverse bit set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -236,7 +235,7 @@ pub enum Cond {
 }
 
 impl Cond {
-    /// Every condition but [`Cond::Always`].
+    /// Every condition except [`Cond::Always`].
     pub const TESTS: [Cond; 8] = [Cond::Eq, Cond::Ne, Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge, Cond::Ltu, Cond::Geu];
 
     /// The condition with this encoding.
@@ -290,7 +289,7 @@ impl Cond {
         matches!(ty, Ty::Int) || !matches!(self, Cond::Ltu | Cond::Geu)
     }
 
-    /// The condition that holds where this one does not, NaN aside; [`Cond::Always`] has none, and stays.
+    /// The negated condition, for operands that are not NaN. [`Cond::Always`] has none and stays.
     pub const fn negated(self) -> Cond {
         match self {
             Cond::Always => Cond::Always,
@@ -305,7 +304,7 @@ impl Cond {
         }
     }
 
-    /// The condition that holds for `b`, `a` where this one holds for `a`, `b`; `None` for those of unsigned integers.
+    /// The condition for swapped operands; `None` for conditions on unsigned integers.
     pub const fn exchanged(self) -> Option<Cond> {
         Some(match self {
             Cond::Always => Cond::Always,

@@ -1,8 +1,7 @@
-//! What must hold of a module's code as a whole: jumps in pairs, procedures
-//! and the main region whole and apart, calls that meet a procedure.
+//! Verification of a module's code as a whole: jumps are paired, procedures and the main region are complete and disjoint, and calls
+//! target procedures.
 //!
-//! The assembler reports violations at their source lines; the object reader
-//! and the machine refuse a module that has any.
+//! The assembler reports violations at their source lines; the object reader and the machine reject a module with any violation.
 
 use crate::inst::{Inst, Kind};
 use crate::module::Module;
@@ -10,7 +9,7 @@ use crate::operand::Operand;
 use crate::table::{Flow, Row};
 use crate::types::Profile;
 
-/// A stretch of code with one entry and one exit.
+/// A region of code with one entry and one exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// Whether it is the main region, `start` to `finish`; else a procedure.
@@ -21,12 +20,12 @@ pub struct Region {
     pub last: u32,
 }
 
-/// How the code divides into regions, in the order of addresses.
+/// The division of the code into regions, ordered by address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Structure {
     /// The regions.
     pub regions: Vec<Region>,
-    /// Instructions outside any region: no path leads to them.
+    /// Instructions outside all regions, which no path reaches.
     pub outside: Vec<u32>,
 }
 
@@ -46,7 +45,7 @@ impl Structure {
 
 macro_rules! problems {
     ($( $(#[doc = $doc:literal])+ $Name:ident $code:literal $title:literal $other:literal $help:literal; )*) => {
-        /// What can be wrong.
+        /// The kind of a violation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Problem { $( $(#[doc = $doc])+ $Name, )* }
 
@@ -57,7 +56,7 @@ macro_rules! problems {
             /// The code that messages and test files name.
             pub const fn code(self) -> &'static str { match self { $( Problem::$Name => $code, )* } }
 
-            /// What is wrong.
+            /// The description of the problem.
             pub const fn title(self) -> &'static str { match self { $( Problem::$Name => $title, )* } }
 
             /// What the other place is, where there is one.
@@ -111,18 +110,18 @@ problems! {
         "`.start` takes a label of the code";
 }
 
-/// Something wrong with the code.
+/// A violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// What.
+    /// The problem.
     pub problem: Problem,
     /// The instruction.
     pub at: u32,
-    /// Another instruction that is concerned.
+    /// Another instruction involved.
     pub other: Option<u32>,
 }
 
-/// Divides the code into regions and checks it; the violations are in the order of addresses.
+/// Divides the code into regions and checks it; violations are ordered by address.
 pub fn verify(module: &Module) -> (Structure, Vec<Violation>) {
     let code = &module.code;
     let mut found = Vec::new();
@@ -151,7 +150,7 @@ pub fn verify(module: &Module) -> (Structure, Vec<Violation>) {
     (structure, found)
 }
 
-/// What is wrong with code that has a branch register: where branches lead is found out when they are taken.
+/// The violations of code of the profile `pisa`. Targets of branches are checked at run time.
 fn verify_pisa(module: &Module) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut report = |problem, at| found.push(Violation { problem, at, other: None });
@@ -171,13 +170,13 @@ fn verify_pisa(module: &Module) -> Vec<Violation> {
     found
 }
 
-/// The address that a label operand means, if the code has it.
+/// The target address of a label operand, if it is within the code.
 pub fn target<'a>(code: &'a [Inst], at: u32, inst: &Inst) -> Option<(u32, &'a Inst)> {
     let to = u32::try_from(i64::from(at).checked_add(inst.imm)?).ok()?;
     Some((to, code.get(to as usize)?))
 }
 
-/// Whether the label operand of the instruction at `at` means the address `to`.
+/// Whether the label operand of the instruction at `at` targets the address `to`.
 fn leads_to(at: u32, inst: &Inst, to: u32) -> bool {
     i64::from(at).checked_add(inst.imm) == Some(i64::from(to))
 }
@@ -191,7 +190,7 @@ fn regions(code: &[Inst], found: &mut Vec<Violation>) -> Structure {
     let mut out = Structure::default();
     let mut open: Option<(bool, u32)> = None;
     let mut first_main = None;
-    // Regions that another one began in: their ends have been spoken for.
+    // Regions that another one began in: their ends have been reported.
     let mut broken: Vec<(bool, u32)> = Vec::new();
     let mut report = |problem, at, other| found.push(Violation { problem, at, other });
     for (n, inst) in code.iter().enumerate() {

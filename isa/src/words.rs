@@ -1,28 +1,28 @@
-//! Long sequences of words most of which are zero: data segments, copies of memory.
+//! Sparse sequences of words: data segments, copies of memory.
 
-/// Words in a page.
+/// The number of words in a page.
 const PAGE: usize = 512;
 
-/// A sequence of words that takes memory only for the pages of it that hold something other than zeros.
+/// A sequence of words that only stores the pages with words other than zero.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct SparseWords {
     len: usize,
-    /// The pages with a word that is not zero, with their numbers, in order.
+    /// The pages with words other than zero, by page number.
     pages: Vec<(usize, Box<[u64; PAGE]>)>,
 }
 
 impl SparseWords {
-    /// No words.
+    /// The empty sequence.
     pub const fn new() -> SparseWords {
         SparseWords { len: 0, pages: Vec::new() }
     }
 
-    /// How many words.
+    /// The number of words.
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the sequence is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -41,7 +41,7 @@ impl SparseWords {
         })
     }
 
-    /// All words at once, zeros too.
+    /// All words as a dense vector.
     pub fn to_vec(&self) -> Vec<u64> {
         let mut out = vec![0; self.len];
         self.copy_to(&mut out);
@@ -68,12 +68,12 @@ impl SparseWords {
         })
     }
 
-    /// How many words are left without the zeros at the end.
+    /// The length without trailing zeros.
     pub fn trimmed_len(&self) -> usize {
         self.nonzero().next_back().map_or(0, |(at, _)| at + 1)
     }
 
-    /// Where two sequences of the same length differ: index, own word, the other's.
+    /// The differences of two sequences of the same length: index, word of this one, word of the other.
     pub fn differences<'a>(&'a self, other: &'a SparseWords) -> impl Iterator<Item = (usize, u64, u64)> + 'a {
         const ZEROS: &[u64; PAGE] = &[0; PAGE];
         let (mut mine, mut theirs) = (self.pages.iter().peekable(), other.pages.iter().peekable());
@@ -108,20 +108,21 @@ impl SparseWords {
         self.len += count;
     }
 
-    /// Makes `out` these words, which must be as long. What is zero already is not written, so that the system need not give it memory.
+    /// Copies the words to `out`, which must be as long. Zeros that are there already are not written, so that the system need not
+    /// allocate pages for them.
     ///
     /// # Panics
-    /// Where it has another length.
+    /// If `out` has another length.
     pub fn copy_to(&self, out: &mut [u64]) {
         assert_eq!(out.len(), self.len, "words of another length");
         let mut rest = out;
-        let mut done = 0;
+        let mut copied = 0;
         for (number, page) in &self.pages {
-            let (gap, from) = rest.split_at_mut(number * PAGE - done);
+            let (gap, from) = rest.split_at_mut(number * PAGE - copied);
             clear(gap);
             let (here, after) = from.split_at_mut(PAGE.min(from.len()));
             here.copy_from_slice(&page[..here.len()]);
-            (rest, done) = (after, (number + 1) * PAGE);
+            (rest, copied) = (after, (number + 1) * PAGE);
         }
         clear(rest);
     }
@@ -132,7 +133,7 @@ impl SparseWords {
     }
 }
 
-/// Sets words to zero. Those that are zero already are not written: memory that nobody has written to stays memory that the system has not given.
+/// Sets words to zero. Words that are zero already are not written, so that untouched pages stay unallocated.
 pub fn clear(words: &mut [u64]) {
     for page in words.chunks_mut(PAGE) {
         if page.iter().any(|w| *w != 0) {

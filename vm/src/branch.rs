@@ -1,13 +1,15 @@
 //! Control by a branch register: the profile `pisa`.
 //!
-//! After each instruction control goes on at the distance that the branch register holds, if it holds any, else at the next instruction in the
-//! direction of the run. A branch adds a distance to it, so that the one that it lands on, which names it, brings it back to 0. Here,
-//! every branch is a block of its own, and so are the bounds of a run and words of data; blocks of straight-line instructions lie between
-//! them. [`Decoded::code`] has three parts, each forward and backward:
+//! After each instruction, control continues at the distance that the branch register holds; if it holds 0, at the next instruction
+//! in the direction of the run. A branch adds a distance to the register. The branch that it lands on names the first one as its
+//! target and so brings the register back to 0.
 //!
-//! 1. blocks as control falls into them: straight-line instructions with the branch that follows them, if one does;
-//! 2. branches that have been landed on by the one that they name, so that the branch register is 0, with what follows them;
-//! 3. branches, and the bounds of a run, to which the branch register has led: what becomes of it is yet to be seen.
+//! Here every branch is a block of its own, as are `start`, `finish` and words of data; blocks of straight-line instructions lie
+//! between them. [`Decoded::code`] has three parts, each forward and backward:
+//!
+//! 1. blocks that control falls into: straight-line instructions with the branch that follows them, if there is one;
+//! 2. branches that their partner has landed on, so that the branch register is 0, with the instructions after them;
+//! 3. branches, `start` and `finish` that the branch register has led to: they determine its new value.
 
 use pendula_isa::Fault;
 use pendula_isa::counts::Block;
@@ -18,23 +20,23 @@ use pendula_isa::types::Cond;
 
 use crate::core::Core;
 use crate::decode::{Code, Decoded, Exit, partner};
-use crate::run::Leave;
+use crate::run::ExitFault;
 
-/// Where there is no block.
+/// Stands for no block.
 const NOWHERE: u32 = u32::MAX;
 
 /// A condition between register `a` and a second word: register `b`, or the constant `k`.
 #[derive(Clone, Copy, Debug)]
 struct Compare {
-    /// The bits of register `b` that are looked at: all, or none where the second word is `k`.
+    /// Selects the bits of register `b`: all, or none if the second word is `k`.
     mask: u64,
-    /// 0 where the second word is register `b`.
+    /// The constant; 0 if the second word is register `b`.
     k: u64,
-    /// Flips the sign bits where they are compared as unsigned.
+    /// Flips the sign bits for unsigned comparison.
     bias: u64,
     a: u8,
     b: u8,
-    /// The orders in which it holds: 1 if the first is greater, 2 if it is less, 4 if they are equal.
+    /// The orders in which the condition holds, as bits: 1 for greater, 2 for less, 4 for equal.
     holds: u8,
 }
 
@@ -54,16 +56,16 @@ impl Compare {
 /// What a branch does to the branch register.
 #[derive(Clone, Copy, Debug)]
 enum BranchEffect {
-    /// Adds its distance to it if the condition holds. The branch register holds 0 before, there is an instruction behind the branch, and the
-    /// branch that it names, names it.
+    /// Adds its distance if the condition holds. The branch register holds 0 before, an instruction follows the branch, and its target
+    /// is a branch back to it.
     Pair(Compare),
-    /// Adds its distance to it if the condition holds.
+    /// Adds its distance if the condition holds.
     Branch(Compare),
-    /// Adds its distance, and turns around.
+    /// Adds its distance and reverses the direction.
     Turn,
-    /// Exchanges it with a register.
+    /// Exchanges the branch register with a register.
     Exchange(u8),
-    /// Nothing: a bound of the run that is passed.
+    /// Nothing: a `start` or `finish` that does not end the run.
     Pass,
 }
 
@@ -77,44 +79,44 @@ pub(crate) struct PisaBranch {
     at: u32,
     /// The blocks that follow it, forward and backward.
     next: [u32; 2],
-    /// Of a pair, the condition of the other branch.
+    /// For a pair: the condition of the other branch.
     partner: Compare,
-    /// Of a pair, the code of the other branch as it is landed on, in the direction in which this is.
+    /// For a pair: the code of the other branch when landed on, in this direction.
     land: u32,
-    /// Of a pair, the block that follows in the direction in which this is.
+    /// For a pair: the block that follows in this direction.
     fall: u32,
 }
 
 impl PisaBranch {
-    /// A branch that is none of a pair.
+    /// A branch that is not part of a pair.
     fn new(what: BranchEffect, distance: i32, at: u32, next: [u32; 2]) -> PisaBranch {
         PisaBranch { what, distance, at, next, partner: Compare::NEVER, land: NOWHERE, fall: NOWHERE }
     }
 }
 
-/// Where a branch of a pair leads of which both are taken, or this one is not; [`hop`] says where the others do.
+/// The next block after a branch of a pair, if both branches are taken or this one is not. [`take_branch`] handles the other cases.
 #[inline(always)]
-pub(crate) fn paired(core: &Core, hop: &PisaBranch) -> Option<u32> {
-    let BranchEffect::Pair(compare) = &hop.what else { return None };
+pub(crate) fn take_paired_branch(core: &Core, take_branch: &PisaBranch) -> Option<u32> {
+    let BranchEffect::Pair(compare) = &take_branch.what else { return None };
     if !compare.holds(core) {
-        return Some(hop.fall);
+        return Some(take_branch.fall);
     }
-    hop.partner.holds(core).then_some(hop.land)
+    take_branch.partner.holds(core).then_some(take_branch.land)
 }
 
-/// Where a branch leads for which [`paired`] has no answer.
+/// The next block after a branch that [`take_paired_branch`] does not handle.
 #[inline(never)]
-pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &PisaBranch) -> Result<u32, Leave> {
+pub(crate) fn take_branch(core: &mut Core, d: &Decoded, take_branch: &PisaBranch) -> Result<u32, ExitFault> {
     let (mut br, mut forward, mut exchanged) = (core.br, core.forward, None);
-    match hop.what {
-        BranchEffect::Pair(_) => br = hop.distance,
+    match take_branch.what {
+        BranchEffect::Pair(_) => br = take_branch.distance,
         BranchEffect::Branch(compare) => {
             if compare.holds(core) {
-                br = br.wrapping_add(hop.distance);
+                br = br.wrapping_add(take_branch.distance);
             }
         }
         BranchEffect::Turn => {
-            br = br.wrapping_add(hop.distance);
+            br = br.wrapping_add(take_branch.distance);
             forward = !forward;
         }
         BranchEffect::Pass => {}
@@ -124,9 +126,9 @@ pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &PisaBranch) -> Result<u32,
             br = in_direction(core.reg(register) as i32);
         }
     }
-    let next = if br == 0 { hop.next[usize::from(!forward)] } else { d.landing(hop.at, br, forward) };
+    let next = if br == 0 { take_branch.next[usize::from(!forward)] } else { d.landing(take_branch.at, br, forward) };
     if next == NOWHERE {
-        return Err(nowhere(d, hop.at, br));
+        return Err(branch_fault_pisa(d, take_branch.at, br));
     }
     if let Some((register, word)) = exchanged {
         core.regs[usize::from(register)] = word;
@@ -135,19 +137,19 @@ pub(crate) fn hop(core: &mut Core, d: &Decoded, hop: &PisaBranch) -> Result<u32,
     Ok(next)
 }
 
-/// Why a branch leads nowhere.
+/// The fault of a branch that leads nowhere.
 #[cold]
 #[inline(never)]
-fn nowhere(d: &Decoded, at: u32, br: i32) -> Leave {
+fn branch_fault_pisa(d: &Decoded, at: u32, br: i32) -> ExitFault {
     if br == 0 {
-        return Leave::Tail(Fault::OffCode, None);
+        return ExitFault::Tail(Fault::OffCode, None);
     }
     let to = at.wrapping_add_signed(br);
-    Leave::Tail(Fault::NoBranch, Some(to).filter(|to| (*to as usize) < d.block_of.len()))
+    ExitFault::Tail(Fault::NoBranch, Some(to).filter(|to| (*to as usize) < d.block_of.len()))
 }
 
 impl Decoded {
-    /// The block of the branch at a distance from an address, as it is come to by the branch register.
+    /// The block of the branch at a distance from an address, when reached by the branch register.
     #[inline(always)]
     fn landing(&self, at: u32, br: i32, forward: bool) -> u32 {
         let n = self.blocks.len() as u32;
@@ -175,10 +177,10 @@ pub(crate) fn decode(module: &Module) -> Decoded {
     let ends_before = (!has_start).then_some(module.flags.entry);
     let builder = Builder { code, ends_before, blocks: &blocks, block_of: &block_of };
     let both = [false, true].into_iter().flat_map(|back| (0..blocks.len()).map(move |n| (n, back)));
-    let fallen = both.clone().map(|(n, back)| builder.fallen(n, back));
+    let reached_by_fall = both.clone().map(|(n, back)| builder.reached_by_fall(n, back));
     let landed = both.clone().map(|(n, back)| builder.landed(n, back));
-    let led = both.clone().map(|(n, back)| builder.led(n, back, module.flags.loose));
-    let out = fallen.chain(landed).chain(led).collect();
+    let reached_by_branch = both.clone().map(|(n, back)| builder.reached_by_branch(n, back, module.flags.loose));
+    let out = reached_by_fall.chain(landed).chain(reached_by_branch).collect();
     let finish = code.iter().rposition(|i| i.kind.flow() == Flow::Run && partner(i));
     let back = block_of.get(finish.unwrap_or(code.len().saturating_sub(1))).map_or(0, |b| builder.side(*b, true));
     let entry = block_of.get(module.flags.entry as usize).map(|&start| [start, back]);
@@ -186,8 +188,9 @@ pub(crate) fn decode(module: &Module) -> Decoded {
     Decoded::new(out, blocks, block_of, calls, entry)
 }
 
-/// Divides the code into blocks: instructions that direct control by themselves, and so the first and the last one, beyond which there is nothing;
-/// and straight-line instructions between them, from where a run begins on. Without `start` a run back ends after the instruction where it began.
+/// Divides the code into blocks. Control instructions and the first and last instructions are blocks of their own; the straight-line
+/// instructions between them form blocks, and a block begins where runs begin. Without `start`, a backward run ends after the
+/// instruction where the forward run began.
 fn divide(code: &[Inst], entry: u32, has_start: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open = false;
@@ -205,7 +208,7 @@ fn divide(code: &[Inst], entry: u32, has_start: bool) -> Vec<Block> {
 
 struct Builder<'a> {
     code: &'a [Inst],
-    /// The instruction after which a run backward ends, where there is no `start` to end it.
+    /// The instruction after which a backward run ends if there is no `start`.
     ends_before: Option<u32>,
     blocks: &'a [Block],
     block_of: &'a [u32],
@@ -232,17 +235,18 @@ impl Builder<'_> {
         self.code[at as usize].kind.flow()
     }
 
-    /// Where control falls after an instruction.
+    /// The exit by which control falls through after an instruction.
     fn fall(&self, at: u32, back: bool) -> Exit {
         match self.after(at, back) {
             // A program without `start` ends where it began.
             _ if back && self.ends_before == Some(at) => Exit::Halt,
-            NOWHERE => Exit::Edge,
+            NOWHERE => Exit::OffCode,
             next => Exit::Fall(next),
         }
     }
 
-    /// The straight-line instructions of the block that begins, in this direction, at instruction `at`, and the branch after them, if one follows.
+    /// The straight-line instructions of the block that begins at instruction `at` in this direction, with the branch that follows them,
+    /// if there is one.
     fn straight(&self, at: u32, back: bool) -> Code {
         let total = self.code.len() as u32;
         let b = self.blocks[self.block_of[at as usize] as usize];
@@ -252,34 +256,34 @@ impl Builder<'_> {
         Code { first, last, len: b.end - b.start + len, head: 0, exit }
     }
 
-    /// How control goes on after an instruction: by the branch that follows it, which is one instruction more, or into another block.
+    /// How control continues after an instruction: by the branch that follows it, which is one more instruction, or into another block.
     fn fall_or_hop(&self, at: u32, back: bool) -> (u32, Exit) {
         let exit = self.fall(at, back);
         let next = self.next(at, back).filter(|_| matches!(exit, Exit::Fall(_)));
         match next.map(|next| (next, self.flow(next))) {
-            Some((next, Flow::Branch(by))) => (1, Exit::PisaBranch(self.hop(next, by, back, true))),
+            Some((next, Flow::Branch(by))) => (1, Exit::PisaBranch(self.take_branch(next, by, back, true))),
             _ => (0, exit),
         }
     }
 
-    /// A block as control falls into it.
-    fn fallen(&self, n: usize, back: bool) -> Code {
+    /// A block that control falls into.
+    fn reached_by_fall(&self, n: usize, back: bool) -> Code {
         let b = self.blocks[n];
         let at = if back { b.end - 1 } else { b.start };
         let alone = Code { first: 0, last: 0, len: 1, head: 0, exit: self.fall(at, back) };
         match self.flow(at) {
-            Flow::Branch(by) => Code { exit: Exit::PisaBranch(self.hop(at, by, back, true)), ..alone },
+            Flow::Branch(by) => Code { exit: Exit::PisaBranch(self.take_branch(at, by, back, true)), ..alone },
             Flow::Cell => Code { exit: Exit::Stop(Fault::RunsData), ..alone },
             Flow::Run if partner(&self.code[at as usize]) != back => Code { exit: Exit::End, ..alone },
             Flow::Run => alone,
-            // Verified code has no control of the native profile.
+            // Verified code has no control instructions of the native profile.
             Flow::Straight | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {
                 self.straight(at, back)
             }
         }
     }
 
-    /// A branch that has been landed on, and what follows it.
+    /// A branch that its partner has landed on, and the instructions after it.
     fn landed(&self, n: usize, back: bool) -> Code {
         let at = self.blocks[n].start;
         let nothing = Code { first: 0, last: 0, len: 1, head: 0, exit: Exit::Stop(Fault::NoBranch) };
@@ -296,10 +300,10 @@ impl Builder<'_> {
     }
 
     /// A block to which the branch register has led.
-    fn led(&self, n: usize, back: bool, anywhere: bool) -> Code {
+    fn reached_by_branch(&self, n: usize, back: bool, anywhere: bool) -> Code {
         let at = self.blocks[n].start;
         let exit = match self.flow(at) {
-            Flow::Branch(by) => Exit::PisaBranch(self.hop(at, by, back, false)),
+            Flow::Branch(by) => Exit::PisaBranch(self.take_branch(at, by, back, false)),
             Flow::Run if anywhere && partner(&self.code[at as usize]) != back => Exit::End,
             Flow::Run if anywhere => Exit::PisaBranch(PisaBranch::new(BranchEffect::Pass, 0, at, [NOWHERE; 2])),
             Flow::Run
@@ -314,7 +318,7 @@ impl Builder<'_> {
         Code { first: 0, last: 0, len: 1, head: 0, exit }
     }
 
-    /// The comparison of a conditional branch, or one that always holds.
+    /// The comparison of a branch; it always holds for an unconditional one.
     fn compare(&self, inst: &Inst) -> Compare {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let Kind::Row { cond, form, .. } = inst.kind else { return Compare::NEVER };
@@ -325,17 +329,17 @@ impl Builder<'_> {
         Compare { mask, k, bias, a, b, holds }
     }
 
-    /// A branch; `idle` where the branch register is known to hold 0 before it.
-    fn hop(&self, at: u32, by: By, back: bool, idle: bool) -> PisaBranch {
+    /// A branch; `idle` if the branch register is known to hold 0 before it.
+    fn take_branch(&self, at: u32, by: By, back: bool, idle: bool) -> PisaBranch {
         let inst = &self.code[at as usize];
         let (what, distance) = match by {
             By::Distance => (BranchEffect::Branch(self.compare(inst)), inst.imm as i32),
             By::Turn => (BranchEffect::Turn, inst.imm as i32),
             By::Register => (BranchEffect::Exchange(inst.regs[0].number()), 0),
         };
-        let mut hop = PisaBranch::new(what, distance, at, [self.after(at, false), self.after(at, true)]);
+        let mut take_branch = PisaBranch::new(what, distance, at, [self.after(at, false), self.after(at, true)]);
         let to = at.wrapping_add_signed(distance);
-        let fall = hop.next[usize::from(back)];
+        let fall = take_branch.next[usize::from(back)];
         if let BranchEffect::Branch(compare) = what
             && let Some(other) = self.code.get(to as usize)
             && other.kind.flow() == Flow::Branch(By::Distance)
@@ -344,11 +348,11 @@ impl Builder<'_> {
             && distance != 0
             && fall != NOWHERE
         {
-            hop.what = BranchEffect::Pair(compare);
-            hop.partner = self.compare(other);
-            hop.land = 2 * self.blocks.len() as u32 + self.side(self.block_of[to as usize], back);
-            hop.fall = fall;
+            take_branch.what = BranchEffect::Pair(compare);
+            take_branch.partner = self.compare(other);
+            take_branch.land = 2 * self.blocks.len() as u32 + self.side(self.block_of[to as usize], back);
+            take_branch.fall = fall;
         }
-        hop
+        take_branch
     }
 }

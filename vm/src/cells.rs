@@ -1,5 +1,5 @@
-//! Memory of the profile `pisa`: 2^32 cells, of which programs use a few here and there. Those from address 0 on are the machine's memory;
-//! the others are kept here, in pages that come to be when they are written.
+//! Memory of the profile `pisa`: 2^32 cells, sparsely used. The first ones are the machine's memory; the others are kept here, in pages
+//! that are allocated on the first write.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,24 @@ use pendula_isa::types::Profile;
 /// Cells in a page.
 const PAGE: usize = 1 << 12;
 
-/// Pages below the end of the address space that are found without a search: stacks grow down from there.
+/// The number of pages at the end of the address space with direct access: stacks grow down from there.
 const TOP: usize = 1 << 8;
 
 type Page = Box<[u64; PAGE]>;
 
-/// The cells beyond the memory, and which of those in it hold instructions.
+/// The cells beyond the memory, and which cells hold instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cells {
     /// For each address of the code, whether it holds an instruction.
     code: Vec<bool>,
-    /// The last pages of the address space, from its end downward.
+    /// The last pages of the address space, from the end downward.
     top: Vec<Option<Page>>,
-    /// The others, by number.
+    /// The other pages, by number.
     pages: BTreeMap<u32, Page>,
 }
 
 impl Cells {
-    /// The cells of a program that has not run: which hold instructions. In a profile that has no cells there are none.
+    /// The cells of a program before its run. The native profile has none.
     pub(crate) fn of(module: &Module) -> Cells {
         match module.flags.profile {
             Profile::Native => Cells::default(),
@@ -38,7 +38,7 @@ impl Cells {
         }
     }
 
-    /// Whether the program is of the profile that has cells.
+    /// Whether the program has the profile `pisa`.
     pub(crate) fn is_pisa(&self) -> bool {
         !self.code.is_empty()
     }
@@ -89,7 +89,7 @@ impl Cells {
         })
     }
 
-    /// How many cells beyond the memory hold another word than others do.
+    /// The number of cells beyond the memory that differ.
     pub(crate) fn difference(&self, other: &Cells) -> u64 {
         let [a, b] = [self, other].map(|cells| cells.nonzero().collect::<BTreeMap<u32, u64>>());
         let changed = a.iter().filter(|(at, word)| b.get(at) != Some(word)).count();

@@ -1,31 +1,31 @@
-//! How a program is to be run: memory, engine, what traps.
+//! The configuration of a machine: memory, engine, traps.
 
 use pendula_isa::diagnostic::plural;
 
-/// [`Config::warm_up`] where it is not given: about as long as it takes to make code for a short program, which on x86-64 is drafted. There,
-/// making code for a thousand instructions takes as long as interpreting some hundred thousand.
+/// The default of [`Config::warm_up`]: interpreting as many instructions takes about as long as compiling a short program. On x86-64 the
+/// baseline compiler is faster: code for a thousand instructions takes as long as interpreting some hundred thousand.
 const WARM_UP: u64 = if cfg!(all(target_arch = "x86_64", unix)) { 50_000 } else { 100_000 };
 
-/// [`Config::tier_up`] where it is not given: short loops have then run about as long as compiling them takes.
+/// The default of [`Config::tier_up`]: a short loop has then run for about as long as it takes to compile.
 const TIER_UP: u64 = 100_000;
 
-/// How to run.
+/// The configuration of a machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Memory size in words; `None` for the module's `.mem`, or the data segment and [`DEFAULT_STACK`](crate::DEFAULT_STACK).
     pub mem: Option<u64>,
-    /// Let infinities and NaN of `.f` through.
+    /// Whether infinities and NaN of `.f` are allowed.
     pub ieee: bool,
-    /// Trap where a fixed-point number overflows, instead of wrapping and noting it.
+    /// Whether overflow of a fixed-point number traps. Otherwise the number wraps and a flag is set.
     pub trap_overflow: bool,
-    /// Count executions. Without it a run is a little faster and [`Machine::counts`](crate::Machine::counts) is empty.
+    /// Whether executions are counted. If not, runs are a little faster and [`Machine::counts`](crate::Machine::counts) is empty.
     pub count: bool,
-    /// What runs the program.
+    /// The engine that runs the program.
     pub engine: Engine,
-    /// How many instructions the interpreter runs before anything is compiled: most programs that are short are done by then.
+    /// The number of instructions that the interpreter runs before anything is compiled. Most short programs end before.
     pub warm_up: u64,
-    /// How often a loop or procedure is come to in code that is made quickly, before it is compiled with more care; as much oftener as it is
-    /// longer. 0 for compiling with care at once.
+    /// The number of times that baseline code enters a loop or procedure before it is compiled with optimization; proportionally more for
+    /// longer ones. 0 compiles with optimization at once.
     pub tier_up: u64,
 }
 
@@ -43,19 +43,19 @@ impl Default for Config {
     }
 }
 
-/// What runs a program. Engines agree in everything but speed: values, what words carry, traps, counts.
+/// The engine that runs a program. Engines differ in speed only: values, lanes, traps and counts are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// The interpreter.
     Interpreter,
-    /// Procedures compiled to the host's code when they are first used, and the interpreter for the rest. Feature `jit`.
+    /// Units compiled to machine code when they are first used, and the interpreter for the rest. Feature `jit`.
     Jit,
-    /// The same, written out as C for the system's compiler, whose code is kept from run to run. Feature `native`.
+    /// The same, compiled through C by the system's compiler; its code is cached between runs. Feature `native`.
     Native,
 }
 
 impl Default for Engine {
-    /// Compiled code, where the build has it and the host is one that code can be made for; else the interpreter.
+    /// [`Engine::Jit`] if it is available, else the interpreter.
     fn default() -> Engine {
         if Engine::Jit.is_available() { Engine::Jit } else { Engine::Interpreter }
     }
@@ -74,13 +74,13 @@ impl Engine {
         }
     }
 
-    /// Whether this build has the engine, and it can make code here.
+    /// Whether this build has the engine and it supports this host.
     pub fn is_available(self) -> bool {
-        self.wanting().is_ok()
+        self.check_available().is_ok()
     }
 
-    /// What is wanting for the engine, in words.
-    pub(crate) fn wanting(self) -> Result<(), String> {
+    /// Checks that the engine is available; the error is the reason why not.
+    pub(crate) fn check_available(self) -> Result<(), String> {
         #[cfg(any(feature = "jit", feature = "native"))]
         return crate::engine::is_supported(self);
         #[cfg(not(any(feature = "jit", feature = "native")))]
@@ -91,10 +91,10 @@ impl Engine {
     }
 }
 
-/// Why a machine cannot be set up.
+/// Why a machine cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// The data does not fit.
+    /// The data segment does not fit into the memory.
     #[error("the data segment takes {}, the memory has {mem}", plural(*data, "word"))]
     TooSmall {
         /// Words of data.
@@ -102,18 +102,18 @@ pub enum ConfigError {
         /// Words of memory.
         mem: u64,
     },
-    /// The module asks for more than it gets unasked.
+    /// The module requests more memory than it may without permission.
     #[error("the module asks for {} of memory; allow it with `--mem`", plural(*.0, "word"))]
     TooMuch(u64),
-    /// The host has not that much.
+    /// The host cannot allocate the memory.
     #[error("cannot allocate {} of memory", plural(*.0, "word"))]
     Allocate(u64),
-    /// The engine cannot make code here.
+    /// The engine is not available.
     #[error("the engine `{}` is not available: {why}", .engine.name())]
     Engine {
         /// The engine.
         engine: Engine,
-        /// What is wanting.
+        /// The reason.
         why: String,
     },
 }

@@ -1,8 +1,8 @@
-//! A module decoded for running: handlers and operands for straight-line
-//! instructions, basic blocks with their exits for control, once for each
-//! direction. Running backward is running the second half, in which every
-//! instruction is replaced by its inverse and the order is reversed; the
-//! interpreter does not know the difference.
+//! A module decoded for running: handlers and operands for straight-line instructions, and basic blocks with their exits, once per
+//! direction. The second half is the inverse program: every instruction is replaced by its inverse, in reverse order. A backward
+//! run runs the second half, so the interpreter needs no notion of direction.
+
+mod blocks;
 
 use std::sync::OnceLock;
 
@@ -10,10 +10,12 @@ use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Block;
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::Module;
-use pendula_isa::num::{compare, convert};
-use pendula_isa::table::{Flow, Row, Variant};
+use pendula_isa::num::compare;
+use pendula_isa::table::{Flow, Variant};
 use pendula_isa::types::{Cond, Profile, Ty};
 use pendula_isa::{Env, Fault};
+
+use blocks::{Builder, divide};
 
 use crate::branch::{self, PisaBranch};
 use crate::core::Core;
@@ -26,24 +28,24 @@ pub(crate) struct Op {
     pub(crate) imm: i64,
     pub(crate) regs: [u8; 4],
     pub(crate) variant: Variant,
-    /// The shape of an accumulate, and [`Op::INVERSE`].
+    /// The shape of an accumulate, and [`Op::INVERSE`]; 0 for other instructions.
     pub(crate) shape: u8,
 }
 
 impl Op {
-    /// The bit of `shape` that says that an accumulate undoes its family's first instruction: `sub`, `div`.
+    /// The bit of `shape` that says that an accumulate is the inverse one of its family: `sub`, `div`.
     pub(crate) const INVERSE: u8 = 1 << 7;
 }
 
-/// A condition, ready to be tested: register `a` against register `b` + `imm`, one of which is 0.
+/// A decoded condition: compares register `a` with register `b` + `imm`; one of `b` and `imm` is 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Test {
-    /// Flips the sign bits where the comparison is unsigned.
+    /// Flips the sign bits for unsigned comparison.
     bias: u64,
     pub(crate) imm: u64,
     pub(crate) a: u8,
     pub(crate) b: u8,
-    /// For words compared as integers: whether the condition holds if a > b (bit 0), a < b (bit 1), a = b (bit 2).
+    /// For words compared as integers: the orders in which the condition holds, a > b (bit 0), a < b (bit 1), a = b (bit 2).
     mask: u8,
     pub(crate) cond: Cond,
     pub(crate) ty: Ty,
@@ -69,7 +71,7 @@ impl Test {
         Test { mask: 0, ..Test::always() }
     }
 
-    /// Whether it is the test that never holds, whatever the registers hold.
+    /// Whether it is the test that never holds.
     #[inline(always)]
     pub(crate) fn is_never(&self) -> bool {
         self.mask == 0
@@ -93,16 +95,16 @@ impl Test {
     }
 }
 
-/// A way from one block into the next: control falls into it, unless `unless` holds.
+/// A fall-through edge from one block into the next. It may not be taken if `unless` holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) block: u32,
-    /// The condition of the half jump at the next block's head; holds never where there is none,
-    /// and always where control may not fall in at all.
+    /// The condition of the half jump at the next block's head. It never holds if there is none, and always holds if control may not
+    /// fall in at all.
     pub(crate) unless: Test,
 }
 
-/// A jump and falling through: `to` if `test` holds, when `confirm` must hold, too; else along `fall`.
+/// A conditional jump: to `to` if `test` holds, when `confirm` must hold, too; else along `fall`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Branch {
     pub(crate) test: Test,
@@ -111,29 +113,30 @@ pub(crate) struct Branch {
     pub(crate) to: u32,
 }
 
-/// How a block is left.
+/// The exit of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Exit {
-    /// By a jump, or by falling into a block that a half jump heads (a jump that is never taken).
+    /// A jump, or a fall into a block that begins with a half jump (then the jump itself is never taken).
     Branch(Branch),
-    /// By falling into a block that may always be entered.
+    /// A fall into a block that may always be entered.
     Fall(u32),
-    /// By a call: `link` is pushed; with `flip` the direction changes, with `lift` the gradient level rises. `to` is the procedure's entry in the new direction.
+    /// A call: pushes `link`; `flip` reverses the direction, `lift` raises the gradient level. `to` is the procedure's entry in the new
+    /// direction.
     Call { to: u32, link: u64, flip: bool, lift: bool },
-    /// By a call of the procedure at the address in a register.
+    /// A call of the procedure whose address is in a register.
     CallRegister { reg: u8, link: u64, flip: bool },
-    /// By returning from the procedure whose `proc` is at `proc`.
+    /// A return from the procedure whose `proc` instruction is at address `proc`.
     Return { proc: u32 },
     /// The run ends.
     Halt,
-    /// By the branch register: a `bra`, `rbra` or `swapbr`.
+    /// A branch by the branch register: `bra`, `rbra` or `swapbr`.
     PisaBranch(PisaBranch),
-    /// The run ends, at an instruction that does not count as a step: in the profile `pisa`.
+    /// The run ends at an instruction that does not count as a step, in the profile `pisa`.
     End,
-    /// By nothing: the instruction cannot run.
+    /// None: the instruction cannot run.
     Stop(Fault),
-    /// By running off the code, or into nothing, after the instruction.
-    Edge,
+    /// Control runs off the code after the instruction.
+    OffCode,
 }
 
 /// A basic block in one direction.
@@ -142,35 +145,35 @@ pub(crate) struct Code {
     /// The straight-line instructions, as indices into [`Decoded::ops`].
     pub(crate) first: u32,
     pub(crate) last: u32,
-    /// How many instructions the block has, control at its ends included.
+    /// The number of instructions of the block, including control instructions at its ends.
     pub(crate) len: u32,
-    /// How many instructions stand before the straight-line ones: 0 or 1.
+    /// The number of instructions before the straight-line ones: 0 or 1.
     pub(crate) head: u32,
     pub(crate) exit: Exit,
 }
 
-/// A call instruction, as a return finds it.
+/// A call instruction, for the return to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallSite {
     /// The address of the called procedure's `proc`, or the register that holds it.
     pub(crate) callee: Callee,
     /// Whether the direction changes.
     pub(crate) flip: bool,
-    /// Whether the gradient level is one higher in the procedure.
+    /// Whether the procedure runs one gradient level higher.
     pub(crate) lift: bool,
-    /// Where to go on, forward and backward.
+    /// The edge to continue along, forward and backward.
     pub(crate) after: [Edge; 2],
 }
 
 impl CallSite {
-    /// Where to go on in the direction of the run.
+    /// The edge to continue along in the direction of the run.
     #[inline(always)]
     pub(crate) fn after(&self, core: &Core) -> &Edge {
         &self.after[usize::from(!core.forward)]
     }
 }
 
-/// Who is called.
+/// The procedure that a call calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callee {
     Known(u32),
@@ -179,27 +182,27 @@ pub(crate) enum Callee {
 
 /// The decoded program.
 pub(crate) struct Decoded {
-    /// For each AD mode, once it is asked for: the code, then its inverse in reverse order.
+    /// For each AD mode that has been used: the code, then its inverse in reverse order.
     ops: [OnceLock<Vec<Op>>; AdMode::ALL.len()],
-    /// The forward blocks, then the backward ones in the same order. Where there is a branch register, then both again, as they are where
-    /// control comes to them by it.
+    /// The forward blocks, then the backward ones in the same order. In the profile `pisa`, two more such pairs follow, for blocks that
+    /// the branch register leads to (see `branch`).
     pub(crate) code: Vec<Code>,
-    /// Where the blocks lie.
+    /// The addresses of the blocks.
     pub(crate) blocks: Vec<Block>,
     /// The block of every instruction.
     pub(crate) block_of: Vec<u32>,
-    /// Indexed by address; `None` for what is no call.
+    /// Indexed by address; `None` if the instruction is not a call.
     pub(crate) calls: Vec<Option<CallSite>>,
-    /// The blocks where runs begin: of `start`, and of `finish` backward.
+    /// The blocks where runs begin: that of `start`, and backward that of `finish`.
     pub(crate) entry: Option<[u32; 2]>,
 }
 
-/// What stands for a control instruction among the ops; it is never run.
+/// The handler in the place of a control instruction; it never runs.
 fn control(_: &mut Core, _: &[Op]) -> Result<(), Fault> {
     Err(Fault::OffCode)
 }
 
-/// Decodes verified code; `checks` off leaves out the checks at the heads of blocks.
+/// Decodes verified code; with `checks` off, without the checks at the heads of blocks.
 pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
     if module.flags.profile == Profile::Pisa {
         return branch::decode(module);
@@ -235,191 +238,6 @@ pub(crate) fn decode(module: &Module, checks: bool) -> Decoded {
 /// Whether the instruction is its row's partner: `from`, `ret`, `uncall`, `finish`.
 pub(crate) fn partner(inst: &Inst) -> bool {
     matches!(inst.kind, Kind::Row { inverse: true, .. })
-}
-
-/// Divides the code into blocks: entered only at their first instruction, left only at their last, in either
-/// direction, and on one side of every routine mark.
-fn divide(module: &Module) -> Vec<Block> {
-    let code = &module.code;
-    let mut leads = vec![false; code.len() + 1];
-    leads[0] = true;
-    leads[code.len()] = true;
-    for (at, inst) in code.iter().enumerate() {
-        let (before, after) = match (inst.kind.flow(), partner(inst)) {
-            (Flow::Straight, _) => (false, false),
-            // Verified code of the native profile has none.
-            (Flow::Branch(_) | Flow::Cell, _) => (true, true),
-            (Flow::Jump | Flow::Procedure | Flow::Run, ends) => {
-                // `jmp` ends a block and `from` begins one; `ret` and `finish` end, `proc` and `start` begin.
-                let ends = ends != (inst.kind.flow() == Flow::Jump);
-                (!ends, ends)
-            }
-            (Flow::Call | Flow::GradientCall | Flow::CallRegister, _) => (true, true),
-        };
-        leads[at] |= before;
-        leads[at + 1] |= after;
-    }
-    for span in &module.spans {
-        leads[span.start as usize] = true;
-        leads[span.end as usize] = true;
-    }
-    let mut blocks = Vec::new();
-    let mut start = 0;
-    for (at, _) in leads.iter().enumerate().skip(1).filter(|(_, l)| **l) {
-        blocks.push(Block { start, end: at as u32 });
-        start = at as u32;
-    }
-    blocks
-}
-
-struct Builder<'a> {
-    code: &'a [Inst],
-    env: Env,
-    checks: bool,
-    blocks: &'a [Block],
-    block_of: &'a [u32],
-}
-
-impl Builder<'_> {
-    /// The index of a block's code in one direction.
-    fn side(&self, block: u32, back: bool) -> u32 {
-        if back { block + self.blocks.len() as u32 } else { block }
-    }
-
-    fn inst(&self, at: u32) -> &Inst {
-        &self.code[at as usize]
-    }
-
-    fn is_control(&self, at: u32) -> bool {
-        self.inst(at).kind.flow() != Flow::Straight
-    }
-
-    /// The address that a verified label operand means.
-    fn target(&self, at: u32) -> u32 {
-        (i64::from(at) + self.inst(at).imm) as u32
-    }
-
-    fn test(&self, inst: &Inst) -> Test {
-        let Kind::Row { cond, ty, form, .. } = inst.kind else {
-            return Test::always();
-        };
-        let [a, b, ..] = inst.regs.map(|r| r.number());
-        if !form {
-            return Test::new(cond, ty, a, b, 0);
-        }
-        let k = i64::from(inst.small).cast_unsigned();
-        // Whole numbers of 15 bits lie in the range of every type; the formats' smallest is ±2^15.
-        let imm = match ty {
-            Ty::Int => k,
-            Ty::Q => convert::int_to_q(self.env, k).unwrap_or(0),
-            Ty::L => convert::int_to_l(self.env, k).unwrap_or(0),
-            Ty::F => convert::int_to_f(self.env, k).unwrap_or(0),
-        };
-        Test::new(cond, ty, a, 0, imm)
-    }
-
-    /// The first and the last instruction in the direction of the run.
-    fn ends(&self, block: usize, back: bool) -> (u32, u32) {
-        let b = self.blocks[block];
-        if back { (b.end - 1, b.start) } else { (b.start, b.end - 1) }
-    }
-
-    fn block(&self, n: usize, back: bool) -> Code {
-        let b = self.blocks[n];
-        let (head, tail) = self.ends(n, back);
-        let single = head == tail;
-        // A lone control instruction is the block's tail if it transfers control in this direction.
-        let tail_control = self.is_control(tail) && (!single || self.transfers(tail, back));
-        let head_control = self.is_control(head) && (!single || !tail_control);
-        let (skip_first, skip_last) = if back { (tail_control, head_control) } else { (head_control, tail_control) };
-        let (lo, hi) = (b.start + u32::from(skip_first), b.end - u32::from(skip_last));
-        let total = self.code.len() as u32;
-        let (first, last) = if back { (2 * total - hi, 2 * total - lo) } else { (lo, hi) };
-        let exit = if tail_control { self.exit(tail, back) } else { self.fall(tail, back) };
-        Code { first, last, len: b.end - b.start, head: u32::from(head_control), exit }
-    }
-
-    /// Whether a control instruction decides where to go when it is reached in this direction, rather than being landed on.
-    fn transfers(&self, at: u32, back: bool) -> bool {
-        let inst = self.inst(at);
-        match inst.kind.flow() {
-            Flow::Straight | Flow::Branch(_) | Flow::Cell => false,
-            Flow::Jump => partner(inst) == back,
-            Flow::Procedure | Flow::Run => partner(inst) != back,
-            Flow::Call | Flow::GradientCall | Flow::CallRegister => true,
-        }
-    }
-
-    fn exit(&self, at: u32, back: bool) -> Exit {
-        let inst = self.inst(at);
-        let link = u64::from(at) + 1;
-        match inst.kind.flow() {
-            Flow::Straight | Flow::Branch(_) | Flow::Cell => self.fall(at, back),
-            Flow::Jump => {
-                let to = self.target(at);
-                let confirm = self.test(self.inst(to));
-                let confirm = if self.checks { confirm } else { Test::always() };
-                let to = self.side(self.block_of[to as usize], back);
-                Exit::Branch(Branch { test: self.test(inst), confirm, fall: self.edge_after(at, back), to })
-            }
-            flow @ (Flow::Call | Flow::GradientCall) => {
-                let lift = flow == Flow::GradientCall;
-                let flip = partner(inst);
-                Exit::Call { to: self.entry(self.target(at), back != flip), link, flip, lift }
-            }
-            Flow::CallRegister => Exit::CallRegister { reg: inst.regs[0].number(), link, flip: partner(inst) },
-            Flow::Procedure => Exit::Return { proc: if back { at } else { self.target(at) } },
-            Flow::Run => Exit::Halt,
-        }
-    }
-
-    /// The way out of a block that ends in a straight-line instruction.
-    fn fall(&self, at: u32, back: bool) -> Exit {
-        let fall = self.edge_after(at, back);
-        if fall.unless.is_never() {
-            return Exit::Fall(fall.block);
-        }
-        Exit::Branch(Branch { test: Test::never(), confirm: Test::always(), fall, to: fall.block })
-    }
-
-    /// The block at which the procedure at address `proc` is entered.
-    fn entry(&self, proc: u32, back: bool) -> u32 {
-        let at = if back { self.target(proc) } else { proc };
-        self.side(self.block_of[at as usize], back)
-    }
-
-    /// The edge from an instruction to the one that follows it in the direction of the run.
-    fn edge_after(&self, at: u32, back: bool) -> Edge {
-        let next = if back { at.checked_sub(1) } else { Some(at + 1).filter(|n| (*n as usize) < self.code.len()) };
-        // Verified code never falls off its end, or into another region.
-        let next = next.unwrap_or(at);
-        let inst = self.inst(next);
-        let unless = match inst.kind.flow() {
-            Flow::Straight | Flow::Call | Flow::GradientCall | Flow::CallRegister | Flow::Branch(_) | Flow::Cell => {
-                Test::never()
-            }
-            _ if self.transfers(next, back) => Test::never(),
-            Flow::Jump if self.checks => self.test(inst),
-            Flow::Jump => Test::never(),
-            Flow::Procedure | Flow::Run => Test::always(),
-        };
-        Edge { block: self.side(self.block_of[next as usize], back), unless }
-    }
-
-    fn call_site(&self, at: usize, inst: &Inst) -> Option<CallSite> {
-        let callee = match inst.kind {
-            Kind::Row { row: Row::Callr, .. } => Callee::Register(inst.regs[0].number()),
-            Kind::Row { .. } | Kind::Accumulate { .. } => Callee::Known(self.target(at as u32)),
-        };
-        let at = at as u32;
-        let lift = inst.kind.flow() == Flow::GradientCall;
-        Some(CallSite {
-            callee,
-            flip: partner(inst),
-            lift,
-            after: [self.edge_after(at, false), self.edge_after(at, true)],
-        })
-    }
 }
 
 /// The straight-line instructions for an AD mode: the code, then its inverse in reverse order.

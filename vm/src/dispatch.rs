@@ -1,8 +1,6 @@
-//! From an instruction to the function that runs it: every combination of the
-//! table's rows with operand shapes is compiled to a handler of its own, for
-//! values alone and for values with gradient words. What takes long anyway, and
-//! what carries more, has one handler for all shapes. There is no list of
-//! instructions here; the table's visitors name the types.
+//! Selects the handler that runs an instruction. Every combination of a row of the table with an operand shape is compiled to its own
+//! handler, without derivatives and with gradient words. Slow functions and the other AD modes have one handler for all shapes.
+//! There is no list of instructions here: the table's visitors name the types.
 
 use std::marker::PhantomData;
 
@@ -13,21 +11,21 @@ use pendula_isa::table::{self, Adjoint, Function, FunctionVisitor, Instruction, 
 use pendula_isa::types::Acc;
 use pendula_isa::{Fault, GateClass};
 
-use crate::core::{Core, Ctx, Operands};
+use crate::context::{Ctx, Operands};
+use crate::core::Core;
 use crate::decode::Op;
 
-/// Runs the first instruction of a slice, then hands over to the second one's handler, and so on to the end of the
-/// slice: optimised builds make that a jump, others a call. Whether or not it is, the stack stays bounded, because
-/// the interpreter hands out at most [`CHAIN`] instructions at a time.
+/// Runs the first instruction of a slice, then calls the handler of the second one, and so on to the end of the slice. Optimised builds
+/// turn these calls into jumps. The stack stays bounded in any case, because a slice has at most [`CHAIN`] instructions.
 ///
-/// On an error the state is that of before the instruction that failed, and [`Core::pending`] says how many
-/// instructions of the slice had not run.
+/// On an error the state is the one before the instruction that failed, and [`Core::pending`] is the number of instructions of the
+/// slice that have not run.
 pub(crate) type Handler = fn(&mut Core, &[Op]) -> Result<(), Fault>;
 
-/// How many instructions handlers chain at most.
+/// The maximum number of chained instructions.
 pub(crate) const CHAIN: usize = 128;
 
-/// Hands over to the next instruction.
+/// Continues with the handler of the next instruction.
 #[inline(always)]
 fn proceed(core: &mut Core, done: Result<(), Fault>, ops: &[Op]) -> Result<(), Fault> {
     match done {
@@ -58,7 +56,7 @@ pub(crate) fn handler(kind: Kind, ad_mode: AdMode) -> Option<Handler> {
 
 /// The handler that undoes a straight-line instruction; `None` for control.
 ///
-/// Not that of [`Kind::inverse`]: an instruction without a partner is its own inverse there, and `erase` is not.
+/// This is not the handler of [`Kind::inverse`]: there an instruction without a partner is its own inverse, which `erase` is not.
 pub(crate) fn undo(kind: Kind, ad_mode: AdMode) -> Option<Handler> {
     match kind {
         Kind::Accumulate { .. } => handler(kind.inverse(), ad_mode),
@@ -66,7 +64,7 @@ pub(crate) fn undo(kind: Kind, ad_mode: AdMode) -> Option<Handler> {
     }
 }
 
-/// Where the operands of each shape lie.
+/// The layouts of all shapes.
 const LAYOUTS: [Layout; Shape::ALL.len()] = {
     let mut layouts = [Shape::RR.layout(); Shape::ALL.len()];
     let mut n = 0;
@@ -77,7 +75,7 @@ const LAYOUTS: [Layout; Shape::ALL.len()] = {
     layouts
 };
 
-/// Operands of an accumulate whose shape is looked up as it runs.
+/// Operands of an accumulate whose shape is looked up at run time.
 struct AnyShape;
 
 // The bits of a shape are those of the index.
@@ -90,7 +88,7 @@ impl Operands for AnyShape {
     }
 }
 
-/// Whether a function takes so long that looking up the shape of its operands does not matter.
+/// Whether a function is so slow that the look-up of its shape does not matter.
 const fn is_long(class: GateClass) -> bool {
     matches!(
         class,
@@ -121,10 +119,10 @@ macro_rules! shapes {
             )+
         }
 
-        /// The handler for a shape, among those that fit the function's arity.
+        /// The handler for a shape with the function's arity.
         fn by_shape<F: Function, const ACC: u8, const INVERSE: bool, const AD_MODE: u8>(shape: Shape) -> Handler {
             match shape {
-                // Shapes of another arity never come with F; their handlers would be compiled for nothing.
+                // Shapes of another arity never occur with F; do not compile handlers for them.
                 $( Shape::$S => {
                     if const { Shape::$S.arity() == F::INFO.args.len() } {
                         run_accumulate::<F, shape::$S, ACC, INVERSE, AD_MODE>
@@ -138,7 +136,7 @@ macro_rules! shapes {
 }
 shapes!(RR, RI, RM, MR, MI, RRR, RRI, RIR, RRM, RMR, RIM, RMI, MRR, MRI, MIR, RRRR);
 
-/// Stands where the table allows no instruction; modules that hold one are refused before they run.
+/// The handler for combinations that the table does not allow. Modules with such an instruction are rejected before they run.
 fn mismatched(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
     stop(core, Fault::OffCode, ops)
 }
@@ -158,24 +156,24 @@ impl FunctionVisitor for PickAccumulate {
         const XOR: u8 = Acc::Xor as u8;
         const MUL: u8 = Acc::Mul as u8;
         match (self.acc, self.inverse) {
-            (Acc::Xor, _) => self.carried::<F, XOR, false>(),
-            (Acc::Add, false) if const { Acc::Add.accepts(F::INFO.ty) } => self.carried::<F, ADD, false>(),
-            (Acc::Add, true) if const { Acc::Add.accepts(F::INFO.ty) } => self.carried::<F, ADD, true>(),
-            (Acc::Mul, false) if const { Acc::Mul.accepts(F::INFO.ty) } => self.carried::<F, MUL, false>(),
-            (Acc::Mul, true) if const { Acc::Mul.accepts(F::INFO.ty) } => self.carried::<F, MUL, true>(),
+            (Acc::Xor, _) => self.for_ad_mode::<F, XOR, false>(),
+            (Acc::Add, false) if const { Acc::Add.accepts(F::INFO.ty) } => self.for_ad_mode::<F, ADD, false>(),
+            (Acc::Add, true) if const { Acc::Add.accepts(F::INFO.ty) } => self.for_ad_mode::<F, ADD, true>(),
+            (Acc::Mul, false) if const { Acc::Mul.accepts(F::INFO.ty) } => self.for_ad_mode::<F, MUL, false>(),
+            (Acc::Mul, true) if const { Acc::Mul.accepts(F::INFO.ty) } => self.for_ad_mode::<F, MUL, true>(),
             (Acc::Add | Acc::Mul, _) => mismatched,
         }
     }
 }
 
 impl PickAccumulate {
-    fn carried<F: Function, const ACC: u8, const INVERSE: bool>(&self) -> Handler {
+    fn for_ad_mode<F: Function, const ACC: u8, const INVERSE: bool>(&self) -> Handler {
         const PLAIN: u8 = AdMode::Plain as u8;
         const GRADIENT: u8 = AdMode::Gradient as u8;
         if const { is_long(F::INFO.class) } {
             return run_long::<F, ACC>;
         }
-        // What leaves the lanes alone has one handler for all AD modes.
+        // An instruction that does not change lanes has one handler for all AD modes.
         if const { F::INFO.partials == 0 || Acc::ALL[ACC as usize].self_inverse() } {
             return by_shape::<F, ACC, INVERSE, PLAIN>(self.shape);
         }
@@ -232,16 +230,16 @@ impl InstructionVisitor for PickRow {
 
     fn visit<I: Instruction>(self) -> Handler {
         match (self.inverse, self.form) {
-            (false, false) => self.carried::<I, false, false>(),
-            (false, true) => self.carried::<I, false, true>(),
-            (true, false) => self.carried::<I, true, false>(),
-            (true, true) => self.carried::<I, true, true>(),
+            (false, false) => self.for_ad_mode::<I, false, false>(),
+            (false, true) => self.for_ad_mode::<I, false, true>(),
+            (true, false) => self.for_ad_mode::<I, true, false>(),
+            (true, true) => self.for_ad_mode::<I, true, true>(),
         }
     }
 }
 
 impl PickRow {
-    fn carried<I: Instruction, const INVERSE: bool, const FORM: bool>(&self) -> Handler {
+    fn for_ad_mode<I: Instruction, const INVERSE: bool, const FORM: bool>(&self) -> Handler {
         const PLAIN: u8 = AdMode::Plain as u8;
         const GRADIENT: u8 = AdMode::Gradient as u8;
         if const { matches!(I::INFO.adjoint, Adjoint::Discrete) } {

@@ -1,22 +1,17 @@
 //! Derivatives of a whole run: the host's part of the gradient mode.
 //!
-//! A gradient is a run forward, a seed in the gradient word of the loss, and a
-//! run backward with gradient words ([`gradient`]); no tape is kept. Tangents
-//! are the same program over dual numbers ([`tangent`]). Second derivatives
-//! come in two ways that share only the table: dual numbers at gradient level 1
-//! ([`hessian_row`]), and the gradient of the gradient run itself, at level 2
-//! ([`hessian_row_by_reversing_twice`]).
+//! A gradient is a forward run, a seed in the gradient word of the loss, and a backward run with gradient words ([`gradient`]); it
+//! needs no tape. Tangents are the same program over dual numbers ([`tangent`]). There are two ways to second derivatives, which
+//! share only the table: dual numbers at gradient level 1 ([`hessian_row`]), and the gradient of the gradient run itself, at
+//! level 2 ([`hessian_row_by_reversing_twice`]).
 //!
-//! The gradient word of a loss is a number of its gradient type: of a `.q` or
-//! `.f` loss y the derivative with respect to y of whatever is to be
-//! differentiated; of a `.l` loss that with respect to ln |y|. Seeded with
-//! [`one`], the derivatives are those of y, or of ln |y|: ∂y = y·∂ln |y|, and
-//! ∂²y/∂a∂b = y·(∂²ln |y|/∂a∂b + ∂ln |y|/∂a·∂ln |y|/∂b). The multiplying is
-//! the host's, since y may be far smaller or greater than fixed point can tell.
+//! The gradient word of a loss y is a number of its gradient type: for a `.q` or `.f` loss the derivative with respect to y, for
+//! a `.l` loss the derivative with respect to ln |y|. With the seed [`one`], the results are derivatives of y, or of ln |y|:
+//! ∂y = y·∂ln |y|, and ∂²y/∂a∂b = y·(∂²ln |y|/∂a∂b + ∂ln |y|/∂a·∂ln |y|/∂b). The host multiplies by y, since y may be far outside
+//! the range of fixed point.
 //!
-//! Cells, not names, and machine words, not reports: those are the root
-//! crate's (`pendula::grad`). How long to run is the caller's affair: every
-//! function takes what runs the machine to its end.
+//! This module works on cells and machine words. Names and reports are in the root crate (`pendula::grad`). The caller decides how
+//! long to run: every function takes a callback that runs the machine to its end.
 
 use std::ops::RangeInclusive;
 
@@ -41,12 +36,12 @@ pub enum Cell {
     Word(usize),
 }
 
-/// A word of the state and how it is read.
+/// A word of the state and its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variable {
-    /// Where it is.
+    /// Its location.
     pub cell: Cell,
-    /// Its type, which has gradients: not an integer.
+    /// Its type, which must have gradients: not an integer.
     pub ty: Ty,
 }
 
@@ -59,7 +54,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes it.
+    /// Writes the word in a lane of a cell.
     pub fn put(&mut self, lane: usize, cell: Cell, word: u64) {
         match cell {
             Cell::Register(r) => self.set_lane_register(lane, r, word),
@@ -85,13 +80,13 @@ pub fn one(env: Env, ty: Ty) -> u64 {
 /// Why a program cannot be differentiated by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It forgets, at this address, and cannot run backward.
+    /// It destroys information at this address, so it cannot run backward.
     Irreversible,
-    /// It uses gradients itself, at this address: its forward pass, at level 0, would differ from its backward pass, at level 1.
+    /// It uses gradients itself, at this address: its forward pass at level 0 would differ from its backward pass at level 1.
     UsesGradients(u32),
 }
 
-/// Whether the host can differentiate a program: it runs backward, and what its run can reach does not use gradients itself.
+/// Checks that the host can differentiate a program: it can run backward, and no reachable code uses gradients itself.
 pub fn differentiable(module: &Module) -> Result<(), Refused> {
     if module.flags.irreversible {
         return Err(Refused::Irreversible);
@@ -114,12 +109,12 @@ pub fn differentiable(module: &Module) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The addresses of the procedures that a run can come to, and of where it begins.
+/// The addresses of the reachable procedures, and of the beginning of the run.
 pub fn reached(module: &Module) -> Vec<RangeInclusive<u32>> {
     let (structure, _) = verify(module);
     let code = &module.code;
     let is = |at: u32, row: Row| matches!(code[at as usize].kind, Kind::Row { row: r, .. } if r == row);
-    // Where the run begins; a call of an address may lead to any procedure.
+    // The beginning of the run; a call by register may reach any procedure.
     let mut todo: Vec<u32> = structure.regions.iter().map(|r| r.start).filter(|at| is(*at, Row::Start)).collect();
     let mut seen = vec![false; code.len()];
     let mut out = Vec::new();
@@ -143,7 +138,7 @@ pub fn reached(module: &Module) -> Vec<RangeInclusive<u32>> {
     out
 }
 
-/// One run of several: what words carry, which way, and a word that is put into a lane of a cell before.
+/// One of several runs: the AD mode, the direction, and a word that is written to a lane of a cell before it.
 fn leg<E>(
     m: &mut Machine<'_>,
     ad_mode: AdMode,
@@ -159,15 +154,15 @@ fn leg<E>(
     run(m)
 }
 
-/// Runs forward, from the start, values alone.
+/// Runs forward from the start, without derivatives.
 pub fn forward<E>(m: &mut Machine<'_>, run: &mut impl FnMut(&mut Machine<'_>) -> Result<(), E>) -> Result<(), E> {
     m.clear_lanes();
     leg(m, AdMode::Plain, Direction::Forward, None, run)
 }
 
-/// Runs backward from where [`forward`] came to, with gradients, the loss's gradient word being `seed`. Afterwards the machine is at
-/// its start, and every cell's gradient word is in lane [`GRADIENT`]: the derivative with respect to the number there, or for a
-/// logarithmic number with respect to the logarithm of its magnitude, as a fixed-point number.
+/// Runs backward from the end of [`forward`] with gradient words; the loss's gradient word is `seed`. Afterwards the machine is at its
+/// start, and lane [`GRADIENT`] holds every cell's gradient word: the derivative with respect to its number, or for a logarithmic
+/// number with respect to the logarithm of its magnitude, as a fixed-point number.
 pub fn gradient<E>(
     m: &mut Machine<'_>,
     loss: Variable,
@@ -177,8 +172,8 @@ pub fn gradient<E>(
     leg(m, AdMode::Gradient, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
 }
 
-/// [`forward`] and [`gradient`], and the value of the loss in between. Code for whole runs does both at once, where the machine allows it and the
-/// program has it; `run` is not called then.
+/// Runs [`forward`] and [`gradient`]; returns the value of the loss in between. If the machine allows whole runs and the program has
+/// code for them, that code does both at once, and `run` is not called.
 pub fn there_and_back<E>(
     m: &mut Machine<'_>,
     loss: Variable,
@@ -196,7 +191,7 @@ pub fn there_and_back<E>(
     Ok(value)
 }
 
-/// Runs forward over dual numbers from the start, the tangent of `of` being 1. Afterwards every cell's tangent is in lane [`SECOND`].
+/// Runs forward over dual numbers from the start; the tangent of `of` is 1. Afterwards lane [`SECOND`] holds every cell's tangent.
 pub fn tangent<E>(
     m: &mut Machine<'_>,
     of: Variable,
@@ -207,8 +202,8 @@ pub fn tangent<E>(
     leg(m, AdMode::Tangent, Direction::Forward, Some((SECOND, of.cell, one)), run)
 }
 
-/// Runs forward and backward over dual numbers, the loss's gradient word being `seed`: one row of the Hessian, that of `of`. Afterwards
-/// every cell's second derivative is in lane [`MIXED`], and the gradient in lane [`GRADIENT`].
+/// Computes the row of the Hessian for `of`: runs forward and backward over dual numbers; the loss's gradient word is `seed`.
+/// Afterwards lane [`MIXED`] holds every cell's second derivative, and lane [`GRADIENT`] the gradient.
 pub fn hessian_row<E>(
     m: &mut Machine<'_>,
     loss: Variable,
@@ -220,9 +215,9 @@ pub fn hessian_row<E>(
     leg(m, AdMode::GradientTangent, Direction::Backward, Some((GRADIENT, loss.cell, seed)), run)
 }
 
-/// One row of the Hessian by the gradient of the gradient: forward, backward at level 1, then back over that run at level 2 with the
-/// gradient word of `of` as the loss, and back over the first run at level 1. Afterwards every cell's second derivative is in lane
-/// [`GRADIENT`]. The gradient words that `zero` drops are kept on the way.
+/// Computes a row of the Hessian as the gradient of the gradient: forward, backward at level 1, back over that run at level 2 with
+/// the gradient word of `of` as the loss, and back over the first run at level 1. Afterwards lane [`GRADIENT`] holds every cell's
+/// second derivative. The gradient words that `zero` drops are recorded and restored.
 pub fn hessian_row_by_reversing_twice<E>(
     m: &mut Machine<'_>,
     loss: Variable,
@@ -243,22 +238,22 @@ pub fn hessian_row_by_reversing_twice<E>(
     leg(m, AdMode::Gradient, Direction::Backward, None, run)
 }
 
-/// The derivative of a loss with respect to a number itself, from the number's gradient word: a word of the type that is given with it.
-/// `None` where it does not exist, at a logarithmic zero.
+/// The derivative of a loss with respect to a number, from the number's gradient word: a word and its type. `None` at a logarithmic
+/// zero, where the derivative does not exist.
 ///
-/// `factor` is what the gradient words are to be multiplied by, a logarithmic number: that of a `.l` loss y, whose gradient words are
-/// derivatives of ln |y|, is y. Without it, the gradient word of a `.q` or `.f` number is the derivative. With it, and of a `.l` number,
-/// whose gradient word is with respect to its logarithm, the derivative is a double.
+/// `factor` is a logarithmic number that multiplies the gradient words: y for a `.l` loss y, whose gradient words are derivatives of
+/// ln |y|. Without a factor, the derivative with respect to a `.q` or `.f` number is its gradient word. With a factor, and for a
+/// `.l` number, whose gradient word is with respect to its logarithm, the derivative is a double.
 pub fn derivative(env: Env, ty: Ty, value: u64, gradient: u64, factor: Option<u64>) -> Option<(u64, Ty)> {
-    let own = ty.gradient().unwrap_or(Ty::Q);
+    let gradient_type = ty.gradient().unwrap_or(Ty::Q);
     let number = |word| convert::to_f64(env, Ty::L, word);
-    let g = convert::to_f64(env, own, gradient);
+    let g = convert::to_f64(env, gradient_type, gradient);
     let times = factor.map_or(g, |y| g * number(y));
     let d = match (ty, factor) {
-        (Ty::Q | Ty::Int | Ty::F, None) => return Some((gradient, own)),
+        (Ty::Q | Ty::Int | Ty::F, None) => return Some((gradient, gradient_type)),
         (Ty::Q | Ty::Int | Ty::F, Some(_)) => times,
         (Ty::L, _) if value == log::ZERO => return None,
-        // Neither number alone need be one that a double can tell from 0 or infinity.
+        // Either factor alone may be outside the range of a double.
         (Ty::L, Some(y)) if g != 0.0 && !times.is_normal() => {
             g * log::quotient(y, value).map_or_else(|_| number(y) / number(value), number)
         }

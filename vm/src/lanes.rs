@@ -1,25 +1,99 @@
-//! What words carry beside their values: access to the lanes of a machine, and
-//! the record of gradient words that `zero` drops.
+//! The words that a machine carries beside its values: the lanes, access to them from outside, and the record of gradient
+//! words that `zero` drops.
 
-use pendula_isa::adjoint::{AdMode, VALUE};
+use pendula_isa::adjoint::{AdMode, LANES, VALUE};
 use pendula_isa::types::Reg;
 
-use crate::core::{Dropped, Lane, Record, Records};
 use crate::machine::Machine;
 use crate::run::carry;
 
+/// One lane: the words that registers, memory and output tape carry beside their values.
+pub(crate) struct Lane {
+    pub(crate) regs: [u64; Reg::COUNT],
+    /// As long as the memory once a run or a `gswap` has used the lane. Before that it is empty and stands for zeros.
+    pub(crate) mem: Vec<u64>,
+    pub(crate) output: Vec<u64>,
+}
+
+impl Lane {
+    pub(crate) const EMPTY: Lane = Lane { regs: [0; Reg::COUNT], mem: Vec::new(), output: Vec::new() };
+
+    /// Whether every word is zero.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.regs == [0; Reg::COUNT] && self.mem.iter().chain(&self.output).all(|w| *w == 0)
+    }
+
+    /// Allocates the lane for a memory of this many words.
+    pub(crate) fn allocate(&mut self, words: usize) {
+        if self.mem.len() != words {
+            self.mem = vec![0; words];
+        }
+    }
+}
+
+/// What happens to the gradient words that `zero` drops.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Dropped {
+    /// They are discarded.
+    #[default]
+    Discarded,
+    /// They are recorded.
+    Recorded(Records),
+    /// Recorded words are restored.
+    Replayed(Records),
+}
+
+/// The dropped words of each lane, in one stack per lane: a level 2 run back over a level 1 run takes the recorded gradient words, and
+/// the stacks of the lanes that level 1 does not use are empty.
+pub(crate) type Records = [Record; LANES - 1];
+
+/// A stack of words, compact for runs of zeros.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    /// The words that are not zero, each with the number of zeros before it.
+    words: Vec<(u64, u64)>,
+    /// The number of zeros after the last of them.
+    zeros: u64,
+}
+
+impl Record {
+    pub(crate) fn push(&mut self, word: u64) {
+        if word == 0 {
+            self.zeros += 1;
+        } else {
+            self.words.push((self.zeros, word));
+            self.zeros = 0;
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> u64 {
+        if let Some(zeros) = self.zeros.checked_sub(1) {
+            self.zeros = zeros;
+            return 0;
+        }
+        let Some((zeros, word)) = self.words.pop() else { return 0 };
+        self.zeros = zeros;
+        word
+    }
+
+    /// The number of words that are not zero.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+}
+
 impl Machine<'_> {
-    /// Chooses what words carry in the run that begins next: gradient words of level 1 or 2, tangents. The words carried so far stay.
+    /// Chooses the AD mode of the next run: gradient words of level 1 or 2, tangents. The contents of the lanes stay.
     pub fn carry(&mut self, ad_mode: AdMode) {
         carry(&mut self.core, self.program, ad_mode);
     }
 
-    /// What words carry.
+    /// The AD mode: what words carry.
     pub fn ad_mode(&self) -> AdMode {
         self.core.ad_mode
     }
 
-    /// What a register carries in a lane (0 to 3, see [`pendula_isa::adjoint`]); in lane 0 its value.
+    /// The word of a register in a lane (0 to 3, see [`pendula_isa::adjoint`]); lane 0 is the value.
     pub fn lane_register(&self, lane: usize, reg: Reg) -> u64 {
         match lane.checked_sub(1) {
             None => self.core.regs[reg.index()],
@@ -27,9 +101,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Writes it; `r0` carries nothing.
+    /// Writes the word of a register in a lane. Writes to `r0` have no effect.
     pub fn set_lane_register(&mut self, lane: usize, reg: Reg, word: u64) {
-        self.saved.rest = false;
+        self.saved.only_data = false;
         match lane.checked_sub(1) {
             _ if reg == Reg::ZERO => {}
             None => self.core.regs[reg.index()] = word,
@@ -37,17 +111,17 @@ impl Machine<'_> {
         }
     }
 
-    /// What the memory word at an address carries in a lane, 0 if nothing yet; in lane 0 its value.
+    /// The word at an address in a lane; lane 0 is the memory itself. 0 if the lane is not allocated.
     pub fn lane_word(&self, lane: usize, address: usize) -> u64 {
         let mem = if lane == VALUE { &self.core.mem } else { &self.core.lanes[lane - 1].mem };
         mem.get(address).copied().unwrap_or(0)
     }
 
-    /// Writes it. An address outside the memory is left alone.
+    /// Writes the word at an address in a lane. An address outside the memory is ignored.
     pub fn set_lane_word(&mut self, lane: usize, address: usize, word: u64) {
         let words = self.core.mem.len();
-        self.saved.rest &= address < self.program.module().data.len();
-        self.saved.few = false;
+        self.saved.only_data &= address < self.program.module().data.len();
+        self.saved.gradients_confined = false;
         if let Some(n) = lane.checked_sub(1) {
             self.core.lanes[n].allocate(words);
         }
@@ -57,7 +131,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Forgets everything that is carried in a lane (1 to 3) and gives its memory back.
+    /// Clears a lane (1 to 3) and frees its memory.
     pub fn clear_lane(&mut self, lane: usize) {
         self.core.lanes[lane - 1] = Lane::EMPTY;
         self.core.allocate(self.core.ad_mode);
@@ -65,39 +139,39 @@ impl Machine<'_> {
 
     /// Exchanges two lanes (1 to 3).
     pub fn exchange_lanes(&mut self, a: usize, b: usize) {
-        self.saved.few = false;
+        self.saved.gradients_confined = false;
         self.core.lanes.swap(a - 1, b - 1);
         self.core.allocate(self.core.ad_mode);
     }
 
-    /// Keeps the gradient words that `zero` drops from now on, so that running the other way brings them back.
+    /// Records the gradient words that `zero` drops from now on, so that a run in the other direction can restore them.
     pub fn keep_dropped(&mut self) {
-        self.core.dropped = Dropped::Kept(Records::default());
+        self.core.dropped = Dropped::Recorded(Records::default());
     }
 
-    /// Turns from keeping to bringing back (and the other way): the run that follows goes back over the one before.
+    /// Switches between recording and restoring: the next run goes back over the previous one.
     pub fn turn_dropped(&mut self) {
         self.core.dropped = match std::mem::take(&mut self.core.dropped) {
-            Dropped::Lost => Dropped::Lost,
-            Dropped::Kept(records) => Dropped::Returned(records),
-            Dropped::Returned(records) => Dropped::Kept(records),
+            Dropped::Discarded => Dropped::Discarded,
+            Dropped::Recorded(records) => Dropped::Replayed(records),
+            Dropped::Replayed(records) => Dropped::Recorded(records),
         };
     }
 
-    /// Stops keeping dropped gradient words, and forgets those kept.
+    /// Stops recording dropped gradient words and discards the record.
     pub fn lose_dropped(&mut self) {
-        self.core.dropped = Dropped::Lost;
+        self.core.dropped = Dropped::Discarded;
     }
 
-    /// How many gradient words other than zero are kept.
+    /// The number of recorded gradient words other than zero.
     pub fn dropped_words(&self) -> usize {
         match &self.core.dropped {
-            Dropped::Lost => 0,
-            Dropped::Kept(records) | Dropped::Returned(records) => records.iter().map(Record::len).sum(),
+            Dropped::Discarded => 0,
+            Dropped::Recorded(records) | Dropped::Replayed(records) => records.iter().map(Record::len).sum(),
         }
     }
 
-    /// Whether what is carried in a lane (1 to 3) is zero everywhere.
+    /// Whether a lane (1 to 3) is zero everywhere.
     pub fn is_lane_clear(&self, lane: usize) -> bool {
         self.core.lanes[lane - 1].is_clear()
     }

@@ -1,28 +1,26 @@
-//! The machine: state, position, running by blocks (see `run`) or by single
-//! instructions, and what can be asked of a run.
+//! The machine: state, position, and access to both. `step` runs it, by blocks or by single instructions.
 
 use std::collections::BTreeMap;
 
+use pendula_isa::Env;
 use pendula_isa::adjoint::{AdMode, LANES};
 use pendula_isa::counts::{Counts, Direction, Mode, ModeCounts};
-use pendula_isa::inst::Kind;
-use pendula_isa::operand::{Operand, Slot};
 use pendula_isa::table::Flow;
 use pendula_isa::types::{Profile, Reg};
-use pendula_isa::{Env, Fault, Inst};
 
 use crate::cells::Cells;
 use crate::config::{Config, ConfigError, Engine};
-use crate::core::{Core, Dropped, Event, Flags, Lane, Rests};
-use crate::decode::{Code, Exit};
+use crate::core::Core;
+use crate::decode::Exit;
+use crate::event::{Event, Flags, Rests};
+use crate::lanes::{Dropped, Lane};
 use crate::program::Program;
-use crate::run::{Leave, Stop, follow, leave, run_blocks};
-use crate::trap::{Trap, TrapValue};
+use crate::trap::Trap;
 
-/// Words of memory beyond the data segment, where neither `.mem` nor [`Config::mem`] says otherwise.
+/// The default number of words of memory beyond the data segment, without `.mem` and [`Config::mem`].
 pub const DEFAULT_STACK: u64 = 1 << 20;
 
-/// The most memory, in words, that a module may ask for by itself.
+/// The maximum memory, in words, that a module may request by itself.
 const MODULE_LIMIT: u64 = 1 << 27;
 
 /// How a run ended.
@@ -30,45 +28,45 @@ const MODULE_LIMIT: u64 = 1 << 27;
 pub enum Outcome {
     /// At `finish` (backward: at `start`).
     Finished,
-    /// At the step limit; the run can go on.
+    /// At the step limit; the run can continue.
     Limit,
     /// At an instruction that could not run.
     Trap(Box<Trap>),
-    /// Where the engine was to make code, and could not: what its compiler says. The run can go on with single steps.
+    /// The engine could not generate code: the message of its compiler. The run can continue with single steps.
     NoCode(String),
 }
 
-/// What one step did.
+/// The result of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stepped {
-    /// Ran the instruction at this address.
+    /// The instruction at this address ran.
     Ran(u32),
-    /// Nothing: the run had ended.
+    /// Nothing ran: the run had ended.
     Finished,
-    /// Nothing: the instruction could not run.
+    /// Nothing ran: the instruction trapped.
     Trap(Box<Trap>),
 }
 
-/// Where the machine stands: `k` instructions of `block` have run. After all of them, control is about to fall into the
-/// next block, which may refuse it.
+/// The position of the machine: `k` instructions of `block` have run. After all of them, control is about to fall into the next
+/// block, which may refuse it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) block: u32,
     pub(crate) k: u32,
 }
 
-/// What has run a program, since the machine was made or reset.
+/// How much of a program each engine has run since the machine was created or reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// Runs by code for whole runs, whose instructions nobody counts: see [`crate::WholeProgram`].
+    /// Whole runs by [`crate::WholeProgram`]; their instructions are not counted.
     pub whole: u64,
-    /// Instructions by code that the machine's engine has made.
+    /// Instructions run by code that the machine's engine has generated.
     pub compiled: u64,
-    /// Instructions by the interpreter.
+    /// Instructions run by the interpreter.
     pub interpreted: u64,
 }
 
-/// A program's state.
+/// The state of a running program.
 pub struct Machine<'p> {
     pub(crate) program: &'p Program,
     pub(crate) core: Core,
@@ -76,7 +74,7 @@ pub struct Machine<'p> {
     pub(crate) halted: bool,
     /// The direction in which the run began.
     begun: Direction,
-    /// For each AD mode that ran: executions of each block, forward then backward.
+    /// For each AD mode that ran: the executions of each block, forward then backward.
     pub(crate) counts: [Vec<u64>; AdMode::ALL.len()],
     /// Executions of single instructions, by AD mode, block side and address.
     pub(crate) singles: BTreeMap<(AdMode, bool, u32), u64>,
@@ -84,7 +82,7 @@ pub struct Machine<'p> {
     pub(crate) executed: u64,
     pub(crate) ran: Ran,
     pub(crate) engine: Engine,
-    /// Whether whole runs may be made by the program's code for them.
+    /// Whether the program's code for whole runs may be used.
     pub(crate) whole: bool,
     pub(crate) saved: crate::whole::Saved,
     #[cfg(any(feature = "jit", feature = "native"))]
@@ -95,10 +93,10 @@ impl<'p> Machine<'p> {
     /// A machine with the program's data in memory, about to run forward.
     pub fn new(program: &'p Program, config: &Config) -> Result<Machine<'p>, ConfigError> {
         let engine = config.engine;
-        engine.wanting().map_err(|why| ConfigError::Engine { engine, why })?;
+        engine.check_available().map_err(|why| ConfigError::Engine { engine, why })?;
         let module = program.module();
         let pisa = module.flags.profile == Profile::Pisa;
-        // Where there is one space for both, instructions take room in the memory, too.
+        // In the profile `pisa`, instructions occupy memory, too.
         let data = if pisa { module.code.len() } else { module.data.len() } as u64;
         let mem = match (config.mem, module.flags.mem) {
             (Some(n), _) => n,
@@ -111,7 +109,7 @@ impl<'p> Machine<'p> {
         }
         let size =
             usize::try_from(mem).ok().filter(|n| *n <= isize::MAX as usize / 16).ok_or(ConfigError::Allocate(mem))?;
-        // Asks first, because the allocation below would abort.
+        // Test first, because a failure of the allocation below would abort.
         Vec::<u64>::new().try_reserve_exact(size).map_err(|_| ConfigError::Allocate(mem))?;
         let mut memory = vec![0; size];
         let mut regs = [0; Reg::COUNT];
@@ -128,7 +126,7 @@ impl<'p> Machine<'p> {
             mem: memory,
             lanes: [Lane::EMPTY; LANES - 1],
             ad_mode: AdMode::Plain,
-            dropped: Dropped::Lost,
+            dropped: Dropped::Discarded,
             env: Env { format: module.flags.format, ieee: config.ieee },
             output: Vec::new(),
             input: Vec::new(),
@@ -171,8 +169,9 @@ impl<'p> Machine<'p> {
         Ok(machine)
     }
 
-    /// Puts the machine where a run in this direction begins: at `start`, or at `finish`. Of several `finish`, which the profile `pisa` may have, at the
-    /// last; but after a run in the other direction, which may have turned around and ended at a `start`, where that has ended. The state stays as it is.
+    /// Moves the machine to the beginning of a run in this direction: `start`, or `finish`. The profile `pisa` may have several `finish`;
+    /// then it is the last one. But after a run in the other direction, which may have reversed and ended at a `start`, it is where
+    /// that run has ended. The state stays as it is.
     pub fn begin(&mut self, direction: Direction) {
         let d = &self.program.decoded;
         let back = direction == Direction::Backward;
@@ -193,12 +192,12 @@ impl<'p> Machine<'p> {
         self.begun = direction;
     }
 
-    /// What numbers of the program mean.
+    /// The number formats of the program.
     pub fn env(&self) -> Env {
         self.core.env
     }
 
-    /// What runs the program.
+    /// The engine that runs the program.
     pub fn engine(&self) -> Engine {
         self.engine
     }
@@ -208,12 +207,12 @@ impl<'p> Machine<'p> {
         self.program
     }
 
-    /// Which way the machine is running.
+    /// The current direction of the machine.
     pub fn direction(&self) -> Direction {
         if self.core.forward { Direction::Forward } else { Direction::Backward }
     }
 
-    /// The direction in which the run began, whichever way the machine is running within it.
+    /// The direction in which the run began. The current direction may differ within procedures.
     pub fn begun(&self) -> Direction {
         self.begun
     }
@@ -237,20 +236,20 @@ impl<'p> Machine<'p> {
         &self.core.regs
     }
 
-    /// Writes a register; `r0` stays 0 where it always reads 0.
+    /// Writes a register. In the native profile, writes to `r0` have no effect.
     pub fn set_register(&mut self, reg: Reg, word: u64) {
         if reg != Reg::ZERO || self.is_pisa() {
-            self.saved.rest = false;
+            self.saved.only_data = false;
             self.core.regs[reg.index()] = self.narrowed(word);
         }
     }
 
-    /// Whether there is a branch register, and words have 32 bits.
+    /// Whether the program has the profile `pisa`: a branch register, and words of 32 bits.
     fn is_pisa(&self) -> bool {
         self.program.module().flags.profile == Profile::Pisa
     }
 
-    /// A word as the profile has it: of 32 bits, sign-extended, where it has no more.
+    /// A word as the profile holds it: in `pisa` the low 32 bits, sign-extended.
     pub fn narrowed(&self, word: u64) -> u64 {
         if self.is_pisa() { i64::from(word as i32).cast_unsigned() } else { word }
     }
@@ -260,13 +259,13 @@ impl<'p> Machine<'p> {
         &self.core.mem
     }
 
-    /// The memory, to be written.
+    /// The memory, for writing.
     pub fn memory_mut(&mut self) -> &mut [u64] {
-        self.saved.rest = false;
+        self.saved.only_data = false;
         &mut self.core.mem
     }
 
-    /// The cells beyond [`Machine::memory`] that are not zero, by address: where there are 2^32 of them, in the profile `pisa`.
+    /// The cells beyond [`Machine::memory`] that are not zero, by address. Only the profile `pisa` has such cells.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         self.core.cells.nonzero()
     }
@@ -276,7 +275,7 @@ impl<'p> Machine<'p> {
         self.core.mem.get(at as usize).copied().unwrap_or_else(|| self.core.cells.get(at))
     }
 
-    /// Writes a cell of the profile `pisa`, which should hold no instruction.
+    /// Writes a cell of the profile `pisa`. The cell should not hold an instruction.
     pub fn set_cell(&mut self, at: u32, word: u64) {
         let word = self.narrowed(word);
         match self.memory_mut().get_mut(at as usize) {
@@ -285,7 +284,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The branch register of the profile `pisa`: how far on the next instruction is, 0 for the one that follows.
+    /// The branch register of the profile `pisa`: the distance to the next instruction; 0 for the one that follows.
     pub fn branch_register(&self) -> i32 {
         self.core.br
     }
@@ -295,12 +294,12 @@ impl<'p> Machine<'p> {
         &self.core.output
     }
 
-    /// Gives the output tape that a backward run starts with.
+    /// Sets the output tape, which a backward run starts with.
     pub fn set_output(&mut self, words: Vec<u64>) {
         self.core.output = words.into_iter().map(|w| self.narrowed(w)).collect();
     }
 
-    /// Gives the input tape; `read` of its words count as read: none for a forward run, all for a backward one.
+    /// Sets the input tape; `read` of its words count as read: none for a forward run, all for a backward one.
     pub fn set_input(&mut self, words: Vec<u64>, read: usize) {
         self.core.read = read.min(words.len());
         self.core.input = words.into_iter().map(|w| self.narrowed(w)).collect();
@@ -311,22 +310,22 @@ impl<'p> Machine<'p> {
         &self.core.input
     }
 
-    /// How many words of the input tape have been read.
+    /// The number of words of the input tape that have been read.
     pub fn words_read(&self) -> usize {
         self.core.read
     }
 
-    /// What the run noticed.
+    /// The flags of the run.
     pub fn flags(&self) -> Flags {
         self.core.flags()
     }
 
-    /// Sets the receiver of what the program shows.
+    /// Sets the callback for events of the program.
     pub fn on_event(&mut self, listener: impl FnMut(Event) + Send + 'static) {
         self.core.listener = Some(Box::new(listener));
     }
 
-    /// 128 bits that stand for the whole state: registers, memory, tapes and how far they were read, and what they carry, unless it is zero everywhere.
+    /// A 128-bit digest of the whole state: registers, memory, tapes, the read position, and all lanes that are not zero everywhere.
     pub fn digest(&self) -> u128 {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         for part in [&self.core.regs[..], &self.core.mem, &self.core.output, &self.core.input] {
@@ -342,7 +341,7 @@ impl<'p> Machine<'p> {
         }
         for (n, lane) in self.core.lanes.iter().enumerate().filter(|(_, l)| !l.is_clear()) {
             hash.update(&(n as u64).to_le_bytes());
-            // Zeros at the end may be there or not: a lane grows when it is needed.
+            // Lanes grow when needed, so trailing zeros must not matter.
             for part in [&lane.regs[..], &lane.mem, &lane.output] {
                 let used = part.iter().rposition(|w| *w != 0).map_or(0, |at| at + 1);
                 hash.update(&(used as u64).to_le_bytes());
@@ -352,7 +351,7 @@ impl<'p> Machine<'p> {
         hash.digest128()
     }
 
-    /// How often everything has run.
+    /// The execution counts.
     pub fn counts(&self) -> Counts {
         let d = &self.program.decoded;
         let n = d.blocks.len();
@@ -366,7 +365,7 @@ impl<'p> Machine<'p> {
                 if d.is_forward(code) == back {
                     continue;
                 }
-                // One may stand for several blocks in a row, with a branch register.
+                // In the profile `pisa`, one may stand for several consecutive blocks.
                 let mut k = 0;
                 while k < d.code[code as usize].len {
                     let block = d.block_of[d.address(code, k) as usize] as usize;
@@ -385,238 +384,13 @@ impl<'p> Machine<'p> {
         Counts { blocks: d.blocks.clone(), modes: modes.collect(), lost: lost.collect() }
     }
 
-    /// How many instructions have run since the machine was made, in both directions.
+    /// The number of instructions that have run since the machine was created, in both directions.
     pub fn executed(&self) -> u64 {
         self.executed
     }
 
-    /// What has run them, and the runs that were made as a whole.
+    /// The instructions by engine, and the number of whole runs.
     pub fn ran(&self) -> Ran {
         Ran { interpreted: self.executed - self.ran.compiled, ..self.ran }
-    }
-
-    /// Runs to the end, to a trap, or until `limit` instructions have run.
-    pub fn run(&mut self, limit: Option<u64>) -> Outcome {
-        if limit.is_none() && self.run_as_whole() {
-            return Outcome::Finished;
-        }
-        self.disturb();
-        match self.engine {
-            #[cfg(any(feature = "jit", feature = "native"))]
-            Engine::Jit | Engine::Native if self.program.module().flags.profile == Profile::Native => {
-                self.run_compiled(limit)
-            }
-            _ => self.interpret(limit),
-        }
-    }
-
-    /// Forgets what was known of the state for whole runs.
-    pub(crate) fn disturb(&mut self) {
-        (self.saved.rest, self.saved.few) = (false, false);
-    }
-
-    pub(crate) fn interpret(&mut self, limit: Option<u64>) -> Outcome {
-        let mut budget = limit.unwrap_or(u64::MAX);
-        loop {
-            if self.halted {
-                return Outcome::Finished;
-            }
-            if self.position.k == 0 {
-                let before = budget;
-                let stop =
-                    if self.counting { self.blocks::<true>(&mut budget) } else { self.blocks::<false>(&mut budget) };
-                self.executed += before - budget;
-                match stop {
-                    Stop::Halted(block) => {
-                        self.position = Position { block, k: self.code(block).len };
-                        self.halted = true;
-                        return Outcome::Finished;
-                    }
-                    Stop::Switch(block) => {
-                        self.position = Position { block, k: 0 };
-                        continue;
-                    }
-                    Stop::Budget(block) => self.position = Position { block, k: 0 },
-                    Stop::Fault { block, k, fault, other } => {
-                        self.partial(block, k);
-                        self.position = Position { block, k };
-                        return Outcome::Trap(Box::new(self.trap(fault, block, k, other)));
-                    }
-                    Stop::Refused { from, to, fault } => return Outcome::Trap(self.refused(from, to, fault)),
-                }
-            }
-            if budget == 0 {
-                return Outcome::Limit;
-            }
-            match self.step() {
-                Stepped::Ran(_) => budget -= 1,
-                Stepped::Finished => return Outcome::Finished,
-                Stepped::Trap(trap) => return Outcome::Trap(trap),
-            }
-        }
-    }
-
-    /// Runs one instruction.
-    pub fn step(&mut self) -> Stepped {
-        self.disturb();
-        if self.halted {
-            return Stepped::Finished;
-        }
-        if self.position.k == self.code(self.position.block).len
-            && let Err(stepped) = self.fall()
-        {
-            return stepped;
-        }
-        let d = &self.program.decoded;
-        let Position { block, k } = self.position;
-        let code = *self.code(block);
-        let at = d.address(block, k);
-        // A call and a return count where they began.
-        let ad_mode = self.core.ad_mode;
-        let straight = k.wrapping_sub(code.head);
-        if k < code.head {
-            self.position.k = 1;
-        } else if straight < code.last - code.first {
-            let at = (code.first + straight) as usize;
-            let ops = &self.program.ops(self.core.ad_mode)[at..=at];
-            if let Err(fault) = (ops[0].run)(&mut self.core, ops) {
-                return Stepped::Trap(Box::new(self.trap(fault, block, k, None)));
-            }
-            self.position.k += 1;
-        } else {
-            match leave(&mut self.core, self.program, block, &code.exit) {
-                Ok(Some(next)) => self.position = Position { block: next, k: 0 },
-                Ok(None) => {
-                    self.position.k += 1;
-                    self.halted = true;
-                    if matches!(code.exit, Exit::End) {
-                        return Stepped::Finished;
-                    }
-                }
-                Err(Leave::Tail(fault, other)) => {
-                    return Stepped::Trap(Box::new(self.trap(fault, block, k, other)));
-                }
-                // The instruction runs. That it leads where control cannot go is the next step's affair.
-                Err(Leave::Head { from, .. }) => self.position = Position { block: from, k: self.code(from).len },
-            }
-        }
-        self.single(ad_mode, block, at);
-        Stepped::Ran(at)
-    }
-
-    /// Falls from behind the last instruction of a block into the next one, or does what happens if that cannot be entered.
-    pub(crate) fn fall(&mut self) -> Result<(), Stepped> {
-        let d = &self.program.decoded;
-        let Position { block, k } = self.position;
-        let next = match &self.code(block).exit {
-            Exit::Branch(branch) => follow(&self.core, block, &branch.fall),
-            Exit::Fall(next) => Ok(*next),
-            // Returned from, to where control could not go on.
-            Exit::Call { .. } | Exit::CallRegister { .. } => match &d.calls[d.address(block, k - 1) as usize] {
-                Some(site) => follow(&self.core, block, site.after(&self.core)),
-                None => return Err(Stepped::Finished),
-            },
-            Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
-            Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) => {
-                return Err(Stepped::Finished);
-            }
-        };
-        match next {
-            Ok(block) => {
-                self.position = Position { block, k: 0 };
-                Ok(())
-            }
-            Err(Leave::Head { from, to, fault }) => Err(Stepped::Trap(self.refused(from, to, fault))),
-            Err(Leave::Tail(fault, other)) => Err(Stepped::Trap(Box::new(self.trap(fault, block, k - 1, other)))),
-        }
-    }
-
-    pub(crate) fn code(&self, block: u32) -> &'p Code {
-        &self.program.decoded.code[block as usize]
-    }
-
-    fn single(&mut self, ad_mode: AdMode, block: u32, at: u32) {
-        self.executed += 1;
-        if self.counting {
-            *self.singles.entry((ad_mode, !self.program.decoded.is_forward(block), at)).or_insert(0) += 1;
-        }
-    }
-
-    /// Notes that only the first `k` instructions of a block ran; it had not been counted.
-    pub(crate) fn partial(&mut self, block: u32, k: u32) {
-        for n in 0..k {
-            self.single(self.core.ad_mode, block, self.program.decoded.address(block, n));
-        }
-    }
-
-    pub(crate) fn blocks<const COUNT: bool>(&mut self, budget: &mut u64) -> Stop {
-        let counts = &mut self.counts[self.core.ad_mode as usize];
-        if counts.is_empty() {
-            *counts = vec![0; self.program.decoded.code.len()];
-        }
-        run_blocks::<COUNT>(&mut self.core, self.program, counts, self.position.block, budget)
-    }
-
-    /// Stops between two blocks, the second of which may not be entered.
-    pub(crate) fn refused(&mut self, from: u32, to: u32, fault: Fault) -> Box<Trap> {
-        self.position = Position { block: from, k: self.code(from).len };
-        Box::new(self.trap(fault, to, 0, None))
-    }
-
-    /// Describes a fault.
-    pub(crate) fn trap(&self, fault: Fault, block: u32, k: u32, other: Option<u32>) -> Trap {
-        let d = &self.program.decoded;
-        let code = &self.program.module().code;
-        let k = k.min(self.code(block).len.saturating_sub(1));
-        let at = d.address(block, k);
-        let inst = code[at as usize];
-        // A half jump entered the wrong way is told together with its partner.
-        let wrong_entry = matches!(fault, Fault::WrongEntry | Fault::WrongEntryBack);
-        let other = other.or_else(|| wrong_entry.then(|| (i64::from(at) + inst.imm) as u32));
-        let other = other.and_then(|n| Some((n, *code.get(n as usize)?)));
-        let mut values = self.values(&inst, false);
-        values.extend(self.stack_values(&inst, fault));
-        if let Some((_, partner)) = &other {
-            values.extend(self.values(partner, true));
-        }
-        Trap { fault, at, inst, other, direction: self.direction(), ad_mode: self.core.ad_mode, values }
-    }
-
-    /// The stack pointer, and the word that the fault is about, of an instruction that moves the stack pointer.
-    fn stack_values(&self, inst: &Inst, fault: Fault) -> Vec<TrapValue> {
-        if !matches!(inst.kind, Kind::Row { row, .. } if row.info().moves_sp) {
-            return Vec::new();
-        }
-        let sp = self.core.regs[Reg::SP.index()];
-        let mut out =
-            vec![TrapValue { operand: Operand::Reg(Reg::SP), address: None, word: Some(sp), of_other: false }];
-        let offset = match fault {
-            Fault::PushOnto => 0,
-            Fault::BadLink => -1,
-            _ => return out,
-        };
-        let address = sp.wrapping_add_signed(offset);
-        let operand = Operand::Mem { base: Reg::SP, index: Reg::ZERO, offset };
-        out.push(TrapValue { operand, address: Some(address), word: self.core.load(address).ok(), of_other: false });
-        out
-    }
-
-    fn values(&self, inst: &Inst, of_other: bool) -> Vec<TrapValue> {
-        inst.operands()
-            .filter_map(|(slot, operand)| {
-                let (address, word) = match (slot, operand) {
-                    (Slot::Reg(_) | Slot::Target(_), Operand::Reg(r)) => (None, Some(self.core.regs[r.index()])),
-                    (_, Operand::Mem { base, index, offset }) => {
-                        let address = self.core.regs[base.index()]
-                            .wrapping_add(self.core.regs[index.index()])
-                            .wrapping_add(offset.cast_unsigned());
-                        (Some(address), self.core.load(address).ok())
-                    }
-                    (_, Operand::Reg(_) | Operand::Imm(..) | Operand::Small(_) | Operand::Factor(_)) => return None,
-                    (_, Operand::Label(_) | Operand::Text(_)) => return None,
-                };
-                Some(TrapValue { operand, address, word, of_other })
-            })
-            .collect()
     }
 }

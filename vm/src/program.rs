@@ -1,4 +1,4 @@
-//! A module that has been found fit to run, decoded.
+//! A verified and decoded module.
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ pub struct Program {
     pub(crate) checks: bool,
     whole: Option<Arc<dyn WholeProgram>>,
     #[cfg(any(feature = "jit", feature = "native"))]
-    pub(crate) native: crate::engine::EngineCode,
+    pub(crate) engine_code: crate::engine::EngineCode,
 }
 
-/// How many units of a program the engines that make code have compiled so far, each setting of a run counted by itself.
+/// The number of units of a program that the compiling engines have compiled so far, counted separately for each setting of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompiledUnits {
-    /// Units that have a draft: code made in one pass, for what is not run long.
+    /// Units that only have baseline code, which is generated in one pass.
     pub drafts: usize,
-    /// Units that have more than a draft.
+    /// Units that have optimized code.
     pub finished: usize,
 }
 
-/// Why a module cannot be run at all.
+/// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// Something is wrong with the code as a whole.
+    /// The code as a whole is invalid.
     #[error("instruction {}: {}", .0.at, .0.problem.title())]
     Code(Violation),
-    /// An instruction has operands that no assembler accepts.
+    /// An instruction has invalid operands.
     #[error("instruction {at}: {error}")]
     Operand {
         /// The address.
@@ -45,16 +45,16 @@ pub enum LoadError {
     /// A span lies outside the code.
     #[error("the routine span `{0}` lies outside the code")]
     Span(String),
-    /// There is no `start`.
+    /// The module has no `start`.
     #[error("the module has no `start`: it is a library")]
     NoStart,
-    /// More instructions than addresses.
+    /// The module has too many instructions.
     #[error("the module has more than 2^30 instructions")]
     TooLong,
 }
 
 impl LoadError {
-    /// The code that messages and test files name.
+    /// The error code.
     pub fn code(&self) -> &'static str {
         match self {
             LoadError::Code(v) => v.problem.code(),
@@ -65,7 +65,7 @@ impl LoadError {
         }
     }
 
-    /// What to do about it.
+    /// Advice on how to fix the error.
     pub fn help(&self) -> &'static str {
         match self {
             LoadError::Code(v) => v.problem.help(),
@@ -78,8 +78,8 @@ impl LoadError {
 }
 
 impl Program {
-    /// Verifies and decodes a module. With `checks` off, what `assert`, `zero`, `push`, `pop` and the landing places of
-    /// jumps verify is taken for granted.
+    /// Verifies and decodes a module. With `checks` off, the conditions that `assert`, `zero`, `push`, `pop` and the landing places of
+    /// jumps check are assumed to hold.
     pub fn new(module: Module, checks: bool) -> Result<Program, LoadError> {
         if module.code.len() >= 1 << 30 {
             return Err(LoadError::TooLong);
@@ -103,16 +103,16 @@ impl Program {
             checks,
             whole: None,
             #[cfg(any(feature = "jit", feature = "native"))]
-            native: Default::default(),
+            engine_code: Default::default(),
         })
     }
 
-    /// The straight-line instructions as a AD mode runs them.
+    /// The straight-line instructions with the handlers of an AD mode.
     pub(crate) fn ops(&self, ad_mode: AdMode) -> &[Op] {
         self.decoded.ops(&self.module, ad_mode)
     }
 
-    /// Gives the program code for whole runs, for machines that allow it ([`crate::Machine::allow_whole`]).
+    /// Sets the code for whole runs, for machines that allow it ([`crate::Machine::allow_whole`]).
     pub fn set_whole(&mut self, whole: Arc<dyn WholeProgram>) {
         self.whole = Some(whole);
     }
@@ -121,10 +121,10 @@ impl Program {
         self.whole.as_deref()
     }
 
-    /// How many units have been compiled so far; none by the interpreter.
+    /// The number of units compiled so far; none with the interpreter.
     pub fn compiled_units(&self) -> CompiledUnits {
         #[cfg(any(feature = "jit", feature = "native"))]
-        return self.native.made();
+        return self.engine_code.made();
         #[cfg(not(any(feature = "jit", feature = "native")))]
         CompiledUnits::default()
     }

@@ -1,30 +1,29 @@
-//! The interpreter's loop over whole blocks: how a block is run, and how it is
-//! left. Single instructions, stops and what is told of them are the machine's.
+//! The interpreter's loop over whole blocks: runs a block and takes its exit. Single steps are in `step`, traps in `trap`.
 
 use pendula_isa::Fault;
 use pendula_isa::adjoint::{AdMode, GRADIENT, SECOND};
 use pendula_isa::types::Reg;
 
-use crate::branch::{hop, paired};
+use crate::branch::{take_branch, take_paired_branch};
 use crate::core::Core;
 use crate::decode::{Branch, Callee, Code, Decoded, Edge, Exit, Op};
 use crate::dispatch::CHAIN;
 use crate::program::Program;
 
-/// Why the interpreter's loop came back.
+/// Why the interpreter's loop returned.
 pub(crate) enum Stop {
     Halted(u32),
     Budget(u32),
     /// About to enter a block in another AD mode.
     Switch(u32),
-    /// After `k` instructions of the block; `other` is another instruction concerned.
+    /// A fault after `k` instructions of the block; `other` is another instruction involved.
     Fault {
         block: u32,
         k: u32,
         fault: Fault,
         other: Option<u32>,
     },
-    /// After the whole of block `from`, where control would fall into block `to`.
+    /// A fault where control would fall from block `from`, which has run, into block `to`.
     Refused {
         from: u32,
         to: u32,
@@ -32,15 +31,15 @@ pub(crate) enum Stop {
     },
 }
 
-/// A fault on the way out of a block.
-pub(crate) enum Leave {
+/// A fault at the exit of a block.
+pub(crate) enum ExitFault {
     /// At the block's last instruction, which has not run.
     Tail(Fault, Option<u32>),
-    /// Where control would fall into a block; the one before has run.
+    /// Where control would fall into block `to`; block `from` has run.
     Head { from: u32, to: u32, fault: Fault },
 }
 
-/// Runs whole blocks, as long as the budget lasts for the next one.
+/// Runs whole blocks as long as the budget covers the next one.
 #[inline(never)]
 pub(crate) fn run_blocks<const COUNT: bool>(
     core: &mut Core,
@@ -52,27 +51,27 @@ pub(crate) fn run_blocks<const COUNT: bool>(
     let d = &program.decoded;
     let ad_mode = core.ad_mode;
     let all = program.ops(ad_mode);
-    // In a register while blocks run.
+    // A local copy, so that it stays in a register of the host.
     let mut left = *budget;
     let stop = loop {
         let code = &d.code[block as usize];
         let Some(rest) = left.checked_sub(u64::from(code.len)) else { break Stop::Budget(block) };
         let ops = &all[code.first as usize..code.last as usize];
         if let Some(first) = ops.first() {
-            let done = if ops.len() <= CHAIN { (first.run)(core, ops) } else { in_chains(core, ops) };
+            let done = if ops.len() <= CHAIN { (first.run)(core, ops) } else { run_in_chains(core, ops) };
             if let Err(fault) = done {
                 break Stop::Fault { block, k: (ops.len() - core.pending) as u32 + code.head, fault, other: None };
             }
         }
-        // Branches are the common case. What is wrong with one that cannot be taken is found out afterwards.
+        // Branches are the common case. The fault of a branch that leads nowhere is determined afterwards.
         let next = match &code.exit {
-            Exit::Branch(branch) => decide(core, branch),
+            Exit::Branch(branch) => branch_target(core, branch),
             Exit::Fall(next) => Some(*next),
-            Exit::PisaBranch(h) => match paired(core, h) {
+            Exit::PisaBranch(h) => match take_paired_branch(core, h) {
                 Some(next) => Some(next),
-                None => match hop(core, d, h) {
+                None => match take_branch(core, d, h) {
                     Ok(next) => Some(next),
-                    Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
+                    Err(fault) => break stop_at_exit::<COUNT>(counts, code, block, &mut left, fault),
                 },
             },
             exit @ (Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. }) => {
@@ -83,7 +82,7 @@ pub(crate) fn run_blocks<const COUNT: bool>(
                         break Stop::Switch(next);
                     }
                     Ok(next) => Some(next),
-                    Err(leave) => break stop_leaving::<COUNT>(counts, code, block, &mut left, leave),
+                    Err(fault) => break stop_at_exit::<COUNT>(counts, code, block, &mut left, fault),
                 }
             }
             Exit::Halt => {
@@ -92,22 +91,22 @@ pub(crate) fn run_blocks<const COUNT: bool>(
                 break Stop::Halted(block);
             }
             Exit::End => break Stop::Halted(block),
-            Exit::Stop(_) | Exit::Edge => None,
+            Exit::Stop(_) | Exit::OffCode => None,
         };
         let Some(next) = next else {
-            let leave = match &code.exit {
-                Exit::Branch(branch) => explain(core, d, block, branch),
-                Exit::Stop(fault) => Leave::Tail(*fault, None),
-                Exit::Edge => Leave::Head { from: block, to: block, fault: Fault::OffCode },
+            let fault = match &code.exit {
+                Exit::Branch(branch) => branch_fault(core, d, block, branch),
+                Exit::Stop(fault) => ExitFault::Tail(*fault, None),
+                Exit::OffCode => ExitFault::Head { from: block, to: block, fault: Fault::OffCode },
                 Exit::Fall(_)
                 | Exit::Call { .. }
                 | Exit::CallRegister { .. }
                 | Exit::Return { .. }
                 | Exit::Halt
                 | Exit::PisaBranch(_)
-                | Exit::End => Leave::Tail(Fault::OffCode, None),
+                | Exit::End => ExitFault::Tail(Fault::OffCode, None),
             };
-            break stop_leaving::<COUNT>(counts, code, block, &mut left, leave);
+            break stop_at_exit::<COUNT>(counts, code, block, &mut left, fault);
         };
         left = rest;
         if COUNT {
@@ -119,14 +118,14 @@ pub(crate) fn run_blocks<const COUNT: bool>(
     stop
 }
 
-/// What comes after a single block.
+/// How control continues after a single block.
 #[cfg(any(feature = "jit", feature = "native"))]
 pub(crate) enum After {
     Next(u32),
     Stop(Stop),
 }
 
-/// Runs what is left of a block of which `k` instructions have run, its last one not among them; then all of it counts.
+/// Runs the rest of a block of which `k` instructions have run, the last one not among them; the whole block then counts.
 #[cfg(any(feature = "jit", feature = "native"))]
 pub(crate) fn finish_block(
     core: &mut Core,
@@ -141,13 +140,13 @@ pub(crate) fn finish_block(
     let ops = &program.ops(ad_mode)[code.first as usize..code.last as usize];
     let rest = &ops[(k.saturating_sub(code.head) as usize).min(ops.len())..];
     if let Some(first) = rest.first() {
-        let done = if rest.len() <= CHAIN { (first.run)(core, rest) } else { in_chains(core, rest) };
+        let done = if rest.len() <= CHAIN { (first.run)(core, rest) } else { run_in_chains(core, rest) };
         if let Err(fault) = done {
             let k = (ops.len() - core.pending) as u32 + code.head;
             return After::Stop(Stop::Fault { block, k, fault, other: None });
         }
     }
-    let done = leave(core, program, block, &code.exit);
+    let done = take_exit(core, program, block, &code.exit);
     let stop = match done {
         Ok(next) => {
             *budget -= u64::from(code.len);
@@ -158,25 +157,25 @@ pub(crate) fn finish_block(
                 Some(next) => return After::Next(next),
             }
         }
-        Err(leave) if counting => stop_leaving::<true>(counts, code, block, budget, leave),
-        Err(leave) => stop_leaving::<false>(counts, code, block, budget, leave),
+        Err(fault) if counting => stop_at_exit::<true>(counts, code, block, budget, fault),
+        Err(fault) => stop_at_exit::<false>(counts, code, block, budget, fault),
     };
     After::Stop(stop)
 }
 
-/// Accounts for a block that could not be left, or that led where control cannot go.
+/// Accounts for a block whose exit has a fault.
 #[cold]
 #[inline(never)]
-pub(crate) fn stop_leaving<const COUNT: bool>(
+pub(crate) fn stop_at_exit<const COUNT: bool>(
     counts: &mut [u64],
     code: &Code,
     block: u32,
     budget: &mut u64,
-    leave: Leave,
+    fault: ExitFault,
 ) -> Stop {
-    match leave {
-        Leave::Tail(fault, other) => Stop::Fault { block, k: code.len - 1, fault, other },
-        Leave::Head { from, to, fault } => {
+    match fault {
+        ExitFault::Tail(fault, other) => Stop::Fault { block, k: code.len - 1, fault, other },
+        ExitFault::Head { from, to, fault } => {
             *budget -= u64::from(code.len);
             counts[block as usize] += u64::from(COUNT);
             Stop::Refused { from, to, fault }
@@ -184,22 +183,22 @@ pub(crate) fn stop_leaving<const COUNT: bool>(
     }
 }
 
-/// Runs more straight-line instructions than may be chained at once.
+/// Runs more straight-line instructions than one chain may have.
 #[cold]
 #[inline(never)]
-pub(crate) fn in_chains(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
+pub(crate) fn run_in_chains(core: &mut Core, ops: &[Op]) -> Result<(), Fault> {
     for (n, chain) in ops.chunks(CHAIN).enumerate() {
         (chain[0].run)(core, chain).inspect_err(|_| {
-            // Pending in this chain, and all the later ones.
+            // Instructions pending in this chain and in all later ones.
             core.pending += ops.len() - (n * CHAIN + chain.len());
         })?;
     }
     Ok(())
 }
 
-/// Where a branch leads; `None` if a check fails, or a word is no number.
+/// The block that a branch leads to; `None` if a check fails or a word is no number.
 #[inline(always)]
-pub(crate) fn decide(core: &Core, branch: &Branch) -> Option<u32> {
+pub(crate) fn branch_target(core: &Core, branch: &Branch) -> Option<u32> {
     if branch.test.holds(core).ok()? {
         if branch.confirm.holds(core).ok()? { Some(branch.to) } else { None }
     } else if branch.fall.unless.holds(core).ok()? {
@@ -209,58 +208,60 @@ pub(crate) fn decide(core: &Core, branch: &Branch) -> Option<u32> {
     }
 }
 
-/// Why a branch leads nowhere.
+/// The fault of a branch that leads nowhere.
 #[cold]
 #[inline(never)]
-pub(crate) fn explain(core: &Core, d: &Decoded, block: u32, branch: &Branch) -> Leave {
+pub(crate) fn branch_fault(core: &Core, d: &Decoded, block: u32, branch: &Branch) -> ExitFault {
     let landing = Some(d.address(branch.to, 0));
     match (branch.test.holds(core), branch.confirm.holds(core)) {
-        (Err(fault), _) => Leave::Tail(fault, None),
-        (Ok(true), Err(fault)) => Leave::Tail(fault, landing),
-        (Ok(true), Ok(_)) => Leave::Tail(Fault::WrongLanding, landing),
-        (Ok(false), _) => match follow(core, block, &branch.fall) {
-            Err(leave) => leave,
-            Ok(_) => Leave::Tail(Fault::OffCode, None),
+        (Err(fault), _) => ExitFault::Tail(fault, None),
+        (Ok(true), Err(fault)) => ExitFault::Tail(fault, landing),
+        (Ok(true), Ok(_)) => ExitFault::Tail(Fault::WrongLanding, landing),
+        (Ok(false), _) => match fall_through(core, block, &branch.fall) {
+            Err(fault) => fault,
+            Ok(_) => ExitFault::Tail(Fault::OffCode, None),
         },
     }
 }
 
-/// Falls from one block into another, unless that may not be entered in this way.
-pub(crate) fn follow(core: &Core, from: u32, edge: &Edge) -> Result<u32, Leave> {
+/// Falls from one block into another, unless its half jump forbids that.
+pub(crate) fn fall_through(core: &Core, from: u32, edge: &Edge) -> Result<u32, ExitFault> {
     let to = edge.block;
     match edge.unless.holds(core) {
         Ok(false) => Ok(to),
-        Ok(true) if core.forward => Err(Leave::Head { from, to, fault: Fault::WrongEntry }),
-        Ok(true) => Err(Leave::Head { from, to, fault: Fault::WrongEntryBack }),
-        Err(fault) => Err(Leave::Head { from, to, fault }),
+        Ok(true) if core.forward => Err(ExitFault::Head { from, to, fault: Fault::WrongEntry }),
+        Ok(true) => Err(ExitFault::Head { from, to, fault: Fault::WrongEntryBack }),
+        Err(fault) => Err(ExitFault::Head { from, to, fault }),
     }
 }
 
-/// Leaves a block by its last instruction; `None` is the end of the run.
-pub(crate) fn leave(core: &mut Core, program: &Program, block: u32, exit: &Exit) -> Result<Option<u32>, Leave> {
+/// Takes the exit of a block; `None` is the end of the run.
+pub(crate) fn take_exit(core: &mut Core, program: &Program, block: u32, exit: &Exit) -> Result<Option<u32>, ExitFault> {
     match exit {
         Exit::Branch(branch) => {
-            decide(core, branch).map(Some).ok_or_else(|| explain(core, &program.decoded, block, branch))
+            branch_target(core, branch).map(Some).ok_or_else(|| branch_fault(core, &program.decoded, block, branch))
         }
         Exit::Fall(next) => Ok(Some(*next)),
         Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } => transfer(core, program, exit).map(Some),
         Exit::Halt | Exit::End => Ok(None),
-        Exit::PisaBranch(h) => paired(core, h).map_or_else(|| hop(core, &program.decoded, h), Ok).map(Some),
-        Exit::Stop(fault) => Err(Leave::Tail(*fault, None)),
-        Exit::Edge => Err(Leave::Head { from: block, to: block, fault: Fault::OffCode }),
+        Exit::PisaBranch(h) => {
+            take_paired_branch(core, h).map_or_else(|| take_branch(core, &program.decoded, h), Ok).map(Some)
+        }
+        Exit::Stop(fault) => Err(ExitFault::Tail(*fault, None)),
+        Exit::OffCode => Err(ExitFault::Head { from: block, to: block, fault: Fault::OffCode }),
     }
 }
 
-/// Calls and returns.
+/// Performs calls and returns.
 #[inline(always)]
-pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, Leave> {
+pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Result<u32, ExitFault> {
     let d = &program.decoded;
     match *exit {
         Exit::Call { to, link, flip, lift } => {
             if lift {
                 let level = core.ad_mode.level() + 1;
                 let ad_mode = AdMode::new(level, core.ad_mode.has_tangents());
-                let ad_mode = ad_mode.ok_or(Leave::Tail(Fault::GradientLevel, None))?;
+                let ad_mode = ad_mode.ok_or(ExitFault::Tail(Fault::GradientLevel, None))?;
                 push_link(core, link, flip)?;
                 change_level(core, program, ad_mode);
             } else {
@@ -271,22 +272,22 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
         Exit::CallRegister { reg, link, flip } => {
             let back = core.forward == flip;
             let entry = d.procedure(program.module(), core.reg(reg), back);
-            let to = entry.ok_or(Leave::Tail(Fault::NotProcedure, None))?;
+            let to = entry.ok_or(ExitFault::Tail(Fault::NotProcedure, None))?;
             push_link(core, link, flip)?;
             Ok(to)
         }
         Exit::Return { proc } => {
             let sp = core.regs[Reg::SP.index()].wrapping_sub(1);
-            let link = core.load(sp).map_err(|f| Leave::Tail(f, None))?;
+            let link = core.load(sp).map_err(|f| ExitFault::Tail(f, None))?;
             let site = usize::try_from(link.wrapping_sub(1)).ok().and_then(|at| d.calls.get(at)?.as_ref());
             let site = site.filter(|s| match s.callee {
                 Callee::Known(callee) => callee == proc,
                 Callee::Register(r) => core.reg(r) == u64::from(proc),
             });
-            // A link of a `gcall` where there is no level to fall by was put in the place of another call's.
+            // At level 0, a link of a `gcall` must have replaced that of another call.
             let site = site.filter(|s| !s.lift || core.ad_mode.level() > 0);
-            let site = site.ok_or(Leave::Tail(Fault::BadLink, None))?;
-            core.store(sp, 0).map_err(|f| Leave::Tail(f, None))?;
+            let site = site.ok_or(ExitFault::Tail(Fault::BadLink, None))?;
+            core.store(sp, 0).map_err(|f| ExitFault::Tail(f, None))?;
             core.regs[Reg::SP.index()] = sp;
             core.forward ^= site.flip;
             if site.lift {
@@ -298,20 +299,24 @@ pub(crate) fn transfer(core: &mut Core, program: &Program, exit: &Exit) -> Resul
             if after.unless.is_never() {
                 Ok(after.block)
             } else {
-                follow(core, d.side((link - 1) as usize, core.forward), after)
+                fall_through(core, d.side((link - 1) as usize, core.forward), after)
             }
         }
-        Exit::Branch(_) | Exit::Fall(_) | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {
-            Err(Leave::Tail(Fault::OffCode, None))
-        }
+        Exit::Branch(_)
+        | Exit::Fall(_)
+        | Exit::Halt
+        | Exit::PisaBranch(_)
+        | Exit::End
+        | Exit::Stop(_)
+        | Exit::OffCode => Err(ExitFault::Tail(Fault::OffCode, None)),
     }
 }
 
-/// Goes on at the gradient level of a `gcall`, or of its return.
+/// Continues at the gradient level of a `gcall`, or of its return.
 ///
-/// The rules of level 2 differentiate those of level 1: lanes 2 and 3 hold the gradients of the values and of lane 1. Where a `gcall`
-/// stands within another one, what is differentiated is the inner one, whose gradient words the program knows at level 1 as
-/// those above the values: lane 2. So it gets lane 1 while it lasts, and the outer one's gradients lane 2.
+/// The rules of level 2 differentiate those of level 1: lanes 2 and 3 hold the gradients of the values and of lane 1. In nested
+/// `gcall`s, the inner call is the one that is differentiated. At level 1 the program accesses the inner call's gradient words one
+/// level above the values, which is lane 2. So the inner call uses lane 1 while it runs, and the outer call's gradients move to lane 2.
 #[cold]
 #[inline(never)]
 pub(crate) fn change_level(core: &mut Core, program: &Program, ad_mode: AdMode) {
@@ -321,7 +326,7 @@ pub(crate) fn change_level(core: &mut Core, program: &Program, ad_mode: AdMode) 
     carry(core, program, ad_mode);
 }
 
-/// Goes on in another AD mode.
+/// Continues in another AD mode.
 #[cold]
 #[inline(never)]
 pub(crate) fn carry(core: &mut Core, program: &Program, ad_mode: AdMode) {
@@ -331,12 +336,12 @@ pub(crate) fn carry(core: &mut Core, program: &Program, ad_mode: AdMode) {
 }
 
 #[inline(always)]
-pub(crate) fn push_link(core: &mut Core, link: u64, flip: bool) -> Result<(), Leave> {
+pub(crate) fn push_link(core: &mut Core, link: u64, flip: bool) -> Result<(), ExitFault> {
     let sp = core.regs[Reg::SP.index()];
-    if core.load(sp).map_err(|f| Leave::Tail(f, None))? != 0 {
-        return Err(Leave::Tail(Fault::PushOnto, None));
+    if core.load(sp).map_err(|f| ExitFault::Tail(f, None))? != 0 {
+        return Err(ExitFault::Tail(Fault::PushOnto, None));
     }
-    core.store(sp, link).map_err(|f| Leave::Tail(f, None))?;
+    core.store(sp, link).map_err(|f| ExitFault::Tail(f, None))?;
     core.regs[Reg::SP.index()] = sp.wrapping_add(1);
     core.forward ^= flip;
     Ok(())

@@ -1,4 +1,4 @@
-//! Copies of a machine's values, and a machine made as new from one.
+//! Copies of a machine's values, and resetting a machine to one.
 
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::counts::Direction;
@@ -7,11 +7,12 @@ use pendula_isa::words::{SparseWords, clear};
 
 use crate::cells::Cells;
 use crate::config::ConfigError;
-use crate::core::{Dropped, Lane, Rests};
+use crate::event::Rests;
+use crate::lanes::{Dropped, Lane};
 use crate::machine::{Machine, Ran};
 use crate::run::carry;
 
-/// Words from which on a memory is allocated anew, not cleared: the system gives so many as pages that are zero until they are used.
+/// The number of words from which on a memory is reallocated instead of cleared: the system provides zero pages on demand.
 const LARGE: usize = 1 << 22;
 
 /// A copy of a machine's values.
@@ -28,7 +29,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// How many registers, words of memory and cells differ in two copies of a machine's values.
+    /// The number of registers, words of memory and cells that differ between two snapshots.
     pub fn difference(&self, other: &Snapshot) -> u64 {
         let registers = self.regs.iter().zip(&other.regs).filter(|(a, b)| a != b).count() as u64;
         registers + self.mem.differences(&other.mem).count() as u64 + self.cells.difference(&other.cells)
@@ -36,7 +37,7 @@ impl Snapshot {
 }
 
 impl Machine<'_> {
-    /// A copy of the values: registers, memory and tapes, not what they carry.
+    /// A copy of the values: registers, memory and tapes, without lanes.
     pub fn snapshot(&self) -> Snapshot {
         let core = &self.core;
         let (output, input) = (core.output.clone(), core.input.clone());
@@ -50,16 +51,16 @@ impl Machine<'_> {
         }
     }
 
-    /// Brings a copy of the values back. What words carry stays.
+    /// Restores the values of a snapshot. Lanes stay as they are.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         let old = &mut self.core.mem;
         old.resize(snapshot.mem.len(), 0);
         snapshot.mem.copy_to(old);
-        self.restore_rest(snapshot);
+        self.restore_state(snapshot);
     }
 
-    fn restore_rest(&mut self, snapshot: &Snapshot) {
-        self.saved.rest = false;
+    fn restore_state(&mut self, snapshot: &Snapshot) {
+        self.saved.only_data = false;
         self.core.regs = snapshot.regs;
         self.core.output.clone_from(&snapshot.output);
         self.core.input.clone_from(&snapshot.input);
@@ -67,20 +68,20 @@ impl Machine<'_> {
         self.core.cells.clone_from(&snapshot.cells);
     }
 
-    /// Makes the machine as a new one is, about to run forward, but with these values and with `words` words of memory: those of the
-    /// snapshot (which must not have more), then zeros. Nothing is left of earlier runs: words carry nothing, no gradient words are kept, flags and counts
-    /// are clear, and nobody listens. Only code that an engine has made stays, which no run can tell.
+    /// Resets the machine to a new one that is about to run forward, with these values and `words` words of memory: those of the snapshot
+    /// (which must not have more), then zeros. Lanes, the record of dropped gradient words, flags, counts and the event callback are
+    /// cleared. Only generated code stays, which does not affect runs.
     ///
-    /// Takes time in proportion to the memory, which is why [`Config::mem`](crate::Config::mem) is worth a thought where runs are short and many.
+    /// The time is proportional to the memory, so a small [`Config::mem`](crate::Config::mem) pays off for many short runs.
     ///
     /// # Errors
-    /// A memory that the host has not, or that has no room for the snapshot's; then the machine is as it was.
+    /// If the host cannot allocate the memory, or the snapshot does not fit. The machine is unchanged then.
     pub fn reset(&mut self, start: &Snapshot, words: usize) -> Result<(), ConfigError> {
         let (data, mem) = (start.mem.len() as u64, words as u64);
         let more = words.checked_sub(start.mem.len()).ok_or(ConfigError::TooSmall { data, mem })?;
         let old = &mut self.core.mem;
         if words >= LARGE && more > 0 {
-            // Asks first, because the allocation would abort.
+            // Test first, because a failure of the allocation would abort.
             Vec::<u64>::new().try_reserve_exact(words).map_err(|_| ConfigError::Allocate(mem))?;
             *old = Vec::new();
             *old = vec![0; words];
@@ -92,10 +93,10 @@ impl Machine<'_> {
             start.mem.copy_to(copied);
             clear(rest);
         }
-        self.restore_rest(start);
+        self.restore_state(start);
         let core = &mut self.core;
         core.lanes.fill_with(|| Lane::EMPTY);
-        core.dropped = Dropped::Lost;
+        core.dropped = Dropped::Discarded;
         core.overflow_op = 0;
         core.carried_op = 0;
         core.inexact_op = 0;

@@ -1,5 +1,5 @@
-//! Whole runs by code that knows nothing of blocks and counts: from one end of the
-//! program to the other, or forward and back at once, or not at all.
+//! Whole runs by code without blocks and counts: from one end of the program to the other, or forward and back in one call. Such code
+//! either runs to the end or has no effect.
 
 use std::ops::Range;
 
@@ -8,20 +8,20 @@ use pendula_isa::counts::Direction;
 use pendula_isa::types::Reg;
 use pendula_isa::words::clear;
 
-use crate::core::{Dropped, Lane};
+use crate::lanes::{Dropped, Lane};
 use crate::machine::{Machine, Position};
 
-/// What a whole run is.
+/// The kind of a whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunKind {
     /// From one end to the other.
     Run(Direction, AdMode),
-    /// Forward, values alone, and back with gradient words.
+    /// Forward without derivatives, and back with gradient words.
     ThereAndBack,
 }
 
 impl RunKind {
-    /// What words carry, at the end if that changes on the way.
+    /// The AD mode at the end of the run.
     pub const fn ad_mode(self) -> AdMode {
         match self {
             RunKind::Run(_, ad_mode) => ad_mode,
@@ -32,72 +32,72 @@ impl RunKind {
 
 /// Code that runs a program from `start` to `finish`, or back.
 ///
-/// Between the two nothing lives but the words of the data segment: registers are zero, the stack pointer aside, and so is the memory
+/// Before and after such a run, only the data segment is live: registers other than the stack pointer are zero, and so is the memory
 /// behind the data.
 pub trait WholeProgram: Send + Sync {
-    /// Whether there is code for runs like this one.
-    fn has(&self, course: RunKind) -> bool;
+    /// Whether there is code for runs of this kind.
+    fn has(&self, kind: RunKind) -> bool;
 
-    /// The data of which a run may change the values, while it runs or in the end.
+    /// The data whose values a run may change, temporarily or permanently.
     fn changes(&self) -> &[Range<usize>];
 
-    /// The data of which a run may change what words carry: all that may carry anything.
+    /// The data whose lanes a run may change: all data that may carry anything.
     fn carries(&self) -> &[Range<usize>];
 
-    /// Doubles among the data that changes that runs may leave infinite or NaN, because they do not look: such runs have not come to the end.
+    /// Doubles among the changed data that runs do not check: a run that leaves one of them infinite or NaN counts as failed.
     fn unchecked(&self) -> &[Range<usize>];
 
-    /// Whether runs there and back may leave anything in the data that changes: the machine then brings it back.
+    /// Whether forward and back runs may leave changed values in the data; the machine then restores them.
     fn leaves_values(&self) -> bool;
 
-    /// Runs. Gives whether it came to the end; if not, anything may be in the memory and the lanes, and the machine brings them back and
-    /// runs the program to where it traps. `top` is where the memory behind the data begins. Of the lanes, the first is that after the
-    /// values; those that the course does not carry are not touched. On the way there and back, `turned` gets the data that changes as it
-    /// is in between.
+    /// Runs the program. Returns true if it reached the end; if not, the contents of the memory and the lanes are unspecified, and the
+    /// machine restores them and runs the program to where it traps. `top` is the address after the data. `lanes` are lanes 1 to 3;
+    /// those that the kind of run does not use are not touched. A forward and back run stores the changed data as it is after the
+    /// forward run in `midpoint`.
     fn run(
         &self,
-        course: RunKind,
+        kind: RunKind,
         memory: &mut [u64],
         lanes: [&mut [u64]; LANES - 1],
         top: usize,
-        turned: &mut [u64],
+        midpoint: &mut [u64],
     ) -> bool;
 }
 
-/// What a machine keeps for whole runs.
+/// The state of a machine for whole runs.
 #[derive(Default)]
 pub(crate) struct Saved {
     data: Vec<u64>,
     lanes: [Vec<u64>; LANES - 1],
-    /// The data as it was where the last run there and back turned round; of what changes only.
-    turned: Vec<u64>,
-    /// Whether it is known that nothing lives but data.
-    pub(crate) rest: bool,
-    /// Whether it is known that of the gradient words only those are not zero that whole runs may change.
-    pub(crate) few: bool,
+    /// The changed data after the forward half of the last forward and back run.
+    midpoint: Vec<u64>,
+    /// Whether only the data is known to be live.
+    pub(crate) only_data: bool,
+    /// Whether all gradient words that whole runs do not change are known to be zero.
+    pub(crate) gradients_confined: bool,
 }
 
 impl Machine<'_> {
-    /// Lets whole runs be made by the program's code for them ([`crate::Program::set_whole`]), where it has any. Such runs count nothing, and
-    /// do not note where [`crate::Flags::inexact`] was raised, nor [`crate::Flags::rests`].
+    /// Allows the program's code for whole runs ([`crate::Program::set_whole`]). Such runs count nothing and do not set
+    /// [`crate::Flags::inexact`] and [`crate::Flags::rests`].
     pub fn allow_whole(&mut self, allow: bool) {
         self.whole = allow;
     }
 
-    /// Whether it may be.
+    /// Whether code for whole runs is allowed.
     pub fn allows_whole(&self) -> bool {
         self.whole
     }
 
-    /// Runs the program forward from its start, and back with gradient words, these being the ones in between, by address; all others are
-    /// zero. Gives whether that could be done, by code for whole runs; if not, nothing has changed. Afterwards the machine is as after the two
-    /// runs, and [`Machine::turned_word`] has what was in between.
+    /// Runs the program forward from its start and back with gradient words, by code for whole runs. `seeds` are the gradient words
+    /// after the forward run, by address; all others are zero. Returns false if there is no such code or it failed; nothing has changed
+    /// then. Afterwards the machine is as after the two runs, and [`Machine::turned_word`] returns the data between them.
     pub fn there_and_back(&mut self, seeds: &[(usize, u64)]) -> bool {
         let Some(whole) = self.program.whole() else { return false };
-        let course = RunKind::ThereAndBack;
+        let kind = RunKind::ThereAndBack;
         let top = self.program.module().data.len();
         let known = seeds.iter().all(|(at, _)| whole.carries().iter().any(|r| r.contains(at)));
-        if !self.whole || !known || !whole.has(course) {
+        if !self.whole || !known || !whole.has(kind) {
             return false;
         }
         let before = (self.position, self.core.forward, self.halted);
@@ -110,7 +110,7 @@ impl Machine<'_> {
             if n + 1 != GRADIENT || lane.mem.len() != self.core.mem.len() {
                 *lane = Lane::EMPTY;
                 lane.allocate(if n + 1 == GRADIENT { self.core.mem.len() } else { 0 });
-            } else if self.saved.few {
+            } else if self.saved.gradients_confined {
                 whole.carries().iter().for_each(|r| lane.mem[r.clone()].fill(0));
             } else {
                 clear(&mut lane.mem[..top]);
@@ -123,10 +123,10 @@ impl Machine<'_> {
         let saved = &mut self.saved;
         let changes = whole.changes();
         copy(changes, &core.mem, &mut saved.data);
-        saved.turned.resize(changes.last().map_or(0, |r| r.end), 0);
+        saved.midpoint.resize(changes.last().map_or(0, |r| r.end), 0);
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-        if whole.run(course, &mut core.mem, lanes, top, &mut saved.turned)
-            && are_finite(whole.unchecked(), &saved.turned)
+        if whole.run(kind, &mut core.mem, lanes, top, &mut saved.midpoint)
+            && are_finite(whole.unchecked(), &saved.midpoint)
         {
             if whole.leaves_values() {
                 restore(changes, &saved.data, &mut core.mem);
@@ -135,7 +135,7 @@ impl Machine<'_> {
             self.core.forward = false;
             self.stop_at_end();
             self.ran.whole += 1;
-            self.saved.few = true;
+            self.saved.gradients_confined = true;
             return true;
         }
         clear(&mut core.lanes[GRADIENT - 1].mem);
@@ -145,15 +145,15 @@ impl Machine<'_> {
         false
     }
 
-    /// The data word at an address as it was where the last run by [`Machine::there_and_back`] turned round.
+    /// The data word at an address after the forward half of the last [`Machine::there_and_back`].
     pub fn turned_word(&self, address: usize) -> u64 {
         let changes = self.program.whole().map_or(&[][..], |w| w.changes());
-        let words = if changes.iter().any(|r| r.contains(&address)) { &self.saved.turned } else { &self.core.mem };
+        let words = if changes.iter().any(|r| r.contains(&address)) { &self.saved.midpoint } else { &self.core.mem };
         words.get(address).copied().unwrap_or(0)
     }
 
-    /// Runs the program to its end by code for whole runs, where that is allowed and can be; else nothing has changed, and [`Machine::run`]
-    /// runs it with a limit or without.
+    /// Runs the program to its end by code for whole runs. Returns false, with nothing changed, if that is not allowed or possible;
+    /// [`Machine::run`] can then run it.
     pub fn run_as_whole(&mut self) -> bool {
         self.whole && self.run_whole()
     }
@@ -161,8 +161,8 @@ impl Machine<'_> {
     fn run_whole(&mut self) -> bool {
         let Some(whole) = self.program.whole() else { return false };
         let ad_mode = self.core.ad_mode;
-        let course = RunKind::Run(self.direction(), ad_mode);
-        if !self.is_plain_start() || !whole.has(course) {
+        let kind = RunKind::Run(self.direction(), ad_mode);
+        if !self.is_plain_start() || !whole.has(kind) {
             return false;
         }
         let top = self.program.module().data.len();
@@ -174,7 +174,7 @@ impl Machine<'_> {
             copy(whole.carries(), &core.lanes[*lane - 1].mem, &mut saved.lanes[*lane - 1]);
         }
         let lanes = core.lanes.each_mut().map(|l| l.mem.as_mut_slice());
-        if whole.run(course, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem) {
+        if whole.run(kind, &mut core.mem, lanes, top, &mut []) && are_finite(whole.unchecked(), &core.mem) {
             self.stop_at_end();
             self.ran.whole += 1;
             return true;
@@ -189,17 +189,17 @@ impl Machine<'_> {
         false
     }
 
-    /// Puts the machine where a run in its direction has ended.
+    /// Moves the machine to the end of a run in its direction.
     fn stop_at_end(&mut self) {
         let [forward, backward] = self.program.decoded.entry.unwrap_or([0, 0]);
         let half = self.program.decoded.blocks.len() as u32;
-        // The end of a run is where one the other way begins.
+        // A run ends where a run in the other direction begins.
         let block = if self.core.forward { backward - half } else { forward + half };
         self.position = Position { block, k: self.code(block).len };
         self.halted = true;
     }
 
-    /// Whether the machine stands at an end of the program, with nothing living but data.
+    /// Whether the machine is at an end of the program and only the data is live.
     fn is_plain_start(&mut self) -> bool {
         let entry = self.program.decoded.entry.unwrap_or([0, 0]);
         let core = &self.core;
@@ -208,20 +208,20 @@ impl Machine<'_> {
         let usual = core.checks
             && !core.env.ieee
             && core.overflow_op == 0
-            && matches!(core.dropped, Dropped::Lost)
+            && matches!(core.dropped, Dropped::Discarded)
             && core.mem.len() >= top;
         if !at_end || !usual {
             return false;
         }
-        if !self.saved.rest {
+        if !self.saved.only_data {
             let registers = core.regs.iter().enumerate();
             let clear = registers.into_iter().all(|(n, w)| *w == if n == Reg::SP.index() { top as u64 } else { 0 });
             let carried = core.lanes.iter().all(|l| {
                 l.regs.iter().all(|w| *w == 0) && l.mem.get(top..).is_none_or(|rest| rest.iter().all(|w| *w == 0))
             });
-            self.saved.rest = clear && carried && core.mem[top..].iter().all(|w| *w == 0);
+            self.saved.only_data = clear && carried && core.mem[top..].iter().all(|w| *w == 0);
         }
-        self.saved.rest
+        self.saved.only_data
     }
 }
 

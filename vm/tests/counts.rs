@@ -1,5 +1,5 @@
-//! Counting: what blocks count is what single steps count, wherever a run is
-//! stopped and continued, forward and backward, with and without a trap.
+//! Counting: runs by blocks and by single steps count the same, wherever a run is stopped and continued, forward and backward, with and
+//! without a trap.
 
 use crate::common;
 
@@ -46,7 +46,7 @@ impl Tally {
     }
 }
 
-/// A run by single steps: what it executed, and the state's digest before each step and at the end.
+/// A run by single steps: the executed addresses, and the state's digest before each step and at the end.
 struct Trace {
     steps: Vec<(Direction, u32)>,
     digests: Vec<u128>,
@@ -87,7 +87,7 @@ fn tally(steps: &[(Direction, u32)], len: usize) -> Tally {
     out
 }
 
-/// A machine about to run from one end, in a state that follows from `prepare`.
+/// A machine about to run from one end, in a state set up by `prepare`.
 fn ready<'p>(program: &'p Program, direction: Direction, prepare: &dyn Fn(&mut Machine)) -> Machine<'p> {
     let mut m = machine(program, MEMORY);
     prepare(&mut m);
@@ -129,7 +129,7 @@ fn compare(
     for stop in (0..=n).step_by(every) {
         let mut m = ready(program, direction, prepare);
         let first = m.run(Some(stop as u64));
-        // At the very end, the machine may know already that it is the end.
+        // At the end, the machine may have noticed the end already.
         let ended = stop == n && first == trace.outcome;
         assert!(first == Outcome::Limit || ended, "stopped at {stop} of {n}: {first:?}");
         assert_eq!(m.executed(), stop as u64);
@@ -157,9 +157,9 @@ fn compare(
     trace.outcome
 }
 
-fn draft(seed: u64, size: usize) -> Module {
-    let draft = Draft::new(&mut Source::seeded(seed), size);
-    draft.module().unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", draft.text()))
+fn random_module(seed: u64, size: usize) -> Module {
+    let program = Draft::new(&mut Source::seeded(seed), size);
+    program.module().unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", program.text()))
 }
 
 fn load(module: Module) -> Program {
@@ -170,7 +170,7 @@ fn load(module: Module) -> Program {
 fn stopped_at_every_place_and_continued() {
     let (mut programs, mut executed, mut stops) = (0, 0, 0);
     for seed in 0..400 {
-        let program = load(draft(seed, 4 + seed as usize % 40));
+        let program = load(random_module(seed, 4 + seed as usize % 40));
         let mut ended = machine(&program, MEMORY);
         if ended.run(Some(1_200)) != Outcome::Finished {
             continue;
@@ -207,15 +207,15 @@ fn stopped_at_every_place_and_continued() {
 fn long_programs_stopped_here_and_there() {
     let mut executed = 0;
     for seed in 1000..1060 {
-        let program = load(draft(seed, 300));
+        let program = load(random_module(seed, 300));
         let mut m = machine(&program, MEMORY);
-        // Gradient words that `zero` drops, without which the way back may be another one.
+        // Record the gradient words that `zero` drops: without them the run back may take another path.
         m.keep_dropped();
         assert_eq!(m.run(Some(500_000)), Outcome::Finished, "seed {seed}");
         let n = m.executed() as usize;
         compare(&program, Direction::Forward, &|_| {}, n + 1, n / 7 + 1);
         executed += n;
-        // There and back on one machine: the counts of both ways stand side by side.
+        // Forward and back on one machine: it keeps the counts of both directions.
         m.turn_dropped();
         m.begin(Direction::Backward);
         assert_eq!(m.run(None), Outcome::Finished, "seed {seed}");
@@ -226,9 +226,9 @@ fn long_programs_stopped_here_and_there() {
     println!("{executed} instructions");
 }
 
-/// A program with something changed that need not fit: it traps somewhere, loops, or ends after all.
+/// A program with a random change: it may trap, loop forever, or end normally.
 fn damaged(seed: u64, s: &mut Source) -> Program {
-    let module = draft(seed, 10 + seed as usize % 30);
+    let module = random_module(seed, 10 + seed as usize % 30);
     loop {
         let mut module = module.clone();
         for _ in 0..=s.below(3) {
@@ -257,7 +257,7 @@ fn damaged(seed: u64, s: &mut Source) -> Program {
     }
 }
 
-/// Another register in the place of one of the instruction's.
+/// Replaces one of the instruction's registers.
 fn replace(old: Inst, s: &mut Source) -> [pendula_isa::Reg; 4] {
     let mut regs = old.regs;
     let used: Vec<u8> = old.kind.layout().iter().flat_map(|slot| slot.register_fields()).collect();
@@ -328,7 +328,7 @@ fn a_trap_is_not_passed_by_going_on() {
 
 #[test]
 fn gate_classes_add_up() {
-    let program = load(draft(5, 100));
+    let program = load(random_module(5, 100));
     let code = &program.module().code;
     let mut m = machine(&program, MEMORY);
     assert_eq!(m.run(None), Outcome::Finished);

@@ -1,7 +1,6 @@
-//! Engines in lock-step: the interpreter beside compiled code, over random
-//! programs and random instructions in random states; the examples are run so by the root
-//! package's tests. They must agree in values, in what words carry, in traps with their places and
-//! operands, in what the run noticed, and in every count.
+//! Engines in lock-step: the interpreter beside compiled code, on random programs and on random instructions in random states. They must
+//! agree in values, lanes, traps with their positions and operands, flags, and all counts. The root package's tests do the same with the
+//! examples.
 
 use crate::common;
 
@@ -19,10 +18,10 @@ use pendula_isa::table::Flow;
 use pendula_isa::types::{Profile, Reg, Ty};
 use pendula_vm::{AdMode, Config, Engine, Machine, Outcome, Program};
 
-/// How well C is compiled: what is compared is what it says.
+/// The optimization level of C: only results are compared, not speed.
 const LEVEL: &str = "-O1";
 
-/// Among how many programs the instructions are divided that are tried in C.
+/// The number of programs among which the instructions tested in C are divided.
 const BATCHES: usize = 20;
 
 fn lanes(m: &mut Machine<'_>, ad_mode: AdMode, seed: u64) {
@@ -49,7 +48,7 @@ fn lane_word(s: &mut Source) -> u64 {
 
 fn config(s: &mut Source) -> Config {
     Config {
-        // Compiled at once, but for a few that change over on the way.
+        // Compiled at once, except for a few that switch during the run.
         warm_up: if s.once_in(8) { 500 } else { 0 },
         // With care at once, after a few turns, never.
         tier_up: s.pick(&[0, 2, u64::MAX]),
@@ -102,12 +101,12 @@ fn random_programs_in_c() {
     runs(Engine::Native, "program", 0..30, |s| Draft::new(s, 12).module().expect("sound operands"));
 }
 
-/// The families that run straight on, and can be undone.
+/// The families of straight-line instructions that have an inverse.
 fn straight() -> Vec<Kind> {
     families().filter(|k| k.flow() == Flow::Straight && k.belongs_to(Profile::Native) && !k.is_irreversible()).collect()
 }
 
-/// An instruction of this family, and before it a few of others.
+/// An instruction of this family, after a few of other families.
 fn sequence(family: Kind, straight: &[Kind], s: &mut Source) -> Vec<Inst> {
     let mut code = Vec::new();
     for _ in 0..s.below(4) {
@@ -151,7 +150,7 @@ fn scatter(m: &mut Machine<'_>, ad_mode: AdMode, seed: u64, round: u64) {
     m.set_output(vec![1, 2, 0, 4]);
 }
 
-/// Instructions of every family that runs straight on, in states in which they may or may not trap.
+/// Straight-line instructions of every family, in states in which they may or may not trap.
 #[test]
 fn random_instructions() {
     let straight = straight();
@@ -176,7 +175,7 @@ fn random_instructions() {
     assert!(trapped > straight.len() / 4, "only {trapped} of {} trapped", straight.len());
 }
 
-/// Words at which operations change what they do, whatever their types.
+/// Words at which operations of some type change their behaviour.
 const EDGES: [u64; 40] = [
     0,
     1,
@@ -227,7 +226,7 @@ const EDGES: [u64; 40] = [
     9_223_372_036_854_775_808.0f64.to_bits(),
 ];
 
-/// Every family that runs straight on, at the edges of all types, in drafts and in what is compiled with care.
+/// Every family of straight-line instructions, at the edges of all types, in baseline and in optimized code.
 #[test]
 fn instructions_at_the_edges() {
     for (n, family) in straight().into_iter().enumerate() {
@@ -236,7 +235,7 @@ fn instructions_at_the_edges() {
             let mut instruction = instruction(family, &mut s);
             let slots = instruction.kind.layout();
             if slots.iter().any(|slot| slot.is_memory()) {
-                // An address in memory, whatever else the instruction says.
+                // An address within the memory, whatever the instruction does.
                 let word = Operand::Mem { base: r(0), index: r(0), offset: 5 };
                 let mut at_word = Source::seeded(n as u64);
                 let operands = [reg(1 + at_word.below(4) as u8), word];
@@ -279,7 +278,7 @@ fn instructions_at_the_edges() {
     }
 }
 
-/// However few instructions a run may take at a time, it stops where the interpreter does, as a draft, compiled with care, and between.
+/// With any step limit, a run stops where the interpreter does: in baseline code, in optimized code, and in between.
 #[test]
 fn stopped_at_every_place() {
     for seed in 0..24 {

@@ -1,4 +1,4 @@
-//! The tests of the machine, one binary: `cargo test -p pendula-vm --test suite control` runs those of a file.
+//! The tests of the machine in one binary: `cargo test -p pendula-vm --test suite control` runs those of a module.
 
 mod common;
 

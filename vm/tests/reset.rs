@@ -1,5 +1,5 @@
-//! A machine that is reset is as a new one, whatever it ran before: values, what words carry, tapes, flags, counts and the
-//! place where it stands; and runs from there on are those of a new one. Counts of runs add up.
+//! A reset machine equals a new one, whatever it ran before: values, lanes, tapes, flags, counts and position; and so do its runs from
+//! there. Counts of runs add up.
 
 use crate::common;
 
@@ -34,7 +34,7 @@ fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.into_iter().filter(|e| e.is_available())
 }
 
-/// Leaves as much behind in a machine as can be.
+/// Changes as much state of a machine as possible.
 fn use_up(m: &mut Machine<'_>, s: &mut Source) {
     let heard = Arc::new(Mutex::new(0_u64));
     let counter = Arc::clone(&heard);
@@ -68,7 +68,7 @@ fn use_up(m: &mut Machine<'_>, s: &mut Source) {
     }
 }
 
-/// A state to begin with: some registers, words and tapes set.
+/// An initial state: some registers, words and tapes are set.
 fn start(program: &Program, config: &Config, s: &mut Source) -> Snapshot {
     let mut m = Machine::new(program, config).unwrap();
     for n in 1..6 {
@@ -129,7 +129,7 @@ fn a_reset_gives_the_memory_that_is_asked_for() {
     let mut m = Machine::new(&program, &config).unwrap();
     m.memory_mut()[3] = 5;
     let start = m.snapshot();
-    // The last two sizes are above and at the one from which on memory is allocated anew.
+    // The last two sizes are above and at the size from which on memory is reallocated.
     for words in [10, 50, 20, (1 << 22) + 1, 1 << 22, 10] {
         m.memory_mut().fill(9);
         m.carry(AdMode::Gradient);

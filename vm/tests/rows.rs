@@ -1,6 +1,5 @@
-//! Every straight-line instruction of the table on random states: its inverse
-//! brings the whole state back, and a trap leaves it as it was. Control is in
-//! `control.rs`, what the instructions compute in `semantics.rs`.
+//! Every straight-line instruction of the table on random states: its inverse restores the whole state, and a trap leaves it unchanged.
+//! Control instructions are tested in `control`, the results of instructions in `semantics`.
 
 use crate::common;
 
@@ -30,12 +29,12 @@ const MEMORY: u64 = 24;
 enum Return {
     /// Bit for bit.
     Exact,
-    /// Bit for bit but for the destination, a double that was rounded twice.
+    /// Bit for bit except the destination, a double that was rounded twice.
     Drift,
     /// Bit for bit but for the two coordinates, doubles that were turned twice: each is within 5 units of 2^-52 of the
     /// point's distance from the origin.
     Turned,
-    /// Bit for bit, unless a word was cleared that was not +0.0.
+    /// Bit for bit, unless a word other than +0.0 was cleared.
     Cleared,
 }
 
@@ -53,7 +52,7 @@ fn straight() -> Vec<Kind> {
     families().filter(|k| k.flow() == Flow::Straight && k.belongs_to(Profile::Native) && !k.is_irreversible()).collect()
 }
 
-/// The number type in which the family computes, and that of its arguments.
+/// The number type of the family's result, and that of its arguments.
 fn types(kind: Kind) -> [Ty; 2] {
     match kind {
         Kind::Accumulate { func, .. } => [func.info().ty, func.info().from],
@@ -73,7 +72,7 @@ fn state_word(inst: &Inst, types: [Ty; 2], s: &mut Source) -> u64 {
     }
 }
 
-/// An instruction whose memory operand can be reached: a fixed address lies in the memory.
+/// An instruction with an accessible memory operand: a fixed address is within the memory.
 fn reachable(family: Kind, s: &mut Source) -> Inst {
     let mut inst = instruction(family, s);
     for slot in inst.kind.layout() {
@@ -87,7 +86,7 @@ fn reachable(family: Kind, s: &mut Source) -> Inst {
     inst
 }
 
-/// Where the instruction's memory operand lies.
+/// The address of the instruction's memory operand.
 fn address(inst: &Inst, regs: &[u64; Reg::COUNT]) -> Option<u64> {
     inst.operands().find_map(|(_, operand)| match operand {
         Operand::Mem { base, index, offset } => {
@@ -97,7 +96,7 @@ fn address(inst: &Inst, regs: &[u64; Reg::COUNT]) -> Option<u64> {
     })
 }
 
-/// Puts the machine into a random state, in which the instruction often can run.
+/// Puts the machine into a random state in which the instruction can often run.
 fn randomize(m: &mut Machine, inst: &Inst, s: &mut Source) {
     let types = types(inst.kind);
     for n in 1..Reg::COUNT as u8 {
@@ -115,7 +114,7 @@ fn randomize(m: &mut Machine, inst: &Inst, s: &mut Source) {
     for n in 0..MEMORY as usize {
         m.memory_mut()[n] = state_word(inst, types, s);
     }
-    // An address register is chosen so that the address lies in the memory, if it is free to be chosen.
+    // If possible, choose an address register so that the address is within the memory.
     for (_, operand) in inst.operands() {
         if let Operand::Mem { base, index, offset } = operand
             && base != Reg::ZERO
@@ -150,7 +149,7 @@ fn run(m: &mut Machine, direction: Direction, by_steps: bool) -> Outcome {
     }
 }
 
-/// How often the family's instructions did what.
+/// The outcomes of the family's instructions.
 #[derive(Debug, Default)]
 struct Tally {
     tried: usize,
@@ -179,7 +178,7 @@ fn check(m: &mut Machine, inst: &Inst, s: &mut Source, tally: &mut Tally) {
     tally.changed += usize::from(m.digest() != before);
     match run(m, first.flip(), s.once_in(4)) {
         Outcome::Finished => {}
-        // Coming back, a point at the end of the doubles' range may round beyond it.
+        // On the way back, a point at the end of the doubles' range may round beyond it.
         Outcome::Trap(trap)
             if return_of(inst.kind) == Return::Turned
                 && trap.fault == Fault::NotFinite
@@ -251,7 +250,7 @@ fn ulp(x: f64) -> f64 {
     f64::from_bits(x.to_bits() + 1) - x
 }
 
-/// What an instruction changes is what its operands say that it writes, the stack, or a tape.
+/// An instruction only changes the operands that it writes, the stack, or a tape.
 fn only_targets_changed(inst: &Inst, before: &State, after: &State) {
     let mut expected = after.clone();
     for (slot, operand) in inst.operands().filter(|(slot, _)| slot.is_written()) {
@@ -416,7 +415,7 @@ fn what_a_tolerant_zero_forgets_is_counted() {
     }
 }
 
-/// `erase` forgets, says so, and does not run backward.
+/// `erase` destroys a word, counts it, and does not run backward.
 #[test]
 fn erase_counts_what_it_forgets_and_has_no_way_back() {
     for (operand, zero) in [(common::reg(3), false), (common::mem(4, 0, 2), true)] {

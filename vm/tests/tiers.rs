@@ -1,4 +1,4 @@
-//! Which kind of code a run comes to: drafts where the host has them, and code by Cranelift where they have run long enough.
+//! The tiers of compiled code: baseline code if the host has it, and code by Cranelift once that has run long enough.
 
 use pendula_isa::adjoint::AdMode;
 use pendula_isa::inst::Inst;
@@ -9,8 +9,8 @@ use pendula_isa::types::Reg;
 
 use pendula_vm::{Config, Engine, Machine, Outcome, Program};
 
-/// Whether the host has drafts.
-const DRAFTS: bool = cfg!(all(target_arch = "x86_64", unix));
+/// Whether the host has a baseline compiler.
+const HAS_BASELINE: bool = cfg!(all(target_arch = "x86_64", unix));
 
 fn reg(n: u8) -> Operand {
     Operand::Reg(Reg::new(n).expect("a register's number"))
@@ -37,7 +37,7 @@ fn counting() -> Program {
     Program::new(module, true).expect("a sound program")
 }
 
-/// Of the units that have code: how many have drafts, and how many have more.
+/// The number of units with baseline code, and with optimized code.
 fn made(program: &Program) -> (usize, usize) {
     let units = program.compiled_units();
     (units.drafts, units.finished)
@@ -59,33 +59,33 @@ fn go(m: &mut Machine<'_>, turns: u64) {
 }
 
 #[test]
-fn what_is_run_seldom_is_drafted() {
+fn what_runs_seldom_stays_baseline() {
     let program = counting();
     let mut m = run(&program, 100, 50);
-    assert_eq!(made(&program), if DRAFTS { (1, 0) } else { (0, 1) });
-    // The rest of its hundred turns is used up, and so it is compiled with care.
+    assert_eq!(made(&program), if HAS_BASELINE { (1, 0) } else { (0, 1) });
+    // Its hundred iterations are used up, so it is optimized.
     go(&mut m, 60);
     assert_eq!(made(&program), (0, 1));
-    // That is found by a machine for which it would still do as a draft.
+    // A machine for which baseline code would do finds the optimized code.
     run(&program, 100, 50);
     assert_eq!(made(&program), (0, 1));
 }
 
 #[test]
-fn without_tiers_there_are_no_drafts() {
+fn without_tiers_there_is_no_baseline_code() {
     let program = counting();
     run(&program, 0, 50);
     assert_eq!(made(&program), (0, 1));
 }
 
 #[test]
-fn a_draft_may_be_kept_for_ever() {
+fn baseline_code_may_be_kept_for_ever() {
     let program = counting();
     run(&program, u64::MAX, 100_000);
-    assert_eq!(made(&program), if DRAFTS { (1, 0) } else { (0, 1) });
+    assert_eq!(made(&program), if HAS_BASELINE { (1, 0) } else { (0, 1) });
 }
 
-/// A loop that is longer than a unit is entered from outside each time it goes round, which counts, too.
+/// A loop that is longer than a unit is entered from outside in each iteration, which counts, too.
 #[test]
 fn loops_of_several_units_become_hot() {
     let half = 250;
@@ -107,10 +107,10 @@ fn loops_of_several_units_become_hot() {
     assert!(finished >= 2, "{:?}", made(&program));
 }
 
-/// What would take much of the host's stack is not drafted.
+/// A unit that would need much of the host's stack gets no baseline code.
 #[test]
-fn drafts_take_little_of_the_stack() {
-    // Words of memory, once loaded, are kept for the second half.
+fn baseline_code_takes_little_of_the_stack() {
+    // Loaded words of memory stay live for the second half.
     let mut code = vec![inst("start", &[])];
     for to in [1, 2] {
         let word = |n: i64| Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset: n };
@@ -125,7 +125,7 @@ fn drafts_take_little_of_the_stack() {
         m.carry(ad_mode);
         assert_eq!(m.run(None), Outcome::Finished);
         assert_eq!(m.registers()[1..3], [210f64.to_bits(); 2]);
-        if DRAFTS {
+        if HAS_BASELINE {
             assert_eq!(made(&program), expected, "{ad_mode:?}");
         }
     }

@@ -1,5 +1,5 @@
-//! Instructions of x86-64 as bytes, as GNU as writes them. The writer is no part of the crate's interface; its file is compiled here once more,
-//! since unit tests would have the whole crate compiled twice.
+//! Encodings of x86-64 instructions, compared with those of GNU as. The encoder is not part of the crate's interface; its file is compiled
+//! again here, because unit tests would compile the whole crate twice.
 
 #![cfg(all(target_arch = "x86_64", unix))]
 
@@ -25,7 +25,7 @@ macro_rules! bytes {
     })* };
 }
 
-/// Each form, and each base and index that is written in a way of its own: `rsp` and `r12`, `rbp` and `r13`, offsets of one byte and of four.
+/// Each form, and each base and index with a special encoding: `rsp` and `r12`, `rbp` and `r13`, offsets of one byte and of four.
 #[test]
 fn instructions() {
     bytes! {
@@ -85,7 +85,7 @@ fn instructions() {
     }
 }
 
-/// Distances go from behind the instruction, forward and back; those of tables from the table.
+/// Distances count from the end of the instruction, forward and back; those of tables from the table.
 #[test]
 fn labels() {
     let mut a = Asm::default();
@@ -101,7 +101,7 @@ fn labels() {
     a.ret();
     let expected = [
         "c3",
-        // To the end: what comes behind has 5 + 7 + 5 + 8 bytes.
+        // To the end: the rest has 5 + 7 + 5 + 8 bytes.
         "0f8819000000",
         // To the beginning: 12 bytes back.
         "e9f4ffffff",

@@ -1,85 +1,85 @@
-//! Accumulates, rows and comparisons on operands that stand for themselves, not
-//! on registers and memory of a machine: what statements of a compiler's are
-//! made of. [`Op::Get`](crate::ops::Op::Get) and [`Op::Set`](crate::ops::Op::Set) then name operands, by their numbers.
+//! Accumulates, rows and comparisons on symbolic operands instead of registers and memory of a machine. The compiler's statements
+//! consist of them. [`Op::Get`](crate::ops::Op::Get) and [`Op::Set`](crate::ops::Op::Set) then name operands by their numbers.
 
 use pendula_isa::Env;
 use pendula_isa::operand::Slot;
 use pendula_isa::table::{Row, TableFn, Variant};
 use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
-use super::{Accumulate, Lifter, Other, Question, Setting, Unsupported};
+use super::{Condition, LiftAccumulate, LiftRow, Lifter, Setting, Unsupported};
 use crate::ops::{Body, Kernel, Test, V};
 
-/// An operand.
+/// A symbolic operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A constant word.
     Const(u64),
-    /// A word that is read, and may be written: the number by which operations name it, 1 to 31. Operands that are one word have one number.
+    /// A variable: the number, 1 to 31, by which operations name it. Operands that are the same word have the same number.
     Word(u8),
 }
 
-fn recorder<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands: &[Operand]) -> Lifter<'a> {
-    let mut recorder = Lifter::new(env, setting, 0, kernels);
+fn lifter<'a>(env: Env, setting: Setting, kernels: &'a mut Vec<Kernel>, operands: &[Operand]) -> Lifter<'a> {
+    let mut lifter = Lifter::new(env, setting, 0, kernels);
     for (n, operand) in operands.iter().enumerate().take(4) {
         match operand {
-            Operand::Const(k) => recorder.constants[n] = Some(*k),
+            Operand::Const(k) => lifter.constants[n] = Some(*k),
             Operand::Word(number) => {
-                recorder.layout[n] = Slot::Reg(n as u8);
-                recorder.regs_of[n] = *number % Reg::COUNT as u8;
+                lifter.layout[n] = Slot::Reg(n as u8);
+                lifter.fields[n] = *number % Reg::COUNT as u8;
             }
         }
     }
-    recorder
+    lifter
 }
 
-/// `operands[0] ⊕= func(operands[1..])`; `None` if that has no operations.
+/// The operations of `operands[0] ⊕= func(operands[1..])`; `None` if it cannot be lifted.
 pub fn accumulate(
     (env, setting): (Env, Setting),
     kernels: &mut Vec<Kernel>,
     (acc, inverse, func): (Acc, bool, TableFn),
     operands: &[Operand],
 ) -> Option<Body> {
-    let mut recorder = recorder(env, setting, kernels, operands);
-    let done = func.visit(Accumulate { recorder: &mut recorder, acc, inverse: inverse && !acc.self_inverse() });
-    recorder.one(done)
+    let mut lifter = lifter(env, setting, kernels, operands);
+    let done = func.visit(LiftAccumulate { lifter: &mut lifter, acc, inverse: inverse && !acc.self_inverse() });
+    lifter.finish_statement(done)
 }
 
-/// A row, or with `inverse` its undoing; `None` if that has no operations.
+/// The operations of a row, or with `inverse` of its inverse; `None` if it cannot be lifted.
 pub fn row(
     (env, setting): (Env, Setting),
     kernels: &mut Vec<Kernel>,
     (row, inverse, ty): (Row, bool, Ty),
     operands: &[Operand],
 ) -> Option<Body> {
-    let mut recorder = recorder(env, setting, kernels, operands);
+    let mut lifter = lifter(env, setting, kernels, operands);
     let variant = Variant { ty, cond: Cond::Always, form: false };
-    let done = row.visit(Other { recorder: &mut recorder, back: inverse, variant }).unwrap_or(Err(Unsupported));
-    recorder.one(done)
+    let done = row.visit(LiftRow { lifter: &mut lifter, back: inverse, variant }).unwrap_or(Err(Unsupported));
+    lifter.finish_statement(done)
 }
 
-/// Whether a comparison holds: the operations, and the word that is not zero if it does.
+/// The operations of a comparison, and the word that is not zero if it holds; `None` if it cannot be lifted, or always or never
+/// holds.
 pub fn compare(
     (env, setting): (Env, Setting),
     kernels: &mut Vec<Kernel>,
     (cond, ty): (Cond, Ty),
     operands: [Operand; 2],
 ) -> Option<(Body, V)> {
-    let mut recorder = recorder(env, setting, kernels, &operands);
+    let mut lifter = lifter(env, setting, kernels, &operands);
     for (n, operand) in operands.iter().enumerate() {
         if let Operand::Const(k) = operand {
-            // Registers that no operand has.
-            let (number, word) = (Reg::COUNT as u8 - 2 + n as u8, recorder.fixed(*k));
-            recorder.regs[pendula_isa::adjoint::VALUE][usize::from(number)] = Some(word);
+            // Registers that no operand uses.
+            let (number, word) = (Reg::COUNT as u8 - 2 + n as u8, lifter.fixed(*k));
+            lifter.regs[pendula_isa::adjoint::VALUE][usize::from(number)] = Some(word);
         }
     }
     let register = |n: usize| match operands[n] {
         Operand::Const(_) => Reg::COUNT as u8 - 2 + n as u8,
         Operand::Word(number) => number,
     };
-    let test = recorder.test(Some(Question { cond, ty, a: register(0), b: register(1), imm: 0 }), 0);
+    let test = lifter.test(Some(Condition { cond, ty, a: register(0), b: register(1), imm: 0 }), 0);
     match test {
-        Test::If(_, v) => Some((recorder.one(Ok(()))?, v)),
+        Test::If(_, v) => Some((lifter.finish_statement(Ok(()))?, v)),
         Test::Never | Test::Always => None,
     }
 }

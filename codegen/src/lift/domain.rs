@@ -1,4 +1,4 @@
-//! The recorder as the domain of the table's bodies.
+//! The lifter as the domain of the table's bodies.
 
 use pendula_isa::adjoint::{Carrier, VALUE};
 use pendula_isa::domain::Domain;
@@ -8,11 +8,11 @@ use pendula_isa::table::{Instruction, Variant};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::{Env, Fault};
 
-use super::{Lifter, Recorded, Unsupported};
-use crate::kernel::{Of, known};
+use super::{Lifted, Lifter, Unsupported};
+use crate::kernel::{EntryOf, known};
 use crate::ops::{Bin, Op, V};
 
-/// Operations of two words by their methods.
+/// Implements methods by integer operations of two words.
 macro_rules! words {
     ($($name:ident $op:ident)+) => { $(
         fn $name(&mut self, a: V, b: V) -> V {
@@ -27,7 +27,7 @@ impl Domain for Lifter<'_> {
 
     words!(add Add sub Sub mul Mul and And or Or xor Xor shl Shl shr Shr sar Sar rol Rol ror Ror);
 
-    fn operand(&mut self, n: usize) -> Recorded {
+    fn operand(&mut self, n: usize) -> Lifted {
         Ok(self.operand_in(self.lane, n))
     }
 
@@ -36,18 +36,18 @@ impl Domain for Lifter<'_> {
         Ok(())
     }
 
-    fn load(&mut self, a: V) -> Recorded {
-        self.bound(a);
-        Ok(self.fetch(self.lane, a))
+    fn load(&mut self, a: V) -> Lifted {
+        self.check_address(a);
+        Ok(self.load_word(self.lane, a))
     }
 
     fn store(&mut self, a: V, v: V) -> Result<(), Unsupported> {
-        self.bound(a);
-        self.deposit(self.lane, a, v);
+        self.check_address(a);
+        self.store_word(self.lane, a, v);
         Ok(())
     }
 
-    fn gradient(&mut self, _: usize) -> Recorded {
+    fn gradient(&mut self, _: usize) -> Lifted {
         Err(Unsupported)
     }
 
@@ -84,15 +84,15 @@ impl Domain for Lifter<'_> {
     }
 
     fn eq(&mut self, a: V, b: V) -> V {
-        self.integers(Cond::Eq, a, b)
+        self.compare_integers(Cond::Eq, a, b)
     }
 
     fn lt(&mut self, a: V, b: V) -> V {
-        self.integers(Cond::Lt, a, b)
+        self.compare_integers(Cond::Lt, a, b)
     }
 
     fn ltu(&mut self, a: V, b: V) -> V {
-        self.integers(Cond::Ltu, a, b)
+        self.compare_integers(Cond::Ltu, a, b)
     }
 
     fn select(&mut self, c: V, a: V, b: V) -> V {
@@ -103,7 +103,7 @@ impl Domain for Lifter<'_> {
         }
     }
 
-    fn kernel1<K>(&mut self, k: K, a: V) -> Recorded
+    fn kernel1<K>(&mut self, k: K, a: V) -> Lifted
     where
         K: Fn(Env, u64) -> Word + Copy + 'static,
     {
@@ -114,11 +114,11 @@ impl Domain for Lifter<'_> {
         }
         Ok(match known::<K>() {
             Some(kernel) => self.inline(kernel, [a; 3]),
-            None => self.call(Of::call1(k), false, &[a]),
+            None => self.call(EntryOf::call1(k), false, &[a]),
         })
     }
 
-    fn kernel2<K>(&mut self, k: K, a: V, b: V) -> Recorded
+    fn kernel2<K>(&mut self, k: K, a: V, b: V) -> Lifted
     where
         K: Fn(Env, u64, u64) -> Word + Copy + 'static,
     {
@@ -129,17 +129,17 @@ impl Domain for Lifter<'_> {
         }
         Ok(match known::<K>() {
             Some(kernel) => self.inline(kernel, [a, b, b]),
-            None => self.call(Of::call2(k), false, &[a, b]),
+            None => self.call(EntryOf::call2(k), false, &[a, b]),
         })
     }
 
-    fn kernel3<K>(&mut self, k: K, a: V, b: V, c: V) -> Recorded
+    fn kernel3<K>(&mut self, k: K, a: V, b: V, c: V) -> Lifted
     where
         K: Fn(Env, u64, u64, u64) -> Word + Copy + 'static,
     {
         Ok(match known::<K>() {
             Some(kernel) => self.inline(kernel, [a, b, c]),
-            None => self.call(Of::call3(k), false, &[a, b, c]),
+            None => self.call(EntryOf::call3(k), false, &[a, b, c]),
         })
     }
 
@@ -147,27 +147,27 @@ impl Domain for Lifter<'_> {
     where
         K: Fn(Env, [u64; 4]) -> Result<[u64; 2], Fault> + Copy + 'static,
     {
-        let first = self.call(Of::call_pair(k), false, &x);
+        let first = self.call(EntryOf::call_pair(k), false, &x);
         Ok([first, self.push(Op::Second(first))])
     }
 
-    fn wrapping2<K>(&mut self, k: K, a: V, b: V) -> Recorded
+    fn wrapping2<K>(&mut self, k: K, a: V, b: V) -> Lifted
     where
         K: Fn(Env, u64, u64) -> (u64, bool) + Copy + 'static,
     {
         Ok(match known::<K>() {
             Some(kernel) => self.inline(kernel, [a, b, b]),
-            None => self.call(Of::wrap2(k), true, &[a, b]),
+            None => self.call(EntryOf::wrap2(k), true, &[a, b]),
         })
     }
 
-    fn wrapping3<K>(&mut self, k: K, a: V, b: V, c: V) -> Recorded
+    fn wrapping3<K>(&mut self, k: K, a: V, b: V, c: V) -> Lifted
     where
         K: Fn(Env, u64, u64, u64) -> (u64, bool) + Copy + 'static,
     {
         Ok(match known::<K>() {
             Some(kernel) => self.inline(kernel, [a, b, c]),
-            None => self.call(Of::wrap3(k), true, &[a, b, c]),
+            None => self.call(EntryOf::wrap3(k), true, &[a, b, c]),
         })
     }
 
@@ -175,20 +175,20 @@ impl Domain for Lifter<'_> {
     where
         K: Fn(Env, [u64; 4]) -> ([u64; 2], bool) + Copy + 'static,
     {
-        let first = self.call(Of::wrap_pair(k), true, &x);
+        let first = self.call(EntryOf::wrap_pair(k), true, &x);
         Ok([first, self.push(Op::Second(first))])
     }
 
-    fn compare(&mut self, c: Cond, ty: Ty, a: V, b: V) -> Recorded {
+    fn compare(&mut self, c: Cond, ty: Ty, a: V, b: V) -> Lifted {
         if c == Cond::Always {
             return Ok(self.word(1));
         }
         match ty {
-            Ty::Int | Ty::Q => Ok(self.integers(c, a, b)),
+            Ty::Int | Ty::Q => Ok(self.compare_integers(c, a, b)),
             Ty::L => {
                 let order = self.kernel2(|_, a, b| log::compare(a, b).map(|o| (o as i64).cast_unsigned()), a, b)?;
                 let zero = self.word(0);
-                Ok(self.integers(c, order, zero))
+                Ok(self.compare_integers(c, order, zero))
             }
             Ty::F => {
                 if !(self.setting.ieee || self.is_finite(a) && self.is_finite(b)) {
@@ -199,7 +199,7 @@ impl Domain for Lifter<'_> {
         }
     }
 
-    fn guarded(&mut self, c: V, zero: V, f: impl FnOnce(&mut Self) -> Recorded) -> Recorded {
+    fn guarded(&mut self, c: V, zero: V, f: impl FnOnce(&mut Self) -> Lifted) -> Lifted {
         match self.constant(c) {
             Some(0) => return Ok(zero),
             Some(_) => return f(self),
@@ -230,7 +230,7 @@ impl Domain for Lifter<'_> {
         self.unsupported = true;
     }
 
-    fn cell(&mut self, _: V) -> Recorded {
+    fn cell(&mut self, _: V) -> Lifted {
         Err(Unsupported)
     }
 
@@ -238,11 +238,11 @@ impl Domain for Lifter<'_> {
         Err(Unsupported)
     }
 
-    fn emit(&mut self, _: V) -> Recorded {
+    fn emit(&mut self, _: V) -> Lifted {
         Err(Unsupported)
     }
 
-    fn last_emitted(&mut self) -> Recorded {
+    fn last_emitted(&mut self) -> Lifted {
         Err(Unsupported)
     }
 
@@ -250,7 +250,7 @@ impl Domain for Lifter<'_> {
         self.unsupported = true;
     }
 
-    fn next_input(&mut self) -> Recorded {
+    fn next_input(&mut self) -> Lifted {
         Err(Unsupported)
     }
 
@@ -258,7 +258,7 @@ impl Domain for Lifter<'_> {
         self.unsupported = true;
     }
 
-    fn last_input(&mut self) -> Recorded {
+    fn last_input(&mut self) -> Lifted {
         Err(Unsupported)
     }
 
@@ -283,7 +283,7 @@ impl Carrier for Lifter<'_> {
     fn same(&self, n: usize, m: usize) -> bool {
         match (self.slot(n), self.slot(m)) {
             (Slot::Reg(a) | Slot::Target(a), Slot::Reg(b) | Slot::Target(b)) => {
-                self.regs_of[usize::from(a)] == self.regs_of[usize::from(b)]
+                self.fields[usize::from(a)] == self.fields[usize::from(b)]
             }
             // At most one operand is in memory.
             _ => false,
@@ -308,7 +308,7 @@ impl Carrier for Lifter<'_> {
         let begun = self.begin(c);
         f(self)?;
         self.end(begun);
-        // What was written holds the new word or the old one.
+        // A register written under the condition holds the new word or the old one.
         let mut changed = self.written[first..].to_vec();
         changed.sort_unstable();
         changed.dedup();

@@ -1,10 +1,9 @@
-//! Kernels of the number types that have operations, and what of their checks
-//! is needed.
+//! Operations for kernels of the number types, with the checks that are needed.
 
 use pendula_isa::types::Cond;
 
 use super::Lifter;
-use crate::kernel::Known;
+use crate::kernel::KnownKernel;
 use crate::ops::{Bin, Float, Op, V};
 use pendula_isa::domain::Domain;
 
@@ -16,7 +15,8 @@ impl Lifter<'_> {
         }
     }
 
-    /// A double that an operation has made of operands whose being infinite or NaN shows in it, or has been checked.
+    /// The result of an operation on doubles. It is checked for being finite, or made canonical. The operands need no check here: they
+    /// were checked, or the result of an infinite or NaN operand is itself infinite or NaN.
     fn settle(&mut self, v: V) -> V {
         if self.setting.ieee {
             self.pure(Op::Canonical(v))
@@ -27,7 +27,7 @@ impl Lifter<'_> {
     }
 
     fn float(&mut self, op: Float, a: V, b: V) -> V {
-        // A quotient is infinite or NaN where the divisor is zero, but not where it is infinite.
+        // A quotient is infinite or NaN if the divisor is zero, but not if the divisor is infinite.
         if op == Float::Div && !self.setting.ieee {
             self.need_finite(b);
         }
@@ -41,13 +41,13 @@ impl Lifter<'_> {
         }
     }
 
-    /// A fixed-point number from the sum or difference of two.
+    /// The sum or difference of two fixed-point numbers.
     fn fixed_sum(&mut self, minus: bool, a: V, b: V) -> V {
         let sum = self.bin(if minus { Bin::Sub } else { Bin::Add }, a, b);
         if self.constant(b) == Some(0) || (self.constant(a) == Some(0) && !minus) {
             return sum;
         }
-        // A sum wraps where its sign is neither operand's; a difference where the signs of the operands differ, and its own from the first's.
+        // A sum wraps if its sign is neither operand's; a difference if the operands' signs differ and its own differs from the first's.
         let other = if minus { a } else { sum };
         let (first, second) = (self.bin(Bin::Xor, a, sum), self.bin(Bin::Xor, b, other));
         let wrong = self.bin(Bin::And, first, second);
@@ -66,7 +66,7 @@ impl Lifter<'_> {
         [self.bin(Bin::Or, low, upper), self.bin(Bin::Sar, high, right)]
     }
 
-    /// The low word of two, which wraps unless the high one repeats its sign.
+    /// The low word of a double word. It has wrapped unless the high word is its sign extension.
     fn narrow(&mut self, [low, high]: [V; 2]) -> V {
         let all = self.word(63);
         let sign = self.bin(Bin::Sar, low, all);
@@ -90,43 +90,43 @@ impl Lifter<'_> {
         self.narrow([sum, high])
     }
 
-    /// An operation for a kernel, where there is one.
-    pub(crate) fn inline(&mut self, kernel: Known, x: [V; 3]) -> V {
+    /// The operations for a known kernel.
+    pub(crate) fn inline(&mut self, kernel: KnownKernel, x: [V; 3]) -> V {
         let [a, b, c] = x;
         match kernel {
-            Known::FloatAdd => self.float(Float::Add, a, b),
-            Known::FloatSub => self.float(Float::Sub, a, b),
-            Known::FloatMul => self.float(Float::Mul, a, b),
-            Known::FloatDiv => self.float(Float::Div, a, b),
-            Known::FloatInv => {
-                let one = self.word(1f64.to_bits());
-                self.float(Float::Div, one, a)
+            KnownKernel::FloatAdd => self.float(Float::Add, a, b),
+            KnownKernel::FloatSub => self.float(Float::Sub, a, b),
+            KnownKernel::FloatMul => self.float(Float::Mul, a, b),
+            KnownKernel::FloatDiv => self.float(Float::Div, a, b),
+            KnownKernel::FloatInv => {
+                let finish_statement = self.word(1f64.to_bits());
+                self.float(Float::Div, finish_statement, a)
             }
-            Known::FloatSqrt => {
-                // That of a negative number is NaN, that of an infinite one infinite.
+            KnownKernel::FloatSqrt => {
+                // The root of a negative number is NaN, that of infinity is infinity.
                 let v = self.pure(Op::Sqrt(a));
                 self.settle(v)
             }
-            Known::FloatAbs => {
+            KnownKernel::FloatAbs => {
                 let v = self.pure(Op::Abs(a));
                 self.settle(v)
             }
-            Known::FixedAdd => self.fixed_sum(false, a, b),
-            Known::FixedSub => self.fixed_sum(true, a, b),
-            Known::FixedMul => self.fixed_product(a, b),
-            Known::FixedMuladd => self.fixed_muladd(a, b, c),
-            Known::IntProd => {
+            KnownKernel::FixedAdd => self.fixed_sum(false, a, b),
+            KnownKernel::FixedSub => self.fixed_sum(true, a, b),
+            KnownKernel::FixedMul => self.fixed_product(a, b),
+            KnownKernel::FixedMuladd => self.fixed_muladd(a, b, c),
+            KnownKernel::IntProd => {
                 let product = [self.bin(Bin::Mul, a, b), self.bin(Bin::MulHigh, a, b)];
                 self.narrow(product)
             }
-            Known::IntToFloat => self.pure(Op::FromInt(a)),
-            Known::FixedToFloat => {
+            KnownKernel::IntToFloat => self.pure(Op::FromInt(a)),
+            KnownKernel::FixedToFloat => {
                 // Scaling by a power of two is exact.
                 let v = self.pure(Op::FromInt(a));
                 let scale = self.word((1.0 / (1u64 << self.env.format.frac()) as f64).to_bits());
                 self.pure(Op::Float(Float::Mul, v, scale))
             }
-            Known::FixedToInt => {
+            KnownKernel::FixedToInt => {
                 let frac = self.word(u64::from(self.env.format.frac()));
                 self.bin(Bin::Sar, a, frac)
             }

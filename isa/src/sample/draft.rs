@@ -1,6 +1,5 @@
-//! A program between its making and its text: instructions with names for
-//! what they refer to. Two ways lead on: to text, which the assembler reads,
-//! and straight to a module, which it should then have made.
+//! A generated program with symbolic references. It can be printed as text for the assembler, or resolved to a module here; tests
+//! compare the two.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -123,7 +122,7 @@ impl Draft {
                 0 => " ; a comment\n",
                 1 => " # another, with \"quotes\n",
                 2 => "\n\n",
-                // A label may stand before its instruction.
+                // A label may precede its instruction.
                 3..=8 if matches!(line, Line::Label(_)) => " ",
                 _ => "\n",
             });
@@ -161,9 +160,9 @@ impl Draft {
         }
     }
 
-    /// The module that the text stands for, without symbols and lines.
+    /// The module for the text, without symbols and lines.
     ///
-    /// Errors: operands that no assembler accepts, which would be a mistake of the sampler.
+    /// Errors: invalid operands, which would be a bug of the generator.
     pub fn module(&self) -> Result<Module, OperandError> {
         let places = self.places();
         let mut module = Module { flags: Flags { format: self.format, ..Flags::default() }, ..Module::default() };
@@ -187,7 +186,7 @@ impl Draft {
                         let inst = module.code[n].inverse();
                         let now = module.code.len() as i64;
                         let imm = match inst.kind.flow() {
-                            // Pairs are mirrored; a procedure stays where it is.
+                            // Pairs are mirrored; procedures stay in place.
                             Flow::Jump => -inst.imm,
                             Flow::Call | Flow::GradientCall => inst.imm + n as i64 - now,
                             Flow::Straight

@@ -1,15 +1,13 @@
-//! Random programs that are reversible by construction and end both ways.
+//! Random programs that are reversible by construction and terminate in both directions.
 //!
-//! A [`Draft`] is such a program before it is text: [`Draft::text`] writes it
-//! for the assembler, [`Draft::module`] resolves it here, so that the two can
-//! be compared. Registers have fixed tasks (below); a register that a condition,
-//! an address or a pending undoing depends on is protected until it is done.
+//! A [`Draft`] is such a program before it is text: [`Draft::text`] prints it for the assembler, [`Draft::module`] resolves it here, so
+//! that the two can be compared. Registers have fixed roles (below). A register that a condition, an address or a pending inverse
+//! depends on is protected until it is no longer needed.
 //!
-//! Everything is exact, `.f` too: there, sums are of dyadic fractions only. So
-//! are gradient words, which are never other than 0 on doubles; those that
-//! `zero` drops must be kept for the run back. A trap at run time is possible
-//! (an overflow of `.l` or of `rmul`), and rare.
+//! All arithmetic is exact, also in `.f`, where sums are of dyadic fractions only. So are gradient words, which are always 0 on doubles;
+//! those that `zero` drops must be recorded for the run back. Traps at run time are possible (overflow of `.l` or of `rmul`), but rare.
 
+mod control;
 mod statement;
 
 use std::sync::LazyLock;
@@ -48,14 +46,14 @@ const SCALED: [Reg; 2] = [r(20), r(21)];
 /// Loop counters: the first three of the main region, then one of each procedure.
 const COUNTERS: u8 = 22;
 const MAIN_COUNTERS: u8 = 3;
-/// How deep the recursive procedure still goes.
+/// The remaining recursion depth of the recursive procedure.
 const DEPTH: Reg = r(29);
 /// The address for `callr`.
 const ADDRESS: Reg = r(30);
 
 /// Words in each data object; a counter with an offset of 1 stays inside.
 const WORDS: u64 = 8;
-/// Executed instructions beyond which no more loops and calls are made.
+/// The number of executed instructions beyond which no more loops and calls are generated.
 const LIMIT: u64 = 40_000;
 
 // The data objects, by index.
@@ -72,8 +70,8 @@ static ACCUMULATES: LazyLock<[Vec<Kind>; 4]> = LazyLock::new(|| {
         .map(|ty| families().filter(|k| matches!(k, Kind::Accumulate { func, .. } if func.info().ty == ty)).collect())
 });
 
-/// The text of a random reversible program of about `size` statements, which ends running forward and, from there,
-/// backward in the state where it began. It may trap, rarely.
+/// The text of a random reversible program of about `size` statements. It terminates forward, and from there backward in its initial state.
+/// In rare cases it traps.
 pub fn program(s: &mut Source, size: usize) -> String {
     Draft::new(s, size).text()
 }
@@ -128,9 +126,9 @@ enum Place {
 struct Procedure {
     /// A bit for each register that it writes, calls included.
     writes: u32,
-    /// Instructions that it executes, about.
+    /// The approximate number of instructions that it executes.
     cost: u64,
-    /// How many gradient levels above its own it wants.
+    /// The number of gradient levels above its own that it needs.
     height: u8,
     recursive: bool,
 }
@@ -144,23 +142,23 @@ struct Generator<'a, 'b> {
     routines: u32,
     in_routine: bool,
     procs: Vec<Procedure>,
-    /// Statements that may still be made.
+    /// The number of statements that may still be generated.
     budget: usize,
-    /// Instructions executed so far, about.
+    /// The approximate number of instructions executed so far.
     cost: u64,
-    /// How often the present block is executed.
+    /// The number of executions of the current block.
     times: u64,
     protected: u32,
-    /// What the procedure before this one, or this one, leaves alone.
+    /// The registers that this procedure, or the previous one, does not write.
     spared: u32,
     writes: u32,
-    /// How many gradient levels above its own the present region wants so far.
+    /// The number of gradient levels above its own that the current region needs so far.
     height: u8,
     /// How many it may want.
     ceiling: u8,
     /// Counters that are clear.
     counters: Vec<Reg>,
-    /// Counters of the loops around, below [`WORDS`] − 1.
+    /// The counters of enclosing loops, all below [`WORDS`] − 1.
     active: Vec<Reg>,
     place: Place,
 }
@@ -284,8 +282,8 @@ impl Generator<'_, '_> {
     /// A register other than `not` that may hold anything. As with memory, and what `rmul` works on gets no gradient that it would have to scale.
     fn any_register(&mut self, not: Option<Reg>, differentiable: bool) -> Op {
         let reg = if self.s.once_in(4) { self.s.reg() } else { r(1 + self.s.below(u64::from(DATA)) as u8) };
-        let kept = differentiable && (reg == FLOAT || reg == MILD[Ty::F as usize] || SCALED.contains(&reg));
-        Op::Reg(if Some(reg) == not || kept { Reg::ZERO } else { reg })
+        let protected = differentiable && (reg == FLOAT || reg == MILD[Ty::F as usize] || SCALED.contains(&reg));
+        Op::Reg(if Some(reg) == not || protected { Reg::ZERO } else { reg })
     }
 
     fn main(&mut self, budget: usize) {

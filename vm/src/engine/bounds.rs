@@ -1,9 +1,8 @@
-//! Checks of addresses that are made when a block begins: which can be, and
-//! which are one check.
+//! Address checks at the beginning of a block: which checks can be moved there, and which can be combined.
 
 use pendula_codegen::ops::{Bin, Body, Op, V};
 
-/// Addresses that differ by constants, checked together: the least is below the memory's length by more than `spread`.
+/// Addresses that differ by constants and are checked together: the least one plus `spread` must be below the memory's length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
     base: Option<V>,
@@ -14,19 +13,18 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// How far the greatest address lies behind the least: less than the data has words.
+    /// The difference of the greatest and the least address: less than the number of words of data.
     pub(crate) fn spread(&self) -> u64 {
         self.high - self.low
     }
 }
 
-/// The checks of addresses that can be made at the beginning of the block, as far as they are known there, by their places; and the
-/// groups that they come to. An address that is outside the memory is so before as after what comes first, and the block traps anyway. The
-/// memory has `data` words at least.
+/// The indices of the address checks that can be made at the beginning of the block, and the groups that they form. Checking early is
+/// sound: an address outside the memory stays outside, and the block traps anyway. The memory has at least `data` words.
 pub(crate) fn groups(body: &Body, data: u64) -> (Vec<usize>, Vec<Group>) {
     let early = early(body);
     let mut places = Vec::new();
-    // By what they are counted from, the least and the greatest constant.
+    // Groups by base, with the least and the greatest constant.
     let mut groups: Vec<Group> = Vec::new();
     for (n, op) in body.ops.iter().enumerate() {
         let &Op::Bound(at) = op else { continue };
@@ -49,7 +47,7 @@ pub(crate) fn groups(body: &Body, data: u64) -> (Vec<usize>, Vec<Group>) {
     (places, groups)
 }
 
-/// An address as a value and a constant.
+/// Splits an address into a value and a constant.
 pub(crate) fn split(body: &Body, at: V) -> (Option<V>, u64) {
     match body.ops[at.0 as usize] {
         Op::Const(k) => (None, k),
@@ -61,7 +59,8 @@ pub(crate) fn split(body: &Body, at: V) -> (Option<V>, u64) {
     }
 }
 
-/// The operations that can be carried out when the block begins: those of registers as they are then. Checks of addresses are among them.
+/// The operations, including address checks, that can be executed at the beginning of the block: those that only depend on the registers
+/// then.
 fn early(body: &Body) -> Vec<bool> {
     let mut early = vec![false; body.ops.len()];
     let mut depth = 0;

@@ -1,5 +1,5 @@
-//! How a machine runs with compiled code: code where it can be entered, the
-//! interpreter for the rest of a block that was left, and so on by turns.
+//! Runs a machine with compiled code: compiled code where it can be entered, alternating with the interpreter for the rest of a block
+//! after a side exit.
 
 use pendula_isa::adjoint::AdMode;
 
@@ -11,19 +11,19 @@ use crate::machine::{Machine, Outcome, Position, Stepped};
 use crate::run::{After, Stop, finish_block};
 use pendula_codegen::lift::Setting;
 
-/// What a machine keeps for running compiled code.
+/// The state of a machine for running compiled code.
 pub(crate) struct Local {
     /// For each AD mode: the counters of edges.
     counters: [Vec<u64>; AdMode::ALL.len()],
-    /// The tables in use, without and with a budget, by AD mode.
+    /// The code tables in use, without and with a budget, by AD mode.
     tables: [[Option<Table>; AdMode::ALL.len()]; 2],
     given_up: Vec<u32>,
-    /// For each unit, how often drafts may still be entered and come to its heads before it is compiled for good; less than 0 where that is so.
+    /// For each unit, how many more times baseline code may be entered and reach its heads before the unit is optimized; negative after that.
     heat: Vec<i64>,
     tier_up: u64,
-    /// How many instructions the interpreter is still to run before anything is compiled.
+    /// The number of instructions that the interpreter still runs before anything is compiled.
     cold: u64,
-    /// Room for adding up what was counted: short runs spend more on fresh memory than on the sums.
+    /// Reused buffers for summing counts: for short runs, allocating them would cost more than the sums.
     tally: Tally,
 }
 
@@ -53,21 +53,21 @@ impl Machine<'_> {
         Mode { engine: self.engine, setting, metered }
     }
 
-    /// Runs as [`Machine::run`], with compiled code where there is any.
+    /// Like [`Machine::run`], with compiled code where there is any.
     pub(crate) fn run_compiled(&mut self, limit: Option<u64>) -> Outcome {
         if self.core.mem.len() < self.program.module.data.len() {
-            // A snapshot with less memory was brought back; code takes it for granted that the data is there.
+            // A snapshot with less memory was restored, but compiled code assumes that the memory holds the data.
             return self.interpret(limit);
         }
         if pendula_codegen::stack::room(usize::MAX).is_none() {
-            // The thread's stack is too small to make code on, or to run it.
+            // The thread's stack is too small to compile or to run code.
             return self.interpret(limit);
         }
         let mut budget = limit.unwrap_or(u64::MAX);
         if let Some(outcome) = self.warm_up(&mut budget) {
             return outcome;
         }
-        let plan = self.program.native.plan(self.program);
+        let plan = self.program.engine_code.plan(self.program);
         if self.local.heat.is_empty() {
             let code = &self.program.decoded.code;
             let heat = |unit: &Unit| unit.heat(code, self.local.tier_up);
@@ -78,7 +78,7 @@ impl Machine<'_> {
         outcome
     }
 
-    /// Runs whole blocks by the interpreter until it is worth while to compile. Gives the outcome if that is the run's.
+    /// Interprets whole blocks until compiling is worthwhile. Returns the outcome if the run ends before.
     fn warm_up(&mut self, budget: &mut u64) -> Option<Outcome> {
         while self.local.cold > 0 && self.position.k == 0 && !self.halted {
             let mut left = self.local.cold.min(*budget);
@@ -93,7 +93,7 @@ impl Machine<'_> {
                 return Some(outcome);
             }
             if enough {
-                // What is left is less than the next block.
+                // The rest of the warm-up is shorter than the next block.
                 if left < *budget {
                     self.local.cold = 0;
                 }
@@ -110,7 +110,7 @@ impl Machine<'_> {
             }
             let Position { block, k } = self.position;
             if k != 0 || budget < u64::from(self.code(block).len) {
-                // In the middle of a block, or where the limit is: as the interpreter does.
+                // Within a block, or close to the limit: single steps, as in the interpreter.
                 if budget == 0 {
                     return Outcome::Limit;
                 }
@@ -137,7 +137,7 @@ impl Machine<'_> {
                     SideExit::At { block, k } => {
                         self.tally(&plan.partial, block);
                         if metered {
-                            // It took the whole block.
+                            // The code has subtracted the whole block.
                             budget = budget.wrapping_add(u64::from(self.code(block).len));
                         }
                         self.core.forward = self.program.decoded.is_forward(block);
@@ -155,29 +155,29 @@ impl Machine<'_> {
         }
     }
 
-    /// Counts an edge that code does not count.
+    /// Counts an edge that compiled code does not count.
     fn tally(&mut self, edges: &[u32], block: u32) {
         if let Some(n) = self.local.counters[self.core.ad_mode as usize].get_mut(edges[block as usize] as usize) {
             *n += 1;
         }
     }
 
-    /// The code to be entered at a block, and the number of its entry.
+    /// The code to enter at a block, and the number of the entry.
     fn entry(&mut self, plan: &Plan, block: u32, metered: bool) -> Result<Option<(usize, u64)>, String> {
         let (unit, entry) = (plan.unit_of[block as usize], plan.entry_of[block as usize]);
         if unit == NONE || entry == NONE {
             return Ok(None);
         }
         let mode = self.mode(metered);
-        let native = &self.program.native;
+        let engine_code = &self.program.engine_code;
         let ad_mode = self.core.ad_mode as usize;
         let table = &mut self.local.tables[usize::from(metered)][ad_mode];
-        let table = table.get_or_insert_with(|| native.table(mode, plan.units.len()));
+        let table = table.get_or_insert_with(|| engine_code.table(mode, plan.units.len()));
         self.local.counters[ad_mode].resize(plan.counters, 0);
         let heat = &mut self.local.heat[unit as usize];
-        // Going round through here counts, too: loops may be longer than a unit.
+        // Entries count, too, because a loop may be longer than a unit.
         *heat = heat.saturating_sub(1);
-        let code = native.code(self.program, mode, table, &mut self.local.given_up, unit, heat)?;
+        let code = engine_code.code(self.program, mode, table, &mut self.local.given_up, unit, heat)?;
         Ok(code.map(|code| (code, u64::from(entry))))
     }
 
@@ -190,13 +190,13 @@ impl Machine<'_> {
         let ops = self.program.ops(self.core.ad_mode);
         self.core.allocate(self.core.ad_mode);
         let surroundings = Surroundings { counters, table, ops, budget, heat };
-        // SAFETY: the code was made for this program, which keeps it, and for the mode that the machine is in; the table is of
-        // the same mode. The memory holds the data at least (`run_compiled` has seen to that, and nothing changes its size during a
-        // run), the lanes of the AD mode have been allocated, and there is a counter for each of the plan, and the heat of each unit.
+        // SAFETY: the code and the table were made for this program, which owns the code, and for the mode of the machine. The memory
+        // has at least as many words as the data (`run_compiled` checks that, and the size does not change during a run). The lanes of
+        // the AD mode are allocated; there is a counter for each of the plan, and a heat for each unit.
         unsafe { enter(&mut self.core, surroundings, code, entry) }
     }
 
-    /// Runs a block, of which some instructions have run, to its end. Gives the outcome if that is the run's.
+    /// Interprets the rest of a block of which some instructions have run. Returns the outcome if the run ends.
     fn interpret_block(&mut self, (block, k): (u32, u32), budget: &mut u64) -> Option<Outcome> {
         let len = self.code(block).len;
         let ad_mode = self.core.ad_mode as usize;
@@ -205,7 +205,7 @@ impl Machine<'_> {
         }
         let counts = &mut self.counts[ad_mode];
         if k == len {
-            // All of it has run, and where it leads it may not be entered from here. That is found out even where nothing more may run.
+            // The whole block has run, but the next one refuses entry. This traps even if the budget is exhausted.
             counts[block as usize] += u64::from(self.counting);
             self.executed += u64::from(len);
             *budget -= u64::from(len);
@@ -227,7 +227,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Adds what was counted by code to the executions of blocks.
+    /// Adds the counts of compiled code to the executions of blocks.
     fn settle(&mut self, plan: &Plan) {
         for (ad_mode, counters) in self.local.counters.iter_mut().enumerate() {
             if counters.is_empty() {
@@ -247,15 +247,15 @@ impl Machine<'_> {
             if !self.counting {
                 continue;
             }
-            let kept = &mut self.counts[ad_mode];
-            kept.resize(counts.len(), 0);
-            for (kept, n) in kept.iter_mut().zip(&tally.executions) {
-                *kept += n;
+            let totals = &mut self.counts[ad_mode];
+            totals.resize(counts.len(), 0);
+            for (total, n) in totals.iter_mut().zip(&tally.executions) {
+                *total += n;
             }
         }
     }
 
-    /// What an end of the interpreter's loop means for the run; `None` if it goes on.
+    /// Handles the end of the interpreter's loop; returns the outcome if the run ends.
     pub(crate) fn stopped(&mut self, stop: Stop) -> Option<Outcome> {
         match stop {
             Stop::Halted(block) => {
@@ -268,11 +268,11 @@ impl Machine<'_> {
                 None
             }
             Stop::Fault { block, k, fault, other } => {
-                self.partial(block, k);
+                self.count_partial(block, k);
                 self.position = Position { block, k };
                 Some(Outcome::Trap(Box::new(self.trap(fault, block, k, other))))
             }
-            Stop::Refused { from, to, fault } => Some(Outcome::Trap(self.refused(from, to, fault))),
+            Stop::Refused { from, to, fault } => Some(Outcome::Trap(self.refuse_entry(from, to, fault))),
         }
     }
 }

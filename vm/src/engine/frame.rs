@@ -1,4 +1,4 @@
-//! What compiled code is given of a machine, and how it is called.
+//! The frame that compiled code works on, and the entry into compiled code.
 
 #![expect(unsafe_code, reason = "compiled code is called here, and calls back")]
 
@@ -11,12 +11,12 @@ use pendula_codegen::stack::room;
 use crate::core::Core;
 use crate::decode::Op;
 
-/// A machine as compiled code sees it. Offsets are those of C.
+/// The view of a machine for compiled code, with the layout of C.
 #[repr(C)]
 pub(crate) struct Frame {
     pub(crate) regs: *mut u64,
     pub(crate) mem: *mut u64,
-    /// Words of memory; every lane in use has as many.
+    /// The number of words of memory; every lane in use has as many.
     pub(crate) len: u64,
     pub(crate) lane_regs: [*mut u64; 3],
     pub(crate) lane_mem: [*mut u64; 3],
@@ -24,40 +24,40 @@ pub(crate) struct Frame {
     pub(crate) counters: *mut u64,
     /// The addresses of the units' code, 0 for those that have none.
     pub(crate) table: *const AtomicUsize,
-    /// Where calls may no longer take of the host's stack.
+    /// The lowest address of the host's stack at which calls are allowed.
     pub(crate) stack: u64,
     /// Results of kernels.
     pub(crate) out: [u64; 2],
-    /// Not zero where a fixed-point number that wraps is nothing to stop for.
+    /// Not zero if overflow of a fixed-point number needs no side exit.
     pub(crate) quiet: u64,
-    /// Instructions that may still run, where that is limited.
+    /// The number of instructions that may still run, in metered code.
     pub(crate) budget: u64,
-    /// For each unit, how often drafts may still come to its heads.
+    /// For each unit, how many more times baseline code may reach its heads.
     pub(crate) heat: *mut i64,
     core: *mut Core,
     ops: *const Op,
     ops_len: usize,
-    /// What a listener has panicked with. Compiled code cannot be unwound: it leaves, and the panic goes on from there.
+    /// The panic of an event callback. Compiled code cannot be unwound: it takes a side exit, and the panic resumes there.
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// The most bytes of the host's stack that compiled code may take for calls, if there is [room](pendula_codegen::stack::room) for as many; the
-/// test for it comes before a call, and a unit's own frame is at most a few thousand bytes.
+/// The maximum number of bytes of the host's stack that compiled code may use for calls, if [available](pendula_codegen::stack::room). The
+/// check comes before a call, and the frame of a unit has at most a few thousand bytes.
 const STACK: usize = 512 << 10;
 
-/// Where control is when compiled code comes back.
+/// The position at which compiled code returns to the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SideExit {
-    /// In a block of which `k` instructions have run.
+    /// In a block, after `k` instructions.
     At { block: u32, k: u32 },
-    /// Before a block, which may be entered by compiled code.
+    /// Before a block, which compiled code may enter.
     Before(u32),
 }
 
 const BEFORE: u64 = 1 << 63;
 
 impl SideExit {
-    /// The status that says so: never zero, which is a return to compiled code. C has macros for it.
+    /// The status word for the exit. It is never zero, which means a return to compiled code. The C engine has macros for it.
     #[cfg(feature = "jit")]
     pub(crate) const fn status(self) -> u64 {
         match self {
@@ -72,7 +72,7 @@ impl SideExit {
     }
 }
 
-/// What beside the machine's state a run of compiled code needs.
+/// The data that a run of compiled code needs beside the machine's state.
 pub(crate) struct Surroundings<'a> {
     pub(crate) counters: &'a mut [u64],
     pub(crate) table: &'a [AtomicUsize],
@@ -81,15 +81,15 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) heat: &'a mut [i64],
 }
 
-/// Runs a unit's code from one of its entries until it leaves.
+/// Runs a unit's code from one of its entries until a side exit.
 ///
 /// # Safety
-/// `code` is the address of a unit's code, made for the AD mode and the setting of `core`, and so are those in the table; they stay
-/// as long as this runs. `counters` has one for each of the plan, `heat` one for each unit.
+/// `code` and the addresses in the table must be code of units generated for the AD mode and the setting of `core`, and must stay
+/// valid during the call. `counters` must have an element for each counter of the plan, and `heat` one for each unit.
 pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, entry: u64) -> SideExit {
     let here = 0u8;
     let core: *mut Core = core;
-    // SAFETY: `core` has just been made from a reference, and nothing else uses what it refers to until this function returns.
+    // SAFETY: `core` was just made from a mutable reference, and nothing else uses the referenced value until this function returns.
     let mut frame = unsafe {
         Frame {
             regs: (&raw mut (*core).regs).cast(),
@@ -99,7 +99,7 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
             lane_mem: [0, 1, 2].map(|n| (*core).lanes[n].mem.as_mut_ptr()),
             counters: s.counters.as_mut_ptr(),
             table: s.table.as_ptr(),
-            // Where nothing is known of the stack, nothing is called.
+            // If the size of the stack is unknown, compiled code makes no calls.
             stack: (&raw const here).addr().saturating_sub(room(STACK).unwrap_or(0)) as u64,
             out: [0; 2],
             quiet: quiet(&*core),
@@ -111,10 +111,10 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
             panic: None,
         }
     };
-    // SAFETY: the caller vouches that this is the address of code that follows this signature.
+    // SAFETY: the caller guarantees that this is the address of code with this signature.
     let code = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut Frame, u64, u64) -> u64>(code) };
-    // SAFETY: the code reads and writes what the frame points to within its bounds: registers by number, memory and lanes at
-    // addresses below `len` (the lanes in use have that many words), the counters of its unit and how hot it is, and the table.
+    // SAFETY: the code only accesses what the frame points to, within bounds: registers by number, memory and lanes at addresses
+    // below `len` (the lanes in use have that many words), the counters and the heat of its unit, and the table.
     let status = unsafe { code(&raw mut frame, entry, 0) };
     *s.budget = frame.budget;
     if let Some(panic) = frame.panic.take() {
@@ -123,37 +123,37 @@ pub(crate) unsafe fn enter(core: &mut Core, s: Surroundings<'_>, code: usize, en
     SideExit::from_status(status)
 }
 
-/// Has a library of compiled code take the addresses of what it calls: of [`interpret`], then of kernels; and give those of its units, each
-/// at its place in `units`.
+/// Initialises a library of compiled code: passes it the addresses of [`interpret`] and of the kernels, and stores the addresses of its
+/// units in `units`, each at its index.
 ///
 /// # Safety
-/// `code` is the address of `pendula_init` of a library that [`c`](super::c) wrote: it calls kernels as those here are to be called, of which
-/// it takes as many as are given, and it writes within `units`.
+/// `code` must be the address of `pendula_init` in a library generated by [`c`](super::c) for these kernels. It reads as many addresses as
+/// `kernels` has, plus one, and writes within `units`.
 #[cfg(feature = "native")]
 pub(crate) unsafe fn initialise(code: usize, kernels: &[usize], units: &mut [usize]) {
     let entry: unsafe extern "C" fn(*mut Frame, u64) -> u64 = interpret;
     let all: Vec<usize> = std::iter::once(entry as usize).chain(kernels.iter().copied()).collect();
-    // SAFETY: the caller vouches for the signature, and for what is read and written.
+    // SAFETY: the caller guarantees the signature and the bounds of the accesses.
     unsafe {
         let code = std::mem::transmute::<usize, unsafe extern "C" fn(*const usize, *mut usize)>(code);
         code(all.as_ptr(), units.as_mut_ptr());
     }
 }
 
-/// Whether a fixed-point number that wraps is nothing to stop for.
+/// The value of [`Frame::quiet`].
 fn quiet(core: &Core) -> u64 {
     u64::from(core.is_quiet())
 }
 
-/// Has the interpreter run a straight-line instruction, by its number among the decoded ones: what compiled code calls. Not zero if it
-/// could not run, or a listener has panicked.
+/// Runs a straight-line instruction in the interpreter, by its number among the decoded ones; compiled code calls this. The result is not
+/// zero if the instruction could not run or an event callback panicked.
 ///
 /// # Safety
-/// `frame` is that of [`enter`].
+/// `frame` must be the frame that [`enter`] passed to the code.
 pub(crate) unsafe extern "C" fn interpret(frame: *mut Frame, op: u64) -> u64 {
-    // SAFETY: compiled code hands on the frame that it was given, and touches nothing of the machine before this returns.
+    // SAFETY: compiled code passes the frame that it was given, and accesses nothing of the machine before this returns.
     let frame = unsafe { &mut *frame };
-    // SAFETY: `enter` has put there what its caller lent it until it returns; nothing else refers to it.
+    // SAFETY: `enter` stored pointers made from references that live until it returns; nothing else uses the referenced values.
     let (core, ops) = unsafe { (&mut *frame.core, std::slice::from_raw_parts(frame.ops, frame.ops_len)) };
     let op = op as usize;
     core.forward = op < ops.len() / 2;

@@ -1,5 +1,4 @@
-//! What is to be compiled: a unit's blocks written down, and what is found out
-//! about them before code is made.
+//! A unit to be compiled: the operations of its blocks, and the analyses that code generators need.
 
 use pendula_isa::adjoint::{LANES, VALUE};
 use pendula_isa::module::Module;
@@ -9,31 +8,31 @@ use pendula_isa::{Env, Inst};
 use super::Mode;
 use super::plan::{Plan, Unit};
 use crate::decode::{self, Code, Decoded, Exit};
-use pendula_codegen::lift::{Lifter, Question, Setting};
+use pendula_codegen::lift::{Condition, Lifter, Setting};
 use pendula_codegen::ops::{Body, Float, Kernel, Op, Part, Test, V};
 
 /// A unit to be compiled.
 pub(crate) struct Job<'a> {
     /// The unit's number.
-    #[allow(dead_code, reason = "drafts ask for it, which not every build and host has")]
+    #[allow(dead_code, reason = "only baseline code uses it, which not every build and host has")]
     pub(crate) number: usize,
     pub(crate) plan: &'a Plan,
     pub(crate) unit: &'a Unit,
     pub(crate) decoded: &'a Decoded,
     pub(crate) setting: Setting,
     pub(crate) env: Env,
-    /// Whether blocks are run only as long as the budget lasts.
+    /// Whether code checks the budget before each block.
     pub(crate) metered: bool,
-    /// What each block computes.
+    /// The operations of each block.
     pub(crate) bodies: Vec<Body>,
-    /// The operations of each of its instructions, which the parts of the body have together.
+    /// The operations of each instruction; the parts of the body merge several of them.
     #[cfg(feature = "native")]
     pub(crate) instructions: Vec<Vec<Part>>,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) module: &'a Module,
 }
 
-/// The straight-line instruction with this number among the decoded ones.
+/// The straight-line instruction with this number in the decoded program.
 fn instruction(module: &Module, number: u32) -> &Inst {
     let (n, number) = (module.code.len(), number as usize);
     // The second half is the code in reverse order.
@@ -41,12 +40,12 @@ fn instruction(module: &Module, number: u32) -> &Inst {
 }
 
 impl<'a> Job<'a> {
-    /// Writes a unit down, by its number; for a draft, instruction by instruction.
+    /// Lifts a unit. For baseline code, instructions are not merged into groups.
     pub(crate) fn new(
         (module, decoded, plan): (&'a Module, &'a Decoded, &'a Plan),
         number: usize,
         Mode { setting, metered, .. }: Mode,
-        draft: bool,
+        baseline: bool,
     ) -> Job<'a> {
         let unit = &plan.units[number];
         let env = Env { format: module.flags.format, ieee: setting.ieee };
@@ -57,27 +56,27 @@ impl<'a> Job<'a> {
         for (&block, depth) in unit.blocks.iter().zip(&unit.depth) {
             let code = &decoded.code[block as usize];
             let back = !decoded.is_forward(block);
-            let mut recorder = Lifter::new(env, setting, module.data.len() as u64, &mut kernels);
+            let mut lifter = Lifter::new(env, setting, module.data.len() as u64, &mut kernels);
             for number in code.first..code.last {
-                recorder.instruction(instruction(module, number), back, code.head + number - code.first);
+                lifter.instruction(instruction(module, number), back, code.head + number - code.first);
             }
             match &code.exit {
                 Exit::Branch(branch) => {
-                    let [test, confirm, unless] = [&branch.test, &branch.confirm, &branch.fall.unless].map(question);
-                    recorder.branch(test, confirm, unless, tail(code));
+                    let [test, confirm, unless] = [&branch.test, &branch.confirm, &branch.fall.unless].map(condition);
+                    lifter.branch(test, confirm, unless, tail(code));
                 }
                 Exit::Call { lift: false, .. } => {
                     if let Some(site) = &decoded.calls[decoded.address(block, code.len - 1) as usize] {
-                        recorder.edge(question(&site.after[usize::from(back)].unless), code.len);
+                        lifter.edge(condition(&site.after[usize::from(back)].unless), code.len);
                     }
                 }
                 Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Fall(_) | Exit::Halt => {}
-                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
             }
-            let mut body = recorder.finish();
+            let mut body = lifter.finish();
             #[cfg(feature = "native")]
             instructions.push(body.parts.clone());
-            if !draft {
+            if !baseline {
                 merge_parts(&mut body, if *depth > 0 { WRITES_TOGETHER } else { usize::MAX });
             }
             merge_checks(&mut body);
@@ -99,7 +98,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The straight-line instruction with this number among the decoded ones.
+    /// The straight-line instruction with this number in the decoded program.
     pub(crate) fn instruction(&self, number: u32) -> &Inst {
         instruction(self.module, number)
     }
@@ -110,38 +109,38 @@ impl<'a> Job<'a> {
     }
 }
 
-/// A test as the recorder takes it.
-fn question(test: &decode::Test) -> Option<Question> {
+/// A test as a condition for the lifter; `None` if it never holds.
+fn condition(test: &decode::Test) -> Option<Condition> {
     let decode::Test { cond, ty, a, b, imm, .. } = *test;
-    (!test.is_never()).then_some(Question { cond, ty, a, b, imm })
+    (!test.is_never()).then_some(Condition { cond, ty, a, b, imm })
 }
 
-/// How many instructions of a block have run when it comes to be left: all, unless the last one is a control instruction.
+/// The number of instructions of a block that run before its exit: all, except a control instruction at the end.
 pub(crate) fn tail(code: &Code) -> u32 {
     if code.head + (code.last - code.first) < code.len { code.len - 1 } else { code.len }
 }
 
-/// Takes instructions together that can be left before the first of them only: in each group, nothing has an effect but on registers before the
-/// last place where it may leave. `most` is how many writes of registers a group may have.
+/// Merges instructions into groups with side exits before the first instruction only: in each group, everything before the last possible side
+/// exit only affects registers. `most` is the maximum number of register writes in a group.
 fn merge_parts(body: &mut Body, most: usize) {
     let mut merged: Vec<Part> = Vec::with_capacity(body.parts.len());
-    // Of the last group: its writes of registers, whether it has an effect, and whether nothing may join it.
+    // For the last group: its register writes, whether it has another effect, and whether it is closed.
     let (mut writes, mut done, mut closed) = (0, false, true);
     for part in &body.parts {
         let ops = &body.ops[part.range()];
         let alone = ops.contains(&Op::Interpret);
-        let leaves = ops.iter().any(Op::may_leave);
-        let own = ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
+        let leaves = ops.iter().any(Op::may_exit);
+        let own_writes = ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
         let effect = ops.iter().any(|op| matches!(op, Op::Store(..)));
         match merged.last_mut() {
-            Some(last) if !(closed || alone || done && leaves) && writes + own <= most => {
+            Some(last) if !(closed || alone || done && leaves) && writes + own_writes <= most => {
                 last.last = part.last;
-                writes += own;
+                writes += own_writes;
                 done |= effect;
             }
             _ => {
                 merged.push(*part);
-                (writes, done) = (own, effect);
+                (writes, done) = (own_writes, effect);
             }
         }
         closed = alone;
@@ -149,15 +148,15 @@ fn merge_parts(body: &mut Body, most: usize) {
     body.parts = merged;
 }
 
-/// Leaves out checks for being finite of what is shown to be finite by a later check of the same group: sums, products and roots
-/// of what is not finite are not, and neither are quotients with such a numerator.
+/// Removes finiteness checks that a later check of the same group implies: sums, products and roots of values that are not finite are
+/// not finite, and neither are quotients with such a numerator.
 fn merge_checks(body: &mut Body) {
     let mut shown = vec![false; body.ops.len()];
     for part in &body.parts {
         let mut depth = 0;
         for n in part.range().rev() {
             match body.ops[n] {
-                // What is checked in a conditional is so there only.
+                // A check within a conditional only holds there.
                 Op::End => depth += 1,
                 Op::If(_) => depth -= 1,
                 Op::Finite(v) if depth == 0 && std::mem::replace(&mut shown[v.0 as usize], true) => {
@@ -174,10 +173,10 @@ fn merge_checks(body: &mut Body) {
     }
 }
 
-/// How many writes of registers are checked together in a loop: the registers of before are held as long.
+/// The maximum number of register writes per group in a loop: the previous values stay live as long.
 const WRITES_TOGETHER: usize = 8;
 
-/// In which forms a value is used.
+/// The forms in which a value is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Use {
     pub(crate) word: bool,
@@ -191,13 +190,13 @@ impl Use {
     }
 }
 
-/// What holds of a whole unit.
+/// The facts about a whole unit.
 pub(crate) struct Facts {
-    /// In each lane, the registers that the unit reads or writes.
+    /// For each lane, the registers that the unit reads or writes.
     pub(crate) used: [u32; LANES],
-    /// Those that are kept as doubles.
+    /// For each lane, the registers that are kept as doubles.
     pub(crate) doubles: [u32; LANES],
-    /// For each block, how its values are used.
+    /// For each block, the uses of its values.
     pub(crate) uses: Vec<Vec<Use>>,
 }
 
@@ -220,7 +219,7 @@ impl Facts {
         facts
     }
 
-    /// The registers, in each lane in use, that a procedure touches which is entered at this block.
+    /// The registers, in each lane in use, that the procedure with this entry block touches.
     pub(crate) fn touched(&self, job: &Job<'_>, entry: u32) -> [u32; LANES] {
         let set = job.plan.touched.get(&entry).copied().unwrap_or(!1);
         let mut out = [0; LANES];
@@ -228,7 +227,7 @@ impl Facts {
         out
     }
 
-    /// How the values of a block are used.
+    /// The uses of the values of a block.
     fn uses(&self, body: &Body) -> Vec<Use> {
         let mut uses = vec![Use::default(); body.ops.len()];
         if let Some(branch) = body.branch {
@@ -258,7 +257,7 @@ impl Facts {
             for (k, v) in op.uses().enumerate() {
                 let u = &mut uses[v.0 as usize];
                 match (double, op, k) {
-                    // An address is a word; what is stored may be either.
+                    // An address is a word; a stored value may be either.
                     (_, Op::Store(..), 0) => u.word = true,
                     (_, Op::Select(..), 0) | (None, ..) => u.any = true,
                     (Some(true), ..) => u.double = true,
@@ -269,23 +268,23 @@ impl Facts {
         uses
     }
 
-    /// Chooses the registers to be kept as doubles: those that are more often used and made as such, blocks in loops counting for more.
+    /// Chooses the registers to be kept as doubles: those more often used and defined as doubles, weighted by loop depth.
     fn choose_doubles(&mut self, job: &Job<'_>) {
         let mut score = [[0i64; Reg::COUNT]; LANES];
         for (body, depth) in job.bodies.iter().zip(&job.unit.depth) {
             let weight = 8i64.pow((*depth).min(6));
             let is_double = |v: V| matches!(body.ops[v.0 as usize], Op::Float(..) | Op::Sqrt(_) | Op::Abs(_));
             let is_word = |v: V| matches!(body.ops[v.0 as usize], Op::Bin(..) | Op::Not(_) | Op::Compare(..));
-            // What is asked of a value by operations, apart from where it is put.
-            let mut asked = vec![(false, false); body.ops.len()];
+            // Whether operations use a value as a double or as a word, apart from writes of registers.
+            let mut demanded = vec![(false, false); body.ops.len()];
             for op in &body.ops {
                 for v in op.uses() {
                     match op {
                         Op::Float(..) | Op::Sqrt(_) | Op::Abs(_) | Op::CompareFloat(..) | Op::Finite(_) => {
-                            asked[v.0 as usize].0 = true;
+                            demanded[v.0 as usize].0 = true;
                         }
                         Op::Bin(..) | Op::Not(_) | Op::Compare(..) | Op::Load(..) | Op::Bound(_) => {
-                            asked[v.0 as usize].1 = true;
+                            demanded[v.0 as usize].1 = true;
                         }
                         _ => {}
                     }
@@ -293,9 +292,11 @@ impl Facts {
             }
             for (n, op) in body.ops.iter().enumerate() {
                 let (lane, reg, double, word) = match *op {
-                    Op::Get(lane, reg) => (lane, reg, asked[n].0, asked[n].1),
+                    Op::Get(lane, reg) => (lane, reg, demanded[n].0, demanded[n].1),
                     Op::Set(lane, reg, v) => match body.ops[v.0 as usize] {
-                        Op::Load(..) | Op::Kernel(..) => (lane, reg, asked[v.0 as usize].0, asked[v.0 as usize].1),
+                        Op::Load(..) | Op::Kernel(..) => {
+                            (lane, reg, demanded[v.0 as usize].0, demanded[v.0 as usize].1)
+                        }
                         Op::Phi(a, b) => (lane, reg, is_double(a) || is_double(b), is_word(a) || is_word(b)),
                         _ => (lane, reg, is_double(v), is_word(v)),
                     },

@@ -1,59 +1,48 @@
-//! The engines that make code: programs compiled to the host's code while they
-//! run, by Cranelift (feature `jit`) or by the system's C compiler (`native`).
+//! The engines that generate code: programs compiled to machine code while they run, by Cranelift (feature `jit`) or by the system's C
+//! compiler (feature `native`).
 //!
 //! # From the table to code
 //!
-//! Nothing here knows what an instruction does. [`lift`](pendula_codegen::lift)
-//! runs the table's bodies, and the rules of gradient words, on a
-//! [`Domain`](pendula_isa::domain::Domain) that writes
-//! [operations](pendula_codegen::ops) down; [`plan`] divides the program; [`job`]
-//! finds out what code can be spared; `clif` makes code by Cranelift, which is
-//! named nowhere else; `x64`, where the host is one, makes drafts, which is worse
-//! code in a fraction of the time; and `c` writes C. Kernels of the number types are
-//! [called](pendula_codegen::kernel), but for those that have an operation. An
-//! instruction that has none (tapes, what shows, words that are lost) is run by
-//! the interpreter, called from the code.
+//! Nothing here knows what an instruction does. [`lift`](pendula_codegen::lift) runs the table's bodies, and the rules for gradient
+//! words, on a [`Domain`](pendula_isa::domain::Domain) that records [operations](pendula_codegen::ops). [`plan`] divides the program
+//! into units. [`job`] analyses a unit, to find out which code can be omitted. Three code generators follow:
+//!
+//! - `clif` uses Cranelift, and is the only module that does;
+//! - `x64`, on x86-64 hosts, is the baseline compiler: it generates slower code in a fraction of the time;
+//! - `c` emits C.
+//!
+//! Kernels of the number types are [called](pendula_codegen::kernel), unless they have an operation. An instruction without operations
+//! (tapes, events, destroyed words) is run by the interpreter, which the code calls.
 //!
 //! # What is compiled, and when
 //!
-//! A machine begins with the interpreter, since most programs that are short end
-//! sooner than they are compiled ([`Config::warm_up`](crate::Config)). Then a unit
-//! (see [`plan`]) is compiled when it is first entered in a AD mode (plain, with
-//! gradient words, second gradients or tangents) and a setting of the run; in C
-//! with all that may be entered next. Under `jit` that is a draft at first, where
-//! the host has them; the unit is compiled by Cranelift once it has been gone round
-//! often enough to be worth it ([`Config::tier_up`](crate::Config)): the draft
-//! leaves then, and the next entry is into the other code.
+//! A machine begins with the interpreter, since most short programs end before they could be compiled
+//! ([`Config::warm_up`](crate::Config)). Then a unit (see [`plan`]) is compiled when it is first entered in an AD mode and a setting of
+//! the run; in C together with all units that may be entered next. Under `jit` the first code is baseline code, if the host has it.
+//! After enough iterations ([`Config::tier_up`](crate::Config)), the baseline code takes a side exit and the unit is compiled by
+//! Cranelift for its next entry.
 //!
-//! In drafts, registers are in the machine between instructions. Otherwise they live in values of the code,
-//! and are written back where the code is left and for what a called procedure
-//! touches. Calls between compiled procedures are the host's calls, under the
-//! machine's protocol: the link is on the machine's stack, and a procedure returns
-//! to its caller only if it finds the link that it was called with. Where it finds
-//! another, and where the host's stack has no more room, the code leaves.
+//! In baseline code, registers are in the machine between instructions. Otherwise they live in values of the code and are written back
+//! in side exits and, for calls, as far as the callee touches them. Calls between compiled procedures are calls of the host, under the
+//! machine's protocol: the link is on the machine's stack, and a procedure returns to its caller only if it finds the link that it was
+//! called with. If it finds another link, or the host's stack has no more room, the code takes a side exit.
 //!
-//! # Leaving
+//! # Side exits
 //!
-//! Code traps nowhere: it *leaves*, and the interpreter goes on from the very
-//! instruction, with the state of before it, to the end of the block, or to the
-//! trap. Then compiled code is entered again: at the next head of a loop,
-//! procedure, or block after a call. So whatever is rare or difficult may be left
-//! out of the code: traps, `callr`, a change of gradient level, a fixed-point
-//! number that wraps for the first time, links that were exchanged.
+//! Compiled code never traps. It takes a *side exit* instead: the interpreter continues at exactly the same instruction, with the state
+//! before it, to the end of the block or to the trap. Compiled code is entered again at the next loop head, procedure, or block after a
+//! call. So code need not handle anything rare or difficult: traps, `callr`, changes of the gradient level, a fixed-point number that
+//! wraps for the first time, exchanged links.
 //!
-//! A block is left before the first of a group of instructions, up to which all it
-//! has done is done. Checks of a group are made together, those of addresses at
-//! the beginning of the block if they are known there. The registers as they are
-//! before a group are in the machine (then they are written back before it) or,
-//! in loops, in values until the checks are past (then they are written back
-//! where the code leaves, which costs the loop nothing); see
-//! `clif/upkeep.rs`. C has variables for them.
+//! A side exit is before the first instruction of a group; everything before the group has been executed. The checks of a group are made
+//! together, and those of addresses at the beginning of the block if the addresses are known there. The registers before a group are
+//! either in the machine (written back before the group) or, in loops, in values until the checks have passed (written back in the
+//! exit, which costs the loop nothing); see `clif/write_back_plan.rs`. C keeps them in variables.
 //!
 //! # Counts
 //!
-//! Edges of the graph of control are counted, as few as can be, and the
-//! executions of blocks follow from them when the run stops: they are the
-//! interpreter's, to the last one.
+//! As few edges of the control flow graph as possible are counted. The executions of blocks are computed from them when the run stops,
+//! and equal the interpreter's counts exactly.
 
 mod bounds;
 #[cfg(feature = "native")]
@@ -82,45 +71,45 @@ use crate::program::{CompiledUnits, Program};
 type Table = Arc<Codes>;
 
 struct Codes {
-    /// The addresses: 0 for what has none.
+    /// The address of each unit's code; 0 if there is none.
     code: Box<[AtomicUsize]>,
-    /// Whether it is more than a draft.
+    /// Whether each unit's code is optimized, not baseline code.
     finished: Box<[AtomicBool]>,
 }
 
 impl Codes {
-    /// The address of a unit's code, if it has some, and with `finished`, more than a draft.
+    /// The address of a unit's code, if there is any; with `finished`, only of optimized code.
     fn made(&self, unit: u32, finished: bool) -> Option<usize> {
         let n = unit as usize;
-        // In this order: what is finished has been put there before it is said to be.
+        // In this order: the address is stored before `finished` is set.
         let found = !finished || self.finished[n].load(Ordering::Acquire);
         let address = self.code[n].load(Ordering::Acquire);
         (address != 0 && found).then_some(address)
     }
 }
 
-/// Whether drafts can be made for this host.
+/// Whether this host has a baseline compiler.
 #[cfg(feature = "jit")]
-const DRAFTS: bool = cfg!(all(target_arch = "x86_64", unix));
+const HAS_BASELINE: bool = cfg!(all(target_arch = "x86_64", unix));
 
 #[cfg(all(feature = "jit", target_arch = "x86_64", unix))]
-use x64::unit as sketch;
+use x64::unit as baseline_unit;
 
 #[cfg(all(feature = "jit", not(all(target_arch = "x86_64", unix))))]
-fn sketch(_: &job::Job<'_>) -> Option<Vec<u8>> {
+fn baseline_unit(_: &job::Job<'_>) -> Option<Vec<u8>> {
     None
 }
 
-/// What code depends on beside the program.
+/// The properties, beside the program, that code depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Mode {
     engine: Engine,
     setting: Setting,
-    /// Whether blocks are run only as long as the budget lasts.
+    /// Whether code checks the budget before each block.
     metered: bool,
 }
 
-/// The code of a program.
+/// The compiled code of a program.
 #[derive(Default)]
 pub(crate) struct EngineCode {
     plan: OnceLock<Plan>,
@@ -131,7 +120,7 @@ pub(crate) struct EngineCode {
     libraries: c::Libraries,
 }
 
-/// Whether an engine that makes code can make any here; else why not.
+/// Checks that an engine supports this host; the error is the reason why not.
 pub(crate) fn is_supported(engine: Engine) -> Result<(), String> {
     match engine {
         Engine::Interpreter => Ok(()),
@@ -153,7 +142,7 @@ impl EngineCode {
         self.plan.get_or_init(|| Plan::new(&program.module, &program.decoded))
     }
 
-    /// How many units have code, over all settings.
+    /// The number of units with code, over all settings.
     pub(crate) fn made(&self) -> CompiledUnits {
         let mut made = CompiledUnits::default();
         for table in self.tables.lock().unwrap_or_else(PoisonError::into_inner).values() {
@@ -175,10 +164,10 @@ impl EngineCode {
         Arc::clone(tables.entry(mode).or_insert_with(|| Arc::new(codes())))
     }
 
-    /// The address of a unit's code, which is made if there is none yet, or only a draft where that is too hot; `None` if it cannot be.
+    /// The address of a unit's code. Compiles the unit if there is no code, or only baseline code for a hot unit; `None` if that fails.
     ///
     /// # Errors
-    /// What the C compiler says.
+    /// The message of the C compiler.
     fn code(
         &self,
         program: &Program,
@@ -207,18 +196,18 @@ impl EngineCode {
             }
             if table.made(unit, hot).is_none() {
                 given_up.push(unit);
-                // A draft, if there is one, will have to do.
+                // Stay with baseline code, if there is any.
                 *heat = i64::MAX;
             }
         }
         Ok(table.made(unit, false))
     }
 
-    /// Has a unit drafted, or where it is hot, or there are no drafts for this host, compiled by Cranelift.
+    /// Compiles a unit with the baseline compiler; with Cranelift if the unit is hot or the host has no baseline compiler.
     #[cfg(feature = "jit")]
     fn compile(&self, program: &Program, mode: Mode, table: &Codes, unit: u32, hot: bool) {
         let mut compiler = self.compiler.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another machine may have been quicker.
+        // Another machine may have compiled it meanwhile.
         if table.made(unit, hot).is_some() {
             return;
         }
@@ -227,15 +216,15 @@ impl EngineCode {
         }
         let n = unit as usize;
         let parts = (&program.module, &program.decoded, self.plan(program));
-        let job = |draft| job::Job::new(parts, n, mode, draft);
-        let draft = if DRAFTS && !hot { sketch(&job(true)) } else { None };
-        let made = compiler.as_mut().and_then(|c| match &draft {
+        let job = |baseline| job::Job::new(parts, n, mode, baseline);
+        let baseline = if HAS_BASELINE && !hot { baseline_unit(&job(true)) } else { None };
+        let made = compiler.as_mut().and_then(|c| match &baseline {
             Some(code) => c.place(code),
             None => c.compile(&job(false)),
         });
         if let Some(address) = made {
             table.code[n].store(address, Ordering::Release);
-            table.finished[n].store(draft.is_none(), Ordering::Release);
+            table.finished[n].store(baseline.is_none(), Ordering::Release);
         }
     }
 }

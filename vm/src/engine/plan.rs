@@ -1,16 +1,12 @@
-//! How a program is divided for compiling, and how executions are counted.
+//! Division of a program into compilation units, and counting of executions.
 //!
-//! A *unit* is a stretch of one region's blocks in one direction: a procedure, or
-//! the main region, or where that has more than [`CAP`] instructions a part of
-//! it. Code generators take more than linear time, so larger units would cost
-//! more than they bring. A block that is too long by itself belongs to no unit:
-//! the interpreter runs it.
+//! A *unit* is a contiguous part of one region's blocks in one direction: a procedure or the main region, or a part of it if it has
+//! more than [`CAP`] instructions. Code generators take more than linear time, so larger units would not pay off. A block that is
+//! longer by itself belongs to no unit and is interpreted.
 //!
-//! Code does not count every block. What leaves a block enters another, so that
-//! the counts of most edges of the graph of control follow from those of a few:
-//! the edges outside a spanning tree, chosen so that loops have as few as can be
-//! (Knuth, *The Art of Computer Programming*, volume 1, section 2.3.4.1). A node
-//! stands for everything outside the unit.
+//! Compiled code does not count every block. By conservation of flow, the counts of most edges of the control flow graph follow from
+//! those of the edges outside a spanning tree, which is chosen so that loops have as few counted edges as possible (Knuth, *The Art
+//! of Computer Programming*, volume 1, section 2.3.4.1). One extra node stands for everything outside the unit.
 
 use std::collections::HashMap;
 
@@ -22,83 +18,83 @@ use pendula_isa::verify::verify;
 use crate::decode::{Code, Decoded, Exit};
 use pendula_codegen::lift::registers;
 
-/// The most instructions in a unit.
+/// The maximum number of instructions in a unit.
 pub(crate) const CAP: usize = 300;
 
 /// Stands for no unit, no entry, no counter.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What an edge of the graph of control is.
+/// The kind of an edge of the control flow graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EdgeKind {
     /// From outside into a block.
     Enter,
-    /// A jump that is taken.
+    /// A taken jump.
     Taken,
-    /// Falling into the next block; after a call, going on there.
+    /// Falling into the next block, also after a call.
     Fall,
-    /// Out of the procedure by its end.
+    /// Return from the procedure.
     Return,
-    /// The call has been made; what was called does not return here.
-    Lost,
-    /// The block is not run to its end.
+    /// A call whose callee does not return to this code.
+    Unreturned,
+    /// A block that does not run to its end.
     Partial,
 }
 
-/// How many kinds of edges there are.
+/// The number of kinds of edges.
 const EDGE_KINDS: usize = EdgeKind::Partial as usize + 1;
 
-/// An edge between two blocks of a unit, by their places in it; the number of blocks stands for the outside.
+/// An edge between two blocks of a unit, by their indices in it; the number of blocks stands for the outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    pub(crate) way: EdgeKind,
-    /// The counter, if it has one.
+    pub(crate) kind: EdgeKind,
+    /// The counter; [`NONE`] if the edge is not counted.
     pub(crate) counter: u32,
 }
 
-/// What is compiled at once.
+/// A compilation unit.
 #[derive(Debug, Default)]
 pub(crate) struct Unit {
-    /// The blocks, in the order of the run.
+    /// The blocks in order of execution.
     pub(crate) blocks: Vec<u32>,
-    /// Those that can be entered from outside, by their places. The first is the region's entry, where the unit has that.
+    /// The indices of blocks that can be entered from outside. The first is the region's entry, if the unit contains it.
     pub(crate) entries: Vec<u32>,
     pub(crate) edges: Vec<Edge>,
-    /// The counters of the ways out of each block and into it.
-    ways: Vec<[u32; EDGE_KINDS]>,
-    /// The edges that each node's count follows from, in the order to find them out.
+    /// The counters of the edges out of each block and into it, by kind.
+    edge_counters: Vec<[u32; EDGE_KINDS]>,
+    /// The edges of the spanning tree, each with the node that determines its count, in order of evaluation.
     tree: Vec<(u32, u32)>,
-    /// Loops around each block.
+    /// The loop depth of each block.
     pub(crate) depth: Vec<u32>,
-    /// Whether each block is the head of a loop, or the unit's first.
-    #[allow(dead_code, reason = "drafts ask for it, which not every build and host has")]
+    /// Whether each block is a loop head or the unit's first block.
+    #[allow(dead_code, reason = "only baseline code uses it, which not every build and host has")]
     pub(crate) heads: Vec<bool>,
 }
 
 impl Unit {
-    /// The counter of a way out of (or for [`EdgeKind::Enter`] into) the block at a place, if it has one.
-    pub(crate) fn counter(&self, place: usize, way: EdgeKind) -> Option<usize> {
-        let counter = self.ways[place][way as usize];
+    /// The counter of the edge of this kind out of (or for [`EdgeKind::Enter`] into) the block at an index, if it is counted.
+    pub(crate) fn counter(&self, place: usize, kind: EdgeKind) -> Option<usize> {
+        let counter = self.edge_counters[place][kind as usize];
         (counter != NONE).then_some(counter as usize)
     }
 
-    /// The place of a block in the unit, if it is there: blocks of a unit lie one behind the other.
-    #[allow(dead_code, reason = "only machine code asks for it, which not every build has")]
+    /// The index of a block in the unit, if it is there. The blocks of a unit are contiguous.
+    #[allow(dead_code, reason = "only machine code uses it, which not every build has")]
     pub(crate) fn place(&self, block: u32) -> Option<usize> {
         let place = block.abs_diff(*self.blocks.first()?) as usize;
         (self.blocks.get(place) == Some(&block)).then_some(place)
     }
 
-    /// How often drafts may come to the unit's heads, where it is `tier_up` for short ones: the longer the unit, the longer takes compiling it.
-    /// Less than 0 where there are to be no drafts.
+    /// The number of times that baseline code may reach the unit's heads before it is optimized: `tier_up` for a short unit, more for a
+    /// longer one, because compiling it takes longer. Negative if there is to be no baseline code.
     pub(crate) fn heat(&self, code: &[Code], tier_up: u64) -> i64 {
         let len: u64 = self.blocks.iter().map(|b| u64::from(code[*b as usize].len)).sum();
         i64::try_from(tier_up.saturating_mul(1 + len / 16)).unwrap_or(i64::MAX) - i64::from(tier_up == 0)
     }
 
-    /// Adds what the counters say to the executions of blocks, and clears them.
+    /// Adds the executions of blocks that follow from the counters, and clears the counters.
     pub(crate) fn settle(&self, counters: &mut [u64], tally: &mut Tally) {
         if self.edges.iter().all(|e| e.counter == NONE || counters[e.counter as usize] == 0) {
             return;
@@ -125,7 +121,7 @@ impl Unit {
             take(edge, flow[n as usize], excess);
         }
         for (edge, flow) in self.edges.iter().zip(flow) {
-            if !matches!(edge.way, EdgeKind::Enter | EdgeKind::Partial) {
+            if !matches!(edge.kind, EdgeKind::Enter | EdgeKind::Partial) {
                 let count = &mut executions[self.blocks[edge.from as usize] as usize];
                 *count = count.wrapping_add(*flow);
             }
@@ -133,33 +129,33 @@ impl Unit {
     }
 }
 
-/// What is counted up when a run stops.
+/// Sums of the counts when a run stops.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// How often each block ran.
+    /// The executions of each block.
     pub(crate) executions: Vec<u64>,
-    /// How often each edge of a unit was taken.
+    /// The count of each edge of a unit.
     flow: Vec<u64>,
-    /// What flows into each block of a unit more than out of it.
+    /// The flow into each block of a unit minus the flow out of it.
     excess: Vec<u64>,
 }
 
 /// The units of a program.
 pub(crate) struct Plan {
     pub(crate) units: Vec<Unit>,
-    /// The unit of each block, and its number among the unit's entries.
+    /// The unit of each block, and the block's index among the unit's entries.
     pub(crate) unit_of: Vec<u32>,
     pub(crate) entry_of: Vec<u32>,
-    /// The counters of the edges by which each block is entered from outside and left before its end: code leaves them to who runs it,
-    /// but for that of entering a unit's first block.
+    /// The counters of entering each block from outside and of leaving it before its end. The machine counts these edges; compiled code
+    /// only counts entering a unit's first block.
     pub(crate) enter: Vec<u32>,
     pub(crate) partial: Vec<u32>,
-    /// The registers that a procedure, entered at this block, may read or write, with what it calls.
+    /// The registers that the procedure with this entry block, and its callees, may read or write.
     pub(crate) touched: HashMap<u32, u32>,
     pub(crate) counters: usize,
 }
 
-/// A region: its addresses, the registers that it touches itself, and the regions it calls.
+/// A region: its addresses, the registers that it touches, and the regions that it calls.
 struct Region {
     first: u32,
     last: u32,
@@ -184,7 +180,7 @@ fn survey(module: &Module) -> Vec<Region> {
         }
         regions.push(Region { first: r.start, last: r.last, touched, calls });
     }
-    // Until nothing changes: what is called touches for its callers.
+    // Propagate the touched registers to callers until nothing changes.
     let index: HashMap<u32, usize> = regions.iter().enumerate().map(|(n, r)| (r.first, n)).collect();
     loop {
         let mut changed = false;
@@ -246,7 +242,7 @@ impl Plan {
         let mut rest = order.as_slice();
         while !rest.is_empty() {
             let mut size = 0;
-            // Where the unit may end, where it is cheapest.
+            // The cheapest place to end the unit: the lowest loop depth.
             let mut best = (u32::MAX, 0);
             let mut n = 0;
             while n < rest.len() && size + len(&rest[n]) <= CAP {
@@ -259,7 +255,7 @@ impl Plan {
             }
             let n = if n == rest.len() || best.1 == 0 { n } else { best.1 };
             if n == 0 {
-                // Too long by itself.
+                // The block is too long by itself.
                 rest = &rest[1..];
                 continue;
             }
@@ -273,7 +269,7 @@ impl Plan {
         }
     }
 
-    /// Finds the blocks of a unit that can be entered: the region's entry, those after calls, heads of loops, and those reached from other units.
+    /// Finds the entries of a unit: the region's entry, blocks after calls, loop heads, and blocks reached from other units.
     fn enter(&mut self, d: &Decoded, n: usize) {
         let unit = &self.units[n];
         let place: HashMap<u32, u32> = unit.blocks.iter().enumerate().map(|(n, b)| (*b, n as u32)).collect();
@@ -303,8 +299,8 @@ impl Plan {
                     }
                 }
                 Exit::Return { .. } | Exit::Halt => {}
-                // The interpreter runs programs that have them.
-                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                // Such programs are interpreted.
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
             }
         }
         entries.sort_unstable();
@@ -312,7 +308,7 @@ impl Plan {
         self.units[n].entries = entries;
     }
 
-    /// The blocks from which a unit's can be reached directly: those of its region, which are contiguous.
+    /// The blocks that may lead directly to a unit's blocks: those of its region, which are contiguous.
     fn reach(&self, d: &Decoded, n: usize) -> std::ops::Range<usize> {
         let half = d.blocks.len();
         let start = if d.is_forward(self.units[n].blocks[0]) { 0 } else { half };
@@ -341,12 +337,12 @@ impl Plan {
         start + low..start + high + 1
     }
 
-    /// Finds the edges of a unit and chooses those that are counted.
+    /// Finds the edges of a unit and chooses the counted ones.
     fn connect(&mut self, d: &Decoded, unit: &mut Unit) {
         let outside = unit.blocks.len() as u32;
         let place: HashMap<u32, u32> = unit.blocks.iter().enumerate().map(|(n, b)| (*b, n as u32)).collect();
         let mut edges = Vec::new();
-        let mut edge = |from, to, way| edges.push(Edge { from, to, way, counter: NONE });
+        let mut edge = |from, to, kind| edges.push(Edge { from, to, kind, counter: NONE });
         for entry in &unit.entries {
             edge(outside, *entry, EdgeKind::Enter);
         }
@@ -364,16 +360,16 @@ impl Plan {
                     if let Some(site) = &d.calls[d.address(*b, code.len - 1) as usize] {
                         edge(at, inside(site.after[usize::from(!d.is_forward(*b))].block), EdgeKind::Fall);
                     }
-                    edge(at, outside, EdgeKind::Lost);
+                    edge(at, outside, EdgeKind::Unreturned);
                 }
                 Exit::Return { .. } => edge(at, outside, EdgeKind::Return),
                 Exit::CallRegister { .. } | Exit::Halt => {}
-                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
             }
             edge(at, outside, EdgeKind::Partial);
         }
         let depth = |node: u32| unit.depth.get(node as usize).copied();
-        let weight = |e: &Edge| match (e.way, depth(e.from), depth(e.to)) {
+        let weight = |e: &Edge| match (e.kind, depth(e.from), depth(e.to)) {
             (EdgeKind::Taken | EdgeKind::Fall, Some(a), Some(b)) => 2 + a.min(b),
             (EdgeKind::Enter, _, _) if e.to == 0 => 1,
             (EdgeKind::Return, _, _) => 1,
@@ -402,7 +398,7 @@ impl Plan {
                 adjacent[e.to as usize].push(n);
             }
         }
-        // From the outside inward; counts are found out the other way.
+        // The tree grows from the outside inward; counts are evaluated in the opposite order.
         let mut seen = vec![false; outside as usize + 1];
         let mut tree = Vec::new();
         let mut stack = vec![outside];
@@ -419,16 +415,16 @@ impl Plan {
         }
         tree.reverse();
         for e in &edges {
-            match e.way {
+            match e.kind {
                 EdgeKind::Enter if e.to != 0 => self.enter[unit.blocks[e.to as usize] as usize] = e.counter,
                 EdgeKind::Partial => self.partial[unit.blocks[e.from as usize] as usize] = e.counter,
                 _ => {}
             }
         }
-        unit.ways = vec![[NONE; EDGE_KINDS]; unit.blocks.len()];
+        unit.edge_counters = vec![[NONE; EDGE_KINDS]; unit.blocks.len()];
         for e in &edges {
-            let place = if e.way == EdgeKind::Enter { e.to } else { e.from };
-            unit.ways[place as usize][e.way as usize] = e.counter;
+            let place = if e.kind == EdgeKind::Enter { e.to } else { e.from };
+            unit.edge_counters[place as usize][e.kind as usize] = e.counter;
         }
         unit.heads = vec![false; unit.blocks.len()];
         for e in edges.iter().filter(|e| e.to < outside) {
@@ -438,7 +434,7 @@ impl Plan {
     }
 }
 
-/// How many loops there are around each block.
+/// The loop depth of each block.
 fn depths(module: &Module, d: &Decoded) -> Vec<u32> {
     let mut change = vec![0i32; d.blocks.len() + 1];
     for (at, inst) in module.code.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Engines in lock-step: a machine on the interpreter and one on another engine do the same, and they are compared after every leg.
+//! Engines in lock-step: a machine on the interpreter and one on another engine do the same, and are compared after every run.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ pub(crate) struct Pair<'p> {
     what: String,
 }
 
-/// Has the C compiler's libraries kept where the build keeps its files, and made quickly rather than well.
+/// Caches the C compiler's libraries in the build directory, and compiles them without optimization.
 pub(crate) fn cheap_libraries(level: &str) {
     let directory = Some(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries"));
     let settings = Settings { directory, options: vec![level.to_string()] };
@@ -69,9 +69,9 @@ impl<'p> Pair<'p> {
         assert_eq!(*self.events[0].lock().unwrap(), *self.events[1].lock().unwrap(), "{what}");
     }
 
-    /// Runs both; a limit is renewed until the end, after a comparison. Gives the outcome.
+    /// Runs both to the end, in legs of `limit` instructions with a comparison after each. Returns the outcome.
     pub(crate) fn run(&mut self, limit: Option<u64>) -> Outcome {
-        // A program that goes round without end has shown enough by then.
+        // An endless program has been tested enough by then.
         for _ in 0..400 {
             let outcome = self.run_once(limit);
             if outcome != Outcome::Limit {
@@ -81,7 +81,7 @@ impl<'p> Pair<'p> {
         Outcome::Limit
     }
 
-    /// Runs both and compares them. Gives the outcome.
+    /// Runs both and compares them. Returns the outcome.
     pub(crate) fn run_once(&mut self, limit: Option<u64>) -> Outcome {
         let [a, b] = [0, 1].map(|n| self.machines[n].run(limit));
         assert_eq!(a, b, "{}", self.what);

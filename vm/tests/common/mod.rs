@@ -1,4 +1,4 @@
-//! What the tests of the machine share: small modules and random states.
+//! Shared helpers for tests of the machine: small modules and random states.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -60,7 +60,7 @@ pub(crate) fn machine(program: &Program, words: u64) -> Machine<'_> {
     Machine::new(program, &Config { mem: Some(words), ..Config::default() }).expect("a small memory")
 }
 
-/// Everything that a run may change, to be compared word by word when a digest differs.
+/// The state that a run may change, for a word by word comparison if a digest differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) regs: [u64; Reg::COUNT],

@@ -1,4 +1,4 @@
-//! Functions whose result is a double, and what `--ieee` lets through.
+//! Functions whose result is a double, and the behaviour under `--ieee`.
 
 use std::f64::consts;
 
@@ -14,11 +14,11 @@ use crate::semantics::{L_BAD, L_ZERO, MAX, MIN, Value, f, i, l, q, set};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
-/// The least positive double, and the next number above 1.
+/// The least positive double, and the next double above 1.
 const TINY: f64 = 5e-324;
 const ABOVE_ONE: f64 = 1.0 + f64::EPSILON;
 
-/// Exact values, those that IEEE 754 says to the bit, and faults.
+/// Exact values, those that IEEE 754 defines to the bit, and faults.
 pub(crate) const VALUES: &[Value] = &[
     (".f", &[f(1.5)], Ok(f(1.5))),
     ("mul.f", &[f(1.5), f(-3.0)], Ok(f(-4.5))),
@@ -188,7 +188,7 @@ pub(crate) const VALUES: &[Value] = &[
     ("hypot.f", &[f(INF), f(1.0)], Err(Fault::NotFinite)),
 ];
 
-/// Values that are no doubles, from tables: the nearest ones, beside which a neighbour is good enough.
+/// Values from tables that are not exactly doubles: the nearest double, or a neighbour of it, is accepted.
 pub(crate) const NEAR: &[(&str, &[u64], f64)] = &[
     ("pow.f", &[f(2.0), f(0.5)], consts::SQRT_2),
     ("pow.f", &[f(10.0), f(-2.0)], 0.01),
@@ -287,7 +287,7 @@ const fn n_of(a: u64) -> i64 {
     a.cast_signed()
 }
 
-/// What IEEE 754 gives where a run without `--ieee` stops; a result that is no number is always the same one.
+/// The results of IEEE 754 where a run without `--ieee` stops; a NaN result is always the canonical one.
 #[test]
 fn values_under_ieee() {
     let values: &[(&str, &[f64], f64)] = &[

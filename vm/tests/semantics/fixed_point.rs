@@ -194,7 +194,7 @@ pub(crate) const VALUES: &[Value] = &[
 /// π/2 in units of 2^-96.
 const HALF_PI_96: i128 = 0x1_921f_b544_42d1_8469_898c_c517;
 
-/// An angle as quarter turns and a rest from -π/4 to π/4, which is as good as a double may be.
+/// An angle as quarter turns and a remainder from -π/4 to π/4, as precise as a double can be.
 fn reduced(x: i128, format: Format) -> (i128, f64) {
     let x = x << (96 - format.frac());
     let (mut quarters, mut rest) = (x.div_euclid(HALF_PI_96), x.rem_euclid(HALF_PI_96));
@@ -331,7 +331,7 @@ fn overflow_is_noted_or_traps() {
         ("addmuladd.q", vec![reg(1), reg(2), reg(3), reg(4)], [0, big, q(1.0), q(1.0)], true),
         ("addmuladd.q", vec![reg(1), reg(2), reg(3), reg(4)], [0, big, q(2.0), big.wrapping_neg()], false),
         ("addplus.q", vec![reg(1), reg(2), reg(3)], [0, big, q(1.0), 0], true),
-        // The sum overflows though what comes of it does not.
+        // The sum overflows although the result does not.
         ("addplus.q", vec![reg(1), reg(2), reg(3)], [q(-2.0), big, q(1.0), 0], true),
         ("addplus.q", vec![reg(1), reg(2), reg(3)], [big, big, big.wrapping_neg(), 0], false),
         ("xorplus.q", vec![reg(1), reg(2), reg(3)], [0, big, q(1.0), 0], true),

@@ -24,7 +24,7 @@ pub(crate) fn name_of(info: &FunctionInfo) -> String {
     family.mnemonic()["xor".len()..].to_string()
 }
 
-/// What the accumulator makes of `y` and the function's value.
+/// The result of the accumulator on `y` and the function's value.
 fn accumulated(acc: Acc, inverse: bool, ty: Ty, y: u64, x: u64) -> Want {
     match (acc, ty) {
         (Acc::Xor, _) => Ok(y ^ x),
@@ -49,7 +49,7 @@ fn accumulated(acc: Acc, inverse: bool, ty: Ty, y: u64, x: u64) -> Want {
     }
 }
 
-/// An accumulate of a shape, with operands in r1 (or [r11+r12+offset]), r2, r3, r4; `None` if the constant is refused.
+/// An accumulate of a shape, with operands in r1 (or [r11+r12+offset]), r2, r3, r4; `None` if the constant is rejected.
 fn shaped(acc: Acc, inverse: bool, func: TableFn, shape: Shape, x: [u64; 3], offset: i64) -> Option<Inst> {
     let args = func.info().args;
     let letters = format!("{shape:?}");
@@ -74,7 +74,7 @@ fn shaped(acc: Acc, inverse: bool, func: TableFn, shape: Shape, x: [u64; 3], off
     }
 }
 
-/// Runs `y ⊕= f(a, b)` in one shape; gives y, or the fault.
+/// Runs `y ⊕= f(a, b)` in one shape; returns y, or the fault.
 #[derive(Clone, Copy, Debug)]
 struct Accumulate {
     acc: Acc,
@@ -177,14 +177,14 @@ fn oracle(name: &str, x: [u64; 3], format: Format) -> Oracle {
     oracle.unwrap_or_else(|| panic!("no oracle for `{name}`"))
 }
 
-/// The value itself, as what `xor` leaves on 0.
+/// The value itself: the result of `xor` on 0.
 fn plain(func: TableFn, format: Format, x: [u64; 3], s: &mut Source) -> Want {
     let shape = Shape::of_registers(func.info().args.len());
     let plain = Accumulate { acc: Acc::Xor, inverse: false, func, shape, format, y: 0, x };
     plain.run(s).expect("registers are never refused")
 }
 
-/// Every accumulator and shape on every destination makes of `y` what it should, `value` being the function's.
+/// Checks every accumulator and shape on every destination; `value` is the function's value.
 fn check_value(func: TableFn, x: [u64; 3], value: Want, s: &mut Source) {
     let ty = func.info().ty;
     for (acc, inverse, shape) in variants(func) {
@@ -222,7 +222,7 @@ fn doubles_have_the_values_of_tables() {
     }
 }
 
-/// The literal values agree with the other way of computing: neither stands alone.
+/// The literal values agree with the oracle.
 #[test]
 fn hand_and_oracle_agree() {
     let near = doubles::NEAR.iter().map(|(name, arguments, want)| (*name, *arguments, Ok(want.to_bits())));

@@ -1,5 +1,5 @@
-//! What `gswap` does, and what the other rows do to gradient words: worked out
-//! by hand. That they are derivatives is tested elsewhere.
+//! The effects of `gswap`, and of the other rows on gradient words, with values worked out by hand. Other tests check that they are
+//! derivatives.
 
 use pendula_isa::Fault;
 use pendula_isa::adjoint::{GRADIENT, MIXED, SECOND};
@@ -32,7 +32,7 @@ fn run_at(ad_mode: AdMode, inst: Inst, before: [[u64; 4]; 4], after: [[u64; 4]; 
 
 const NONE: [u64; 4] = [0; 4];
 
-/// `gswap` reaches one level up: that of the present one.
+/// `gswap` accesses the gradient words one level above the current one.
 #[test]
 fn gswap_exchanges_with_the_next_level() {
     let gswap = inst("gswap", &[reg(1), reg(2)]);
@@ -134,7 +134,7 @@ fn rows_at_level_one() {
     run(inst("irot.q", &three), [point, gradients], [point, [q(0.5), q(4.0), q(111.0), 0]]);
 }
 
-/// `zero` drops gradient words: they are counted as lost, or kept for the way back.
+/// `zero` drops gradient words: they are counted as destroyed, or recorded for the run back.
 #[test]
 fn zero_drops_gradient_words() {
     for (name, operands) in [("zero", vec![reg(1)]), ("zero.f", vec![reg(1), Operand::Imm(0, Ty::F)])] {
@@ -153,7 +153,7 @@ fn zero_drops_gradient_words() {
             for lane in ad_mode.lanes() {
                 assert_eq!(m.lane_register(*lane, r(1)), 0);
             }
-            // Kept, nothing is lost, and the run back brings them back.
+            // With recording, nothing is destroyed, and the run back restores them.
             let mut m = machine(&program, 8);
             m.carry(ad_mode);
             for lane in [GRADIENT, SECOND, MIXED] {

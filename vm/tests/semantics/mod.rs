@@ -1,5 +1,4 @@
-//! What each function and each instruction computes: values worked out by
-//! hand or known from tables, and other ways of computing the same on random
+//! The results of each function and instruction: against values worked out by hand or known from tables, and against oracles on random
 //! operands (128-bit integers, the crate `fixed`, the system's doubles).
 //!
 //! | module | what it holds |

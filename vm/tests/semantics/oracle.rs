@@ -1,4 +1,4 @@
-//! What another way of computing says of a function's value.
+//! Oracles: values of functions computed in another way, with their tolerances.
 
 use pendula_isa::Fault;
 use pendula_isa::types::Ty;
@@ -35,7 +35,7 @@ impl Oracle {
             }),
             Oracle::Near(x) if ty == Ty::F => got.is_ok_and(|w| {
                 let y = f64::from_bits(w);
-                // Where the oracle overflows, the largest double is meant.
+                // If the oracle overflows, it stands for the largest double.
                 let x = x.clamp(f64::MIN, f64::MAX);
                 (x - y).abs() <= x.abs() * 2f64.powi(-40) + 5e-324
             }),

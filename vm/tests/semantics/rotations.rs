@@ -24,7 +24,7 @@ const ANGLES: [(f64, f64, f64); 8] = [
 
 const POINTS: [(f64, f64); 5] = [(1.0, 0.0), (0.0, 1.0), (3.0, 4.0), (-0.25, 1000.5), (-20000.0, -7.0)];
 
-/// Turns a point with the angle in a register and as a constant; both ways give the same words.
+/// Rotates a point with the angle in a register and as a constant; both give the same words.
 fn turned(name: &str, format: Format, ty: Ty, [a, b, angle]: [u64; 3]) -> [u64; 2] {
     let results = [reg(3), Operand::Imm(angle, ty)].map(|third| {
         let mut module = between([inst(name, &[reg(1), reg(2), third])]);
@@ -78,7 +78,7 @@ fn doubles_turn_by_angles_of_tables() {
     }
 }
 
-/// Whatever the words, overflow included, fixed-point turns come back; turns by any angle and its opposite are `irot` and `rot`.
+/// Fixed-point rotations are undone exactly for any words, even with overflow; rotations by opposite angles are `irot` and `rot`.
 #[test]
 fn fixed_point_turns_come_back_bit_for_bit() {
     let mut s = Source::seeded(41);

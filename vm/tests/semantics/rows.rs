@@ -1,4 +1,4 @@
-//! The straight-line instructions that are no accumulates, but for what turns
+//! The straight-line instructions other than accumulates, except for rotations
 //! a point and what gradient words do.
 
 use std::collections::BTreeSet;

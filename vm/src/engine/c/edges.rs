@@ -1,4 +1,4 @@
-//! Ways out of a block: into other blocks, calls and returns, and leaving.
+//! Exits of a block: into other blocks, calls, returns and side exits.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ impl Emit<'_> {
     pub(super) fn exit(&mut self, body: &Body) {
         let code = *self.code();
         self.say(u32::MAX);
-        // A block without control at its end has run whole when a half jump refuses to be fallen into.
+        // A block without a control instruction at its end has run completely when the next half jump refuses entry.
         self.k = tail(&code);
         if self.k < code.len && code.len > code.head {
             self.instruction(self.k);
@@ -50,11 +50,11 @@ impl Emit<'_> {
             | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
-            | Exit::Edge => self.leave_here(),
+            | Exit::OffCode => self.exit_here(),
         }
     }
 
-    fn leave_here(&mut self) {
+    fn exit_here(&mut self) {
         let (number, k) = (self.number(), self.k);
         self.line(format_args!("LEAVE_AT({number}, {k});"));
     }
@@ -62,7 +62,7 @@ impl Emit<'_> {
     fn taken(&mut self, body: &Body, confirm: Test, to: u32) {
         match confirm {
             Test::Always => {}
-            Test::Never => return self.leave_here(),
+            Test::Never => return self.exit_here(),
             Test::If(part, v) => {
                 self.part(body, &part);
                 let c = self.take(v, Kind::Truth);
@@ -75,7 +75,7 @@ impl Emit<'_> {
     fn fall(&mut self, body: &Body, unless: Test, to: u32) {
         match unless {
             Test::Never => {}
-            Test::Always => return self.leave_here(),
+            Test::Always => return self.exit_here(),
             Test::If(part, v) => {
                 self.part(body, &part);
                 let c = self.take(v, Kind::Truth);
@@ -85,9 +85,9 @@ impl Emit<'_> {
         self.go(EdgeKind::Fall, to);
     }
 
-    /// Goes on in a block, of this unit or of another.
-    fn go(&mut self, way: EdgeKind, to: u32) {
-        self.count(self.place, way);
+    /// Continues in a block of this unit or another.
+    fn go(&mut self, kind: EdgeKind, to: u32) {
+        self.count(self.place, kind);
         if self.job.unit.blocks.contains(&to) {
             self.line(format_args!("goto block_{to};"));
         } else {
@@ -100,7 +100,7 @@ impl Emit<'_> {
         self.need(format_args!("sp < len && mem[sp] == 0"));
         self.line(format_args!("mem[sp] = {link};"));
         self.line(format_args!("sp = sp + 1;"));
-        // What is called finds in the machine what it touches; the rest goes there only if it does not return.
+        // The callee finds the registers that it touches in the machine; the others are written back only if it does not return.
         let mut touched = self.facts.touched(self.job, to);
         for (lane, touched) in touched.iter_mut().enumerate() {
             *touched &= self.facts.used[lane] | self.written[lane];
@@ -112,7 +112,7 @@ impl Emit<'_> {
         sets[VALUE] |= 1 << SP;
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
-            self.count(self.place, EdgeKind::Lost);
+            self.count(self.place, EdgeKind::Unreturned);
             return self.line(format_args!("LEAVE_BEFORE({to});"));
         }
         self.write_back(sets);
@@ -123,7 +123,7 @@ impl Emit<'_> {
             self.line(format_args!("status = unit_{unit}(f, 0, {link});"));
         } else {
             self.open(format_args!("if (!UNIT({unit}))"));
-            self.count(self.place, EdgeKind::Lost);
+            self.count(self.place, EdgeKind::Unreturned);
             self.line(format_args!("LEAVE_BEFORE({to});"));
             self.close();
             self.line(format_args!("status = UNIT({unit})(f, 0, {link});"));
@@ -137,16 +137,16 @@ impl Emit<'_> {
                 self.reload(lane as u8, reg, None);
             }
         }
-        let mut lost = String::new();
-        if let Some(n) = self.job.unit.counter(self.place, EdgeKind::Lost) {
-            let _ = write!(lost, "counters[{n}]++; ");
+        let mut unreturned = String::new();
+        if let Some(n) = self.job.unit.counter(self.place, EdgeKind::Unreturned) {
+            let _ = write!(unreturned, "counters[{n}]++; ");
         }
-        self.line(format_args!("if (status) {{ {lost}goto leave; }}"));
-        // What follows refuses with the whole call made.
+        self.line(format_args!("if (status) {{ {unreturned}goto leave; }}"));
+        // If the next block refuses entry, the call has been made completely.
         self.k = self.code().len;
         let (block, at) = (self.number(), self.k - 1);
         let at = self.job.decoded.address(block, at);
-        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.leave_here() };
+        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.exit_here() };
         let after = site.after[usize::from(!self.job.decoded.is_forward(block))].block;
         self.fall(body, body.branch.map_or(Test::Never, |b| b.unless), after);
     }

@@ -1,4 +1,4 @@
-//! A unit as a function of C: its frame, its blocks, and groups of instructions.
+//! Emits a unit as a C function: its frame, its blocks, and groups of instructions.
 
 use std::fmt::{Arguments, Write as _};
 
@@ -18,7 +18,7 @@ use crate::engine::bounds::groups;
 use crate::engine::job::{Facts, Job};
 use crate::engine::plan::{EdgeKind, NONE};
 
-/// How many counters a unit may have in variables: each is added to the machine's wherever the unit is left.
+/// The maximum number of counters in variables per unit: each is added to the machine's counter in the exits.
 const FAST: usize = 8;
 
 pub(super) struct Emit<'a> {
@@ -29,31 +29,31 @@ pub(super) struct Emit<'a> {
     pub(super) beside: &'a [u32],
     pub(super) out: &'a mut String,
     indent: usize,
-    /// Registers of which the machine may not hold what their variables do, anywhere in the unit.
+    /// Registers that may be out of date in the machine anywhere in the unit.
     pub(super) written: [u32; LANES],
-    /// Counters of edges in loops: they are counted in variables.
+    /// Counters of edges in loops, which are kept in variables.
     fast: Vec<usize>,
 
-    // The block that is being written.
+    // State of the current block.
     pub(super) place: usize,
     pub(super) values: Vec<Value>,
-    /// Values whose text waits for its use, and those in registers.
+    /// Values whose text has not been emitted, and those in registers.
     pub(super) waiting: Vec<V>,
-    pub(super) homes: Vec<V>,
-    /// Instructions of the block that have run.
+    pub(super) in_machine_registers: Vec<V>,
+    /// The number of instructions of the block that have run.
     pub(super) k: u32,
-    /// Which operations have been written.
+    /// The operations that have been emitted.
     pub(super) done: Vec<bool>,
-    /// Instructions that have been said in a comment.
-    pub(super) said: usize,
-    /// How many conditionals are around.
+    /// The number of instructions that have a comment already.
+    pub(super) commented: usize,
+    /// The number of enclosing conditionals.
     pub(super) depth: u32,
-    /// Conditions that are yet to be checked: doubles that must be finite, and fixed-point numbers that wrapped.
+    /// Pending checks: doubles that must be finite, and fixed-point numbers that wrapped.
     pub(super) finite: Option<Text>,
     pub(super) wrapped: Option<Text>,
 }
 
-/// Writes a unit's function.
+/// Emits a unit's function.
 pub(super) fn unit(job: &Job<'_>, number: u32, beside: &[u32], names: &mut Names, out: &mut String) {
     let facts = Facts::new(job);
     let mut written = [0; LANES];
@@ -86,10 +86,10 @@ pub(super) fn unit(job: &Job<'_>, number: u32, beside: &[u32], names: &mut Names
         place: 0,
         values: Vec::new(),
         waiting: Vec::new(),
-        homes: Vec::new(),
+        in_machine_registers: Vec::new(),
         k: 0,
         done: Vec::new(),
-        said: 0,
+        commented: 0,
         depth: 0,
         finite: None,
         wrapped: None,
@@ -102,12 +102,12 @@ impl Emit<'_> {
         let _ = writeln!(self.out, "{:width$}{text}", "", width = 4 * self.indent);
     }
 
-    /// How much has been written.
+    /// The length of the emitted text.
     pub(super) fn written_so_far(&self) -> usize {
         self.out.len()
     }
 
-    /// Takes back what has been written since.
+    /// Removes the text emitted since.
     pub(super) fn take_back(&mut self, length: usize) {
         self.out.truncate(length);
     }
@@ -166,7 +166,7 @@ impl Emit<'_> {
         self.line(format_args!("}}\n"));
     }
 
-    /// Says what the unit is of the program.
+    /// Emits a comment on the unit's place in the program.
     fn head(&mut self) {
         let job = self.job;
         let (first, last) = (job.unit.blocks[0], job.unit.blocks[job.unit.blocks.len() - 1]);
@@ -176,11 +176,11 @@ impl Emit<'_> {
         let (start, end) = (span(low).start, span(high).end);
         let name = ModuleNames(job.module).label(i64::from(start));
         let name = if name.starts_with('@') { String::new() } else { format!("{name}: ") };
-        let way = if forward { "forward" } else { "backward" };
-        self.comment(&format!("{name}instructions {start} to {}, {way}", end - 1));
+        let direction = if forward { "forward" } else { "backward" };
+        self.comment(&format!("{name}instructions {start} to {}, {direction}", end - 1));
     }
 
-    /// Loads what is the same all the time, and the registers; goes to the entry.
+    /// Loads invariant fields of the frame and the registers; jumps to the entry.
     fn prologue(&mut self) {
         let job = self.job;
         let lanes = |n: usize| if n == VALUE { String::new() } else { format!("[{}]", n - 1) };
@@ -220,7 +220,7 @@ impl Emit<'_> {
                 self.line(format_args!("case {n}:"));
             }
             self.indent += 1;
-            // The others are counted by who enters.
+            // The machine counts the other entries.
             if place == 0 {
                 self.count(0, EdgeKind::Enter);
             }
@@ -230,9 +230,9 @@ impl Emit<'_> {
         self.close();
     }
 
-    /// Counts an edge, if it is counted.
-    pub(super) fn count(&mut self, place: usize, way: EdgeKind) {
-        if let Some(n) = self.job.unit.counter(place, way) {
+    /// Increments the counter of an edge, if it has one.
+    pub(super) fn count(&mut self, place: usize, kind: EdgeKind) {
+        if let Some(n) = self.job.unit.counter(place, kind) {
             if self.fast.contains(&n) {
                 self.line(format_args!("n{n}++;"));
             } else {
@@ -247,9 +247,9 @@ impl Emit<'_> {
         self.place = place;
         self.values = values(body, &job.kernels);
         self.waiting.clear();
-        self.homes.clear();
+        self.in_machine_registers.clear();
         self.done = vec![false; body.ops.len()];
-        (self.k, self.said) = (0, 0);
+        (self.k, self.commented) = (0, 0);
         self.indent -= 1;
         let number = self.number();
         self.out.push('\n');
@@ -282,7 +282,7 @@ impl Emit<'_> {
         self.comment(&format!("{at}: {text}"));
     }
 
-    /// Checks addresses at the beginning of the block, as far as they are known there.
+    /// Checks addresses at the beginning of the block, if they can be computed there.
     fn hoist(&mut self, body: &Body) {
         let (places, groups) = groups(body, self.job.module.data.len() as u64);
         let mut all: Option<Text> = None;
@@ -295,7 +295,7 @@ impl Emit<'_> {
             match groups.iter().find(|g| g.at == at) {
                 Some(group) => {
                     let at = self.take(at, Kind::Word);
-                    // The memory has more words than that, because the data has.
+                    // The memory has more words than that, because the data segment has.
                     let spread = group.spread();
                     let inside = if spread == 0 { at.below("len") } else { at.below(&format!("len - {spread}")) };
                     all = Some(match all {
@@ -311,7 +311,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Writes what a value needs, and the value.
+    /// Emits a value with everything that it needs.
     fn demand(&mut self, body: &Body, v: V) {
         if !self.done[v.0 as usize] {
             for used in body.ops[v.0 as usize].uses() {
@@ -323,7 +323,7 @@ impl Emit<'_> {
 
     pub(super) fn part(&mut self, body: &Body, part: &Part) {
         self.k = part.k;
-        // Registers stay as they are before the group, until it can be left no more.
+        // Registers keep their values before the group until no more side exits are possible.
         let (mut depth, mut inner, mut last) = (0, false, None);
         for n in part.range() {
             match body.ops[n] {
@@ -334,7 +334,7 @@ impl Emit<'_> {
                         last = Some(n);
                     }
                 }
-                op if op.may_leave() && !self.done[n] => {
+                op if op.may_exit() && !self.done[n] => {
                     inner |= depth > 0;
                     last = if depth > 0 { last } else { Some(n) };
                 }
@@ -347,7 +347,7 @@ impl Emit<'_> {
             self.say(n as u32);
             let next = match body.ops[n] {
                 Op::Set(lane, reg, v) if last.is_some() => {
-                    // What an instruction of the group writes, a later one may write over.
+                    // A later instruction of the group may overwrite the write of an earlier one.
                     if let Some(at) = sets.iter().position(|&(l, r, _)| (l, r) == (lane, reg)) {
                         let (.., over): (u8, u8, V) = sets.remove(at);
                         self.drop_use(over);
@@ -368,16 +368,16 @@ impl Emit<'_> {
         }
     }
 
-    /// Says which instructions begin up to an operation.
+    /// Emits comments for the instructions that begin up to an operation.
     pub(super) fn say(&mut self, n: u32) {
         let job = self.job;
-        while let Some(part) = job.instructions[self.place].get(self.said).filter(|p| p.first <= n) {
+        while let Some(part) = job.instructions[self.place].get(self.commented).filter(|p| p.first <= n) {
             self.instruction(part.k);
-            self.said += 1;
+            self.commented += 1;
         }
     }
 
-    /// Makes the checks that have been put off.
+    /// Emits the pending checks.
     pub(super) fn check(&mut self) {
         if let Some(all) = self.finite.take() {
             self.need(format_args!("{}", all.text));

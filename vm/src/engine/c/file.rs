@@ -1,4 +1,4 @@
-//! A file of C: what its functions share, and the functions of its units.
+//! A C file: its common declarations, and the functions of its units.
 
 use std::fmt::Write as _;
 use std::mem::offset_of;
@@ -14,13 +14,13 @@ use crate::engine::job::Job;
 use crate::engine::plan::Plan;
 use crate::program::Program;
 
-/// A file, and the addresses of the kernels that it calls, in the order in which it wants them.
+/// A file, and the addresses of the kernels that it calls, in the order that it expects.
 pub(super) struct File {
     pub(super) text: String,
     pub(super) kernels: Vec<usize>,
 }
 
-/// Types, and what operations are that C has no operator for.
+/// Types, and operations without an operator in C.
 const HEAD: &str = r"#include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static inline int is_finite(f64 x) { return fabs(x) < INFINITY; }
 static inline int ordered(f64 x, f64 y) { return !__builtin_isunordered(x, y); }
 ";
 
-/// Writes the file of these units.
+/// Emits the file of these units.
 pub(super) fn file(program: &Program, plan: &Plan, mode: Mode, units: &[u32]) -> File {
     let mut names = Names::default();
     let mut functions = String::new();

@@ -1,23 +1,18 @@
-//! The code generator of `--engine native`: units written out as C, compiled by
-//! the system's compiler, and loaded.
+//! The code generator of `--engine native`: emits units as C, has the system's compiler compile them, and loads the result.
 //!
-//! A unit's function keeps the convention of the others: it takes the machine's
-//! [`Frame`](super::frame::Frame), the number of the entry, and the link that its
-//! return is to find, 0 where it is to leave instead; it gives 0 when it has
-//! returned, else where it has [left](super::frame::SideExit).
+//! A unit's function has the convention of the other engines: it takes the machine's [`Frame`](super::frame::Frame), the number of the
+//! entry, and the link that its return must find (0 if it must take a side exit instead). It returns 0 if the procedure has returned,
+//! else the status of a [side exit](super::frame::SideExit).
 //!
-//! Registers are variables that are written where the instruction writes them.
-//! In a group of instructions that can be left before the first of them only,
-//! they are written when all has been checked. So one place at the end of a
-//! function serves all that leave: it writes the variables to the machine.
+//! Registers are variables, assigned where the instruction writes them. In a group of instructions with side exits before the first one
+//! only, they are assigned after all checks. So one place at the end of a function serves all side exits: it writes the variables to
+//! the machine.
 //!
 //! # Files
 //!
-//! A C compiler costs too much to be called for each unit. Everything that a run
-//! forward may reach is made when such a run first enters compiled code, what a
-//! run backward may reach beside that when one of those does, and the rest when
-//! something of it is entered: in as many [files](file) as it takes. What was
-//! compiled before is found in the [cache](pendula_codegen::cc).
+//! Calling a C compiler for each unit would cost too much. Everything that a forward run may reach is compiled when such a run first
+//! enters compiled code; what else a backward run may reach, when one of those does; and the rest when part of it is entered. Each time
+//! the code is divided into as many [files](mod@file) as needed. Code that was compiled earlier is found in the [cache](pendula_codegen::cc).
 
 mod edges;
 mod emit;
@@ -41,22 +36,22 @@ use super::plan::{NONE, Plan};
 use crate::decode::Exit;
 use crate::program::Program;
 
-/// The most instructions in a file: compilers take more than linear time.
-const MOST: u32 = 3000;
+/// The maximum number of instructions in a file: compilers take more than linear time.
+const MAX_INSTRUCTIONS: u32 = 3000;
 
-/// Registers are written to the machine side by side and read back one by one: as vectors that would take longer.
+/// Disables vectorization of register writes: registers are written together but read one by one, which is slower after vector stores.
 const OPTIONS: &[&str] = &["-fno-tree-slp-vectorize"];
 
 /// The libraries of a program.
 #[derive(Default)]
 pub(crate) struct Libraries {
-    /// The units of each file, by what is made at once.
+    /// The units of each file, by what is compiled at once.
     files: OnceLock<Vec<Vec<Vec<u32>>>>,
     loaded: Mutex<Vec<Library>>,
 }
 
 impl Libraries {
-    /// Makes a unit's code, and that of all that is made at once with it; puts its addresses into the table.
+    /// Compiles a unit and all units that are compiled with it; stores their addresses in the table.
     pub(crate) fn make(
         &self,
         (program, plan): (&Program, &Plan),
@@ -66,7 +61,7 @@ impl Libraries {
     ) -> Result<(), CcError> {
         let compiler = Compiler::find()?;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another machine may have been quicker.
+        // Another machine may have compiled it meanwhile.
         if table[unit as usize].load(Ordering::Acquire) != 0 {
             return Ok(());
         }
@@ -98,7 +93,7 @@ fn compile(compiler: &Compiler, name: &str, files: &[File]) -> Result<Vec<Librar
             let n = next.fetch_add(1, Ordering::Relaxed);
             files.get(n).zip(made.get(n))
         } {
-            made.get_or_init(|| compiler.library_and(name, &file.text, Rounding::Strict, OPTIONS));
+            made.get_or_init(|| compiler.library_with_extra(name, &file.text, Rounding::Strict, OPTIONS));
         }
     };
     std::thread::scope(|scope| {
@@ -113,12 +108,12 @@ fn compile(compiler: &Compiler, name: &str, files: &[File]) -> Result<Vec<Librar
 #[expect(unsafe_code, reason = "compiled code is called")]
 fn load(library: &Library, file: &File, addresses: &mut [usize]) -> Result<(), CcError> {
     let init = library.address("pendula_init")?;
-    // SAFETY: the library was made of the file, whose units are of the plan that `addresses` has a place for each of.
+    // SAFETY: the library was made from this file. Its units belong to the plan, and `addresses` has an element for each unit of the plan.
     unsafe { initialise(init, &file.kernels, addresses) };
     Ok(())
 }
 
-/// Divides a program's units into files: first what a run forward reaches, then what one backward reaches beside that, then the rest.
+/// Divides a program's units into files: first those that a forward run reaches, then the others that a backward run reaches, then the rest.
 fn files(program: &Program, plan: &Plan) -> Vec<Vec<Vec<u32>>> {
     let d = &program.decoded;
     let mut seen = HashSet::new();
@@ -132,7 +127,7 @@ fn files(program: &Program, plan: &Plan) -> Vec<Vec<Vec<u32>>> {
         for unit in group {
             size += len(unit);
             match files.last_mut() {
-                Some(file) if size <= MOST => file.push(unit),
+                Some(file) if size <= MAX_INSTRUCTIONS => file.push(unit),
                 _ => {
                     size = len(unit);
                     files.push(vec![unit]);
@@ -144,7 +139,7 @@ fn files(program: &Program, plan: &Plan) -> Vec<Vec<Vec<u32>>> {
     groups.into_iter().filter(|g| !g.is_empty()).map(divide).collect()
 }
 
-/// The units that code can come to from one, as far as they have not been seen.
+/// The units reachable from one that have not been seen.
 fn reach(program: &Program, plan: &Plan, root: u32, seen: &mut HashSet<u32>) -> Vec<u32> {
     let d = &program.decoded;
     let mut out = Vec::new();
@@ -171,7 +166,7 @@ fn reach(program: &Program, plan: &Plan, root: u32, seen: &mut HashSet<u32>) -> 
                         lead(site.after[usize::from(!d.is_forward(b))].block);
                     }
                 }
-                Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => {}
+                Exit::Return { .. } | Exit::Halt | Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => {}
             }
         }
     }

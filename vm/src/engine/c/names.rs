@@ -1,4 +1,4 @@
-//! Names of kernels in C, made of those that they have in Rust.
+//! C names of kernels, derived from their Rust names.
 
 use pendula_codegen::ops::Kernel;
 
@@ -8,7 +8,7 @@ pub(super) struct Names {
     kernels: Vec<(Kernel, String)>,
 }
 
-/// Parts of paths that say nothing.
+/// Parts of paths that are omitted from names.
 const SILENT: &[&str] = &[
     "pendula",
     "isa",
@@ -39,7 +39,7 @@ impl Names {
         let mut words: Vec<&str> = parts.filter(|p| !p.is_empty() && !SILENT.contains(p)).collect();
         words.dedup();
         let plain = format!("k_{}", words.join("_"));
-        // Closures of one function go by the same name.
+        // Closures of one function have the same name.
         let taken = |name: &String| self.kernels.iter().any(|(_, n)| n == name);
         let numbered = |n: u32| if n == 1 { plain.clone() } else { format!("{plain}_{n}") };
         let name = (1..).map(numbered).find(|name| !taken(name)).unwrap_or(plain.clone());

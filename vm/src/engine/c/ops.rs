@@ -1,4 +1,4 @@
-//! Operations as expressions and statements of C.
+//! Emits operations as expressions and statements of C.
 
 use std::fmt::Arguments;
 
@@ -11,23 +11,23 @@ use super::emit::Emit;
 use super::text::{Kind, PREFIX, Text};
 
 impl Emit<'_> {
-    /// Goes on only where the condition holds; else leaves before the present instruction.
+    /// Takes a side exit before the current instruction unless the condition holds.
     pub(super) fn need(&mut self, condition: Arguments<'_>) {
         let (number, k) = (self.number(), self.k);
         self.line(format_args!("NEED({condition}, {number}, {k});"));
     }
 
-    /// Where a fixed-point number has wrapped, leaves, unless that is nothing to stop for.
+    /// Takes a side exit if a fixed-point number has wrapped, unless the overflow needs none.
     pub(super) fn overflow(&mut self, wrapped: &Text) {
         let (number, k) = (self.number(), self.k);
         self.line(format_args!("CHECK_OVERFLOW({}, {number}, {k});", wrapped.text));
     }
 
-    /// Writes an operation; gives the number of the next.
+    /// Emits an operation; returns the index of the next one.
     pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
         let v = V(n as u32);
         let op = body.ops[n];
-        if self.done[n] || (op.is_idle() && self.values[n].left == 0) {
+        if self.done[n] || (op.is_idle() && self.values[n].uses_left == 0) {
             return n + 1;
         }
         self.done[n] = true;
@@ -82,10 +82,7 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::Store(lane, at, value) => {
-                self.check();
-                let (at, value) = (self.take(at, Kind::Word), self.take(value, Kind::Word));
-                self.name_loads();
-                self.line(format_args!("{}mem[{}] = {};", PREFIX[usize::from(lane)], at.text, value.text));
+                self.store(lane, at, value);
                 return n + 1;
             }
             Op::Bound(at) => {
@@ -94,12 +91,7 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::Finite(a) => {
-                let finite = Text::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
-                self.finite = Some(match self.finite.take() {
-                    None => finite,
-                    Some(all) => Text::both('&', &all, &finite),
-                });
-                self.check_inside();
+                self.note_finite(a);
                 return n + 1;
             }
             Op::Ordered(a, b) => {
@@ -114,16 +106,11 @@ impl Emit<'_> {
                 return n + 1;
             }
             Op::Overflow(c) => {
-                let wrapped = self.take(c, Kind::Truth);
-                self.wrapped = Some(match self.wrapped.take() {
-                    None => wrapped,
-                    Some(any) => Text::both('|', &any, &wrapped),
-                });
-                self.check_inside();
+                self.note_overflow(c);
                 return n + 1;
             }
             Op::If(c) => return self.begin(body, n, c),
-            // What it ends has written it.
+            // Emitted by its [`Op::If`].
             Op::End => return n + 1,
             Op::Interpret => {
                 self.interpret();
@@ -138,14 +125,41 @@ impl Emit<'_> {
         n + 1
     }
 
-    /// In a conditional, checks are made at once.
+    fn store(&mut self, lane: u8, at: V, value: V) {
+        self.check();
+        let (at, value) = (self.take(at, Kind::Word), self.take(value, Kind::Word));
+        self.name_loads();
+        self.line(format_args!("{}mem[{}] = {};", PREFIX[usize::from(lane)], at.text, value.text));
+    }
+
+    /// Adds a pending check that a double is finite.
+    fn note_finite(&mut self, a: V) {
+        let finite = Text::call("is_finite", &[&self.take(a, Kind::Double)], Kind::Truth);
+        self.finite = Some(match self.finite.take() {
+            None => finite,
+            Some(all) => Text::both('&', &all, &finite),
+        });
+        self.check_inside();
+    }
+
+    /// Adds a pending overflow check.
+    fn note_overflow(&mut self, c: V) {
+        let wrapped = self.take(c, Kind::Truth);
+        self.wrapped = Some(match self.wrapped.take() {
+            None => wrapped,
+            Some(any) => Text::both('|', &any, &wrapped),
+        });
+        self.check_inside();
+    }
+
+    /// Emits pending checks at once within a conditional.
     fn check_inside(&mut self) {
         if self.depth > 0 {
             self.check();
         }
     }
 
-    /// Writes a conditional; gives the number of what follows it and the values that differ between its sides.
+    /// Emits a conditional with its phis; returns the index of the next operation.
     fn begin(&mut self, body: &Body, n: usize, c: V) -> usize {
         let mut depth = 0;
         let end = (n..body.ops.len()).find(|at| {
@@ -158,7 +172,7 @@ impl Emit<'_> {
         });
         let Some(end) = end else { return n + 1 };
         let c = self.take(c, Kind::Truth);
-        // What is put off from before is not for one side only.
+        // Pending checks apply to both sides.
         self.check();
         self.name_before_sides();
         let mut next = end + 1;
@@ -167,7 +181,7 @@ impl Emit<'_> {
             let v = V(next as u32);
             match *op {
                 Op::Get(..) => _ = self.op(body, next),
-                Op::Phi(then, otherwise) if self.value(v).left > 0 => {
+                Op::Phi(then, otherwise) if self.value(v).uses_left > 0 => {
                     let kind = self.kind_of(v);
                     let text = self.take(otherwise, kind).text;
                     let ty = if kind == Kind::Double { "f64" } else { "u64" };
@@ -201,13 +215,13 @@ impl Emit<'_> {
         next
     }
 
-    /// Calls a kernel, which may leave.
+    /// Calls a kernel, with a side exit for faults.
     fn kernel(&mut self, v: V, number: u32, args: [V; 4]) {
         let kernel = self.job.kernels[number as usize];
         let name = self.names.kernel(&kernel);
         let args: Vec<String> = args[..kernel.arity].iter().map(|a| self.take(*a, Kind::Word).text).collect();
         let call = format!("{name}({}, f->out, {})", pack(self.job.env), args.join(", "));
-        // A number that wraps is the only thing that its status may say of one that wraps.
+        // The status of a kernel that wraps can only be overflow.
         if !kernel.wraps {
             self.need(format_args!("{call} == 0"));
         } else if self.job.setting.trap_overflow || self.job.setting.checks {
@@ -215,13 +229,13 @@ impl Emit<'_> {
         } else {
             self.line(format_args!("{call};"));
         }
-        if self.value(v).left > 0 {
+        if self.value(v).uses_left > 0 {
             self.make(v, Text::atom("f->out[0]".into(), Kind::Word));
             self.name(v);
         }
     }
 
-    /// Has the interpreter run the instruction.
+    /// Calls the interpreter to run the instruction.
     fn interpret(&mut self) {
         let code = *self.code();
         let number = code.first + self.k - code.head;

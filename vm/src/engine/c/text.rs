@@ -1,4 +1,4 @@
-//! Expressions of C: their text, what type they have, and what they read.
+//! C expressions: their text, their type, and what they read.
 
 use pendula_codegen::cc::operator;
 use pendula_codegen::ops::{Bin, Float};
@@ -35,11 +35,11 @@ pub(super) struct Text {
     pub(super) text: String,
     pub(super) kind: Kind,
     level: Level,
-    /// The registers that stand in it.
+    /// The registers that it reads.
     pub(super) reads: Registers,
     /// Whether it reads memory.
     pub(super) loads: bool,
-    /// Operators in it.
+    /// The number of operators in it.
     pub(super) size: u32,
 }
 
@@ -67,7 +67,7 @@ impl Text {
         Text { level: level(&text), ..Text::atom(text, kind) }
     }
 
-    /// What several expressions come to.
+    /// Combines several expressions.
     fn of(parts: &[&Text], text: String, kind: Kind, level: Level) -> Text {
         let mut out = Text { size: 1, ..Text::atom(text, kind) };
         out.level = level;
@@ -115,12 +115,12 @@ impl Text {
         }
     }
 
-    /// A truth value turned round.
+    /// The negation of a truth value.
     pub(super) fn negated(&self) -> Text {
         Text::of(&[self], format!("!{}", self.within(Level::Atom)), Kind::Truth, Level::Unary)
     }
 
-    /// Two truth values at once, or either of them.
+    /// The conjunction or disjunction of two truth values.
     pub(super) fn both(op: char, a: &Text, b: &Text) -> Text {
         let side = |t: &Text| {
             if t.level == Level::Other && !t.text.contains(" & ") { t.within(Level::Sum) } else { t.text.clone() }
@@ -219,7 +219,7 @@ impl Text {
     }
 }
 
-/// What the names of a lane's registers, and of its memory, begin with.
+/// The prefix of the names of a lane's registers and memory.
 pub(super) const PREFIX: [&str; LANES] = ["", "g", "s", "x"];
 
 /// The variable of a register in a lane: `r5`, `g5` its gradient word.

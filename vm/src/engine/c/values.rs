@@ -1,9 +1,6 @@
-//! Values on their way from the operation that makes them to those that use
-//! them: as text to be put where it is used, as a named constant, or in the
-//! variable of a register.
+//! Values between their definition and their uses: as text to be inlined, as a named constant, or in the variable of a register.
 //!
-//! Text waits until something uses it, or until what it reads is about to
-//! change. Then it gets a name.
+//! Text stays pending until something uses it, or until something that it reads is about to change. Then it is assigned to a name.
 
 use pendula_codegen::ops::{Body, Float, Kernel, Op, Test, V};
 use pendula_isa::adjoint::LANES;
@@ -12,36 +9,36 @@ use super::emit::Emit;
 use super::text::{Kind, Text, register};
 use crate::engine::job::Use;
 
-/// Text is named rather than put into other text where it would come to more characters.
-const LONG: usize = 72;
+/// The maximum length of inlined text; longer text is named.
+const MAX_INLINE_LENGTH: usize = 72;
 
-/// What there is of a value.
+/// The state of a value.
 #[derive(Default)]
 pub(super) struct Value {
-    /// Uses that are yet to be written.
-    pub(super) left: u32,
+    /// The number of remaining uses.
+    pub(super) uses_left: u32,
     waiting: Option<Text>,
     named: Option<Kind>,
-    home: Option<(u8, u8)>,
+    machine_register: Option<(u8, u8)>,
 }
 
-/// The values of a block, with how often each is used by what is not left out.
+/// The values of a block, with the number of uses by operations that are emitted.
 pub(super) fn values(body: &Body, kernels: &[Kernel]) -> Vec<Value> {
     let mut values: Vec<Value> = body.ops.iter().map(|_| Value::default()).collect();
     if let Some(branch) = body.branch {
         for test in [branch.test, branch.confirm, branch.unless] {
             if let Test::If(_, v) = test {
-                values[v.0 as usize].left += 1;
+                values[v.0 as usize].uses_left += 1;
             }
         }
     }
     for (n, op) in body.ops.iter().enumerate().rev() {
-        if op.is_idle() && values[n].left == 0 {
+        if op.is_idle() && values[n].uses_left == 0 {
             continue;
         }
-        // A kernel may have fewer arguments than there are places for them.
+        // A kernel may have fewer than four arguments.
         let arity = if let Op::Kernel(k, _) = op { kernels[*k as usize].arity } else { usize::MAX };
-        op.uses().take(arity).for_each(|v| values[v.0 as usize].left += 1);
+        op.uses().take(arity).for_each(|v| values[v.0 as usize].uses_left += 1);
     }
     values
 }
@@ -55,7 +52,7 @@ impl Emit<'_> {
         self.facts.uses[self.place][v.0 as usize]
     }
 
-    /// The constant that a value is, if it is one.
+    /// The constant value, if it is one.
     pub(super) fn constant(&self, v: V) -> Option<u64> {
         match self.body().ops[v.0 as usize] {
             Op::Const(k) => Some(k),
@@ -63,9 +60,9 @@ impl Emit<'_> {
         }
     }
 
-    /// Puts a value's text where it waits for its use.
+    /// Makes a value's text pending.
     pub(super) fn make(&mut self, v: V, text: Text) {
-        let long = text.text.len() > LONG;
+        let long = text.text.len() > MAX_INLINE_LENGTH;
         self.value(v).waiting = Some(text);
         self.waiting.push(v);
         if long {
@@ -73,15 +70,15 @@ impl Emit<'_> {
         }
     }
 
-    /// The value is in a register's variable.
+    /// Records that the value is in a register's variable.
     pub(super) fn settle(&mut self, v: V, lane: u8, reg: u8) {
-        self.value(v).home = Some((lane, reg));
-        if !self.homes.contains(&v) {
-            self.homes.push(v);
+        self.value(v).machine_register = Some((lane, reg));
+        if !self.in_machine_registers.contains(&v) {
+            self.in_machine_registers.push(v);
         }
     }
 
-    /// Gives a value a name, if it has none.
+    /// Assigns a value to a name, if it has none.
     pub(super) fn name(&mut self, v: V) {
         let Some(text) = self.value(v).waiting.take() else { return };
         self.waiting.retain(|w| *w != v);
@@ -101,17 +98,17 @@ impl Emit<'_> {
         self.value(v).named = Some(kind);
     }
 
-    /// Gives names to what waits and is used more than once, or reads memory: before what is written on one side of a conditional only.
+    /// Names pending values that are used more than once or read memory, before a conditional.
     pub(super) fn name_before_sides(&mut self) {
         for v in self.waiting.clone() {
             let value = self.value(v);
-            if value.left > 1 || value.waiting.as_ref().is_some_and(|t| t.loads) {
+            if value.uses_left > 1 || value.waiting.as_ref().is_some_and(|t| t.loads) {
                 self.name(v);
             }
         }
     }
 
-    /// Gives names to what waits and reads memory, which is about to change.
+    /// Names pending values that read memory, before memory changes.
     pub(super) fn name_loads(&mut self) {
         for v in self.waiting.clone() {
             if self.value(v).waiting.as_ref().is_some_and(|t| t.loads) {
@@ -126,21 +123,21 @@ impl Emit<'_> {
             return Text::constant(k, if kind == Kind::Truth { Kind::Word } else { kind }).to(kind);
         }
         let value = self.value(v);
-        value.left = value.left.saturating_sub(1);
-        let left = value.left;
-        if let Some((lane, reg)) = value.home {
+        value.uses_left = value.uses_left.saturating_sub(1);
+        let uses_left = value.uses_left;
+        if let Some((lane, reg)) = value.machine_register {
             return Text::register(lane, reg, self.register_kind(lane, reg)).to(kind);
         }
         if let Some(named) = value.named {
             return Text::atom(format!("v{}", v.0), named).to(kind);
         }
         match &value.waiting {
-            Some(text) if left > 0 && !(text.size <= 1 && !text.loads && text.kind == Kind::Word) => {
+            Some(text) if uses_left > 0 && !(text.size <= 1 && !text.loads && text.kind == Kind::Word) => {
                 self.name(v);
                 let named = self.value(v).named.unwrap_or(Kind::Word);
                 Text::atom(format!("v{}", v.0), named).to(kind)
             }
-            Some(text) if left > 0 => text.clone().to(kind),
+            Some(text) if uses_left > 0 => text.clone().to(kind),
             _ => {
                 self.waiting.retain(|w| *w != v);
                 let text = self.value(v).waiting.take();
@@ -150,22 +147,22 @@ impl Emit<'_> {
         }
     }
 
-    /// The value is in a variable of its own.
+    /// Records that the value is in its own variable.
     pub(super) fn variable(&mut self, v: V, kind: Kind) {
         self.value(v).named = Some(kind);
     }
 
-    /// Forgets one use that is not written.
+    /// Drops one use that is not emitted.
     pub(super) fn drop_use(&mut self, v: V) {
         let value = self.value(v);
-        value.left = value.left.saturating_sub(1);
-        if value.left == 0 {
+        value.uses_left = value.uses_left.saturating_sub(1);
+        if value.uses_left == 0 {
             value.waiting = None;
             self.waiting.retain(|w| *w != v);
         }
     }
 
-    /// The type that a value is best kept in.
+    /// The best type for a value's variable.
     pub(super) fn kind_of(&self, v: V) -> Kind {
         let uses = self.uses(v);
         match self.body().ops[v.0 as usize] {
@@ -181,15 +178,15 @@ impl Emit<'_> {
         if self.facts.doubles[usize::from(lane)] >> reg & 1 == 1 { Kind::Double } else { Kind::Word }
     }
 
-    /// Before a register's variable is written: what reads it, or lies in it and is wanted later, gets a name.
+    /// Before a register's variable is assigned: names the values that read it, or that are in it and used later.
     fn vacate(&mut self, lane: u8, reg: u8, but: V) {
-        for v in self.homes.clone() {
-            if self.value(v).home != Some((lane, reg)) || v == but {
+        for v in self.in_machine_registers.clone() {
+            if self.value(v).machine_register != Some((lane, reg)) || v == but {
                 continue;
             }
-            self.value(v).home = None;
-            self.homes.retain(|w| *w != v);
-            if self.value(v).left > 0 && self.value(v).named.is_none() {
+            self.value(v).machine_register = None;
+            self.in_machine_registers.retain(|w| *w != v);
+            if self.value(v).uses_left > 0 && self.value(v).named.is_none() {
                 let text = Text::register(lane, reg, self.register_kind(lane, reg));
                 self.define(v, text);
             }
@@ -208,10 +205,10 @@ impl Emit<'_> {
             Some(k) => Text::constant(k, kind),
             None => {
                 let value = self.value(v);
-                match (value.home, value.named) {
+                match (value.machine_register, value.named) {
                     (None, None) => {
-                        // Without a name: it is in the register from now on.
-                        value.left = value.left.saturating_sub(1);
+                        // It needs no name: it is in the register from now on.
+                        value.uses_left = value.uses_left.saturating_sub(1);
                         let text = value.waiting.take();
                         self.waiting.retain(|w| *w != v);
                         debug_assert!(text.is_some(), "value {} of block {}", v.0, self.number());
@@ -226,12 +223,12 @@ impl Emit<'_> {
         if text.text != name {
             self.line(format_args!("{name} = {};", text.text));
         }
-        if self.constant(v).is_none() && self.value(v).left > 0 {
+        if self.constant(v).is_none() && self.value(v).uses_left > 0 {
             self.settle(v, lane, reg);
         }
     }
 
-    /// A register's variable has been loaded anew.
+    /// Reloads a register's variable.
     pub(super) fn reload(&mut self, lane: u8, reg: u8, v: Option<V>) {
         self.vacate(lane, reg, V(u32::MAX));
         let name = register(lane, reg);

@@ -1,4 +1,4 @@
-//! Calls out of compiled code: of kernels, and of the interpreter.
+//! Calls from compiled code to kernels and to the interpreter.
 
 use std::mem::offset_of;
 
@@ -32,7 +32,7 @@ impl Emit<'_, '_> {
         let call = self.b.ins().call_indirect(signature, callee, &values);
         let status = self.b.inst_results(call)[0];
         if kernel.wraps {
-            // It has no other status than that.
+            // This is its only status other than 0.
             if self.job.setting.trap_overflow || self.job.setting.checks {
                 self.overflow(status);
             }
@@ -43,7 +43,7 @@ impl Emit<'_, '_> {
         self.form(v, |view| *view = View { word: Some(value), ..View::default() });
     }
 
-    /// A signature of so many words that gives one.
+    /// The signature with this number of word parameters that returns a word.
     pub(super) fn signature(&mut self, words: usize) -> SigRef {
         let mut signature = Signature::new(self.b.func.signature.call_conv);
         signature.params.extend(std::iter::repeat_n(AbiParam::new(types::I64), words));
@@ -51,7 +51,7 @@ impl Emit<'_, '_> {
         self.b.import_signature(signature)
     }
 
-    /// Has the interpreter run the instruction.
+    /// Calls the interpreter to run the instruction.
     pub(super) fn interpret(&mut self) {
         let code = *self.code();
         let number = code.first + self.k - code.head;
@@ -62,8 +62,8 @@ impl Emit<'_, '_> {
                 *set = 0;
             }
         }
-        // Leaving writes everything back by itself, as it was before.
-        let _ = self.leaving();
+        // The side exit writes everything back by itself, with the words before the instruction.
+        let _ = self.side_exit_block();
         let pending = self.pending(which);
         self.write_back(&pending);
         for (dirty, set) in self.dirty.iter_mut().zip(which) {

@@ -1,4 +1,4 @@
-//! Ways out of a block: into other blocks, calls and returns, and leaving.
+//! Exits of a block: into other blocks, calls, returns and side exits.
 
 use std::mem::offset_of;
 
@@ -18,30 +18,30 @@ use pendula_codegen::ops::{Body, Test};
 
 const SP: u8 = Reg::SP.number();
 
-/// A block that leaves, to be written when its turn comes: with registers that the machine does not hold, as they are there.
+/// A side exit block to be emitted later, with the registers to write back and their values at the exit.
 pub(super) struct Stub {
     block: Block,
     place: usize,
     pending: Vec<(usize, u8, View)>,
-    way: EdgeKind,
-    /// The status to leave with; `None` for that of `called`.
+    kind: EdgeKind,
+    /// The status of the exit; `None` for the status in `called`.
     at: Option<SideExit>,
     called: Option<Value>,
 }
 
 impl Emit<'_, '_> {
-    /// Leaves from where it is written: with the registers as they are now.
-    pub(super) fn depart(&mut self, at: SideExit, way: EdgeKind) {
+    /// Emits a side exit in place, with the current registers.
+    pub(super) fn depart(&mut self, at: SideExit, kind: EdgeKind) {
         let pending = self.pending([u32::MAX; LANES]);
         self.write_back(&pending);
-        self.count(self.place, way);
+        self.count(self.place, kind);
         let status = self.word(at.status());
         self.b.ins().jump(self.last, &[BlockArg::Value(status)]);
     }
 
-    /// The block that leaves before the present instruction.
-    pub(super) fn leaving(&mut self) -> Block {
-        if let Some(block) = self.leave {
+    /// The side exit block before the current instruction.
+    pub(super) fn side_exit_block(&mut self) -> Block {
+        if let Some(block) = self.side_exit {
             return block;
         }
         if self.eager {
@@ -49,7 +49,7 @@ impl Emit<'_, '_> {
         }
         let at = SideExit::At { block: self.job.unit.blocks[self.place], k: self.k };
         let block = self.stub(EdgeKind::Partial, Some(at), None);
-        self.leave = Some(block);
+        self.side_exit = Some(block);
         block
     }
 
@@ -60,23 +60,23 @@ impl Emit<'_, '_> {
         self.dirty = [0; LANES];
     }
 
-    /// A block that leaves with the registers as they are now.
-    pub(super) fn stub(&mut self, way: EdgeKind, at: Option<SideExit>, called: Option<Value>) -> Block {
+    /// A side exit block with the current registers.
+    pub(super) fn stub(&mut self, kind: EdgeKind, at: Option<SideExit>, called: Option<Value>) -> Block {
         let pending = self.pending([u32::MAX; LANES]);
         let block = self.b.create_block();
         self.b.set_cold_block(block);
-        self.stubs.push(Stub { block, place: self.place, pending, way, at, called });
+        self.stubs.push(Stub { block, place: self.place, pending, kind, at, called });
         block
     }
 
-    /// Writes the blocks that leave.
+    /// Emits the side exit blocks.
     pub(super) fn write_stubs(&mut self) {
         for stub in std::mem::take(&mut self.stubs) {
             self.b.switch_to_block(stub.block);
             self.b.seal_block(stub.block);
             self.write_back(&stub.pending);
-            if stub.way != EdgeKind::Partial {
-                self.count(stub.place, stub.way);
+            if stub.kind != EdgeKind::Partial {
+                self.count(stub.place, stub.kind);
             }
             let status = match (stub.at, stub.called) {
                 (Some(at), _) => self.word(at.status()),
@@ -87,47 +87,47 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// Goes on only where the condition holds; else leaves.
+    /// Takes a side exit unless the condition holds.
     pub(super) fn need(&mut self, condition: Value) {
-        let leaving = self.leaving();
+        let side_exit_block = self.side_exit_block();
         let on = self.b.create_block();
-        self.b.ins().brif(condition, on, &[], leaving, &[]);
+        self.b.ins().brif(condition, on, &[], side_exit_block, &[]);
         self.b.switch_to_block(on);
         self.b.seal_block(on);
     }
 
-    /// Leaves where the condition holds.
+    /// Takes a side exit if the condition holds.
     pub(super) fn refuse(&mut self, condition: Value) {
-        let leaving = self.leaving();
+        let side_exit_block = self.side_exit_block();
         let on = self.b.create_block();
-        self.b.ins().brif(condition, leaving, &[], on, &[]);
+        self.b.ins().brif(condition, side_exit_block, &[], on, &[]);
         self.b.switch_to_block(on);
         self.b.seal_block(on);
     }
 
-    /// Where the word is not zero, asks whether a number that has wrapped is nothing to stop for; else leaves.
+    /// Takes a side exit if the word is not zero, unless [`Frame::quiet`] says that the overflow needs none.
     pub(super) fn overflow(&mut self, condition: Value) {
-        let leaving = self.leaving();
+        let side_exit_block = self.side_exit_block();
         let (slow, on) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(condition, slow, &[], on, &[]);
         self.b.set_cold_block(slow);
         self.b.switch_to_block(slow);
         self.b.seal_block(slow);
         let quiet = self.field(offset_of!(Frame, quiet));
-        self.b.ins().brif(quiet, on, &[], leaving, &[]);
+        self.b.ins().brif(quiet, on, &[], side_exit_block, &[]);
         self.b.switch_to_block(on);
         self.b.seal_block(on);
     }
 
     pub(super) fn exit(&mut self, body: &Body) {
         let code = *self.code();
-        // A block without control at its end has run whole when a half jump refuses to be fallen into.
+        // A block without a control instruction at its end has run completely when the next half jump refuses entry.
         let tail = tail(&code);
         if tail != self.k {
-            (self.k, self.leave) = (tail, None);
+            (self.k, self.side_exit) = (tail, None);
         }
         if self.eager {
-            // For all ways out.
+            // For all exits.
             self.sync();
         }
         match code.exit {
@@ -165,19 +165,19 @@ impl Emit<'_, '_> {
             | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
-            | Exit::Edge => self.leave_here(),
+            | Exit::OffCode => self.exit_here(),
         }
     }
 
-    pub(super) fn leave_here(&mut self) {
-        let leaving = self.leaving();
-        self.b.ins().jump(leaving, &[]);
+    pub(super) fn exit_here(&mut self) {
+        let side_exit_block = self.side_exit_block();
+        self.b.ins().jump(side_exit_block, &[]);
     }
 
     pub(super) fn taken(&mut self, body: &Body, confirm: Test, to: u32) {
         match confirm {
             Test::Always => {}
-            Test::Never => return self.leave_here(),
+            Test::Never => return self.exit_here(),
             Test::If(part, v) => {
                 self.part(body, &part);
                 let c = self.truth(v);
@@ -190,7 +190,7 @@ impl Emit<'_, '_> {
     pub(super) fn fall(&mut self, body: &Body, unless: Test, to: u32) {
         match unless {
             Test::Never => {}
-            Test::Always => return self.leave_here(),
+            Test::Always => return self.exit_here(),
             Test::If(part, v) => {
                 self.part(body, &part);
                 let c = self.truth(v);
@@ -200,14 +200,14 @@ impl Emit<'_, '_> {
         self.go(EdgeKind::Fall, to);
     }
 
-    /// Goes on in a block, of this unit or of another. The variables have been defined.
-    pub(super) fn go(&mut self, way: EdgeKind, to: u32) {
+    /// Continues in a block of this unit or another. The variables must have been defined.
+    pub(super) fn go(&mut self, kind: EdgeKind, to: u32) {
         match self.job.unit.place(to) {
             Some(place) => {
-                self.count(self.place, way);
+                self.count(self.place, kind);
                 self.b.ins().jump(self.blocks[place], &[]);
             }
-            None => self.depart(SideExit::Before(to), way),
+            None => self.depart(SideExit::Before(to), kind),
         }
     }
 
@@ -229,7 +229,7 @@ impl Emit<'_, '_> {
         self.b.ins().store(flags, link, address, 0);
         let up = self.b.ins().iadd_imm_s(sp, 1);
         self.set_register(VALUE, SP, View::of(types::I64, up));
-        // What is called finds in the machine what it touches; the rest goes there only if it does not return.
+        // The callee finds the registers that it touches in the machine; the others are written back only if it does not return.
         let touched = self.facts.touched(self.job, to);
         let pending = self.pending(touched);
         self.write_back(&pending);
@@ -238,12 +238,12 @@ impl Emit<'_, '_> {
         }
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
-            return self.depart(SideExit::Before(to), EdgeKind::Lost);
+            return self.depart(SideExit::Before(to), EdgeKind::Unreturned);
         }
         let table = self.constant_field(offset_of!(Frame, table));
         let flags = self.flags(4);
         let callee = self.b.ins().load(types::I64, flags, table, 8 * unit as i32);
-        let none = self.stub(EdgeKind::Lost, Some(SideExit::Before(to)), None);
+        let none = self.stub(EdgeKind::Unreturned, Some(SideExit::Before(to)), None);
         let on = self.b.create_block();
         self.b.ins().brif(callee, on, &[], none, &[]);
         self.b.switch_to_block(on);
@@ -258,7 +258,7 @@ impl Emit<'_, '_> {
         let zero = self.word(0);
         let call = self.b.ins().call_indirect(signature, callee, &[self.frame, zero, link]);
         let status = self.b.inst_results(call)[0];
-        let lost = self.stub(EdgeKind::Lost, None, Some(status));
+        let lost = self.stub(EdgeKind::Unreturned, None, Some(status));
         let on = self.b.create_block();
         self.b.ins().brif(status, lost, &[], on, &[]);
         self.b.switch_to_block(on);
@@ -277,11 +277,11 @@ impl Emit<'_, '_> {
                 self.changed[lane] |= 1 << reg;
             }
         }
-        // What follows refuses with the whole call made.
-        (self.k, self.leave) = (self.code().len, None);
+        // If the next block refuses entry, the call has been made completely.
+        (self.k, self.side_exit) = (self.code().len, None);
         let block = self.job.unit.blocks[self.place];
         let at = self.job.decoded.address(block, self.code().len - 1);
-        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.leave_here() };
+        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.exit_here() };
         let after = site.after[usize::from(!self.job.decoded.is_forward(block))].block;
         self.define();
         self.fall(body, body.branch.map_or(Test::Never, |b| b.unless), after);
@@ -299,7 +299,7 @@ impl Emit<'_, '_> {
         let link = self.b.ins().load(types::I64, flags, address, 0);
         let same = self.b.ins().icmp(IntCC::Equal, link, self.link);
         self.need(same);
-        // 0 is no link, and stands for none to return to.
+        // 0 is not a link; it means that there is no caller to return to.
         self.need(link);
         let zero = self.word(0);
         self.b.ins().store(flags, zero, address, 0);

@@ -1,42 +1,41 @@
-//! A unit's operations as instructions of Cranelift.
+//! Emits the function of a unit: prologue, blocks and pending checks.
 
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
-    AliasRegion, AliasRegionData, Block, BlockArg, BlockCall, Function, InstBuilder, JumpTableData, MemFlagsData,
-    SigRef, Type, Value, types,
+    AliasRegion, AliasRegionData, Block, BlockCall, Function, InstBuilder, JumpTableData, MemFlagsData, SigRef, Type,
+    Value, types,
 };
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use pendula_isa::adjoint::{LANES, VALUE};
-use pendula_isa::num::float;
-use pendula_isa::types::{Cond, Reg};
+use pendula_isa::types::Reg;
 
 use super::super::frame::Frame;
 use super::super::job::{Facts, Job};
 use super::super::plan::EdgeKind;
 use super::edges::Stub;
-use super::upkeep::Upkeep;
 use super::values::View;
+use super::write_back_plan::WriteBackPlan;
 use crate::decode::Code;
 use pendula_codegen::lift::bits;
-use pendula_codegen::ops::{Bin, Body, Float, Op, Part, V};
+use pendula_codegen::ops::{Body, Op, Part, V};
 
 pub(super) struct Emit<'a, 'f> {
     pub(super) job: &'a Job<'a>,
     pub(super) facts: &'a Facts,
-    pub(super) upkeep: &'a Upkeep,
+    pub(super) write_back_plan: &'a WriteBackPlan,
     pub(super) b: FunctionBuilder<'f>,
     pub(super) vars: [[Option<Variable>; Reg::COUNT]; LANES],
     pub(super) blocks: Vec<Block>,
-    /// Where all leave: it gives the status back.
+    /// The common exit block. It returns the status.
     pub(super) last: Block,
     pub(super) frame: Value,
     pub(super) link: Value,
-    /// Bases of the memory and of its lanes.
+    /// The base addresses of the memory and of its lanes.
     pub(super) mem: [Option<Value>; LANES],
-    /// Where the registers lie, with those of the lanes.
+    /// The base addresses of the registers and of their lanes.
     pub(super) bases: [Option<Value>; LANES],
     pub(super) len: Value,
     pub(super) counters: Value,
@@ -45,32 +44,32 @@ pub(super) struct Emit<'a, 'f> {
     pub(super) call: Option<SigRef>,
     pub(super) interpret: Option<SigRef>,
 
-    // The block that is being written.
+    // State of the current block.
     pub(super) place: usize,
     pub(super) views: Vec<View>,
-    /// Registers as they are now, where the block has changed them or asked for them.
+    /// The current values of registers that the block has read or written.
     pub(super) now: [[Option<View>; Reg::COUNT]; LANES],
     pub(super) changed: [u32; LANES],
-    /// Registers that the machine does not hold yet.
+    /// Registers whose current values are not in the machine.
     pub(super) dirty: [u32; LANES],
-    /// Instructions of the block that have run, and the block that leaves there.
+    /// The number of instructions of the block that have run, and the side exit block there.
     pub(super) k: u32,
-    pub(super) leave: Option<Block>,
-    /// Whether the block writes registers back before what may leave, rather than where it leaves.
+    pub(super) side_exit: Option<Block>,
+    /// Whether the block writes registers back before a possible side exit, rather than in the exit.
     pub(super) eager: bool,
     pub(super) stubs: Vec<Stub>,
-    /// Doubles that are yet to be checked for being finite, and what is not zero if a fixed-point number has wrapped.
+    /// Pending checks: doubles that must be finite, and a word that is not zero if a fixed-point number has wrapped.
     pub(super) finite: Vec<V>,
     pub(super) wrapped: Option<Value>,
-    /// Which operations have been written.
+    /// The operations that have been emitted.
     pub(super) written: Vec<bool>,
-    /// For each conditional around, on one side of it: the values that have got forms there, as they were before.
+    /// For each enclosing conditional: the values that got new forms on the current side, with their views before.
     pub(super) inside: Vec<Vec<(V, View)>>,
-    /// The other sides of the conditionals, and where their sides meet.
+    /// For each enclosing conditional: the block of its other side, and the join block.
     pub(super) other: Vec<(Block, Block)>,
 }
 
-/// Writes a unit's function.
+/// Emits a unit's function.
 pub(super) fn unit(
     job: &Job<'_>,
     func: &mut Function,
@@ -91,11 +90,11 @@ pub(super) fn unit(
     let blocks = job.unit.blocks.iter().map(|_| b.create_block()).collect();
     let last = b.create_block();
     let facts = Facts::new(job);
-    let upkeep = Upkeep::new(job, &facts);
+    let write_back_plan = WriteBackPlan::new(job, &facts);
     let mut e = Emit {
         job,
         facts: &facts,
-        upkeep: &upkeep,
+        write_back_plan: &write_back_plan,
         b,
         vars: [[None; Reg::COUNT]; LANES],
         blocks,
@@ -118,7 +117,7 @@ pub(super) fn unit(
         changed: [0; LANES],
         dirty: [0; LANES],
         k: 0,
-        leave: None,
+        side_exit: None,
         eager: false,
         last,
         stubs: Vec::new(),
@@ -157,12 +156,12 @@ impl Emit<'_, '_> {
         self.b.ins().load(types::I64, flags, self.frame, offset as i32)
     }
 
-    /// The address where a lane's registers lie.
+    /// The base address of a lane's registers.
     pub(super) fn registers(&mut self, lane: usize) -> Value {
         self.bases[lane].unwrap_or(self.frame)
     }
 
-    /// Loads what is the same all the time, and the registers; goes to the entry.
+    /// Loads invariant fields of the frame and the registers; jumps to the entry.
     pub(super) fn prologue(&mut self, entry: Value) {
         self.mem[VALUE] = Some(self.constant_field(offset_of!(Frame, mem)));
         self.len = self.constant_field(offset_of!(Frame, len));
@@ -189,28 +188,28 @@ impl Emit<'_, '_> {
             }
         }
         let entries = &self.job.unit.entries;
-        let ways: Vec<Block> = entries.iter().map(|_| self.b.create_block()).collect();
-        if let [only] = ways[..] {
+        let entry_blocks: Vec<Block> = entries.iter().map(|_| self.b.create_block()).collect();
+        if let [only] = entry_blocks[..] {
             self.b.ins().jump(only, &[]);
         } else {
             let table = self.b.create_block();
-            // Calls come in by the first.
-            self.b.ins().brif(entry, table, &[], ways[0], &[]);
+            // Calls enter at the first.
+            self.b.ins().brif(entry, table, &[], entry_blocks[0], &[]);
             self.b.switch_to_block(table);
             self.b.seal_block(table);
             let mut calls: Vec<BlockCall> = Vec::new();
-            for way in &ways {
-                calls.push(BlockCall::new(*way, std::iter::empty(), &mut self.b.func.dfg.value_lists));
+            for kind in &entry_blocks {
+                calls.push(BlockCall::new(*kind, std::iter::empty(), &mut self.b.func.dfg.value_lists));
             }
             let data = JumpTableData::new(calls[0], &calls);
             let table = self.b.create_jump_table(data);
             let entry = self.b.ins().ireduce(types::I32, entry);
             self.b.ins().br_table(entry, table);
         }
-        for (way, &place) in ways.into_iter().zip(entries) {
-            self.b.switch_to_block(way);
-            self.b.seal_block(way);
-            // The others are counted by who enters.
+        for (kind, &place) in entry_blocks.into_iter().zip(entries) {
+            self.b.switch_to_block(kind);
+            self.b.seal_block(kind);
+            // The machine counts the other entries.
             if place == 0 {
                 self.count(0, EdgeKind::Enter);
             }
@@ -222,9 +221,9 @@ impl Emit<'_, '_> {
         if self.facts.doubles[lane] >> reg & 1 == 1 { types::F64 } else { types::I64 }
     }
 
-    /// Counts an edge, if it is counted.
-    pub(super) fn count(&mut self, place: usize, way: EdgeKind) {
-        if let Some(n) = self.job.unit.counter(place, way) {
+    /// Increments the counter of an edge, if it has one.
+    pub(super) fn count(&mut self, place: usize, kind: EdgeKind) {
+        if let Some(n) = self.job.unit.counter(place, kind) {
             let flags = self.flags(5);
             let old = self.b.ins().load(types::I64, flags, self.counters, 8 * n as i32);
             let new = self.b.ins().iadd_imm_s(old, 1);
@@ -246,10 +245,10 @@ impl Emit<'_, '_> {
         self.written.resize(body.ops.len(), false);
         self.now = [[None; Reg::COUNT]; LANES];
         self.changed = [0; LANES];
-        self.dirty = self.upkeep.dirty[place];
+        self.dirty = self.write_back_plan.dirty[place];
         self.b.switch_to_block(self.blocks[place]);
-        (self.k, self.leave) = (0, None);
-        self.eager = self.upkeep.eager[place];
+        (self.k, self.side_exit) = (0, None);
+        self.eager = self.write_back_plan.eager[place];
         if self.job.metered {
             self.meter();
         }
@@ -261,7 +260,8 @@ impl Emit<'_, '_> {
         self.write_stubs();
     }
 
-    /// Takes the block's instructions from what may still run; leaves where there were fewer. Who runs the code gives back what was taken.
+    /// Subtracts the block's instructions from the budget; takes a side exit if the budget does not suffice. The machine then adds them
+    /// again.
     pub(super) fn meter(&mut self) {
         let len = u64::from(self.code().len);
         let budget = self.field(offset_of!(Frame, budget));
@@ -274,11 +274,11 @@ impl Emit<'_, '_> {
 
     pub(super) fn part(&mut self, body: &Body, part: &Part) {
         if part.k != self.k {
-            (self.k, self.leave) = (part.k, None);
+            (self.k, self.side_exit) = (part.k, None);
         }
-        if body.ops[part.range()].iter().any(Op::may_leave) {
-            // With the registers as they are before it.
-            let _ = self.leaving();
+        if body.ops[part.range()].iter().any(Op::may_exit) {
+            // The exit must have the registers before the part.
+            let _ = self.side_exit_block();
         }
         let mut n = part.first as usize;
         while n < part.last as usize {
@@ -287,8 +287,8 @@ impl Emit<'_, '_> {
         self.check();
     }
 
-    /// Makes the checks that have been put off.
-    fn check(&mut self) {
+    /// Emits the pending checks.
+    pub(super) fn check(&mut self) {
         let mut all = None;
         for v in std::mem::take(&mut self.finite) {
             let a = self.double(v);
@@ -306,271 +306,5 @@ impl Emit<'_, '_> {
         if let Some(wrapped) = self.wrapped.take() {
             self.overflow(wrapped);
         }
-    }
-
-    /// Writes an operation; gives the number of the next.
-    pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
-        let v = V(n as u32);
-        let uses = &self.facts.uses[self.place];
-        if self.written[n] || (body.ops[n].is_idle() && uses[n].none()) {
-            return n + 1;
-        }
-        self.written[n] = true;
-        match body.ops[n] {
-            Op::Const(k) => {
-                if uses[n].double {
-                    let value = self.b.ins().f64const(f64::from_bits(k));
-                    self.form(v, |view| view.double = Some(value));
-                }
-                if uses[n].word || !uses[n].double {
-                    let value = self.word(k);
-                    self.form(v, |view| view.word = Some(value));
-                }
-            }
-            Op::Get(lane, reg) => {
-                let view = self.register(usize::from(lane), reg);
-                // It is that of the beginning, and holds on any side of a conditional.
-                self.views[n] = view;
-            }
-            Op::Bin(op, a, b) => {
-                let (a, b) = (self.int(a), self.int(b));
-                let ins = self.b.ins();
-                let value = match op {
-                    Bin::Add => ins.iadd(a, b),
-                    Bin::Sub => ins.isub(a, b),
-                    Bin::Mul => ins.imul(a, b),
-                    Bin::MulHigh => ins.smulhi(a, b),
-                    Bin::And => ins.band(a, b),
-                    Bin::Or => ins.bor(a, b),
-                    Bin::Xor => ins.bxor(a, b),
-                    Bin::Shl => ins.ishl(a, b),
-                    Bin::Shr => ins.ushr(a, b),
-                    Bin::Sar => ins.sshr(a, b),
-                    Bin::Rol => ins.rotl(a, b),
-                    Bin::Ror => ins.rotr(a, b),
-                };
-                self.form(v, |view| view.word = Some(value));
-            }
-            Op::Not(a) => {
-                let a = self.int(a);
-                let value = self.b.ins().bnot(a);
-                self.form(v, |view| view.word = Some(value));
-            }
-            Op::Compare(cond, a, b) => {
-                let (a, b) = (self.int(a), self.int(b));
-                let value = self.b.ins().icmp(int_condition(cond), a, b);
-                self.form(v, |view| view.truth = Some(value));
-            }
-            Op::Select(c, a, b) => {
-                let c = self.truth(c);
-                if uses[n].double && !uses[n].word {
-                    let (a, b) = (self.double(a), self.double(b));
-                    let value = self.b.ins().select(c, a, b);
-                    self.form(v, |view| view.double = Some(value));
-                } else {
-                    let (a, b) = (self.int(a), self.int(b));
-                    let value = self.b.ins().select(c, a, b);
-                    self.form(v, |view| view.word = Some(value));
-                }
-            }
-            Op::Float(op, a, b) => {
-                let (a, b) = (self.double(a), self.double(b));
-                let ins = self.b.ins();
-                let value = match op {
-                    Float::Add => ins.fadd(a, b),
-                    Float::Sub => ins.fsub(a, b),
-                    Float::Mul => ins.fmul(a, b),
-                    Float::Div => ins.fdiv(a, b),
-                };
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::Sqrt(a) => {
-                let a = self.double(a);
-                let value = self.b.ins().sqrt(a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::Abs(a) => {
-                let a = self.double(a);
-                let value = self.b.ins().fabs(a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::FromInt(a) => {
-                let a = self.int(a);
-                let value = self.b.ins().fcvt_from_sint(types::F64, a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::CompareFloat(cond, a, b) => {
-                let (a, b) = (self.double(a), self.double(b));
-                let value = self.b.ins().fcmp(float_condition(cond), a, b);
-                self.form(v, |view| view.truth = Some(value));
-            }
-            Op::Canonical(a) => {
-                let a = self.double(a);
-                let is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
-                let nan = self.b.ins().f64const(f64::from_bits(float::NAN));
-                let value = self.b.ins().select(is_nan, nan, a);
-                self.form(v, |view| view.double = Some(value));
-            }
-            Op::Load(lane, at) => {
-                let lane = usize::from(lane);
-                let (address, offset) = self.address(body, lane, at);
-                let ty = if uses[n].double && !uses[n].word { types::F64 } else { types::I64 };
-                let flags = self.flags(lane);
-                let value = self.b.ins().load(ty, flags, address, offset);
-                self.form(v, |view| *view = View::of(ty, value));
-            }
-            Op::Kernel(kernel, args) => self.kernel(v, kernel, args),
-            Op::Second(_) => {
-                let value = self.field(offset_of!(Frame, out) + 8);
-                self.form(v, |view| view.word = Some(value));
-            }
-            // Written at the end of its conditional.
-            Op::Phi(..) => {}
-
-            Op::Set(lane, reg, value) => {
-                // In the form that the register is wanted in, so that it is converted once.
-                match self.register_type(usize::from(lane), reg) {
-                    types::F64 => self.double(value),
-                    _ => self.int(value),
-                };
-                let view = self.view(value);
-                self.set_register(usize::from(lane), reg, view);
-            }
-            Op::Store(lane, at, value) => {
-                self.check();
-                let lane = usize::from(lane);
-                let (address, offset) = self.address(body, lane, at);
-                let value = match self.view(value) {
-                    View { word: None, double: Some(value), .. } => value,
-                    _ => self.int(value),
-                };
-                let flags = self.flags(lane);
-                self.b.ins().store(flags, value, address, offset);
-            }
-            Op::Bound(at) => {
-                let at = self.int(at);
-                let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, self.len);
-                self.need(inside);
-            }
-            Op::Finite(a) => {
-                self.finite.push(a);
-                if !self.inside.is_empty() {
-                    self.check();
-                }
-            }
-            Op::Ordered(a, b) => {
-                let (a, b) = (self.double(a), self.double(b));
-                let ordered = self.b.ins().fcmp(FloatCC::Ordered, a, b);
-                self.need(ordered);
-            }
-            Op::Require(c) => {
-                let c = self.truth(c);
-                self.need(c);
-            }
-            Op::Overflow(c) => {
-                let c = self.truth(c);
-                if !self.inside.is_empty() {
-                    self.overflow(c);
-                } else {
-                    let c = match self.b.func.dfg.value_type(c) {
-                        types::I64 => self.b.ins().icmp_imm_s(IntCC::NotEqual, c, 0),
-                        _ => c,
-                    };
-                    self.wrapped = Some(match self.wrapped {
-                        None => c,
-                        Some(old) => self.b.ins().bor(old, c),
-                    });
-                }
-            }
-            Op::If(c) => {
-                let c = self.truth(c);
-                // What is put off from before is not for one side only.
-                self.check();
-                let (then, other, join) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-                self.b.ins().brif(c, then, &[], other, &[]);
-                self.b.seal_block(then);
-                self.b.seal_block(other);
-                self.b.switch_to_block(then);
-                self.inside.push(Vec::new());
-                self.other.push((other, join));
-            }
-            Op::End => return self.join(body, n),
-            Op::Interpret => self.interpret(),
-            Op::Reload(lane, reg) => {
-                let base = self.registers(usize::from(lane));
-                let ty = self.register_type(usize::from(lane), reg);
-                let flags = self.flags(4);
-                let value = self.b.ins().load(ty, flags, base, 8 * i32::from(reg));
-                self.views[n] = View::of(ty, value);
-                self.now[usize::from(lane)][usize::from(reg)] = Some(self.views[n]);
-                self.changed[usize::from(lane)] |= 1 << reg;
-            }
-        }
-        n + 1
-    }
-
-    /// Ends a conditional: what differs between its sides comes together.
-    pub(super) fn join(&mut self, body: &Body, end: usize) -> usize {
-        let Some((other, join)) = self.other.pop() else { return end + 1 };
-        let mut next = end + 1;
-        let mut phis = Vec::new();
-        while let Some(op) = body.ops.get(next) {
-            match *op {
-                Op::Get(lane, reg) => self.views[next] = self.register(usize::from(lane), reg),
-                Op::Phi(then, otherwise) => {
-                    let view = self.view(then);
-                    let ty = if view.word.is_none() && view.double.is_some() { types::F64 } else { types::I64 };
-                    phis.push((next, ty, then, otherwise));
-                }
-                _ => break,
-            }
-            next += 1;
-        }
-        let mut args = Vec::new();
-        for &(_, ty, then, _) in &phis {
-            let view = self.view(then);
-            args.push(BlockArg::Value(self.typed(ty, view)));
-        }
-        self.b.ins().jump(join, &args);
-        // Forms that were made on one side are not there on the other.
-        self.forget();
-        self.b.switch_to_block(other);
-        let mut args = Vec::new();
-        for &(_, ty, _, otherwise) in &phis {
-            let view = self.view(otherwise);
-            args.push(BlockArg::Value(self.typed(ty, view)));
-        }
-        self.b.ins().jump(join, &args);
-        for &(n, ty, ..) in &phis {
-            let value = self.b.append_block_param(join, ty);
-            self.views[n] = View::of(ty, value);
-        }
-        self.b.seal_block(join);
-        self.b.switch_to_block(join);
-        next
-    }
-}
-
-fn int_condition(cond: Cond) -> IntCC {
-    match cond {
-        Cond::Always | Cond::Eq => IntCC::Equal,
-        Cond::Ne => IntCC::NotEqual,
-        Cond::Lt => IntCC::SignedLessThan,
-        Cond::Le => IntCC::SignedLessThanOrEqual,
-        Cond::Gt => IntCC::SignedGreaterThan,
-        Cond::Ge => IntCC::SignedGreaterThanOrEqual,
-        Cond::Ltu => IntCC::UnsignedLessThan,
-        Cond::Geu => IntCC::UnsignedGreaterThanOrEqual,
-    }
-}
-
-fn float_condition(cond: Cond) -> FloatCC {
-    match cond {
-        Cond::Always | Cond::Eq => FloatCC::Equal,
-        Cond::Ne => FloatCC::NotEqual,
-        Cond::Lt | Cond::Ltu => FloatCC::LessThan,
-        Cond::Le => FloatCC::LessThanOrEqual,
-        Cond::Gt => FloatCC::GreaterThan,
-        Cond::Ge | Cond::Geu => FloatCC::GreaterThanOrEqual,
     }
 }

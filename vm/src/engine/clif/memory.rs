@@ -1,4 +1,4 @@
-//! Addresses: how they are computed, and checked early.
+//! Addresses: their computation and early checks.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -8,7 +8,7 @@ use super::emit::Emit;
 use pendula_codegen::ops::{Body, V};
 
 impl Emit<'_, '_> {
-    /// Checks addresses at the beginning of the block, as far as they are known there.
+    /// Checks addresses at the beginning of the block, if they can be computed there.
     pub(super) fn hoist(&mut self, body: &Body) {
         let (places, groups) = groups(body, self.job.module.data.len() as u64);
         places.into_iter().for_each(|n| self.written[n] = true);
@@ -17,7 +17,7 @@ impl Emit<'_, '_> {
             self.demand(body, group.at);
             let at = self.int(group.at);
             let spread = group.spread();
-            // The memory has more words than that, because the data has.
+            // The memory has more words than that, because the data segment has.
             let limit = if spread == 0 { self.len } else { self.b.ins().iadd_imm_s(self.len, -spread.cast_signed()) };
             let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, limit);
             all = Some(match all {
@@ -30,7 +30,7 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// Writes what a value needs, and the value.
+    /// Emits a value with everything that it needs.
     pub(super) fn demand(&mut self, body: &Body, v: V) {
         if !self.written[v.0 as usize] {
             for used in body.ops[v.0 as usize].uses() {
@@ -50,7 +50,7 @@ impl Emit<'_, '_> {
             (Some(v), Some(offset)) => (v, offset),
             (_, None) => (at, 0),
         };
-        // What the sum is of may not have been asked for by itself.
+        // The operands of the sum may not have been emitted yet.
         self.demand(body, v);
         let bytes = match self.view(v).bytes {
             Some(bytes) => bytes,

@@ -1,19 +1,18 @@
-//! The code generator of `--engine jit`: units as functions of Cranelift. The only
-//! module that names Cranelift.
+//! The code generator of `--engine jit`: compiles units to functions with Cranelift. Only this module uses Cranelift.
 //!
-//! A unit's function takes the machine's [`Frame`](super::frame::Frame), the
-//! number of the entry, and the link that its return is to find, 0 where it is to
-//! leave instead; it gives 0 when it has returned, else where it has
-//! [left](super::frame::SideExit).
+//! A unit's function takes the machine's [`Frame`](super::frame::Frame), the number of the entry, and the link that its return must
+//! find (0 if it must take a side exit instead). It returns 0 if the procedure has returned, else the status of a
+//! [side exit](super::frame::SideExit).
 
-#![expect(unsafe_code, reason = "the memory of compiled code is given back here")]
+#![expect(unsafe_code, reason = "the memory of compiled code is freed here")]
 
 mod calls;
 mod edges;
 mod emit;
 mod memory;
-mod upkeep;
+mod ops;
 mod values;
+mod write_back_plan;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, types};
@@ -25,7 +24,7 @@ use cranelift_module::{Linkage, Module as _, default_libcall_names};
 
 use super::job::Job;
 
-/// The host; `None` where it is not one that Cranelift makes code for.
+/// The host's instruction set; `None` if Cranelift does not support the host.
 fn target() -> Option<OwnedTargetIsa> {
     let mut flags = settings::builder();
     for (name, value) in [
@@ -40,20 +39,20 @@ fn target() -> Option<OwnedTargetIsa> {
     cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
 }
 
-/// Of code that has been made elsewhere, in bytes.
+/// The alignment, in bytes, of code from other code generators.
 const ALIGNMENT: u64 = 16;
 
-/// Compiles units, and holds their code.
+/// Compiles units and owns their code.
 pub(crate) struct Compiler {
     module: Option<JITModule>,
     context: Context,
     builder: FunctionBuilderContext,
-    /// Functions so far.
+    /// The number of functions so far.
     count: usize,
 }
 
 impl Compiler {
-    /// Whether the host is one that Cranelift makes code for.
+    /// Whether Cranelift supports the host.
     pub(crate) fn is_supported() -> bool {
         target().is_some()
     }
@@ -68,18 +67,18 @@ impl Compiler {
         })
     }
 
-    /// The address of code that has been made elsewhere, and needs nothing but to be put where it can run.
+    /// Copies finished code of another code generator into executable memory; returns its address.
     pub(crate) fn place(&mut self, code: &[u8]) -> Option<usize> {
         let module = self.module.as_mut()?;
         let signature = module.make_signature();
         self.count += 1;
-        let id = module.declare_function(&format!("draft{}", self.count), Linkage::Export, &signature).ok()?;
+        let id = module.declare_function(&format!("baseline{}", self.count), Linkage::Export, &signature).ok()?;
         module.define_function_bytes(id, ALIGNMENT, code, &[]).ok()?;
         module.finalize_definitions().ok()?;
         Some(module.get_finalized_function(id).addr())
     }
 
-    /// The address of a unit's code; `None` if it cannot be made.
+    /// Compiles a unit; returns the address of its code, `None` on failure.
     pub(crate) fn compile(&mut self, job: &Job<'_>) -> Option<usize> {
         let module = self.module.as_mut()?;
         let mut signature = module.make_signature();

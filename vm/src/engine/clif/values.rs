@@ -1,4 +1,4 @@
-//! Values in the forms that they are needed in, and registers in variables.
+//! Values in the forms in which they are used, and registers as variables.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use pendula_isa::adjoint::LANES;
@@ -7,13 +7,13 @@ use super::emit::Emit;
 use pendula_codegen::lift::bits;
 use pendula_codegen::ops::V;
 
-/// A value in the forms that it has been needed in: a word, a double, a truth value.
+/// A value in the forms computed so far: a word, a double, a truth value.
 #[derive(Clone, Copy, Default)]
 pub(super) struct View {
     pub(super) word: Option<Value>,
     pub(super) double: Option<Value>,
     pub(super) truth: Option<Value>,
-    /// Times eight: an address in bytes.
+    /// The word times eight: an address in bytes.
     pub(super) bytes: Option<Value>,
 }
 
@@ -32,7 +32,7 @@ impl Emit<'_, '_> {
         self.views[v.0 as usize]
     }
 
-    /// Notes a form of a value; one made in a conditional is not there after it.
+    /// Records a form of a value. A form made within a conditional is not available after it.
     pub(super) fn form(&mut self, v: V, f: impl FnOnce(&mut View)) {
         if let Some(inside) = self.inside.last_mut() {
             inside.push((v, self.views[v.0 as usize]));
@@ -40,7 +40,7 @@ impl Emit<'_, '_> {
         f(&mut self.views[v.0 as usize]);
     }
 
-    /// Forgets the forms that were made on one side.
+    /// Discards the forms made on one side of a conditional.
     pub(super) fn forget(&mut self) {
         for (v, view) in self.inside.pop().into_iter().flatten().rev() {
             self.views[v.0 as usize] = view;
@@ -82,7 +82,7 @@ impl Emit<'_, '_> {
         value
     }
 
-    /// Something that a branch takes for true where the word is not zero.
+    /// A value that a branch treats as true if the word is not zero.
     pub(super) fn truth(&mut self, v: V) -> Value {
         match self.view(v).truth {
             Some(value) => value,
@@ -112,7 +112,7 @@ impl Emit<'_, '_> {
         self.dirty[lane] |= 1 << reg;
     }
 
-    /// Registers with their values, of those in the sets that the machine does not hold.
+    /// The registers in the sets whose current values are not in the machine, with their values.
     pub(super) fn pending(&mut self, which: [u32; LANES]) -> Vec<(usize, u8, View)> {
         let mut out = Vec::new();
         for (lane, which) in which.into_iter().enumerate() {
@@ -140,7 +140,7 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// Gives the variables what the registers hold at the end of the block.
+    /// Defines the variables by the registers at the end of the block.
     pub(super) fn define(&mut self) {
         for lane in 0..LANES {
             for reg in bits(self.changed[lane]) {

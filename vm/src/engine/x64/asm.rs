@@ -1,10 +1,10 @@
-//! Instructions of x86-64 as bytes: those that the draft compiler uses.
+//! Encodes the x86-64 instructions that the baseline compiler uses.
 
 /// A general register, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gpr(pub(super) u8);
 
-/// A vector register, of which the low double is used.
+/// A vector register; only its low double is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Xmm(pub(super) u8);
 
@@ -125,18 +125,18 @@ impl Flag {
     }
 }
 
-/// A place in the code that is jumped to.
+/// The target of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Label(u32);
 
 const UNBOUND: u32 = u32::MAX;
 
-/// Code in the making.
+/// A buffer of code.
 #[derive(Default)]
 pub(super) struct Asm {
     pub(super) code: Vec<u8>,
     labels: Vec<u32>,
-    /// Where the distance to a label is to be written: from the end of the four bytes, or from a table's beginning.
+    /// A place for the distance to a label: from the end of its four bytes, or from a table's beginning.
     fixes: Vec<(u32, Label, Option<u32>)>,
 }
 
@@ -150,7 +150,7 @@ impl Asm {
         self.labels[label.0 as usize] = self.code.len() as u32;
     }
 
-    /// Fills the distances in. The code is then complete.
+    /// Fills in the distances and returns the complete code.
     pub(super) fn finish(mut self) -> Vec<u8> {
         for (at, label, from) in self.fixes {
             let to = self.labels[label.0 as usize];
@@ -222,7 +222,7 @@ impl Asm {
         self.encode(0, true, &[0x89], from.0, to.into());
     }
 
-    /// A constant; the flags stay.
+    /// Loads a constant; keeps the flags.
     pub(super) fn constant(&mut self, to: Gpr, k: u64) {
         let b = to.0 >> 3;
         if let Ok(k) = u32::try_from(k) {
@@ -299,7 +299,7 @@ impl Asm {
         self.byte(63);
     }
 
-    /// 1 if the condition holds, else 0; the flags stay.
+    /// Sets a register to 1 if the condition holds, else to 0; keeps the flags.
     pub(super) fn set(&mut self, flag: Flag, to: Gpr) {
         // With a prefix at any rate: else it is another register's second byte.
         self.byte(0x40 | to.0 >> 3);

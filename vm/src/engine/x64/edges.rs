@@ -1,4 +1,4 @@
-//! Ways out of a block: into other blocks, calls and returns, and leaving.
+//! Exits of a block: into other blocks, calls, returns and side exits.
 
 use std::mem::offset_of;
 
@@ -18,21 +18,21 @@ const STACK_POINTER: Mem = Mem::at(REGISTERS, 8 * Reg::SP.index());
 impl Baseline<'_> {
     pub(super) fn exit(&mut self, body: &Body) {
         let code = *self.code();
-        // A block without control at its end has run whole when a half jump refuses to be fallen into.
+        // A block without a control instruction at its end has run completely when the next half jump refuses entry.
         let tail = tail(&code);
         if tail != self.k {
-            (self.k, self.leave) = (tail, None);
+            (self.k, self.side_exit) = (tail, None);
         }
         match code.exit {
             Exit::Branch(branch) => {
-                let Some(b) = body.branch else { return self.leave_here() };
+                let Some(b) = body.branch else { return self.exit_here() };
                 match b.test {
                     Test::Always => self.taken(b.confirm, branch.to),
                     Test::Never => self.fall(b.unless, branch.fall.block),
                     Test::If(part, v) => {
                         self.part(&part);
                         let flag = self.condition(v);
-                        // Each side finds what it needs in memory.
+                        // Both sides take their values from memory.
                         self.flush();
                         let fall = self.asm.label();
                         self.asm.jump_if(flag.not(), fall);
@@ -52,28 +52,28 @@ impl Baseline<'_> {
             | Exit::PisaBranch(_)
             | Exit::End
             | Exit::Stop(_)
-            | Exit::Edge => self.leave_here(),
+            | Exit::OffCode => self.exit_here(),
         }
     }
 
-    fn leave_here(&mut self) {
-        let leaving = self.leaving();
-        self.asm.jump(leaving);
+    fn exit_here(&mut self) {
+        let side_exit_label = self.side_exit_label();
+        self.asm.jump(side_exit_label);
     }
 
-    /// Leaves unless the condition is as wanted.
+    /// Takes a side exit unless the condition is as wanted. Returns false if it always does.
     fn insist(&mut self, test: Test, wanted: bool) -> bool {
         match test {
             Test::Always | Test::Never if wanted == matches!(test, Test::Always) => {}
             Test::Always | Test::Never => {
-                self.leave_here();
+                self.exit_here();
                 return false;
             }
             Test::If(part, v) => {
                 self.part(&part);
                 let flag = self.condition(v);
                 self.unpin();
-                self.leave_if(if wanted { flag.not() } else { flag });
+                self.exit_if(if wanted { flag.not() } else { flag });
             }
         }
         true
@@ -91,21 +91,21 @@ impl Baseline<'_> {
         }
     }
 
-    /// Goes on in a block, of this unit or of another; at the end of this block's code, that is what comes next, if it is the next block.
-    fn go(&mut self, way: EdgeKind, to: u32, at_end: bool) {
+    /// Continues in a block of this unit or another; without a jump if it is the next block and this is the end of the code.
+    fn go(&mut self, kind: EdgeKind, to: u32, at_end: bool) {
         match self.job.unit.place(to) {
             Some(place) => {
-                self.count(self.place, way);
+                self.count(self.place, kind);
                 if !(at_end && place == self.place + 1) {
                     self.asm.jump(self.blocks[place]);
                 }
             }
-            None => self.depart(SideExit::Before(to), way),
+            None => self.depart(SideExit::Before(to), kind),
         }
     }
 
-    fn depart(&mut self, at: SideExit, way: EdgeKind) {
-        self.count(self.place, way);
+    fn depart(&mut self, at: SideExit, kind: EdgeKind) {
+        self.count(self.place, kind);
         self.asm.constant(Gpr::RAX, at.status());
         self.asm.jump(self.last);
     }
@@ -115,38 +115,38 @@ impl Baseline<'_> {
         let (sp, word) = (Gpr::RAX, Gpr::RDX);
         let top = Mem { base: MEMORY, index: Some(sp), offset: 0 };
         self.asm.alu(Alu::Cmp, Gpr::RSP, field(offset_of!(Frame, stack)));
-        self.leave_if(Flag::BelowOrEqual);
+        self.exit_if(Flag::BelowOrEqual);
         self.asm.mov(sp, STACK_POINTER);
         self.asm.alu(Alu::Cmp, sp, LENGTH);
-        self.leave_if(Flag::AboveOrEqual);
+        self.exit_if(Flag::AboveOrEqual);
         self.asm.alu_constant(Alu::Cmp, top, 0);
-        self.leave_if(Flag::NotEqual);
+        self.exit_if(Flag::NotEqual);
         self.asm.constant(word, link);
         self.asm.store(top, word);
         self.asm.step(STACK_POINTER, 0);
         let unit = self.job.plan.unit_of[to as usize];
         if unit == NONE || self.job.plan.entry_of[to as usize] != 0 {
-            return self.depart(SideExit::Before(to), EdgeKind::Lost);
+            return self.depart(SideExit::Before(to), EdgeKind::Unreturned);
         }
         self.asm.mov(Gpr::RAX, field(offset_of!(Frame, table)));
         self.asm.mov(Gpr::RAX, Mem::at(Gpr::RAX, 8 * unit as usize));
         self.asm.test(Gpr::RAX);
-        let (none, lost, place) = (self.asm.label(), self.asm.label(), self.place);
-        self.cold.push(Cold::Lost { label: none, place, status: Some(SideExit::Before(to).status()) });
-        self.cold.push(Cold::Lost { label: lost, place, status: None });
+        let (none, unreturned, place) = (self.asm.label(), self.asm.label(), self.place);
+        self.cold.push(Cold::Unreturned { label: none, place, status: Some(SideExit::Before(to).status()) });
+        self.cold.push(Cold::Unreturned { label: unreturned, place, status: None });
         self.asm.jump_if(Flag::Equal, none);
         self.asm.mov(Gpr::RDI, FRAME);
         self.asm.constant(Gpr::RSI, 0);
         self.asm.call(Gpr::RAX);
         self.asm.test(Gpr::RAX);
-        self.asm.jump_if(Flag::NotEqual, lost);
-        // What follows refuses with the whole call made.
-        (self.k, self.leave) = (self.code().len, None);
+        self.asm.jump_if(Flag::NotEqual, unreturned);
+        // If the next block refuses entry, the call has been made completely.
+        (self.k, self.side_exit) = (self.code().len, None);
         let block = self.job.unit.blocks[self.place];
         let at = self.job.decoded.address(block, self.code().len - 1);
-        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.leave_here() };
+        let Some(site) = &self.job.decoded.calls[at as usize] else { return self.exit_here() };
         let after = site.after[usize::from(!self.job.decoded.is_forward(block))].block;
-        // What was known of registers before the call is not what they hold now, but for what the condition itself asks.
+        // Registers may have changed in the call; the condition reads them again.
         self.fall(body.branch.map_or(Test::Never, |b| b.unless), after);
     }
 
@@ -157,13 +157,13 @@ impl Baseline<'_> {
         self.asm.mov(sp, STACK_POINTER);
         self.asm.alu_constant(Alu::Sub, sp, 1);
         self.asm.alu(Alu::Cmp, sp, LENGTH);
-        self.leave_if(Flag::AboveOrEqual);
+        self.exit_if(Flag::AboveOrEqual);
         self.asm.mov(link, top);
         self.asm.alu(Alu::Cmp, link, LINK);
-        self.leave_if(Flag::NotEqual);
-        // 0 is no link, and stands for none to return to.
+        self.exit_if(Flag::NotEqual);
+        // 0 is not a link; it means that there is no caller to return to.
         self.asm.test(link);
-        self.leave_if(Flag::Equal);
+        self.exit_if(Flag::Equal);
         self.asm.store_constant(top, 0);
         self.asm.store(STACK_POINTER, sp);
         self.count(self.place, EdgeKind::Return);

@@ -1,19 +1,17 @@
-//! Drafts: a unit's code for x86-64 in one pass over its operations, quickly made
-//! and not very quick. Units that turn out to run long are compiled again, by
-//! [`super::clif`].
+//! The baseline compiler: generates x86-64 code of moderate speed in one pass over a unit's operations. Units that run long are
+//! compiled again by [`super::clif`].
 //!
-//! Drafts keep to the machine's state more closely than compiled code: between
-//! instructions, all registers are in the machine. Within a block, values stay in
-//! the host's registers as long as there is room ([`values`]). Nothing is reordered
-//! or taken together. The functions are those of [`super::clif`], so that either
-//! can call the other.
+//! Baseline code stays closer to the machine's state than optimized code: between instructions, all registers are in the machine. Within
+//! a block, values stay in the host's registers as long as there is room ([`values`]). Nothing is reordered or merged. The functions have
+//! the interface of those of [`super::clif`], so that either can call the other.
 //!
-//! The heads of loops, and the beginnings of procedures, count down how often a
-//! unit may still go round as a draft; where that is used up, it leaves.
+//! Loop heads and procedure entries count down how often the unit may still run as baseline code, and take a side exit at the end.
 
 mod asm;
+mod conditions;
 mod edges;
 mod ops;
+mod registers;
 mod values;
 
 use std::mem::offset_of;
@@ -28,7 +26,8 @@ use crate::decode::Code;
 use asm::{Asm, Flag, Gpr, Label, Mem};
 use values::{SCRATCH, SLOTS, Values};
 
-/// What is the same all the time: the frame, the registers of the machine and of the first lane in use, memory, how long it is, counters.
+/// Registers with invariant contents: the frame, the registers of the machine and of the first lane in use, the memory and its length,
+/// and the counters.
 const FRAME: Gpr = Gpr::RBX;
 const REGISTERS: Gpr = Gpr::RBP;
 const LANE: Gpr = Gpr::R15;
@@ -38,17 +37,17 @@ const COUNTERS: Gpr = Gpr::R14;
 
 const SAVED: [Gpr; 6] = [FRAME, REGISTERS, LANE, MEMORY, LENGTH, COUNTERS];
 
-/// The slot of the link that the return is to find.
+/// The slot of the link that the return must find.
 const LINK: Mem = Mem::at(Gpr::RSP, 0);
 
-/// Code that is seldom run, written behind the rest.
+/// Rarely executed code, emitted after the rest.
 enum Cold {
-    /// Leaves.
-    Leave { label: Label, status: u64 },
-    /// Asks whether a number that has wrapped is nothing to stop for.
-    Wrapped { label: Label, back: Label, leave: Label },
-    /// A call has been made; what was called does not return here. The status is given or in `rax`.
-    Lost { label: Label, place: usize, status: Option<u64> },
+    /// A side exit.
+    SideExit { label: Label, status: u64 },
+    /// Checks whether overflow needs a side exit.
+    Wrapped { label: Label, back: Label, side_exit: Label },
+    /// The callee does not return here. The status is given or in `rax`.
+    Unreturned { label: Label, place: usize, status: Option<u64> },
 }
 
 struct Baseline<'a> {
@@ -57,16 +56,16 @@ struct Baseline<'a> {
     blocks: Vec<Label>,
     last: Label,
     place: usize,
-    /// Instructions of the block that have run, and where it leaves there.
+    /// The number of instructions of the block that have run, and the side exit there.
     k: u32,
-    leave: Option<Label>,
+    side_exit: Option<Label>,
     cold: Vec<Cold>,
-    /// Where the other sides of the conditionals around begin.
+    /// The labels of the other sides of the enclosing conditionals.
     conditionals: Vec<Label>,
     values: Values,
 }
 
-/// The code of a unit; `None` where it would take too much of the stack.
+/// The code of a unit; `None` if it would need too much stack.
 pub(super) fn unit(job: &Job<'_>) -> Option<Vec<u8>> {
     let mut asm = Asm::default();
     let blocks = job.unit.blocks.iter().map(|_| asm.label()).collect();
@@ -78,7 +77,7 @@ pub(super) fn unit(job: &Job<'_>) -> Option<Vec<u8>> {
         last,
         place: 0,
         k: 0,
-        leave: None,
+        side_exit: None,
         cold: Vec::new(),
         conditionals: Vec::new(),
         values: Values::default(),
@@ -88,13 +87,13 @@ pub(super) fn unit(job: &Job<'_>) -> Option<Vec<u8>> {
         d.block(place);
     }
     for cold in std::mem::take(&mut d.cold) {
-        d.seldom(&cold);
+        d.cold_code(&cold);
     }
     if d.values.slots > SLOTS {
         return None;
     }
     d.asm.bind(last);
-    // As many words as leave the stack as calls want it.
+    // The number of words keeps the stack aligned for calls.
     let words = (usize::from(d.values.slots) + 1) | 1;
     let bytes = 8 * words as i32;
     d.asm.lea(Gpr::RSP, Mem { base: Gpr::RSP, index: None, offset: bytes });
@@ -111,10 +110,10 @@ fn field(offset: usize) -> Mem {
 }
 
 impl Baseline<'_> {
-    /// Sets up what is the same all the time, and goes to the entry. Gives the place of the constant that makes room on the stack.
+    /// Loads the invariant registers and jumps to the entry. Returns the position of the constant that reserves stack space.
     fn prologue(&mut self) -> usize {
         SAVED.iter().for_each(|r| self.asm.push(*r));
-        // Too large for a short constant: how much room it takes is found out later.
+        // The size is patched later, so the constant must not have a short encoding.
         self.asm.alu_constant(asm::Alu::Sub, Gpr::RSP, i32::MAX);
         let room = self.asm.code.len() - 4;
         self.asm.mov(FRAME, Gpr::RDI);
@@ -127,18 +126,18 @@ impl Baseline<'_> {
             self.asm.mov(LANE, field(offset_of!(Frame, lane_regs) + 8 * (lane - 1)));
         }
         let entries = &self.job.unit.entries;
-        let ways: Vec<Label> = entries.iter().map(|_| self.asm.label()).collect();
-        if ways.len() > 1 {
+        let entry_labels: Vec<Label> = entries.iter().map(|_| self.asm.label()).collect();
+        if entry_labels.len() > 1 {
             let table = self.asm.label();
             self.asm.address(SCRATCH, table);
             self.asm.entry_of_table(Gpr::RAX, SCRATCH, Gpr::RSI);
             self.asm.alu(asm::Alu::Add, SCRATCH, Gpr::RAX);
             self.asm.jump_to(SCRATCH);
-            self.asm.table(table, &ways);
+            self.asm.table(table, &entry_labels);
         }
-        for (way, &place) in ways.into_iter().zip(entries) {
-            self.asm.bind(way);
-            // The others are counted by who enters.
+        for (kind, &place) in entry_labels.into_iter().zip(entries) {
+            self.asm.bind(kind);
+            // The machine counts the other entries.
             if place == 0 {
                 self.count(0, EdgeKind::Enter);
             }
@@ -168,9 +167,9 @@ impl Baseline<'_> {
         SCRATCH
     }
 
-    /// Counts an edge, if it is counted.
-    fn count(&mut self, place: usize, way: EdgeKind) {
-        if let Some(n) = self.job.unit.counter(place, way) {
+    /// Increments the counter of an edge, if it has one.
+    fn count(&mut self, place: usize, kind: EdgeKind) {
+        if let Some(n) = self.job.unit.counter(place, kind) {
             self.asm.step(Mem::at(COUNTERS, 8 * n), 0);
         }
     }
@@ -184,18 +183,18 @@ impl Baseline<'_> {
         let body = &job.bodies[place];
         self.place = place;
         self.values.begin(body);
-        (self.k, self.leave) = (0, None);
+        (self.k, self.side_exit) = (0, None);
         self.asm.bind(self.blocks[place]);
         if job.metered {
-            // Who runs the code gives back what was taken where it leaves.
+            // The machine adds the instructions again after a side exit.
             let len = self.code().len as i32;
             self.asm.alu_constant(asm::Alu::Sub, field(offset_of!(Frame, budget)), len);
-            self.leave_if(Flag::Below);
+            self.exit_if(Flag::Below);
         }
         if job.unit.heads[place] {
             self.asm.mov(SCRATCH, field(offset_of!(Frame, heat)));
             self.asm.step(Mem::at(SCRATCH, 8 * job.number), 1);
-            self.leave_if(Flag::Sign);
+            self.exit_if(Flag::Sign);
         }
         for part in &body.parts {
             self.part(part);
@@ -206,52 +205,52 @@ impl Baseline<'_> {
     fn part(&mut self, part: &Part) {
         let body = &self.job.bodies[self.place];
         if part.k != self.k {
-            (self.k, self.leave) = (part.k, None);
+            (self.k, self.side_exit) = (part.k, None);
         }
         for n in part.range() {
             let op = &body.ops[n];
             let v = pendula_codegen::ops::V(n as u32);
-            if !(op.is_idle() && self.values.left(v) == 0 || matches!(op, Op::Phi(..))) {
+            if !(op.is_idle() && self.values.uses_left(v) == 0 || matches!(op, Op::Phi(..))) {
                 self.op(v, op);
                 self.unpin();
             }
         }
     }
 
-    /// Where it leaves before the present instruction.
-    fn leaving(&mut self) -> Label {
-        match self.leave {
+    /// The side exit before the current instruction.
+    fn side_exit_label(&mut self) -> Label {
+        match self.side_exit {
             Some(label) => label,
             None => {
                 let at = SideExit::At { block: self.job.unit.blocks[self.place], k: self.k };
                 let label = self.asm.label();
-                self.cold.push(Cold::Leave { label, status: at.status() });
-                *self.leave.insert(label)
+                self.cold.push(Cold::SideExit { label, status: at.status() });
+                *self.side_exit.insert(label)
             }
         }
     }
 
-    fn leave_if(&mut self, flag: Flag) {
-        let leaving = self.leaving();
-        self.asm.jump_if(flag, leaving);
+    fn exit_if(&mut self, flag: Flag) {
+        let side_exit_label = self.side_exit_label();
+        self.asm.jump_if(flag, side_exit_label);
     }
 
-    fn seldom(&mut self, cold: &Cold) {
+    fn cold_code(&mut self, cold: &Cold) {
         match *cold {
-            Cold::Leave { label, status } => {
+            Cold::SideExit { label, status } => {
                 self.asm.bind(label);
                 self.asm.constant(Gpr::RAX, status);
                 self.asm.jump(self.last);
             }
-            Cold::Wrapped { label, back, leave } => {
+            Cold::Wrapped { label, back, side_exit } => {
                 self.asm.bind(label);
                 self.asm.alu_constant(asm::Alu::Cmp, field(offset_of!(Frame, quiet)), 0);
                 self.asm.jump_if(Flag::NotEqual, back);
-                self.asm.jump(leave);
+                self.asm.jump(side_exit);
             }
-            Cold::Lost { label, place, status } => {
+            Cold::Unreturned { label, place, status } => {
                 self.asm.bind(label);
-                self.count(place, EdgeKind::Lost);
+                self.count(place, EdgeKind::Unreturned);
                 if let Some(status) = status {
                     self.asm.constant(Gpr::RAX, status);
                 }

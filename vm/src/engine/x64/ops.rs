@@ -1,4 +1,4 @@
-//! Operations as instructions of the host.
+//! Emits operations as instructions of the host.
 
 use std::mem::offset_of;
 
@@ -7,21 +7,20 @@ use pendula_codegen::lift::{bits, registers};
 use pendula_codegen::ops::{Bin, Float, Op, V};
 use pendula_isa::adjoint::VALUE;
 use pendula_isa::num::float;
-use pendula_isa::types::Cond;
 
 use super::super::frame::{Frame, interpret};
 use super::asm::{Alu, Flag, Gpr, Mem, Shift};
 use super::values::SCRATCH;
-use super::{Baseline, Cold, FRAME, LENGTH, field};
+use super::{Baseline, FRAME, LENGTH, field};
 
-/// Registers of arguments, in calls.
+/// The argument registers of calls.
 const ARGUMENTS: [Gpr; 6] = [Gpr::RDI, Gpr::RSI, Gpr::RDX, Gpr::RCX, Gpr(8), Gpr(9)];
 
 impl Baseline<'_> {
     pub(super) fn op(&mut self, v: V, op: &Op) {
         match *op {
-            Op::Const(k) => self.values.is_constant(v, k),
-            Op::Get(lane, reg) => self.values.is_at_home(v, lane, reg),
+            Op::Const(k) => self.values.set_constant(v, k),
+            Op::Get(lane, reg) => self.values.set_machine_register(v, lane, reg),
             Op::Bin(op, a, b) => self.bin(v, op, a, b),
             Op::Not(a) => {
                 let r = self.consume(a);
@@ -29,35 +28,13 @@ impl Baseline<'_> {
                 self.used(a);
                 self.define(v, r);
             }
-            Op::Compare(..) | Op::CompareFloat(..) if self.values.late[v.0 as usize] => {}
+            Op::Compare(..) | Op::CompareFloat(..) if self.values.fused[v.0 as usize] => {}
             Op::Compare(..) | Op::CompareFloat(..) => {
                 let r = self.truth(op);
                 self.define(v, r);
             }
-            Op::Select(c, a, b) => {
-                let flag = self.condition(c);
-                // What moves words about keeps the flags; constants are not made by clearing.
-                let r = self.consume(b);
-                let a_word = self.word(a);
-                self.asm.mov_if(flag, r, a_word);
-                self.used(a);
-                self.used(b);
-                self.define(v, r);
-            }
-            Op::Float(op, a, b) => {
-                let code = match op {
-                    Float::Add => 0x58,
-                    Float::Mul => 0x59,
-                    Float::Sub => 0x5c,
-                    Float::Div => 0x5e,
-                };
-                let r = self.consume_double(a);
-                let operand = self.double_operand(b);
-                self.asm.float(code, r, operand);
-                self.used(a);
-                self.used(b);
-                self.define_double(v, r);
-            }
+            Op::Select(c, a, b) => self.select(v, c, a, b),
+            Op::Float(op, a, b) => self.float(v, op, a, b),
             Op::Sqrt(a) => {
                 let a_double = self.double(a);
                 let r = self.take_vector();
@@ -79,17 +56,7 @@ impl Baseline<'_> {
                 self.used(a);
                 self.define_double(v, r);
             }
-            Op::Canonical(a) => {
-                let r = self.consume_double(a);
-                let on = self.asm.label();
-                self.asm.compare_doubles(r, r);
-                self.asm.jump_if(Flag::Ordered, on);
-                self.asm.constant(SCRATCH, float::NAN);
-                self.asm.word_to_double(r, SCRATCH);
-                self.asm.bind(on);
-                self.used(a);
-                self.define_double(v, r);
-            }
+            Op::Canonical(a) => self.canonical(v, a),
             Op::Load(lane, at) => self.fetch(v, usize::from(lane), at),
             Op::Kernel(n, args) => self.kernel(v, n, args),
             Op::Second(of) => {
@@ -98,7 +65,7 @@ impl Baseline<'_> {
                 self.used(of);
                 self.define(v, r);
             }
-            // Written where its conditional ends.
+            // Emitted at the end of its conditional.
             Op::Phi(..) => {}
 
             Op::Set(lane, reg, value) => self.write(lane, reg, value),
@@ -106,34 +73,21 @@ impl Baseline<'_> {
             Op::Bound(at) => {
                 let r = self.word(at);
                 self.asm.alu(Alu::Cmp, r, LENGTH);
-                self.leave_if(Flag::AboveOrEqual);
+                self.exit_if(Flag::AboveOrEqual);
                 self.used(at);
             }
-            Op::Finite(a) => {
-                if self.values.is_vector(a) {
-                    let r = self.double(a);
-                    self.asm.double_to_word(SCRATCH, r);
-                } else {
-                    self.load(SCRATCH, a);
-                }
-                // Without the sign, what is not finite is the greatest.
-                self.asm.shift(Shift::Shl, SCRATCH, Some(1));
-                self.asm.shift(Shift::Shr, SCRATCH, Some(53));
-                self.asm.alu_constant(Alu::Cmp, SCRATCH, 0x7ff);
-                self.leave_if(Flag::Equal);
-                self.used(a);
-            }
+            Op::Finite(a) => self.finite(a),
             Op::Ordered(a, b) => {
                 let r = self.double(a);
                 let operand = self.double_operand(b);
                 self.asm.compare_doubles(r, operand);
-                self.leave_if(Flag::Unordered);
+                self.exit_if(Flag::Unordered);
                 self.used(a);
                 self.used(b);
             }
             Op::Require(c) => {
                 let flag = self.condition(c);
-                self.leave_if(flag.not());
+                self.exit_if(flag.not());
             }
             Op::Overflow(c) => {
                 let flag = self.condition(c);
@@ -145,8 +99,63 @@ impl Baseline<'_> {
             }
             Op::End => self.end(v),
             Op::Interpret => self.interpret(),
-            Op::Reload(lane, reg) => self.values.is_at_home(v, lane, reg),
+            Op::Reload(lane, reg) => self.values.set_machine_register(v, lane, reg),
         }
+    }
+
+    fn select(&mut self, v: V, c: V, a: V, b: V) {
+        let flag = self.condition(c);
+        // Moves keep the flags; constants are not loaded by clearing.
+        let r = self.consume(b);
+        let a_word = self.word(a);
+        self.asm.mov_if(flag, r, a_word);
+        self.used(a);
+        self.used(b);
+        self.define(v, r);
+    }
+
+    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+        let code = match op {
+            Float::Add => 0x58,
+            Float::Mul => 0x59,
+            Float::Sub => 0x5c,
+            Float::Div => 0x5e,
+        };
+        let r = self.consume_double(a);
+        let operand = self.double_operand(b);
+        self.asm.float(code, r, operand);
+        self.used(a);
+        self.used(b);
+        self.define_double(v, r);
+    }
+
+    /// The double itself, or the canonical NaN.
+    fn canonical(&mut self, v: V, a: V) {
+        let r = self.consume_double(a);
+        let on = self.asm.label();
+        self.asm.compare_doubles(r, r);
+        self.asm.jump_if(Flag::Ordered, on);
+        self.asm.constant(SCRATCH, float::NAN);
+        self.asm.word_to_double(r, SCRATCH);
+        self.asm.bind(on);
+        self.used(a);
+        self.define_double(v, r);
+    }
+
+    /// Takes a side exit unless the double is finite.
+    fn finite(&mut self, a: V) {
+        if self.values.is_vector(a) {
+            let r = self.double(a);
+            self.asm.double_to_word(SCRATCH, r);
+        } else {
+            self.load(SCRATCH, a);
+        }
+        // All bits of the exponent are set in infinities and NaN.
+        self.asm.shift(Shift::Shl, SCRATCH, Some(1));
+        self.asm.shift(Shift::Shr, SCRATCH, Some(53));
+        self.asm.alu_constant(Alu::Cmp, SCRATCH, 0x7ff);
+        self.exit_if(Flag::Equal);
+        self.used(a);
     }
 
     fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
@@ -181,9 +190,9 @@ impl Baseline<'_> {
                 self.asm.shift(shift, r, Some((k & 63) as u8));
                 r
             } else {
-                self.claim(Gpr::RCX);
+                self.take_exact(Gpr::RCX);
                 self.load(Gpr::RCX, b);
-                // Not in place: its register may be the count's.
+                // Not in place: the value may be in the register of the count.
                 let r = self.take();
                 self.load(r, a);
                 self.asm.shift(shift, r, None);
@@ -195,8 +204,8 @@ impl Baseline<'_> {
             self.asm.mul(r, operand);
             r
         } else {
-            self.claim(Gpr::RAX);
-            self.claim(Gpr::RDX);
+            self.take_exact(Gpr::RAX);
+            self.take_exact(Gpr::RDX);
             self.load(Gpr::RAX, a);
             let operand = self.operand(b);
             self.asm.mul_wide(operand);
@@ -207,102 +216,7 @@ impl Baseline<'_> {
         self.define(v, r);
     }
 
-    /// Makes a comparison; gives the condition under which it holds. `None` for that of doubles that takes two.
-    fn compare(&mut self, op: &Op) -> Option<Flag> {
-        match *op {
-            Op::Compare(cond, a, b) => {
-                let r = self.word(a);
-                if let Some(k) = self.values.small(b) {
-                    self.asm.alu_constant(Alu::Cmp, r, k);
-                } else {
-                    let operand = self.operand(b);
-                    self.asm.alu(Alu::Cmp, r, operand);
-                }
-                self.used(a);
-                self.used(b);
-                Some(match cond {
-                    Cond::Always | Cond::Eq => Flag::Equal,
-                    Cond::Ne => Flag::NotEqual,
-                    Cond::Lt => Flag::Less,
-                    Cond::Le => Flag::LessOrEqual,
-                    Cond::Gt => Flag::Greater,
-                    Cond::Ge => Flag::GreaterOrEqual,
-                    Cond::Ltu => Flag::Below,
-                    Cond::Geu => Flag::AboveOrEqual,
-                })
-            }
-            Op::CompareFloat(cond, a, b) => {
-                // What is unordered is below.
-                let (first, second, flag) = match cond {
-                    Cond::Always | Cond::Eq | Cond::Ne => (a, b, None),
-                    Cond::Lt | Cond::Ltu => (b, a, Some(Flag::Above)),
-                    Cond::Le => (b, a, Some(Flag::AboveOrEqual)),
-                    Cond::Gt => (a, b, Some(Flag::Above)),
-                    Cond::Ge | Cond::Geu => (a, b, Some(Flag::AboveOrEqual)),
-                };
-                let r = self.double(first);
-                let operand = self.double_operand(second);
-                self.asm.compare_doubles(r, operand);
-                self.used(a);
-                self.used(b);
-                flag
-            }
-            _ => None,
-        }
-    }
-
-    /// A comparison as 0 or 1.
-    fn truth(&mut self, op: &Op) -> Gpr {
-        let flag = self.compare(op);
-        let r = self.take();
-        match flag {
-            Some(flag) => self.asm.set(flag, r),
-            None => {
-                let equal = !matches!(op, Op::CompareFloat(Cond::Ne, ..));
-                let (flag, order, both) = if equal {
-                    (Flag::Equal, Flag::Ordered, Alu::And)
-                } else {
-                    (Flag::NotEqual, Flag::Unordered, Alu::Or)
-                };
-                self.asm.set(flag, r);
-                self.asm.set(order, SCRATCH);
-                self.asm.alu(both, r, SCRATCH);
-            }
-        }
-        r
-    }
-
-    /// Finds out whether a word is not zero; gives the condition for that. It has then been used.
-    pub(super) fn condition(&mut self, v: V) -> Flag {
-        if self.values.late[v.0 as usize] {
-            let op = self.job.bodies[self.place].ops[v.0 as usize];
-            let flag = match op {
-                Op::CompareFloat(Cond::Always | Cond::Eq | Cond::Ne, ..) => {
-                    let r = self.truth(&op);
-                    self.asm.test(r);
-                    Flag::NotEqual
-                }
-                _ => self.compare(&op).unwrap_or(Flag::NotEqual),
-            };
-            self.used(v);
-            return flag;
-        }
-        let r = self.word(v);
-        self.asm.test(r);
-        self.used(v);
-        Flag::NotEqual
-    }
-
-    /// Where the condition holds, a number has wrapped.
-    fn wrapped(&mut self, flag: Flag) {
-        let (label, back) = (self.asm.label(), self.asm.label());
-        let leave = self.leaving();
-        self.asm.jump_if(flag, label);
-        self.asm.bind(back);
-        self.cold.push(Cold::Wrapped { label, back, leave });
-    }
-
-    /// The address of a memory word in a lane. To be used at once.
+    /// The address of a memory word in a lane; it must be used at once.
     fn address(&mut self, lane: usize, at: V) -> Mem {
         let offset = self.values.constant(at).and_then(|k| i32::try_from(k.checked_mul(8)?).ok());
         match offset {
@@ -349,7 +263,7 @@ impl Baseline<'_> {
 
     fn kernel(&mut self, v: V, n: u32, args: [V; 4]) {
         let kernel = self.job.kernels[n as usize];
-        // The operation counts as a use of all four, of which the last ones repeat the first.
+        // The operation counts as a use of all four arguments; unused ones repeat the first.
         self.flush();
         for (to, arg) in ARGUMENTS[2..].iter().zip(&args[..kernel.arity]) {
             self.load(*to, *arg);
@@ -361,7 +275,7 @@ impl Baseline<'_> {
         args.iter().for_each(|a| self.used(*a));
         self.asm.test(Gpr::RAX);
         if !kernel.wraps {
-            self.leave_if(Flag::NotEqual);
+            self.exit_if(Flag::NotEqual);
         } else if self.job.setting.trap_overflow || self.job.setting.checks {
             self.wrapped(Flag::NotEqual);
         }
@@ -376,48 +290,6 @@ impl Baseline<'_> {
         }
     }
 
-    /// Begins what is run only under a condition: whatever is used on both sides is in memory.
-    fn conditional(&mut self, flag: Flag) {
-        let other = self.asm.label();
-        // Moves keep the flags.
-        self.flush();
-        self.asm.jump_if(flag.not(), other);
-        self.conditionals.push(other);
-    }
-
-    /// Ends it: what differs between its sides comes together.
-    fn end(&mut self, v: V) {
-        let body = &self.job.bodies[self.place];
-        let Some(other) = self.conditionals.pop() else { return };
-        let mut phis = Vec::new();
-        for (n, op) in body.ops.iter().enumerate().skip(v.0 as usize + 1) {
-            match *op {
-                Op::Get(lane, reg) => self.values.is_at_home(V(n as u32), lane, reg),
-                Op::Phi(then, otherwise) if self.values.left(V(n as u32)) > 0 => {
-                    phis.push((V(n as u32), then, otherwise))
-                }
-                Op::Phi(..) => {}
-                _ => break,
-            }
-        }
-        let join = self.asm.label();
-        for (phi, then, _) in &phis {
-            self.reserve(*phi);
-            self.fill(*phi, *then);
-        }
-        self.flush();
-        self.asm.jump(join);
-        self.asm.bind(other);
-        for (phi, _, otherwise) in &phis {
-            self.fill(*phi, *otherwise);
-        }
-        self.asm.bind(join);
-        for (_, then, otherwise) in phis {
-            self.used(then);
-            self.used(otherwise);
-        }
-    }
-
     fn interpret(&mut self) {
         let code = *self.code();
         let number = code.first + self.k - code.head;
@@ -425,7 +297,7 @@ impl Baseline<'_> {
         for lane in self.job.lanes() {
             let touched = if lane == VALUE { written } else { read | written };
             for reg in bits(touched) {
-                self.vacate(lane as u8, reg, true);
+                self.spill_from_machine_register(lane as u8, reg, true);
             }
         }
         self.flush();
@@ -435,6 +307,6 @@ impl Baseline<'_> {
         self.asm.constant(Gpr::RAX, entry as usize as u64);
         self.asm.call(Gpr::RAX);
         self.asm.test(Gpr::RAX);
-        self.leave_if(Flag::NotEqual);
+        self.exit_if(Flag::NotEqual);
     }
 }

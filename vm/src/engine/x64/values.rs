@@ -1,57 +1,55 @@
-//! Where the values of a block are: in registers of the host, in slots of its stack, in the machine's registers, or constants.
+//! The locations of a block's values: registers of the host, slots of its stack, the machine's registers, or constants.
+//! [`registers`](super::registers) allocates the host's registers.
 
 use pendula_codegen::ops::{Body, Op, Test, V};
 use pendula_isa::adjoint::LANES;
 use pendula_isa::types::Reg;
 
 use super::Baseline;
-use super::asm::{Gpr, Mem, Rm, Xmm};
+use super::asm::{Gpr, Mem, Xmm};
 
 /// Neither a register nor a slot.
-const NONE: u8 = u8::MAX;
-const NO_SLOT: u16 = u16::MAX;
+pub(super) const NONE: u8 = u8::MAX;
+pub(super) const NO_SLOT: u16 = u16::MAX;
 
-/// General registers for values: those that calls do not keep, but for the scratch register.
-const GENERAL: [u8; 8] = [0, 1, 2, 6, 7, 8, 9, 10];
-/// Vector registers for values.
-const VECTOR: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
-/// The most slots of a draft: calls count on units taking little of the stack.
+/// The maximum number of slots: the stack check for calls relies on small frames.
 pub(super) const SLOTS: u16 = 256;
-/// For what is used at once.
+/// The scratch register, for immediate use.
 pub(super) const SCRATCH: Gpr = Gpr::R11;
 
-/// Where a value is to be found; it may be in several places.
+/// The locations of a value; there may be several.
 #[derive(Clone, Copy)]
-struct At {
-    general: u8,
-    vector: u8,
-    slot: u16,
+pub(super) struct At {
+    pub(super) general: u8,
+    pub(super) vector: u8,
+    pub(super) slot: u16,
     /// A lane's register of the machine.
-    home: Option<(u8, u8)>,
-    /// Another value that is there too.
-    neighbour: Option<V>,
-    constant: Option<u64>,
+    pub(super) machine_register: Option<(u8, u8)>,
+    /// Another value in the same register of the machine.
+    next_in_register: Option<V>,
+    pub(super) constant: Option<u64>,
 }
 
-const NOWHERE: At = At { general: NONE, vector: NONE, slot: NO_SLOT, home: None, neighbour: None, constant: None };
+const NOWHERE: At =
+    At { general: NONE, vector: NONE, slot: NO_SLOT, machine_register: None, next_in_register: None, constant: None };
 
 /// The values of a block.
 pub(super) struct Values {
-    at: Vec<At>,
-    /// How many uses of each are still to come.
-    left: Vec<u32>,
-    /// Whether it is used as a double.
+    pub(super) at: Vec<At>,
+    /// The number of remaining uses of each value.
+    pub(super) uses_left: Vec<u32>,
+    /// Whether each value is used as a double.
     pub(super) doubles: Vec<bool>,
-    /// Whether it is a comparison that is made where it decides something.
-    pub(super) late: Vec<bool>,
-    general: [Option<V>; 16],
-    vector: [Option<V>; 16],
-    /// Registers that the present operation needs.
-    pinned: (u16, u16),
-    turn: usize,
-    homes: [[Option<V>; Reg::COUNT]; LANES],
+    /// Whether each value is a comparison that is fused with the branch or check that uses it.
+    pub(super) fused: Vec<bool>,
+    pub(super) general: [Option<V>; 16],
+    pub(super) vector: [Option<V>; 16],
+    /// Registers that the current operation needs.
+    pub(super) pinned: (u16, u16),
+    pub(super) next_victim: usize,
+    machine_registers: [[Option<V>; Reg::COUNT]; LANES],
     free: Vec<u16>,
-    /// How many slots there are; more than [`SLOTS`] where they do not suffice.
+    /// The number of slots; more than [`SLOTS`] if they do not suffice.
     pub(super) slots: u16,
 }
 
@@ -59,14 +57,14 @@ impl Default for Values {
     fn default() -> Values {
         Values {
             at: Vec::new(),
-            left: Vec::new(),
+            uses_left: Vec::new(),
             doubles: Vec::new(),
-            late: Vec::new(),
+            fused: Vec::new(),
             general: [None; 16],
             vector: [None; 16],
             pinned: (0, 0),
-            turn: 0,
-            homes: [[None; Reg::COUNT]; LANES],
+            next_victim: 0,
+            machine_registers: [[None; Reg::COUNT]; LANES],
             free: Vec::new(),
             slots: 0,
         }
@@ -74,31 +72,31 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Begins a block: counts how often each value is used by what is not idle.
+    /// Begins a block: counts the uses of each value by operations that are emitted.
     pub(super) fn begin(&mut self, body: &Body) {
         let n = body.ops.len();
         self.at.clear();
         self.at.resize(n, NOWHERE);
-        self.left.clear();
-        self.left.resize(n, 0);
+        self.uses_left.clear();
+        self.uses_left.resize(n, 0);
         self.doubles.clear();
         self.doubles.resize(n, false);
-        self.late.clear();
-        self.late.resize(n, false);
+        self.fused.clear();
+        self.fused.resize(n, false);
         (self.general, self.vector, self.pinned) = ([None; 16], [None; 16], (0, 0));
-        self.homes = [[None; Reg::COUNT]; LANES];
+        self.machine_registers = [[None; Reg::COUNT]; LANES];
         self.free.clear();
         self.free.extend((0..self.slots).rev());
         if let Some(branch) = body.branch {
             for test in [branch.test, branch.confirm, branch.unless] {
                 if let Test::If(_, v) = test {
-                    self.left[v.0 as usize] += 1;
-                    self.late[v.0 as usize] = true;
+                    self.uses_left[v.0 as usize] += 1;
+                    self.fused[v.0 as usize] = true;
                 }
             }
         }
         for (n, op) in body.ops.iter().enumerate().rev() {
-            if op.is_idle() && self.left[n] == 0 {
+            if op.is_idle() && self.uses_left[n] == 0 {
                 continue;
             }
             let (decides, double) = (
@@ -106,29 +104,29 @@ impl Values {
                 matches!(op, Op::Float(..) | Op::Sqrt(_) | Op::CompareFloat(..) | Op::Ordered(..) | Op::Canonical(_)),
             );
             for v in op.uses() {
-                self.left[v.0 as usize] += 1;
-                self.late[v.0 as usize] |= decides;
+                self.uses_left[v.0 as usize] += 1;
+                self.fused[v.0 as usize] |= decides;
                 self.doubles[v.0 as usize] |= double;
             }
-            let late = self.late[n] && self.left[n] == 1 && matches!(op, Op::Compare(..) | Op::CompareFloat(..));
-            self.late[n] = late;
+            let fused = self.fused[n] && self.uses_left[n] == 1 && matches!(op, Op::Compare(..) | Op::CompareFloat(..));
+            self.fused[n] = fused;
         }
     }
 
-    pub(super) fn left(&self, v: V) -> u32 {
-        self.left[v.0 as usize]
+    pub(super) fn uses_left(&self, v: V) -> u32 {
+        self.uses_left[v.0 as usize]
     }
 
     pub(super) fn constant(&self, v: V) -> Option<u64> {
         self.at[v.0 as usize].constant
     }
 
-    /// A constant that fits where instructions have room for one.
+    /// A constant that fits an immediate operand.
     pub(super) fn small(&self, v: V) -> Option<i32> {
         self.constant(v).and_then(|k| i32::try_from(k.cast_signed()).ok())
     }
 
-    pub(super) fn is_constant(&mut self, v: V, k: u64) {
+    pub(super) fn set_constant(&mut self, v: V, k: u64) {
         self.at[v.0 as usize].constant = Some(k);
     }
 
@@ -137,17 +135,17 @@ impl Values {
         at.vector != NONE && at.general == NONE
     }
 
-    /// The value is what the machine's register holds.
-    pub(super) fn is_at_home(&mut self, v: V, lane: u8, reg: u8) {
-        let home = &mut self.homes[usize::from(lane)][usize::from(reg)];
+    /// Records that the machine's register holds the value.
+    pub(super) fn set_machine_register(&mut self, v: V, lane: u8, reg: u8) {
+        let machine_register = &mut self.machine_registers[usize::from(lane)][usize::from(reg)];
         let at = &mut self.at[v.0 as usize];
-        if at.home.is_none() {
-            (at.home, at.neighbour) = (Some((lane, reg)), home.replace(v));
+        if at.machine_register.is_none() {
+            (at.machine_register, at.next_in_register) = (Some((lane, reg)), machine_register.replace(v));
         }
     }
 
-    /// A slot that nothing is in. Where there are too many, the draft is thrown away in the end.
-    fn vacant(&mut self) -> u16 {
+    /// A free slot. If there are too many slots, the code is discarded in the end.
+    pub(super) fn free_slot(&mut self) -> u16 {
         self.free.pop().unwrap_or_else(|| {
             let slot = self.slots.min(SLOTS);
             self.slots = slot + 1;
@@ -155,276 +153,42 @@ impl Values {
         })
     }
 
-    pub(super) fn is_home(&self, v: V, lane: u8, reg: u8) -> bool {
-        self.at[v.0 as usize].home == Some((lane, reg))
+    pub(super) fn is_in_machine_register(&self, v: V, lane: u8, reg: u8) -> bool {
+        self.at[v.0 as usize].machine_register == Some((lane, reg))
     }
 }
 
 impl Baseline<'_> {
-    /// Where a machine's register lies; the address may need the scratch register.
-    pub(super) fn home(&mut self, lane: u8, reg: u8) -> Mem {
+    /// The address of a register of the machine; it may use the scratch register.
+    pub(super) fn machine_register(&mut self, lane: u8, reg: u8) -> Mem {
         let base = self.registers(usize::from(lane));
         Mem::at(base, 8 * usize::from(reg))
     }
 
-    fn slot(n: u16) -> Mem {
+    pub(super) fn slot(n: u16) -> Mem {
         Mem::at(Gpr::RSP, 8 + 8 * usize::from(n))
     }
 
-    /// Puts a value that is only in registers of the host into a slot.
-    fn save(&mut self, v: V) {
-        let n = v.0 as usize;
-        let at = self.values.at[n];
-        if self.values.left[n] == 0 || at.slot != NO_SLOT || at.home.is_some() || at.constant.is_some() {
-            return;
-        }
-        let slot = self.values.vacant();
-        if at.general != NONE {
-            self.asm.store(Self::slot(slot), Gpr(at.general));
-        } else if at.vector != NONE {
-            self.asm.store_double(Self::slot(slot), Xmm(at.vector));
-        }
-        self.values.at[n].slot = slot;
-    }
-
-    /// Empties a general register.
-    fn evict(&mut self, r: u8) {
-        if let Some(v) = self.values.general[usize::from(r)].take() {
-            if self.values.at[v.0 as usize].vector == NONE {
-                self.save(v);
-            }
-            self.values.at[v.0 as usize].general = NONE;
-        }
-    }
-
-    fn evict_vector(&mut self, r: u8) {
-        if let Some(v) = self.values.vector[usize::from(r)].take() {
-            if self.values.at[v.0 as usize].general == NONE {
-                self.save(v);
-            }
-            self.values.at[v.0 as usize].vector = NONE;
-        }
-    }
-
-    /// Saves all that is used later, and empties all registers.
-    pub(super) fn flush(&mut self) {
-        for r in GENERAL {
-            if let Some(v) = self.values.general[usize::from(r)] {
-                self.save(v);
-            }
-        }
-        for r in VECTOR {
-            if let Some(v) = self.values.vector[usize::from(r)] {
-                self.save(v);
-            }
-        }
-        self.forget();
-    }
-
-    /// Empties all registers without saving anything.
-    pub(super) fn forget(&mut self) {
-        for v in self.values.general.iter_mut().filter_map(Option::take) {
-            self.values.at[v.0 as usize].general = NONE;
-        }
-        for v in self.values.vector.iter_mut().filter_map(Option::take) {
-            self.values.at[v.0 as usize].vector = NONE;
-        }
-        self.values.pinned = (0, 0);
-    }
-
-    /// The operation has been written.
-    pub(super) fn unpin(&mut self) {
-        self.values.pinned = (0, 0);
-    }
-
-    /// An empty general register.
-    pub(super) fn take(&mut self) -> Gpr {
-        let pinned = self.values.pinned.0;
-        let open = |r: &&u8| pinned >> **r & 1 == 0;
-        let free = GENERAL.iter().filter(open).find(|r| self.values.general[usize::from(**r)].is_none());
-        let r = match free {
-            Some(r) => *r,
-            None => {
-                let turn = self.values.turn;
-                self.values.turn = (turn + 1) % GENERAL.len();
-                let all = (0..GENERAL.len()).map(|k| &GENERAL[(turn + k) % GENERAL.len()]);
-                *all.clone().find(open).unwrap_or(&GENERAL[0])
-            }
-        };
-        self.evict(r);
-        self.values.pinned.0 |= 1 << r;
-        Gpr(r)
-    }
-
-    pub(super) fn take_vector(&mut self) -> Xmm {
-        let pinned = self.values.pinned.1;
-        let open = |r: &&u8| pinned >> **r & 1 == 0;
-        let free = VECTOR.iter().filter(open).find(|r| self.values.vector[usize::from(**r)].is_none());
-        let r = match free {
-            Some(r) => *r,
-            None => {
-                let turn = self.values.turn;
-                self.values.turn = turn + 1;
-                *VECTOR.iter().cycle().skip(turn % VECTOR.len()).take(VECTOR.len()).find(open).unwrap_or(&VECTOR[0])
-            }
-        };
-        self.evict_vector(r);
-        self.values.pinned.1 |= 1 << r;
-        Xmm(r)
-    }
-
-    /// This register, empty.
-    pub(super) fn claim(&mut self, r: Gpr) {
-        self.evict(r.0);
-        self.values.pinned.0 |= 1 << r.0;
-    }
-
-    /// Puts a word into a register, from wherever it is.
-    pub(super) fn load(&mut self, to: Gpr, v: V) {
-        let at = self.values.at[v.0 as usize];
-        if at.general != NONE {
-            if at.general != to.0 {
-                self.asm.mov(to, Gpr(at.general));
-            }
-        } else if let Some(k) = at.constant {
-            self.asm.constant(to, k);
-        } else if at.vector != NONE {
-            self.asm.double_to_word(to, Xmm(at.vector));
-        } else if at.slot != NO_SLOT {
-            self.asm.mov(to, Self::slot(at.slot));
-        } else if let Some((lane, reg)) = at.home {
-            let home = self.home(lane, reg);
-            self.asm.mov(to, home);
-        } else {
-            debug_assert!(false, "{v:?} is nowhere");
-        }
-    }
-
-    /// A value in a general register.
-    pub(super) fn word(&mut self, v: V) -> Gpr {
-        let r = self.values.at[v.0 as usize].general;
-        if r != NONE {
-            self.values.pinned.0 |= 1 << r;
-            return Gpr(r);
-        }
-        let r = self.take();
-        self.load(r, v);
-        self.values.general[usize::from(r.0)] = Some(v);
-        self.values.at[v.0 as usize].general = r.0;
-        r
-    }
-
-    /// A value in a vector register.
-    pub(super) fn double(&mut self, v: V) -> Xmm {
-        let at = self.values.at[v.0 as usize];
-        if at.vector != NONE {
-            self.values.pinned.1 |= 1 << at.vector;
-            return Xmm(at.vector);
-        }
-        let r = self.take_vector();
-        self.load_double(r, v);
-        self.values.vector[usize::from(r.0)] = Some(v);
-        self.values.at[v.0 as usize].vector = r.0;
-        r
-    }
-
-    fn load_double(&mut self, to: Xmm, v: V) {
-        let at = self.values.at[v.0 as usize];
-        if at.vector != NONE {
-            self.asm.copy_double(to, Xmm(at.vector));
-        } else if at.general != NONE {
-            self.asm.word_to_double(to, Gpr(at.general));
-        } else if at.constant == Some(0) {
-            self.asm.clear_double(to);
-        } else if let Some(k) = at.constant {
-            self.asm.constant(SCRATCH, k);
-            self.asm.word_to_double(to, SCRATCH);
-        } else if at.slot != NO_SLOT {
-            self.asm.double(to, Self::slot(at.slot));
-        } else if let Some((lane, reg)) = at.home {
-            let home = self.home(lane, reg);
-            self.asm.double(to, home);
-        } else {
-            debug_assert!(false, "{v:?} is nowhere");
-        }
-    }
-
-    /// Where a value lies in memory that need not be in a register.
-    fn in_memory(&mut self, v: V) -> Option<Mem> {
-        let at = self.values.at[v.0 as usize];
-        let lies = at.general == NONE && at.vector == NONE && at.constant.is_none() && self.values.left(v) == 1;
-        if !lies {
-            return None;
-        }
-        if at.slot != NO_SLOT {
-            return Some(Self::slot(at.slot));
-        }
-        at.home.map(|(lane, reg)| self.home(lane, reg))
-    }
-
-    /// A word as a second operand: in memory where it need not be in a register. To be used at once.
-    pub(super) fn operand(&mut self, v: V) -> Rm {
-        match self.in_memory(v) {
-            Some(mem) => mem.into(),
-            None => self.word(v).into(),
-        }
-    }
-
-    /// A double as a second operand, likewise.
-    pub(super) fn double_operand(&mut self, v: V) -> Rm {
-        match self.in_memory(v) {
-            Some(mem) => mem.into(),
-            None => self.double(v).into(),
-        }
-    }
-
-    /// A register that holds the word and may be overwritten.
-    pub(super) fn consume(&mut self, v: V) -> Gpr {
-        let at = self.values.at[v.0 as usize];
-        if at.general != NONE && self.values.left(v) == 1 {
-            self.values.general[usize::from(at.general)] = None;
-            self.values.at[v.0 as usize].general = NONE;
-            self.values.pinned.0 |= 1 << at.general;
-            return Gpr(at.general);
-        }
-        let r = self.take();
-        self.load(r, v);
-        r
-    }
-
-    pub(super) fn consume_double(&mut self, v: V) -> Xmm {
-        let at = self.values.at[v.0 as usize];
-        if at.vector != NONE && self.values.left(v) == 1 {
-            self.values.vector[usize::from(at.vector)] = None;
-            self.values.at[v.0 as usize].vector = NONE;
-            self.values.pinned.1 |= 1 << at.vector;
-            return Xmm(at.vector);
-        }
-        let r = self.take_vector();
-        self.load_double(r, v);
-        r
-    }
-
-    /// The register holds the value from now on.
+    /// Records that the register holds the value.
     pub(super) fn define(&mut self, v: V, r: Gpr) {
-        if self.values.left(v) > 0 {
+        if self.values.uses_left(v) > 0 {
             self.values.general[usize::from(r.0)] = Some(v);
             self.values.at[v.0 as usize].general = r.0;
         }
     }
 
     pub(super) fn define_double(&mut self, v: V, r: Xmm) {
-        if self.values.left(v) > 0 {
+        if self.values.uses_left(v) > 0 {
             self.values.vector[usize::from(r.0)] = Some(v);
             self.values.at[v.0 as usize].vector = r.0;
         }
     }
 
-    /// The value has been used once.
+    /// Counts one use of the value.
     pub(super) fn used(&mut self, v: V) {
         let n = v.0 as usize;
-        self.values.left[n] -= 1;
-        if self.values.left[n] > 0 {
+        self.values.uses_left[n] -= 1;
+        if self.values.uses_left[n] > 0 {
             return;
         }
         let at = &mut self.values.at[n];
@@ -442,9 +206,9 @@ impl Baseline<'_> {
         }
     }
 
-    /// A slot for the value, which is put there by [`Self::fill`].
+    /// Reserves a slot for the value, for [`Self::fill`].
     pub(super) fn reserve(&mut self, v: V) {
-        self.values.at[v.0 as usize].slot = self.values.vacant();
+        self.values.at[v.0 as usize].slot = self.values.free_slot();
     }
 
     /// Copies one value into another's slot.
@@ -454,7 +218,7 @@ impl Baseline<'_> {
         if at.general == NONE && at.vector != NONE {
             self.asm.store_double(slot, Xmm(at.vector));
         } else {
-            // The scratch register may be what the other's address is found by, and then holds the word.
+            // Loading may use the scratch register for the address first; it then holds the word.
             let r = if at.general != NONE { Gpr(at.general) } else { SCRATCH };
             if r == SCRATCH {
                 self.load(r, from);
@@ -463,42 +227,42 @@ impl Baseline<'_> {
         }
     }
 
-    /// A register of the machine is about to be overwritten: what is nowhere else must go elsewhere.
-    pub(super) fn vacate(&mut self, lane: u8, reg: u8, calls: bool) {
-        let mut next = self.values.homes[usize::from(lane)][usize::from(reg)].take();
+    /// Before a register of the machine is overwritten: moves values that are only there elsewhere.
+    pub(super) fn spill_from_machine_register(&mut self, lane: u8, reg: u8, calls: bool) {
+        let mut next = self.values.machine_registers[usize::from(lane)][usize::from(reg)].take();
         while let Some(v) = next {
             let at = self.values.at[v.0 as usize];
-            if self.values.left(v) > 0 && at.slot == NO_SLOT && at.constant.is_none() {
+            if self.values.uses_left(v) > 0 && at.slot == NO_SLOT && at.constant.is_none() {
                 if at.general == NONE && at.vector == NONE {
                     self.word(v);
                 }
-                self.values.at[v.0 as usize].home = None;
+                self.values.at[v.0 as usize].machine_register = None;
                 if calls {
                     self.save(v);
                 }
             }
-            self.values.at[v.0 as usize].home = None;
-            next = at.neighbour;
+            self.values.at[v.0 as usize].machine_register = None;
+            next = at.next_in_register;
         }
     }
 
     /// Writes a register of the machine.
     pub(super) fn write(&mut self, lane: u8, reg: u8, v: V) {
-        if !self.values.is_home(v, lane, reg) {
-            self.vacate(lane, reg, false);
+        if !self.values.is_in_machine_register(v, lane, reg) {
+            self.spill_from_machine_register(lane, reg, false);
             if self.values.is_vector(v) {
                 let r = self.double(v);
-                let home = self.home(lane, reg);
-                self.asm.store_double(home, r);
+                let machine_register = self.machine_register(lane, reg);
+                self.asm.store_double(machine_register, r);
             } else if let Some(k) = self.values.small(v) {
-                let home = self.home(lane, reg);
-                self.asm.store_constant(home, k);
+                let machine_register = self.machine_register(lane, reg);
+                self.asm.store_constant(machine_register, k);
             } else {
                 let r = self.word(v);
-                let home = self.home(lane, reg);
-                self.asm.store(home, r);
+                let machine_register = self.machine_register(lane, reg);
+                self.asm.store(machine_register, r);
             }
-            self.values.is_at_home(v, lane, reg);
+            self.values.set_machine_register(v, lane, reg);
         }
         self.used(v);
     }

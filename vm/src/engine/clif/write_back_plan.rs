@@ -1,5 +1,5 @@
-//! When registers are written to the machine: in each block early or where it
-//! leaves, and which the machine may not hold.
+//! Decides when registers are written back to the machine: in each block early or only in side exits, and which registers may be
+//! out of date in the machine.
 
 use pendula_codegen::lift::registers;
 use pendula_codegen::ops::Op;
@@ -8,29 +8,29 @@ use pendula_isa::adjoint::LANES;
 use crate::decode::Exit;
 use crate::engine::job::{Facts, Job};
 
-/// How many stores a unit may have in code that is seldom run.
+/// The maximum number of stores in the side exits of a unit.
 const STORES_ASIDE: usize = 400;
 
-/// What is chosen and found out of a unit.
+/// The write-back decisions for a unit.
 #[derive(Default)]
-pub(super) struct Upkeep {
-    /// For each block, the registers that the machine may not hold when it begins.
+pub(super) struct WriteBackPlan {
+    /// For each block, the registers that may be out of date in the machine when it begins.
     pub(super) dirty: Vec<[u32; LANES]>,
-    /// For each block, whether it writes registers back before what may leave. Else it does so where it leaves: that costs nothing while the
-    /// block runs, and much code where it may leave at many places.
+    /// For each block, whether it writes registers back before a possible side exit. Otherwise it does so in the exit, which costs nothing
+    /// while the block runs but takes much code if there are many exits.
     pub(super) eager: Vec<bool>,
 }
 
-impl Upkeep {
-    pub(super) fn new(job: &Job<'_>, facts: &Facts) -> Upkeep {
-        let mut upkeep = Upkeep::default();
-        upkeep.choose_eager(job);
-        upkeep.find_dirty(job, facts);
-        upkeep
+impl WriteBackPlan {
+    pub(super) fn new(job: &Job<'_>, facts: &Facts) -> WriteBackPlan {
+        let mut write_back_plan = WriteBackPlan::default();
+        write_back_plan.choose_eager(job);
+        write_back_plan.find_dirty(job, facts);
+        write_back_plan
     }
 
-    /// Chooses the blocks that write registers back early: all that may leave, but for those in loops, the innermost first, as long as there
-    /// are not too many of them.
+    /// Chooses the blocks that write registers back early: all with side exits, except those in loops, the innermost first, as long as
+    /// the number of stores permits.
     fn choose_eager(&mut self, job: &Job<'_>) {
         let n = job.unit.blocks.len();
         self.eager = vec![true; n];
@@ -39,7 +39,7 @@ impl Upkeep {
         let mut left = STORES_ASIDE;
         for at in order {
             let body = &job.bodies[at];
-            let leaves = body.parts.iter().filter(|p| body.ops[p.range()].iter().any(Op::may_leave)).count() + 1;
+            let leaves = body.parts.iter().filter(|p| body.ops[p.range()].iter().any(Op::may_exit)).count() + 1;
             let written: usize = body.ops.iter().filter(|op| matches!(op, Op::Set(..))).count();
             let stores = leaves * (written.min(24) + 2);
             if leaves == 1 && body.branch.is_none() || (job.unit.depth[at] > 0 && stores <= left) {
@@ -49,7 +49,7 @@ impl Upkeep {
         }
     }
 
-    /// Finds out which registers the machine may not hold at the beginning of each block.
+    /// Computes the registers that may be out of date in the machine at the beginning of each block.
     fn find_dirty(&mut self, job: &Job<'_>, facts: &Facts) {
         let n = job.unit.blocks.len();
         self.dirty = vec![[0; LANES]; n];
@@ -69,7 +69,7 @@ impl Upkeep {
                         [after.and_then(place), None]
                     }
                     Exit::Call { .. } | Exit::CallRegister { .. } | Exit::Return { .. } | Exit::Halt => [None, None],
-                    Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::Edge => [None, None],
+                    Exit::PisaBranch(_) | Exit::End | Exit::Stop(_) | Exit::OffCode => [None, None],
                 }
             })
             .collect();
@@ -90,7 +90,7 @@ impl Upkeep {
         }
     }
 
-    /// The registers that the machine may not hold when a block ends.
+    /// The registers that may be out of date in the machine when a block ends.
     fn after(&self, (job, facts): (&Job<'_>, &Facts), place: usize, mut dirty: [u32; LANES]) -> [u32; LANES] {
         let code = &job.decoded.code[job.unit.blocks[place] as usize];
         for part in &job.bodies[place].parts {

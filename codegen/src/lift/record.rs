@@ -1,0 +1,195 @@
+//! Records operations of a block, with value numbering, constant folding and forwarding of registers and memory words.
+
+use pendula_isa::adjoint::LANES;
+use pendula_isa::domain::Domain;
+use pendula_isa::types::Cond;
+
+use super::{KnownWord, Lifter, Mark};
+use crate::kernel::Entry;
+use crate::ops::{Bin, Kernel, Op, V};
+
+impl Lifter<'_> {
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            ops: self.ops.len(),
+            pure_ops: self.pure_ops.len(),
+            checked: self.checked.len(),
+            finite: self.finite.len(),
+        }
+    }
+
+    /// Forgets the values and checks recorded since the mark, because they do not hold on every path.
+    pub(super) fn forget_since(&mut self, mark: &Mark) {
+        for op in self.pure_ops.drain(mark.pure_ops..) {
+            self.values.remove(&op);
+        }
+        self.checked.truncate(mark.checked);
+        self.finite.truncate(mark.finite);
+    }
+
+    pub(super) fn push(&mut self, op: Op) -> V {
+        self.ops.push(op);
+        V(self.ops.len() as u32 - 1)
+    }
+
+    /// The value of a pure operation.
+    pub(super) fn pure(&mut self, op: Op) -> V {
+        if let Some(&v) = self.values.get(&op) {
+            return v;
+        }
+        let v = self.push(op);
+        self.values.insert(op, v);
+        self.pure_ops.push(op);
+        v
+    }
+
+    pub(super) fn constant(&self, v: V) -> Option<u64> {
+        match self.ops[v.0 as usize] {
+            Op::Const(k) => Some(k),
+            _ => None,
+        }
+    }
+
+    pub(super) fn bin(&mut self, op: Bin, a: V, b: V) -> V {
+        let (x, y) = (self.constant(a), self.constant(b));
+        if let (Some(x), Some(y)) = (x, y) {
+            let value = match op {
+                Bin::Add => x.wrapping_add(y),
+                Bin::Sub => x.wrapping_sub(y),
+                Bin::Mul => x.wrapping_mul(y),
+                Bin::MulHigh => ((i128::from(x.cast_signed()) * i128::from(y.cast_signed())) >> 64) as u64,
+                Bin::And => x & y,
+                Bin::Or => x | y,
+                Bin::Xor => x ^ y,
+                Bin::Shl => x << (y & 63),
+                Bin::Shr => x >> (y & 63),
+                Bin::Sar => (x.cast_signed() >> (y & 63)).cast_unsigned(),
+                Bin::Rol => x.rotate_left((y & 63) as u32),
+                Bin::Ror => x.rotate_right((y & 63) as u32),
+            };
+            return self.word(value);
+        }
+        match (op, x, y) {
+            (
+                Bin::Add | Bin::Sub | Bin::Or | Bin::Xor | Bin::Shl | Bin::Shr | Bin::Sar | Bin::Rol | Bin::Ror,
+                _,
+                Some(0),
+            )
+            | (Bin::Mul, _, Some(1)) => a,
+            (Bin::Add | Bin::Or | Bin::Xor, Some(0), _) | (Bin::Mul, Some(1), _) => b,
+            // Sums are normalised to a value plus one constant on the right: comparison of addresses relies on it.
+            (Bin::Add, Some(_), None) => self.bin(Bin::Add, b, a),
+            (Bin::Sub, None, Some(y)) => {
+                let y = self.word(y.wrapping_neg());
+                self.bin(Bin::Add, a, y)
+            }
+            (Bin::Add, None, Some(y)) => {
+                if let Op::Bin(Bin::Add, c, d) = self.ops[a.0 as usize]
+                    && let Some(d) = self.constant(d)
+                {
+                    let sum = self.word(y.wrapping_add(d));
+                    return self.bin(Bin::Add, c, sum);
+                }
+                self.pure(Op::Bin(op, a, b))
+            }
+            _ => self.pure(Op::Bin(op, a, b)),
+        }
+    }
+
+    pub(super) fn register(&mut self, lane: usize, reg: u8) -> V {
+        if reg == 0 {
+            return self.word(0);
+        }
+        if let Some(v) = self.regs[lane][usize::from(reg)] {
+            return v;
+        }
+        let v = self.push(Op::Get(lane as u8, reg));
+        self.regs[lane][usize::from(reg)] = Some(v);
+        v
+    }
+
+    pub(super) fn set_register(&mut self, lane: usize, reg: u8, v: V) {
+        if reg != 0 {
+            self.regs[lane][usize::from(reg)] = Some(v);
+            self.written.push((lane as u8, reg));
+        }
+    }
+
+    /// Splits an address into a value and a constant.
+    pub(super) fn split(&self, at: V) -> (Option<V>, u64) {
+        match self.ops[at.0 as usize] {
+            Op::Const(k) => (None, k),
+            Op::Bin(Bin::Add, a, b) => match self.constant(b) {
+                Some(k) => (Some(a), k),
+                None => (Some(at), 0),
+            },
+            _ => (Some(at), 0),
+        }
+    }
+
+    pub(super) fn check_address(&mut self, at: V) {
+        let fixed = self.constant(at).is_some_and(|k| k < self.data);
+        if !fixed && !self.checked.contains(&at) {
+            self.push(Op::Bound(at));
+            self.checked.push(at);
+        }
+    }
+
+    /// The word in a lane at a checked address.
+    pub(super) fn load_word(&mut self, lane: usize, at: V) -> V {
+        let (base, offset) = self.split(at);
+        let same = |k: &&KnownWord| usize::from(k.0) == lane && k.1 == base && k.2 == offset;
+        if let Some(&(.., v)) = self.known.iter().find(same) {
+            return v;
+        }
+        let v = self.push(Op::Load(lane as u8, at));
+        self.known.push((lane as u8, base, offset, v));
+        v
+    }
+
+    pub(super) fn store_word(&mut self, lane: usize, at: V, v: V) {
+        self.push(Op::Store(lane as u8, at, v));
+        let (base, offset) = self.split(at);
+        // Addresses with the same base differ if their constants do.
+        self.known.retain(|k| usize::from(k.0) != lane || (k.1 == base && k.2 != offset));
+        self.known.push((lane as u8, base, offset, v));
+        self.stored_lanes[lane] = true;
+    }
+
+    pub(super) fn call(&mut self, entry: Entry, wraps: bool, x: &[V]) -> V {
+        let Entry { name, address, result } = entry;
+        let n = self.kernels.iter().position(|k| k.address == address).unwrap_or_else(|| {
+            self.kernels.push(Kernel { name, address, result, arity: x.len(), wraps });
+            self.kernels.len() - 1
+        });
+        let mut args = [x[0]; 4];
+        args[..x.len()].copy_from_slice(x);
+        self.pure(Op::Kernel(n as u32, args))
+    }
+
+    pub(super) fn begin(&mut self, c: V) -> (Mark, Vec<KnownWord>, [bool; LANES]) {
+        self.push(Op::If(c));
+        (self.mark(), self.known.clone(), std::mem::replace(&mut self.stored_lanes, [false; LANES]))
+    }
+
+    pub(super) fn end(&mut self, (mark, mut known, before): (Mark, Vec<KnownWord>, [bool; LANES])) {
+        self.push(Op::End);
+        self.forget_since(&mark);
+        known.retain(|k| !self.stored_lanes[usize::from(k.0)]);
+        self.known = known;
+        for (now, before) in self.stored_lanes.iter_mut().zip(before) {
+            *now |= before;
+        }
+    }
+
+    pub(super) fn compare_integers(&mut self, c: Cond, a: V, b: V) -> V {
+        if let (Some(x), Some(y)) = (self.constant(a), self.constant(b)) {
+            let order = match c {
+                Cond::Ltu | Cond::Geu => x.cmp(&y),
+                _ => x.cast_signed().cmp(&y.cast_signed()),
+            };
+            return self.word(u64::from(c.holds(Some(order))));
+        }
+        self.pure(Op::Compare(c, a, b))
+    }
+}

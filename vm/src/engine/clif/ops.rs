@@ -1,0 +1,307 @@
+//! Emits single operations as instructions of Cranelift.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
+use pendula_codegen::ops::{Bin, Body, Float, Op, V};
+use pendula_isa::num::float;
+use pendula_isa::types::Cond;
+
+use super::super::frame::Frame;
+use super::emit::Emit;
+use super::values::View;
+
+impl Emit<'_, '_> {
+    /// Emits an operation; returns the index of the next one.
+    pub(super) fn op(&mut self, body: &Body, n: usize) -> usize {
+        let v = V(n as u32);
+        let uses = &self.facts.uses[self.place];
+        if self.written[n] || (body.ops[n].is_idle() && uses[n].none()) {
+            return n + 1;
+        }
+        self.written[n] = true;
+        match body.ops[n] {
+            Op::Const(k) => self.constant(v, k),
+            Op::Get(lane, reg) => {
+                let view = self.register(usize::from(lane), reg);
+                // It is the value at the beginning of the block, valid on every side of a conditional.
+                self.views[n] = view;
+            }
+            Op::Bin(op, a, b) => self.bin(v, op, a, b),
+            Op::Not(a) => {
+                let a = self.int(a);
+                let value = self.b.ins().bnot(a);
+                self.form(v, |view| view.word = Some(value));
+            }
+            Op::Compare(cond, a, b) => {
+                let (a, b) = (self.int(a), self.int(b));
+                let value = self.b.ins().icmp(int_condition(cond), a, b);
+                self.form(v, |view| view.truth = Some(value));
+            }
+            Op::Select(c, a, b) => self.select(v, c, a, b),
+            Op::Float(op, a, b) => self.float(v, op, a, b),
+            Op::Sqrt(a) => {
+                let a = self.double(a);
+                let value = self.b.ins().sqrt(a);
+                self.form(v, |view| view.double = Some(value));
+            }
+            Op::Abs(a) => {
+                let a = self.double(a);
+                let value = self.b.ins().fabs(a);
+                self.form(v, |view| view.double = Some(value));
+            }
+            Op::FromInt(a) => {
+                let a = self.int(a);
+                let value = self.b.ins().fcvt_from_sint(types::F64, a);
+                self.form(v, |view| view.double = Some(value));
+            }
+            Op::CompareFloat(cond, a, b) => {
+                let (a, b) = (self.double(a), self.double(b));
+                let value = self.b.ins().fcmp(float_condition(cond), a, b);
+                self.form(v, |view| view.truth = Some(value));
+            }
+            Op::Canonical(a) => self.canonical(v, a),
+            Op::Load(lane, at) => self.load(body, v, usize::from(lane), at),
+            Op::Kernel(kernel, args) => self.kernel(v, kernel, args),
+            Op::Second(_) => {
+                let value = self.field(offset_of!(Frame, out) + 8);
+                self.form(v, |view| view.word = Some(value));
+            }
+            // Emitted at the end of its conditional.
+            Op::Phi(..) => {}
+
+            Op::Set(lane, reg, value) => {
+                // Convert once to the form of the register's variable.
+                match self.register_type(usize::from(lane), reg) {
+                    types::F64 => self.double(value),
+                    _ => self.int(value),
+                };
+                let view = self.view(value);
+                self.set_register(usize::from(lane), reg, view);
+            }
+            Op::Store(lane, at, value) => self.store(body, usize::from(lane), at, value),
+            Op::Bound(at) => {
+                let at = self.int(at);
+                let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, self.len);
+                self.need(inside);
+            }
+            Op::Finite(a) => {
+                self.finite.push(a);
+                if !self.inside.is_empty() {
+                    self.check();
+                }
+            }
+            Op::Ordered(a, b) => {
+                let (a, b) = (self.double(a), self.double(b));
+                let ordered = self.b.ins().fcmp(FloatCC::Ordered, a, b);
+                self.need(ordered);
+            }
+            Op::Require(c) => {
+                let c = self.truth(c);
+                self.need(c);
+            }
+            Op::Overflow(c) => self.note_overflow(c),
+            Op::If(c) => self.conditional(c),
+            Op::End => return self.join(body, n),
+            Op::Interpret => self.interpret(),
+            Op::Reload(lane, reg) => self.reload(v, usize::from(lane), reg),
+        }
+        n + 1
+    }
+
+    fn constant(&mut self, v: V, k: u64) {
+        let uses = &self.facts.uses[self.place][v.0 as usize];
+        if uses.double {
+            let value = self.b.ins().f64const(f64::from_bits(k));
+            self.form(v, |view| view.double = Some(value));
+        }
+        if uses.word || !uses.double {
+            let value = self.word(k);
+            self.form(v, |view| view.word = Some(value));
+        }
+    }
+
+    fn bin(&mut self, v: V, op: Bin, a: V, b: V) {
+        let (a, b) = (self.int(a), self.int(b));
+        let ins = self.b.ins();
+        let value = match op {
+            Bin::Add => ins.iadd(a, b),
+            Bin::Sub => ins.isub(a, b),
+            Bin::Mul => ins.imul(a, b),
+            Bin::MulHigh => ins.smulhi(a, b),
+            Bin::And => ins.band(a, b),
+            Bin::Or => ins.bor(a, b),
+            Bin::Xor => ins.bxor(a, b),
+            Bin::Shl => ins.ishl(a, b),
+            Bin::Shr => ins.ushr(a, b),
+            Bin::Sar => ins.sshr(a, b),
+            Bin::Rol => ins.rotl(a, b),
+            Bin::Ror => ins.rotr(a, b),
+        };
+        self.form(v, |view| view.word = Some(value));
+    }
+
+    fn float(&mut self, v: V, op: Float, a: V, b: V) {
+        let (a, b) = (self.double(a), self.double(b));
+        let ins = self.b.ins();
+        let value = match op {
+            Float::Add => ins.fadd(a, b),
+            Float::Sub => ins.fsub(a, b),
+            Float::Mul => ins.fmul(a, b),
+            Float::Div => ins.fdiv(a, b),
+        };
+        self.form(v, |view| view.double = Some(value));
+    }
+
+    fn select(&mut self, v: V, c: V, a: V, b: V) {
+        let uses = &self.facts.uses[self.place][v.0 as usize];
+        let c = self.truth(c);
+        if uses.double && !uses.word {
+            let (a, b) = (self.double(a), self.double(b));
+            let value = self.b.ins().select(c, a, b);
+            self.form(v, |view| view.double = Some(value));
+        } else {
+            let (a, b) = (self.int(a), self.int(b));
+            let value = self.b.ins().select(c, a, b);
+            self.form(v, |view| view.word = Some(value));
+        }
+    }
+
+    /// The double itself, or the canonical NaN.
+    fn canonical(&mut self, v: V, a: V) {
+        let a = self.double(a);
+        let is_nan = self.b.ins().fcmp(FloatCC::Unordered, a, a);
+        let nan = self.b.ins().f64const(f64::from_bits(float::NAN));
+        let value = self.b.ins().select(is_nan, nan, a);
+        self.form(v, |view| view.double = Some(value));
+    }
+
+    fn load(&mut self, body: &Body, v: V, lane: usize, at: V) {
+        let uses = &self.facts.uses[self.place][v.0 as usize];
+        let (address, offset) = self.address(body, lane, at);
+        let ty = if uses.double && !uses.word { types::F64 } else { types::I64 };
+        let flags = self.flags(lane);
+        let value = self.b.ins().load(ty, flags, address, offset);
+        self.form(v, |view| *view = View::of(ty, value));
+    }
+
+    fn store(&mut self, body: &Body, lane: usize, at: V, value: V) {
+        self.check();
+        let (address, offset) = self.address(body, lane, at);
+        let value = match self.view(value) {
+            View { word: None, double: Some(value), .. } => value,
+            _ => self.int(value),
+        };
+        let flags = self.flags(lane);
+        self.b.ins().store(flags, value, address, offset);
+    }
+
+    /// Adds a pending overflow check; within a conditional the check is emitted at once.
+    fn note_overflow(&mut self, c: V) {
+        let c = self.truth(c);
+        if !self.inside.is_empty() {
+            self.overflow(c);
+        } else {
+            let c = match self.b.func.dfg.value_type(c) {
+                types::I64 => self.b.ins().icmp_imm_s(IntCC::NotEqual, c, 0),
+                _ => c,
+            };
+            self.wrapped = Some(match self.wrapped {
+                None => c,
+                Some(old) => self.b.ins().bor(old, c),
+            });
+        }
+    }
+
+    /// Reloads a register from the machine after the interpreter has written it.
+    fn reload(&mut self, v: V, lane: usize, reg: u8) {
+        let base = self.registers(lane);
+        let ty = self.register_type(lane, reg);
+        let flags = self.flags(4);
+        let value = self.b.ins().load(ty, flags, base, 8 * i32::from(reg));
+        let view = View::of(ty, value);
+        self.views[v.0 as usize] = view;
+        self.now[lane][usize::from(reg)] = Some(view);
+        self.changed[lane] |= 1 << reg;
+    }
+
+    /// Begins a conditional, on its first side.
+    fn conditional(&mut self, c: V) {
+        let c = self.truth(c);
+        // Pending checks apply to both sides.
+        self.check();
+        let (then, other, join) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(c, then, &[], other, &[]);
+        self.b.seal_block(then);
+        self.b.seal_block(other);
+        self.b.switch_to_block(then);
+        self.inside.push(Vec::new());
+        self.other.push((other, join));
+    }
+
+    /// Ends a conditional: joins its sides with block parameters for the phis; returns the index of the next operation.
+    pub(super) fn join(&mut self, body: &Body, end: usize) -> usize {
+        let Some((other, join)) = self.other.pop() else { return end + 1 };
+        let mut next = end + 1;
+        let mut phis = Vec::new();
+        while let Some(op) = body.ops.get(next) {
+            match *op {
+                Op::Get(lane, reg) => self.views[next] = self.register(usize::from(lane), reg),
+                Op::Phi(then, otherwise) => {
+                    let view = self.view(then);
+                    let ty = if view.word.is_none() && view.double.is_some() { types::F64 } else { types::I64 };
+                    phis.push((next, ty, then, otherwise));
+                }
+                _ => break,
+            }
+            next += 1;
+        }
+        let mut args = Vec::new();
+        for &(_, ty, then, _) in &phis {
+            let view = self.view(then);
+            args.push(BlockArg::Value(self.typed(ty, view)));
+        }
+        self.b.ins().jump(join, &args);
+        // Forms made on one side are not available on the other.
+        self.forget();
+        self.b.switch_to_block(other);
+        let mut args = Vec::new();
+        for &(_, ty, _, otherwise) in &phis {
+            let view = self.view(otherwise);
+            args.push(BlockArg::Value(self.typed(ty, view)));
+        }
+        self.b.ins().jump(join, &args);
+        for &(n, ty, ..) in &phis {
+            let value = self.b.append_block_param(join, ty);
+            self.views[n] = View::of(ty, value);
+        }
+        self.b.seal_block(join);
+        self.b.switch_to_block(join);
+        next
+    }
+}
+
+fn int_condition(cond: Cond) -> IntCC {
+    match cond {
+        Cond::Always | Cond::Eq => IntCC::Equal,
+        Cond::Ne => IntCC::NotEqual,
+        Cond::Lt => IntCC::SignedLessThan,
+        Cond::Le => IntCC::SignedLessThanOrEqual,
+        Cond::Gt => IntCC::SignedGreaterThan,
+        Cond::Ge => IntCC::SignedGreaterThanOrEqual,
+        Cond::Ltu => IntCC::UnsignedLessThan,
+        Cond::Geu => IntCC::UnsignedGreaterThanOrEqual,
+    }
+}
+
+fn float_condition(cond: Cond) -> FloatCC {
+    match cond {
+        Cond::Always | Cond::Eq => FloatCC::Equal,
+        Cond::Ne => FloatCC::NotEqual,
+        Cond::Lt | Cond::Ltu => FloatCC::LessThan,
+        Cond::Le => FloatCC::LessThanOrEqual,
+        Cond::Gt => FloatCC::GreaterThan,
+        Cond::Ge | Cond::Geu => FloatCC::GreaterThanOrEqual,
+    }
+}
