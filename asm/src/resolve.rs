@@ -5,24 +5,26 @@
 //! places. What must hold between instructions is checked later, in
 //! [`pairs`](crate::pairs).
 
+mod data;
+mod locator;
+
 use std::collections::{HashMap, HashSet};
 
-use pendula_isa::module::Loc;
 use pendula_isa::operand::OperandKind;
 use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
 use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Profile, Reg, Ty};
 
-use crate::assemble::{Named, Program, count, sort};
+use crate::assemble::{Named, Program, sort};
 use crate::ast::{Arg, ArgKind, Binary, ExprRef, NodeKind, Op, Span, Stmt};
 use crate::codes;
-use crate::diagnostic::plural;
 use crate::files::Files;
 use crate::intern::Sym;
 use crate::operands;
 use crate::session::{Parsed, Reported, Session};
 use crate::symbols::Def;
-use crate::value::{Value, int_word};
+use crate::value::Value;
+use locator::Locator;
 
 /// Instructions that errors were reported for: others stand in their places.
 #[derive(Debug, Default)]
@@ -384,145 +386,5 @@ impl Resolver<'_> {
         }
         d = d.help(help);
         self.s.report(d, stmt.via)
-    }
-
-    /// Adds what a data directive gives.
-    fn data(&mut self, stmt: &Stmt, op: Op) {
-        let at = self.module.data.len() as u64;
-        while self.program.objects.get(self.object).is_some_and(|o| o.start <= at) {
-            self.object += 1;
-        }
-        match op {
-            Op::Words(ty) => {
-                for n in 0..self.s.ast.args(stmt).len() {
-                    let Some(arg) = self.s.ast.arg(stmt, n) else { break };
-                    let word = self.data_word(stmt, arg, ty, n == 0);
-                    self.module.data.push(word.unwrap_or(0));
-                }
-            }
-            Op::Space(ty) => {
-                let len = self.program.spaces.pop_front().unwrap_or(0) as usize;
-                self.module.data.push_zeros(len);
-                if let Some(ty) = ty {
-                    self.set_type(ty);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// A word of data; `first` says whether the object may take its type.
-    fn data_word(&mut self, stmt: &Stmt, arg: Arg, ty: Ty, first: bool) -> Parsed<u64> {
-        let value = self.value(stmt, arg.kind, ty, arg.span);
-        let ty = match value {
-            Ok(Value::Real { ty: Some(own), .. } | Value::Ratio { ty: Some(own), .. }) if ty == Ty::Int => own,
-            _ => ty,
-        };
-        if first {
-            self.set_type(ty);
-        }
-        match value? {
-            Value::Int(n) if ty == Ty::Int => int_word(self.s, n, arg.span, stmt.via),
-            Value::Real { .. } | Value::Ratio { .. } if ty == Ty::Int => {
-                let help = "`.fixed`, `.log` and `.double` hold numbers with a fraction; or say the type behind the number: `1.5q`";
-                Err(self.s.fail(codes::REAL, "an integer is wanted here", arg.span, stmt.via, help))
-            }
-            value => self.program.symbols.word(self.s, value, ty, arg.span, stmt.via),
-        }
-    }
-
-    fn set_type(&mut self, ty: Ty) {
-        if let Some(object) = self.object.checked_sub(1).and_then(|n| self.program.objects.get_mut(n)) {
-            object.ty.get_or_insert(ty);
-        }
-    }
-
-    /// `.mem N`
-    fn memory(&mut self, stmt: &Stmt) -> Parsed<()> {
-        let Some(arg) = self.s.ast.arg(stmt, 0) else { return Ok(()) };
-        let value = self.value(stmt, arg.kind, Ty::Int, arg.span)?;
-        let words = count(self.s, &self.program.symbols, value, "a memory size", arg.span, stmt.via)?;
-        if let Some(first) = self.mem {
-            let d = self.s.error(codes::TWICE, "the memory size is given twice", stmt.span);
-            let d = d.also(self.s.place(first), "given here");
-            return Err(self.s.report(d.help("take one of them away"), stmt.via));
-        }
-        self.mem = Some(stmt.span);
-        let data = self.program.data_len();
-        if words < data {
-            let message =
-                format!("a memory of {} cannot hold the data, {}", plural(words, "word"), plural(data, "word"));
-            return Err(self.s.fail(
-                codes::ARGUMENT,
-                message,
-                arg.span,
-                stmt.via,
-                "give more, for the data and the stack",
-            ));
-        }
-        self.program.flags.mem = Some(words);
-        Ok(())
-    }
-}
-
-/// Finds lines and columns. Instructions mostly follow each other, so the last answer is a good start.
-#[derive(Default)]
-struct Locator {
-    file: u16,
-    line: u32,
-    /// The stretch of the line found last.
-    start: u32,
-    end: u32,
-    /// Where lines begin, for each file that has been asked for.
-    starts: HashMap<u16, Vec<u32>>,
-}
-
-impl Locator {
-    fn loc(&mut self, text: &str, file: u16, offset: u32) -> Loc {
-        if self.line == 0 || file != self.file || !(self.start..=self.end).contains(&offset) {
-            let starts = self.starts.entry(file).or_insert_with(|| {
-                let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-                std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect()
-            });
-            // Most often it is one of the next lines.
-            let hint = if file == self.file { self.line as usize } else { 0 };
-            let near = starts.get(hint..).unwrap_or(&[]).iter().take(4).position(|start| *start > offset);
-            let line = match near {
-                Some(n) if starts.get(hint.wrapping_sub(1)).is_some_and(|start| *start <= offset) => hint + n,
-                _ => starts.partition_point(|start| *start <= offset),
-            };
-            self.file = file;
-            self.line = line as u32;
-            self.start = line.checked_sub(1).and_then(|n| starts.get(n)).copied().unwrap_or(0);
-            self.end = starts.get(line).map_or(u32::MAX, |next| next - 1);
-        }
-        let before = text.get(self.start as usize..offset as usize).unwrap_or("");
-        let column = before.chars().count() + 1;
-        Loc { file, line: self.line, column: u16::try_from(column).unwrap_or(u16::MAX) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_found_in_any_order() {
-        let texts = ["a\n\nbé c\nd\n\n\n\n\n\n\nlast", "", "\nx"];
-        let mut locator = Locator::default();
-        let mut random = 1u32;
-        for _ in 0..2000 {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let file = (random >> 8) as usize % texts.len();
-            let text = texts[file];
-            let mut offset = (random >> 16) as usize % (text.len() + 1);
-            while !text.is_char_boundary(offset) {
-                offset -= 1;
-            }
-            let before = &text[..offset];
-            let line = before.matches('\n').count() as u32 + 1;
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() as u16 + 1;
-            assert_eq!(locator.loc(text, file as u16, offset as u32), Loc { file: file as u16, line, column });
-        }
     }
 }
