@@ -1,6 +1,10 @@
 //! Reading technology files: units in the keys, a source for every table, and
 //! for every mistake the place.
 
+mod nesting;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -11,6 +15,7 @@ use toml::Spanned;
 
 use super::{Clock, Energy, Logic, MemoryTable, Operations, PerGate, Technology};
 use crate::physics::{Adiabatic, Ramp, Scaling};
+use nesting::nested;
 
 /// What is wrong with a technology file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -195,52 +200,6 @@ impl Technology {
 fn spent(exceeded: Exceeded, span: Range<usize>) -> TechnologyError {
     let exceeded = exceeded.instead("a technology has tables of numbers, and lists of numbers in them");
     TechnologyError { message: exceeded.to_string(), span: Some(span), exceeded: Some(Box::new(exceeded)) }
-}
-
-/// Looks how deep tables and lists are nested: by brackets, and by the points in the names of keys. Texts and comments are passed over.
-fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError> {
-    let what = || "this table or list".to_string();
-    let (mut open, mut points) = (0u32, 0u32);
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let at = text.len() - rest.len();
-        let len = match c {
-            '"' | '\'' => text_end(rest, c),
-            '#' => rest.find('\n').unwrap_or(rest.len()),
-            _ => c.len_utf8(),
-        };
-        match c {
-            '[' | '{' => (open, points) = (open + 1, 0),
-            ']' | '}' => (open, points) = (open.saturating_sub(1), 0),
-            '.' => points += 1,
-            '=' | ',' | '\n' => points = 0,
-            _ => {}
-        }
-        budget.nested(open.saturating_add(points), what).map_err(|e| spent(e, at..at + c.len_utf8()))?;
-        rest = rest.get(len..).unwrap_or("");
-    }
-    Ok(())
-}
-
-/// How long the text is that begins here with such quotes; of one that does not end, its line.
-fn text_end(rest: &str, quote: char) -> usize {
-    let three = match quote {
-        '"' => "\"\"\"",
-        _ => "\'\'\'",
-    };
-    if let Some(inner) = rest.strip_prefix(three) {
-        return inner.find(three).map_or(rest.len(), |n| n + 6);
-    }
-    let mut escaped = false;
-    for (n, c) in rest.char_indices().skip(1) {
-        match c {
-            '\n' => return n,
-            '\\' if quote == '"' && !escaped => escaped = true,
-            c if c == quote && !escaped => return n + 1,
-            _ => escaped = false,
-        }
-    }
-    rest.len()
 }
 
 /// A mistake that the TOML reader found, in our words where a unit may be meant.
@@ -476,113 +435,4 @@ fn memory_of(table: &Memory, logic: &Logic) -> Result<MemoryTable, TechnologyErr
         out.push((bytes, positive(key, figure)?));
     }
     Ok(MemoryTable { sizes: out })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::PRESETS;
-    use super::*;
-
-    fn preset(name: &str) -> &'static str {
-        PRESETS.iter().find(|(n, _)| *n == name).expect("a preset").1
-    }
-
-    fn fails(text: &str) -> (String, String) {
-        let e = Technology::parse(text).unwrap_err();
-        let span = e.span.expect("a place");
-        // The line of the place.
-        let start = text[..span.start].rfind('\n').map_or(0, |n| n + 1);
-        (e.message, text[start..].lines().next().unwrap_or("").to_string())
-    }
-
-    #[test]
-    fn every_preset_is_valid() {
-        for (name, text) in PRESETS {
-            let t = Technology::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(t.name(), *name);
-            assert!(!t.title().is_empty() && t.sources().iter().all(|(_, s)| s.len() > 20), "{name}");
-            assert_eq!(t.energy().is_none(), *name == "default");
-        }
-        let t = Technology::default_technology();
-        assert_eq!(t.latency(GateClass::Wire), 0);
-        assert!(t.latency(GateClass::FixedMultiply) > t.latency(GateClass::Add));
-    }
-
-    #[test]
-    fn mistakes_in_latencies_are_told_with_their_line() {
-        let text = preset("default");
-        for (from, to, message, line) in [
-            ("xor = 1", "xor = -1", "whole number", "xor = -1"),
-            ("xor = 1", "xor = 1.5", "whole number", "xor = 1.5"),
-            ("xor = 1", "xro = 1", "no gate class `xro`", "xro = 1"),
-            ("name = \"default\"", "colour = 1\nname = \"x\"", "no key `colour`", "colour = 1"),
-            ("wire = 0\n", "", "lacks wire", "[latency_cycles]"),
-        ] {
-            let text = text.replacen(from, to, 1);
-            let (got, at) = fails(&text);
-            assert!(got.contains(message), "{got}");
-            assert_eq!(at, line);
-        }
-    }
-
-    #[test]
-    fn mistakes_in_energies_are_told_with_their_line() {
-        let text = preset("acmos22-fdsoi");
-        for (from, to, message, line) in [
-            (
-                "toffoli = 2.4e-15",
-                "toffoli = -2.4e-15",
-                "`toffoli` must be above zero and finite, and is -0.0000000000000024",
-                "toffoli = -2.4e-15",
-            ),
-            ("toffoli = 2.4e-15", "toffoli = \"2.4 fF\"", "without its unit", "toffoli = \"2.4 fF\""),
-            (
-                "supply_volt = 0.8",
-                "supply_millivolt = 800",
-                "`supply_volt` has its unit in its name",
-                "supply_millivolt = 800",
-            ),
-            ("supply_volt = 0.8", "supply_volt = nan", "must be from", "supply_volt = nan"),
-            ("supply_volt = 0.8", "colour = 1\nsupply_volt = 0.8", "there is no key `colour`", "colour = 1"),
-            ("supply_volt = 0.8\n", "", "missing field `supply_volt`", "[adiabatic]"),
-            ("ramp = \"linear\"", "ramp = \"cubic\"", "`ramp` is `linear` or `sine`", "ramp = \"cubic\""),
-            ("[erasure]", "[ideal]\nsource = \"a dream\"\n\n[erasure]", "of one kind", "[ideal]"),
-        ] {
-            assert!(text.contains(from), "{from}");
-            let text = text.replacen(from, to, 1);
-            let (got, at) = fails(&text);
-            assert!(got.contains(message), "{got}");
-            assert_eq!(at, line, "{got}");
-        }
-        // A table without its source, and one whose source is empty.
-        let start = text.find("[link]").unwrap();
-        let link = &text[start..];
-        let source = link.lines().find(|l| l.starts_with("source")).unwrap();
-        let (got, at) = fails(&text.replacen(&link[..link.find("joule_per_bit").unwrap()], "[link]\n", 1));
-        assert!(got.contains("missing field `source`"), "{got}");
-        assert_eq!(at, "[link]");
-        assert!(source.starts_with("source"));
-        let (got, at) = fails(&text.replacen("[link]\n", "[link]\nsource = \"\"\n#", 1));
-        assert!(got.contains("must say where"), "{got}");
-        assert_eq!(at, "source = \"\"");
-        for table in ["gate_farad", "link", "erasure", "conditions"] {
-            let start = text.find(&format!("[{table}]")).unwrap();
-            let end = text[start + 1..].find("\n[").map_or(text.len(), |n| start + 1 + n);
-            let (got, at) = fails(&format!("{}{}", &text[..start], &text[end..]));
-            assert!(got.contains(&format!("wants a table `{table}`")), "{got}");
-            assert_eq!(at, "[adiabatic]");
-        }
-    }
-
-    #[test]
-    fn memory_goes_by_size() {
-        let t = MemoryTable { sizes: vec![(8192.0, 10.0), (32768.0, 20.0), (1048576.0, 100.0)] };
-        for (bytes, figure) in
-            [(100.0, 10.0), (8192.0, 10.0), (32768.0, 20.0), (1048576.0, 100.0), (16384.0, 200f64.sqrt())]
-        {
-            assert!((t.at(bytes) - figure).abs() < 1e-9, "{bytes}: {}", t.at(bytes));
-        }
-        assert!(t.at(8.0 * 1048576.0) > 200.0);
-        assert_eq!(MemoryTable { sizes: vec![(64.0, 3.0)] }.at(1e9), 3.0);
-    }
 }

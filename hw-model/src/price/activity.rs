@@ -1,0 +1,111 @@
+//! What a run did, phase by phase: what is priced.
+
+use pendula_isa::Kind;
+use pendula_isa::counts::Counts;
+use pendula_isa::module::Module;
+use pendula_isa::table::Row;
+
+use crate::work::Work;
+
+/// Part of what the host has a machine do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// The run forward, its inputs brought from the host.
+    Forward,
+    /// Results copied to the host's memory.
+    CopyOut,
+    /// The run backward.
+    Backward,
+    /// Gradients copied to the host's memory.
+    GradientCopy,
+}
+
+impl Phase {
+    /// Every phase.
+    pub const ALL: [Phase; 4] = [Phase::Forward, Phase::CopyOut, Phase::Backward, Phase::GradientCopy];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Forward => "forward",
+            Phase::CopyOut => "copy out",
+            Phase::Backward => "backward",
+            Phase::GradientCopy => "gradient copy",
+        }
+    }
+}
+
+/// What happened in a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// The phase.
+    pub phase: Phase,
+    /// What ran, and what it destroyed.
+    pub counts: Counts,
+    /// Words brought from the host.
+    pub words_in: u64,
+    /// Words copied to the host.
+    pub words_out: u64,
+}
+
+/// What a run did, without where: enough to price it again and again, as for a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Uses of circuits.
+    pub work: Work,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Bits brought from the host.
+    pub bits_in: u64,
+    /// Bits copied to the host.
+    pub bits_out: u64,
+    /// Bits destroyed.
+    pub bits_lost: u64,
+}
+
+impl Totals {
+    /// Of all phases.
+    pub fn new(module: &Module, activities: &[Activity]) -> Totals {
+        let mut out = Totals::default();
+        let bits = u64::from(module.flags.profile.width());
+        for activity in activities {
+            for (work, tapes) in works(module, &activity.counts) {
+                out.work.add_times(&work, 1);
+                out.bits_in += tapes.read * bits;
+                out.bits_out += tapes.written * bits;
+            }
+            out.instructions += activity.counts.instructions();
+            out.bits_in += activity.words_in * bits;
+            out.bits_out += activity.words_out * bits;
+            out.bits_lost += activity.counts.lost_bits();
+        }
+        out
+    }
+}
+
+/// Words that an instruction took from the host and gave to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tapes {
+    pub(super) read: u64,
+    pub(super) written: u64,
+}
+
+/// What each instruction exercised, and how many words it exchanged with the host's tapes.
+pub(super) fn works(module: &Module, counts: &Counts) -> Vec<(Work, Tapes)> {
+    let mut out: Vec<(Work, Tapes)> = vec![(Work::default(), Tapes::default()); module.code.len()];
+    for mode in &counts.modes {
+        for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
+            if n > 0 {
+                let (work, tapes) = &mut out[at];
+                work.add_times(&Work::of(&module.code[at], mode.mode), n);
+                // A text that is printed is no word of the program's.
+                match module.code[at].kind {
+                    Kind::Row { row: Row::Read, .. } => tapes.read += n,
+                    Kind::Row { row: Row::Emit | Row::Show, .. } => tapes.written += n,
+                    Kind::Row { .. } | Kind::Accumulate { .. } => {}
+                }
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,51 @@
+//! A limit on how deep a TOML text is nested, checked before the TOML reader, which calls itself for each level.
+
+use pendula_isa::budget::Budget;
+
+use super::{TechnologyError, spent};
+
+/// Looks how deep tables and lists are nested: by brackets, and by the points in the names of keys. Texts and comments are passed over.
+pub(super) fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError> {
+    let what = || "this table or list".to_string();
+    let (mut open, mut points) = (0u32, 0u32);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let at = text.len() - rest.len();
+        let len = match c {
+            '"' | '\'' => text_end(rest, c),
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            _ => c.len_utf8(),
+        };
+        match c {
+            '[' | '{' => (open, points) = (open + 1, 0),
+            ']' | '}' => (open, points) = (open.saturating_sub(1), 0),
+            '.' => points += 1,
+            '=' | ',' | '\n' => points = 0,
+            _ => {}
+        }
+        budget.nested(open.saturating_add(points), what).map_err(|e| spent(e, at..at + c.len_utf8()))?;
+        rest = rest.get(len..).unwrap_or("");
+    }
+    Ok(())
+}
+
+/// How long the text is that begins here with such quotes; of one that does not end, its line.
+fn text_end(rest: &str, quote: char) -> usize {
+    let three = match quote {
+        '"' => "\"\"\"",
+        _ => "\'\'\'",
+    };
+    if let Some(inner) = rest.strip_prefix(three) {
+        return inner.find(three).map_or(rest.len(), |n| n + 6);
+    }
+    let mut escaped = false;
+    for (n, c) in rest.char_indices().skip(1) {
+        match c {
+            '\n' => return n,
+            '\\' if quote == '"' && !escaped => escaped = true,
+            c if c == quote && !escaped => return n + 1,
+            _ => escaped = false,
+        }
+    }
+    rest.len()
+}
