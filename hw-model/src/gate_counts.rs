@@ -11,6 +11,7 @@ use crate::circuit::kernels::{Formats, Kernel};
 use crate::circuit::part::{Accumulator, CircuitFn, Half, InPlace, Part, generate, is_fused as fused, shares};
 use crate::circuit::{Circuit, GateCounts};
 use crate::work::CircuitKind;
+use Built::{Kernel as K, Part as P};
 
 /// What decides a circuit beside its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,129 +44,144 @@ pub(crate) fn is_fused(func: TableFn, xor: bool) -> bool {
 }
 
 fn built(func: TableFn, frac: usize) -> Built {
-    use Built::{Kernel as K, Part as P};
     match func {
-        TableFn::Int(f) => match f {
-            int_fn::Name::Id => P(CircuitFn::Wire),
-            int_fn::Name::Plus => P(CircuitFn::Sum),
-            int_fn::Name::Minus => P(CircuitFn::Difference),
-            int_fn::Name::Mul => P(CircuitFn::Multiply),
-            int_fn::Name::Udiv => K(Kernel::UnsignedQuotient),
-            int_fn::Name::Umod => K(Kernel::UnsignedRemainder),
-            int_fn::Name::Pow => K(Kernel::IntPower),
-            int_fn::Name::Quot => P(CircuitFn::Quotient),
-            int_fn::Name::Rem => P(CircuitFn::Remainder),
-            int_fn::Name::Div => P(CircuitFn::QuotientDown),
-            int_fn::Name::Mod => P(CircuitFn::Modulo),
-            int_fn::Name::And => P(CircuitFn::And),
-            int_fn::Name::Or => P(CircuitFn::Or),
-            int_fn::Name::Nor => P(CircuitFn::Nor),
-            int_fn::Name::Shl => P(CircuitFn::ShiftLeft),
-            int_fn::Name::Shr => P(CircuitFn::ShiftRight),
-            int_fn::Name::Sar => P(CircuitFn::ShiftRightSigned),
-            int_fn::Name::Shl32 => P(CircuitFn::ShiftLeft32),
-            int_fn::Name::Shr32 => P(CircuitFn::ShiftRight32),
-            int_fn::Name::Sar32 => P(CircuitFn::ShiftRightSigned32),
-            int_fn::Name::Lt | int_fn::Name::LtQ => P(CircuitFn::Less),
-            int_fn::Name::Ltu => P(CircuitFn::LessUnsigned),
-            int_fn::Name::Eq | int_fn::Name::EqQ => P(CircuitFn::Equal),
-            int_fn::Name::LtL => P(CircuitFn::LogLess),
-            int_fn::Name::EqL => P(CircuitFn::LogEqual),
-            int_fn::Name::LtF => P(CircuitFn::FloatLess),
-            int_fn::Name::EqF => P(CircuitFn::FloatEqual),
-            int_fn::Name::Min => P(CircuitFn::Min),
-            int_fn::Name::Max => P(CircuitFn::Max),
-            int_fn::Name::CvtQ => K(Kernel::FixedToInt),
-            int_fn::Name::CvtL => K(Kernel::LogToInt),
-            int_fn::Name::CvtF => K(Kernel::FloatToInt),
-        },
-        TableFn::Q(f) => match f {
-            q_fn::Name::Id => P(CircuitFn::Wire),
-            q_fn::Name::Plus => P(CircuitFn::Sum),
-            q_fn::Name::Minus => P(CircuitFn::Difference),
-            q_fn::Name::Prod => P(CircuitFn::Multiply),
-            q_fn::Name::IntPow => K(Kernel::IntPower),
-            q_fn::Name::Mul => P(CircuitFn::FixedMultiply { frac }),
-            q_fn::Name::Div => P(CircuitFn::FixedDivide { frac }),
-            q_fn::Name::Muladd => P(CircuitFn::FixedMultiplyAdd { frac }),
-            q_fn::Name::CvtI => K(Kernel::IntToFixed),
-            q_fn::Name::CvtL => K(Kernel::LogToFixed),
-            q_fn::Name::CvtF => K(Kernel::FloatToFixed),
-            q_fn::Name::LogL => K(Kernel::LogOfLog),
-            q_fn::Name::Inv => P(CircuitFn::FixedInverse { frac }),
-            q_fn::Name::Pow => K(Kernel::FixedPow),
-            q_fn::Name::Powi => K(Kernel::FixedPowi),
-            q_fn::Name::Exp => K(Kernel::FixedExp),
-            q_fn::Name::Log => K(Kernel::FixedLog),
-            q_fn::Name::Log2 => K(Kernel::FixedLog2),
-            q_fn::Name::Sqrt => K(Kernel::FixedSqrt),
-            q_fn::Name::Sin => K(Kernel::FixedSin),
-            q_fn::Name::Cos => K(Kernel::FixedCos),
-            q_fn::Name::Tan => K(Kernel::FixedTan),
-            q_fn::Name::Asin => K(Kernel::FixedAsin),
-            q_fn::Name::Acos => K(Kernel::FixedAcos),
-            q_fn::Name::Atan => K(Kernel::FixedAtan),
-            q_fn::Name::Atan2 => K(Kernel::FixedAtan2),
-            q_fn::Name::Sinh => K(Kernel::FixedSinh),
-            q_fn::Name::Cosh => K(Kernel::FixedCosh),
-            q_fn::Name::Tanh => K(Kernel::FixedTanh),
-            q_fn::Name::Abs => P(CircuitFn::Magnitude),
-            q_fn::Name::Sign => P(CircuitFn::Sign { frac }),
-            q_fn::Name::Min => P(CircuitFn::Min),
-            q_fn::Name::Max => P(CircuitFn::Max),
-            q_fn::Name::Relu => P(CircuitFn::Positive),
-            q_fn::Name::Floor => P(CircuitFn::Floor { frac }),
-            q_fn::Name::Hypot => K(Kernel::FixedHypot),
-        },
-        TableFn::L(f) => match f {
-            l_fn::Name::Id => P(CircuitFn::Wire),
-            l_fn::Name::Mul => P(CircuitFn::LogProduct),
-            l_fn::Name::Div => P(CircuitFn::LogQuotient),
-            l_fn::Name::Inv => P(CircuitFn::LogInverse),
-            l_fn::Name::Pow => K(Kernel::LogPow),
-            l_fn::Name::Plus => K(Kernel::LogPlus),
-            l_fn::Name::Minus => K(Kernel::LogMinus),
-            l_fn::Name::CvtI => K(Kernel::IntToLog),
-            l_fn::Name::CvtQ => K(Kernel::FixedToLog),
-            l_fn::Name::CvtF => K(Kernel::FloatToLog),
-        },
-        TableFn::F(f) => match f {
-            f_fn::Name::Id => P(CircuitFn::Wire),
-            // A difference is a sum but for the sign of b: two NOT.
-            f_fn::Name::Plus | f_fn::Name::Minus => K(Kernel::FloatAdd),
-            f_fn::Name::Mul => K(Kernel::FloatMultiply),
-            f_fn::Name::Div | f_fn::Name::Inv => K(Kernel::FloatDivide),
-            f_fn::Name::Muladd => K(Kernel::FloatMultiplyAdd),
-            f_fn::Name::CvtI => K(Kernel::IntToFloat),
-            f_fn::Name::CvtQ => K(Kernel::FixedToFloat),
-            f_fn::Name::CvtL => K(Kernel::LogToFloat),
-            f_fn::Name::Sqrt => K(Kernel::FloatSqrt),
-            f_fn::Name::Exp => K(Kernel::FloatExp),
-            f_fn::Name::Log => K(Kernel::FloatLog),
-            f_fn::Name::Sin => K(Kernel::FloatSin),
-            f_fn::Name::Cos => K(Kernel::FloatCos),
-            // The others by their definitions; arc functions as the sine, whose tables and polynomials are of their size.
-            f_fn::Name::Hypot => Built::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt]),
-            f_fn::Name::Sinh | f_fn::Name::Cosh | f_fn::Name::Tanh => {
-                Built::Kernels(&[Kernel::FloatExp, Kernel::FloatDivide, Kernel::FloatAdd])
-            }
-            f_fn::Name::Log2 => Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply]),
-            f_fn::Name::Pow | f_fn::Name::Powi => {
-                Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply, Kernel::FloatExp])
-            }
-            f_fn::Name::Tan => Built::Kernels(&[Kernel::FloatSin, Kernel::FloatCos, Kernel::FloatDivide]),
-            f_fn::Name::Asin | f_fn::Name::Acos => {
-                Built::Kernels(&[Kernel::FloatMultiplyAdd, Kernel::FloatSqrt, Kernel::FloatSin])
-            }
-            f_fn::Name::Atan => K(Kernel::FloatSin),
-            f_fn::Name::Atan2 => Built::Kernels(&[Kernel::FloatDivide, Kernel::FloatSin]),
-            f_fn::Name::Floor => Built::Kernels(&[Kernel::FloatToInt, Kernel::IntToFloat]),
-            f_fn::Name::Abs => P(CircuitFn::Magnitude),
-            f_fn::Name::Sign => P(CircuitFn::Sign { frac }),
-            f_fn::Name::Min => P(CircuitFn::Min),
-            f_fn::Name::Max => P(CircuitFn::Max),
-            f_fn::Name::Relu => P(CircuitFn::Positive),
-        },
+        TableFn::Int(f) => built_int(f),
+        TableFn::Q(f) => built_fixed(f, frac),
+        TableFn::L(f) => built_log(f),
+        TableFn::F(f) => built_float(f, frac),
+    }
+}
+
+fn built_int(f: int_fn::Name) -> Built {
+    match f {
+        int_fn::Name::Id => P(CircuitFn::Wire),
+        int_fn::Name::Plus => P(CircuitFn::Sum),
+        int_fn::Name::Minus => P(CircuitFn::Difference),
+        int_fn::Name::Mul => P(CircuitFn::Multiply),
+        int_fn::Name::Udiv => K(Kernel::UnsignedQuotient),
+        int_fn::Name::Umod => K(Kernel::UnsignedRemainder),
+        int_fn::Name::Pow => K(Kernel::IntPower),
+        int_fn::Name::Quot => P(CircuitFn::Quotient),
+        int_fn::Name::Rem => P(CircuitFn::Remainder),
+        int_fn::Name::Div => P(CircuitFn::QuotientDown),
+        int_fn::Name::Mod => P(CircuitFn::Modulo),
+        int_fn::Name::And => P(CircuitFn::And),
+        int_fn::Name::Or => P(CircuitFn::Or),
+        int_fn::Name::Nor => P(CircuitFn::Nor),
+        int_fn::Name::Shl => P(CircuitFn::ShiftLeft),
+        int_fn::Name::Shr => P(CircuitFn::ShiftRight),
+        int_fn::Name::Sar => P(CircuitFn::ShiftRightSigned),
+        int_fn::Name::Shl32 => P(CircuitFn::ShiftLeft32),
+        int_fn::Name::Shr32 => P(CircuitFn::ShiftRight32),
+        int_fn::Name::Sar32 => P(CircuitFn::ShiftRightSigned32),
+        int_fn::Name::Lt | int_fn::Name::LtQ => P(CircuitFn::Less),
+        int_fn::Name::Ltu => P(CircuitFn::LessUnsigned),
+        int_fn::Name::Eq | int_fn::Name::EqQ => P(CircuitFn::Equal),
+        int_fn::Name::LtL => P(CircuitFn::LogLess),
+        int_fn::Name::EqL => P(CircuitFn::LogEqual),
+        int_fn::Name::LtF => P(CircuitFn::FloatLess),
+        int_fn::Name::EqF => P(CircuitFn::FloatEqual),
+        int_fn::Name::Min => P(CircuitFn::Min),
+        int_fn::Name::Max => P(CircuitFn::Max),
+        int_fn::Name::CvtQ => K(Kernel::FixedToInt),
+        int_fn::Name::CvtL => K(Kernel::LogToInt),
+        int_fn::Name::CvtF => K(Kernel::FloatToInt),
+    }
+}
+
+fn built_fixed(f: q_fn::Name, frac: usize) -> Built {
+    match f {
+        q_fn::Name::Id => P(CircuitFn::Wire),
+        q_fn::Name::Plus => P(CircuitFn::Sum),
+        q_fn::Name::Minus => P(CircuitFn::Difference),
+        q_fn::Name::Prod => P(CircuitFn::Multiply),
+        q_fn::Name::IntPow => K(Kernel::IntPower),
+        q_fn::Name::Mul => P(CircuitFn::FixedMultiply { frac }),
+        q_fn::Name::Div => P(CircuitFn::FixedDivide { frac }),
+        q_fn::Name::Muladd => P(CircuitFn::FixedMultiplyAdd { frac }),
+        q_fn::Name::CvtI => K(Kernel::IntToFixed),
+        q_fn::Name::CvtL => K(Kernel::LogToFixed),
+        q_fn::Name::CvtF => K(Kernel::FloatToFixed),
+        q_fn::Name::LogL => K(Kernel::LogOfLog),
+        q_fn::Name::Inv => P(CircuitFn::FixedInverse { frac }),
+        q_fn::Name::Pow => K(Kernel::FixedPow),
+        q_fn::Name::Powi => K(Kernel::FixedPowi),
+        q_fn::Name::Exp => K(Kernel::FixedExp),
+        q_fn::Name::Log => K(Kernel::FixedLog),
+        q_fn::Name::Log2 => K(Kernel::FixedLog2),
+        q_fn::Name::Sqrt => K(Kernel::FixedSqrt),
+        q_fn::Name::Sin => K(Kernel::FixedSin),
+        q_fn::Name::Cos => K(Kernel::FixedCos),
+        q_fn::Name::Tan => K(Kernel::FixedTan),
+        q_fn::Name::Asin => K(Kernel::FixedAsin),
+        q_fn::Name::Acos => K(Kernel::FixedAcos),
+        q_fn::Name::Atan => K(Kernel::FixedAtan),
+        q_fn::Name::Atan2 => K(Kernel::FixedAtan2),
+        q_fn::Name::Sinh => K(Kernel::FixedSinh),
+        q_fn::Name::Cosh => K(Kernel::FixedCosh),
+        q_fn::Name::Tanh => K(Kernel::FixedTanh),
+        q_fn::Name::Abs => P(CircuitFn::Magnitude),
+        q_fn::Name::Sign => P(CircuitFn::Sign { frac }),
+        q_fn::Name::Min => P(CircuitFn::Min),
+        q_fn::Name::Max => P(CircuitFn::Max),
+        q_fn::Name::Relu => P(CircuitFn::Positive),
+        q_fn::Name::Floor => P(CircuitFn::Floor { frac }),
+        q_fn::Name::Hypot => K(Kernel::FixedHypot),
+    }
+}
+
+fn built_log(f: l_fn::Name) -> Built {
+    match f {
+        l_fn::Name::Id => P(CircuitFn::Wire),
+        l_fn::Name::Mul => P(CircuitFn::LogProduct),
+        l_fn::Name::Div => P(CircuitFn::LogQuotient),
+        l_fn::Name::Inv => P(CircuitFn::LogInverse),
+        l_fn::Name::Pow => K(Kernel::LogPow),
+        l_fn::Name::Plus => K(Kernel::LogPlus),
+        l_fn::Name::Minus => K(Kernel::LogMinus),
+        l_fn::Name::CvtI => K(Kernel::IntToLog),
+        l_fn::Name::CvtQ => K(Kernel::FixedToLog),
+        l_fn::Name::CvtF => K(Kernel::FloatToLog),
+    }
+}
+
+fn built_float(f: f_fn::Name, frac: usize) -> Built {
+    match f {
+        f_fn::Name::Id => P(CircuitFn::Wire),
+        // A difference is a sum but for the sign of b: two NOT.
+        f_fn::Name::Plus | f_fn::Name::Minus => K(Kernel::FloatAdd),
+        f_fn::Name::Mul => K(Kernel::FloatMultiply),
+        f_fn::Name::Div | f_fn::Name::Inv => K(Kernel::FloatDivide),
+        f_fn::Name::Muladd => K(Kernel::FloatMultiplyAdd),
+        f_fn::Name::CvtI => K(Kernel::IntToFloat),
+        f_fn::Name::CvtQ => K(Kernel::FixedToFloat),
+        f_fn::Name::CvtL => K(Kernel::LogToFloat),
+        f_fn::Name::Sqrt => K(Kernel::FloatSqrt),
+        f_fn::Name::Exp => K(Kernel::FloatExp),
+        f_fn::Name::Log => K(Kernel::FloatLog),
+        f_fn::Name::Sin => K(Kernel::FloatSin),
+        f_fn::Name::Cos => K(Kernel::FloatCos),
+        // The others by their definitions; arc functions as the sine, whose tables and polynomials are of their size.
+        f_fn::Name::Hypot => Built::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt]),
+        f_fn::Name::Sinh | f_fn::Name::Cosh | f_fn::Name::Tanh => {
+            Built::Kernels(&[Kernel::FloatExp, Kernel::FloatDivide, Kernel::FloatAdd])
+        }
+        f_fn::Name::Log2 => Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply]),
+        f_fn::Name::Pow | f_fn::Name::Powi => {
+            Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply, Kernel::FloatExp])
+        }
+        f_fn::Name::Tan => Built::Kernels(&[Kernel::FloatSin, Kernel::FloatCos, Kernel::FloatDivide]),
+        f_fn::Name::Asin | f_fn::Name::Acos => {
+            Built::Kernels(&[Kernel::FloatMultiplyAdd, Kernel::FloatSqrt, Kernel::FloatSin])
+        }
+        f_fn::Name::Atan => K(Kernel::FloatSin),
+        f_fn::Name::Atan2 => Built::Kernels(&[Kernel::FloatDivide, Kernel::FloatSin]),
+        f_fn::Name::Floor => Built::Kernels(&[Kernel::FloatToInt, Kernel::IntToFloat]),
+        f_fn::Name::Abs => P(CircuitFn::Magnitude),
+        f_fn::Name::Sign => P(CircuitFn::Sign { frac }),
+        f_fn::Name::Min => P(CircuitFn::Min),
+        f_fn::Name::Max => P(CircuitFn::Max),
+        f_fn::Name::Relu => P(CircuitFn::Positive),
     }
 }
 

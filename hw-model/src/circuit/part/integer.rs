@@ -147,24 +147,8 @@ fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
             b.negate_if(a.sign(), &d.remainder);
             d.remainder
         }),
-        CircuitFn::QuotientDown => divided(b, a, &x[1], |b, d| {
-            // −q if it is exact, else −q − 1 = ¬q.
-            let exact = b.is_zero(&d.remainder);
-            let up = b.and(exact, d.signs_differ);
-            b.complement_if(d.signs_differ, &d.quotient);
-            b.increment_if(up, &d.quotient);
-            d.quotient
-        }),
-        CircuitFn::Modulo => divided(b, a, &x[1], |b, d| {
-            // From |b| if the signs differ and it is not zero: |b| − r = ¬r + |b| + 1.
-            let inexact = b.any(&d.remainder);
-            let other = b.and(inexact, d.signs_differ);
-            b.complement_if(other, &d.remainder);
-            let divisor = b.mask(other, &d.divisor);
-            b.add_carry(&divisor, &d.remainder, other, None);
-            b.negate_if(x[1].sign(), &d.remainder);
-            d.remainder
-        }),
+        CircuitFn::QuotientDown => divided(b, a, &x[1], quotient_down),
+        CircuitFn::Modulo => divided(b, a, &x[1], |b, d| modulo(b, d, x[1].sign())),
         CircuitFn::ShiftLeft => Word::from(&b.shift_left(a, &x[1][..log2])[..width]).into(),
         CircuitFn::ShiftRight => Word::from(&b.shift_right(a, &x[1][..log2])[width - 1..]).into(),
         CircuitFn::ShiftRightSigned => Word::from(&b.shift_right_signed(a, &x[1][..log2])[width - 1..]).into(),
@@ -195,11 +179,7 @@ fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
             let word = b.magnitude(a);
             Value { traps: vec![("trap_range", word.sign())], word }
         }
-        CircuitFn::Sign { frac } => {
-            let nonzero = b.any(a);
-            let above = vec![a.sign(); width - frac - 1];
-            Word::constant(0, frac).then(&[nonzero]).then(&above).into()
-        }
+        CircuitFn::Sign { frac } => sign(b, a, frac).into(),
         CircuitFn::Positive => {
             let positive = b.inverse_of(a.sign());
             b.mask(positive, a).into()
@@ -224,6 +204,13 @@ fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
     }
 }
 
+/// −1, 0 or 1, as a number with `frac` fraction bits.
+fn sign(b: &mut Builder, a: &Word, frac: usize) -> Word {
+    let nonzero = b.any(a);
+    let above = vec![a.sign(); a.len() - frac - 1];
+    Word::constant(0, frac).then(&[nonzero]).then(&above)
+}
+
 /// A division of magnitudes.
 struct Division {
     quotient: Word,
@@ -243,6 +230,26 @@ fn divided(b: &mut Builder, a: &Word, d: &Word, finish: impl FnOnce(&mut Builder
     let (quotient, remainder) = b.divide_in_place(&dividend, &zeros, &divisor);
     let word = finish(b, Division { quotient, remainder, divisor, signs_differ });
     Value { word, traps: vec![("trap_zero_divisor", zero)] }
+}
+
+/// The quotient rounded down: where the signs differ, −q if the division is exact, else −q − 1 = ¬q.
+fn quotient_down(b: &mut Builder, d: Division) -> Word {
+    let exact = b.is_zero(&d.remainder);
+    let up = b.and(exact, d.signs_differ);
+    b.complement_if(d.signs_differ, &d.quotient);
+    b.increment_if(up, &d.quotient);
+    d.quotient
+}
+
+/// The remainder with the sign of the divisor b: if the signs differ and r is not zero, |b| − r = ¬r + |b| + 1.
+fn modulo(b: &mut Builder, d: Division, divisor_sign: Bit) -> Word {
+    let inexact = b.any(&d.remainder);
+    let other = b.and(inexact, d.signs_differ);
+    b.complement_if(other, &d.remainder);
+    let divisor = b.mask(other, &d.divisor);
+    b.add_carry(&divisor, &d.remainder, other, None);
+    b.negate_if(divisor_sign, &d.remainder);
+    d.remainder
 }
 
 /// The words of `rmul` in place: x is divided by den, the quotient multiplied by num; the remainders go to the buffer, which is multiplied by den and
