@@ -189,83 +189,18 @@ fn numbers(module: &Module) -> BTreeSet<u32> {
 
 fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refusal>> {
     let code = Code { module };
-    let mut refused: Vec<Refusal> = Vec::new();
-    let mut units: BTreeMap<Option<u32>, Routine> = BTreeMap::new();
-    let mut queue = vec![None];
-    let mut candidates: Option<BTreeSet<u32>> = None;
-    let mut size = 0;
-    while let Some(entry) = queue.pop() {
-        if units.contains_key(&entry) {
-            continue;
-        }
-        let what = || "the translation, in which procedures that share code have each their own,".to_string();
-        let most = (MOST_INSTRUCTIONS as u64).min(options.read.budget.statements);
-        if let Err(exceeded) = Resource::Nodes.within(most, size as u64, what) {
-            let exceeded = exceeded.of("instruction").instead("enclose each procedure in a pair of `BRA`s");
-            refused.push(Refusal::new(exceeded.code(), exceeded.to_string(), exceeded.help()));
-            return Err(refused);
-        }
-        let unit = walk(&code, entry.unwrap_or(module.flags.entry), entry.is_none());
-        size += unit.places().count();
-        queue.extend(unit.calls.iter().copied().map(Some));
-        if !unit.swaps.is_empty() && candidates.is_none() {
-            let swaps = numbers(module).into_iter().filter(|at| matches!(code.shape(*at), Ok(Shape::Swap(_))));
-            let mut walked = 0;
-            let mut is_procedure = |at: u32| {
-                if walked > MOST_INSTRUCTIONS {
-                    return true;
-                }
-                let unit = walk(&code, at, false);
-                walked += unit.places().count();
-                unit.problems.is_empty()
-            };
-            let all: BTreeSet<u32> = swaps.filter(|at| is_framed(&code, *at) && is_procedure(*at)).collect();
-            queue.extend(all.iter().copied().map(Some));
-            candidates = Some(all);
-        }
-        units.insert(entry, unit);
-    }
-    let candidates = candidates.unwrap_or_default();
-    let entries: BTreeSet<u32> = units.keys().copied().flatten().collect();
+    let Routines { mut units, candidates } = routines(&code, options)?;
     let link_of = |entry: u32| code.get(entry).map(|i| i.regs[0]).unwrap_or_default();
     let links: BTreeSet<Reg> = candidates.iter().map(|c| link_of(*c)).collect();
     let computed = links.first().copied().filter(|_| links.len() == 1);
-    let mut problems: Vec<Problem> = Vec::new();
-    for unit in units.values() {
-        problems.extend(unit.problems.iter().cloned());
-        for &at in &unit.swaps {
-            let why = match computed {
-                _ if entries.contains(&at) => Some(Why::FallsIn),
-                None if candidates.is_empty() => Some(Why::NoCandidate),
-                None => Some(Why::Links),
-                Some(link) if link == link_of(at) => Some(Why::OwnLink),
-                Some(_) => None,
-            };
-            problems.extend(why.map(|why| Problem::new(at, why)));
-        }
-    }
-    problems.sort_by_key(|p| p.at);
-    problems.dedup();
-    refused.extend(problems.into_iter().map(Refusal::from));
-
-    let most = |n: u32, least: u32| (least..=MOST_CELLS).contains(&n);
-    if !most(options.cells, code.len()) || !most(options.below, 0) {
-        let message = format!(
-            "{} from address 0 on and {} before it are not between the program's {} and {MOST_CELLS}",
-            plural(options.cells, "cell"),
-            options.below,
-            code.len()
-        );
-        let help = "`--cells` counts those of the program, too; `--below` those from 0xFFFFFFFF down";
-        refused.push(Refusal::new(problem::CELLS, message, help));
-    }
+    let mut refused = refusals(&code, &units, &candidates, computed);
+    refused.extend(check_cells(&code, options));
 
     let calls = Calls::of(&units, &candidates);
     let links = links_kept(&code, &units, &candidates, &calls);
     let hidden: BTreeSet<Reg> = links.iter().filter(|(_, l)| l.is_none()).map(|(e, _)| link_of(*e)).collect();
     let (used, written) = used(&code, units.values(), &hidden);
-    let swaps = !candidates.is_empty();
-    let registers = match Registers::assign(&used, &written, swaps) {
+    let registers = match Registers::assign(&used, &written, !candidates.is_empty()) {
         Ok(registers) => registers,
         Err(message) => {
             let help = "keep words that are seldom wanted in cells";
@@ -278,9 +213,7 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
     }
 
     prove::directions(&code, &mut units, &calls);
-    let data = |at: u32| code.shape(at) == Ok(Shape::Cell);
-    let suffix = (0..code.len()).rev().take_while(|at| data(*at)).last().unwrap_or(code.len());
-    let guard = if (0..suffix).any(data) { Guard::Marked } else { Guard::From(suffix) };
+    let guard = guard(&code);
     let shown = |unit: &Routine| native::apart(&code, unit).collect::<Vec<_>>();
     let apart: BTreeMap<u32, u32> = units.values().flat_map(shown).collect();
     let stack = units.len() + apart.len() > 1;
@@ -297,6 +230,109 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
     }
     let used = used.into_iter().map(|r| (r, registers.of(Reg::new(r).unwrap_or_default()))).collect();
     Ok(Translation { units: out, used, registers, guard, stack, candidates })
+}
+
+/// The routines of a program.
+struct Routines {
+    /// By entry; the main program has `None`.
+    units: BTreeMap<Option<u32>, Routine>,
+    /// The procedures that may be called by their distance.
+    candidates: BTreeSet<u32>,
+}
+
+/// Follows control from the program's entry through all procedures that it calls.
+fn routines(code: &Code<'_>, options: &Options) -> Result<Routines, Vec<Refusal>> {
+    let mut units: BTreeMap<Option<u32>, Routine> = BTreeMap::new();
+    let mut queue = vec![None];
+    let mut candidates: Option<BTreeSet<u32>> = None;
+    let mut size = 0;
+    while let Some(entry) = queue.pop() {
+        if units.contains_key(&entry) {
+            continue;
+        }
+        let what = || "the translation, in which procedures that share code have each their own,".to_string();
+        let most = (MOST_INSTRUCTIONS as u64).min(options.read.budget.statements);
+        if let Err(exceeded) = Resource::Nodes.within(most, size as u64, what) {
+            let exceeded = exceeded.of("instruction").instead("enclose each procedure in a pair of `BRA`s");
+            return Err(vec![Refusal::new(exceeded.code(), exceeded.to_string(), exceeded.help())]);
+        }
+        let unit = walk(code, entry.unwrap_or(code.module.flags.entry), entry.is_none());
+        size += unit.places().count();
+        queue.extend(unit.calls.iter().copied().map(Some));
+        if !unit.swaps.is_empty() && candidates.is_none() {
+            let all = called_by_distance(code);
+            queue.extend(all.iter().copied().map(Some));
+            candidates = Some(all);
+        }
+        units.insert(entry, unit);
+    }
+    Ok(Routines { units, candidates: candidates.unwrap_or_default() })
+}
+
+/// The procedures that may be called by their distance: those whose addresses are among the program's numbers.
+fn called_by_distance(code: &Code<'_>) -> BTreeSet<u32> {
+    let swaps = numbers(code.module).into_iter().filter(|at| matches!(code.shape(*at), Ok(Shape::Swap(_))));
+    let mut walked = 0;
+    let mut is_procedure = |at: u32| {
+        if walked > MOST_INSTRUCTIONS {
+            return true;
+        }
+        let unit = walk(code, at, false);
+        walked += unit.places().count();
+        unit.problems.is_empty()
+    };
+    swaps.filter(|at| is_framed(code, *at) && is_procedure(*at)).collect()
+}
+
+/// What cannot be translated. `computed` is the register in which all procedures that may be called by their distance keep
+/// their links, if it is one.
+fn refusals(
+    code: &Code<'_>,
+    units: &BTreeMap<Option<u32>, Routine>,
+    candidates: &BTreeSet<u32>,
+    computed: Option<Reg>,
+) -> Vec<Refusal> {
+    let entries: BTreeSet<u32> = units.keys().copied().flatten().collect();
+    let mut problems: Vec<Problem> = Vec::new();
+    for unit in units.values() {
+        problems.extend(unit.problems.iter().cloned());
+        for &at in &unit.swaps {
+            let why = match computed {
+                _ if entries.contains(&at) => Some(Why::FallsIn),
+                None if candidates.is_empty() => Some(Why::NoCandidate),
+                None => Some(Why::Links),
+                Some(link) if code.get(at).is_some_and(|i| i.regs[0] == link) => Some(Why::OwnLink),
+                Some(_) => None,
+            };
+            problems.extend(why.map(|why| Problem::new(at, why)));
+        }
+    }
+    problems.sort_by_key(|p| p.at);
+    problems.dedup();
+    problems.into_iter().map(Refusal::from).collect()
+}
+
+/// Checks that the memory has room for the program's cells, and is not too large.
+fn check_cells(code: &Code<'_>, options: &Options) -> Option<Refusal> {
+    let fits = |n: u32, least: u32| (least..=MOST_CELLS).contains(&n);
+    if fits(options.cells, code.len()) && fits(options.below, 0) {
+        return None;
+    }
+    let message = format!(
+        "{} from address 0 on and {} before it are not between the program's {} and {MOST_CELLS}",
+        plural(options.cells, "cell"),
+        options.below,
+        code.len()
+    );
+    let help = "`--cells` counts those of the program, too; `--below` those from 0xFFFFFFFF down";
+    Some(Refusal::new(problem::CELLS, message, help))
+}
+
+/// How cells of instructions are told from others: by their addresses, if no data stand before an instruction.
+fn guard(code: &Code<'_>) -> Guard {
+    let data = |at: u32| code.shape(at) == Ok(Shape::Cell);
+    let suffix = (0..code.len()).rev().take_while(|at| data(*at)).last().unwrap_or(code.len());
+    if (0..suffix).any(data) { Guard::Marked } else { Guard::From(suffix) }
 }
 
 /// The registers that instructions name, but for those of links that are not kept, and those of them that are written.
