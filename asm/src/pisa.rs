@@ -5,8 +5,8 @@
 //! [`Options::pendvm_bugs`] asks for what PendVM does.
 
 mod advice;
+mod grammar;
 pub mod import;
-mod line;
 mod mnemonic;
 mod write;
 
@@ -20,7 +20,7 @@ use pendula_isa::{Inst, Module};
 use crate::assemble::Assembly;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sources};
 use crate::object::NAME_LIMIT;
-use line::{Line, Word};
+use grammar::{Line, NumberError, Word};
 use mnemonic::Mnemonic;
 
 pub use mnemonic::{MNEMONICS, Operands};
@@ -136,8 +136,7 @@ impl<'a> Reader<'a> {
     fn read(&mut self, text: &'a str) {
         // A mark of the encoding, as some editors write it.
         let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let text = &text[mark..];
-        let first = text.lines().next().unwrap_or("");
+        let first = text[mark..].lines().next().unwrap_or("");
         if !first.starts_with(HEADER) {
             let place = Place { file: self.file, span: mark..mark + first.len() };
             let d = Diagnostic::error(HEADING, format!("the file does not begin with `{HEADER}`"));
@@ -146,19 +145,22 @@ impl<'a> Reader<'a> {
         }
         let mut pending = Vec::new();
         let mut start: Option<Word<'a>> = None;
-        let mut offset = mark;
+        let mut rest = &text[mark..];
+        let mut number = 0;
         let budget = self.options.budget;
-        for (n, raw) in text.split_inclusive('\n').enumerate() {
+        while !rest.is_empty() {
             let what = || "the program".to_string();
             if let Err(exceeded) = Resource::Nodes.within(budget.words, pending.len() as u64, what) {
+                let offset = text.len() - rest.len();
                 let place = Place { file: self.file, span: offset..offset };
                 self.diagnostics.push(exceeded.of("instruction").instead("divide it").diagnostic().at(place, ""));
                 return;
             }
-            let (number, begin) = (n as u32 + 1, offset);
-            offset += raw.len();
-            let line = Line::of(raw.trim_end_matches(['\n', '\r']), begin);
-            self.line(&line, number, begin, &mut pending, &mut start);
+            // Every text begins with a line.
+            let Ok((next, line)) = grammar::line(text, rest) else { break };
+            rest = next;
+            number += 1;
+            self.line(line, number, &mut pending, &mut start);
             if self.diagnostics.len() >= MANY {
                 return;
             }
@@ -202,40 +204,31 @@ impl<'a> Reader<'a> {
         self.module.symbols.sort_by_key(|s| s.value);
     }
 
-    /// Takes up a line: defines its label, and keeps its instruction for when all labels are known.
-    fn line(
-        &mut self,
-        line: &Line<'a>,
-        number: u32,
-        begin: usize,
-        pending: &mut Vec<Pending<'a>>,
-        start: &mut Option<Word<'a>>,
-    ) {
-        let mut words = line.words.iter().copied().peekable();
-        let Some(first) = words.peek().copied() else { return };
-        if first.text.eq_ignore_ascii_case(".start") {
-            words.next();
-            match (words.next(), words.next()) {
-                (Some(_), None) if start.is_some() => {
-                    self.fail(SECOND_START, "the run begins elsewhere already", &first, "leave one `.start`");
+    /// Defines the label of a line, and keeps its instruction until all labels are known.
+    fn line(&mut self, line: Line<'a>, number: u32, pending: &mut Vec<Pending<'a>>, start: &mut Option<Word<'a>>) {
+        let Line { start: line_start, label, mnemonic, operands } = line;
+        if let (None, Some(directive)) = (label, mnemonic)
+            && directive.text.eq_ignore_ascii_case(".start")
+        {
+            match operands[..] {
+                [_] if start.is_some() => {
+                    self.fail(SECOND_START, "the run begins elsewhere already", &directive, "leave one `.start`");
                 }
-                (Some(label), None) => *start = Some(label),
-                _ => self.fail(OPERANDS, "`.start` takes one label", &first, "write `.start LABEL`"),
+                [label] => *start = Some(label),
+                _ => self.fail(OPERANDS, "`.start` takes one label", &directive, "write `.start LABEL`"),
             }
             return;
         }
-        if let Some(name) = first.text.strip_suffix(':') {
-            words.next();
-            self.define(name, &first, pending.len() as u32);
+        if let Some((name, word)) = label {
+            self.define(name, &word, pending.len() as u32);
         }
-        let Some(name) = words.next() else { return };
+        let Some(name) = mnemonic else { return };
         let Some(mnemonic) = mnemonic::find(name.text) else {
             let message = format!("`{}` is no instruction of PISA", name.text);
-            let help = advice::instruction(name.text, words.peek().map(|w| w.text));
+            let help = advice::instruction(name.text, operands.first().map(|w| w.text));
             self.fail(INSTRUCTION, message, &name, help);
             return;
         };
-        let operands: Vec<Word<'a>> = words.collect();
         let wanted = mnemonic.operands.names();
         if operands.len() != wanted.len() {
             let message = format!("`{}` takes {}, found {}", mnemonic.name, mnemonic.operands.doc(), operands.len());
@@ -244,7 +237,7 @@ impl<'a> Reader<'a> {
             self.fail(OPERANDS, message, &place, help);
             return;
         }
-        pending.push(Pending { mnemonic, name, operands, line: number, start: begin });
+        pending.push(Pending { mnemonic, name, operands, line: number, start: line_start });
     }
 
     fn define(&mut self, name: &'a str, word: &Word<'a>, at: u32) {
@@ -335,14 +328,13 @@ impl<'a> Reader<'a> {
 
     /// A register, as operand `n` of an instruction.
     fn register(&mut self, word: &Word<'a>, one: &Pending<'a>, n: usize) -> Option<i64> {
-        let digits = word.text.strip_prefix('$').filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
-        let number = digits.and_then(|d| d.parse::<i64>().ok()).filter(|n| *n < 32);
+        let number = grammar::register(word.text);
         if number.is_none() {
             let message = format!("`{}` is no register", word.text);
             let help = advice::register(word.text, one.mnemonic, n, self.labels.contains_key(word.text));
             self.fail(REGISTER, message, word, help);
         }
-        number
+        number.map(u64::cast_signed)
     }
 
     /// A number or a label, as a word of 32 bits, sign-extended. `of` is the instruction, and which operand of it this is.
@@ -354,21 +346,21 @@ impl<'a> Reader<'a> {
         if let Some(&(at, _)) = text.strip_prefix('-').and_then(|name| self.labels.get(name)) {
             return Some(-i64::from(at));
         }
-        match line::number(text, self.options.pendvm_bugs) {
+        match grammar::number(text, self.options.pendvm_bugs) {
             Ok(value) => Some(value),
-            Err(line::NoNumber::Name) if self.options.pendvm_bugs => Some(0),
-            Err(line::NoNumber::Name) => {
+            Err(NumberError::Name) if self.options.pendvm_bugs => Some(0),
+            Err(NumberError::Name) => {
                 let near = self.labels.keys().find(|name| name.eq_ignore_ascii_case(text)).copied();
                 let known = text.strip_suffix(':').is_some_and(|name| self.labels.contains_key(name));
                 let help = advice::label(text, near, known);
                 self.fail(LABEL, format!("there is no label `{text}`"), word, help);
                 None
             }
-            Err(line::NoNumber::Malformed) => {
+            Err(NumberError::Malformed) => {
                 self.fail(NUMBER, format!("`{text}` is no number"), word, advice::malformed(text, of));
                 None
             }
-            Err(line::NoNumber::Wide) => {
+            Err(NumberError::TooWide) => {
                 let help = "words lie between -2147483648 and 4294967295 (0xFFFFFFFF)";
                 self.fail(NUMBER, format!("`{text}` has more than 32 bits"), word, help);
                 None

@@ -1,6 +1,6 @@
 //! What may have been meant by words that PISA does not have.
 
-use super::line::{NoNumber, number};
+use super::grammar::{NumberError, number};
 use super::mnemonic::{self, MNEMONICS, Mnemonic, Operand};
 use crate::foreign::{self, Meant};
 
@@ -98,7 +98,7 @@ pub(super) fn register(word: &str, of: &Mnemonic, operand: usize, is_label: bool
     if digits.len() < word.len() && digits.parse::<u8>().is_ok_and(|n| n < 32) {
         return format!("registers are `$0` to `$31`: write `${digits}`");
     }
-    let is_number = is_label || !matches!(number(word, false), Err(NoNumber::Name | NoNumber::Malformed));
+    let is_number = is_label || !matches!(number(word, false), Err(NumberError::Name | NumberError::Malformed));
     if !is_number {
         return "registers are `$0` to `$31`".to_string();
     }
