@@ -72,14 +72,14 @@ pub struct Named {
 /// Assembles a program. `name` is the root file's, to which includes are relative.
 pub fn assemble(name: &str, text: String, options: &Options) -> Assembly {
     let (mut s, files) = Expander::read(name, text, options);
-    if !s.overwhelmed() {
+    if !s.has_too_many_errors() {
         routine::expand(&mut s, options);
     }
     let mut program = Program::new(&mut s);
     program.lay_out(&mut s, options);
     program.symbols.complete = true;
     program.symbols.check_consts(&mut s);
-    program.symbols.check_given(&mut s);
+    program.symbols.check_defines(&mut s);
     let mut module = Module {
         flags: program.flags,
         spans: std::mem::take(&mut program.spans),
@@ -118,7 +118,7 @@ pub(crate) struct Program {
     pub(crate) stmt_of: Vec<u32>,
     pub(crate) flags: Flags,
     /// Bounds of procedures that an error was reported for.
-    pub(crate) spoiled: HashSet<u32>,
+    pub(crate) faulty_bounds: HashSet<u32>,
     spans: Vec<RoutineSpan>,
     reasons: Vec<Reason>,
     docs: HashMap<Sym, String>,
@@ -134,7 +134,7 @@ impl Program {
             spaces: VecDeque::new(),
             stmt_of: Vec::new(),
             flags: Flags::default(),
-            spoiled: HashSet::new(),
+            faulty_bounds: HashSet::new(),
             spans: Vec::new(),
             reasons: Vec::new(),
             docs: HashMap::new(),
@@ -221,7 +221,7 @@ impl Program {
                 // The second pass and the end of it.
                 Op::Import | Op::Export | Op::Global | Op::Mem | Op::Start => {}
             }
-            if s.overwhelmed() {
+            if s.has_too_many_errors() {
                 break;
             }
         }
@@ -250,7 +250,7 @@ impl Program {
         if !ends {
             if !self.symbols.define(s, name, Def::Code { at, proc: true }, span, stmt.via) {
                 taken.insert(name);
-                self.spoiled.insert(at);
+                self.faulty_bounds.insert(at);
             }
             if !docs.is_empty() {
                 let lines: Vec<&str> = docs.iter().map(|(text, ..)| s.names.text(*text)).collect();
@@ -260,7 +260,7 @@ impl Program {
             return;
         }
         if taken.contains(&name) {
-            self.spoiled.insert(at);
+            self.faulty_bounds.insert(at);
             return;
         }
         if let Some(&first) = self.rets.get(&name) {
@@ -270,7 +270,7 @@ impl Program {
             let d = s.error(codes::SECOND_RET, message, span).also(s.place(first), "here");
             let help = "a procedure has one `ret`; other ways to it are jumps to a `from` before it";
             s.report(d.help(help), stmt.via);
-            self.spoiled.insert(at);
+            self.faulty_bounds.insert(at);
             return;
         }
         self.rets.insert(name, at);

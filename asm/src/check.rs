@@ -162,11 +162,11 @@ pub fn check(module: &Module) -> Vec<Finding> {
         paths::check(&module.code, *region, &mut found);
     }
     uncalled(module, &structure, &mut found);
-    let calm = stack::check(&module.code, &structure, &mut found);
+    let stack_avoids_data = stack::check(&module.code, &structure, &mut found);
     spans(module, &mut found);
     condition::check(&module.code, &mut found);
     gradient::check(module, &mut found);
-    memory(module, calm, &mut found);
+    memory(module, stack_avoids_data, &mut found);
     found.sorted(module)
 }
 
@@ -334,8 +334,8 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
     }
 }
 
-/// Constant addresses and the objects they reach. `calm` says that the stack never touches the data.
-fn memory(module: &Module, calm: bool, found: &mut Findings) {
+/// Constant addresses and the objects they reach. `stack_avoids_data` says that the stack never touches the data.
+fn memory(module: &Module, stack_avoids_data: bool, found: &mut Findings) {
     let size = module.data.len() as u64;
     let mem = module.flags.mem;
     if let Some(mem) = mem.filter(|&mem| mem < size) {
@@ -344,7 +344,7 @@ fn memory(module: &Module, calm: bool, found: &mut Findings) {
     }
     let mut used: Vec<u64> = Vec::new();
     let mut told: HashSet<i64> = HashSet::new();
-    let mut anywhere = !calm;
+    let mut anywhere = !stack_avoids_data;
     for (at, inst) in module.code.iter().enumerate() {
         let at = At::Inst(at as u32);
         for (_, operand) in inst.operands() {

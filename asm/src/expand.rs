@@ -94,7 +94,7 @@ impl<'o> Expander<'o> {
         match self.s.add_file(text.len()) {
             Some(base) => {
                 let file = self.files.add("--define".to_string(), text, PathBuf::new(), base);
-                self.s.given = u16::try_from(file).ok();
+                self.s.define_file = u16::try_from(file).ok();
                 self.file(file);
             }
             None => self.too_large(Span::default(), Via::default()),
@@ -201,7 +201,7 @@ impl<'o> Expander<'o> {
             let help = "use loops and procedures instead of so many copies";
             self.stop(&exceeded.instead(help), span, input.via);
         }
-        self.stopped |= self.s.overwhelmed();
+        self.stopped |= self.s.has_too_many_errors();
     }
 
     fn lex_errors(&mut self, input: &Input<'_>, errors: &mut Vec<LexError>) {

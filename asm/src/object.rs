@@ -22,7 +22,7 @@
 //! to the file (plus [`DATA_LIMIT`] words at most for `.bss`).
 
 mod error;
-mod side;
+mod sections;
 mod valid;
 
 use object::elf;
@@ -38,7 +38,7 @@ use pendula_isa::types::{Profile, Ty};
 use pendula_isa::words::SparseWords;
 
 pub use error::{CODES, ObjectError, codes};
-pub use side::VERSION;
+pub use sections::VERSION;
 pub use valid::{as_name, is_name};
 
 /// The unofficial machine number of objects.
@@ -84,7 +84,7 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
     let data: Vec<u64> = module.data.iter().take(cut).collect();
     let mut notes = Vec::new();
     for symbol in &module.symbols {
-        side::put_symbol(&mut notes, symbol.global, &symbol.doc);
+        sections::put_symbol(&mut notes, symbol.global, &symbol.doc);
     }
     let alloc = elf::SHF_ALLOC;
     let zeros = (module.data.len() - cut) as u64 * 8;
@@ -93,13 +93,13 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
         Section::new(RODATA, alloc, to_bytes(pool.words())),
         Section::new(DATA, alloc | elf::SHF_WRITE, to_bytes(&data)),
         Section { zeros: Some(zeros), ..Section::new(BSS, alloc | elf::SHF_WRITE, Vec::new()) },
-        Section::new(side::FLAGS, elf::SectionFlags(0), side::write_flags(&module.flags)),
-        Section::new(side::TEXTS, elf::SectionFlags(0), side::write_texts(&module.texts)),
-        Section::new(side::LINES, elf::SectionFlags(0), side::write_lines(&module.files, &module.locs)),
-        Section::new(side::SPANS, elf::SectionFlags(0), side::write_spans(&module.spans)),
-        Section::new(side::REASONS, elf::SectionFlags(0), side::write_reasons(&module.reasons)),
-        Section::new(side::VARIABLES, elf::SectionFlags(0), side::write_variables(&module.variables)),
-        Section::new(side::SYMBOLS, elf::SectionFlags(0), notes),
+        Section::new(sections::FLAGS, elf::SectionFlags(0), sections::write_flags(&module.flags)),
+        Section::new(sections::TEXTS, elf::SectionFlags(0), sections::write_texts(&module.texts)),
+        Section::new(sections::LINES, elf::SectionFlags(0), sections::write_lines(&module.files, &module.locs)),
+        Section::new(sections::SPANS, elf::SectionFlags(0), sections::write_spans(&module.spans)),
+        Section::new(sections::REASONS, elf::SectionFlags(0), sections::write_reasons(&module.reasons)),
+        Section::new(sections::VARIABLES, elf::SectionFlags(0), sections::write_variables(&module.variables)),
+        Section::new(sections::SYMBOLS, elf::SectionFlags(0), notes),
     ];
     Ok(assemble_file(module, cut, &sections)?)
 }
@@ -294,21 +294,21 @@ fn read_aligned(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
     }
     let file = File { bytes, table };
 
-    let flags = side::read_flags(file.required(side::FLAGS)?)?;
+    let flags = sections::read_flags(file.required(sections::FLAGS)?)?;
     let pool = words(RODATA, file.optional(RODATA)?)?;
     let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool, flags.profile, budget)?;
     let (data, cut) = file.data(budget)?;
-    let (files, locs) = side::read_lines(file.optional(side::LINES)?)?;
+    let (files, locs) = sections::read_lines(file.optional(sections::LINES)?)?;
     let mut module = Module {
         code,
         locs,
         files,
         data,
         symbols: Vec::new(),
-        variables: side::read_variables(file.optional(side::VARIABLES)?)?,
-        texts: side::read_texts(file.optional(side::TEXTS)?)?,
-        spans: side::read_spans(file.optional(side::SPANS)?)?,
-        reasons: side::read_reasons(file.optional(side::REASONS)?)?,
+        variables: sections::read_variables(file.optional(sections::VARIABLES)?)?,
+        texts: sections::read_texts(file.optional(sections::TEXTS)?)?,
+        spans: sections::read_spans(file.optional(sections::SPANS)?)?,
+        reasons: sections::read_reasons(file.optional(sections::REASONS)?)?,
         flags,
     };
     module.symbols = file.symbols(&module.code, flags.profile, cut)?;
@@ -426,8 +426,9 @@ impl<'a> File<'a> {
             table.enumerate().filter(move |(index, s)| index.0 > 0 && s.st_bind() == binding)
         };
         let (mut locals, mut globals) = (of(false), of(true));
-        let mut notes = side::Cursor::new(side::SYMBOLS, self.optional(side::SYMBOLS)?);
-        let mismatch = ObjectError::Section { section: side::SYMBOLS, problem: "does not belong to the symbol table" };
+        let mut notes = sections::Cursor::new(sections::SYMBOLS, self.optional(sections::SYMBOLS)?);
+        let mismatch =
+            ObjectError::Section { section: sections::SYMBOLS, problem: "does not belong to the symbol table" };
         let mut symbols = Vec::new();
         while !notes.at_end() {
             let (global, doc) = notes.symbol()?;

@@ -20,7 +20,7 @@ pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty:
         if concerned.into_iter().any(|at| faulty.at.contains(&at)) || (faulty.bounds && is_structural(v.problem)) {
             continue;
         }
-        if s.overwhelmed() {
+        if s.has_too_many_errors() {
             return;
         }
         let profile = || s.ast.stmts.iter().find(|stmt| stmt.op == Op::Profile).copied();

@@ -24,13 +24,13 @@ use grammar::{Line, NumberError, Word};
 use mnemonic::Mnemonic;
 
 pub use mnemonic::{MNEMONICS, Operands};
-pub use write::{NotPisa, line, write};
+pub use write::{PisaWriteError, line, write};
 
 /// What the first line begins with.
 pub const HEADER: &str = ";; pendulum pal file";
 
 /// Errors after which reading ends.
-const MANY: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 pendula_isa::diagnostic_codes! {
     HEADING "P0330" "a PISA file that does not begin as one";
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
             rest = next;
             number += 1;
             self.line(line, number, &mut pending, &mut start);
-            if self.diagnostics.len() >= MANY {
+            if self.diagnostics.len() >= MAX_ERRORS {
                 return;
             }
         }
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         }
         for (at, one) in pending.iter().enumerate() {
             let inst = self.instruction(one, at as u32);
-            if self.diagnostics.len() >= MANY {
+            if self.diagnostics.len() >= MAX_ERRORS {
                 return;
             }
             // After an error nobody will look at it.

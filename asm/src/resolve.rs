@@ -88,7 +88,7 @@ pub(crate) fn resolve(
         let (file, offset) = r.s.locate(stmt.span);
         let text_of = files.list.get(usize::from(file)).map_or("", |f| f.text.as_str());
         r.module.locs.push(locator.loc(text_of, file, offset));
-        if r.s.overwhelmed() {
+        if r.s.has_too_many_errors() {
             break;
         }
     }
@@ -277,7 +277,9 @@ impl Resolver<'_> {
         let here = self.module.code.len() as i64;
         let def = self.program.symbols.get(name).def;
         match (kind, def) {
-            (Kind::Row { row: Row::Proc, .. }, _) if self.program.spoiled.contains(&(here as u32)) => Err(Reported),
+            (Kind::Row { row: Row::Proc, .. }, _) if self.program.faulty_bounds.contains(&(here as u32)) => {
+                Err(Reported)
+            }
             (Kind::Row { row: Row::Proc, inverse: false, .. }, _) => match self.program.rets.get(&name) {
                 Some(&ret) => Ok(i64::from(ret) - here),
                 None => {

@@ -40,7 +40,7 @@ pub(crate) struct Session {
     /// For each file, where its spans begin and its length.
     files: Vec<(u32, u32)>,
     /// The file of definitions that come with the program, if there are any.
-    pub(crate) given: Option<u16>,
+    pub(crate) define_file: Option<u16>,
     /// For each file, where it was included last.
     includes: Vec<Option<Span>>,
     diagnostics: Vec<Diagnostic>,
@@ -54,7 +54,7 @@ impl Session {
             ast: Ast::default(),
             uses: Vec::new(),
             files: Vec::new(),
-            given: None,
+            define_file: None,
             includes: Vec::new(),
             diagnostics: Vec::new(),
             errors: 0,
@@ -86,8 +86,8 @@ impl Session {
     }
 
     /// Whether a span is in a definition that comes with the program.
-    pub(crate) fn is_given(&self, span: Span) -> bool {
-        self.given.is_some_and(|given| self.locate(span).0 == given)
+    pub(crate) fn is_from_define(&self, span: Span) -> bool {
+        self.define_file.is_some_and(|define_file| self.locate(span).0 == define_file)
     }
 
     /// A span as a place.
@@ -167,7 +167,7 @@ impl Session {
     }
 
     /// Whether so many errors were reported that no more will be.
-    pub(crate) fn overwhelmed(&self) -> bool {
+    pub(crate) fn has_too_many_errors(&self) -> bool {
         self.errors > MAX_ERRORS
     }
 

@@ -17,7 +17,7 @@ use crate::foreign;
 use crate::intern::Sym;
 use crate::parser::{duplicate, near};
 use crate::session::{Parsed, Reported, Session};
-use crate::value::{Mode, Trouble, Value, fits, int_word, report, two};
+use crate::value::{EvalError, Mode, Value, apply, fits, int_word, report};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ enum State {
     Done {
         whole: Value,
         /// The same where numbers with a fraction are wanted.
-        exact: Result<Value, Trouble>,
+        exact: Result<Value, EvalError>,
     },
     Failed,
 }
@@ -136,7 +136,7 @@ impl Symbols {
     /// Gives a name to a constant.
     pub(crate) fn define_const(&mut self, s: &mut Session, name: Sym, expr: ExprRef, span: Span, via: Via) {
         let before = self.get(name);
-        if matches!(before.def, Def::Const(_)) && s.is_given(before.span) && !s.is_given(span) {
+        if matches!(before.def, Def::Const(_)) && s.is_from_define(before.span) && !s.is_from_define(span) {
             // The value where none is given.
             self.passed_over.insert(name);
             return;
@@ -147,8 +147,8 @@ impl Symbols {
     }
 
     /// Warns of definitions that come with the program, and that it has no use for.
-    pub(crate) fn check_given(&self, s: &mut Session) {
-        if s.given.is_none() || s.failed() {
+    pub(crate) fn check_defines(&self, s: &mut Session) {
+        if s.define_file.is_none() || s.failed() {
             return;
         }
         let in_expressions = s.ast.nodes.iter().filter_map(|node| match node.kind {
@@ -161,7 +161,7 @@ impl Symbols {
         });
         let used: HashSet<Sym> = in_expressions.chain(alone).chain(self.passed_over.iter().copied()).collect();
         let unused: Vec<Const> =
-            self.consts.iter().filter(|c| s.is_given(c.span) && !used.contains(&c.name)).copied().collect();
+            self.consts.iter().filter(|c| s.is_from_define(c.span) && !used.contains(&c.name)).copied().collect();
         for Const { name, span, via, .. } in unused {
             let text = s.names.text(name).to_string();
             let known = self.consts.iter().filter(|c| c.name != name).map(|c| s.names.text(c.name));
@@ -190,7 +190,7 @@ impl Symbols {
         if let Def::Const(n) = self.get(name).def {
             self.resolve(s, vec![n as usize]);
         }
-        self.value_of(s, name, Mode::of(ty), span, via).map_err(|trouble| report(s, trouble, via))
+        self.value_of(s, name, Mode::of(ty), span, via).map_err(|error| report(s, error, via))
     }
 
     /// The value of an expression. `ty` is the type that the context wants.
@@ -203,7 +203,7 @@ impl Symbols {
             self.resolve(s, wanted);
         }
         let value = self.compute(s, expr, (Mode::of(ty), ty == Ty::F), via);
-        value.map_err(|trouble| report(s, trouble, via))
+        value.map_err(|error| report(s, error, via))
     }
 
     fn unresolved(&self, node: &Node, out: &mut Vec<usize>) {
@@ -259,15 +259,15 @@ impl Symbols {
     fn both(&mut self, s: &mut Session, expr: ExprRef, via: Via) -> State {
         let whole = self.compute(s, expr, (Mode::Whole, false), via);
         let exact = match whole {
-            Err(Trouble::Reported) => Err(Trouble::Reported),
+            Err(EvalError::Reported) => Err(EvalError::Reported),
             _ => self.compute(s, expr, (Mode::Exact, false), via),
         };
         match (whole, exact) {
             (Ok(whole), exact) => State::Done { whole, exact },
             // Where an integer is wanted, this is none.
-            (Err(Trouble::Fraction(_)), Ok(value)) => State::Done { whole: value, exact },
-            (Err(trouble), _) => {
-                report(s, trouble, via);
+            (Err(EvalError::Fraction(_)), Ok(value)) => State::Done { whole: value, exact },
+            (Err(error), _) => {
+                report(s, error, via);
                 // What is not yet defined may be later.
                 if self.complete { State::Failed } else { State::New }
             }
@@ -281,11 +281,11 @@ impl Symbols {
         expr: ExprRef,
         (mode, double): (Mode, bool),
         via: Via,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, EvalError> {
         self.stack.clear();
         for n in 0..expr.count {
             let Some(&Node { kind, span }) = s.ast.nodes.get((expr.first + n) as usize) else {
-                return Err(Trouble::Reported);
+                return Err(EvalError::Reported);
             };
             let entry = match kind {
                 NodeKind::Int(n) => (Value::Int(i128::from(n)), span),
@@ -296,29 +296,29 @@ impl Symbols {
                 }
                 NodeKind::Name(name) => (self.value_of(s, name, mode, span, via)?, span),
                 NodeKind::Neg => {
-                    let Some((value, at)) = self.stack.pop() else { return Err(Trouble::Reported) };
+                    let Some((value, at)) = self.stack.pop() else { return Err(EvalError::Reported) };
                     let span = span.to(at);
                     let value = match value {
-                        Value::Int(n) => Value::Int(n.checked_neg().ok_or(Trouble::Overflow(span))?),
+                        Value::Int(n) => Value::Int(n.checked_neg().ok_or(EvalError::Overflow(span))?),
                         Value::Real { text, negative, ty } => Value::Real { text, negative: !negative, ty },
                         Value::Ratio { ratio, ty } => Value::Ratio { ratio: ratio.negated(), ty },
-                        Value::Raw(_) => return Err(Trouble::Raw(at)),
+                        Value::Raw(_) => return Err(EvalError::Raw(at)),
                     };
                     (value, span)
                 }
                 NodeKind::Not => {
-                    let Some((value, at)) = self.stack.pop() else { return Err(Trouble::Reported) };
+                    let Some((value, at)) = self.stack.pop() else { return Err(EvalError::Reported) };
                     match value {
                         Value::Int(n) => (Value::Int(!n), span.to(at)),
-                        Value::Raw(_) => return Err(Trouble::Raw(at)),
-                        Value::Real { .. } | Value::Ratio { .. } => return Err(Trouble::Bits(at, "~")),
+                        Value::Raw(_) => return Err(EvalError::Raw(at)),
+                        Value::Real { .. } | Value::Ratio { .. } => return Err(EvalError::Bits(at, "~")),
                     }
                 }
                 NodeKind::Binary(op) => {
                     let (Some(b), Some(a)) = (self.stack.pop(), self.stack.pop()) else {
-                        return Err(Trouble::Reported);
+                        return Err(EvalError::Reported);
                     };
-                    (two(s, op, mode, a, b)?, a.1.to(b.1))
+                    (apply(s, op, mode, a, b)?, a.1.to(b.1))
                 }
             };
             self.stack.push(entry);
@@ -329,7 +329,7 @@ impl Symbols {
         }
     }
 
-    fn value_of(&self, s: &mut Session, name: Sym, mode: Mode, span: Span, via: Via) -> Result<Value, Trouble> {
+    fn value_of(&self, s: &mut Session, name: Sym, mode: Mode, span: Span, via: Via) -> Result<Value, EvalError> {
         match self.get(name).def {
             Def::Code { at, .. } => Ok(Value::Int(i128::from(at))),
             Def::Data { address, .. } => Ok(Value::Int(i128::from(address))),
@@ -337,7 +337,7 @@ impl Symbols {
                 Some(State::Done { whole, .. }) if mode == Mode::Whole => Ok(whole),
                 Some(State::Done { exact, .. }) => exact,
                 // Reported where it is defined.
-                _ => Err(Trouble::Reported),
+                _ => Err(EvalError::Reported),
             },
             Def::Undefined => Err(self.undefined(s, name, span, via).into()),
         }

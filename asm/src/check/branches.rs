@@ -15,18 +15,18 @@ const STATES: usize = 16;
 
 /// What the branch register may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Held {
+enum BranchRegister {
     /// This distance.
     Known(i32),
     /// What a register held.
     Any,
 }
 
-impl Held {
-    fn plus(self, distance: i32) -> Held {
+impl BranchRegister {
+    fn plus(self, distance: i32) -> BranchRegister {
         match self {
-            Held::Known(held) => Held::Known(held.wrapping_add(distance)),
-            Held::Any => Held::Any,
+            BranchRegister::Known(br) => BranchRegister::Known(br.wrapping_add(distance)),
+            BranchRegister::Any => BranchRegister::Any,
         }
     }
 }
@@ -36,7 +36,7 @@ impl Held {
 struct State {
     at: u32,
     back: bool,
-    held: Held,
+    br: BranchRegister,
 }
 
 pub(super) fn check(module: &Module, found: &mut Findings) {
@@ -54,8 +54,8 @@ pub(super) fn check(module: &Module, found: &mut Findings) {
     late_starts(module, found);
     if let Some(reached) = reached(module) {
         for (at, inst) in code.iter().enumerate() {
-            let goes_on = inst.kind.flow() == Flow::Straight || is_row(inst, Row::Start, false);
-            if goes_on && reached[at].0 {
+            let continues = inst.kind.flow() == Flow::Straight || is_row(inst, Row::Start, false);
+            if continues && reached[at].0 {
                 into_data(code, at as u32, found);
             }
         }
@@ -100,10 +100,10 @@ fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
     let limit = STATES * code.len() + 64;
     let mut reached = vec![(false, false); code.len()];
     let mut seen: HashSet<State> = HashSet::new();
-    let mut todo = vec![State { at: module.flags.entry, back: false, held: Held::Known(0) }];
+    let mut worklist = vec![State { at: module.flags.entry, back: false, br: BranchRegister::Known(0) }];
     // Whether what a register held has led on, in each direction: then it may have led to any branch.
     let mut anywhere = [false; 2];
-    while let Some(state) = todo.pop() {
+    while let Some(state) = worklist.pop() {
         let Some(inst) = code.get(state.at as usize) else { continue };
         if !seen.insert(state) {
             continue;
@@ -113,37 +113,39 @@ fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
         }
         let (forward, backward) = &mut reached[state.at as usize];
         *if state.back { backward } else { forward } = true;
-        let mut go = |back: bool, held: Held| {
+        let mut go = |back: bool, br: BranchRegister| {
             let next = if back { state.at.checked_sub(1) } else { state.at.checked_add(1) };
-            let fallen = next.map(|at| State { at, back, held: Held::Known(0) });
-            match held {
-                Held::Known(0) => todo.extend(fallen),
-                Held::Known(distance) => todo.push(State { at: state.at.wrapping_add_signed(distance), back, held }),
-                Held::Any => {
-                    todo.extend(fallen);
+            let next_state = next.map(|at| State { at, back, br: BranchRegister::Known(0) });
+            match br {
+                BranchRegister::Known(0) => worklist.extend(next_state),
+                BranchRegister::Known(distance) => {
+                    worklist.push(State { at: state.at.wrapping_add_signed(distance), back, br })
+                }
+                BranchRegister::Any => {
+                    worklist.extend(next_state);
                     if !std::mem::replace(&mut anywhere[usize::from(back)], true) {
                         let branches = (0..code.len() as u32).filter(|at| is_branch(&code[*at as usize]));
-                        todo.extend(branches.map(|at| State { at, back, held }));
+                        worklist.extend(branches.map(|at| State { at, back, br }));
                     }
                 }
             }
         };
-        let State { back, held, .. } = state;
+        let State { back, br, .. } = state;
         let distance = inst.imm as i32;
         match inst.kind.flow() {
             Flow::Branch(By::Distance) => {
-                go(back, held.plus(distance));
+                go(back, br.plus(distance));
                 if !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
-                    go(back, held);
+                    go(back, br);
                 }
             }
-            Flow::Branch(By::Turn) => go(!back, held.plus(distance)),
-            Flow::Branch(By::Register) => go(back, Held::Any),
+            Flow::Branch(By::Turn) => go(!back, br.plus(distance)),
+            Flow::Branch(By::Register) => go(back, BranchRegister::Any),
             // `start` ends a run that has turned around, `finish` one that has not.
             Flow::Run if is_row(inst, Row::Start, !back) => {}
-            Flow::Run if module.flags.loose => go(back, held),
-            Flow::Run | Flow::Straight if held != Held::Known(0) => {}
-            Flow::Run | Flow::Straight => go(back, held),
+            Flow::Run if module.flags.loose => go(back, br),
+            Flow::Run | Flow::Straight if br != BranchRegister::Known(0) => {}
+            Flow::Run | Flow::Straight => go(back, br),
             Flow::Cell | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {}
         }
     }
@@ -157,39 +159,39 @@ fn late_starts(module: &Module, found: &mut Findings) {
     let limit = STATES * code.len() + 64;
     // The first instruction of each way that changes something, if one has.
     let mut seen: HashSet<(u32, i32, bool)> = HashSet::new();
-    let mut todo: Vec<(u32, i32, Option<u32>)> = vec![(module.flags.entry, 0, None)];
+    let mut worklist: Vec<(u32, i32, Option<u32>)> = vec![(module.flags.entry, 0, None)];
     let mut late: Vec<(u32, u32)> = Vec::new();
-    while let Some((at, held, mut changed)) = todo.pop() {
+    while let Some((at, br, mut changed)) = worklist.pop() {
         let Some(inst) = code.get(at as usize) else { continue };
-        if !seen.insert((at, held, changed.is_some())) {
+        if !seen.insert((at, br, changed.is_some())) {
             continue;
         }
         if seen.len() > limit {
             break;
         }
-        let stays = held != 0 && !module.flags.loose;
+        let stays = br != 0 && !module.flags.loose;
         if let (Some(first), true, false) = (changed, is_row(inst, Row::Start, false), stays) {
             late.push((at, first));
         }
-        let mut go = |held: i32, changed: Option<u32>| {
-            let to = if held == 0 { at.checked_add(1) } else { Some(at.wrapping_add_signed(held)) };
-            todo.extend(to.map(|to| (to, held, changed)));
+        let mut go = |br: i32, changed: Option<u32>| {
+            let to = if br == 0 { at.checked_add(1) } else { Some(at.wrapping_add_signed(br)) };
+            worklist.extend(to.map(|to| (to, br, changed)));
         };
         match inst.kind.flow() {
             Flow::Branch(By::Distance) => {
-                go(held.wrapping_add(inst.imm as i32), changed);
+                go(br.wrapping_add(inst.imm as i32), changed);
                 // Where it is landed on and does not hold, control leaps on: that is wrong, or goes by what registers hold.
-                if held == 0 && !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
-                    go(held, changed);
+                if br == 0 && !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
+                    go(br, changed);
                 }
             }
             // The end, or where nothing but a branch may stand.
             Flow::Run if is_row(inst, Row::Start, true) || stays => {}
-            Flow::Run => go(held, changed),
-            Flow::Straight if held != 0 => {}
+            Flow::Run => go(br, changed),
+            Flow::Straight if br != 0 => {}
             Flow::Straight => {
                 changed.get_or_insert(at);
-                go(held, changed);
+                go(br, changed);
             }
             Flow::Branch(By::Turn | By::Register)
             | Flow::Cell

@@ -11,7 +11,7 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Profile, Reg};
 use pendula_isa::verify::{target, verify};
 
-use super::side::{REASONS, VARIABLES};
+use super::sections::{REASONS, VARIABLES};
 use super::{DATA_LIMIT, NAME_LIMIT, ObjectError};
 
 /// Whether the assembler takes a text for a name: letters, digits, `_`, `.`, `$` and `!`, no digit at the beginning (nor

@@ -2,7 +2,7 @@
 
 use super::grammar::{NumberError, number};
 use super::mnemonic::{self, MNEMONICS, Mnemonic, Operand};
-use crate::foreign::{self, Meant};
+use crate::foreign::{self, Intent};
 
 /// Mnemonics of our own assembly that PISA has not, and how it says the same.
 const NATIVE: &[(&[&str], &str)] = &[
@@ -20,18 +20,18 @@ const NATIVE: &[(&[&str], &str)] = &[
 ];
 
 /// What others ask for by mnemonics of our own assembly, or by parts of these.
-const LIKE_OTHERS: &[(&[&str], Meant)] = &[
-    (&["swap"], Meant::Exchange),
-    (&["jmp", "from"], Meant::Jump),
-    (&["call"], Meant::Call),
-    (&["ret"], Meant::Return),
-    (&["print"], Meant::Output),
-    (&["and"], Meant::Function("and")),
-    (&["or"], Meant::Function("or")),
-    (&["shl"], Meant::Function("shl")),
-    (&["shr", "sar"], Meant::Function("shr")),
-    (&["mul", "div", "mod", "rem", "quot"], Meant::Function("mul")),
-    (&[".word", ".data", ".space"], Meant::Data),
+const LIKE_OTHERS: &[(&[&str], Intent)] = &[
+    (&["swap"], Intent::Exchange),
+    (&["jmp", "from"], Intent::Jump),
+    (&["call"], Intent::Call),
+    (&["ret"], Intent::Return),
+    (&["print"], Intent::Output),
+    (&["and"], Intent::Function("and")),
+    (&["or"], Intent::Function("or")),
+    (&["shl"], Intent::Function("shl")),
+    (&["shr", "sar"], Intent::Function("shr")),
+    (&["mul", "div", "mod", "rem", "quot"], Intent::Function("mul")),
+    (&[".word", ".data", ".space"], Intent::Data),
 ];
 
 /// What may have been meant by a word that is no instruction; `next` is the word behind it.
@@ -44,7 +44,7 @@ pub(super) fn instruction(word: &str, next: Option<&str>) -> String {
         return "a comment begins with `;`".to_string();
     }
     if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
-        return Meant::Data.pisa().to_string();
+        return Intent::Data.pisa().to_string();
     }
     if mnemonic::is_of_hardware(word) {
         return "it is of Vieri's dialect, that of the processor, which PendVM does not run either".to_string();
@@ -52,18 +52,18 @@ pub(super) fn instruction(word: &str, next: Option<&str>) -> String {
     if let Some((_, help)) = NATIVE.iter().find(|(words, _)| words.contains(&lower.as_str())) {
         return (*help).to_string();
     }
-    let like = LIKE_OTHERS.iter().find(|(words, _)| words.contains(&lower.as_str())).map(|(_, meant)| *meant);
-    let meant = like.or_else(|| foreign::meant(&lower));
+    let like = LIKE_OTHERS.iter().find(|(words, _)| words.contains(&lower.as_str())).map(|(_, intent)| *intent);
+    let intent = like.or_else(|| foreign::intent(&lower));
     let near = mnemonic::suggest(word);
     // A label, if an instruction follows, or nothing where the instruction that is near takes operands.
     let followed = next.is_some_and(|next| mnemonic::find(next).is_some());
     let takes_operands = || near.and_then(mnemonic::find).is_none_or(|m| !m.operands.kinds().is_empty());
     let is_label = followed || next.is_none() && takes_operands();
     let colon = || format!("a label ends in a colon: `{word}:`");
-    match (meant, near) {
+    match (intent, near) {
         _ if followed => colon(),
-        (Some(Meant::Statement), _) if is_label => format!("{}; {}", colon(), Meant::Statement.pisa()),
-        (Some(meant), _) => meant.pisa().to_string(),
+        (Some(Intent::Statement), _) if is_label => format!("{}; {}", colon(), Intent::Statement.pisa()),
+        (Some(intent), _) => intent.pisa().to_string(),
         (None, Some(near)) if is_label => format!("{}; or did you mean `{near}`?", colon()),
         (None, None) if is_label => colon(),
         (None, Some(near)) => format!("did you mean `{near}`?"),

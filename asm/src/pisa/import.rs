@@ -26,7 +26,7 @@ use pendula_isa::verify::is_row;
 use crate::diagnostic::{Diagnostic, Place, Sources, plural};
 use flow::{Code, Routine, Shape, walk};
 use native::{Guard, NativeTarget, Registers};
-use problem::{Problem, Why};
+use problem::{Problem, Reason};
 use prove::Calls;
 
 /// The codes of this module with a title each.
@@ -52,10 +52,10 @@ impl Default for Options {
 }
 
 /// The most cells on either side of address 0.
-pub const MOST_CELLS: u32 = 1 << 26;
+pub const MAX_CELLS: u32 = 1 << 26;
 
 /// The most instructions that a translation is made of: procedures that share code have each their own.
-const MOST_INSTRUCTIONS: usize = 1 << 22;
+const MAX_INSTRUCTIONS: usize = 1 << 22;
 
 /// What has become of a program.
 #[derive(Debug)]
@@ -145,8 +145,8 @@ impl Refusal {
 
 impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Refusal {
-        let Problem { at, other, why } = problem;
-        Refusal { at: Some(at), other, ..Refusal::new(why.code(), why.message(), why.help()) }
+        let Problem { at, other, reason } = problem;
+        Refusal { at: Some(at), other, ..Refusal::new(reason.code(), reason.message(), reason.help()) }
     }
 }
 
@@ -214,12 +214,12 @@ fn translate(module: &Module, options: &Options) -> Result<Translation, Vec<Refu
 
     prove::directions(&code, &mut units, &calls);
     let guard = guard(&code);
-    let shown = |unit: &Routine| native::apart(&code, unit).collect::<Vec<_>>();
-    let apart: BTreeMap<u32, u32> = units.values().flat_map(shown).collect();
-    let stack = units.len() + apart.len() > 1;
+    let shown = |unit: &Routine| native::uncalled_stretches(&code, unit).collect::<Vec<_>>();
+    let uncalled_stretches: BTreeMap<u32, u32> = units.values().flat_map(shown).collect();
+    let stack = units.len() + uncalled_stretches.len() > 1;
     let native = NativeTarget { code: &code, registers: &registers, links: &links, computed, guard, stack };
     let mut out = Vec::new();
-    for unit in units.into_values().chain(apart.into_iter().map(|(at, to)| Routine::between(at, to))) {
+    for unit in units.into_values().chain(uncalled_stretches.into_iter().map(|(at, to)| Routine::between(at, to))) {
         match native.unit(&unit) {
             Ok(items) => out.push((unit, items)),
             Err(error) => refused.push(Refusal::new(error.code(), error.to_string(), error.help())),
@@ -251,7 +251,7 @@ fn routines(code: &Code<'_>, options: &Options) -> Result<Routines, Vec<Refusal>
             continue;
         }
         let what = || "the translation, in which procedures that share code have each their own,".to_string();
-        let most = (MOST_INSTRUCTIONS as u64).min(options.read.budget.statements);
+        let most = (MAX_INSTRUCTIONS as u64).min(options.read.budget.statements);
         if let Err(exceeded) = Resource::Nodes.within(most, size as u64, what) {
             let exceeded = exceeded.of("instruction").instead("enclose each procedure in a pair of `BRA`s");
             return Err(vec![Refusal::new(exceeded.code(), exceeded.to_string(), exceeded.help())]);
@@ -274,7 +274,7 @@ fn called_by_distance(code: &Code<'_>) -> BTreeSet<u32> {
     let swaps = numbers(code.module).into_iter().filter(|at| matches!(code.shape(*at), Ok(Shape::Swap(_))));
     let mut walked = 0;
     let mut is_procedure = |at: u32| {
-        if walked > MOST_INSTRUCTIONS {
+        if walked > MAX_INSTRUCTIONS {
             return true;
         }
         let unit = walk(code, at, false);
@@ -297,14 +297,14 @@ fn refusals(
     for unit in units.values() {
         problems.extend(unit.problems.iter().cloned());
         for &at in &unit.swaps {
-            let why = match computed {
-                _ if entries.contains(&at) => Some(Why::FallsIn),
-                None if candidates.is_empty() => Some(Why::NoCandidate),
-                None => Some(Why::Links),
-                Some(link) if code.get(at).is_some_and(|i| i.regs[0] == link) => Some(Why::OwnLink),
+            let reason = match computed {
+                _ if entries.contains(&at) => Some(Reason::FallsIn),
+                None if candidates.is_empty() => Some(Reason::NoCandidate),
+                None => Some(Reason::Links),
+                Some(link) if code.get(at).is_some_and(|i| i.regs[0] == link) => Some(Reason::OwnLink),
                 Some(_) => None,
             };
-            problems.extend(why.map(|why| Problem::new(at, why)));
+            problems.extend(reason.map(|reason| Problem::new(at, reason)));
         }
     }
     problems.sort_by_key(|p| p.at);
@@ -314,12 +314,12 @@ fn refusals(
 
 /// Checks that the memory has room for the program's cells, and is not too large.
 fn check_cells(code: &Code<'_>, options: &Options) -> Option<Refusal> {
-    let fits = |n: u32, least: u32| (least..=MOST_CELLS).contains(&n);
+    let fits = |n: u32, least: u32| (least..=MAX_CELLS).contains(&n);
     if fits(options.cells, code.len()) && fits(options.below, 0) {
         return None;
     }
     let message = format!(
-        "{} from address 0 on and {} before it are not between the program's {} and {MOST_CELLS}",
+        "{} from address 0 on and {} before it are not between the program's {} and {MAX_CELLS}",
         plural(options.cells, "cell"),
         options.below,
         code.len()

@@ -12,7 +12,7 @@ use super::mnemonic::{MNEMONICS, Mnemonic, Operand};
 
 /// Why a module cannot be written as PISA.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotPisa {
+pub enum PisaWriteError {
     /// It is of another profile.
     #[error("the program is of the profile `native`: PISA has neither procedures nor jumps in pairs")]
     Profile,
@@ -30,9 +30,9 @@ pub enum NotPisa {
 ///
 /// # Errors
 /// A module of another profile, or one with instructions that PISA has not.
-pub fn write(module: &Module) -> Result<String, NotPisa> {
+pub fn write(module: &Module) -> Result<String, PisaWriteError> {
     if module.flags.profile != Profile::Pisa {
-        return Err(NotPisa::Profile);
+        return Err(PisaWriteError::Profile);
     }
     let mut labels: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for symbol in &module.symbols {
@@ -45,7 +45,7 @@ pub fn write(module: &Module) -> Result<String, NotPisa> {
         let _ = writeln!(out, ".start {}", name_of(at).map_or_else(|| at.to_string(), String::from));
     }
     for (at, inst) in module.code.iter().enumerate() {
-        let refused = || NotPisa::Instruction { at: at as u32, mnemonic: inst.kind.mnemonic() };
+        let refused = || PisaWriteError::Instruction { at: at as u32, mnemonic: inst.kind.mnemonic() };
         let (mnemonic, words) = spelled(inst, at as i64, name_of).ok_or_else(refused)?;
         let names = labels.get(&(at as u64)).map_or(&[][..], |names| names);
         let (last, others) = names.split_last().map_or((None, &[][..]), |(last, others)| (Some(last), others));

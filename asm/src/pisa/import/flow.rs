@@ -8,7 +8,7 @@ use pendula_isa::types::{Cond, Reg};
 use pendula_isa::verify::is_row;
 use pendula_isa::{Inst, Module};
 
-use super::problem::{Problem, Why};
+use super::problem::{Problem, Reason};
 use super::reach::{Arrival, arrivals};
 
 /// What is asked where control may divide.
@@ -60,7 +60,7 @@ pub(super) enum Shape {
     /// A branch onto another that names it.
     Pair(u32),
     /// One end of a stretch that is run in the opposite direction, up to this other end.
-    Turn(u32),
+    Reversed(u32),
     /// A call of the procedure that begins at the `SWAPBR` at this place; `back`: an uncall.
     Call { entry: u32, back: bool },
     /// `SWAPBR`.
@@ -95,7 +95,7 @@ impl Code<'_> {
 
     /// What the instruction at a place does with control.
     pub(super) fn shape(&self, at: u32) -> Result<Shape, Problem> {
-        let Some(inst) = self.get(at) else { return Err(Problem::new(at, Why::Edge)) };
+        let Some(inst) = self.get(at) else { return Err(Problem::new(at, Reason::Edge)) };
         let turns = match inst.kind.flow() {
             Flow::Cell => return Ok(Shape::Cell),
             Flow::Run if is_row(inst, Row::Start, false) => return Ok(Shape::Start),
@@ -109,28 +109,28 @@ impl Code<'_> {
         };
         let to = Code::target(inst, at);
         if to == at {
-            return if turns { Err(Problem::new(at, Why::TurnsOnItself)) } else { Ok(Shape::Idle) };
+            return if turns { Err(Problem::new(at, Reason::TurnsOnItself)) } else { Ok(Shape::Idle) };
         }
-        let Some(other) = self.get(to) else { return Err(Problem::new(at, Why::LandsNowhere)) };
-        let refuse = |why| Err(Problem { other: Some(to), ..Problem::new(at, why) });
+        let Some(other) = self.get(to) else { return Err(Problem::new(at, Reason::LandsNowhere)) };
+        let refuse = |reason| Err(Problem { other: Some(to), ..Problem::new(at, reason) });
         if other.kind.flow() == Flow::Branch(By::Register) {
             return Ok(Shape::Call { entry: to, back: turns });
         }
         if other.kind.flow() == Flow::Run && self.module.flags.loose && !turns {
             let ends = Test::of(inst).is_always() && !is_row(other, Row::Start, false);
-            return if ends { Ok(Shape::End(to)) } else { refuse(Why::LandsOnBound) };
+            return if ends { Ok(Shape::End(to)) } else { refuse(Reason::LandsOnBound) };
         }
         let Flow::Branch(by) = other.kind.flow() else {
-            return refuse(Why::LandsOnNone);
+            return refuse(Reason::LandsOnNone);
         };
         if Code::target(other, to) != at {
-            return refuse(Why::NotNamed);
+            return refuse(Reason::NotNamed);
         }
         match (turns, by == By::Turn) {
             (false, false) => Ok(Shape::Pair(to)),
-            (true, true) => refuse(Why::TurnsTwice),
-            _ if Test::of(inst).is_always() && Test::of(other).is_always() => Ok(Shape::Turn(to)),
-            _ => refuse(Why::TurnsMaybe),
+            (true, true) => refuse(Reason::TurnsTwice),
+            _ if Test::of(inst).is_always() && Test::of(other).is_always() => Ok(Shape::Reversed(to)),
+            _ => refuse(Reason::TurnsMaybe),
         }
     }
 
@@ -160,7 +160,7 @@ pub(super) struct Routine {
     /// The instructions that control comes to.
     pub(super) nodes: BTreeMap<u32, Node>,
     /// Stretches that are run in the opposite direction, by their first end.
-    pub(super) turned: BTreeMap<u32, u32>,
+    pub(super) reversed: BTreeMap<u32, u32>,
     /// The procedures that it calls by name.
     pub(super) calls: BTreeSet<u32>,
     /// Where it calls by `SWAPBR`.
@@ -178,7 +178,7 @@ impl Routine {
             entry,
             main,
             nodes: BTreeMap::new(),
-            turned: BTreeMap::new(),
+            reversed: BTreeMap::new(),
             calls: BTreeSet::new(),
             swaps: BTreeSet::new(),
             returns: false,
@@ -195,8 +195,8 @@ impl Routine {
 
     /// Every instruction that it is made of, those of turned stretches included.
     pub(super) fn places(&self) -> impl Iterator<Item = u32> {
-        let turned = self.turned.iter().flat_map(|(&p, &q)| p + 1..q);
-        self.nodes.keys().copied().chain(turned)
+        let reversed = self.reversed.iter().flat_map(|(&p, &q)| p + 1..q);
+        self.nodes.keys().copied().chain(reversed)
     }
 
     /// The instructions in the order in which they are written: from the entry on, then those before it.
@@ -222,30 +222,30 @@ pub(super) fn walk(code: &Code<'_>, entry: u32, main: bool) -> Routine {
     if !main {
         walk.fall(entry, entry + 1);
     } else if entry >= code.len() {
-        walk.refuse(entry, Why::Edge);
+        walk.refuse(entry, Reason::Edge);
     }
     for arrival in arrivals {
         walk.step(arrival);
     }
     let mut unit = walk.unit;
-    let refused = |at, why| Problem::new(at, why);
+    let refused = |at, reason| Problem::new(at, reason);
     if main {
         let mut ends = unit.ends.iter().copied();
         match (ends.next(), ends.next()) {
-            (None, _) if unit.problems.is_empty() => unit.problems.push(refused(entry, Why::NoFinish)),
+            (None, _) if unit.problems.is_empty() => unit.problems.push(refused(entry, Reason::NoFinish)),
             (Some(first), Some(second)) => {
-                unit.problems.push(Problem { other: Some(first), ..refused(second, Why::SecondFinish) });
+                unit.problems.push(Problem { other: Some(first), ..refused(second, Reason::SecondFinish) });
             }
             (Some(end), None) => {
                 let node = unit.nodes.get(&end).copied().unwrap_or_default();
                 if node.falls && node.landed {
-                    unit.problems.push(refused(end, Why::SecondFinish));
+                    unit.problems.push(refused(end, Reason::SecondFinish));
                 }
             }
             (None, _) => {}
         }
     } else if !unit.returns && unit.problems.is_empty() {
-        unit.problems.push(refused(entry, Why::NoReturn));
+        unit.problems.push(refused(entry, Reason::NoReturn));
     }
     unit.problems.sort_by_key(|p| p.at);
     unit.problems.dedup();
@@ -258,20 +258,20 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn refuse(&mut self, at: u32, why: Why) {
-        self.unit.problems.push(Problem::new(at, why));
+    fn refuse(&mut self, at: u32, reason: Reason) {
+        self.unit.problems.push(Problem::new(at, reason));
     }
 
     /// Control falls from one instruction to another.
     fn fall(&mut self, from: u32, to: u32) {
         if to == self.unit.entry {
             if self.unit.main {
-                self.refuse(from, Why::AgainAtEntry);
+                self.refuse(from, Reason::AgainAtEntry);
             } else {
                 self.unit.returns = true;
             }
         } else if to >= self.code.len() {
-            self.refuse(from, Why::Edge);
+            self.refuse(from, Reason::Edge);
         }
     }
 
@@ -289,14 +289,14 @@ impl Walk<'_> {
                     self.fall(at, next);
                 }
             }
-            Ok(Shape::Cell) => self.refuse(at, Why::RunsData),
+            Ok(Shape::Cell) => self.refuse(at, Reason::RunsData),
             Ok(Shape::Straight | Shape::Idle) => self.fall(at, next),
             Ok(Shape::Start) if self.unit.main => self.fall(at, next),
             Ok(Shape::Finish) if self.unit.main => {
                 self.unit.ends.insert(at);
             }
-            Ok(Shape::Start | Shape::Finish) => self.refuse(at, Why::BoundInProcedure),
-            Ok(Shape::End(_)) if !self.unit.main => self.refuse(at, Why::BoundInProcedure),
+            Ok(Shape::Start | Shape::Finish) => self.refuse(at, Reason::BoundInProcedure),
+            Ok(Shape::End(_)) if !self.unit.main => self.refuse(at, Reason::BoundInProcedure),
             Ok(Shape::End(to)) => {
                 self.unit.nodes.entry(at).or_default().jumps = true;
                 self.unit.nodes.entry(to).or_default().landed = true;
@@ -310,7 +310,7 @@ impl Walk<'_> {
                 self.unit.swaps.insert(at);
                 self.fall(at, next);
             }
-            Ok(Shape::Turn(to)) => self.turn(at, to),
+            Ok(Shape::Reversed(to)) => self.turn(at, to),
             Ok(Shape::Pair(to)) => {
                 let jumps = self.unit.nodes.get(&to).is_some_and(|n| n.landed);
                 self.unit.nodes.entry(at).or_default().jumps = jumps;
@@ -324,7 +324,7 @@ impl Walk<'_> {
     /// A stretch between two branches of which one turns the direction: it is run from its end to its beginning.
     fn turn(&mut self, at: u32, to: u32) {
         if to < at {
-            self.unit.problems.push(Problem { other: Some(to), ..Problem::new(at, Why::TurnsBack) });
+            self.unit.problems.push(Problem { other: Some(to), ..Problem::new(at, Reason::TurnsBack) });
             return;
         }
         for inner in at + 1..to {
@@ -337,11 +337,11 @@ impl Walk<'_> {
                     self.unit.swaps.insert(inner);
                 }
                 Ok(_) | Err(_) => {
-                    self.unit.problems.push(Problem { other: Some(at), ..Problem::new(inner, Why::InTurn) });
+                    self.unit.problems.push(Problem { other: Some(at), ..Problem::new(inner, Reason::InTurn) });
                 }
             }
         }
-        self.unit.turned.insert(at, to);
+        self.unit.reversed.insert(at, to);
         self.fall(to, to + 1);
     }
 }

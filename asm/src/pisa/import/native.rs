@@ -154,10 +154,10 @@ impl NativeTarget<'_> {
                 }
                 Ok(Shape::End(to)) => ops.push(Op::Jump { to, test: Test::of_always() }),
                 // Shown is what a run comes to forward, and so it is where a procedure is uncalled.
-                Ok(Shape::Turn(to)) if shows(self.code, at, to) => {
+                Ok(Shape::Reversed(to)) if shows(self.code, at, to) => {
                     ops.push(Op::Call { entry: at, back: true, link: None })
                 }
-                Ok(Shape::Turn(to)) => {
+                Ok(Shape::Reversed(to)) => {
                     for inner in (at + 1..to).rev() {
                         let forward = self.straight(inner)?;
                         ops.extend(forward.into_iter().rev().map(inverse));
@@ -182,9 +182,9 @@ impl NativeTarget<'_> {
             let land = Op::Land { from, test: Test::of_always() };
             items.push(Item { at: end, ops: vec![land, Op::Finish] });
         }
-        elide(&mut items);
+        remove_empty_jumps(&mut items);
         if unit.main {
-            begin(&mut items, |at| self.code.shape(at) == Ok(Shape::Start));
+            insert_start(&mut items, |at| self.code.shape(at) == Ok(Shape::Start));
         }
         self.guard(&mut items);
         Ok(items)
@@ -309,8 +309,8 @@ fn shows(code: &Code<'_>, at: u32, to: u32) -> bool {
 
 /// The turned stretches of a unit that become procedures, which are uncalled, since there is a `SHOW` in them: it shows when the run, or
 /// what calls the unit, goes back.
-pub(super) fn apart(code: &Code<'_>, unit: &Routine) -> impl Iterator<Item = (u32, u32)> {
-    unit.turned.iter().map(|(at, to)| (*at, *to)).filter(|(at, to)| shows(code, *at, *to))
+pub(super) fn uncalled_stretches(code: &Code<'_>, unit: &Routine) -> impl Iterator<Item = (u32, u32)> {
+    unit.reversed.iter().map(|(at, to)| (*at, *to)).filter(|(at, to)| shows(code, *at, *to))
 }
 
 /// What undoes straight code or a call.
@@ -324,7 +324,7 @@ fn inverse(op: Op) -> Op {
 }
 
 /// Takes away jumps to what follows.
-fn elide(items: &mut [Item]) {
+fn remove_empty_jumps(items: &mut [Item]) {
     let mut before: Option<usize> = None;
     for n in 0..items.len() {
         if items[n].ops.is_empty() {
@@ -348,7 +348,7 @@ fn elide(items: &mut [Item]) {
 }
 
 /// Puts the beginning of the run before the first instruction; to `START`, where nothing comes before it.
-fn begin(items: &mut [Item], is_start: impl Fn(u32) -> bool) {
+fn insert_start(items: &mut [Item], is_start: impl Fn(u32) -> bool) {
     let first = items.iter().position(|i| !i.ops.is_empty()).unwrap_or(0);
     let at = items.iter().take(first + 1).position(|i| is_start(i.at)).unwrap_or(first);
     if let Some(item) = items.get_mut(at) {

@@ -1,17 +1,17 @@
 //! Why a program of PISA is not translated.
 
-macro_rules! whys {
+macro_rules! reasons {
     ($( $(#[doc = $doc:literal])+ $Name:ident $code:literal $message:literal $help:literal; )*) => {
         /// What cannot be translated.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Why { $( $(#[doc = $doc])+ $Name, )* }
+        pub(super) enum Reason { $( $(#[doc = $doc])+ $Name, )* }
 
-        impl Why {
-            pub(super) const fn code(self) -> &'static str { match self { $( Why::$Name => $code, )* } }
+        impl Reason {
+            pub(super) const fn code(self) -> &'static str { match self { $( Reason::$Name => $code, )* } }
 
-            pub(super) const fn message(self) -> &'static str { match self { $( Why::$Name => $message, )* } }
+            pub(super) const fn message(self) -> &'static str { match self { $( Reason::$Name => $message, )* } }
 
-            pub(super) const fn help(self) -> &'static str { match self { $( Why::$Name => $help, )* } }
+            pub(super) const fn help(self) -> &'static str { match self { $( Reason::$Name => $help, )* } }
         }
     };
 }
@@ -33,7 +33,7 @@ pub(super) const CELLS: &str = CODES[3].0;
 /// The code for what is shown in both directions.
 pub(super) const SHOWS: &str = CODES[5].0;
 
-whys! {
+reasons! {
     /// A branch to a place without an instruction.
     LandsNowhere "P0345" "the branch leads where there is no instruction"
         "a branch is landed on by another that names it";
@@ -102,12 +102,12 @@ pub(super) struct Problem {
     pub(super) at: u32,
     /// Another place that is concerned.
     pub(super) other: Option<u32>,
-    pub(super) why: Why,
+    pub(super) reason: Reason,
 }
 
 impl Problem {
-    pub(super) fn new(at: u32, why: Why) -> Problem {
-        Problem { at, other: None, why }
+    pub(super) fn new(at: u32, reason: Reason) -> Problem {
+        Problem { at, other: None, reason }
     }
 }
 

@@ -8,7 +8,7 @@ use super::flow::{Code, Routine, Shape};
 use super::native::registers;
 
 /// Of longer stretches than this nothing is proved: it would take long.
-const LONGEST: u32 = 2048;
+const MAX_STRETCH: u32 = 2048;
 
 /// A set of registers: a bit for each.
 pub(super) type Set = u32;
@@ -86,7 +86,7 @@ pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Rout
         for top in ends {
             let Ok(Shape::Pair(bottom)) = code.shape(top) else { continue };
             let test = code.test(top);
-            if bottom < top || bottom - top > LONGEST || test.is_always() || test != code.test(bottom) {
+            if bottom < top || bottom - top > MAX_STRETCH || test.is_always() || test != code.test(bottom) {
                 continue;
             }
             if !unit.main && (top..=bottom).contains(&unit.entry)
@@ -97,7 +97,7 @@ pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Rout
             let tested = test.reads().fold(0, |bits, r| bits | bit(r));
             let stays = (top + 1..bottom).filter(|at| {
                 // What control does not come to does nothing.
-                unit.nodes.contains_key(at) || unit.turned.range(..*at).next_back().is_some_and(|(_, q)| at < q)
+                unit.nodes.contains_key(at) || unit.reversed.range(..*at).next_back().is_some_and(|(_, q)| at < q)
             });
             let mut stays = stays.map(|at| match code.shape(at) {
                 Ok(Shape::Pair(to)) => (top + 1..bottom).contains(&to),

@@ -15,7 +15,7 @@ use super::flow::{Routine, Test};
 use super::native::{Guard, Item, Op};
 use super::{Options, Translation};
 use crate::object::as_name;
-use comments::Notes;
+use comments::SourceComments;
 use macros::exchange;
 
 /// Where mnemonics begin.
@@ -26,7 +26,7 @@ const COMMENTS: usize = 40;
 const WORDS: usize = 10;
 
 /// Names that the file defines itself.
-const OWN: &[&str] = &[
+const RESERVED: &[&str] = &[
     "CELLS",
     "CODE",
     "MARK",
@@ -55,7 +55,7 @@ struct Writer<'a> {
     module: &'a Module,
     translation: &'a Translation,
     options: &'a Options,
-    notes: Notes<'a>,
+    notes: SourceComments<'a>,
     /// Labels of PISA by address.
     labels: HashMap<u32, &'a str>,
     taken: HashSet<String>,
@@ -77,9 +77,9 @@ pub(super) fn write(module: &Module, translation: &Translation, source: &str, op
         module,
         translation,
         options,
-        notes: Notes::of(source, module),
+        notes: SourceComments::of(source, module),
         labels,
-        taken: OWN.iter().map(|n| (*n).to_string()).collect(),
+        taken: RESERVED.iter().map(|n| (*n).to_string()).collect(),
         ends: HashMap::new(),
         procedures: BTreeMap::new(),
         data: BTreeMap::new(),
@@ -240,9 +240,9 @@ impl Writer<'_> {
         let (before, mut beside) = self.notes.take(item.at);
         self.comments(&before);
         // Instructions of a turned stretch stand here, too, unless they are a procedure.
-        if let Some(end) = unit.turned.get(&item.at) {
-            let apart = self.procedures.contains_key(&item.at);
-            for at in if apart { *end } else { item.at + 1 }..=*end {
+        if let Some(end) = unit.reversed.get(&item.at) {
+            let is_procedure = self.procedures.contains_key(&item.at);
+            for at in if is_procedure { *end } else { item.at + 1 }..=*end {
                 let (before, beside) = self.notes.take(at);
                 self.comments(&before);
                 self.comments(beside.as_slice());

@@ -7,15 +7,15 @@ use pendula_isa::module::Module;
 use crate::pisa::HEADER;
 
 /// The comments of a program of PISA.
-pub(super) struct Notes<'a> {
+pub(super) struct SourceComments<'a> {
     /// Those at the file's beginning.
     pub(super) head: Vec<String>,
     /// Those on lines of their own before an instruction, and that beside it.
     at: HashMap<u32, (Vec<&'a str>, Option<&'a str>)>,
 }
 
-impl<'a> Notes<'a> {
-    pub(super) fn of(source: &'a str, module: &Module) -> Notes<'a> {
+impl<'a> SourceComments<'a> {
+    pub(super) fn of(source: &'a str, module: &Module) -> SourceComments<'a> {
         let mut places: BTreeMap<usize, u32> = BTreeMap::new();
         for (at, loc) in module.locs.iter().enumerate() {
             places.insert(loc.line as usize, at as u32);
@@ -38,7 +38,7 @@ impl<'a> Notes<'a> {
                 None => open.extend(comment),
             }
         }
-        Notes { head, at }
+        SourceComments { head, at }
     }
 
     /// The comments before an instruction and beside it; they are given once.
