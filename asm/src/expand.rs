@@ -1,10 +1,7 @@
-//! Reading files line by line, with what changes the text that is read:
-//! `.include`, `.macro` and uses of macros.
+//! Reads files line by line, and handles what changes the text that is read: `.include`, `.macro` and uses of macros.
 //!
-//! A macro is expanded as text, which is then read like a file's; its pieces
-//! remember where they were written. Statements are read by
-//! [`parser`](crate::parser); routines are inverted later, in
-//! [`routine`](crate::routine).
+//! A macro is expanded as text, which is then read like that of a file; its pieces remember where they were written.
+//! [`parser`](crate::parser) reads statements; [`routine`](crate::routine) inverts routines later.
 
 mod macros;
 
@@ -25,10 +22,10 @@ use crate::parser::{Parser, duplicate, head_of};
 use crate::session::{Parsed, Reported, Session};
 use macros::{Fragment, Macro, Param, macro_body, macro_header, split_args, substitute};
 
-/// How many files a place can name.
+/// The maximum number of files. Places name files with 16 bits.
 const MAX_FILES: usize = 1 << 16;
 
-/// A text being read.
+/// A text that is being read.
 struct Input<'t> {
     text: &'t str,
     origin: &'t Origin,
@@ -42,7 +39,7 @@ pub(crate) struct Expander<'o> {
     pub(crate) files: Files,
     options: &'o Options,
     macros: Vec<Rc<Macro>>,
-    /// The files being read, each included by the one before.
+    /// The files that are being read, each included by the one before.
     open: Vec<usize>,
     /// Bytes read so far, expansions included.
     spent: usize,
@@ -50,7 +47,7 @@ pub(crate) struct Expander<'o> {
     expanded: usize,
     uses: u64,
     stopped: bool,
-    /// Whether uses of macros nested too deep: the outermost is left.
+    /// Whether uses of macros are nested too deep. All of them up to the outermost are abandoned.
     runaway: bool,
 }
 
@@ -71,7 +68,7 @@ impl<'o> Expander<'o> {
             stopped: false,
             runaway: false,
         };
-        // Offsets are of 32 bits; a text beyond them is not read.
+        // Offsets have 32 bits; a text beyond them is not read.
         let fits = text.len() <= e.limit();
         let base = if fits { e.s.add_file(text.len()) } else { e.s.add_file(0) };
         e.files.put_back(0, text);
@@ -101,12 +98,12 @@ impl<'o> Expander<'o> {
         }
     }
 
-    /// The bytes that may be read, expansions included.
+    /// The number of bytes that may be read, including expansions.
     fn limit(&self) -> usize {
         usize::try_from(self.options.budget.bytes).unwrap_or(usize::MAX).min(u32::MAX as usize / 2)
     }
 
-    /// The bytes that macros may expand to.
+    /// The number of bytes that macros may expand to.
     fn expansion(&self) -> usize {
         usize::try_from(self.options.budget.expansion).unwrap_or(usize::MAX)
     }
@@ -123,13 +120,13 @@ impl<'o> Expander<'o> {
         self.stop(&exceeded, span, via);
     }
 
-    /// Reports that the budget is spent, and reads no more.
+    /// Reports that the budget is spent, and stops reading.
     fn stop(&mut self, exceeded: &Exceeded, span: Span, via: Via) {
         self.s.exceeded(exceeded, span, via);
         self.stopped = true;
     }
 
-    /// Counts bytes to be read.
+    /// Counts bytes that are about to be read.
     fn spend(&mut self, bytes: usize, span: Span, via: Via) -> Parsed<()> {
         self.spent = self.spent.saturating_add(bytes);
         if self.spent <= self.limit() {
@@ -286,7 +283,7 @@ impl<'o> Expander<'o> {
             }
             return;
         };
-        // One more, so that empty macros do not come for nothing.
+        // One more byte, so that empty macros are not free.
         let bytes = expansion.text.len() + 1;
         self.expanded = self.expanded.saturating_add(bytes);
         if self.spend(bytes, span, input.via).is_err() {

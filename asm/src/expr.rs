@@ -1,7 +1,7 @@
-//! Constant expressions and addresses: from tokens to postfix steps.
+//! Parses constant expressions and addresses: from tokens to postfix steps.
 //!
-//! Nothing is computed here; [`symbols`](crate::symbols) evaluates. The rest of
-//! a statement is read by [`parser`](crate::parser).
+//! Nothing is evaluated here; that is the task of [`symbols`](crate::symbols). [`parser`](crate::parser) reads the rest
+//! of a statement.
 
 use pendula_isa::Reg;
 
@@ -97,7 +97,7 @@ impl Parser<'_> {
         self.node(kind, span);
     }
 
-    /// Takes the closing bracket of the one at `open`.
+    /// Reads the closing bracket that belongs to the one at `open`.
     fn close(&mut self, wanted: Tok, sign: &str, open: Span) -> Parsed<()> {
         if self.tok() == wanted {
             self.advance();
@@ -112,14 +112,14 @@ impl Parser<'_> {
         Err(self.s.report(diagnostic.help(format!("close it with `{sign}`")), self.via))
     }
 
-    /// Reads `[…]`: up to two registers and constants, in any order.
+    /// Reads `[…]`: up to two registers, and constants, in any order.
     pub(crate) fn address(&mut self) -> Parsed<ArgKind> {
         let open = self.span();
         self.advance();
         let mut regs = [None; 2];
         let first = self.s.ast.nodes.len();
         let mut constants = 0;
-        // The sign of the next term, and where it stands.
+        // The sign of the next term, and its place.
         let mut sign = None;
         loop {
             let span = self.span();

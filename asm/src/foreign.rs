@@ -1,13 +1,13 @@
-//! Words that other assemblers have and this one has not, and what to write here instead.
+//! Words of other assemblers that this one does not have, and what to write instead.
 //!
-//! These lists are of other languages' words: what this assembler has stands in the table and in
+//! The lists contain words of other languages. The words of this assembler are in the table and in
 //! [`DIRECTIVES`](crate::ast::DIRECTIVES).
 
 use pendula_isa::inst::Kind;
 use pendula_isa::mnemonic::lookup;
 use pendula_isa::types::{Acc, Cond, Ty};
 
-/// What a word of another assembler asks for.
+/// The purpose of a word of another assembler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
     Copy,
@@ -29,13 +29,13 @@ pub(crate) enum Intent {
     Output,
     Input,
     Data,
-    /// A word for data here, without its point.
+    /// A data directive of this assembler, without its point.
     Directive(&'static str),
     /// A statement of languages above assembly.
     Statement,
 }
 
-/// Mnemonics of RISC-V, MIPS, ARM, x86, AVR and teaching machines, with what they ask for.
+/// Mnemonics of RISC-V, MIPS, ARM, x86, AVR and teaching machines, with their purposes.
 const WORDS: &[(&[&str], Intent)] = &[
     (&["mov", "move", "movq", "movl", "mv", "cp", "copy", "cpy", "dup", "assign", "cmov"], Intent::Copy),
     (&["li", "ldi", "lui", "movi", "mvi", "loadi", "const", "set", "let"], Intent::Constant),
@@ -123,7 +123,7 @@ const REGISTERS: &[&str] = &[
     "ax", "bx", "cx", "dx", "al", "bl", "cl", "dl", "acc", "fp", "gp", "tp", "ra", "lr", "pc", "ip", "xzr",
 ];
 
-/// What a word in lower case asks for, if it is a mnemonic of another assembler.
+/// The purpose of a lower-case word, if it is a mnemonic of another assembler.
 pub(crate) fn intent(word: &str) -> Option<Intent> {
     WORDS.iter().find(|(words, _)| words.contains(&word)).map(|(_, intent)| *intent)
 }
@@ -133,8 +133,8 @@ pub(crate) fn directive(word: &str) -> Option<&'static str> {
     DIRECTIVES.iter().find(|(words, _)| words.contains(&word)).map(|(_, help)| *help)
 }
 
-/// What to write instead of a name that is a register's on other machines, or would be if there were more registers; and whether it can hardly be
-/// the name of anything else.
+/// What to write instead of a name that denotes a register on other machines, or would denote one if there were more
+/// registers; and whether the name can hardly be anything else.
 pub(crate) fn register(name: &str) -> Option<(&'static str, bool)> {
     let lower = name.to_ascii_lowercase();
     let lower = lower.strip_prefix('$').filter(|rest| !rest.is_empty()).unwrap_or(&lower);
@@ -152,7 +152,7 @@ pub(crate) fn register(name: &str) -> Option<(&'static str, bool)> {
 }
 
 impl Intent {
-    /// What to write in assembly of Pendula.
+    /// What to write in Pendula's assembly.
     pub(crate) fn native(self) -> String {
         let text = match self {
             Intent::Copy => {
@@ -258,7 +258,8 @@ fn branch(cond: Cond) -> String {
     )
 }
 
-/// How a function of the table is written, which is a part of instructions' names and no instruction itself. `word` may have a type's suffix.
+/// How to write a function of the table, which is part of the names of instructions but not an instruction. `word` may
+/// have the suffix of a type.
 pub(crate) fn function(word: &str) -> Option<String> {
     let (name, typed) = match word.split_once('.') {
         Some((name, _)) => (name, &word[name.len()..]),
@@ -285,7 +286,7 @@ pub(crate) fn function(word: &str) -> Option<String> {
     Some(format!("in place it would forget: `{first} {operands}` {does}"))
 }
 
-/// Whether there is such an instruction.
+/// Whether such an instruction exists.
 fn known(acc: Acc, name: &str, suffix: &str) -> bool {
     matches!(lookup(&format!("{}{name}{suffix}", acc.name(false))), Some(Kind::Accumulate { .. }))
 }

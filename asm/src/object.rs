@@ -1,7 +1,6 @@
-//! Modules as ELF64 object files, both ways, so that `readelf -S` and `-s` show
-//! what is in them. It is not a linker: an object is a whole module, and
-//! nothing in it is relocated. The words of code come from
-//! [`pendula_isa::encode`]; what it takes to be a module is in `valid`.
+//! Modules as ELF64 object files, in both directions, so that `readelf -S` and `-s` show their content. This is not a
+//! linker: an object is a whole module, and nothing in it is relocated. [`pendula_isa::encode`] encodes the code;
+//! `valid` checks the other rules of modules.
 //!
 //! | section | content |
 //! |---|---|
@@ -16,10 +15,9 @@
 //! | `.pendula.variables` | what data is in the source, where that counts elements from 1 |
 //! | `.pendula.symbols` | the order of the symbols, which ELF does not keep, and their documentation |
 //!
-//! The machine number, 0x4450 (`PD`), is unofficial; the ABI is "standalone".
-//! Reading accepts nothing that writing would not have written, up to the
-//! layout of the file and sections unknown here, and needs memory in proportion
-//! to the file (plus [`DATA_LIMIT`] words at most for `.bss`).
+//! The machine number, 0x4450 (`PD`), is unofficial; the ABI is "standalone". Reading accepts only what writing could
+//! have written, except for the layout of the file and sections that are unknown here. It needs memory in proportion to
+//! the file (plus at most [`DATA_LIMIT`] words for `.bss`).
 
 mod error;
 mod sections;
@@ -43,11 +41,11 @@ pub use valid::{as_name, is_name};
 
 /// The unofficial machine number of objects.
 pub const MACHINE: elf::Machine = elf::Machine(0x4450);
-/// The most words that a data segment may have.
+/// The maximum number of words of a data segment.
 pub const DATA_LIMIT: u64 = 1 << 27;
-/// The most bytes that a name may have.
+/// The maximum number of bytes of a name.
 pub const NAME_LIMIT: usize = 1024;
-/// The most sections that a file may have.
+/// The maximum number of sections of a file.
 const SECTION_LIMIT: usize = 64;
 
 const TEXT: &str = ".text";
@@ -63,7 +61,7 @@ type Header = elf::FileHeader64<Endianness>;
 type ElfSymbol = elf::Sym64<Endianness>;
 const LE: Endianness = Endianness::Little;
 
-/// Whether bytes are an ELF file; whether it is a sound object of ours, [`read`] tells.
+/// Whether the bytes are an ELF file. [`read`] checks whether it is a valid object.
 pub fn is_object(bytes: &[u8]) -> bool {
     bytes.starts_with(&elf::ELFMAG)
 }
@@ -109,7 +107,7 @@ struct Section {
     name: &'static str,
     flags: elf::SectionFlags,
     bytes: Vec<u8>,
-    /// The size in bytes, if it stands for zeros that the file does not hold.
+    /// The size in bytes, if the section stands for zeros that are not in the file.
     zeros: Option<u64>,
 }
 
@@ -124,7 +122,7 @@ impl Section {
     }
 }
 
-/// Where the zeros at the end of the data begin, moved up to the end of the object that straddles the place.
+/// The start of the zeros at the end of the data, moved up to the end of an object that straddles it.
 fn zeros_begin(module: &Module) -> usize {
     let mut cut = module.data.trimmed_len() as u64;
     let mut objects: Vec<(u64, u64)> = module
@@ -151,7 +149,7 @@ fn assemble_file(module: &Module, cut: usize, sections: &[Section]) -> object::w
         let offset = w.reserve(section.bytes.len() as u64, section.align());
         placed.push((index, offset, w.add_section_name(section.name.as_bytes())));
     }
-    // ELF wants local symbols before global ones.
+    // ELF requires local symbols before global ones.
     let (mut symbols, global): (Vec<&Symbol>, Vec<&Symbol>) = module.symbols.iter().partition(|s| !s.global);
     let locals = symbols.len() as u32 + 1;
     symbols.extend(global);
@@ -212,7 +210,7 @@ fn assemble_file(module: &Module, cut: usize, sections: &[Section]) -> object::w
     Ok(buffer)
 }
 
-/// The symbol table's entry; `sections` are the indices of the sections written, `.text` first.
+/// The entry of the symbol table. `sections` are the indices of the sections that were written, `.text` first.
 fn elf_symbol(module: &Module, cut: usize, symbol: &Symbol, st_name: u32, sections: &[SectionIndex]) -> Sym {
     let cut = cut as u64;
     let (kind, place, value, size, other) = match symbol.kind {
@@ -222,7 +220,7 @@ fn elf_symbol(module: &Module, cut: usize, symbol: &Symbol, st_name: u32, sectio
         }
         SymbolKind::Data { ty, len, import, export } => {
             let marks = (ty as u8) << TYPE_SHIFT | if import { IMPORT } else { 0 } | if export { EXPORT } else { 0 };
-            // An object without words at the border stays in `.data`, unless there is none.
+            // An object without words at the border belongs to `.data`, unless there is none.
             let zeros = symbol.value > cut || (symbol.value == cut && (len > 0 || cut == 0));
             if zeros {
                 (elf::STT_OBJECT, 3, symbol.value - cut, len, marks)
@@ -250,7 +248,7 @@ pub fn read(bytes: &[u8]) -> Result<Module, ObjectError> {
     read_within(bytes, &Budget::default())
 }
 
-/// The same, as far as a budget goes: for the bytes of the file, the words of its data and of its code.
+/// The same, within a budget for the bytes of the file and the words of its data and code.
 ///
 /// Errors: those of [`read`].
 pub fn read_within(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
@@ -261,7 +259,7 @@ pub fn read_within(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError>
     if !is_object(bytes) {
         return Err(ObjectError::NotObject("it is not an ELF file"));
     }
-    // The crate `object` looks at headers in place, and they must be aligned.
+    // The crate `object` reads headers in place, so they must be aligned.
     if bytes.as_ptr().align_offset(8) == 0 {
         return read_aligned(bytes, budget);
     }
@@ -332,7 +330,8 @@ fn read_code(words: &[u64], pool: &[u64], profile: Profile, budget: &Budget) -> 
             decode(word, pool, profile).map_err(|error| ObjectError::Word { address: address as u32, word, error })?;
         code.push(inst);
     }
-    // One spelling of the whole: the pool is the one that encoding makes, and no word points elsewhere in it.
+    // There is only one encoding of a module: the pool is the one that encoding makes, and no word points elsewhere in
+    // it.
     let mut own = Pool::default();
     for (address, (inst, &word)) in code.iter().zip(words).enumerate() {
         let expected = encode(inst, &mut own);
@@ -355,7 +354,7 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// The section with this name, if there is one; two are an error.
+    /// The section with this name, if there is one. Two sections with the same name are an error.
     fn find(
         &self,
         name: &'static str,
@@ -389,7 +388,7 @@ impl<'a> File<'a> {
         Ok(self.contents(name)?.unwrap_or_default())
     }
 
-    /// The data segment, and how much of it `.data` holds.
+    /// The data segment, and how many of its words `.data` holds.
     fn data(&self, budget: &Budget) -> Result<(SparseWords, u64), ObjectError> {
         let mut data = SparseWords::from(&words(DATA, self.optional(DATA)?)?[..]);
         let cut = data.len() as u64;

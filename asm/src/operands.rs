@@ -1,4 +1,4 @@
-//! What to write instead of operands that an instruction does not take, where more can be said than the error alone knows.
+//! Help for operands that an instruction does not accept, where more can be said than the error alone knows.
 
 use pendula_isa::inst::Kind;
 use pendula_isa::mnemonic::lookup;
@@ -9,7 +9,7 @@ use pendula_isa::{OperandError, Reg};
 
 use crate::ast::{Arg, ArgKind};
 
-/// Help for operands that are not taken; `None` where the error's own says it.
+/// Help for operands that are not accepted; `None` if the error's own help suffices.
 pub(crate) fn help(kind: Kind, error: &OperandError, args: &[Arg]) -> Option<String> {
     let operand = error.position().checked_sub(1).and_then(|n| args.get(n)).map(|a| a.kind);
     match error {
@@ -37,7 +37,7 @@ fn plain(kind: Kind) -> Option<(Acc, bool)> {
 fn of_count(kind: Kind, args: &[Arg]) -> Option<String> {
     let (mnemonic, found) = (kind.mnemonic(), args.len());
     if let (Some((acc, inverse)), 3) = (plain(kind), found) {
-        // `add r1, r2, r3`, as others write r1 = r2 + r3.
+        // `add r1, r2, r3`, which means r1 = r2 + r3 in other assemblers.
         let (name, rest) = mnemonic.split_at(acc.name(inverse).len());
         if let (ArgKind::Reg(first), ArgKind::Reg(second)) = (args[0].kind, args[1].kind)
             && first == second
@@ -121,7 +121,7 @@ fn of_kind(kind: Kind, operand: ArgKind, position: usize, wanted: &str) -> Optio
     Some(text.to_string())
 }
 
-/// `sub r1, r1` and `xor r1, r1`, which clear a register elsewhere.
+/// `sub r1, r1` and `xor r1, r1`, which clear a register in other assemblers.
 fn of_alias(kind: Kind, reg: Reg, args: &[Arg]) -> Option<String> {
     let clears = matches!(plain(kind), Some((Acc::Add, true) | (Acc::Xor, _)));
     let itself = |a: &Arg| matches!(a.kind, ArgKind::Reg(r) if r == reg);

@@ -1,7 +1,7 @@
-//! What `isa`'s verifier finds in the assembled code, said of the source.
+//! Reports the verifier's findings about the assembled code in terms of the source.
 //!
-//! The rules are in [`verify`]; here a violation gets its places and, where it
-//! is a jump without its partner, a message that says which names disagree.
+//! The rules are in [`verify`]. Here a violation gets its places and, if it is a jump without its partner, a message
+//! that says which names disagree.
 
 use pendula_isa::table::Row;
 use pendula_isa::verify::{self, Problem, Violation};
@@ -12,7 +12,7 @@ use crate::ast::{ArgKind, Op, Span, Stmt};
 use crate::resolve::Faulty;
 use crate::session::Session;
 
-/// Reports every violation that does not merely follow from another error.
+/// Reports every violation that is not merely a consequence of another error.
 pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty: &Faulty) {
     let (_, violations) = verify::verify(module);
     for v in violations {
@@ -24,7 +24,7 @@ pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty:
             return;
         }
         let profile = || s.ast.stmts.iter().find(|stmt| stmt.op == Op::Profile).copied();
-        // A program of PISA without any instruction begins nowhere.
+        // A PISA program without any instruction begins nowhere.
         let begins = (v.problem == Problem::NoEntry).then(profile).flatten();
         let Some(stmt) = stmt(s, program, v.at).or(begins) else { continue };
         match v.problem {
@@ -43,7 +43,7 @@ pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty:
     }
 }
 
-/// Whether a problem is about where regions begin and end: these follow from faulty bounds.
+/// Whether a problem concerns the bounds of regions: such problems follow from faulty bounds.
 fn is_structural(problem: Problem) -> bool {
     use Problem::{
         CrossesRegions, Nested, NoEntry, NoFinish, NoProc, NoRet, NoStart, NotIrreversible, NotProcedure, SecondStart,
@@ -55,7 +55,7 @@ fn is_structural(problem: Problem) -> bool {
     }
 }
 
-/// Whether a problem is about the label that an instruction names.
+/// Whether a problem concerns the label that an instruction names.
 fn is_label_problem(problem: Problem) -> bool {
     matches!(problem, Problem::CrossesRegions | Problem::NotProcedure)
 }
@@ -79,7 +79,7 @@ fn label_text(s: &Session, stmt: &Stmt) -> String {
     }
 }
 
-/// Whether the instruction is a jump, and whether it is a `from`.
+/// Whether the instruction is a jump (`Some`), and whether it is a `from`.
 fn jump(inst: &Inst) -> Option<bool> {
     match inst.kind {
         Kind::Row { row: Row::Jmp, inverse, .. } => Some(inverse),

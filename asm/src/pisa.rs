@@ -1,8 +1,9 @@
-//! PISA, the assembly of the Pendulum processor, as PendVM reads it: `.pisa` and `.pal` files to modules of the profile `pisa`, and back.
+//! PISA, the assembly language of the Pendulum processor, in the dialect of PendVM: reads `.pisa` and `.pal` files to
+//! modules of the profile `pisa`, and writes such modules.
 //!
-//! A line holds a label, an instruction, or both; `;` begins a comment. Every instruction and every `DATA` takes one of 2^32
-//! addresses, from 0 on, and labels are numbers: that of the address. What PendVM does wrong is done as documented, unless
-//! [`Options::pendvm_bugs`] asks for what PendVM does.
+//! A line holds a label, an instruction, or both; `;` begins a comment. Every instruction and every `DATA` occupies one
+//! of 2^32 addresses, from 0 on. A label stands for a number, its address. Where PendVM deviates from its
+//! documentation, this module follows the documentation, unless [`Options::pendvm_bugs`] asks for PendVM's behaviour.
 
 mod advice;
 mod grammar;
@@ -26,10 +27,10 @@ use mnemonic::Mnemonic;
 pub use mnemonic::{MNEMONICS, Operands};
 pub use write::{PisaWriteError, line, write};
 
-/// What the first line begins with.
+/// The start of the first line.
 pub const HEADER: &str = ";; pendulum pal file";
 
-/// Errors after which reading ends.
+/// The number of errors after which reading stops.
 const MAX_ERRORS: usize = 100;
 
 pendula_isa::diagnostic_codes! {
@@ -47,12 +48,13 @@ pendula_isa::diagnostic_codes! {
     EMPTY "P0342" "a PISA file without an instruction";
 }
 
-/// The codes of what is wrong with a file, with a title each.
+/// The diagnostic codes, with a title each.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     OWN.iter().copied()
 }
 
-/// What becomes of an instruction that writes a register and reads it again, such as `ADD $1 $1`, which could not be undone.
+/// The treatment of an instruction that writes a register and reads it again, such as `ADD $1 $1`, which could not be
+/// undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Alias {
     /// It is an error.
@@ -65,19 +67,20 @@ pub enum Alias {
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// What PendVM does where it is not what is documented: `ORIX` takes the number of a register for its immediate, `SLTIX` compares as
-    /// unsigned, `SRLX` and `SRLVX` copy the sign; labels that are missing are 0, of two the second counts, and what follows a
-    /// number's digits is passed over; a run may end at a `FINISH` that a branch lands on; and `SHOW` shows in both directions.
+    /// Whether to do as PendVM does where that differs from the documentation: `ORIX` takes the number of a register
+    /// for its immediate, `SLTIX` compares as unsigned, `SRLX` and `SRLVX` copy the sign; missing labels are 0, of two
+    /// equal labels the second counts, and text after the digits of a number is ignored; a run may end at a `FINISH`
+    /// that a branch lands on; and `SHOW` prints in both directions.
     pub pendvm_bugs: bool,
-    /// What becomes of instructions that would forget.
+    /// The treatment of instructions that would lose information.
     pub alias: Alias,
-    /// Whether immediates must fit 16 bits, and distances of branches 16 or 26, as in an instruction word.
+    /// Whether immediates must fit 16 bits, and distances of branches 16 or 26 bits, as in an instruction word.
     pub strict: bool,
-    /// What reading may take.
+    /// The limits of reading.
     pub budget: Budget,
 }
 
-/// Reads a program. `name` is the file's.
+/// Reads a program. `name` is the name of the file.
 pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
     let mut sources = Sources::default();
     if let Err(exceeded) = options.budget.large(text.len() as u64, || format!("`{name}`")) {
@@ -94,7 +97,7 @@ pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
         module: Module::default(),
     };
     reader.read(text);
-    // Operands are read when all labels are known.
+    // Operands are read after all labels are known, so their errors come last.
     reader.diagnostics.sort_by_key(|d| d.primary.as_ref().map(|l| l.place.span.start));
     let failed = reader.diagnostics.iter().any(|d| d.severity == Severity::Error);
     let module = (!failed).then(|| {
@@ -105,7 +108,7 @@ pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
     Assembly { module, diagnostics: reader.diagnostics, sources, named: Vec::new() }
 }
 
-/// An instruction that was read, its operands still words.
+/// An instruction whose operands are still words.
 struct Pending<'a> {
     mnemonic: &'static Mnemonic,
     name: Word<'a>,
@@ -126,7 +129,8 @@ struct Reader<'a> {
     module: Module,
 }
 
-/// Whether a character is obeyed where it should be shown: control characters, and what turns the direction of writing.
+/// Whether a character has an effect where it should be displayed: control characters, and those that change the
+/// direction of writing.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -134,7 +138,7 @@ fn is_invisible(c: char) -> bool {
 
 impl<'a> Reader<'a> {
     fn read(&mut self, text: &'a str) {
-        // A mark of the encoding, as some editors write it.
+        // The byte order mark that some editors write.
         let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let first = text[mark..].lines().next().unwrap_or("");
         if !first.starts_with(HEADER) {
@@ -175,7 +179,7 @@ impl<'a> Reader<'a> {
             if self.diagnostics.len() >= MAX_ERRORS {
                 return;
             }
-            // After an error nobody will look at it.
+            // After an error the code is not used.
             let Some(inst) = inst else { continue };
             self.module.code.push(inst);
             let column = one.name.at - one.start;
@@ -244,7 +248,7 @@ impl<'a> Reader<'a> {
         let problem = match name {
             "" => Some("a label has a name before its `:`"),
             _ if name.contains(':') => Some("a label has one `:`, at its end"),
-            // Such a name could not be told from another where it is shown.
+            // Such a name could not be distinguished from others where it is displayed.
             _ if name.len() > NAME_LIMIT => Some("a label's name has 1024 bytes at most"),
             _ if name.contains(is_invisible) => Some("a label's name has no characters that are not seen"),
             _ => None,
@@ -279,7 +283,7 @@ impl<'a> Reader<'a> {
                 mnemonic::Operand::Immediate | mnemonic::Operand::Amount | mnemonic::Operand::Data => {
                     self.value(word, Some((one.mnemonic, n)))
                 }
-                // The distance, which like every number wraps at 32 bits.
+                // The distance. Like every number it wraps at 32 bits.
                 mnemonic::Operand::Target(_) => {
                     self.value(word, Some((one.mnemonic, n))).map(|to| i64::from((to as i32).wrapping_sub_unsigned(at)))
                 }
@@ -326,7 +330,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A register, as operand `n` of an instruction.
+    /// The register that is operand `n` of an instruction.
     fn register(&mut self, word: &Word<'a>, one: &Pending<'a>, n: usize) -> Option<i64> {
         let number = grammar::register(word.text);
         if number.is_none() {
@@ -337,7 +341,7 @@ impl<'a> Reader<'a> {
         number.map(u64::cast_signed)
     }
 
-    /// A number or a label, as a word of 32 bits, sign-extended. `of` is the instruction, and which operand of it this is.
+    /// A number or a label, as a sign-extended word of 32 bits. `of` is the instruction and the index of the operand.
     fn value(&mut self, word: &Word<'a>, of: Option<(&Mnemonic, usize)>) -> Option<i64> {
         let text = word.text;
         if let Some(&(at, _)) = self.labels.get(text) {

@@ -1,9 +1,8 @@
-//! The second pass: operands to instructions and words, and the line table.
+//! The second pass: turns operands into instructions and words, and makes the line table.
 //!
-//! Names have their addresses by now ([`assemble`](crate::assemble)). Which
-//! operands an instruction takes is `isa`'s business; here its errors get their
-//! places. What must hold between instructions is checked later, in
-//! [`pairs`](crate::pairs).
+//! Names have their addresses by now ([`assemble`](crate::assemble)). `isa` decides which operands an instruction
+//! accepts; here its errors get their places. [`pairs`](crate::pairs) later checks the rules that hold between
+//! instructions.
 
 mod data;
 mod locator;
@@ -26,7 +25,7 @@ use crate::symbols::Def;
 use crate::value::Value;
 use locator::Locator;
 
-/// Instructions that errors were reported for: others stand in their places.
+/// Instructions for which errors were reported. Placeholders stand for them in the code.
 #[derive(Debug, Default)]
 pub(crate) struct Faulty {
     pub(crate) at: HashSet<u32>,
@@ -73,7 +72,7 @@ pub(crate) fn resolve(
                     let _ = r.s.fail(codes::ARGUMENT, message, stmt.span, stmt.via, help);
                 }
                 if op == Op::Mem {
-                    // An error has been reported then.
+                    // If this fails, an error has been reported.
                     let _ = r.memory(&stmt);
                 }
                 continue;
@@ -99,7 +98,7 @@ fn bounds(kind: Kind) -> bool {
     matches!(kind, Kind::Row { row: Row::Start | Row::Proc, .. })
 }
 
-/// An instruction that stands for a faulty one.
+/// An instruction that replaces a faulty one.
 fn placeholder() -> Inst {
     let kind = Kind::Row { row: Row::Inc, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
     Inst { kind, regs: [Reg::SP, Reg::ZERO, Reg::ZERO, Reg::ZERO], imm: 0, small: 0 }
@@ -111,7 +110,7 @@ struct Resolver<'a> {
     module: &'a mut Module,
     texts: HashMap<Sym, u32>,
     named: Vec<Named>,
-    /// The object that the next word may belong to.
+    /// The index of the object after the one that the next word belongs to.
     object: usize,
     mem: Option<Span>,
 }
@@ -352,7 +351,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Says what `isa` found wrong with the operands, at their places.
+    /// Reports an error that `isa` found in the operands, at its place.
     fn operand_error(&mut self, stmt: &Stmt, kind: Kind, error: &OperandError) -> Reported {
         let args: Vec<Arg> = self.s.ast.args(stmt).to_vec();
         let arg = error.position().checked_sub(1).and_then(|n| args.get(n).copied());
@@ -375,7 +374,7 @@ impl Resolver<'_> {
                     d = d.also(self.s.place(first.span), "the first");
                 }
             }
-            // A name where a text is wanted is a text without quotes.
+            // A name where a text is expected is a text without quotes.
             (OperandError::Kind { wanted: "text", .. }, _) => {}
             (OperandError::Kind { .. }, Some(ArgKind::Name(name))) => match self.program.symbols.get(name).def {
                 Def::Data { .. } => {

@@ -1,9 +1,8 @@
-//! What names stand for, and the evaluation of constant expressions.
+//! The meanings of names, and the evaluation of constant expressions.
 //!
-//! Constants of `.equ` are evaluated when they are first needed, with a stack
-//! of our own, so that a long chain of them costs no recursion. Which word a
-//! value is in the type that an operand wants is decided here too. Addresses
-//! are given out by [`assemble`](crate::assemble).
+//! Constants of `.equ` are evaluated when they are first needed, with an explicit stack, so that a long chain of them
+//! needs no recursion. This module also converts values to words of the type that an operand expects.
+//! [`assemble`](crate::assemble) assigns addresses.
 
 use std::collections::HashSet;
 
@@ -54,7 +53,7 @@ enum State {
     Active,
     Done {
         whole: Value,
-        /// The same where numbers with a fraction are wanted.
+        /// The same where numbers with a fraction are expected.
         exact: Result<Value, EvalError>,
     },
     Failed,
@@ -74,20 +73,20 @@ struct Const {
 pub(crate) struct Symbols {
     entries: Vec<Entry>,
     consts: Vec<Const>,
-    /// Constants that the program defines, and that come with it.
-    passed_over: HashSet<Sym>,
-    /// Names of code and data, in the order of their definition.
+    /// The constants that the program defines, and those that come with it.
+    overridden: HashSet<Sym>,
+    /// The names of code and data, in the order of their definition.
     pub(crate) order: Vec<Sym>,
     pub(crate) format: Format,
-    /// Whether every name has been seen: before, an unknown one may be defined later.
+    /// Whether every name has been seen. Before that, an unknown name may be defined later.
     pub(crate) complete: bool,
     inf: Sym,
     nan: Sym,
-    /// Operands of the expression being evaluated.
+    /// The operands of the expression that is being evaluated.
     stack: Vec<(Value, Span)>,
 }
 
-/// How many names are compared with an unknown one.
+/// The number of names that an unknown one is compared with.
 const MAX_COMPARED: usize = 20_000;
 
 impl Symbols {
@@ -96,7 +95,7 @@ impl Symbols {
         Symbols {
             entries: vec![NONE; s.names.len()],
             consts: Vec::new(),
-            passed_over: HashSet::new(),
+            overridden: HashSet::new(),
             order: Vec::new(),
             format: Format::default(),
             complete: false,
@@ -117,7 +116,7 @@ impl Symbols {
         &mut self.entries[name.index()]
     }
 
-    /// Gives a name its meaning; false if it has one.
+    /// Defines a name; false if it is already defined.
     pub(crate) fn define(&mut self, s: &mut Session, name: Sym, def: Def, span: Span, via: Via) -> bool {
         let entry = self.entry(name);
         if entry.def != Def::Undefined {
@@ -133,12 +132,12 @@ impl Symbols {
         true
     }
 
-    /// Gives a name to a constant.
+    /// Defines the name of a constant.
     pub(crate) fn define_const(&mut self, s: &mut Session, name: Sym, expr: ExprRef, span: Span, via: Via) {
         let before = self.get(name);
         if matches!(before.def, Def::Const(_)) && s.is_from_define(before.span) && !s.is_from_define(span) {
-            // The value where none is given.
-            self.passed_over.insert(name);
+            // The `.equ` is a default, which a definition that comes with the program overrides.
+            self.overridden.insert(name);
             return;
         }
         let def = Def::Const(self.consts.len() as u32);
@@ -146,7 +145,7 @@ impl Symbols {
         let _ = self.define(s, name, def, span, via);
     }
 
-    /// Warns of definitions that come with the program, and that it has no use for.
+    /// Warns of definitions that come with the program and that it does not use.
     pub(crate) fn check_defines(&self, s: &mut Session) {
         if s.define_file.is_none() || s.failed() {
             return;
@@ -159,7 +158,7 @@ impl Symbols {
             ArgKind::Name(name) => Some(name),
             _ => None,
         });
-        let used: HashSet<Sym> = in_expressions.chain(alone).chain(self.passed_over.iter().copied()).collect();
+        let used: HashSet<Sym> = in_expressions.chain(alone).chain(self.overridden.iter().copied()).collect();
         let unused: Vec<Const> =
             self.consts.iter().filter(|c| s.is_from_define(c.span) && !used.contains(&c.name)).copied().collect();
         for Const { name, span, via, .. } in unused {
@@ -178,14 +177,14 @@ impl Symbols {
         }
     }
 
-    /// Evaluates every constant, for what is wrong with it.
+    /// Evaluates every constant, in order to report its errors.
     pub(crate) fn check_consts(&mut self, s: &mut Session) {
         for n in 0..self.consts.len() {
             self.resolve(s, vec![n]);
         }
     }
 
-    /// The value of a name. `ty` is the type that the context wants.
+    /// The value of a name. `ty` is the type that the context expects.
     pub(crate) fn name(&mut self, s: &mut Session, name: Sym, ty: Ty, span: Span, via: Via) -> Parsed<Value> {
         if let Def::Const(n) = self.get(name).def {
             self.resolve(s, vec![n as usize]);
@@ -193,7 +192,7 @@ impl Symbols {
         self.value_of(s, name, Mode::of(ty), span, via).map_err(|error| report(s, error, via))
     }
 
-    /// The value of an expression. `ty` is the type that the context wants.
+    /// The value of an expression. `ty` is the type that the context expects.
     pub(crate) fn eval(&mut self, s: &mut Session, expr: ExprRef, ty: Ty, via: Via) -> Parsed<Value> {
         let mut wanted = Vec::new();
         for node in s.ast.nodes(expr) {
@@ -215,7 +214,7 @@ impl Symbols {
         }
     }
 
-    /// Evaluates constants, and before them those that they are made of.
+    /// Evaluates constants, after those that they depend on.
     fn resolve(&mut self, s: &mut Session, mut stack: Vec<usize>) {
         while let Some(&top) = stack.last() {
             let Some(&Const { name, expr, span, via, state }) = self.consts.get(top) else { return };
@@ -255,7 +254,7 @@ impl Symbols {
         }
     }
 
-    /// What a constant is where integers are wanted, and where others are.
+    /// The value of a constant where integers are expected, and where other numbers are.
     fn both(&mut self, s: &mut Session, expr: ExprRef, via: Via) -> State {
         let whole = self.compute(s, expr, (Mode::Whole, false), via);
         let exact = match whole {
@@ -264,17 +263,18 @@ impl Symbols {
         };
         match (whole, exact) {
             (Ok(whole), exact) => State::Done { whole, exact },
-            // Where an integer is wanted, this is none.
+            // This is an error only where an integer is expected.
             (Err(EvalError::Fraction(_)), Ok(value)) => State::Done { whole: value, exact },
             (Err(error), _) => {
                 report(s, error, via);
-                // What is not yet defined may be later.
+                // A name that is not yet defined may be defined later.
                 if self.complete { State::Failed } else { State::New }
             }
         }
     }
 
-    /// Evaluates an expression whose constants have been. `double` says whether `inf` and `nan` are numbers in it.
+    /// Evaluates an expression whose constants have been evaluated. `double` says whether `inf` and `nan` are numbers
+    /// in it.
     fn compute(
         &mut self,
         s: &mut Session,
@@ -336,21 +336,21 @@ impl Symbols {
             Def::Const(n) => match self.consts.get(n as usize).map(|c| c.state) {
                 Some(State::Done { whole, .. }) if mode == Mode::Whole => Ok(whole),
                 Some(State::Done { exact, .. }) => exact,
-                // Reported where it is defined.
+                // The error was reported at the definition.
                 _ => Err(EvalError::Reported),
             },
             Def::Undefined => Err(self.undefined(s, name, span, via).into()),
         }
     }
 
-    /// Reports a name that nothing defines, or nothing yet.
+    /// Reports a name that is not defined, or not yet.
     pub(crate) fn undefined(&self, s: &mut Session, name: Sym, span: Span, via: Via) -> Reported {
         let text = s.names.text(name);
         let how = format!("as a label `{text}:`, or by `.equ {text}, value`");
         self.undefined_but(s, name, span, via, &how)
     }
 
-    /// Reports a name that nothing defines; `how` says how it is to be defined here.
+    /// Reports a name that is not defined; `how` says how to define it here.
     pub(crate) fn undefined_but(&self, s: &mut Session, name: Sym, span: Span, via: Via, how: &str) -> Reported {
         let text = s.names.text(name).to_string();
         if !self.complete {
@@ -366,7 +366,7 @@ impl Symbols {
         let consts = self.consts.iter().map(|c| c.name);
         let known = self.order.iter().copied().chain(consts).take(MAX_COMPARED).map(|n| s.names.text(n));
         let similar = known
-            // Every name of one letter is near to every other.
+            // Every name of one letter is similar to every other.
             .filter(|k| (text.len() > 1 && near(&text, k)) || k.eq_ignore_ascii_case(&text))
             .min_by_key(|k| k.len().abs_diff(text.len()));
         let help = match similar {
@@ -413,7 +413,7 @@ impl Symbols {
 
     fn parse(&self, text: &str, ty: Ty) -> Result<u64, NumberError> {
         match ty {
-            // Integers do not come here.
+            // Integers are handled above.
             Ty::Int => Err(NumberError::Syntax),
             Ty::Q => decimal::parse_q(text, self.format),
             Ty::L => decimal::parse_l(text),
@@ -421,7 +421,7 @@ impl Symbols {
         }
     }
 
-    /// Whether the name is a literal where numbers of this type stand.
+    /// Whether the name is a literal where numbers of this type are expected.
     pub(crate) fn is_literal(&self, name: Sym, ty: Ty) -> bool {
         ty == Ty::F && (name == self.inf || name == self.nan)
     }

@@ -1,4 +1,4 @@
-//! First words of a statement that mean nothing here: what may have been meant.
+//! Help for a first word of a statement that has no meaning here.
 
 use pendula_isa::{Acc, Kind, mnemonic};
 
@@ -10,7 +10,7 @@ use crate::lexer::Tok;
 use crate::parser::{Parser, head_of, near};
 
 impl Parser<'_> {
-    /// Reports a first word that means nothing.
+    /// Reports a first word that has no meaning.
     pub(crate) fn unknown(&mut self, head: Head, name: Sym, span: Span) {
         let word = self.s.names.text(name).to_string();
         let lower = word.to_ascii_lowercase();
@@ -23,7 +23,7 @@ impl Parser<'_> {
         self.s.ast.push(Op::Bad, span, self.via, usize::MAX);
     }
 
-    /// What may have been meant by a word that is no instruction's.
+    /// What an unknown instruction may be intended to be.
     fn guess_instruction(&mut self, name: Sym, word: &str, lower: &str) -> String {
         if self.s.names.register(name).is_some() {
             let help = "an instruction stands first: `add r1, 5` adds, `sub` subtracts, `swap` and `exch` exchange; nothing is \
@@ -66,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What a `mov` asks for, by its operands.
+    /// The purpose of a `mov`, by its operands.
     fn copied(&self) -> Intent {
         let operands = self.tokens.get(self.position()..).unwrap_or(&[]);
         let memory = operands.iter().any(|t| t.tok == Tok::Open);
@@ -78,7 +78,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether an instruction or a directive follows, or data as others write it: then the word before it is a label.
+    /// Whether an instruction, a directive, or data in the notation of others follows. Then the word before it is a
+    /// label.
     fn is_followed(&mut self) -> bool {
         let Tok::Name(next) = self.tok() else { return false };
         let known = matches!(head_of(self.s, next), Head::Inst(_) | Head::Directive(_));
@@ -86,7 +87,7 @@ impl Parser<'_> {
     }
 }
 
-/// What may have been meant by a word that is no directive's.
+/// What an unknown directive may be intended to be.
 fn directive(lower: &str) -> String {
     let near = || {
         let names = DIRECTIVES.iter().map(|(n, _)| *n).filter(|n| near(n, lower));
@@ -101,7 +102,7 @@ fn directive(lower: &str) -> String {
     }
 }
 
-/// The accumulate instructions that differ from a word in the accumulator only, in backquotes.
+/// The accumulate instructions that differ from a word only in the accumulator, in backquotes.
 fn other_accumulators(word: &str) -> Vec<String> {
     let names = Acc::ALL.iter().flat_map(|acc| [acc.name(false), acc.name(true)]);
     let known = |rest: &str| {

@@ -1,6 +1,7 @@
-//! Values of constant expressions: what two of them come to, and what is said where there is none.
+//! Values of constant expressions, the operations on them, and the errors of these.
 //!
-//! Where an integer is wanted, expressions compute with integers; where a number with a fraction is, they are exact, and rounded once.
+//! Where an integer is expected, expressions compute with integers. Where a number with a fraction is expected, they
+//! are exact, and rounded once.
 
 use pendula_isa::Ty;
 
@@ -23,7 +24,7 @@ pub(crate) enum Value {
         negative: bool,
         ty: Option<Ty>,
     },
-    /// What an expression comes to that is no integer.
+    /// The value of an expression that is not an integer.
     Ratio {
         ratio: Ratio,
         ty: Option<Ty>,
@@ -41,7 +42,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// That of what becomes a word of this type.
+    /// The mode for expressions that become a word of this type.
     pub(crate) const fn of(ty: Ty) -> Mode {
         match ty {
             Ty::Int => Mode::Whole,
@@ -53,17 +54,17 @@ impl Mode {
 /// Why an expression has no value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EvalError {
-    /// It has been said.
+    /// It has been reported.
     Reported,
     DivideByZero(Span),
     Shift(Span, i128),
     Overflow(Span),
-    /// Integers are computed with, and this is none.
+    /// The computation is with integers, and this is not one.
     Fraction(Span),
     /// An operator that is for integers only.
     Bits(Span, &'static str),
     Raw(Span),
-    /// Infinity, or no number.
+    /// Infinity, or not a number.
     NotFinite(Span),
     /// A fraction of too large numbers.
     Large(Span),
@@ -81,7 +82,7 @@ pub(crate) fn int_word(s: &mut Session, n: i128, span: Span, via: Via) -> Parsed
     if WORD.contains(&n) { Ok(n as u64) } else { Err(report(s, EvalError::Overflow(span), via)) }
 }
 
-/// Whether a number of its own type, if it has one, or with a fraction, may stand where another is wanted.
+/// Whether a number with a fraction, or of its own type if it has one, is accepted where another type is expected.
 pub(crate) fn fits(s: &mut Session, own: Option<Ty>, ty: Ty, span: Span, via: Via) -> Parsed<()> {
     if let Some(own) = own.filter(|own| *own != ty) {
         let message = format!("this number is {}, and {} is wanted", article(own), article(ty));
@@ -96,7 +97,7 @@ pub(crate) fn fits(s: &mut Session, own: Option<Ty>, ty: Ty, span: Span, via: Vi
     Ok(())
 }
 
-/// What two numbers come to, each with its place.
+/// The result of an operation on two numbers, each with its place.
 pub(crate) fn apply(
     s: &Session,
     op: Binary,
@@ -123,7 +124,7 @@ pub(crate) fn apply(
     }
 }
 
-/// What two numbers come to without rounding.
+/// The result of an operation without rounding.
 fn exact(s: &Session, op: Binary, a: (Value, Span), b: (Value, Span)) -> Result<Value, EvalError> {
     let whole = a.1.to(b.1);
     let ((x, first), (y, second)) = (fraction(s, a)?, fraction(s, b)?);
@@ -181,7 +182,7 @@ fn binary(op: Binary, x: i128, y: i128) -> Option<i128> {
     }
 }
 
-/// Says why an expression has no value.
+/// Reports why an expression has no value.
 pub(crate) fn report(s: &mut Session, error: EvalError, via: Via) -> Reported {
     let no = codes::REAL_ARITHMETIC;
     let (code, span, message, help) = match error {
