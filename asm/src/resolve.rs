@@ -158,11 +158,11 @@ impl Resolver<'_> {
             Some(OperandKind::Label) => {
                 return match constant {
                     ArgKind::Name(name) => self.label(stmt, kind, name, arg.span).map(Operand::Label),
-                    // A constant where a label is wanted: `build` says so.
+                    // A constant where a label is expected: `build` reports it.
                     _ => Ok(Operand::Imm(0, Ty::Int)),
                 };
             }
-            // A whole number, which is computed as a number of the type that it is compared as.
+            // A whole number, which is evaluated as a number of the type that it is compared as.
             Some(OperandKind::Small) => {
                 let value = self.value(stmt, constant, kind.constant_type(n), arg.span)?;
                 let word = self.program.symbols.word(self.s, value, Ty::Int, arg.span, stmt.via)?;
@@ -181,7 +181,7 @@ impl Resolver<'_> {
                 }
                 ty
             }
-            // No constant can stand here: `build` says so.
+            // No constant is accepted here: `build` reports it.
             Some(
                 OperandKind::Target
                 | OperandKind::Source
@@ -216,7 +216,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The address of the data object by whose name an address is written: alone, or with constants added.
+    /// The address of the data object that an address is written with: its name alone, or with constants added.
     fn object_of(&self, offset: ExprRef) -> Option<u64> {
         let (first, rest) = self.s.ast.nodes(offset).split_first()?;
         let NodeKind::Name(name) = first.kind else { return None };
@@ -233,7 +233,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Notes that an operand of the next instruction is written by the name of a data object.
+    /// Records that an operand of the next instruction is written with the name of a data object.
     fn name(&mut self, operand: usize, object: u64) {
         self.named.push(Named { at: self.module.code.len() as u32, operand: operand as u8, object });
     }
@@ -258,7 +258,7 @@ impl Resolver<'_> {
             Value::Int(n) => match i64::try_from(n) {
                 Ok(n) => Ok(n),
                 Err(_) => {
-                    // In the words of `build`, which reports offsets that are merely too large.
+                    // With the same words as `build`, which reports offsets that are merely too large.
                     let (what, min, max) =
                         ("a memory offset", pendula_isa::inst::OFFSET_MIN, pendula_isa::inst::OFFSET_MAX);
                     let error = OperandError::OutOfRange { position: 1, what, min, max, found: n };

@@ -1,4 +1,4 @@
-//! Control by a branch register, in the profile `pisa`: where branches lead, and what they lead to.
+//! Control by a branch register, in the profile `pisa`: where branches lead, and to which instructions.
 
 use std::collections::HashSet;
 
@@ -10,15 +10,15 @@ use pendula_isa::verify::is_row;
 
 use super::{At, Findings, Rule, instructions, runs};
 
-/// States for each instruction after which the search for what is reached gives up.
+/// The number of states per instruction after which the search for reachable instructions gives up.
 const STATES: usize = 16;
 
-/// What the branch register may hold.
+/// The possible contents of the branch register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum BranchRegister {
     /// This distance.
     Known(i32),
-    /// What a register held.
+    /// What a register held, which is unknown.
     Any,
 }
 
@@ -31,7 +31,7 @@ impl BranchRegister {
     }
 }
 
-/// Where a run may be: about to do what stands at an address, in a direction.
+/// A state of a run: the address and the direction of the next instruction, and the branch register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct State {
     at: u32,
@@ -70,7 +70,7 @@ pub(super) fn check(module: &Module, found: &mut Findings) {
     }
 }
 
-/// Sees that a branch names one.
+/// Checks that a branch leads to a branch.
 fn landing(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
     let to = at.wrapping_add_signed(inst.imm as i32);
     let message = match module.code.get(to as usize).map(|inst| inst.kind.flow()) {
@@ -84,7 +84,7 @@ fn landing(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
     found.add(Rule::NoLanding, At::Inst(at), other, message);
 }
 
-/// Sees that an instruction has another one behind it.
+/// Checks that control does not fall from an instruction into data or off the end.
 fn into_data(code: &[Inst], at: u32, found: &mut Findings) {
     let message = match code.get(at as usize + 1).map(|next| next.kind.flow()) {
         Some(Flow::Cell) => "after this instruction, control falls into data",
@@ -94,14 +94,16 @@ fn into_data(code: &[Inst], at: u32, found: &mut Findings) {
     found.add(Rule::IntoData, At::Inst(at), None, message.to_string());
 }
 
-/// Which instructions a run forward may come to, and after it has turned around; `None` where there are too many ways to follow.
+/// Which instructions a run may reach forward, and which after its direction has changed; `None` if there are too many
+/// states to follow.
 fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
     let code = &module.code;
     let limit = STATES * code.len() + 64;
     let mut reached = vec![(false, false); code.len()];
     let mut seen: HashSet<State> = HashSet::new();
     let mut worklist = vec![State { at: module.flags.entry, back: false, br: BranchRegister::Known(0) }];
-    // Whether what a register held has led on, in each direction: then it may have led to any branch.
+    // Whether control has continued with unknown contents of the branch register, for each direction. Then it may have
+    // reached any branch.
     let mut anywhere = [false; 2];
     while let Some(state) = worklist.pop() {
         let Some(inst) = code.get(state.at as usize) else { continue };
@@ -141,7 +143,7 @@ fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
             }
             Flow::Branch(By::Turn) => go(!back, br.plus(distance)),
             Flow::Branch(By::Register) => go(back, BranchRegister::Any),
-            // `start` ends a run that has turned around, `finish` one that has not.
+            // `start` ends a run that goes backward, `finish` one that goes forward.
             Flow::Run if is_row(inst, Row::Start, !back) => {}
             Flow::Run if module.flags.loose => go(back, br),
             Flow::Run | Flow::Straight if br != BranchRegister::Known(0) => {}
@@ -152,12 +154,12 @@ fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
     Some(reached)
 }
 
-/// Tells of each `start` that a run forward comes to after it has changed something: a run back ends there, and does not undo that. Only ways
-/// that are certain to exist are followed, not those by a distance that a register held.
+/// Reports each `start` that a forward run reaches after it has changed something: a backward run ends there, and does
+/// not undo that. Only paths that certainly exist are followed, not those by a distance that a register held.
 fn late_starts(module: &Module, found: &mut Findings) {
     let code = &module.code;
     let limit = STATES * code.len() + 64;
-    // The first instruction of each way that changes something, if one has.
+    // With each state, the first instruction on the path that changes something, if there is one.
     let mut seen: HashSet<(u32, i32, bool)> = HashSet::new();
     let mut worklist: Vec<(u32, i32, Option<u32>)> = vec![(module.flags.entry, 0, None)];
     let mut late: Vec<(u32, u32)> = Vec::new();
@@ -180,12 +182,13 @@ fn late_starts(module: &Module, found: &mut Findings) {
         match inst.kind.flow() {
             Flow::Branch(By::Distance) => {
                 go(br.wrapping_add(inst.imm as i32), changed);
-                // Where it is landed on and does not hold, control leaps on: that is wrong, or goes by what registers hold.
+                // If a branch that is landed on does not branch itself, control leaps on: either an error, or dependent
+                // on what registers hold.
                 if br == 0 && !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
                     go(br, changed);
                 }
             }
-            // The end, or where nothing but a branch may stand.
+            // The end, or a place where only a branch may stand.
             Flow::Run if is_row(inst, Row::Start, true) || stays => {}
             Flow::Run => go(br, changed),
             Flow::Straight if br != 0 => {}

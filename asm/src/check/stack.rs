@@ -1,7 +1,6 @@
-//! How high the stack is along the paths of each procedure, counted in words
-//! from where it is entered. Where `sp` is written directly, where paths
-//! disagree, and after a call of a procedure of which the same is not known,
-//! the height is unknown, and nothing is said.
+//! The height of the stack along the paths of each procedure, in words from its entry. The height is unknown where `sp`
+//! is written directly, where paths disagree, and after a call of a procedure whose effect on `sp` is unknown. Nothing
+//! is reported there.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -21,16 +20,16 @@ enum Depth {
     Unknown,
 }
 
-/// How heights are found.
+/// How heights are computed.
 #[derive(Clone, Copy)]
 struct HeightRules {
-    /// Whether constants that are added to `sp` count.
+    /// Whether constants that are added to `sp` change the height. Else it is unknown after them.
     count_constants: bool,
 }
 
 /// The heights in one region.
 struct Heights {
-    /// Before each instruction; `None` where no path leads.
+    /// Before each instruction; `None` if no path reaches it.
     before: Vec<Option<Depth>>,
     /// Instructions where paths with these two heights meet.
     conflicts: BTreeMap<u32, (i64, i64)>,
@@ -41,18 +40,19 @@ impl Heights {
         self.before.last().copied().flatten()
     }
 
-    /// Whether a call leaves `sp` as it was, if it returns.
+    /// Whether a call leaves `sp` unchanged, if it returns.
     fn preserves_sp(&self) -> bool {
         matches!(self.at_end(), None | Some(Depth::Known(0)))
     }
 }
 
-/// How many words of the stack are taken since its procedure was entered, before and after each instruction; `None` where that is not known.
+/// The number of words on the stack since the entry of the procedure, before and after each instruction; `None` if it
+/// is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackHeights {
     /// Before each instruction, in the order of the code.
     pub before: Vec<Option<i64>>,
-    /// After it.
+    /// After each instruction.
     pub after: Vec<Option<i64>>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn known(code: &[Inst], structure: &Structure) -> StackHeights {
     out
 }
 
-/// The heights of each region, and the regions, by their first address, of which it is not known that they leave `sp` as it was.
+/// The heights of each region, and the first addresses of the regions that are not known to leave `sp` unchanged.
 fn solve(code: &[Inst], structure: &Structure, rules: HeightRules) -> (Vec<Heights>, HashSet<u32>) {
     let regions = &structure.regions;
     let mut unbalanced: HashSet<u32> = HashSet::new();
@@ -99,9 +99,9 @@ fn solve(code: &[Inst], structure: &Structure, rules: HeightRules) -> (Vec<Heigh
     (heights, unbalanced)
 }
 
-/// Reports what is certain, and returns whether no instruction can take words below where its region's stack begins.
+/// Reports what is certain. Returns whether no instruction can take words below the start of its region's stack.
 pub(super) fn check(code: &[Inst], structure: &Structure, found: &mut Findings) -> bool {
-    // Who adds to `sp` may mean to keep the words.
+    // A program that adds to `sp` may intend to keep the words.
     let (heights, _) = solve(code, structure, HeightRules { count_constants: false });
     let mut stays_above_base = true;
     for (region, heights) in structure.regions.iter().zip(&heights) {
@@ -153,7 +153,7 @@ fn is_pop(inst: &Inst) -> bool {
     super::is_row(inst, Row::Push, true)
 }
 
-/// What a region calls by name, and whether it calls addresses.
+/// The procedures that a region calls by name, and whether it calls addresses.
 fn calls(code: &[Inst], region: Region) -> (HashSet<u32>, bool) {
     let mut out = (HashSet::new(), false);
     for at in region.start..=region.last {
@@ -173,8 +173,8 @@ fn walk(code: &[Inst], region: Region, unbalanced: &HashSet<u32>, rules: HeightR
     let mut before = vec![None; len];
     let mut conflicts = BTreeMap::new();
     before[0] = Some(Depth::Known(0));
-    let mut todo = BTreeSet::from([region.start]);
-    while let Some(at) = todo.pop_first() {
+    let mut worklist = BTreeSet::from([region.start]);
+    while let Some(at) = worklist.pop_first() {
         let Some(depth) = before[index(at)] else { continue };
         let after = step(code, region, at, depth, unbalanced, rules);
         for to in next(code, region, at).into_iter().flatten() {
@@ -190,14 +190,14 @@ fn walk(code: &[Inst], region: Region, unbalanced: &HashSet<u32>, rules: HeightR
                 (Some(Depth::Unknown), _) => continue,
             };
             before[index(to)] = Some(new);
-            todo.insert(to);
+            worklist.insert(to);
         }
     }
     Heights { before, conflicts }
 }
 
-/// By how many words an instruction raises `sp`, if that is a constant.
-fn moved(inst: &Inst) -> Option<i64> {
+/// The number of words by which an instruction raises `sp`, if that is a constant.
+fn sp_increment(inst: &Inst) -> Option<i64> {
     let Kind::Accumulate { acc: Acc::Add, inverse, func, .. } = inst.kind else { return None };
     let constant = inst.operands().find_map(|(_, operand)| match operand {
         Operand::Imm(word, Ty::Int) if func.info().name.is_empty() => Some(word.cast_signed()),
@@ -213,7 +213,7 @@ fn step(code: &[Inst], region: Region, at: u32, depth: Depth, unbalanced: &HashS
     let writes_sp =
         inst.kind.layout().iter().any(|s| matches!(s, Slot::Target(f) if inst.regs[*f as usize] == Reg::SP));
     if writes_sp {
-        return moved(inst)
+        return sp_increment(inst)
             .filter(|_| rules.count_constants)
             .and_then(|n| d.checked_add(n))
             .map_or(Depth::Unknown, Depth::Known);
@@ -224,7 +224,7 @@ fn step(code: &[Inst], region: Region, at: u32, depth: Depth, unbalanced: &HashS
             Kind::Row { row, .. } if row.info().moves_sp => Depth::Unknown,
             Kind::Row { .. } | Kind::Accumulate { .. } => depth,
         },
-        // Of a procedure that calls itself, the innermost call tells: it goes along paths without such a call.
+        // If a procedure calls itself, the innermost call decides, since it follows paths without such a call.
         Flow::Call | Flow::GradientCall => match target(code, at, inst) {
             Some((to, _)) if to == region.start || !unbalanced.contains(&to) => depth,
             _ => Depth::Unknown,

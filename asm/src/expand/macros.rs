@@ -1,4 +1,4 @@
-//! Macros: their definitions, the arguments of their uses, and what they expand to.
+//! Macros: definitions, arguments of uses, and expansions.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::session::Parsed;
 
 use super::Input;
 
-/// How many parameters a macro has.
+/// The maximum number of parameters of a macro.
 const MAX_PARAMS: usize = 64;
 
 /// A macro.
@@ -30,7 +30,7 @@ pub(super) struct Param {
     pub(super) default: Option<Fragment>,
 }
 
-/// Text and where it was written.
+/// A text, and where it was written.
 #[derive(Debug)]
 pub(super) struct Fragment {
     pub(super) text: String,
@@ -84,7 +84,7 @@ pub(super) fn macro_header(p: &mut Parser<'_>, text: &str) -> Parsed<(Sym, Span,
     Ok((name, span, params))
 }
 
-/// The body that begins at `from`, and where the line after its `.endm` begins. `None` without `.endm`.
+/// The body that begins at `from`, and the start of the line after its `.endm`; `None` without `.endm`.
 pub(super) fn macro_body(text: &str, from: usize) -> Option<(Range<usize>, usize)> {
     let mut at = from;
     let mut inner = 0usize;
@@ -105,7 +105,7 @@ pub(super) fn macro_body(text: &str, from: usize) -> Option<(Range<usize>, usize
     None
 }
 
-/// The stretch of text that the tokens up to a comma outside brackets take; `at` goes to that comma or the end.
+/// The range of the tokens up to a comma outside brackets. `at` moves to that comma or the end.
 fn argument(tokens: &[Token], at: &mut usize) -> Range<usize> {
     let first = *at;
     let mut depth = 0usize;
@@ -124,7 +124,7 @@ fn argument(tokens: &[Token], at: &mut usize) -> Range<usize> {
     start..end.map_or(start, |t| t.end() as usize)
 }
 
-/// Where the arguments of a macro's use lie.
+/// The ranges of the arguments of a macro use.
 pub(super) fn split_args(tokens: &[Token]) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -140,7 +140,7 @@ pub(super) fn split_args(tokens: &[Token]) -> Vec<Range<usize>> {
     }
 }
 
-/// An expansion in the making.
+/// An expansion under construction.
 struct Writer {
     text: String,
     pieces: Vec<Piece>,
@@ -148,7 +148,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Adds a stretch of a text; `None` when it becomes too long.
+    /// Appends a range of a text; `None` if the expansion becomes too long.
     fn copy(&mut self, text: &str, range: Range<usize>, origin: &Origin) -> Option<()> {
         let part = text.get(range.clone())?;
         self.room = self.room.checked_sub(part.len())?;
@@ -158,7 +158,7 @@ impl Writer {
     }
 }
 
-/// A macro's body with its parameters replaced; `None` if it is longer than `room`.
+/// The body of a macro with its parameters replaced; `None` if it is longer than `room`.
 pub(super) fn substitute(
     definition: &Macro,
     input: &Input<'_>,
@@ -169,7 +169,7 @@ pub(super) fn substitute(
     let Fragment { text: body, origin } = &definition.body;
     let bytes = body.as_bytes();
     let mut out = Writer { text: String::new(), pieces: Vec::new(), room };
-    // What has not been copied begins at `from`; quotes and comments are copied as they are.
+    // Text from `from` on has not been copied. Quotes and comments are copied as they are.
     let (mut from, mut at) = (0, 0);
     while let Some(&b) = bytes.get(at) {
         match b {
@@ -179,7 +179,7 @@ pub(super) fn substitute(
                 let end = name_end(body, at + 1);
                 let number = bytes.get(at + 1) == Some(&b'@');
                 let name = body.get(at + 1..end).unwrap_or("");
-                // The longest parameter that the name begins with, so that `\op.q` can follow.
+                // The longest parameter that the name begins with, so that `\op.q` is possible.
                 let param = definition.params.iter().enumerate().filter(|(_, p)| name.starts_with(p.name.as_str()));
                 let param = param.max_by_key(|(_, p)| p.name.len());
                 if !number && param.is_none() {

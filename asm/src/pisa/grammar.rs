@@ -1,4 +1,4 @@
-//! The grammar of PISA: a line of text as a label, a mnemonic and operands, and words as registers and numbers.
+//! The grammar of PISA: lines with labels, mnemonics and operands; words as registers and numbers.
 
 use nom::branch::alt;
 use nom::bytes::complete::{take_while, take_while1};
@@ -10,7 +10,7 @@ use nom::{IResult, Input, Offset, Parser};
 
 use crate::diagnostic::Place;
 
-/// What a parser gives, and the rest of the input. Messages are made of the parts, so that errors need no contents.
+/// The result of a parser, with the rest of the input. Errors carry nothing: the reader words them itself.
 type Parsed<'a, T> = IResult<&'a str, T, ()>;
 
 /// A stretch of text between blanks.
@@ -48,13 +48,13 @@ fn blank(input: &str) -> Parsed<'_, &str> {
     take_while(is_blank).parse(input)
 }
 
-/// A comment, up to the end of the line. Searched for as a byte, which is faster than by characters.
+/// A comment, up to the end of the line. A search for one byte is faster than a parser of characters.
 fn comment(input: &str) -> Parsed<'_, &str> {
     let (rest, _) = char(';').parse(input)?;
     Ok(rest.take_split(rest.find('\n').unwrap_or(rest.len())))
 }
 
-/// A word of the file `text`, of which the input is the rest.
+/// A word. `text` is the whole file, of which the input is the rest.
 fn word<'a>(text: &'a str) -> impl Fn(&'a str) -> Parsed<'a, Word<'a>> {
     move |input| {
         let word = take_while1(|c| c != '\n' && c != ';' && !is_blank(c));
@@ -62,7 +62,8 @@ fn word<'a>(text: &'a str) -> impl Fn(&'a str) -> Parsed<'a, Word<'a>> {
     }
 }
 
-/// The line of the file `text` that the input begins with, its end included. It never fails.
+/// The line that the input begins with, including its end. `text` is the whole file, of which the input is the rest.
+/// The parser never fails.
 ///
 /// ```text
 /// line      = blank [label blank] [statement] blank [";" comment] ["\n"]
@@ -104,7 +105,7 @@ fn digits(input: &str) -> Parsed<'_, (u32, &str)> {
     alt((hexadecimal, octal, decimal)).parse(input)
 }
 
-/// The beginning of a word that is more like a number than like a name, although it is neither.
+/// The beginning of a word that resembles a number more than a name, although it is neither.
 fn like_number(input: &str) -> Parsed<'_, &str> {
     preceded(opt(one_of("+-")), alt((eof, recognize(one_of("+-$."))))).parse(input)
 }

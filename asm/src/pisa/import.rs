@@ -1,12 +1,13 @@
-//! Programs of PISA as native assembly.
+//! Translates PISA programs to native assembly.
 //!
-//! What a branch of PISA does depends on the branch register, what a native jump does does not. So the code is looked at first: two branches
-//! that name each other are a pair, or two where both can be taken by either; a branch onto a `SWAPBR` is a call, if the code
-//! around that comes back to it; a stretch between an `RBRA` and the `BRA` that it names is run in the opposite direction, which is to say that its inverse is run.
-//! What is none of these is refused, each with its place.
+//! The effect of a branch in PISA depends on the branch register, that of a native jump does not. The code is therefore
+//! analysed first. Two branches that name each other are a pair, also if both can be taken. A branch onto a `SWAPBR` is
+//! a call, if the code around the `SWAPBR` comes back to it. The stretch between an `RBRA` and the `BRA` that it names
+//! runs in the opposite direction, so its inverse is run. Everything else is refused, with its place.
 //!
-//! The translation holds in its registers and cells what PISA's machine holds at the same point, procedures' links included where the program could see them.
-//! What PISA's machine would do otherwise at the run, such as to return elsewhere, is a trap.
+//! At each point, the registers and cells of the translation hold what PISA's machine holds at the same point,
+//! including the links of procedures if the program could observe them. If PISA's machine would do something else at
+//! run time, such as return elsewhere, the translation traps.
 
 mod flow;
 mod native;
@@ -39,9 +40,9 @@ pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub struct Options {
     /// How the file is read.
     pub read: super::Options,
-    /// How many cells there are from address 0 on, those of the program included.
+    /// The number of cells from address 0 on, including those of the program.
     pub cells: u32,
-    /// How many cells there are before address 0: from 0xFFFFFFFF down.
+    /// The number of cells before address 0: from 0xFFFFFFFF down.
     pub below: u32,
 }
 
@@ -51,16 +52,16 @@ impl Default for Options {
     }
 }
 
-/// The most cells on either side of address 0.
+/// The maximum number of cells on either side of address 0.
 pub const MAX_CELLS: u32 = 1 << 26;
 
-/// The most instructions that a translation is made of: procedures that share code have each their own.
+/// The maximum number of instructions of a translation: procedures that share code each get a copy of it.
 const MAX_INSTRUCTIONS: usize = 1 << 22;
 
-/// What has become of a program.
+/// The result of a translation.
 #[derive(Debug)]
 pub struct Imported {
-    /// NativeTarget assembly; `None` if there were errors.
+    /// Native assembly; `None` if there were errors.
     pub text: Option<String>,
     /// The native register that stands for each register of PISA; `None` for one that the program does not use.
     pub registers: [Option<Reg>; Reg::COUNT],
@@ -68,11 +69,11 @@ pub struct Imported {
     pub zero: u64,
     /// What cannot be read or translated.
     pub diagnostics: Vec<Diagnostic>,
-    /// The text that they point to.
+    /// The text that the diagnostics refer to.
     pub sources: Sources,
 }
 
-/// Translates a program of PISA. `name` is the file's.
+/// Translates a PISA program. `name` is the name of the file.
 pub fn import(name: &str, text: &str, options: &Options) -> Imported {
     let assembly = super::read(name, text, &options.read);
     let mut out = Imported {
@@ -101,7 +102,7 @@ pub fn import(name: &str, text: &str, options: &Options) -> Imported {
     out
 }
 
-/// Warns of what is shown otherwise: as PendVM does, `SHOW` shows in both directions, and native code forward only.
+/// Warns that output may differ: PendVM executes `SHOW` in both directions, native code only forward.
 fn shows_back(module: &Module, sources: &Sources) -> Option<Diagnostic> {
     let turns = module.code.iter().any(|i| i.kind.flow() == Flow::Branch(By::Turn));
     let first = module.code.iter().position(|i| is_row(i, Row::Show, false))?;
@@ -129,7 +130,7 @@ impl Refusal {
         Refusal { diagnostic: Diagnostic::error(code, message).help(help), at: None, other: None }
     }
 
-    /// Says where it is.
+    /// Sets the places.
     fn place(&mut self, module: &Module, sources: &Sources) {
         let d = self.diagnostic.clone();
         let d = match self.at.and_then(|at| place(module, sources, at)) {
@@ -150,7 +151,7 @@ impl From<Problem> for Refusal {
     }
 }
 
-/// An instruction's text.
+/// The place of an instruction's text.
 fn place(module: &Module, sources: &Sources, at: u32) -> Option<Place> {
     let (_, loc) = module.loc(at as usize)?;
     let (start, line) = sources.line(loc.file, loc.line)?;
@@ -172,8 +173,8 @@ struct Translation {
     candidates: BTreeSet<u32>,
 }
 
-/// Whether code of this shape stands between two `BRA`s that enclose a procedure which begins at this `SWAPBR`: what they leave
-/// before it is straight.
+/// Whether a procedure that begins at this `SWAPBR` is enclosed in two `BRA`s, with only straight code between the
+/// first of them and the `SWAPBR`.
 fn is_framed(code: &Code<'_>, entry: u32) -> bool {
     let top = (0..entry).rev().find(|at| code.shape(*at) != Ok(Shape::Straight));
     let Some(top) = top else { return false };
@@ -181,7 +182,7 @@ fn is_framed(code: &Code<'_>, entry: u32) -> bool {
         if bottom > entry && code.test(top).is_always() && code.test(bottom).is_always())
 }
 
-/// The numbers that stand in a program, as addresses.
+/// The constants of a program, as addresses.
 fn numbers(module: &Module) -> BTreeSet<u32> {
     let straight = module.code.iter().filter(|i| matches!(i.kind.flow(), Flow::Straight | Flow::Cell));
     straight.filter_map(|i| u32::try_from(i.imm).ok()).collect()
@@ -284,8 +285,8 @@ fn called_by_distance(code: &Code<'_>) -> BTreeSet<u32> {
     swaps.filter(|at| is_framed(code, *at) && is_procedure(*at)).collect()
 }
 
-/// What cannot be translated. `computed` is the register in which all procedures that may be called by their distance keep
-/// their links, if it is one.
+/// The reasons why a program cannot be translated. `computed` is the register in which all procedures that may be
+/// called by their distance keep their links, if there is only one such register.
 fn refusals(
     code: &Code<'_>,
     units: &BTreeMap<Option<u32>, Routine>,
@@ -328,14 +329,14 @@ fn check_cells(code: &Code<'_>, options: &Options) -> Option<Refusal> {
     Some(Refusal::new(problem::CELLS, message, help))
 }
 
-/// How cells of instructions are told from others: by their addresses, if no data stand before an instruction.
+/// How the cells of instructions are told from others: by their addresses, if no data stands before an instruction.
 fn guard(code: &Code<'_>) -> Guard {
     let data = |at: u32| code.shape(at) == Ok(Shape::Cell);
     let suffix = (0..code.len()).rev().take_while(|at| data(*at)).last().unwrap_or(code.len());
     if (0..suffix).any(data) { Guard::Marked } else { Guard::From(suffix) }
 }
 
-/// The registers that instructions name, but for those of links that are not kept, and those of them that are written.
+/// The registers that instructions name, except those of links that are not kept; and those of them that are written.
 fn used<'a>(
     code: &Code<'_>,
     units: impl Iterator<Item = &'a Routine>,
@@ -356,8 +357,9 @@ fn used<'a>(
     (used, written)
 }
 
-/// For each procedure the register in which its link is kept as in PISA; `None` where no instruction can tell: the register occurs in the
-/// `SWAPBR`s of procedures and the `NEG`s after them only, and none of these procedures is called while another of them is at work.
+/// For each procedure, the register that holds its link as in PISA. It is `None` if no instruction can observe the
+/// link: the register occurs only in the `SWAPBR`s of procedures and the `NEG`s after them, and none of these
+/// procedures is called while another of them is active.
 fn links_kept(
     code: &Code<'_>,
     units: &BTreeMap<Option<u32>, Routine>,
@@ -365,7 +367,7 @@ fn links_kept(
     calls: &Calls,
 ) -> BTreeMap<u32, Option<Reg>> {
     let link_of = |entry: u32| code.get(entry).map(|i| i.regs[0]).unwrap_or_default();
-    // What speaks against each register.
+    // The registers whose contents an instruction can observe.
     let mut seen = 0;
     for at in units.values().flat_map(Routine::places) {
         let entry = at.checked_sub(1).filter(|entry| units.contains_key(&Some(*entry)));

@@ -11,7 +11,7 @@ use crate::session::Parsed;
 use crate::value::{Value, int_word};
 
 impl Resolver<'_> {
-    /// Adds what a data directive gives.
+    /// Adds the words of a data directive.
     pub(super) fn data(&mut self, stmt: &Stmt, op: Op) {
         let at = self.module.data.len() as u64;
         while self.program.objects.get(self.object).is_some_and(|o| o.start <= at) {
@@ -36,7 +36,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A word of data; `first` says whether the object may take its type.
+    /// A word of data. `first` says whether the object may take its type.
     fn data_word(&mut self, stmt: &Stmt, arg: Arg, ty: Ty, first: bool) -> Parsed<u64> {
         let value = self.value(stmt, arg.kind, ty, arg.span);
         let ty = match value {

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use pendula_isa::module::Loc;
 
-/// Finds lines and columns. Instructions mostly follow each other, so the last answer is a good start.
+/// Finds lines and columns. Most instructions follow each other, so the previous answer is a good start.
 #[derive(Default)]
 pub(super) struct Locator {
     file: u16,
     line: u32,
-    /// The stretch of the line found last.
+    /// The range of the line that was found last.
     start: u32,
     end: u32,
-    /// Where lines begin, for each file that has been asked for.
+    /// The starts of lines, for each file that has been looked up.
     starts: HashMap<u16, Vec<u32>>,
 }
 
@@ -23,7 +23,7 @@ impl Locator {
                 let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
                 std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect()
             });
-            // Most often it is one of the next lines.
+            // Most often the place is on one of the next lines.
             let hint = if file == self.file { self.line as usize } else { 0 };
             let near = starts.get(hint..).unwrap_or(&[]).iter().take(4).position(|start| *start > offset);
             let line = match near {

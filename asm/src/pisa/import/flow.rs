@@ -1,4 +1,5 @@
-//! What branches of PISA do, as far as the code alone tells, and where control goes within the main program and within a procedure.
+//! The effects of PISA's branches, as far as the code alone determines them, and the flow of control within the main
+//! program and within a procedure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +12,12 @@ use pendula_isa::{Inst, Module};
 use super::problem::{Problem, Reason};
 use super::reach::{Arrival, arrivals};
 
-/// What is asked where control may divide.
+/// A condition at which control may divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Test {
     pub(super) cond: Cond,
     pub(super) a: Reg,
-    /// The register that `a` is compared with; else `k`.
+    /// The register that `a` is compared with; if `None`, `a` is compared with `k`.
     pub(super) b: Option<Reg>,
     pub(super) k: i16,
 }
@@ -44,10 +45,10 @@ impl Test {
     }
 }
 
-/// What an instruction does with control, wherever it comes from.
+/// The effect of an instruction on control, wherever control comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Goes on.
+    /// Control continues.
     Straight,
     /// `START`.
     Start,
@@ -59,17 +60,17 @@ pub(super) enum Shape {
     Idle,
     /// A branch onto another that names it.
     Pair(u32),
-    /// One end of a stretch that is run in the opposite direction, up to this other end.
+    /// One end of a stretch that runs in the opposite direction, and the address of its other end.
     Reversed(u32),
-    /// A call of the procedure that begins at the `SWAPBR` at this place; `back`: an uncall.
+    /// A call of the procedure that begins at the `SWAPBR` at this address; with `back` an uncall.
     Call { entry: u32, back: bool },
     /// `SWAPBR`.
     Swap(Reg),
-    /// A branch onto `FINISH`, where PendVM ends.
+    /// A branch onto `FINISH`, at which PendVM ends the run.
     End(u32),
 }
 
-/// A program of PISA to be looked at.
+/// A PISA program that is analysed.
 pub(super) struct Code<'a> {
     pub(super) module: &'a Module,
 }
@@ -83,17 +84,17 @@ impl Code<'_> {
         self.module.code.get(at as usize)
     }
 
-    /// Whether an instruction is the one that stands for one that does nothing.
+    /// Whether an instruction is the one that replaces an aliased instruction and does nothing.
     pub(super) fn is_nothing(inst: &Inst) -> bool {
         inst.regs[0] == Reg::ZERO && inst.imm == 0 && *inst == crate::pisa::mnemonic::nothing()
     }
 
-    /// Where the branch at a place leads.
+    /// The target of the branch at an address.
     fn target(inst: &Inst, at: u32) -> u32 {
         at.cast_signed().wrapping_add(inst.imm as i32).cast_unsigned()
     }
 
-    /// What the instruction at a place does with control.
+    /// The effect on control of the instruction at an address.
     pub(super) fn shape(&self, at: u32) -> Result<Shape, Problem> {
         let Some(inst) = self.get(at) else { return Err(Problem::new(at, Reason::Edge)) };
         let turns = match inst.kind.flow() {
@@ -134,40 +135,40 @@ impl Code<'_> {
         }
     }
 
-    /// The test of the branch at a place.
+    /// The test of the branch at an address.
     pub(super) fn test(&self, at: u32) -> Test {
         self.get(at).map_or(Test { cond: Cond::Always, a: Reg::ZERO, b: None, k: 0 }, Test::of)
     }
 }
 
-/// How control comes to an instruction, and how it goes on.
+/// How control reaches an instruction, and how it continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
-    /// It comes from the instruction before.
+    /// From the previous instruction.
     pub(super) falls: bool,
-    /// The branch may lead to its partner.
+    /// The branch may jump to its partner.
     pub(super) jumps: bool,
-    /// The partner may lead here.
+    /// The partner may jump here.
     pub(super) landed: bool,
 }
 
 /// The main program, or a procedure.
 #[derive(Debug)]
 pub(super) struct Routine {
-    /// Where it begins: a procedure at its `SWAPBR`.
+    /// The first instruction. A procedure begins at its `SWAPBR`.
     pub(super) entry: u32,
     pub(super) main: bool,
-    /// The instructions that control comes to.
+    /// The instructions that control reaches.
     pub(super) nodes: BTreeMap<u32, Node>,
-    /// Stretches that are run in the opposite direction, by their first end.
+    /// Stretches that run in the opposite direction: the last address by the first.
     pub(super) reversed: BTreeMap<u32, u32>,
     /// The procedures that it calls by name.
     pub(super) calls: BTreeSet<u32>,
-    /// Where it calls by `SWAPBR`.
+    /// The addresses of calls by `SWAPBR`.
     pub(super) swaps: BTreeSet<u32>,
-    /// Whether a procedure comes back to its entry.
+    /// Whether control returns to the entry of a procedure.
     pub(super) returns: bool,
-    /// Where the main program ends.
+    /// The ends of the main program.
     pub(super) ends: BTreeSet<u32>,
     pub(super) problems: Vec<Problem>,
 }
@@ -187,13 +188,13 @@ impl Routine {
         }
     }
 
-    /// What stands between two places, as a procedure.
+    /// The code between two addresses, as a procedure.
     pub(super) fn between(at: u32, to: u32) -> Routine {
         let passed = Node { falls: true, ..Node::default() };
         Routine { nodes: (at + 1..to).map(|inner| (inner, passed)).collect(), ..Routine::new(at, false) }
     }
 
-    /// Every instruction that it is made of, those of turned stretches included.
+    /// All instructions of the routine, including those of reversed stretches.
     pub(super) fn places(&self) -> impl Iterator<Item = u32> {
         let reversed = self.reversed.iter().flat_map(|(&p, &q)| p + 1..q);
         self.nodes.keys().copied().chain(reversed)
@@ -262,7 +263,7 @@ impl Walk<'_> {
         self.unit.problems.push(Problem::new(at, reason));
     }
 
-    /// Control falls from one instruction to another.
+    /// Control falls through from one instruction to another.
     fn fall(&mut self, from: u32, to: u32) {
         if to == self.unit.entry {
             if self.unit.main {
@@ -275,7 +276,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Control comes to an instruction.
+    /// Control reaches an instruction.
     fn step(&mut self, Arrival { at, landed }: Arrival) {
         let next = at + 1;
         if landed {
@@ -321,7 +322,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A stretch between two branches of which one turns the direction: it is run from its end to its beginning.
+    /// A stretch between two branches of which one changes the direction. It runs from its end to its beginning.
     fn turn(&mut self, at: u32, to: u32) {
         if to < at {
             self.unit.problems.push(Problem { other: Some(to), ..Problem::new(at, Reason::TurnsBack) });

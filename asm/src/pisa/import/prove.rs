@@ -1,4 +1,4 @@
-//! Which of the ways that a pair of branches could lead it never does.
+//! Proves that certain jumps between the branches of a pair never happen.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,7 +7,7 @@ use pendula_isa::types::Reg;
 use super::flow::{Code, Routine, Shape};
 use super::native::registers;
 
-/// Of longer stretches than this nothing is proved: it would take long.
+/// The maximum length of a stretch that is analysed, to limit the time.
 const MAX_STRETCH: u32 = 2048;
 
 /// A set of registers: a bit for each.
@@ -17,9 +17,10 @@ pub(super) const fn bit(reg: Reg) -> Set {
     1 << reg.number()
 }
 
-/// What procedures call.
+/// The call graph.
 pub(super) struct Calls {
-    /// By number: the procedures in the order of addresses, then one that calls all those that may be called by their distance.
+    /// By number: the procedures in the order of addresses, then a node that calls all procedures that may be called by
+    /// their distance.
     callees: Vec<Vec<usize>>,
     numbers: HashMap<u32, usize>,
 }
@@ -37,7 +38,8 @@ impl Calls {
         Calls { callees, numbers }
     }
 
-    /// For each procedure a set of registers, and those of the procedures that it calls, directly or not; for a procedure's number.
+    /// For each procedure, by number, the union of the register sets of the procedure and of all procedures that it
+    /// calls, directly or indirectly.
     fn gather(&self, own: impl Fn(u32) -> Set) -> Vec<Set> {
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.callees.len()];
         for (caller, callees) in self.callees.iter().enumerate() {
@@ -60,7 +62,7 @@ impl Calls {
         sets
     }
 
-    /// The same of the procedures alone that one calls while it is at work, directly or not, itself among them if it comes to be called so.
+    /// The same for the callees alone, direct and indirect. They include the procedure itself if it is recursive.
     pub(super) fn below(&self, own: impl Fn(u32) -> Set) -> impl Fn(u32) -> Set {
         let sets = self.gather(own);
         move |entry| {
@@ -70,8 +72,9 @@ impl Calls {
     }
 }
 
-/// Takes away the way back of each pair of branches that stand under one condition, of which nothing between them changes the
-/// operands: what is left out where it holds at the first of them is not come back to from the second, where it does not.
+/// Removes the backward jump of each pair of branches with the same condition, if nothing between them changes its
+/// operands: if the condition holds at the first branch, the code between them is skipped; if it does not, the second
+/// branch does not jump back.
 pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Routine>, calls: &Calls) {
     let own = |entry: u32| {
         let places = units.get(&Some(entry)).into_iter().flat_map(|unit| unit.places().chain([entry]));
@@ -96,7 +99,7 @@ pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Rout
             }
             let tested = test.reads().fold(0, |bits, r| bits | bit(r));
             let stays = (top + 1..bottom).filter(|at| {
-                // What control does not come to does nothing.
+                // Code that control does not reach has no effect.
                 unit.nodes.contains_key(at) || unit.reversed.range(..*at).next_back().is_some_and(|(_, q)| at < q)
             });
             let mut stays = stays.map(|at| match code.shape(at) {

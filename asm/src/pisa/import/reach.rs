@@ -1,20 +1,23 @@
-//! Where control may come to from an entry, and which way each pair of branches leads of which one is a `BRA`.
+//! Which places control may reach from an entry, and in which direction the jumps of each pair of branches go of which
+//! one is an unconditional `BRA`.
 //!
-//! Such a pair leads the way of its `BRA` if control comes to that from before, else the way of the other branch; but whether it does may hang on
-//! which way other pairs lead, those of loops within a loop first. So two sets are kept: what control comes to whatever the open pairs do, which
-//! grows, and what it may come to if they lead both ways, which shrinks. A `BRA` of the first set settles its pair, and so does one that is not in the
-//! second; what is settled moves the sets toward each other. Pairs that are open at the end lead both ways.
+//! In such a pair, the `BRA` jumps if control reaches it from the previous instruction; otherwise the conditional
+//! branch does. But whether control reaches it may depend on the directions of other pairs, first of all on those of
+//! loops within a loop. Therefore two sets are kept: the places that control certainly reaches whatever the undecided
+//! pairs do, which grows; and those that it possibly reaches if undecided pairs jump in both directions, which shrinks.
+//! A `BRA` in the first set decides its pair, and so does one that is not in the second. Each decision brings the sets
+//! closer together. Pairs that remain undecided jump in both directions.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::flow::{Code, Shape};
 
-/// That control comes to a place.
+/// Control reaches a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Arrival {
     pub(super) at: u32,
-    /// From the partner of the branch there; else from the instruction before.
+    /// True if it comes from the partner of the branch there; false if it comes from the previous instruction.
     pub(super) landed: bool,
 }
 
@@ -26,14 +29,16 @@ const fn lands(at: u32) -> Arrival {
     Arrival { at, landed: true }
 }
 
-/// What follows an arrival: without a question, and if an open pair leads the way of its branch under a condition.
+/// The successors of an arrival: those that are certain, and one that exists only if an undecided conditional branch
+/// jumps.
 #[derive(Default)]
 struct Successors {
     certain: [Option<Arrival>; 2],
     undecided: Option<Arrival>,
 }
 
-/// How control comes to the places of the main program, or of the procedure whose `SWAPBR` is the entry, in the order of addresses.
+/// All arrivals of control in the main program, or in the procedure whose `SWAPBR` is the entry, in the order of
+/// addresses.
 pub(super) fn arrivals(code: &Code<'_>, entry: u32, main: bool) -> Vec<Arrival> {
     let root = falls(if main { entry } else { entry + 1 });
     let mut reach = Reach {
@@ -60,15 +65,15 @@ struct Reach<'a> {
     code: &'a Code<'a>,
     entry: u32,
     main: bool,
-    /// What control comes to.
+    /// What control certainly reaches.
     certain: HashSet<Arrival>,
-    /// What it may come to, each with one arrival that it follows; what is followed back so ends at the entry.
+    /// What control possibly reaches, each with one predecessor. The chain of predecessors ends at the entry.
     possible: HashMap<Arrival, Option<Arrival>>,
-    /// For branches under a condition whose partners are `BRA`s: whether they lead there.
+    /// For conditional branches whose partners are `BRA`s: whether they jump there.
     taken: HashMap<u32, bool>,
-    /// Those of them that were found not to, and that `possible` still follows.
+    /// Those of them that were found not to jump, although `possible` still contains their jumps.
     refuted: Vec<u32>,
-    /// All of them that `possible` has found.
+    /// All of them that are in `possible`.
     undecided: Vec<u32>,
 }
 
@@ -87,7 +92,7 @@ impl Reach<'_> {
         match self.code.shape(at) {
             Ok(Shape::Straight | Shape::Idle | Shape::Call { .. } | Shape::Swap(_)) => next(),
             Ok(Shape::Start) if self.main => next(),
-            // What follows a branch under a condition is looked at, too: all that is refused is told.
+            // The code after a conditional branch is analysed even so, in order to report everything that is refused.
             Err(_) if !always(at) => next(),
             Ok(Shape::Reversed(to)) if to > at => Successors { certain: [self.next(to + 1), None], undecided: None },
             Ok(Shape::Pair(to)) => match (always(at), always(to)) {
@@ -105,7 +110,7 @@ impl Reach<'_> {
         }
     }
 
-    /// The branch under a condition whose partner is the `BRA` that control comes to.
+    /// The conditional branch whose partner is the `BRA` that control reaches.
     fn conditional_partner(&self, arrival: Arrival) -> Option<u32> {
         match self.code.shape(arrival.at) {
             Ok(Shape::Pair(to))
@@ -117,7 +122,7 @@ impl Reach<'_> {
         }
     }
 
-    /// Control comes to a place, and to what follows.
+    /// Adds a place and its successors to `certain`.
     fn mark_certain(&mut self, arrival: Arrival) {
         let mut queue = vec![arrival];
         while let Some(arrival) = queue.pop() {
@@ -132,8 +137,8 @@ impl Reach<'_> {
         }
     }
 
-    /// Control may come to a place, and to what follows. Pairs that are open are followed after all others, the last that was found first: so what is
-    /// found by way of them is little.
+    /// Adds a place and its successors to `possible`. Undecided pairs are followed after all others, the most recent
+    /// first, so that few places depend on them.
     fn mark_possible(&mut self, root: Arrival) {
         self.possible.insert(root, None);
         let (mut queue, mut open) = (vec![root], Vec::new());
@@ -161,7 +166,7 @@ impl Reach<'_> {
         }
     }
 
-    /// Settles pairs as long as one follows from others.
+    /// Decides pairs until no decision follows from others.
     fn decide_pairs(&mut self) {
         for at in std::mem::take(&mut self.undecided) {
             if let Ok(Shape::Pair(to)) = self.code.shape(at)
@@ -181,7 +186,7 @@ impl Reach<'_> {
         }
     }
 
-    /// A branch under a condition leads to its partner.
+    /// Records that a conditional branch jumps to its partner.
     fn mark_taken(&mut self, at: u32, to: u32) {
         self.taken.insert(at, true);
         if self.certain.contains(&falls(at)) {
@@ -189,12 +194,12 @@ impl Reach<'_> {
         }
     }
 
-    /// A branch that may have led to its partner does not: what control cannot come to any more.
+    /// Removes the jump of a conditional branch to its partner. Returns what control can no longer reach.
     fn remove(&mut self, landed: Arrival) -> Vec<Arrival> {
         if !self.possible.contains_key(&landed) {
             return Vec::new();
         }
-        // What was found by way of it.
+        // The places whose chain of predecessors contains the jump.
         let mut removed = vec![landed];
         let mut n = 0;
         while let Some(&from) = removed.get(n) {
@@ -211,7 +216,7 @@ impl Reach<'_> {
         for arrival in &removed {
             self.possible.remove(arrival);
         }
-        // Of that, what control comes to in another way.
+        // Those of them that control can reach from elsewhere.
         let mut queue = Vec::new();
         for &to in &removed {
             if let Some(from) = self.predecessor(to) {
@@ -228,7 +233,7 @@ impl Reach<'_> {
         removed
     }
 
-    /// An arrival in `possible` that this one follows.
+    /// A predecessor in `possible`.
     fn predecessor(&self, to: Arrival) -> Option<Arrival> {
         let from = match (to.landed, to.at.checked_sub(1)) {
             (true, _) => match self.code.shape(to.at) {

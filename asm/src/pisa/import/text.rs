@@ -1,4 +1,5 @@
-//! A translation as a file: constants, macros for calls, cells, and the code with the comments of the program that it was made of.
+//! Writes a translation as a file: constants, macros for calls, cells, and the code with the comments of the original
+//! program.
 
 mod cells;
 mod comments;
@@ -18,14 +19,14 @@ use crate::object::as_name;
 use comments::SourceComments;
 use macros::exchange;
 
-/// Where mnemonics begin.
+/// The column of mnemonics.
 const COLUMN: usize = 8;
-/// Where comments begin.
+/// The column of comments.
 const COMMENTS: usize = 40;
-/// How many words of data stand in a line.
+/// The number of words of data in a line.
 const WORDS: usize = 10;
 
-/// Names that the file defines itself.
+/// Names that the file itself defines.
 const RESERVED: &[&str] = &[
     "CELLS",
     "CODE",
@@ -48,7 +49,7 @@ const RESERVED: &[&str] = &[
     "code1000",
 ];
 
-/// A jump's end: the unit, the branch of PISA, and whether it is the `from`.
+/// An end of a jump: the index of the routine, the address of the branch in PISA, and whether it is the `from`.
 type End = (usize, u32, bool);
 
 struct Writer<'a> {
@@ -94,7 +95,7 @@ pub(super) fn write(module: &Module, translation: &Translation, source: &str, op
 }
 
 impl Writer<'_> {
-    /// A name that is not taken, as near as can be to one of PISA.
+    /// A name that is not taken, as similar as possible to a name in PISA.
     fn name(&mut self, wanted: &str) -> String {
         as_name(wanted, &mut self.taken)
     }
@@ -211,7 +212,7 @@ impl Writer<'_> {
             }
             let name = self.procedures.get(&unit.entry).cloned().filter(|_| !unit.main);
             if let Some(name) = &name {
-                // What is said of the branch before the entry is said of the procedure.
+                // Comments on the branch before the entry become comments on the procedure.
                 for item in items.iter().filter(|i| i.at < unit.entry && i.ops.is_empty()) {
                     let (before, beside) = self.notes.take(item.at);
                     self.comments(&before);
@@ -239,7 +240,7 @@ impl Writer<'_> {
     fn item(&mut self, n: usize, unit: &Routine, item: &Item) {
         let (before, mut beside) = self.notes.take(item.at);
         self.comments(&before);
-        // Instructions of a turned stretch stand here, too, unless they are a procedure.
+        // The comments of a reversed stretch are written here, too, unless it becomes a procedure.
         if let Some(end) = unit.reversed.get(&item.at) {
             let is_procedure = self.procedures.contains_key(&item.at);
             for at in if is_procedure { *end } else { item.at + 1 }..=*end {
@@ -300,7 +301,7 @@ impl Writer<'_> {
     }
 }
 
-/// A jump or its landing place as text.
+/// A `jmp` or a `from` as text.
 fn jump(mnemonic: &str, test: Test, label: &str) -> String {
     if test.is_always() {
         return format!("{mnemonic:<7} {label}");

@@ -1,4 +1,4 @@
-//! The data segment of a translation: PISA's cells, what stands in the place of its instructions, and the table of procedures.
+//! The data segment of a translation: PISA's cells, fillers for its instructions, and the table of procedures.
 
 use pendula_isa::table::Flow;
 
@@ -46,7 +46,7 @@ impl Writer<'_> {
                 let text = format!(".word   {}", words.join(", "));
                 self.statement(last.map(String::as_str), &text, comment.as_deref());
             } else {
-                // Data ends where its label's cells do.
+                // The data of a label ends where its cells end.
                 if at > 0 && !self.data.is_empty() {
                     let name = self.name("code");
                     self.statement(Some(&name), "", None);
@@ -76,7 +76,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Words that are none of PISA's, and no procedure's address.
+    /// Words that are neither PISA words nor addresses of procedures.
     fn fill(&mut self, mut words: usize) {
         for n in [1000, 100, 10] {
             for _ in 0..words / n {
@@ -89,7 +89,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The longest stretch that [`fill`](Self::fill) has to fill.
+    /// The longest stretch that [`fill`](Self::fill) fills.
     pub(super) fn longest(&self) -> usize {
         let mut longest = 0;
         if self.translation.guard == Guard::Marked {

@@ -1,4 +1,4 @@
-//! The comments of a PISA source, by the instructions that they belong to.
+//! The comments of a PISA source, by instruction.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,11 +6,11 @@ use pendula_isa::module::Module;
 
 use crate::pisa::HEADER;
 
-/// The comments of a program of PISA.
+/// The comments of a PISA program.
 pub(super) struct SourceComments<'a> {
-    /// Those at the file's beginning.
+    /// Those at the beginning of the file.
     pub(super) head: Vec<String>,
-    /// Those on lines of their own before an instruction, and that beside it.
+    /// Those on separate lines before an instruction, and the one beside it.
     at: HashMap<u32, (Vec<&'a str>, Option<&'a str>)>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> SourceComments<'a> {
         SourceComments { head, at }
     }
 
-    /// The comments before an instruction and beside it; they are given once.
+    /// The comments before an instruction and beside it. They are returned only once.
     pub(super) fn take(&mut self, at: u32) -> (Vec<String>, Option<String>) {
         let (before, beside) = self.at.remove(&at).unwrap_or_default();
         let clean = |text: &str| text.chars().filter(|c| !c.is_control()).collect::<String>();

@@ -1,4 +1,4 @@
-//! The macros that a translation defines: exchanges with checks, and calls that keep what PISA keeps.
+//! The macros that a translation defines: exchanges with checks, and calls that keep links as PISA does.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ impl Writer<'_> {
         self.statement(None, ".endm", None);
     }
 
-    /// Macros for exchanges with checks, and for calls that keep what PISA keeps.
+    /// Macros for exchanges with checks, and for calls that keep links as PISA does.
     pub(super) fn macros(&mut self) {
         let (mut linked, mut swapped) = ([false; 2], [false; 2]);
         let mut exchanges: BTreeSet<Checks> = BTreeSet::new();
@@ -105,7 +105,7 @@ impl Writer<'_> {
     }
 }
 
-/// The macro for an exchange with these checks, and what it is for.
+/// The macro for an exchange with these checks, and its comment.
 pub(super) fn exchange(checks: Checks) -> Option<(&'static str, &'static str)> {
     match checks {
         Checks { address: false, before: false, after: false } => None,
