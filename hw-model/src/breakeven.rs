@@ -12,7 +12,7 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::verify::{is_row, target};
 
-use crate::call_costs::{Called, Done};
+use crate::call_costs::{CalleeCosts, WorkDone};
 use crate::price::{Conditions, Device, WORD};
 use crate::technology::Logic;
 use crate::work::{Work, share};
@@ -78,7 +78,7 @@ pub struct Leaves {
 /// The routines of a program that were undone in a run forward. `leaves` is what each of the module's spans did, where that is known: else a span
 /// counts as entered whenever its first and its last instruction ran, and everything that it may write as left.
 pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undoing> {
-    let called = Called::new(module, counts);
+    let called = CalleeCosts::new(module, counts);
     let forward = |mode: &Mode| mode.direction == Direction::Forward && mode.level == 0;
     let executed: Vec<u64> = (0..module.code.len() as u32)
         .map(|at| called.executed(at).filter(|(mode, _)| forward(mode)).map(|(_, n)| n).sum())
@@ -101,7 +101,7 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undo
     };
     // What a span did itself, and what it called.
     let measured = |s: &Span| {
-        let (mut own, mut others) = (Done::default(), Done::default());
+        let (mut own, mut others) = (WorkDone::default(), WorkDone::default());
         for at in s.start..s.end.min(module.code.len() as u32) {
             let inst = &module.code[at as usize];
             own.add(inst, Mode::default(), executed[at as usize]);
@@ -167,12 +167,12 @@ fn entries(code: &[Inst], executed: &[u64], span: &Span) -> Option<u64> {
     if !loops {
         return ran(span.start);
     }
-    fallen(code, executed, span.start.checked_sub(1)?).filter(|n| Some(*n) <= ran(span.start))
+    fallthroughs(code, executed, span.start.checked_sub(1)?).filter(|n| Some(*n) <= ran(span.start))
 }
 
 /// How often control fell from an instruction to the next one: every time that it ran, unless it jumps. It has jumped as often as the place where it lands
 /// was not fallen into.
-fn fallen(code: &[Inst], executed: &[u64], mut at: u32) -> Option<u64> {
+fn fallthroughs(code: &[Inst], executed: &[u64], mut at: u32) -> Option<u64> {
     let mut seen = BTreeSet::new();
     let mut sum = i128::from(*executed.get(at as usize)?);
     // Each jump leads to the next question, until one has been asked before.

@@ -17,7 +17,7 @@ use crate::work::Work;
 
 /// What was done.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct WorkDone {
     pub(crate) work: Work,
     /// How many words of memory were written.
     pub(crate) memory: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Done {
     pub(crate) unknown: bool,
 }
 
-impl Done {
+impl WorkDone {
     /// Adds what `times` executions of an instruction in a mode do.
     pub(crate) fn add(&mut self, inst: &Inst, mode: Mode, times: u64) {
         if times > 0 {
@@ -38,7 +38,7 @@ impl Done {
     }
 
     /// Adds `part` of the `whole` of another.
-    pub(crate) fn add_share(&mut self, other: &Done, part: u64, whole: u64) {
+    pub(crate) fn add_share(&mut self, other: &WorkDone, part: u64, whole: u64) {
         self.work.add_share(&other.work, part, whole);
         self.memory = self.memory.saturating_add(crate::work::share(other.memory, part, whole));
         self.unknown |= other.unknown;
@@ -46,36 +46,36 @@ impl Done {
 }
 
 /// How often each instruction was executed, in each mode.
-type Executed = BTreeMap<Mode, Vec<u64>>;
+type ExecutionCounts = BTreeMap<Mode, Vec<u64>>;
 
 /// What calls came to.
-pub(crate) struct Called {
-    executed: Executed,
+pub(crate) struct CalleeCosts {
+    executed: ExecutionCounts,
     /// The node of a procedure's first instruction and a mode.
     nodes: BTreeMap<(u32, Mode), usize>,
     /// The procedure that each instruction is in, by its first instruction.
     of: Vec<Option<u32>>,
     /// The circle that each node is in; most are alone.
-    circle: Vec<usize>,
-    circles: Vec<Circle>,
+    component: Vec<usize>,
+    components: Vec<Component>,
 }
 
 /// Nodes that call each other.
 #[derive(Default)]
-struct Circle {
+struct Component {
     /// What they did themselves.
-    own: Done,
+    own: WorkDone,
     /// The same, with what they called.
-    all: Done,
+    all: WorkDone,
     /// How often they were entered, and how often from outside.
     entries: u64,
     outside: u64,
 }
 
-impl Called {
-    pub(crate) fn new(module: &Module, counts: &Counts) -> Called {
+impl CalleeCosts {
+    pub(crate) fn new(module: &Module, counts: &Counts) -> CalleeCosts {
         let code = &module.code;
-        let mut executed = Executed::new();
+        let mut executed = ExecutionCounts::new();
         for mode in &counts.modes {
             let sums = executed.entry(mode.mode).or_insert_with(|| vec![0; code.len()]);
             for (sum, n) in sums.iter_mut().zip(counts.per_instruction(mode, code.len())) {
@@ -83,19 +83,19 @@ impl Called {
             }
         }
         let regions = verify(module).0.regions;
-        let mut out = Called {
+        let mut out = CalleeCosts {
             executed,
             nodes: BTreeMap::new(),
             of: vec![None; code.len()],
-            circle: Vec::new(),
-            circles: Vec::new(),
+            component: Vec::new(),
+            components: Vec::new(),
         };
         // Of each node: what it did itself, how often it was entered, and how often it called which.
         let (mut own, mut entries, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         for region in &regions {
             out.of[region.start as usize..=region.last as usize].fill(Some(region.start));
             for (mode, n) in &out.executed {
-                let mut done = Done::default();
+                let mut done = WorkDone::default();
                 for at in region.start as usize..=region.last as usize {
                     done.add(&code[at], *mode, n[at]);
                 }
@@ -141,56 +141,56 @@ impl Called {
     }
 
     /// Adds up what nodes did with what they called.
-    fn close(&mut self, own: Vec<Done>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
-        let order = circles(calls);
-        self.circle = vec![0; own.len()];
+    fn close(&mut self, own: Vec<WorkDone>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
+        let order = components(calls);
+        self.component = vec![0; own.len()];
         for (n, members) in order.iter().enumerate() {
-            members.iter().for_each(|m| self.circle[*m] = n);
+            members.iter().for_each(|m| self.component[*m] = n);
         }
         let mut within = vec![0u64; order.len()];
         let mut known = vec![0u64; order.len()];
         for (from, calls) in calls.iter().enumerate() {
             for (to, n) in calls {
-                let inner = self.circle[from] == self.circle[*to];
+                let inner = self.component[from] == self.component[*to];
                 let sum = if inner { &mut within } else { &mut known };
-                sum[self.circle[*to]] += n;
+                sum[self.component[*to]] += n;
             }
         }
         for (n, members) in order.iter().enumerate() {
-            let mut circle = Circle::default();
+            let mut component = Component::default();
             for m in members {
-                circle.own.add_share(&own[*m], 1, 1);
-                circle.entries = circle.entries.saturating_add(entries[*m]);
+                component.own.add_share(&own[*m], 1, 1);
+                component.entries = component.entries.saturating_add(entries[*m]);
             }
             // A run that was stopped has entered more often than it has left.
-            circle.outside = circle.entries.saturating_sub(within[n]).max(known[n]).max(1);
-            circle.entries = circle.entries.max(1);
-            circle.all.add_share(&circle.own, 1, 1);
+            component.outside = component.entries.saturating_sub(within[n]).max(known[n]).max(1);
+            component.entries = component.entries.max(1);
+            component.all.add_share(&component.own, 1, 1);
             for (to, times) in members.iter().flat_map(|m| &calls[*m]) {
                 // What is called stands before.
-                if let Some(callee) = self.circles.get(self.circle[*to]).filter(|_| self.circle[*to] != n) {
-                    circle.all.add_share(&callee.all, *times, callee.outside);
+                if let Some(callee) = self.components.get(self.component[*to]).filter(|_| self.component[*to] != n) {
+                    component.all.add_share(&callee.all, *times, callee.outside);
                 }
             }
-            self.circles.push(circle);
+            self.components.push(component);
         }
     }
 
     /// Adds what `times` executions of an instruction in a mode led to, if it is a call.
-    pub(crate) fn add(&self, module: &Module, (at, mode): (u32, Mode), times: u64, done: &mut Done) {
+    pub(crate) fn add(&self, module: &Module, (at, mode): (u32, Mode), times: u64, done: &mut WorkDone) {
         let Some(to) = self.callee(&module.code, at, mode) else { return };
         let caller = self.of.get(at as usize).copied().flatten().and_then(|p| self.nodes.get(&(p, mode)));
-        let circle = &self.circles[self.circle[to]];
-        if caller.is_some_and(|c| self.circle[*c] == self.circle[to]) {
-            done.add_share(&circle.own, times, circle.entries);
+        let component = &self.components[self.component[to]];
+        if caller.is_some_and(|c| self.component[*c] == self.component[to]) {
+            done.add_share(&component.own, times, component.entries);
         } else {
-            done.add_share(&circle.all, times, circle.outside);
+            done.add_share(&component.all, times, component.outside);
         }
     }
 }
 
 /// The strongly connected components of a graph, what is called before what calls it (Tarjan 1972, without recursion).
-fn circles(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
+fn components(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let mut number = vec![NEW; calls.len()];
     let mut low = vec![NEW; calls.len()];
@@ -235,14 +235,14 @@ fn circles(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::circles;
+    use super::components;
 
     #[test]
     fn what_is_called_comes_first() {
         // 0 calls 1 and 4; 1, 2 and 3 call each other in a circle, from which 5 is called; 6 calls itself.
         let to = |list: &[usize]| list.iter().map(|n| (*n, 1)).collect::<Vec<_>>();
         let calls = [to(&[1, 4]), to(&[2]), to(&[3, 5]), to(&[1]), to(&[5]), to(&[]), to(&[6, 0])];
-        let mut found = circles(&calls);
+        let mut found = components(&calls);
         found.iter_mut().for_each(|c| c.sort_unstable());
         let at = |n: usize| found.iter().position(|c| c.contains(&n)).expect("each node is in a circle");
         assert_eq!(found.iter().map(Vec::len).sum::<usize>(), calls.len());
@@ -256,6 +256,6 @@ mod tests {
     fn a_long_chain_needs_no_deep_stack() {
         let count = 200_000;
         let calls: Vec<Vec<(usize, u64)>> = (1..=count).map(|n| vec![(n % count, 1)]).collect();
-        assert_eq!(circles(&calls).len(), 1);
+        assert_eq!(components(&calls).len(), 1);
     }
 }

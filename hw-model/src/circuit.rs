@@ -63,7 +63,7 @@ mod word;
 
 pub use builder::Builder;
 pub use part::{Accumulator, CircuitFn, Half, Part, PartError, generate};
-pub use simulate::Dirty;
+pub use simulate::DirtyAncilla;
 pub use word::{Bit, Word};
 
 /// A wire, by number.

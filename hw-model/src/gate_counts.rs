@@ -11,7 +11,7 @@ use crate::circuit::kernels::{Formats, Kernel};
 use crate::circuit::part::{Accumulator, CircuitFn, Half, InPlace, Part, generate, is_fused as fused, shares};
 use crate::circuit::{Circuit, GateCounts};
 use crate::work::CircuitKind;
-use Built::{Kernel as K, Part as P};
+use Implementation::{Kernel as K, Part as P};
 
 /// What decides a circuit beside its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub struct Shape {
 }
 
 /// How a function of the table is built.
-enum Built {
+enum Implementation {
     /// As a part.
     Part(CircuitFn),
     /// As a kernel.
@@ -37,22 +37,22 @@ enum Built {
 /// Whether a function goes straight into its target, so that there is no accumulator apart from it.
 pub(crate) fn is_fused(func: TableFn, xor: bool) -> bool {
     let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
-    match built(func, 0) {
-        Built::Part(function) => fused(accumulator, function),
-        Built::Kernel(_) | Built::Kernels(_) => false,
+    match implementation(func, 0) {
+        Implementation::Part(function) => fused(accumulator, function),
+        Implementation::Kernel(_) | Implementation::Kernels(_) => false,
     }
 }
 
-fn built(func: TableFn, frac: usize) -> Built {
+fn implementation(func: TableFn, frac: usize) -> Implementation {
     match func {
-        TableFn::Int(f) => built_int(f),
-        TableFn::Q(f) => built_fixed(f, frac),
-        TableFn::L(f) => built_log(f),
-        TableFn::F(f) => built_float(f, frac),
+        TableFn::Int(f) => int_implementation(f),
+        TableFn::Q(f) => fixed_implementation(f, frac),
+        TableFn::L(f) => log_implementation(f),
+        TableFn::F(f) => float_implementation(f, frac),
     }
 }
 
-fn built_int(f: int_fn::Name) -> Built {
+fn int_implementation(f: int_fn::Name) -> Implementation {
     match f {
         int_fn::Name::Id => P(CircuitFn::Wire),
         int_fn::Name::Plus => P(CircuitFn::Sum),
@@ -89,7 +89,7 @@ fn built_int(f: int_fn::Name) -> Built {
     }
 }
 
-fn built_fixed(f: q_fn::Name, frac: usize) -> Built {
+fn fixed_implementation(f: q_fn::Name, frac: usize) -> Implementation {
     match f {
         q_fn::Name::Id => P(CircuitFn::Wire),
         q_fn::Name::Plus => P(CircuitFn::Sum),
@@ -130,7 +130,7 @@ fn built_fixed(f: q_fn::Name, frac: usize) -> Built {
     }
 }
 
-fn built_log(f: l_fn::Name) -> Built {
+fn log_implementation(f: l_fn::Name) -> Implementation {
     match f {
         l_fn::Name::Id => P(CircuitFn::Wire),
         l_fn::Name::Mul => P(CircuitFn::LogProduct),
@@ -145,7 +145,7 @@ fn built_log(f: l_fn::Name) -> Built {
     }
 }
 
-fn built_float(f: f_fn::Name, frac: usize) -> Built {
+fn float_implementation(f: f_fn::Name, frac: usize) -> Implementation {
     match f {
         f_fn::Name::Id => P(CircuitFn::Wire),
         // A difference is a sum but for the sign of b: two NOT.
@@ -162,21 +162,23 @@ fn built_float(f: f_fn::Name, frac: usize) -> Built {
         f_fn::Name::Sin => K(Kernel::FloatSin),
         f_fn::Name::Cos => K(Kernel::FloatCos),
         // The others by their definitions; arc functions as the sine, whose tables and polynomials are of their size.
-        f_fn::Name::Hypot => Built::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt]),
+        f_fn::Name::Hypot => {
+            Implementation::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt])
+        }
         f_fn::Name::Sinh | f_fn::Name::Cosh | f_fn::Name::Tanh => {
-            Built::Kernels(&[Kernel::FloatExp, Kernel::FloatDivide, Kernel::FloatAdd])
+            Implementation::Kernels(&[Kernel::FloatExp, Kernel::FloatDivide, Kernel::FloatAdd])
         }
-        f_fn::Name::Log2 => Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply]),
+        f_fn::Name::Log2 => Implementation::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply]),
         f_fn::Name::Pow | f_fn::Name::Powi => {
-            Built::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply, Kernel::FloatExp])
+            Implementation::Kernels(&[Kernel::FloatLog, Kernel::FloatMultiply, Kernel::FloatExp])
         }
-        f_fn::Name::Tan => Built::Kernels(&[Kernel::FloatSin, Kernel::FloatCos, Kernel::FloatDivide]),
+        f_fn::Name::Tan => Implementation::Kernels(&[Kernel::FloatSin, Kernel::FloatCos, Kernel::FloatDivide]),
         f_fn::Name::Asin | f_fn::Name::Acos => {
-            Built::Kernels(&[Kernel::FloatMultiplyAdd, Kernel::FloatSqrt, Kernel::FloatSin])
+            Implementation::Kernels(&[Kernel::FloatMultiplyAdd, Kernel::FloatSqrt, Kernel::FloatSin])
         }
         f_fn::Name::Atan => K(Kernel::FloatSin),
-        f_fn::Name::Atan2 => Built::Kernels(&[Kernel::FloatDivide, Kernel::FloatSin]),
-        f_fn::Name::Floor => Built::Kernels(&[Kernel::FloatToInt, Kernel::IntToFloat]),
+        f_fn::Name::Atan2 => Implementation::Kernels(&[Kernel::FloatDivide, Kernel::FloatSin]),
+        f_fn::Name::Floor => Implementation::Kernels(&[Kernel::FloatToInt, Kernel::IntToFloat]),
         f_fn::Name::Abs => P(CircuitFn::Magnitude),
         f_fn::Name::Sign => P(CircuitFn::Sign { frac }),
         f_fn::Name::Min => P(CircuitFn::Min),
@@ -238,14 +240,14 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
     let nothing = GateCounts::default();
     let width = shape.width as usize;
     match unit {
-        CircuitKind::Function { func, xor } => match built(func, shape.frac as usize) {
-            Built::Part(CircuitFn::Wire) => nothing,
-            Built::Part(function) => {
+        CircuitKind::Function { func, xor } => match implementation(func, shape.frac as usize) {
+            Implementation::Part(CircuitFn::Wire) => nothing,
+            Implementation::Part(function) => {
                 let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
                 shares(accumulator, function, width).map(|s| s.function).unwrap_or_default()
             }
-            Built::Kernel(k) => value(k, shape),
-            Built::Kernels(all) => all.iter().map(|k| value(*k, shape)).sum(),
+            Implementation::Kernel(k) => value(k, shape),
+            Implementation::Kernels(all) => all.iter().map(|k| value(*k, shape)).sum(),
         },
         CircuitKind::Accumulator(acc, ty) => match (acc, ty) {
             (Acc::Xor, _) => part(Part::Accumulate(Accumulator::Xor, CircuitFn::Wire), shape),

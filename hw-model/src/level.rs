@@ -168,14 +168,14 @@ impl Levels {
 }
 
 /// A stretch between a routine and its undoing, and the registers that the routine writes.
-struct Gap {
+struct UseInterval {
     start: u32,
     end: u32,
     written: [bool; Reg::COUNT],
     memory: bool,
 }
 
-fn gaps(module: &Module) -> Vec<Gap> {
+fn use_intervals(module: &Module) -> Vec<UseInterval> {
     let mut out = Vec::new();
     let mut open: Vec<&Span> = Vec::new();
     let mut spans: Vec<&Span> = module.spans.iter().collect();
@@ -185,17 +185,18 @@ fn gaps(module: &Module) -> Vec<Gap> {
             open.push(span);
         } else if let Some(at) = open.iter().rposition(|s| s.name == span.name) {
             let routine = open.remove(at);
-            let mut gap = Gap { start: routine.end, end: span.start, written: [false; Reg::COUNT], memory: false };
+            let mut interval =
+                UseInterval { start: routine.end, end: span.start, written: [false; Reg::COUNT], memory: false };
             for inst in module.code.get(routine.start as usize..routine.end as usize).unwrap_or_default() {
                 for slot in inst.kind.layout() {
                     match slot {
-                        Slot::Target(f) => gap.written[inst.regs[f as usize].index()] = true,
-                        Slot::TargetMem(_) | Slot::TargetMemPlain(_) => gap.memory = true,
+                        Slot::Target(f) => interval.written[inst.regs[f as usize].index()] = true,
+                        Slot::TargetMem(_) | Slot::TargetMemPlain(_) => interval.memory = true,
                         _ => {}
                     }
                 }
             }
-            out.push(gap);
+            out.push(interval);
         }
     }
     out
@@ -205,8 +206,8 @@ fn gaps(module: &Module) -> Vec<Gap> {
 fn roles(module: &Module) -> Vec<Role> {
     let mut out: Vec<Role> = module.code.iter().map(role).collect();
     let code = |start: u32, end: u32| start as usize..(end as usize).min(module.code.len());
-    for gap in gaps(module) {
-        for at in code(gap.start, gap.end).filter(|at| copies(&module.code[*at], &gap)) {
+    for interval in use_intervals(module) {
+        for at in code(interval.start, interval.end).filter(|at| copies(&module.code[*at], &interval)) {
             out[at] = Role::Copy;
         }
     }
@@ -239,15 +240,15 @@ fn role(inst: &Inst) -> Role {
 }
 
 /// Whether an instruction takes a word that a routine has written to one that it has not, as it is.
-fn copies(inst: &Inst, gap: &Gap) -> bool {
+fn copies(inst: &Inst, interval: &UseInterval) -> bool {
     let Kind::Accumulate { acc, func, .. } = inst.kind else { return false };
     if !matches!(acc, Acc::Add | Acc::Xor | Acc::Mul) || !is_identity(func) {
         return false;
     }
     let mut operands = inst.operands().map(|(_, operand)| operand);
     let written = |operand: Option<Operand>| match operand {
-        Some(Operand::Reg(r)) => gap.written[r.index()],
-        Some(Operand::Mem { .. }) => gap.memory,
+        Some(Operand::Reg(r)) => interval.written[r.index()],
+        Some(Operand::Mem { .. }) => interval.memory,
         _ => false,
     };
     let target = operands.next();

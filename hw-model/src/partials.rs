@@ -13,7 +13,7 @@ use pendula_isa::{Env, Format};
 pub(crate) fn is_unit<F: Function>(n: usize) -> bool {
     let ty = F::INFO.calculus();
     Format::ALL.into_iter().all(|format| {
-        let mut known = Known(Env { format, ..Env::default() });
+        let mut known = Constants(Env { format, ..Env::default() });
         let Ok(partial) = F::partial(&mut known, n, [None; ARITY], None);
         let one = |c: Constant| partial == Some(c.word(known.0, ty));
         one(Constant::ONE) || one(Constant::MINUS_ONE)
@@ -21,9 +21,9 @@ pub(crate) fn is_unit<F: Function>(n: usize) -> bool {
 }
 
 /// A calculus whose numbers are words where they are known, and nothing where they depend on an argument.
-struct Known(Env);
+struct Constants(Env);
 
-impl Calculus for Known {
+impl Calculus for Constants {
     type V = Option<u64>;
     type Stop = Infallible;
 

@@ -178,7 +178,7 @@ pub enum PartError {
 /// A width below 1, one that is no power of two for shifts and rotations, one below 4 for logarithmic numbers or below 2 for signed division
 /// and scaling, fraction bits that are not fewer than the width's; for kernels and floating-point numbers, a width that is not from 8 to 64.
 pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
-    if let Some(wanted) = refused(part, width) {
+    if let Some(wanted) = width_problem(part, width) {
         return Err(PartError::Width { part, width, wanted });
     }
     let mut b = Builder::new(&part.name());
@@ -245,7 +245,7 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
 }
 
 /// What is wrong with a width, if anything is.
-fn refused(part: Part, width: usize) -> Option<&'static str> {
+fn width_problem(part: Part, width: usize) -> Option<&'static str> {
     let power = (!width.is_power_of_two()).then_some("the width must be a power of two");
     let least = |n, wanted| (width < n).then_some(wanted);
     let fraction = |frac: usize| (frac >= width).then_some("the fraction must be shorter than the word");

@@ -7,7 +7,7 @@ use super::{Circuit, Gate, Role};
 /// An ancilla that was not zero where it had to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("ancilla wire {wire} is not zero before gate {gate} in the states {states:#x}")]
-pub struct Dirty {
+pub struct DirtyAncilla {
     /// Which wire.
     pub wire: u32,
     /// Before which gate; the number of gates stands for the end.
@@ -84,14 +84,14 @@ impl Circuit {
     ///
     /// # Panics
     /// If there are fewer words than wires.
-    pub fn run_lanes(&self, lanes: &mut [u64]) -> Result<(), Dirty> {
+    pub fn run_lanes(&self, lanes: &mut [u64]) -> Result<(), DirtyAncilla> {
         let mut dirty = Vec::new();
         let mut zeros = self.zeros.iter().peekable();
         for (at, gate) in self.gates.iter().enumerate() {
             while let Some((gate, wire)) = zeros.next_if(|(z, _)| *z <= at) {
                 let states = lanes[*wire as usize];
                 if states != 0 {
-                    dirty.push(Dirty { wire: *wire, gate: *gate, states });
+                    dirty.push(DirtyAncilla { wire: *wire, gate: *gate, states });
                 }
             }
             match *gate {
@@ -107,8 +107,8 @@ impl Circuit {
         }
         let places = |role| self.registers.iter().filter(move |r| r.role == role).flat_map(|r| &r.after);
         let trapped = places(Role::Trap).fold(0, |t, w| t | lanes[*w as usize]);
-        let end = places(Role::Ancilla).map(|w| Dirty { wire: *w, gate: self.gates.len(), states: lanes[*w as usize] });
+        let end = places(Role::Ancilla).map(|w| DirtyAncilla { wire: *w, gate: self.gates.len(), states: lanes[*w as usize] });
         let dirty = dirty.into_iter().chain(end).find(|d| d.states & !trapped != 0);
-        dirty.map_or(Ok(()), |d| Err(Dirty { states: d.states & !trapped, ..d }))
+        dirty.map_or(Ok(()), |d| Err(DirtyAncilla { states: d.states & !trapped, ..d }))
     }
 }

@@ -69,7 +69,7 @@ impl Totals {
         let mut out = Totals::default();
         let bits = u64::from(module.flags.profile.width());
         for activity in activities {
-            for (work, tapes) in works(module, &activity.counts) {
+            for (work, tapes) in work_by_instruction(module, &activity.counts) {
                 out.work.add_times(&work, 1);
                 out.bits_in += tapes.read * bits;
                 out.bits_out += tapes.written * bits;
@@ -85,14 +85,14 @@ impl Totals {
 
 /// Words that an instruction took from the host and gave to it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tapes {
+pub(super) struct TapeWords {
     pub(super) read: u64,
     pub(super) written: u64,
 }
 
 /// What each instruction exercised, and how many words it exchanged with the host's tapes.
-pub(super) fn works(module: &Module, counts: &Counts) -> Vec<(Work, Tapes)> {
-    let mut out: Vec<(Work, Tapes)> = vec![(Work::default(), Tapes::default()); module.code.len()];
+pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<(Work, TapeWords)> {
+    let mut out: Vec<(Work, TapeWords)> = vec![(Work::default(), TapeWords::default()); module.code.len()];
     for mode in &counts.modes {
         for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
             if n > 0 {

@@ -7,7 +7,7 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::verify::verify;
 use pendula_isa::{GateClass, Kind};
 
-use super::activity::works;
+use super::activity::work_by_instruction;
 use super::{Activity, Device, Joules, Phase};
 
 /// Something that costs.
@@ -39,7 +39,7 @@ impl Bill {
         let bits = u64::from(module.flags.profile.width());
         for Activity { phase, counts, words_in, words_out } in activities {
             let phase = *phase;
-            for (at, (work, tapes)) in works(module, counts).into_iter().enumerate() {
+            for (at, (work, tapes)) in work_by_instruction(module, counts).into_iter().enumerate() {
                 let at = Some(at as u32);
                 for (unit, times) in work.uses() {
                     let class = Some(unit.class());

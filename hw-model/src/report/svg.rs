@@ -20,7 +20,7 @@ pub use frequency::{Scope, energy_against_frequency};
 pub use schedules::{Schedules, time_space_energy};
 
 use canvas::{COLOURS, Canvas, GREY, INK, Mark, Pen, Point, TEXT};
-use chart::{Key, Legend, MARK};
+use chart::{Legend, LegendKey, MARK};
 use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
 
@@ -96,11 +96,11 @@ fn cooling(runs: &[Swept<'_>]) -> &'static str {
 fn entry(legend: &mut Legend, n: usize, run: &Swept<'_>, hertz: (f64, f64), pen: Pen, empty: bool) {
     let name = run.technology.name();
     if !empty {
-        legend.add(Key::Line(pen, Some(style(n).1)), name);
+        legend.add(LegendKey::Line(pen, Some(style(n).1)), name);
     } else if run.samples(hertz).is_ok_and(|s| s.is_empty()) {
-        legend.add(Key::None, format!("{name}: out of range"));
+        legend.add(LegendKey::None, format!("{name}: out of range"));
     } else {
-        legend.add(Key::None, format!("{name}: 0 J"));
+        legend.add(LegendKey::None, format!("{name}: 0 J"));
     }
 }
 

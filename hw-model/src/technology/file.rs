@@ -30,7 +30,7 @@ pub struct TechnologyError {
 }
 
 /// How deep tables and lists may be nested: the TOML reader calls itself for each level, and counts some levels twice.
-const MOST: u32 = 30;
+const MAX_NESTING: u32 = 30;
 
 type Number = Spanned<f64>;
 type Text = Spanned<String>;
@@ -171,9 +171,9 @@ impl Technology {
         let bytes = budget.bytes.min(Technology::BYTES);
         Resource::Bytes
             .within(bytes, text.len() as u64, || "the technology".to_string())
-            .map_err(|e| spent(e, 0..0))?;
-        nested(text, &budget.at_most(MOST, u32::MAX))?;
-        let file: File = toml::from_str(text).map_err(|e| explain(&e))?;
+            .map_err(|e| budget_error(e, 0..0))?;
+        nested(text, &budget.at_most(MAX_NESTING, u32::MAX))?;
+        let file: File = toml::from_str(text).map_err(|e| toml_error(&e))?;
         if file.name.get_ref().trim().is_empty() {
             return error("`name` is empty", file.name.span());
         }
@@ -197,13 +197,13 @@ impl Technology {
     }
 }
 
-fn spent(exceeded: Exceeded, span: Range<usize>) -> TechnologyError {
+fn budget_error(exceeded: Exceeded, span: Range<usize>) -> TechnologyError {
     let exceeded = exceeded.instead("a technology has tables of numbers, and lists of numbers in them");
     TechnologyError { message: exceeded.to_string(), span: Some(span), exceeded: Some(Box::new(exceeded)) }
 }
 
 /// A mistake that the TOML reader found, in our words where a unit may be meant.
-fn explain(e: &toml::de::Error) -> TechnologyError {
+fn toml_error(e: &toml::de::Error) -> TechnologyError {
     let mut message = e.message().to_string();
     if let Some(key) = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
         // `supply_mV` where `supply_volt` is meant: keys name their units, and there is one for each.

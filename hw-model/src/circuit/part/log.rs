@@ -7,16 +7,16 @@ use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
 
 /// A logarithmic number taken apart.
-struct Number {
+struct LogParts {
     sign: Bit,
     /// Signed.
     log: Word,
 }
 
-impl Number {
-    fn of(word: &[Bit]) -> Number {
+impl LogParts {
+    fn of(word: &[Bit]) -> LogParts {
         let (&sign, log) = word.split_last().expect("a logarithmic number has bits");
-        Number { sign, log: Word::from(log) }
+        LogParts { sign, log: Word::from(log) }
     }
 
     /// `target ^= ` whether the logarithm is the least one, which only zero and what is no number have.
@@ -30,7 +30,7 @@ impl Number {
 
 /// a · c, or a / c.
 pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Value {
-    let (a, c) = (Number::of(a), Number::of(c));
+    let (a, c) = (LogParts::of(a), LogParts::of(c));
     let n = a.log.len();
     let least = b.word(2);
     a.xor_least(b, least[0]);
@@ -55,7 +55,7 @@ pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Va
     // Out of range: the two signs differ, or the least logarithm.
     let wrapped = b.copy(&log[n..]);
     b.cnot(log[n - 1], wrapped[0]);
-    let sum = Number { sign: Bit::ZERO, log: Word::from(&log[..n]) };
+    let sum = LogParts { sign: Bit::ZERO, log: Word::from(&log[..n]) };
     let reserved = b.bit();
     sum.xor_least(b, reserved);
     let outside = b.or(wrapped[0], reserved);
@@ -71,7 +71,7 @@ pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Va
 /// `y *= x`, or `y /= x` if `direction` is 1, in place. The traps' own bits serve as the sum's sign and as the mark of a zero y while it is worked on: if
 /// all is well they are zero again.
 pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit]) {
-    let (x, y) = (Number::of(x), Number::of(y));
+    let (x, y) = (LogParts::of(x), LogParts::of(y));
     let n = y.log.len();
     let bad = b.register("trap_bad_operand", Role::Trap, 1)[0];
     let by_zero = b.register("trap_log_zero", Role::Trap, 1)[0];
@@ -98,7 +98,7 @@ pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit
 /// 1 / a.
 pub(super) fn inverse(b: &mut Builder, a: &[Bit]) -> Value {
     let word = b.copy(a);
-    let a = Number::of(a);
+    let a = LogParts::of(a);
     let least = b.bit();
     a.xor_least(b, least);
     let bad = b.and(least, a.sign);
@@ -110,7 +110,7 @@ pub(super) fn inverse(b: &mut Builder, a: &[Bit]) -> Value {
 pub(super) fn negate(b: &mut Builder, width: usize) {
     let y = b.register("y", Role::Target, width);
     let bad = b.register("trap_bad_logarithm", Role::Trap, 1);
-    let number = Number::of(&y);
+    let number = LogParts::of(&y);
     b.with(
         |b| {
             let least = b.bit();
@@ -127,7 +127,7 @@ pub(super) fn negate(b: &mut Builder, width: usize) {
 
 /// `bad ^= ` whether a word is no number.
 fn xor_bad(b: &mut Builder, word: &[Bit], bad: Bit) {
-    let number = Number::of(word);
+    let number = LogParts::of(word);
     b.with(
         |b| {
             let least = b.bit();
@@ -144,7 +144,7 @@ fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit)
     b.with(
         |b| {
             for word in [x, z] {
-                let number = Number::of(word);
+                let number = LogParts::of(word);
                 b.complement_if(number.sign, &number.log);
             }
             let (x, x_signs) = x.split_at(x.len() - 2);

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{RGBColor, WHITE};
 
 use super::canvas::{COLOURS, Hatch, INK, PALE, Pen, TEXT, render, text_width};
-use super::chart::{Key, Legend};
+use super::chart::{Legend, LegendKey};
 use crate::price::Cause;
 use crate::report::{Priced, subject};
 use crate::units::si;
@@ -95,7 +95,7 @@ fn plot(priced: &[Priced<'_>], parts: &[(String, usize)], bars: &[Vec<f64>]) -> 
     // What is too little to be seen is not in the legend.
     let used = |n: usize| bars.iter().any(|bar| bar[n] > 1e-3 * bar.iter().sum::<f64>());
     for (_, (name, fill)) in parts.iter().enumerate().rev().filter(|(n, _)| used(*n)) {
-        legend.add(Key::Fill(FILLS[*fill].0, FILLS[*fill].1), name);
+        legend.add(LegendKey::Fill(FILLS[*fill].0, FILLS[*fill].1), name);
     }
     let height = (BOTTOM + 62.0).max(TOP + legend.height() + 10.0);
     render(right + 24.0 + legend.width() + 12.0, height, |canvas| {

@@ -292,7 +292,7 @@ fn overlap(a: Area, b: Area) -> bool {
 }
 
 /// What stands before a legend's entry.
-pub(super) enum Key {
+pub(super) enum LegendKey {
     Line(Pen, Option<Mark>),
     Mark(Mark, f64, RGBColor),
     Ring(Pen),
@@ -303,7 +303,7 @@ pub(super) enum Key {
 
 /// Entries beside a chart.
 #[derive(Default)]
-pub(super) struct Legend(Vec<(Key, String)>);
+pub(super) struct Legend(Vec<(LegendKey, String)>);
 
 /// The room before an entry's text, in pixels.
 const KEY: f64 = 40.0;
@@ -311,14 +311,15 @@ const KEY: f64 = 40.0;
 const ROW: f64 = 22.0;
 
 impl Legend {
-    pub(super) fn add(&mut self, key: Key, text: impl Into<String>) {
+    pub(super) fn add(&mut self, key: LegendKey, text: impl Into<String>) {
         self.0.push((key, text.into()));
     }
 
     /// The width in pixels.
     pub(super) fn width(&self) -> f64 {
-        let width =
-            |(key, text): &(Key, String)| text_width(text, TEXT) + if matches!(key, Key::None) { 0.0 } else { KEY };
+        let width = |(key, text): &(LegendKey, String)| {
+            text_width(text, TEXT) + if matches!(key, LegendKey::None) { 0.0 } else { KEY }
+        };
         self.0.iter().map(width).fold(0.0, f64::max)
     }
 
@@ -333,20 +334,20 @@ impl Legend {
             let middle = (left + KEY / 2.0 - 4.0, y);
             let mut indent = KEY;
             match key {
-                Key::Line(pen, mark) => {
+                LegendKey::Line(pen, mark) => {
                     canvas.line(&[(left, y), (left + KEY - 8.0, y)], *pen);
                     if let Some(mark) = mark {
                         canvas.mark(*mark, middle, MARK, pen.colour);
                     }
                 }
-                Key::Mark(mark, radius, colour) => canvas.mark(*mark, middle, *radius, *colour),
-                Key::Ring(pen) => canvas.ring(middle, 7.0, *pen),
-                Key::Fill(colour, hatch) => {
+                LegendKey::Mark(mark, radius, colour) => canvas.mark(*mark, middle, *radius, *colour),
+                LegendKey::Ring(pen) => canvas.ring(middle, 7.0, *pen),
+                LegendKey::Fill(colour, hatch) => {
                     canvas.hatched((left + 4.0, y - 7.0), (left + KEY - 10.0, y + 7.0), *colour, *hatch);
                 }
-                Key::None => indent = 0.0,
+                LegendKey::None => indent = 0.0,
             }
-            let colour = if matches!(key, Key::None) { GREY } else { INK };
+            let colour = if matches!(key, LegendKey::None) { GREY } else { INK };
             canvas.text(text, (left + indent, y), TEXT, (HPos::Left, VPos::Center), colour);
         }
     }

@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 
 use super::canvas::{Canvas, Pen, Point, render};
-use super::chart::{Axis, Curve, Frame, Key, Legend};
+use super::chart::{Axis, Curve, Frame, Legend, LegendKey};
 use super::{Swept, bounds, cooling, curve, entry, nothing, style};
 use crate::price::PriceError;
 
@@ -41,8 +41,8 @@ pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, Pri
     for (n, (run, points)) in runs.iter().zip(&curves).enumerate() {
         entry(&mut legend, n, run, hertz, pen(n), points.is_empty());
     }
-    legend.add(Key::None, "");
-    legend.add(Key::Line(FRONT, None), "Pareto front");
+    legend.add(LegendKey::None, "");
+    legend.add(LegendKey::Line(FRONT, None), "Pareto front");
     let frame = Frame { x: Axis::new(time.0, time.1, 84.0, 604.0), y: Axis::whole(energy.0, energy.1, 440.0, 20.0) };
     Ok(render(604.0 + 24.0 + legend.width() + 12.0, 506.0, |canvas| {
         frame.draw(canvas, "Run time (s)", &format!("Energy of the run{}", cooling(runs)));

@@ -1,7 +1,7 @@
 //! Energy against frequency.
 
 use super::canvas::{Canvas, GREY, INK, Pen, Point, render};
-use super::chart::{Axis, Curve, Frame, Key, Labels, Legend, MARK};
+use super::chart::{Axis, Curve, Frame, Labels, Legend, LegendKey, MARK};
 use super::{Swept, bounds, cooling, curve, entry, nothing, style};
 use crate::price::{Cause, Joules, PriceError};
 use crate::units::si;
@@ -95,14 +95,14 @@ fn plot(runs: &[Swept<'_>], all: &[Curves], hertz: (f64, f64), scope: Scope) -> 
         entry(&mut legend, n, run, hertz, Pen::new(style(n).0, 2.2), curves.all.is_empty());
     }
     if all.iter().any(|c| !c.adiabatic.is_empty()) {
-        legend.add(Key::None, "");
-        legend.add(Key::Line(Pen::dashed(INK, 1.1, ADIABATIC), None), "adiabatic part");
-        legend.add(Key::Line(Pen::dashed(INK, 1.4, LEAKAGE), None), "leakage part");
+        legend.add(LegendKey::None, "");
+        legend.add(LegendKey::Line(Pen::dashed(INK, 1.1, ADIABATIC), None), "adiabatic part");
+        legend.add(LegendKey::Line(Pen::dashed(INK, 1.4, LEAKAGE), None), "leakage part");
         if all.iter().any(|c| c.fixed.is_some()) {
-            legend.add(Key::Line(Pen::dashed(INK, 1.1, FIXED), None), "link and erasure");
+            legend.add(LegendKey::Line(Pen::dashed(INK, 1.1, FIXED), None), "link and erasure");
         }
         if all.iter().any(|c| c.best.is_some()) {
-            legend.add(Key::Ring(Pen::new(INK, 1.5)), "optimum");
+            legend.add(LegendKey::Ring(Pen::new(INK, 1.5)), "optimum");
         }
     }
     let frame = Frame { x: Axis::new(hertz.0, hertz.1, 84.0, 604.0), y: Axis::whole(low, high, 440.0, 20.0) };

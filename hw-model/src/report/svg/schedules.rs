@@ -3,7 +3,7 @@
 use plotters::style::RGBColor;
 
 use super::canvas::{COLOURS, GREY, INK, Mark, Pen, render};
-use super::chart::{Axis, Frame, Key, Labels, Legend};
+use super::chart::{Axis, Frame, Labels, Legend, LegendKey};
 use super::{bounds, nothing};
 use crate::schedule::{self, Cost};
 use crate::units::si;
@@ -119,17 +119,17 @@ pub fn time_space_energy(of: &Schedules) -> String {
     };
     let mut legend = Legend::default();
     for f in &families {
-        legend.add(Key::Mark(f.mark, 5.5, f.colour), &f.name);
+        legend.add(LegendKey::Mark(f.mark, 5.5, f.colour), &f.name);
     }
-    legend.add(Key::None, "");
+    legend.add(LegendKey::None, "");
     if let Some((low, high)) = energy {
-        legend.add(Key::None, "energy, by size:");
+        legend.add(LegendKey::None, "energy, by size:");
         let middle = (low * high).sqrt();
         for joules in if high > low * 1.001 { vec![low, middle, high] } else { vec![low] } {
-            legend.add(Key::Mark(Mark::Disc, radius(joules), GREY), si(joules, "J"));
+            legend.add(LegendKey::Mark(Mark::Disc, radius(joules), GREY), si(joules, "J"));
         }
     }
-    legend.add(Key::Ring(Pen::new(INK, 1.5)), "least energy");
+    legend.add(LegendKey::Ring(Pen::new(INK, 1.5)), "least energy");
     let frame = Frame {
         x: Axis::whole(steps.0 / 1.3, steps.1 * 1.3, 84.0, 604.0),
         y: Axis::whole(states.0 / 1.3, states.1 * 1.3, 440.0, 20.0),

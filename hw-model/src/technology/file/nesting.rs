@@ -2,7 +2,7 @@
 
 use pendula_isa::budget::Budget;
 
-use super::{TechnologyError, spent};
+use super::{TechnologyError, budget_error};
 
 /// Looks how deep tables and lists are nested: by brackets, and by the points in the names of keys. Texts and comments are passed over.
 pub(super) fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError> {
@@ -12,7 +12,7 @@ pub(super) fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError>
     while let Some(c) = rest.chars().next() {
         let at = text.len() - rest.len();
         let len = match c {
-            '"' | '\'' => text_end(rest, c),
+            '"' | '\'' => string_len(rest, c),
             '#' => rest.find('\n').unwrap_or(rest.len()),
             _ => c.len_utf8(),
         };
@@ -23,14 +23,14 @@ pub(super) fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError>
             '=' | ',' | '\n' => points = 0,
             _ => {}
         }
-        budget.nested(open.saturating_add(points), what).map_err(|e| spent(e, at..at + c.len_utf8()))?;
+        budget.nested(open.saturating_add(points), what).map_err(|e| budget_error(e, at..at + c.len_utf8()))?;
         rest = rest.get(len..).unwrap_or("");
     }
     Ok(())
 }
 
 /// How long the text is that begins here with such quotes; of one that does not end, its line.
-fn text_end(rest: &str, quote: char) -> usize {
+fn string_len(rest: &str, quote: char) -> usize {
     let three = match quote {
         '"' => "\"\"\"",
         _ => "\'\'\'",
