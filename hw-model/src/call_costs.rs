@@ -1,8 +1,10 @@
-//! What the procedures that are called did, shared among those who called: from counts by instruction and mode, as a call-graph profiler does it.
+//! The work of called procedures, divided among their callers, from execution counts by instruction and mode, as in a
+//! call-graph profiler.
 //!
-//! A procedure and a mode (it runs forward or backward, at some gradient level) are a node. Its work is its own and that of what it calls; each call
-//! of it gets an equal share. Nodes that call each other in a circle are taken together: a call from outside gets its share of all that the
-//! circle did, a call from within only what one entry of the circle did by itself, so that nothing is counted twice.
+//! A node is a procedure together with a mode (it runs forward or backward, at some gradient level). The work of a node
+//! is its own and that of its callees; each call of it gets an equal share. Nodes that call each other form a component
+//! and are treated together: a call from outside gets its share of the work of the whole component, a call from within
+//! only that of the component's own work, without callees, so that nothing is counted twice.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +17,18 @@ use pendula_isa::verify::{target, verify};
 
 use crate::work::Work;
 
-/// What was done.
+/// An amount of work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkDone {
     pub(crate) work: Work,
-    /// How many words of memory were written.
+    /// The number of words of memory that were written.
     pub(crate) memory: u64,
-    /// Whether procedures were called by an address in a register: what they did is left out.
+    /// Whether procedures were called by an address in a register. Their work is not included.
     pub(crate) unknown: bool,
 }
 
 impl WorkDone {
-    /// Adds what `times` executions of an instruction in a mode do.
+    /// Adds the work of `times` executions of an instruction in a mode.
     pub(crate) fn add(&mut self, inst: &Inst, mode: Mode, times: u64) {
         if times > 0 {
             self.work.add_times(&Work::of(inst, mode), times);
@@ -37,7 +39,7 @@ impl WorkDone {
         }
     }
 
-    /// Adds `part` of the `whole` of another.
+    /// Adds the fraction `part`/`whole` of another amount.
     pub(crate) fn add_share(&mut self, other: &WorkDone, part: u64, whole: u64) {
         self.work.add_share(&other.work, part, whole);
         self.memory = self.memory.saturating_add(crate::work::share(other.memory, part, whole));
@@ -45,29 +47,29 @@ impl WorkDone {
     }
 }
 
-/// How often each instruction was executed, in each mode.
+/// The number of executions of each instruction, in each mode.
 type ExecutionCounts = BTreeMap<Mode, Vec<u64>>;
 
-/// What calls came to.
+/// The work of calls.
 pub(crate) struct CalleeCosts {
     executed: ExecutionCounts,
     /// The node of a procedure's first instruction and a mode.
     nodes: BTreeMap<(u32, Mode), usize>,
-    /// The procedure that each instruction is in, by its first instruction.
+    /// For each instruction, the first instruction of its procedure.
     of: Vec<Option<u32>>,
-    /// The circle that each node is in; most are alone.
+    /// The component of each node. Most components have a single node.
     component: Vec<usize>,
     components: Vec<Component>,
 }
 
-/// Nodes that call each other.
+/// A strongly connected component: nodes that call each other.
 #[derive(Default)]
 struct Component {
-    /// What they did themselves.
+    /// Their own work.
     own: WorkDone,
-    /// The same, with what they called.
+    /// The same, including callees.
     all: WorkDone,
-    /// How often they were entered, and how often from outside.
+    /// The number of entries, and the number of entries from outside.
     entries: u64,
     outside: u64,
 }
@@ -90,7 +92,7 @@ impl CalleeCosts {
             component: Vec::new(),
             components: Vec::new(),
         };
-        // Of each node: what it did itself, how often it was entered, and how often it called which.
+        // For each node: its own work, the number of entries, and the number of calls of each callee.
         let (mut own, mut entries, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         for region in &regions {
             out.of[region.start as usize..=region.last as usize].fill(Some(region.start));
@@ -114,12 +116,12 @@ impl CalleeCosts {
         out
     }
 
-    /// How often an instruction was executed in each mode.
+    /// The number of executions of an instruction in each mode.
     pub(crate) fn executed(&self, at: u32) -> impl Iterator<Item = (Mode, u64)> + '_ {
         self.executed.iter().filter_map(move |(mode, n)| Some((*mode, *n.get(at as usize)?)))
     }
 
-    /// The node that a call leads to.
+    /// The node that a call enters.
     fn callee(&self, code: &[Inst], at: u32, mode: Mode) -> Option<usize> {
         let inst = code.get(at as usize)?;
         let Kind::Row { inverse, .. } = inst.kind else { return None };
@@ -140,7 +142,7 @@ impl CalleeCosts {
         self.nodes.get(&(procedure, Mode { direction, level: mode.level.saturating_add(up), ..mode })).copied()
     }
 
-    /// Adds up what nodes did with what they called.
+    /// Adds the work of callees to that of the nodes.
     fn close(&mut self, own: Vec<WorkDone>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
         let order = components(calls);
         self.component = vec![0; own.len()];
@@ -162,12 +164,12 @@ impl CalleeCosts {
                 component.own.add_share(&own[*m], 1, 1);
                 component.entries = component.entries.saturating_add(entries[*m]);
             }
-            // A run that was stopped has entered more often than it has left.
+            // A run that was stopped has more entries than exits.
             component.outside = component.entries.saturating_sub(within[n]).max(known[n]).max(1);
             component.entries = component.entries.max(1);
             component.all.add_share(&component.own, 1, 1);
             for (to, times) in members.iter().flat_map(|m| &calls[*m]) {
-                // What is called stands before.
+                // Callees come first in the order.
                 if let Some(callee) = self.components.get(self.component[*to]).filter(|_| self.component[*to] != n) {
                     component.all.add_share(&callee.all, *times, callee.outside);
                 }
@@ -176,7 +178,7 @@ impl CalleeCosts {
         }
     }
 
-    /// Adds what `times` executions of an instruction in a mode led to, if it is a call.
+    /// Adds the work caused by `times` executions of an instruction in a mode, if it is a call.
     pub(crate) fn add(&self, module: &Module, (at, mode): (u32, Mode), times: u64, done: &mut WorkDone) {
         let Some(to) = self.callee(&module.code, at, mode) else { return };
         let caller = self.of.get(at as usize).copied().flatten().and_then(|p| self.nodes.get(&(p, mode)));
@@ -189,7 +191,7 @@ impl CalleeCosts {
     }
 }
 
-/// The strongly connected components of a graph, what is called before what calls it (Tarjan 1972, without recursion).
+/// The strongly connected components of a graph, callees before callers (Tarjan 1972, without recursion).
 fn components(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let mut number = vec![NEW; calls.len()];
@@ -200,7 +202,7 @@ fn components(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
         if number[root] != NEW {
             continue;
         }
-        // Nodes on the way from the root, and how many of their calls have been followed.
+        // The nodes on the path from the root, and how many of their calls have been followed.
         let mut way = vec![(root, 0)];
         while let Some((node, followed)) = way.last_mut() {
             let node = *node;

@@ -1,5 +1,4 @@
-//! The circuit of each [`CircuitKind`]: how many gates it has, read off the circuit
-//! that [`crate::circuit`] generates.
+//! The number of gates of each [`CircuitKind`], counted in the circuit that [`crate::circuit`] generates.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
@@ -13,7 +12,7 @@ use crate::circuit::{Circuit, GateCounts};
 use crate::work::CircuitKind;
 use Implementation::{Kernel as K, Part as P};
 
-/// What decides a circuit beside its unit.
+/// The parameters of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Bits in a word.
@@ -24,17 +23,17 @@ pub struct Shape {
     pub memory: u64,
 }
 
-/// How a function of the table is built.
+/// How a function of the table is implemented.
 enum Implementation {
     /// As a part.
     Part(CircuitFn),
     /// As a kernel.
     Kernel(Kernel),
-    /// Of several kernels, one after the other: what stands in for a function of doubles that has no circuit of its own.
+    /// As several kernels, one after the other. They stand for a function of doubles that has no circuit of its own.
     Kernels(&'static [Kernel]),
 }
 
-/// Whether a function goes straight into its target, so that there is no accumulator apart from it.
+/// Whether a function is computed directly into its target, so that there is no separate accumulator.
 pub(crate) fn is_fused(func: TableFn, xor: bool) -> bool {
     let accumulator = if xor { Accumulator::Xor } else { Accumulator::AddOrSubtract };
     match implementation(func, 0) {
@@ -148,7 +147,7 @@ fn log_implementation(f: l_fn::Name) -> Implementation {
 fn float_implementation(f: f_fn::Name, frac: usize) -> Implementation {
     match f {
         f_fn::Name::Id => P(CircuitFn::Wire),
-        // A difference is a sum but for the sign of b: two NOT.
+        // A difference is a sum except for the sign of b: two NOT gates.
         f_fn::Name::Plus | f_fn::Name::Minus => K(Kernel::FloatAdd),
         f_fn::Name::Mul => K(Kernel::FloatMultiply),
         f_fn::Name::Div | f_fn::Name::Inv => K(Kernel::FloatDivide),
@@ -161,7 +160,8 @@ fn float_implementation(f: f_fn::Name, frac: usize) -> Implementation {
         f_fn::Name::Log => K(Kernel::FloatLog),
         f_fn::Name::Sin => K(Kernel::FloatSin),
         f_fn::Name::Cos => K(Kernel::FloatCos),
-        // The others by their definitions; arc functions as the sine, whose tables and polynomials are of their size.
+        // The others follow their definitions. Arc functions are priced as the sine, whose tables and polynomials
+        // have the same size.
         f_fn::Name::Hypot => {
             Implementation::Kernels(&[Kernel::FloatMultiply, Kernel::FloatMultiplyAdd, Kernel::FloatSqrt])
         }
@@ -189,12 +189,12 @@ fn float_implementation(f: f_fn::Name, frac: usize) -> Implementation {
 
 /// The gates of a unit's circuit.
 ///
-/// A unit that is made of several circuits has the sum of their gates. A memory too large to lay out gate by gate has
-/// those of two smaller ones, extended: their number is linear in the number of words.
+/// A unit that consists of several circuits has the sum of their gates. The gates of a memory that is too large to lay
+/// out gate by gate are extrapolated from two smaller ones: the number is linear in the number of words.
 pub fn gates(unit: CircuitKind, shape: Shape) -> GateCounts {
     static KNOWN: OnceLock<Mutex<HashMap<(CircuitKind, Shape), GateCounts>>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
-    // A memory's size matters to an access only.
+    // The size of the memory matters only for accesses.
     let shape = if unit == CircuitKind::Memory { shape } else { Shape { memory: 0, ..shape } };
     if let Ok(known) = known.lock()
         && let Some(counts) = known.get(&(unit, shape))
@@ -254,15 +254,16 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
             (Acc::Add, Ty::Int | Ty::Q | Ty::L) => {
                 part(Part::Accumulate(Accumulator::AddOrSubtract, CircuitFn::Wire), shape)
             }
-            // The sum into a clear word, an exchange, and the difference from the old one, which clears it but for the rounding.
+            // The sum into a clear word, an exchange, and the difference from the old one, which clears it except for
+            // rounding.
             (Acc::Add, Ty::F) => kernel(Kernel::FloatAdd, shape).counts() * 2 + part(Part::Swap, shape),
             (Acc::Mul, _) => part(Part::Accumulate(Accumulator::MultiplyLog, CircuitFn::Wire), shape),
         },
         CircuitKind::Row { row, ty, cond, form, inverse } => match row {
             Row::Swap | Row::Gswap => part(Part::Swap, shape),
-            // The access to memory exchanges.
+            // The access to memory itself exchanges.
             Row::Exch | Row::Exch32 => nothing,
-            // The stack pointer moves, and the word that is pushed onto is clear.
+            // The stack pointer moves, and the new top of the stack is clear.
             Row::Push => part(Part::Increment, shape) + part(Part::CheckZero, shape),
             Row::Neg => match ty {
                 Ty::Int | Ty::Q => part(Part::Negate, shape),
@@ -283,14 +284,14 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
             Row::Rmul => part(Part::Scale, shape),
             Row::Assert => part(check(ty, cond), shape),
             Row::Zero => part(Part::CheckZero, shape),
-            // |x| ≤ tolerance, as the comparison of two words.
+            // |x| ≤ tolerance, as a comparison of two words.
             Row::ZeroWithin => part(Part::Check(Cond::Le), shape),
             Row::Emit | Row::Read | Row::Show => part(Part::Host, shape),
             Row::Print | Row::Erase | Row::Start => nothing,
             Row::Rot => match ty {
                 Ty::Q => part(Part::Rotation { frac: shape.frac as usize }, shape),
                 Ty::Int | Ty::L | Ty::F => {
-                    // Sine and cosine, four products, two sums, and as much again to clear the old coordinates.
+                    // Sine and cosine, four products, two sums, and the same again to clear the old coordinates.
                     let product = value(Kernel::FloatMultiply, shape) * 4;
                     let sum = value(Kernel::FloatAdd, shape) * 2;
                     let angle = value(Kernel::FloatSin, shape) + value(Kernel::FloatCos, shape);
@@ -306,14 +307,14 @@ fn count(unit: CircuitKind, shape: Shape) -> GateCounts {
             Row::Bra => part(Part::BranchRegister(cond), shape),
             Row::Rbra => part(Part::BranchTurn, shape),
             Row::Swapbr => part(Part::BranchSwap, shape),
-            // Control never comes to it.
+            // Control never reaches it.
             Row::Cell => nothing,
         },
         CircuitKind::Memory => memory(shape),
     }
 }
 
-/// Words of memory up to which an access is laid out.
+/// The maximum number of words for which an access is laid out.
 const LAID_OUT: u64 = 256;
 
 fn memory(shape: Shape) -> GateCounts {
@@ -323,7 +324,7 @@ fn memory(shape: Shape) -> GateCounts {
         return of(words);
     }
     let (half, whole) = (of(LAID_OUT / 2), of(LAID_OUT));
-    // A few gates at the top of the tree do not grow.
+    // A few gates at the top of the tree do not depend on the number of words.
     let more = |whole: u64, half: u64| {
         let each = u128::from(whole.saturating_sub(half));
         let grown = each * u128::from(words - LAID_OUT) / u128::from(LAID_OUT / 2);

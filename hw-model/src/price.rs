@@ -1,8 +1,6 @@
-//! Pricing: from counts to joules. A [`Device`] is a technology under
-//! conditions (frequency, voltage, memory size); it has a price for each gate
-//! class, for a bit on the link to the host, and for a bit erased. A [`Bill`]
-//! multiplies them with what a run did, and keeps for every item where in the
-//! program and in which phase it arose.
+//! Pricing: from counts to joules. A [`Device`] is a technology under conditions (frequency, voltage, memory size). It
+//! has a price for each gate class, for a bit on the link to the host, and for a bit erased. A [`Bill`] multiplies the
+//! prices by the counts of a run, and records for every item its place in the program and its phase.
 
 mod activity;
 mod bill;
@@ -25,31 +23,31 @@ pub use joules::{Cause, Joules};
 /// Bits in a word.
 pub const WORD: u32 = 64;
 
-/// What is asked of a technology beside what its file says.
+/// The conditions of a device, beside the technology's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conditions {
-    /// Operations a second; where it costs least if left out.
+    /// Operations per second; if `None`, those at which the cost is lowest.
     pub hertz: Option<f64>,
-    /// The supply voltage; the file's if left out.
+    /// The supply voltage; if `None`, that of the file.
     pub volt: Option<f64>,
     /// The size of the memory in words.
     pub memory_words: u64,
     /// Fraction bits of fixed-point numbers.
     pub frac: u32,
-    /// Bits in a word: [`WORD`], or fewer where the program's profile has fewer.
+    /// Bits in a word: [`WORD`], or fewer if the program's profile has fewer.
     pub width: u32,
 }
 
 /// Why a technology cannot be priced under these conditions.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PriceError {
-    /// It has latencies only.
+    /// It has only latencies.
     #[error("technology `{0}` gives latencies only, no energies")]
     NoEnergy(String),
-    /// A frequency for a technology whose energy does not depend on it, or none that is a number above zero.
+    /// A frequency for a technology whose energy does not depend on it, or one that is not a positive number in range.
     #[error("{0}")]
     Frequency(String),
-    /// A voltage that the technology cannot have.
+    /// A voltage that the technology does not support.
     #[error("{0}")]
     Voltage(String),
 }
@@ -66,10 +64,10 @@ pub struct Device<'t> {
 }
 
 impl<'t> Device<'t> {
-    /// Fixes the conditions.
+    /// A technology under these conditions.
     ///
     /// # Errors
-    /// Where the technology has no energies, or not at that frequency or voltage.
+    /// If the technology has no energies, or does not support the frequency or voltage.
     pub fn new(technology: &'t Technology, conditions: Conditions) -> Result<Device<'t>, PriceError> {
         let name = technology.name();
         let Some(energy) = technology.energy() else { return Err(PriceError::NoEnergy(name.to_string())) };
@@ -129,7 +127,7 @@ impl<'t> Device<'t> {
         self.technology
     }
 
-    /// What the technology says of energy.
+    /// The energies of the technology.
     pub fn energy(&self) -> &'t Energy {
         self.energy
     }
@@ -139,7 +137,7 @@ impl<'t> Device<'t> {
         self.conditions
     }
 
-    /// Operations a second; `None` where energy does not depend on them.
+    /// Operations per second; `None` if the energy does not depend on them.
     pub fn hertz(&self) -> Option<f64> {
         self.hertz
     }
@@ -149,12 +147,12 @@ impl<'t> Device<'t> {
         self.physics.map(|p| p.volt)
     }
 
-    /// Transistors at the device's voltage, of adiabatic logic.
+    /// The transistors at the device's voltage, for adiabatic logic.
     pub fn physics(&self) -> Option<Adiabatic> {
         self.physics
     }
 
-    /// Everything that a run did.
+    /// The cost of a whole run.
     pub fn total(&self, totals: &Totals) -> Joules {
         self.work(&totals.work)
             + self.bits_in(totals.bits_in)
@@ -162,7 +160,7 @@ impl<'t> Device<'t> {
             + self.bits_lost(totals.bits_lost)
     }
 
-    /// A number of uses of circuits.
+    /// The cost of uses of circuits.
     pub fn work(&self, work: &Work) -> Joules {
         work.uses().map(|(unit, n)| self.unit(unit) * n as f64).sum()
     }
@@ -184,12 +182,12 @@ impl<'t> Device<'t> {
         Joules::of(Cause::Erasure, bits as f64 * self.energy.erasure())
     }
 
-    /// What is drawn at the plug for each joule in the device.
+    /// The energy that is drawn at the plug for each joule in the device.
     pub fn plug(&self) -> f64 {
         1.0 + self.energy.cooling
     }
 
-    /// One use of a circuit.
+    /// The cost of one use of a circuit.
     pub fn unit(&self, unit: CircuitKind) -> Joules {
         let class = unit.class();
         let table = self.energy.memory.as_ref().filter(|_| class == GateClass::Memory);
@@ -212,7 +210,7 @@ impl<'t> Device<'t> {
         }
     }
 
-    /// A published energy, in the ratio of the circuits' sizes.
+    /// A published energy, scaled by the ratio of the circuits' sizes.
     fn scaled(&self, operations: &Operations, unit: CircuitKind) -> f64 {
         let size = |unit, shape| gates(unit, shape).weigh(&PerGate::SIZES);
         let half = Shape { width: WORD / 2, frac: self.shape.frac / 2, memory: 0 };
@@ -222,7 +220,8 @@ impl<'t> Device<'t> {
 }
 
 impl Operations {
-    /// The published operation that a class is likened to, an adder, a multiplier, or those of floating point: its energy and its circuit.
+    /// The published operation that represents a class (an adder, a multiplier, or those of floating point): its energy
+    /// and its circuit.
     fn like(&self, class: GateClass) -> (f64, CircuitKind) {
         match class {
             GateClass::FloatAdd => (self.fp32_add, CircuitKind::Accumulator(Acc::Add, Ty::F)),
@@ -275,9 +274,9 @@ pub fn adiabatic(physics: &Adiabatic, clock: Option<Clock>, farad: f64, hertz: f
     out
 }
 
-/// The capacitance, or whatever it is, of a circuit's gates.
+/// Weighted sums of gates.
 impl GateCounts {
-    /// The sum over the gates of a figure for each kind.
+    /// The sum over all gates of the figure of their kind, for example the capacitance.
     pub fn weigh(&self, each: &PerGate) -> f64 {
         self.not as f64 * each.not
             + self.cnot as f64 * each.cnot

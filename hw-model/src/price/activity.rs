@@ -1,4 +1,4 @@
-//! What a run did, phase by phase: what is priced.
+//! The activity of a run, phase by phase, which is priced.
 
 use pendula_isa::Kind;
 use pendula_isa::counts::Counts;
@@ -7,14 +7,14 @@ use pendula_isa::table::Row;
 
 use crate::work::Work;
 
-/// Part of what the host has a machine do.
+/// A part of what the host has a machine do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
-    /// The run forward, its inputs brought from the host.
+    /// The forward run; its inputs are brought from the host.
     Forward,
     /// Results copied to the host's memory.
     CopyOut,
-    /// The run backward.
+    /// The backward run.
     Backward,
     /// Gradients copied to the host's memory.
     GradientCopy,
@@ -35,12 +35,12 @@ impl Phase {
     }
 }
 
-/// What happened in a phase.
+/// The activity in a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activity {
     /// The phase.
     pub phase: Phase,
-    /// What ran, and what it destroyed.
+    /// The execution counts, and the information destroyed.
     pub counts: Counts,
     /// Words brought from the host.
     pub words_in: u64,
@@ -48,7 +48,7 @@ pub struct Activity {
     pub words_out: u64,
 }
 
-/// What a run did, without where: enough to price it again and again, as for a sweep.
+/// The totals of a run, without places. They suffice to price the run again and again, as for a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Uses of circuits.
@@ -64,7 +64,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Of all phases.
+    /// The totals of all phases.
     pub fn new(module: &Module, activities: &[Activity]) -> Totals {
         let mut out = Totals::default();
         let bits = u64::from(module.flags.profile.width());
@@ -83,14 +83,14 @@ impl Totals {
     }
 }
 
-/// Words that an instruction took from the host and gave to it.
+/// The number of words that an instruction read from the host and wrote to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TapeWords {
     pub(super) read: u64,
     pub(super) written: u64,
 }
 
-/// What each instruction exercised, and how many words it exchanged with the host's tapes.
+/// The work of each instruction, and the number of words that it exchanged with the host's tapes.
 pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<(Work, TapeWords)> {
     let mut out: Vec<(Work, TapeWords)> = vec![(Work::default(), TapeWords::default()); module.code.len()];
     for mode in &counts.modes {
@@ -98,7 +98,7 @@ pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<(Work
             if n > 0 {
                 let (work, tapes) = &mut out[at];
                 work.add_times(&Work::of(&module.code[at], mode.mode), n);
-                // A text that is printed is no word of the program's.
+                // A printed text is not a word of the program.
                 match module.code[at].kind {
                     Kind::Row { row: Row::Read, .. } => tapes.read += n,
                     Kind::Row { row: Row::Emit | Row::Show, .. } => tapes.written += n,

@@ -1,4 +1,4 @@
-//! Bills: what each part of a run costs on a device, and where in the program it arose.
+//! Bills: what each part of a run costs on a device, and the place in the program.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use pendula_isa::{GateClass, Kind};
 use super::activity::work_by_instruction;
 use super::{Activity, Device, Joules, Phase};
 
-/// Something that costs.
+/// An item of a bill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Item {
     /// The phase.
     pub phase: Phase,
-    /// The instruction, if it is one's.
+    /// The instruction, if the item belongs to one.
     pub at: Option<u32>,
-    /// The gate class; `None` for traffic and information lost.
+    /// The gate class; `None` for traffic and lost information.
     pub class: Option<GateClass>,
-    /// How often; words or bits where it is no class.
+    /// The number of uses of the class; without a class, words or bits.
     pub times: u64,
-    /// What it costs.
+    /// The cost.
     pub joules: Joules,
 }
 
-/// What a run costs on a device.
+/// The costs of a run on a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bill {
     /// The items, in the order of phases and addresses.
@@ -33,7 +33,7 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// Prices what a run did.
+    /// Prices the activity of a run.
     pub fn new(device: &Device<'_>, module: &Module, activities: &[Activity]) -> Bill {
         let mut items = Vec::new();
         let bits = u64::from(module.flags.profile.width());
@@ -66,12 +66,12 @@ impl Bill {
         Bill { items }
     }
 
-    /// Everything.
+    /// The sum of all items.
     pub fn total(&self) -> Joules {
         self.items.iter().map(|i| i.joules).sum()
     }
 
-    /// By some key, in its order.
+    /// The sums by some key, in its order.
     pub fn by<K: Ord>(&self, key: impl Fn(&Item) -> K) -> BTreeMap<K, Joules> {
         let mut out: BTreeMap<K, Joules> = BTreeMap::new();
         for item in &self.items {
@@ -81,8 +81,8 @@ impl Bill {
     }
 }
 
-/// The function that each instruction belongs to: the name of its procedure, or of the label at the `start` of a run. What was compiled goes by its
-/// name in the source; the code around the call of its entry point has none there.
+/// The function that each instruction belongs to: the name of its procedure, or of the label at the `start` of a run.
+/// Compiled code has its name in the source; the code around the call of its entry point has none there.
 pub fn functions(module: &Module) -> Vec<String> {
     let mut out = vec![String::from("(outside)"); module.code.len()];
     let (structure, _) = verify(module);

@@ -1,17 +1,17 @@
-//! Energies by their causes.
+//! Energies by cause.
 
 use std::ops::{Add, AddAssign, Index, IndexMut, Mul};
 
-/// Why energy is spent.
+/// A cause of energy consumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cause {
-    /// Ramps through a resistance, or the excitation of junctions: falls with frequency.
+    /// Ramps through a resistance, or the excitation of junctions: decreases with the frequency of operation.
     Adiabatic,
     /// Abrupt switching of conventional logic.
     Switching,
-    /// Currents through what is switched off: rises as frequency falls.
+    /// Currents through transistors that are off: increases as the frequency falls.
     Leakage,
-    /// What the supply loses.
+    /// Losses of the supply.
     Clock,
     /// Traffic with the host's memory.
     Link,
@@ -42,7 +42,7 @@ impl Cause {
 pub struct Joules([f64; Cause::ALL.len()]);
 
 impl Joules {
-    /// So much for one cause.
+    /// An energy with a single cause.
     pub fn of(cause: Cause, joules: f64) -> Joules {
         let mut out = Joules::default();
         out[cause] = joules;

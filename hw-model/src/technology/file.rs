@@ -1,5 +1,4 @@
-//! Reading technology files: units in the keys, a source for every table, and
-//! for every mistake the place.
+//! Reads technology files: keys contain their units, every table has a source, and every error has a place.
 
 mod nesting;
 #[cfg(test)]
@@ -17,19 +16,19 @@ use super::{Clock, Energy, Logic, MemoryTable, Operations, PerGate, Technology};
 use crate::physics::{Adiabatic, Ramp, Scaling};
 use nesting::nested;
 
-/// What is wrong with a technology file.
+/// An error in a technology file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct TechnologyError {
-    /// What.
+    /// The message.
     pub message: String,
     /// Where in the file, in bytes.
     pub span: Option<Range<usize>>,
-    /// The budget that is spent, if that is what is wrong.
+    /// The budget that is exceeded, if that is the error.
     pub exceeded: Option<Box<Exceeded>>,
 }
 
-/// How deep tables and lists may be nested: the TOML reader calls itself for each level, and counts some levels twice.
+/// The maximum nesting of tables and lists: the TOML reader is recursive, and counts some levels twice.
 const MAX_NESTING: u32 = 30;
 
 type Number = Spanned<f64>;
@@ -74,7 +73,7 @@ macro_rules! tables {
     };
 }
 
-/// A table that says where its figures come from.
+/// A table that states where its figures come from.
 trait Sourced {
     fn source(&self) -> &Text;
 }
@@ -100,7 +99,7 @@ fn error<T>(message: impl Into<String>, span: Range<usize>) -> Result<T, Technol
     Err(TechnologyError { message: message.into(), span: Some(span), exceeded: None })
 }
 
-/// A number that is finite and above zero.
+/// A number that is finite and positive.
 fn positive(key: &str, n: &Number) -> Result<f64, TechnologyError> {
     let x = *n.get_ref();
     if x.is_finite() && x > 0.0 {
@@ -110,7 +109,7 @@ fn positive(key: &str, n: &Number) -> Result<f64, TechnologyError> {
     }
 }
 
-/// A number that is finite and not below zero.
+/// A number that is finite and not negative.
 fn not_negative(key: &str, n: &Number) -> Result<f64, TechnologyError> {
     let x = *n.get_ref();
     if x.is_finite() && x >= 0.0 {
@@ -129,7 +128,7 @@ fn within(key: &str, n: &Number, low: f64, high: f64) -> Result<f64, TechnologyE
     }
 }
 
-/// A table, its source noted.
+/// A table; its source is added to `sources`.
 fn table<'a, T: Sourced>(
     key: &str,
     found: Option<&'a Spanned<T>>,
@@ -154,19 +153,19 @@ impl Technology {
     /// Reads a technology file; the documentation has a chapter on the format.
     ///
     /// # Errors
-    /// Bad TOML; unknown and missing keys; figures out of range; a table without a source; parts that do not fit together.
+    /// Invalid TOML; unknown and missing keys; figures out of range; a table without a source; inconsistent parts.
     pub fn parse(text: &str) -> Result<Technology, TechnologyError> {
         Technology::parse_within(text, &Budget::default())
     }
 
-    /// The most bytes that a technology has.
+    /// The maximum size of a technology file.
     pub const BYTES: u64 = 1 << 20;
 
-    /// The same, as far as a budget goes.
+    /// The same, within a budget.
     ///
     /// # Errors
-    /// Those of [`Technology::parse`]; text that is larger than the budget allows or than [`Technology::BYTES`], and tables and lists that are
-    /// nested deeper.
+    /// Those of [`Technology::parse`]; text that is larger than the budget or [`Technology::BYTES`] allows; tables and
+    /// lists that are nested too deep.
     pub fn parse_within(text: &str, budget: &Budget) -> Result<Technology, TechnologyError> {
         let bytes = budget.bytes.min(Technology::BYTES);
         Resource::Bytes
@@ -202,11 +201,11 @@ fn budget_error(exceeded: Exceeded, span: Range<usize>) -> TechnologyError {
     TechnologyError { message: exceeded.to_string(), span: Some(span), exceeded: Some(Box::new(exceeded)) }
 }
 
-/// A mistake that the TOML reader found, in our words where a unit may be meant.
+/// An error that the TOML reader found, with a better message if a unit may be the problem.
 fn toml_error(e: &toml::de::Error) -> TechnologyError {
     let mut message = e.message().to_string();
     if let Some(key) = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
-        // `supply_mV` where `supply_volt` is meant: keys name their units, and there is one for each.
+        // `supply_mV` instead of `supply_volt`: keys contain their units, and there is one key for each quantity.
         let stem = key.split('_').next().unwrap_or(key);
         let known: Vec<&str> = message.split('`').skip(3).step_by(2).collect();
         if let Some(near) = known.iter().find(|k| k.split('_').next() == Some(stem)) {
@@ -218,7 +217,7 @@ fn toml_error(e: &toml::de::Error) -> TechnologyError {
     } else if let Some((found, wanted)) =
         message.strip_prefix("invalid type: ").and_then(|m| m.split_once(", expected "))
     {
-        // Not in the reader's words, which name types of its own.
+        // The reader's message would name Rust types.
         message = match wanted {
             "f64" if found.starts_with("string") => {
                 format!("a number is wanted, without its unit, which stands in the key, and not the {found}")
@@ -280,7 +279,7 @@ fn energy(file: &File, end: usize, sources: &mut Vec<(String, String)>) -> Resul
     let erasure = table("erasure", file.erasure.as_ref(), sources)?;
     let cooling = table("cooling", file.cooling.as_ref(), sources)?;
 
-    // One kind of logic, and what belongs to it.
+    // One kind of logic, and its tables.
     let kinds = [
         ("ideal", file.ideal.as_ref().map(Spanned::span)),
         ("adiabatic", file.adiabatic.as_ref().map(Spanned::span)),

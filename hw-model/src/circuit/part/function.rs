@@ -1,8 +1,8 @@
-//! The functions of words that parts compute.
+//! The functions that parts compute.
 
 use crate::circuit::kernels::Kernel;
 
-/// A function of one word or more. Those of fixed point are for numbers with `frac` fraction bits.
+/// A function of one or more words. Those of fixed point are for numbers with `frac` fraction bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CircuitFn {
     /// The operand itself.
@@ -17,9 +17,9 @@ pub enum CircuitFn {
     Sum,
     /// The difference, wrapped.
     Difference,
-    /// The product's low word.
+    /// The low word of the product.
     Multiply,
-    /// Quotient rounded toward zero. Traps if the divisor is zero, as the next three.
+    /// Quotient rounded toward zero. Traps if the divisor is zero; so do the next three.
     Quotient,
     /// Remainder with the sign of the dividend.
     Remainder,
@@ -29,15 +29,15 @@ pub enum CircuitFn {
     Modulo,
     /// Shift to the left by an amount modulo the width.
     ShiftLeft,
-    /// Shift to the right, zeros coming in.
+    /// Shift to the right, with zeros shifted in.
     ShiftRight,
-    /// Shift to the right, the sign coming in.
+    /// Shift to the right, with the sign shifted in.
     ShiftRightSigned,
-    /// The low 32 bits shifted to the left by an amount modulo 32, and their sign extended.
+    /// The low 32 bits shifted to the left by an amount modulo 32, then sign-extended.
     ShiftLeft32,
-    /// The low 32 bits shifted to the right, zeros coming in, and their sign extended.
+    /// The low 32 bits shifted to the right, with zeros shifted in, then sign-extended.
     ShiftRight32,
-    /// The low 32 bits shifted to the right, the sign coming in, which is extended.
+    /// The low 32 bits shifted to the right, with the sign shifted in, then sign-extended.
     ShiftRightSigned32,
     /// 1 if the first is less, signed.
     Less,
@@ -45,9 +45,9 @@ pub enum CircuitFn {
     LessUnsigned,
     /// 1 if they are equal.
     Equal,
-    /// The lesser, signed.
+    /// The smaller, signed.
     Min,
-    /// The greater, signed.
+    /// The larger, signed.
     Max,
     /// |a|; traps for the least word.
     Magnitude,
@@ -56,7 +56,7 @@ pub enum CircuitFn {
         /// Fraction bits.
         frac: usize,
     },
-    /// The greater of a and 0.
+    /// The larger of a and 0.
     Positive,
     /// The greatest whole number not above a.
     Floor {
@@ -83,15 +83,15 @@ pub enum CircuitFn {
         /// Fraction bits.
         frac: usize,
     },
-    /// Product of logarithmic numbers. Traps for words that are no numbers and results that are out of range.
+    /// Product of logarithmic numbers. Traps for words that are not numbers and results that are out of range.
     LogProduct,
-    /// Quotient of logarithmic numbers. Traps if the divisor is zero, too.
+    /// Quotient of logarithmic numbers. Also traps if the divisor is zero.
     LogQuotient,
-    /// 1 / a of a logarithmic number. Traps for zero and for what is no number.
+    /// 1 / a of a logarithmic number. Traps for zero and for words that are not numbers.
     LogInverse,
-    /// 1 if the first logarithmic number is less. Traps for words that are no numbers.
+    /// 1 if the first logarithmic number is less. Traps for words that are not numbers.
     LogLess,
-    /// 1 if the logarithmic numbers are equal. Traps for words that are no numbers.
+    /// 1 if the logarithmic numbers are equal. Traps for words that are not numbers.
     LogEqual,
     /// 1 if the first floating-point number is less; the format is that of the width. Traps for NaN.
     FloatLess,
@@ -99,7 +99,7 @@ pub enum CircuitFn {
     FloatEqual,
     /// An elementary function, a conversion, an operation on floating-point or logarithmic numbers.
     Kernel {
-        /// Which.
+        /// The kernel.
         kernel: Kernel,
         /// Fraction bits of fixed-point numbers; the other formats are those of the width.
         frac: usize,
@@ -107,7 +107,7 @@ pub enum CircuitFn {
 }
 
 impl CircuitFn {
-    /// How many operands it takes.
+    /// The number of operands.
     pub const fn arity(self) -> usize {
         match self {
             CircuitFn::Kernel { kernel, .. } => kernel.arity(),
@@ -151,7 +151,7 @@ impl CircuitFn {
         }
     }
 
-    /// Whether it shifts by an amount, modulo the number of bits: a power of two.
+    /// Whether it shifts by an amount modulo the number of bits, which is then a power of two.
     pub const fn is_shift(self) -> bool {
         matches!(
             self,
@@ -164,7 +164,7 @@ impl CircuitFn {
         )
     }
 
-    /// The fraction bits that matter to it.
+    /// The fraction bits, if the function depends on them.
     pub(super) const fn frac(self) -> Option<usize> {
         match self {
             CircuitFn::Sign { frac }

@@ -18,7 +18,7 @@ pub(super) fn accumulate(b: &mut Builder, accumulator: Accumulator, function: Ci
     }
 }
 
-/// Accumulates whose function goes straight into the target.
+/// Accumulates whose function is computed directly into the target.
 fn fused(b: &mut Builder, accumulator: Accumulator, function: CircuitFn, x: &[Word], width: usize) {
     let y = b.register("y", Role::Target, width);
     let (a, c) = (&x[0], &x[1]);
@@ -83,7 +83,7 @@ pub(super) fn narrow(b: &mut Builder, bits: usize, signed: bool, what: InPlace, 
     sign(b, low);
 }
 
-/// What `add` adds to y: subtracted, between complements, if the accumulator has a direction and it is 1.
+/// Adds with `add` to y, or subtracts: between complements, if the accumulator has a direction and it is 1.
 fn either_way(b: &mut Builder, accumulator: Accumulator, y: &Word, add: impl FnOnce(&mut Builder)) {
     match accumulator {
         Accumulator::AddOrSubtract => {
@@ -96,13 +96,13 @@ fn either_way(b: &mut Builder, accumulator: Accumulator, y: &Word, add: impl FnO
     }
 }
 
-/// The low 32 bits of a word, and those of an amount of shifting that matter to them.
+/// The low 32 bits of a word, and the bits of a shift amount that matter to them.
 fn low_bits<'a>(a: &'a [Bit], by: &'a [Bit]) -> (&'a [Bit], &'a [Bit]) {
     let bits = a.len().min(32);
     (&a[..bits], &by[..bits.ilog2() as usize])
 }
 
-/// The function on new wires, or on those of an operand.
+/// The value of the function, on new wires or on those of an operand.
 fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
     let a = &x[0];
     let width = a.len();
@@ -125,7 +125,7 @@ fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
             b.xor_nor(a, &x[1], &y);
             y.into()
         }
-        // In place of an operand, which is as before when the value has been computed backward.
+        // In place of an operand, which is restored when the value is computed backward.
         CircuitFn::Sum => {
             b.add(&x[1], a);
             a.clone().into()
@@ -219,7 +219,7 @@ struct Division {
     signs_differ: Bit,
 }
 
-/// Divides the magnitudes and lets `finish` give the result its sign.
+/// Divides the magnitudes. `finish` gives the result its sign.
 fn divided(b: &mut Builder, a: &Word, d: &Word, finish: impl FnOnce(&mut Builder, Division) -> Word) -> Value {
     let zero = b.is_zero(d);
     let signs_differ = b.bit();
@@ -252,8 +252,9 @@ fn modulo(b: &mut Builder, d: Division, divisor_sign: Bit) -> Word {
     d.remainder
 }
 
-/// The words of `rmul` in place: x is divided by den, the quotient multiplied by num; the remainders go to the buffer, which is multiplied by den and
-/// divided by num. Each of the two products is a division backward, so that nothing needs to be computed twice.
+/// The words of `rmul` in place: x is divided by den, and the quotient multiplied by num. The remainders go to the
+/// buffer, which is multiplied by den and divided by num. Each of the two products is a division backward, so that
+/// nothing is computed twice.
 ///
 /// Signs: for x < 0, ⌊x/den⌋ = ¬⌊¬x/den⌋ and x mod den = den − 1 − (¬x mod den).
 pub(super) fn scale(b: &mut Builder, width: usize) {
@@ -279,7 +280,7 @@ pub(super) fn scale(b: &mut Builder, width: usize) {
     let n = width - 1;
     let (num, den) = (Word::from(&num[..n]), Word::from(&den[..n]));
     let (sign_x, sign_buffer) = (x.sign(), buffer.sign());
-    // r to factor − 1 − r, its own inverse.
+    // Maps r to factor − 1 − r, its own inverse.
     let mirror = |b: &mut Builder, sign: Bit, factor: &Word, r: &Word| {
         b.complement_if(sign, r);
         b.add_if(sign, factor, r);

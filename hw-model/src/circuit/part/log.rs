@@ -1,4 +1,5 @@
-//! Logarithmic numbers: a sign, and below it a signed logarithm whose least value stands for zero, and with a minus for nothing.
+//! Logarithmic numbers: a sign, and below it a signed logarithm. Its least value stands for zero, and with a minus sign
+//! for a word that is not a number.
 
 use pendula_isa::Cond;
 
@@ -6,7 +7,7 @@ use super::Value;
 use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
 
-/// A logarithmic number taken apart.
+/// The components of a logarithmic number.
 struct LogParts {
     sign: Bit,
     /// Signed.
@@ -19,7 +20,7 @@ impl LogParts {
         LogParts { sign, log: Word::from(log) }
     }
 
-    /// `target ^= ` whether the logarithm is the least one, which only zero and what is no number have.
+    /// `target ^= ` whether the logarithm is the least one, which only zero and words that are not numbers have.
     fn xor_least(&self, b: &mut Builder, target: Bit) {
         let low = &self.log[..self.log.len() - 1];
         b.complement(low);
@@ -52,7 +53,7 @@ pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Va
     } else {
         b.add(&other, &log);
     }
-    // Out of range: the two signs differ, or the least logarithm.
+    // Out of range: the two signs differ, or the logarithm is the least one.
     let wrapped = b.copy(&log[n..]);
     b.cnot(log[n - 1], wrapped[0]);
     let sum = LogParts { sign: Bit::ZERO, log: Word::from(&log[..n]) };
@@ -68,8 +69,8 @@ pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Va
     Value { word, traps }
 }
 
-/// `y *= x`, or `y /= x` if `direction` is 1, in place. The traps' own bits serve as the sum's sign and as the mark of a zero y while it is worked on: if
-/// all is well they are zero again.
+/// `y *= x`, or `y /= x` if `direction` is 1, in place. The bits of the traps serve as the sign of the sum and as the
+/// mark of a zero y in between; without a trap they are zero again.
 pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit]) {
     let (x, y) = (LogParts::of(x), LogParts::of(y));
     let n = y.log.len();
@@ -77,7 +78,7 @@ pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit
     let by_zero = b.register("trap_log_zero", Role::Trap, 1)[0];
     let above = b.register("trap_overflow", Role::Trap, 1)[0];
     let least = b.register("trap_reserved", Role::Trap, 1)[0];
-    // By zero, or by what is no number.
+    // Division by zero, or a word that is not a number.
     x.xor_least(b, by_zero);
     y.xor_least(b, least);
     b.toffoli(least, y.sign, bad);
@@ -85,7 +86,7 @@ pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit
     b.cnot(y.log[n - 1], above);
     let sum = y.log.then(&[above]);
     b.complement_if(direction, &sum);
-    // Zero stays: least is 0 for it here.
+    // Zero remains: `least` is 0 for it here.
     let log = x.log.clone();
     b.with(|b| b.mask(least, &log).signed(n + 1), |b, masked| b.add(masked, &sum));
     b.complement_if(direction, &sum);
@@ -125,7 +126,7 @@ pub(super) fn negate(b: &mut Builder, width: usize) {
     );
 }
 
-/// `bad ^= ` whether a word is no number.
+/// `bad ^= ` whether a word is not a number.
 fn xor_bad(b: &mut Builder, word: &[Bit], bad: Bit) {
     let number = LogParts::of(word);
     b.with(
@@ -138,8 +139,9 @@ fn xor_bad(b: &mut Builder, word: &[Bit], bad: Bit) {
     );
 }
 
-/// `target ^= ` whether a condition holds between two logarithmic numbers. A negative one's logarithm is complemented, since its order is the
-/// opposite; then both are compared as unsigned words whose sign and logarithm's sign mean the opposite, that is, with these bits exchanged.
+/// `target ^= ` whether a condition holds between two logarithmic numbers. The logarithm of a negative number is
+/// complemented, since its order is reversed; then both are compared as unsigned words in which the sign and the
+/// logarithm's sign have the opposite meaning, that is, with these bits exchanged.
 fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
     b.with(
         |b| {
@@ -164,7 +166,7 @@ fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit)
     );
 }
 
-/// A condition into a bit that is there, with the traps that it takes.
+/// A condition into an existing bit, with its traps.
 pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
     let bad = b.register("trap_bad_logarithm", Role::Trap, 2);
     for (word, bad) in [x, z].into_iter().zip(&*bad) {

@@ -6,7 +6,7 @@ use super::{Swept, bounds, cooling, curve, entry, nothing, style};
 use crate::price::{Cause, Joules, PriceError};
 use crate::units::si;
 
-/// What is plotted against frequency.
+/// The quantity that is plotted against frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The whole run, with traffic and erasures.
@@ -31,12 +31,12 @@ impl Scope {
     }
 }
 
-/// What does not depend on the frequency and is no operation.
+/// The part that does not depend on the frequency and does not belong to operations.
 fn fixed(joules: Joules) -> f64 {
     joules[Cause::Link] + joules[Cause::Erasure]
 }
 
-/// One technology's curves.
+/// The curves of one technology.
 struct Curves {
     all: Curve,
     adiabatic: Curve,
@@ -50,13 +50,13 @@ const ADIABATIC: &[f64] = &[7.0, 4.0];
 const LEAKAGE: &[f64] = &[1.6, 3.2];
 const FIXED: &[f64] = &[12.0, 3.0, 1.6, 3.0];
 
-/// Plots energy in joules against frequency in hertz, both on logarithmic axes, from one frequency to another: a curve for each technology,
-/// level where the energy does not depend on the frequency. For adiabatic CMOS the parts lost in ramps and by leakage are there, too, with
-/// slopes +1 and −1, and the optimum where it lies within the range. What costs nothing is named without a curve. What cooling takes is
-/// counted.
+/// Plots energy in joules against frequency in hertz, both on logarithmic axes, from one frequency to another: a curve
+/// for each technology, level if the energy does not depend on the frequency. For adiabatic CMOS the losses in ramps
+/// and by leakage are shown separately, too, with slopes +1 and −1, and the optimum if it lies within the range.
+/// Technologies that cost nothing are named without a curve. The cost of cooling is included.
 ///
 /// # Errors
-/// Where a technology cannot be priced under its conditions.
+/// If a technology cannot be priced under its conditions.
 pub fn energy_against_frequency(runs: &[Swept<'_>], hertz: (f64, f64), scope: Scope) -> Result<String, PriceError> {
     let mut all = Vec::new();
     for run in runs {
@@ -168,7 +168,7 @@ fn draw(canvas: &Canvas<'_>, all: &[Curves], frame: &Frame) {
         labels.write(canvas, &text, at, 8.0, INK);
     }
     for (text, places) in ["slope +1", "slope −1"].into_iter().zip(slopes) {
-        // Of the first technology of which something shows there that is no other's curve.
+        // Of the first technology that has a visible part which does not coincide with another curve.
         let apart = |p: &Point| thick.iter().all(|t| (t.0 - p.0).hypot(t.1 - p.1) > 9.0);
         let mut shown = places.into_iter().map(|of| of.into_iter().filter(apart).collect::<Vec<Point>>());
         if let Some(places) = shown.find(|places| !places.is_empty()) {

@@ -1,10 +1,11 @@
-//! A limit on how deep a TOML text is nested, checked before the TOML reader, which calls itself for each level.
+//! Limits the nesting of a TOML text before the TOML reader, which is recursive, sees it.
 
 use pendula_isa::budget::Budget;
 
 use super::{TechnologyError, budget_error};
 
-/// Looks how deep tables and lists are nested: by brackets, and by the points in the names of keys. Texts and comments are passed over.
+/// Checks the nesting of tables and lists, as shown by brackets and by points in the names of keys. Strings and
+/// comments are skipped.
 pub(super) fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError> {
     let what = || "this table or list".to_string();
     let (mut open, mut points) = (0u32, 0u32);
@@ -29,7 +30,7 @@ pub(super) fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError>
     Ok(())
 }
 
-/// How long the text is that begins here with such quotes; of one that does not end, its line.
+/// The length of the string that begins here with this quote. A string that does not end has the length of its line.
 fn string_len(rest: &str, quote: char) -> usize {
     let three = match quote {
         '"' => "\"\"\"",
