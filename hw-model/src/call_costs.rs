@@ -240,7 +240,7 @@ mod tests {
     use super::components;
 
     #[test]
-    fn what_is_called_comes_first() {
+    fn callees_come_first() {
         // 0 calls 1 and 4; 1, 2 and 3 call each other in a circle, from which 5 is called; 6 calls itself.
         let to = |list: &[usize]| list.iter().map(|n| (*n, 1)).collect::<Vec<_>>();
         let calls = [to(&[1, 4]), to(&[2]), to(&[3, 5]), to(&[1]), to(&[5]), to(&[]), to(&[6, 0])];

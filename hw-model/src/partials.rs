@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_as_measured() {
+    fn every_row_agrees_with_evaluation() {
         let mut source = Source::seeded(5);
         for func in TableFn::ALL {
             func.visit(Measured(&mut source));

@@ -1,4 +1,4 @@
-//! What the tests of the assembler share.
+//! Helpers for the tests of the assembler.
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it, and each is a crate")]
 
 use pendula_asm::assemble::{Assembly, Options, assemble};
@@ -31,7 +31,7 @@ pub fn module(text: &str) -> Module {
     assembly.module.unwrap_or_else(|| panic!("{found:#?}\n{text}"))
 }
 
-/// The code of a text as the ISA shows it, one instruction a line, with single blanks.
+/// The code of a text as the ISA prints it, one instruction per line, with single blanks.
 pub fn code(text: &str) -> Vec<String> {
     let show = |(n, i)| display(i, n as u64, &NoNames).split_whitespace().collect::<Vec<_>>().join(" ");
     module(text).code.iter().enumerate().map(show).collect()

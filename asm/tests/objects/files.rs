@@ -1,4 +1,4 @@
-//! Object files: what they hold, and how damaged ones are refused.
+//! Object files: their content, and errors in damaged ones.
 
 use pendula_asm::assemble::{Options, assemble};
 use pendula_asm::object::{self, ObjectError};
@@ -13,7 +13,7 @@ fn objects_hold_modules() {
         let bytes = object::write(&module).unwrap();
         assert!(object::is_object(&bytes));
         assert_eq!(object::read(&bytes), Ok(module.clone()));
-        // At an address that is not aligned, too.
+        // At an unaligned address, too.
         let shifted = [&[0], &bytes[..]].concat();
         assert_eq!(object::read(&shifted[1..]), Ok(module));
     }
@@ -56,7 +56,7 @@ fn zeros_at_the_end_of_the_data_cost_nothing() {
 }
 
 #[test]
-fn modules_that_are_none_are_not_written() {
+fn invalid_modules_are_not_written() {
     let code = |module: &Module| object::write(module).unwrap_err().code();
     let mut module = fib();
     module.code[7].imm = -3;
@@ -133,7 +133,7 @@ fn damaged_objects_are_refused_with_their_places() {
     let mut other = good.clone();
     other[0x12] = 62;
     assert_eq!(object::read(&other).unwrap_err().code(), "P0301");
-    // A `.bss` without end asks for no memory.
+    // A `.bss` with an excessive size does not allocate memory.
     let mut huge = good.clone();
     let headers = usize::from(good[0x28]) | usize::from(good[0x29]) << 8;
     huge[headers + 64 * 4 + 0x20 + 6] = 0xff;
@@ -149,7 +149,7 @@ fn a_constant_that_the_code_does_not_use_is_refused() {
     let pool = section(&good, ".rodata");
     let mut bytes = good.clone();
     bytes.copy_within(pool.start..pool.start + 8, pool.start + 8);
-    // Both words name the same constant now: the second should not be there.
+    // Both words name the same constant now: the second is superfluous.
     assert!(matches!(object::read(&bytes), Err(ObjectError::Word { address: 8, .. } | ObjectError::Pool { .. })));
 }
 

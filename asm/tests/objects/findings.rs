@@ -1,4 +1,4 @@
-//! What `check` finds.
+//! The findings of `check`.
 
 use pendula_asm::check::{At, Finding, check};
 use pendula_isa::inst::Inst;
@@ -15,7 +15,7 @@ fn codes(module: &Module) -> Vec<(&'static str, At)> {
 }
 
 #[test]
-fn nothing_to_say_about_the_sample() {
+fn the_sample_has_no_findings() {
     assert_eq!(check(&fib()), []);
 }
 
@@ -34,7 +34,7 @@ fn dead_code() {
         i("ret", &[to(-2)]),
     ]);
     assert_eq!(codes(&module), [("P0210", At::Inst(0)), ("P0211", At::Inst(4)), ("P0214", At::Inst(7))]);
-    // Where addresses are called, or others may call, any procedure may be meant.
+    // If addresses are called, or if others may call, any procedure may run.
     let mut called = module.clone();
     called.code[2 + 2] = i("callr", &[r(1)]);
     assert!(!codes(&called).iter().any(|c| c.0 == "P0214"));
@@ -58,11 +58,11 @@ fn stack_balance() {
     assert_eq!(of(vec![i("push", &[r(1)])]), [("P0215", At::Inst(2))]);
     assert_eq!(of(vec![i("pop", &[r(1)]), i("push", &[r(1)])]), [("P0216", At::Inst(1))]);
     assert_eq!(of(vec![i("push", &[r(1)]), i("add", &[r(31), int(1)])]), []);
-    // Pushed and popped under the same condition: worth a note, but no error.
+    // A push and a pop under the same condition: a note, but not an error.
     let branches =
         |at: &str| vec![i("jmp.eq", &[r(1), r(0), to(2)]), i(at, &[r(2)]), i("from.eq", &[r(1), r(0), to(-2)])];
     assert_eq!(of([branches("push"), branches("pop")].concat()), [("P0217", At::Inst(3))]);
-    // A procedure that moves `sp` leaves its callers unknown; one that does not is no matter.
+    // A procedure that moves `sp` leaves the heights in its callers unknown; one that does not has no effect.
     let call = |body: Inst| {
         program(vec![
             i("proc", &[to(2)]),

@@ -1,4 +1,4 @@
-//! Modules made by hand, and what they are made from.
+//! Modules made by hand, and helpers to make them.
 
 use pendula_isa::inst::Inst;
 use pendula_isa::mnemonic;
@@ -77,7 +77,7 @@ pub(super) fn fib() -> Module {
     module
 }
 
-/// Something of everything that a module can hold.
+/// A module with an example of everything that a module can hold.
 pub(super) fn mixed() -> Module {
     let mut module = program(vec![
         i("proc", &[to(4)]),

@@ -17,8 +17,8 @@ use proptest::prelude::*;
 
 use super::modules::*;
 
-/// Makes a valid module out of bytes; shorter input gives a simpler module.
-struct Maker<'a> {
+/// Makes a valid module from bytes; shorter input gives a simpler module.
+struct ModuleMaker<'a> {
     bytes: &'a [u8],
     at: usize,
     module: Module,
@@ -26,7 +26,7 @@ struct Maker<'a> {
     families: Vec<Kind>,
 }
 
-impl Maker<'_> {
+impl ModuleMaker<'_> {
     fn byte(&mut self) -> u8 {
         self.at += 1;
         self.bytes.get(self.at - 1).copied().unwrap_or(0)
@@ -42,7 +42,7 @@ impl Maker<'_> {
             1 => u64::from(self.byte()).wrapping_neg(),
             2 => f64::from(self.byte()).to_bits(),
             3 => {
-                // Beside a decimal of few digits, whose neighbours' texts are the hardest to tell from it.
+                // Near a decimal with few digits, since its neighbours' texts are the hardest to distinguish from it.
                 let short = format!("{}.{}", self.byte(), self.byte());
                 let word = decimal::parse_q(&short, self.module.flags.format).expect("a number");
                 word.wrapping_add(u64::from(self.byte() % 5)).wrapping_sub(2)
@@ -163,7 +163,7 @@ fn make(bytes: &[u8]) -> Module {
     let families = mnemonic::families()
         .filter(|k| k.flow() == Flow::Straight && k.belongs_to(Profile::Native) && !k.is_irreversible())
         .collect();
-    let mut m = Maker { bytes, at: 0, module: Module::default(), calls: Vec::new(), families };
+    let mut m = ModuleMaker { bytes, at: 0, module: Module::default(), calls: Vec::new(), families };
     m.module.texts = vec!["one".to_string(), "zwö\u{7}\n".to_string()];
     m.module.flags = Flags {
         format: Format::ALL[m.below(3)],
@@ -241,7 +241,7 @@ proptest! {
         let assembly = assemble("module.rasm", text.clone(), &Options::default());
         let errors: Vec<_> = assembly.diagnostics.iter().map(|d| (&d.message, &d.primary)).collect();
         let Some(again) = assembly.module else { panic!("{errors:?}\n{text}") };
-        // Texts are numbered in the order of their use.
+        // Texts are numbered in the order of their uses.
         let code = |m: &Module| m.code.iter().map(|i| if i.kind.mnemonic() == "print" { Inst { imm: 0, ..*i } } else { *i }).collect::<Vec<_>>();
         prop_assert_eq!(code(&again), code(&module));
         prop_assert_eq!(&again.data, &module.data);
@@ -277,7 +277,7 @@ proptest! {
         let _ = object::read(&file);
     }
 
-    /// A damaged object is refused, or holds a module like any other.
+    /// A damaged object is refused, or holds a valid module.
     #[test]
     fn damaged_objects_do_no_harm(tape in bytes(600), hits in proptest::collection::vec((any::<u32>(), any::<u8>()), 1..8), cut in any::<u16>()) {
         let mut file = object::write(&make(&tape)).unwrap();
@@ -295,7 +295,7 @@ proptest! {
         }
     }
 
-    /// Nothing panics on modules that no assembler made.
+    /// Nothing panics on invalid modules.
     #[test]
     fn broken_modules_do_no_harm(tape in bytes(600), hits in proptest::collection::vec((any::<u16>(), -9i64..9), 1..8)) {
         let mut module = make(&tape);

@@ -109,7 +109,7 @@ fn inverse_of_the_sample() {
 }
 
 #[test]
-fn programs_that_forget_have_no_inverse() {
+fn irreversible_programs_have_no_inverse() {
     let mut module = run(vec![i("erase", &[r(1)])]);
     assert!(matches!(invert(&module), Err(InvertError::Forgets { at: 1 })));
     module.flags.irreversible = true;

@@ -27,7 +27,7 @@ fn every_preset_is_valid() {
 }
 
 #[test]
-fn mistakes_in_latencies_are_told_with_their_line() {
+fn errors_in_latencies_have_their_line() {
     let text = preset("default");
     for (from, to, message, line) in [
         ("xor = 1", "xor = -1", "whole number", "xor = -1"),
@@ -44,7 +44,7 @@ fn mistakes_in_latencies_are_told_with_their_line() {
 }
 
 #[test]
-fn mistakes_in_energies_are_told_with_their_line() {
+fn errors_in_energies_have_their_line() {
     let text = preset("acmos22-fdsoi");
     for (from, to, message, line) in [
         (
