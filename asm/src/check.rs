@@ -307,8 +307,8 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
         // Adding +0.0 to -0.0 gives +0.0. The logarithmic number 1, by which accumulators multiply, is the word 0.
         Kind::Accumulate { acc, func, .. } if func.info().name.is_empty() => {
             if zero && !(acc == Acc::Add && func.info().ty == Ty::F) {
-                let own = if native { None } else { pisa::line(module, at) };
-                let text = squeeze(&own.unwrap_or_else(|| display(inst, u64::from(at), &NoNames)));
+                let pisa_text = if native { None } else { pisa::line(module, at) };
+                let text = squeeze(&pisa_text.unwrap_or_else(|| display(inst, u64::from(at), &NoNames)));
                 found.add(Rule::NoEffect, At::Inst(at), None, format!("`{text}` changes nothing"));
             }
         }
@@ -341,7 +341,7 @@ fn memory(module: &Module, stack_avoids_data: bool, found: &mut Findings) {
         found.add(Rule::Memory, At::Module, None, message);
     }
     let mut used: Vec<u64> = Vec::new();
-    let mut told: HashSet<i64> = HashSet::new();
+    let mut reported: HashSet<i64> = HashSet::new();
     let mut anywhere = !stack_avoids_data;
     for (at, inst) in module.code.iter().enumerate() {
         let at = At::Inst(at as u32);
@@ -353,7 +353,7 @@ fn memory(module: &Module, stack_avoids_data: bool, found: &mut Findings) {
             }
             used.extend(u64::try_from(offset));
             let beyond = mem.filter(|&mem| u64::try_from(offset).is_ok_and(|a| a >= mem));
-            if offset >= 0 && offset.cast_unsigned() < size && beyond.is_none() || !told.insert(offset) {
+            if offset >= 0 && offset.cast_unsigned() < size && beyond.is_none() || !reported.insert(offset) {
                 continue;
             }
             if offset < 0 {

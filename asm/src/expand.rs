@@ -174,9 +174,9 @@ impl<'o> Expander<'o> {
                         next = self.define(input, header, span, next);
                     }
                     Head::Directive(Directive::Include) => {
-                        let wanted = p.text("the name of a file").and_then(|text| p.end().map(|()| text));
-                        if let Ok((wanted, span)) = wanted {
-                            self.include(wanted, span, input.via);
+                        let file_name = p.text("the name of a file").and_then(|text| p.end().map(|()| text));
+                        if let Ok((file_name, span)) = file_name {
+                            self.include(file_name, span, input.via);
                         }
                     }
                     Head::Directive(directive) => p.directive(directive, span),
@@ -294,17 +294,17 @@ impl<'o> Expander<'o> {
         self.runaway &= input.depth > 0;
     }
 
-    fn include(&mut self, wanted: Sym, span: Span, via: Via) {
+    fn include(&mut self, file_name: Sym, span: Span, via: Via) {
         let from = self.open.last().copied().unwrap_or(0);
-        let wanted = self.s.names.text(wanted).to_string();
+        let file_name = self.s.names.text(file_name).to_string();
         let deep = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-        if let Err(exceeded) = self.options.budget.nested(deep, || format!("the inclusion of `{wanted}`")) {
+        if let Err(exceeded) = self.options.budget.nested(deep, || format!("the inclusion of `{file_name}`")) {
             let help = "include the file from one that is included earlier";
             self.s.exceeded(&exceeded.instead(help), span, via);
             return;
         }
         let room = self.limit().saturating_sub(self.spent);
-        let file = match self.files.find(from, &wanted, room, self.options) {
+        let file = match self.files.find(from, &file_name, room, self.options) {
             Ok(Found::Known(file)) => file,
             Ok(Found::New { name, text, path }) => {
                 if self.files.list.len() >= MAX_FILES {
@@ -316,20 +316,20 @@ impl<'o> Expander<'o> {
             }
             Err(Refusal::TooLarge) => return self.too_large(span, via),
             Err(Refusal::Unreadable(why)) => {
-                let message = format!("cannot read `{wanted}`: {why}");
+                let message = format!("cannot read `{file_name}`: {why}");
                 let help = "the name is relative to the file that says `.include`";
                 self.s.fail(codes::INCLUDE, message, span, via, help);
                 return;
             }
             Err(Refusal::Outside { root }) => {
-                let message = format!("`{wanted}` lies outside the program's folder, `{}`", root.display());
+                let message = format!("`{file_name}` lies outside the program's folder, `{}`", root.display());
                 let help = "move the file into the folder, or allow includes from outside (`--include-outside`)";
                 self.s.fail(codes::INCLUDE_OUTSIDE, message, span, via, help);
                 return;
             }
         };
         if self.open.contains(&file) {
-            let message = format!("`{wanted}` includes itself, directly or through others");
+            let message = format!("`{file_name}` includes itself, directly or through others");
             let help = "move what both files need into a third";
             self.s.fail(codes::INCLUDE_CYCLE, message, span, via, help);
             return;

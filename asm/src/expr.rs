@@ -98,8 +98,8 @@ impl Parser<'_> {
     }
 
     /// Reads the closing bracket that belongs to the one at `open`.
-    fn close(&mut self, wanted: Tok, sign: &str, open: Span) -> Parsed<()> {
-        if self.tok() == wanted {
+    fn close(&mut self, bracket: Tok, sign: &str, open: Span) -> Parsed<()> {
+        if self.tok() == bracket {
             self.advance();
             return Ok(());
         }

@@ -57,10 +57,10 @@ impl Files {
     }
 
     /// Looks for a file that the file `from` includes. It may have at most `limit` bytes.
-    pub(crate) fn find(&self, from: usize, wanted: &str, limit: usize, options: &Options) -> Result<Found, Refusal> {
+    pub(crate) fn find(&self, from: usize, file_name: &str, limit: usize, options: &Options) -> Result<Found, Refusal> {
         let unreadable = |error: io::Error| Refusal::Unreadable(error.to_string());
         let includer = self.list.get(from).map_or("", |f| f.name.as_str());
-        let written = folder(includer).join(wanted);
+        let written = folder(includer).join(file_name);
         let path = resolve(&written, options).map_err(unreadable)?;
         if !options.include_outside && !inside(&path, &self.root) {
             return Err(Refusal::Outside { root: self.root.clone() });

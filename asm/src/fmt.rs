@@ -216,10 +216,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, wanted: &str) {
+    fn check(text: &str, expected: &str) {
         let once = format_source("x", text).expect("tokens");
-        assert_eq!(once, wanted);
-        assert_eq!(format_source("x", &once).as_deref(), Ok(wanted), "not idempotent");
+        assert_eq!(once, expected);
+        assert_eq!(format_source("x", &once).as_deref(), Ok(expected), "not idempotent");
     }
 
     #[test]

@@ -277,7 +277,7 @@ mod tests {
         let (toks, names, errors) = toks("größe.1: add.q [r1+x$-0x1F], 1_000 << 'a' ; rest ' \"\nnext");
         assert!(errors.is_empty());
         let name = |s: &str| Tok::Name(names.find(s).unwrap());
-        let wanted = [
+        let expected = [
             name("größe.1"),
             Tok::Colon,
             name("add.q"),
@@ -294,7 +294,7 @@ mod tests {
             Tok::Int(97),
             Tok::End,
         ];
-        assert_eq!(toks, wanted);
+        assert_eq!(toks, expected);
     }
 
     #[test]

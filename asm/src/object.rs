@@ -332,17 +332,17 @@ fn read_code(words: &[u64], pool: &[u64], profile: Profile, budget: &Budget) -> 
     }
     // There is only one encoding of a module: the pool is the one that encoding makes, and no word points elsewhere in
     // it.
-    let mut own = Pool::default();
+    let mut canonical = Pool::default();
     for (address, (inst, &word)) in code.iter().zip(words).enumerate() {
-        let expected = encode(inst, &mut own);
+        let expected = encode(inst, &mut canonical);
         if expected != word {
             let error = pendula_isa::encode::DecodeError::NotCanonical { expected };
             return Err(ObjectError::Word { address: address as u32, word, error });
         }
     }
-    if own.words() != pool {
-        let index = own.words().iter().zip(pool).position(|(a, b)| a != b);
-        return Err(ObjectError::Pool { index: index.unwrap_or(own.words().len().min(pool.len())) });
+    if canonical.words() != pool {
+        let index = canonical.words().iter().zip(pool).position(|(a, b)| a != b);
+        return Err(ObjectError::Pool { index: index.unwrap_or(canonical.words().len().min(pool.len())) });
     }
     Ok(code)
 }

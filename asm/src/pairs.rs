@@ -87,17 +87,17 @@ fn jump(inst: &Inst) -> Option<bool> {
     }
 }
 
-fn unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, own: &Stmt) {
+fn unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, jump_stmt: &Stmt) {
     let Some(inst) = module.code.get(v.at as usize) else { return };
     let lands = jump(inst) == Some(true);
     let (half, partner) = if lands { ("from", "jmp") } else { ("jmp", "from") };
-    let name = label_text(s, own);
-    let span = label(s, own).unwrap_or(own.span);
+    let name = label_text(s, jump_stmt);
+    let span = label(s, jump_stmt).unwrap_or(jump_stmt.span);
     let code = v.problem.code();
     let Some((other, other_stmt)) = v.other.and_then(|at| Some((at, stmt(s, program, at)?))) else {
         let message = format!("no instruction follows the label `{name}`");
         let help = format!("put the label on the `{partner}` that belongs to this `{half}`");
-        s.fail(code, message, span, own.via, help);
+        s.fail(code, message, span, jump_stmt.via, help);
         return;
     };
     let place = s.place(other_stmt.span);
@@ -111,7 +111,7 @@ fn unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, 
             format!("a jump lands on a `from` that names it: `{name}: from LABEL`, where LABEL is that of this jump")
         };
         let d = s.error(code, message, span).also(place, "labelled here");
-        s.report(d.help(help), own.via);
+        s.report(d.help(help), jump_stmt.via);
         return;
     }
     let named = label_text(s, &other_stmt);
@@ -128,5 +128,5 @@ fn unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, 
         d = d.also(s.place(third.span), format!("the `{half}` that it names"));
         help = format!("every `jmp` has a `from` of its own: give this `{half}` another `{partner}`");
     }
-    s.report(d.help(help), own.via);
+    s.report(d.help(help), jump_stmt.via);
 }

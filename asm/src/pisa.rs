@@ -233,11 +233,11 @@ impl<'a> Reader<'a> {
             self.fail(INSTRUCTION, message, &name, help);
             return;
         };
-        let wanted = mnemonic.operands.names();
-        if operands.len() != wanted.len() {
+        let expected = mnemonic.operands.names();
+        if operands.len() != expected.len() {
             let message = format!("`{}` takes {}, found {}", mnemonic.name, mnemonic.operands.doc(), operands.len());
-            let place = operands.get(wanted.len()).copied().unwrap_or(name);
-            let help = format!("write `{}`", [&[mnemonic.name], wanted].concat().join(" "));
+            let place = operands.get(expected.len()).copied().unwrap_or(name);
+            let help = format!("write `{}`", [&[mnemonic.name], expected].concat().join(" "));
             self.fail(OPERANDS, message, &place, help);
             return;
         }

@@ -149,8 +149,8 @@ impl Resolver<'_> {
                 return Ok(Operand::Mem { base, index, offset });
             }
             ArgKind::Text(text) => {
-                let wanted = kind.operand_kind(n) == Some(OperandKind::Text);
-                return Ok(Operand::Text(if wanted { self.text(text) } else { 0 }));
+                let is_text = kind.operand_kind(n) == Some(OperandKind::Text);
+                return Ok(Operand::Text(if is_text { self.text(text) } else { 0 }));
             }
             constant @ (ArgKind::Int { .. } | ArgKind::Name(_) | ArgKind::Expr(_)) => constant,
         };
@@ -357,8 +357,8 @@ impl Resolver<'_> {
         let arg = error.position().checked_sub(1).and_then(|n| args.get(n).copied());
         let span = arg.map_or(stmt.span, |a| a.span);
         let mut d = self.s.error(error.code(), error.to_string(), span);
-        let own = || error.help().replace("MNEMONIC", &kind.mnemonic());
-        let mut help = operands::help(kind, error, &args).unwrap_or_else(own);
+        let default_help = || error.help().replace("MNEMONIC", &kind.mnemonic());
+        let mut help = operands::help(kind, error, &args).unwrap_or_else(default_help);
         match (error, arg.map(|a| a.kind)) {
             (OperandError::Aliased { reg, position }, _) => {
                 let first = args

@@ -205,11 +205,11 @@ fn invert(s: &mut Session, name: Sym, span: Range<usize>, by: &Stmt, number: u32
     }
     labels.truncate(waiting);
     let renamed = rename(s, &labels, number);
-    for (stmt, own, why) in items.into_iter().rev() {
+    for (stmt, label_range, why) in items.into_iter().rev() {
         match stmt.op {
             Op::Inst(kind) => {
                 s.ast.stmts.extend(why);
-                for label in labels.get(own).unwrap_or(&[]) {
+                for label in labels.get(label_range).unwrap_or(&[]) {
                     if let Op::Label(old) = label.op
                         && let Some(&new) = renamed.get(&old)
                     {

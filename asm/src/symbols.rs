@@ -194,12 +194,12 @@ impl Symbols {
 
     /// The value of an expression. `ty` is the type that the context expects.
     pub(crate) fn eval(&mut self, s: &mut Session, expr: ExprRef, ty: Ty, via: Via) -> Parsed<Value> {
-        let mut wanted = Vec::new();
+        let mut dependencies = Vec::new();
         for node in s.ast.nodes(expr) {
-            self.unresolved(node, &mut wanted);
+            self.unresolved(node, &mut dependencies);
         }
-        if !wanted.is_empty() {
-            self.resolve(s, wanted);
+        if !dependencies.is_empty() {
+            self.resolve(s, dependencies);
         }
         let value = self.compute(s, expr, (Mode::of(ty), ty == Ty::F), via);
         value.map_err(|error| report(s, error, via))
@@ -224,12 +224,12 @@ impl Symbols {
                 }
                 State::New => {
                     self.consts[top].state = State::Active;
-                    let mut wanted = Vec::new();
+                    let mut dependencies = Vec::new();
                     for node in s.ast.nodes(expr) {
-                        self.unresolved(node, &mut wanted);
+                        self.unresolved(node, &mut dependencies);
                     }
                     let active = |n: &&usize| matches!(self.consts[**n].state, State::Active);
-                    if let Some(&n) = wanted.iter().find(active) {
+                    if let Some(&n) = dependencies.iter().find(active) {
                         let message = format!("the constant `{}` depends on itself", s.names.text(name));
                         let mut diagnostic = s.error(codes::CYCLE, message, span);
                         if n != top {
@@ -244,7 +244,7 @@ impl Symbols {
                         self.consts[top].state = State::Failed;
                         continue;
                     }
-                    stack.extend(wanted);
+                    stack.extend(dependencies);
                 }
                 State::Active => {
                     self.consts[top].state = self.both(s, expr, via);
@@ -390,12 +390,12 @@ impl Symbols {
             Value::Raw(word) => return Ok(word),
             Value::Int(n) if ty == Ty::Int => return int_word(s, n, span, via),
             Value::Int(n) => self.parse(&n.to_string(), ty),
-            Value::Ratio { ratio, ty: own } => {
-                fits(s, own, ty, span, via)?;
+            Value::Ratio { ratio, ty: literal_ty } => {
+                fits(s, literal_ty, ty, span, via)?;
                 self.parse(&ratio.text(), ty)
             }
-            Value::Real { text, negative, ty: own } => {
-                fits(s, own, ty, span, via)?;
+            Value::Real { text, negative, ty: literal_ty } => {
+                fits(s, literal_ty, ty, span, via)?;
                 let digits = s.names.text(text);
                 let nan = text == self.nan;
                 if negative && !nan { self.parse(&format!("-{digits}"), ty) } else { self.parse(digits, ty) }

@@ -83,10 +83,10 @@ pub(crate) fn int_word(s: &mut Session, n: i128, span: Span, via: Via) -> Parsed
 }
 
 /// Whether a number with a fraction, or of its own type if it has one, is accepted where another type is expected.
-pub(crate) fn fits(s: &mut Session, own: Option<Ty>, ty: Ty, span: Span, via: Via) -> Parsed<()> {
-    if let Some(own) = own.filter(|own| *own != ty) {
-        let message = format!("this number is {}, and {} is wanted", article(own), article(ty));
-        let help = format!("leave the suffix out, write a raw word (`0x…w`), or convert by `{}`", cvt(ty, own));
+pub(crate) fn fits(s: &mut Session, literal_ty: Option<Ty>, ty: Ty, span: Span, via: Via) -> Parsed<()> {
+    if let Some(literal_ty) = literal_ty.filter(|literal_ty| *literal_ty != ty) {
+        let message = format!("this number is {}, and {} is wanted", article(literal_ty), article(ty));
+        let help = format!("leave the suffix out, write a raw word (`0x…w`), or convert by `{}`", cvt(ty, literal_ty));
         return Err(s.fail(codes::TYPE, message, span, via, help));
     }
     if ty == Ty::Int {
@@ -220,10 +220,10 @@ pub(crate) fn report(s: &mut Session, error: EvalError, via: Via) -> Reported {
             "this expression needs numbers of more than 120 bits".to_string(),
             "write the number that comes out",
         ),
-        EvalError::Types(at, found, wanted) => (
+        EvalError::Types(at, found, expected) => (
             codes::TYPE,
             at,
-            format!("this number is {}, and {} stands beside it", article(found), article(wanted)),
+            format!("this number is {}, and {} stands beside it", article(found), article(expected)),
             "leave one of the suffixes out",
         ),
     };

@@ -78,8 +78,8 @@ fn cycles_and_deep_includes() {
     let files = &[("a.rasm", " .include \"b.rasm\"\n"), ("b.rasm", " .include \"a.rasm\"\n")];
     let a = with_files("main.rasm", " .include \"a.rasm\"\n", files, false);
     assert_eq!(codes(&a), [("P0029", "\"a.rasm\"".to_string(), 2)]);
-    let own = with_files("main.rasm", " .include \"main.rasm\"\n", &[], false);
-    assert_eq!(codes(&own)[0].0, "P0029");
+    let including_itself = with_files("main.rasm", " .include \"main.rasm\"\n", &[], false);
+    assert_eq!(codes(&including_itself)[0].0, "P0029");
     let loader = |path: &Path| {
         let n: u32 = path.to_str().and_then(|p| p.strip_prefix('f')).and_then(|p| p.parse().ok()).unwrap_or(0);
         Ok(format!(" .include \"f{}\"\n", n + 1))

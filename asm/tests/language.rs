@@ -69,7 +69,7 @@ fn addresses_take_their_terms_in_any_order() {
  add [d], r1
  exch r1, [r0+r2]
 ";
-    let wanted = [
+    let expected = [
         "[r2]",
         "[r2+3]",
         "[r2-3]",
@@ -84,8 +84,8 @@ fn addresses_take_their_terms_in_any_order() {
         "[7]",
     ];
     let code = code(text);
-    for (line, wanted) in code.iter().zip(wanted) {
-        assert_eq!(*line, format!("add r1, {wanted}"));
+    for (line, expected) in code.iter().zip(expected) {
+        assert_eq!(*line, format!("add r1, {expected}"));
     }
     assert_eq!(code[12..], ["add [5], r1", "exch r1, [r2]"]);
 }
@@ -247,7 +247,7 @@ n:      .word   0, 0
         fetch   r3, (n + 0)
 "
     .replace("\\op\\@_x:", "l\\@_x:");
-    let wanted = [
+    let expected = [
         "exch r1, [1]",
         "inc r1",
         "add.q r1, 1.0",
@@ -259,7 +259,7 @@ n:      .word   0, 0
         "exch r3, [0]",
         "inc r3",
     ];
-    assert_eq!(code(&text), wanted);
+    assert_eq!(code(&text), expected);
     let m = module(&text);
     assert_eq!(m.symbols.iter().filter(|s| s.name.starts_with('l') && s.name.ends_with("_x")).count(), 3);
     // The place in the macro where the instruction was written.
@@ -332,7 +332,7 @@ fn an_inverse_of_an_inverse_is_the_routine() {
     );
     assert_eq!(codes_of(&m), ["start", "inc", "add", "dec", "inc", "sub", "dec", "finish"]);
     let spans: Vec<_> = m.spans.iter().map(|s| (s.name.as_str(), s.undo, s.start, s.end)).collect();
-    let wanted = [
+    let expected = [
         ("a", false, 1, 4),
         ("b", false, 1, 2),
         ("b", true, 3, 4),
@@ -340,7 +340,7 @@ fn an_inverse_of_an_inverse_is_the_routine() {
         ("b", false, 4, 5),
         ("b", true, 6, 7),
     ];
-    assert_eq!(spans, wanted);
+    assert_eq!(spans, expected);
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub(crate) struct CalleeCosts {
 #[derive(Default)]
 struct Component {
     /// Their own work.
-    own: WorkDone,
+    self_cost: WorkDone,
     /// The same, including callees.
     all: WorkDone,
     /// The number of entries, and the number of entries from outside.
@@ -93,7 +93,7 @@ impl CalleeCosts {
             components: Vec::new(),
         };
         // For each node: its own work, the number of entries, and the number of calls of each callee.
-        let (mut own, mut entries, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut self_cost, mut entries, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         for region in &regions {
             out.of[region.start as usize..=region.last as usize].fill(Some(region.start));
             for (mode, n) in &out.executed {
@@ -101,8 +101,8 @@ impl CalleeCosts {
                 for at in region.start as usize..=region.last as usize {
                     done.add(&code[at], *mode, n[at]);
                 }
-                out.nodes.insert((region.start, *mode), own.len());
-                own.push(done);
+                out.nodes.insert((region.start, *mode), self_cost.len());
+                self_cost.push(done);
                 entries.push(n[region.start as usize].max(n[region.last as usize]));
             }
         }
@@ -112,7 +112,7 @@ impl CalleeCosts {
                 calls.push(found.filter_map(|at| Some((out.callee(code, at, *mode)?, n[at as usize]))).collect());
             }
         }
-        out.close(own, &entries, &calls);
+        out.close(self_cost, &entries, &calls);
         out
     }
 
@@ -143,9 +143,9 @@ impl CalleeCosts {
     }
 
     /// Adds the work of callees to that of the nodes.
-    fn close(&mut self, own: Vec<WorkDone>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
+    fn close(&mut self, self_cost: Vec<WorkDone>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
         let order = components(calls);
-        self.component = vec![0; own.len()];
+        self.component = vec![0; self_cost.len()];
         for (n, members) in order.iter().enumerate() {
             members.iter().for_each(|m| self.component[*m] = n);
         }
@@ -161,13 +161,13 @@ impl CalleeCosts {
         for (n, members) in order.iter().enumerate() {
             let mut component = Component::default();
             for m in members {
-                component.own.add_share(&own[*m], 1, 1);
+                component.self_cost.add_share(&self_cost[*m], 1, 1);
                 component.entries = component.entries.saturating_add(entries[*m]);
             }
             // A run that was stopped has more entries than exits.
             component.outside = component.entries.saturating_sub(within[n]).max(known[n]).max(1);
             component.entries = component.entries.max(1);
-            component.all.add_share(&component.own, 1, 1);
+            component.all.add_share(&component.self_cost, 1, 1);
             for (to, times) in members.iter().flat_map(|m| &calls[*m]) {
                 // Callees come first in the order.
                 if let Some(callee) = self.components.get(self.component[*to]).filter(|_| self.component[*to] != n) {
@@ -184,7 +184,7 @@ impl CalleeCosts {
         let caller = self.of.get(at as usize).copied().flatten().and_then(|p| self.nodes.get(&(p, mode)));
         let component = &self.components[self.component[to]];
         if caller.is_some_and(|c| self.component[*c] == self.component[to]) {
-            done.add_share(&component.own, times, component.entries);
+            done.add_share(&component.self_cost, times, component.entries);
         } else {
             done.add_share(&component.all, times, component.outside);
         }

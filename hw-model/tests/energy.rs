@@ -118,12 +118,12 @@ fn a_bill_adds_up() {
     };
     // Thirty additions, twenty products (8W² Toffoli, 8W² + 2W CNOT except for signs), thirty exchanges.
     let (w, c) = (64f64, farad.cnot);
-    let wanted = (30.0 * ((2.0 * w - 2.0) * farad.toffoli + (6.0 * w - 2.0) * c)
+    let expected = (30.0 * ((2.0 * w - 2.0) * farad.toffoli + (6.0 * w - 2.0) * c)
         + 20.0 * (8.0 * w * w * farad.toffoli + (8.0 * w * w + 2.0 * w) * c)
         + 30.0 * 3.0 * w * c)
         * (physics.switching(1.0, 1e8).total());
     // The signs of a product need NOT gates, too.
-    near(bill.total().total(), wanted, 0.005);
+    near(bill.total().total(), expected, 0.005);
     let sums: f64 = bill.by(|i| i.class).values().map(|j| j.total()).sum();
     near(sums, bill.total().total(), 1e-12);
     let causes: f64 = Cause::ALL.iter().map(|c| bill.total()[*c]).sum();

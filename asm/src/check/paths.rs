@@ -56,8 +56,8 @@ pub(super) fn check(code: &[Inst], region: Region, found: &mut Findings) {
         }
     }
 
-    let all = |wanted: &dyn Fn(usize) -> bool| {
-        (region.start..=region.last).filter(|&at| wanted(index(at))).collect::<Vec<_>>()
+    let all = |predicate: &dyn Fn(usize) -> bool| {
+        (region.start..=region.last).filter(|&at| predicate(index(at))).collect::<Vec<_>>()
     };
     runs(&all(&|n| !reached[n]), |at, n| {
         found.add(Rule::Unreachable, At::Inst(at), None, format!("{} never reached", instructions(n)));

@@ -22,10 +22,10 @@ pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= NAME_LIMIT && !digits && text.chars().all(inside) && Reg::parse(text).is_none()
 }
 
-/// A valid name that is not in `taken`, as similar as possible to `wanted`. It is added to `taken`.
-pub fn as_name(wanted: &str, taken: &mut HashSet<String>) -> String {
+/// A valid name that is not in `taken`, as similar as possible to `preferred`. It is added to `taken`.
+pub fn as_name(preferred: &str, taken: &mut HashSet<String>) -> String {
     let inside = |c: char| matches!(c, '_' | '.' | '$') || pendula_isa::text::in_names(c);
-    let mut base: String = wanted.chars().map(|c| if inside(c) { c } else { '_' }).collect();
+    let mut base: String = preferred.chars().map(|c| if inside(c) { c } else { '_' }).collect();
     if !is_name(&base) {
         base.insert(0, '_');
     }

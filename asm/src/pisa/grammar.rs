@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn lines_and_their_places() {
         let text = "top: ADDI $1,-5 ; one; two\r\n\n\u{a0}é:\n ; none\nSUB $1\t, $2;x\nEXCH a: b";
-        let wanted: [(usize, &[&str]); 6] = [
+        let expected: [(usize, &[&str]); 6] = [
             (0, &["label top", "ADDI", "$1", "-5"]),
             (28, &[]),
             (29, &["label é"]),
@@ -154,7 +154,7 @@ mod tests {
             (57, &["EXCH", "a:", "b"]),
         ];
         let mut rest = text;
-        for (start, words) in wanted {
+        for (start, words) in expected {
             let (next, line) = line(text, rest).unwrap();
             assert_eq!((line.start, parts(&line)), (start, words.iter().map(|w| (*w).to_string()).collect()));
             for word in line.mnemonic.iter().chain(&line.operands).chain(line.label.iter().map(|(_, word)| word)) {

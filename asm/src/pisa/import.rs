@@ -371,9 +371,9 @@ fn links_kept(
     let mut seen = 0;
     for at in units.values().flat_map(Routine::places) {
         let entry = at.checked_sub(1).filter(|entry| units.contains_key(&Some(*entry)));
-        let own = entry.map_or(0, |entry| prove::bit(link_of(entry)));
+        let link = entry.map_or(0, |entry| prove::bit(link_of(entry)));
         let named = code.get(at).into_iter().flat_map(native::registers).fold(0, |set, (r, _)| set | prove::bit(r));
-        seen |= named & !own;
+        seen |= named & !link;
     }
     let nested = calls.below(|entry| prove::bit(link_of(entry)));
     for &entry in units.keys().flatten() {
@@ -383,6 +383,6 @@ fn links_kept(
             seen |= prove::bit(link);
         }
     }
-    let kept = |e: &u32| (*e, Some(link_of(*e)).filter(|link| seen & prove::bit(*link) != 0));
-    units.keys().flatten().map(kept).collect()
+    let link_register = |e: &u32| (*e, Some(link_of(*e)).filter(|link| seen & prove::bit(*link) != 0));
+    units.keys().flatten().map(link_register).collect()
 }

@@ -40,7 +40,11 @@ impl Resolver<'_> {
     fn data_word(&mut self, stmt: &Stmt, arg: Arg, ty: Ty, first: bool) -> Parsed<u64> {
         let value = self.value(stmt, arg.kind, ty, arg.span);
         let ty = match value {
-            Ok(Value::Real { ty: Some(own), .. } | Value::Ratio { ty: Some(own), .. }) if ty == Ty::Int => own,
+            Ok(Value::Real { ty: Some(literal_ty), .. } | Value::Ratio { ty: Some(literal_ty), .. })
+                if ty == Ty::Int =>
+            {
+                literal_ty
+            }
             _ => ty,
         };
         if first {

@@ -44,10 +44,10 @@ pub fn data(text: &str) -> Vec<u64> {
 
 /// Asserts the codes of a text's errors, each with the source text that it covers.
 #[track_caller]
-pub fn fails(text: &str, wanted: &[(&str, &str)]) {
+pub fn fails(text: &str, expected: &[(&str, &str)]) {
     let assembly = run(text);
     let found = errors(&assembly);
     let short: Vec<(&str, &str)> = found.iter().map(|(code, covered, _)| (*code, covered.as_str())).collect();
-    assert_eq!(short, wanted, "{found:#?}\n{text}");
+    assert_eq!(short, expected, "{found:#?}\n{text}");
     assert!(assembly.module.is_none());
 }

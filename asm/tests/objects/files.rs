@@ -101,13 +101,13 @@ fn invalid_modules_are_not_written() {
 }
 
 /// The place of a section's bytes in a file.
-fn section(bytes: &[u8], wanted: &str) -> std::ops::Range<usize> {
+fn section(bytes: &[u8], name: &str) -> std::ops::Range<usize> {
     let word = |at: usize, n: usize| bytes[at..at + n].iter().rev().fold(0usize, |w, b| w << 8 | usize::from(*b));
     let header = |n: usize| word(0x28, 8) + 64 * n;
     let names = word(header(word(0x3e, 2)) + 0x18, 8);
     let found = (0..word(0x3c, 2))
         .map(header)
-        .find(|&h| bytes[names + word(h, 4)..].starts_with(&[wanted.as_bytes(), &[0]].concat()));
+        .find(|&h| bytes[names + word(h, 4)..].starts_with(&[name.as_bytes(), &[0]].concat()));
     let h = found.unwrap();
     word(h + 0x18, 8)..word(h + 0x18, 8) + word(h + 0x20, 8)
 }

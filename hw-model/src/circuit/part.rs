@@ -164,14 +164,14 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
     /// A width that the part does not support.
-    #[error("{part:?} has no circuit for words of {width} bits: {wanted}")]
+    #[error("{part:?} has no circuit for words of {width} bits: {requirement}")]
     Width {
         /// The part.
         part: Part,
         /// The width.
         width: usize,
         /// The supported widths.
-        wanted: &'static str,
+        requirement: &'static str,
     },
 }
 
@@ -182,8 +182,8 @@ pub enum PartError {
 /// below 2 for signed division and scaling; fraction bits that are not fewer than the width; for kernels and
 /// floating-point numbers, a width that is not from 8 to 64.
 pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
-    if let Some(wanted) = width_problem(part, width) {
-        return Err(PartError::Width { part, width, wanted });
+    if let Some(requirement) = width_problem(part, width) {
+        return Err(PartError::Width { part, width, requirement });
     }
     let mut b = Builder::new(&part.name());
     match part {
@@ -251,7 +251,7 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
 /// The reason why a width is not supported, if there is one.
 fn width_problem(part: Part, width: usize) -> Option<&'static str> {
     let power = (!width.is_power_of_two()).then_some("the width must be a power of two");
-    let least = |n, wanted| (width < n).then_some(wanted);
+    let least = |n, requirement| (width < n).then_some(requirement);
     let fraction = |frac: usize| (frac >= width).then_some("the fraction must be shorter than the word");
     let logarithm = || least(4, "a logarithmic number has 4 bits or more");
     let float = || (!(8..=64).contains(&width)).then_some("a floating-point number has 8 to 64 bits");

@@ -214,11 +214,11 @@ fn toml_error(e: &toml::de::Error) -> TechnologyError {
             let all = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
             message = format!("there is no key `{key}`; there are {all}");
         }
-    } else if let Some((found, wanted)) =
+    } else if let Some((found, expected)) =
         message.strip_prefix("invalid type: ").and_then(|m| m.split_once(", expected "))
     {
         // The reader's message would name Rust types.
-        message = match wanted {
+        message = match expected {
             "f64" if found.starts_with("string") => {
                 format!("a number is wanted, without its unit, which stands in the key, and not the {found}")
             }
@@ -297,11 +297,11 @@ fn energy(file: &File, end: usize, sources: &mut Vec<(String, String)>) -> Resul
         ("gate_farad", file.gate_farad.as_ref().map(Spanned::span), "adiabatic"),
         ("clock", file.clock.as_ref().map(Spanned::span), "adiabatic"),
     ];
-    for (key, span, wanted) in belongs {
+    for (key, span, required) in belongs {
         if let Some(span) = span
-            && kind.as_ref().map(|(k, _)| *k) != Some(wanted)
+            && kind.as_ref().map(|(k, _)| *k) != Some(required)
         {
-            return error(format!("`{key}` is of use only beside `{wanted}`"), span);
+            return error(format!("`{key}` is of use only beside `{required}`"), span);
         }
     }
     let rest = [

@@ -71,8 +71,8 @@ impl Registers {
         let taken: BTreeSet<u8> = used.iter().copied().filter(|r| plain(*r)).collect();
         let mut free = (1..Reg::SP.number()).rev().filter(|r| !taken.contains(r)).filter_map(Reg::new);
         let mut native = BTreeMap::new();
-        let wanted = used.iter().filter(|r| !constant(**r)).count();
-        let refused = || problem::registers(wanted, usize::from(Reg::SP.number()) - 1 - usize::from(callee), callee);
+        let count = used.iter().filter(|r| !constant(**r)).count();
+        let refused = || problem::registers(count, usize::from(Reg::SP.number()) - 1 - usize::from(callee), callee);
         for &r in used {
             let reg = match r {
                 r if constant(r) => Reg::ZERO,

@@ -112,7 +112,7 @@ impl Problem {
 }
 
 /// The message for more registers than are available; with `callee` one of them is reserved for calls by a distance.
-pub(super) fn registers(wanted: usize, there: usize, callee: bool) -> String {
-    let own = if callee { ", one of its 30 being for calls by a distance" } else { "" };
-    format!("the program uses {wanted} registers, and native code has {there} for it{own}")
+pub(super) fn registers(used: usize, available: usize, callee: bool) -> String {
+    let reserved = if callee { ", one of its 30 being for calls by a distance" } else { "" };
+    format!("the program uses {used} registers, and native code has {available} for it{reserved}")
 }

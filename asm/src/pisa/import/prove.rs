@@ -40,14 +40,14 @@ impl Calls {
 
     /// For each procedure, by number, the union of the register sets of the procedure and of all procedures that it
     /// calls, directly or indirectly.
-    fn gather(&self, own: impl Fn(u32) -> Set) -> Vec<Set> {
+    fn gather(&self, registers_of: impl Fn(u32) -> Set) -> Vec<Set> {
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.callees.len()];
         for (caller, callees) in self.callees.iter().enumerate() {
             callees.iter().for_each(|callee| callers[*callee].push(caller));
         }
         let mut sets = vec![0; self.callees.len()];
         for (entry, number) in &self.numbers {
-            sets[*number] = own(*entry);
+            sets[*number] = registers_of(*entry);
         }
         let mut queue: Vec<usize> = (0..sets.len()).collect();
         while let Some(callee) = queue.pop() {
@@ -63,8 +63,8 @@ impl Calls {
     }
 
     /// The same for the callees alone, direct and indirect. They include the procedure itself if it is recursive.
-    pub(super) fn below(&self, own: impl Fn(u32) -> Set) -> impl Fn(u32) -> Set {
-        let sets = self.gather(own);
+    pub(super) fn below(&self, registers_of: impl Fn(u32) -> Set) -> impl Fn(u32) -> Set {
+        let sets = self.gather(registers_of);
         move |entry| {
             let callees = self.numbers.get(&entry).map_or(&[][..], |number| &self.callees[*number]);
             callees.iter().fold(0, |set, callee| set | sets[*callee])
@@ -76,12 +76,12 @@ impl Calls {
 /// operands: if the condition holds at the first branch, the code between them is skipped; if it does not, the second
 /// branch does not jump back.
 pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Routine>, calls: &Calls) {
-    let own = |entry: u32| {
+    let registers_of = |entry: u32| {
         let places = units.get(&Some(entry)).into_iter().flat_map(|unit| unit.places().chain([entry]));
         let registers = places.filter_map(|at| code.get(at)).flat_map(registers);
         registers.filter(|(_, written)| *written).fold(0, |set, (reg, _)| set | bit(reg))
     };
-    let sets = calls.gather(own);
+    let sets = calls.gather(registers_of);
     let by_swap = sets.last().copied().unwrap_or_default();
     let written = |entry: u32| calls.numbers.get(&entry).map(|number| sets[*number]);
     for unit in units.values_mut() {

@@ -96,11 +96,11 @@ pub(super) fn write(module: &Module, translation: &Translation, source: &str, op
 
 impl Writer<'_> {
     /// A name that is not taken, as similar as possible to a name in PISA.
-    fn name(&mut self, wanted: &str) -> String {
-        as_name(wanted, &mut self.taken)
+    fn name(&mut self, preferred_name: &str) -> String {
+        as_name(preferred_name, &mut self.taken)
     }
 
-    fn wanted(&self, at: u32, letter: char) -> String {
+    fn preferred_name(&self, at: u32, letter: char) -> String {
         self.labels.get(&at).map_or_else(|| format!("{letter}{at:04}"), |name| (*name).to_string())
     }
 
@@ -108,7 +108,7 @@ impl Writer<'_> {
     fn name_all(&mut self) {
         for (unit, _) in &self.translation.units {
             if !unit.main {
-                let name = self.name(&self.wanted(unit.entry, 'P'));
+                let name = self.name(&self.preferred_name(unit.entry, 'P'));
                 self.procedures.insert(unit.entry, name);
             }
         }
@@ -132,7 +132,7 @@ impl Writer<'_> {
                     let end = (n, item.at, land);
                     if has(land) && !self.ends.contains_key(&end) {
                         let ends = item.ops.last() == Some(&Op::Finish) && !self.labels.contains_key(&item.at);
-                        let base = if ends { "end".to_string() } else { self.wanted(item.at, 'L') };
+                        let base = if ends { "end".to_string() } else { self.preferred_name(item.at, 'L') };
                         let name = self.name(&if both { format!("{base}.in") } else { base });
                         self.ends.insert(end, name);
                     }
@@ -173,8 +173,8 @@ impl Writer<'_> {
             self.line(&format!("; {comment}").replace("; ;", ";;"));
         }
         self.line("");
-        let has = |wanted: fn(&Op) -> bool| {
-            self.translation.units.iter().flat_map(|(_, items)| items).flat_map(|i| &i.ops).any(wanted)
+        let has = |predicate: fn(&Op) -> bool| {
+            self.translation.units.iter().flat_map(|(_, items)| items).flat_map(|i| &i.ops).any(predicate)
         };
         let checked = has(|op| matches!(op, Op::Exch(..)));
         let swaps = has(|op| matches!(op, Op::Swap { .. }));
@@ -289,10 +289,10 @@ impl Writer<'_> {
                     (Some(name), jump("from", *test, &end(*from, false)))
                 }
                 Op::Start => {
-                    let wanted = self.wanted(item.at, 'L');
+                    let preferred_name = self.preferred_name(item.at, 'L');
                     let named = self.labels.contains_key(&item.at) && !self.ends.contains_key(&(n, item.at, false));
-                    let wanted = if named { wanted } else { "main".to_string() };
-                    (Some(self.name(&wanted)), "start".to_string())
+                    let preferred_name = if named { preferred_name } else { "main".to_string() };
+                    (Some(self.name(&preferred_name)), "start".to_string())
                 }
                 Op::Finish => (None, "finish".to_string()),
             };

@@ -63,7 +63,7 @@ fn small(t: Float) -> usize {
     t.mantissa / 2 + 1
 }
 
-fn turned(b: &mut Builder, t: Float, x: &Parts) -> QuadrantReduction {
+fn reduced(b: &mut Builder, t: Float, x: &Parts) -> QuadrantReduction {
     // Exact, but for small numbers.
     let frac = small(t) + t.mantissa;
     let magnitude = magnitude(b, t, REACH + frac, frac as u32, false, x);
@@ -88,22 +88,22 @@ fn turned(b: &mut Builder, t: Float, x: &Parts) -> QuadrantReduction {
 }
 
 /// The sine after so many quadrants, or minus that.
-fn sine(b: &mut Builder, t: Float, negative: Bit, turned: &QuadrantReduction) -> Outcome {
-    let odd = turned.quadrants[0];
-    let m = b.select(odd, &turned.cosine, &turned.sine);
-    let exponent = b.difference_signed(&integer(-126), &turned.zeros.then(&[Bit::ZERO]), 10);
+fn sine(b: &mut Builder, t: Float, negative: Bit, reduced: &QuadrantReduction) -> Outcome {
+    let odd = reduced.quadrants[0];
+    let m = b.select(odd, &reduced.cosine, &reduced.sine);
+    let exponent = b.difference_signed(&integer(-126), &reduced.zeros.then(&[Bit::ZERO]), 10);
     let exponent = b.select(odd, &integer(-127).signed(10), &exponent);
-    let back = b.without(turned.back, odd);
-    let sign = b.differ(negative, turned.quadrants[1]);
+    let back = b.without(reduced.back, odd);
+    let sign = b.differ(negative, reduced.quadrants[1]);
     b.cnot(back, sign);
-    b.round_float(t, sign, &m, &exponent).or(turned.great)
+    b.round_float(t, sign, &m, &exponent).or(reduced.great)
 }
 
 /// Sine.
 pub(super) fn sin(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     let x = b.unpack(t, a);
-    let turned = turned(b, t, &x);
-    let sine = sine(b, t, x.negative, &turned);
+    let reduced = reduced(b, t, &x);
+    let sine = sine(b, t, x.negative, &reduced);
     let limit = Word::constant((t.bias() - small(t) as i64).max(1) as u128, t.exponent);
     let small = b.less(&x.exponent, &limit);
     let fault = b.any(&sine.faults);
@@ -114,7 +114,7 @@ pub(super) fn sin(b: &mut Builder, t: Float, a: &Word) -> Outcome {
 /// Cosine: a quarter turn more.
 pub(super) fn cos(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     let x = b.unpack(t, a);
-    let turned = turned(b, t, &x);
-    b.increment_if(Bit::ONE, &turned.quadrants);
-    sine(b, t, Bit::ZERO, &turned).or(x.special)
+    let reduced = reduced(b, t, &x);
+    b.increment_if(Bit::ONE, &reduced.quadrants);
+    sine(b, t, Bit::ZERO, &reduced).or(x.special)
 }

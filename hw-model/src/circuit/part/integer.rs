@@ -74,9 +74,9 @@ pub(super) fn narrow(b: &mut Builder, bits: usize, signed: bool, what: InPlace, 
         InPlace::Negate => b.negate(low),
         InPlace::Rotate => b.rotate_left(&a[..bits], low),
         InPlace::RotateBy(amount) => {
-            let turned = Word::from(low).rotated_left(amount);
-            sign(b, &turned);
-            b.ends_at("y", &turned.then(above));
+            let rotated = Word::from(low).rotated_left(amount);
+            sign(b, &rotated);
+            b.ends_at("y", &rotated.then(above));
             return;
         }
     }

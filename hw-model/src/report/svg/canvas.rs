@@ -257,15 +257,15 @@ impl Canvas<'_> {
 
     /// Text beside a point.
     pub(super) fn text(&self, text: &str, at: Point, size: f64, anchor: (HPos, VPos), colour: RGBColor) {
-        self.turned(text, at, size, anchor, colour, FontTransform::None);
+        self.write_transformed(text, at, size, anchor, colour, FontTransform::None);
     }
 
     /// A text about a point, rotated to be read from below upward.
     pub(super) fn upward(&self, text: &str, at: Point, size: f64) {
-        self.turned(text, at, size, (HPos::Center, VPos::Center), INK, FontTransform::Rotate270);
+        self.write_transformed(text, at, size, (HPos::Center, VPos::Center), INK, FontTransform::Rotate270);
     }
 
-    fn turned(
+    fn write_transformed(
         &self,
         text: &str,
         at: Point,
