@@ -214,7 +214,7 @@ fn mirror_span(structure: &Structure, span: &mut Span) -> Result<(), InvertError
         return error();
     }
     if span.start == span.end {
-        // A label between two instructions of a region. At the border of a region, labels do not move.
+        // An empty span moves if it is between two instructions of a region, but not at the border of a region.
         if let Some(region) = structure.region_of(span.start).filter(|r| r.start < span.start) {
             span.start = mirror(region, span.start) + 1;
             span.end = span.start;
