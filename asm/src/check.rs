@@ -281,7 +281,8 @@ fn difference(code: &[Inst], routine: &Span, undo: &Span) -> Option<(u32, Option
         let inverse = Inst { imm, ..inverse };
         if inverse != *found {
             let text = display(&inverse, u64::from(to), &NoNames);
-            let message = format!("the exact inverse of the routine `{name}` would have `{}` here", squeeze(&text));
+            let message =
+                format!("the exact inverse of the routine `{name}` would have `{}` here", normalize_spaces(&text));
             return Some((to, Some(from), message));
         }
     }
@@ -289,7 +290,7 @@ fn difference(code: &[Inst], routine: &Span, undo: &Span) -> Option<(u32, Option
 }
 
 /// The text with single spaces.
-fn squeeze(text: &str) -> String {
+fn normalize_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -308,7 +309,7 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
         Kind::Accumulate { acc, func, .. } if func.info().name.is_empty() => {
             if zero && !(acc == Acc::Add && func.info().ty == Ty::F) {
                 let pisa_text = if native { None } else { pisa::line(module, at) };
-                let text = squeeze(&pisa_text.unwrap_or_else(|| display(inst, u64::from(at), &NoNames)));
+                let text = normalize_spaces(&pisa_text.unwrap_or_else(|| display(inst, u64::from(at), &NoNames)));
                 found.add(Rule::NoEffect, At::Inst(at), None, format!("`{text}` changes nothing"));
             }
         }

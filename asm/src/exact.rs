@@ -19,11 +19,11 @@ pub(crate) struct Ratio {
 impl Ratio {
     /// A quotient; `None` if it overflows or is undefined.
     pub(crate) fn new(num: i128, den: i128) -> Option<Ratio> {
-        let common = common(num, den);
-        if den == 0 || common == 0 {
+        let gcd = gcd(num, den);
+        if den == 0 || gcd == 0 {
             return None;
         }
-        let (num, den) = (num.checked_div(common)?, den.checked_div(common)?);
+        let (num, den) = (num.checked_div(gcd)?, den.checked_div(gcd)?);
         let (num, den) = if den < 0 { (num.checked_neg()?, den.checked_neg()?) } else { (num, den) };
         (den < LIMIT && num.unsigned_abs() < LIMIT.unsigned_abs()).then_some(Ratio { num, den })
     }
@@ -95,7 +95,7 @@ impl Ratio {
 }
 
 /// The greatest common divisor.
-fn common(a: i128, b: i128) -> i128 {
+fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);

@@ -65,9 +65,9 @@ impl Parser<'_> {
                 self.binary(1, depth + 1)?;
                 self.close(Tok::CloseParen, ")", span)?;
             }
-            Tok::Int(n) => self.leaf(NodeKind::Int(n), span),
-            Tok::Raw(n) => self.leaf(NodeKind::Raw(n), span),
-            Tok::Real(text, ty) => self.leaf(NodeKind::Real(text, ty), span),
+            Tok::Int(n) => self.push_node(NodeKind::Int(n), span),
+            Tok::Raw(n) => self.push_node(NodeKind::Raw(n), span),
+            Tok::Real(text, ty) => self.push_node(NodeKind::Real(text, ty), span),
             Tok::Name(name) => {
                 if let Some(reg) = self.s.names.register(name) {
                     let message = format!("the register {reg} cannot be part of a constant");
@@ -77,7 +77,7 @@ impl Parser<'_> {
                     };
                     return Err(self.fail(codes::ADDRESS, message, span, help));
                 }
-                self.leaf(NodeKind::Name(name), span);
+                self.push_node(NodeKind::Name(name), span);
             }
             _ => {
                 let help = match self.tok() {
@@ -92,7 +92,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn leaf(&mut self, kind: NodeKind, span: Span) {
+    fn push_node(&mut self, kind: NodeKind, span: Span) {
         self.advance();
         self.node(kind, span);
     }

@@ -195,7 +195,7 @@ fn gap(before: &Token, after: &Token) -> bool {
     if before.tok == Tok::Comma {
         return true;
     }
-    let tight = |tok| {
+    let touches = |tok| {
         matches!(
             tok,
             Tok::Comma
@@ -208,7 +208,7 @@ fn gap(before: &Token, after: &Token) -> bool {
                 | Tok::Operator(_)
         )
     };
-    before.end() != after.start && !tight(before.tok) && !tight(after.tok)
+    before.end() != after.start && !touches(before.tok) && !touches(after.tok)
 }
 
 #[cfg(test)]

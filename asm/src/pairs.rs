@@ -28,7 +28,7 @@ pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty:
         let begins = (v.problem == Problem::NoEntry).then(profile).flatten();
         let Some(stmt) = stmt(s, program, v.at).or(begins) else { continue };
         match v.problem {
-            Problem::Unpaired => unpaired(s, program, module, &v, &stmt),
+            Problem::Unpaired => report_unpaired(s, program, module, &v, &stmt),
             problem => {
                 let span = if is_label_problem(problem) { label(s, &stmt).unwrap_or(stmt.span) } else { stmt.span };
                 let mut d = s.error(problem.code(), problem.title(), span).help(problem.help());
@@ -87,7 +87,7 @@ fn jump(inst: &Inst) -> Option<bool> {
     }
 }
 
-fn unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, jump_stmt: &Stmt) {
+fn report_unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, jump_stmt: &Stmt) {
     let Some(inst) = module.code.get(v.at as usize) else { return };
     let lands = jump(inst) == Some(true);
     let (half, partner) = if lands { ("from", "jmp") } else { ("jmp", "from") };

@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(Tok::End, |t| t.tok)
     }
 
-    pub(crate) fn ahead(&self, n: usize) -> Tok {
+    pub(crate) fn peek(&self, n: usize) -> Tok {
         self.tokens.get(self.at + n).map_or(Tok::End, |t| t.tok)
     }
 
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
     /// follows, or nothing that can be read.
     pub(crate) fn head(&mut self) -> Option<(Head, Sym, Span)> {
         while let Tok::Name(name) = self.tok() {
-            if self.ahead(1) != Tok::Colon {
+            if self.peek(1) != Tok::Colon {
                 return Some(self.word(name));
             }
             self.label(name);
@@ -177,8 +177,7 @@ impl<'a> Parser<'a> {
         self.advance();
         let head = head_of(self.s, name);
         // The only directive with a sign in its name.
-        if let (Head::UnknownDirective, Tok::Operator(Binary::Sub), Tok::Name(doc)) = (head, self.tok(), self.ahead(1))
-        {
+        if let (Head::UnknownDirective, Tok::Operator(Binary::Sub), Tok::Name(doc)) = (head, self.tok(), self.peek(1)) {
             let is = |sym, text: &str| self.s.names.text(sym).eq_ignore_ascii_case(text);
             if is(name, ".proc") && is(doc, "doc") {
                 span = span.to(self.span_at(self.at + 1));
@@ -238,7 +237,7 @@ impl<'a> Parser<'a> {
     fn arg(&mut self) -> Parsed<Arg> {
         let span = self.span();
         let alone = |tok| matches!(tok, Tok::Comma | Tok::End | Tok::Colon);
-        let kind = match (self.tok(), self.ahead(1)) {
+        let kind = match (self.tok(), self.peek(1)) {
             (Tok::Name(name), next) if alone(next) => {
                 self.advance();
                 match self.s.names.register(name) {
@@ -255,7 +254,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 ArgKind::Int { negative: false, magnitude }
             }
-            (Tok::Operator(Binary::Sub), Tok::Int(magnitude)) if alone(self.ahead(2)) => {
+            (Tok::Operator(Binary::Sub), Tok::Int(magnitude)) if alone(self.peek(2)) => {
                 self.at += 2;
                 ArgKind::Int { negative: true, magnitude }
             }
@@ -334,7 +333,7 @@ impl<'a> Parser<'a> {
             Directive::Irreversible => Op::Irreversible,
             Directive::Loose => Op::Loose,
             Directive::Words(ty) => {
-                self.some_args("a number")?;
+                self.required_args("a number")?;
                 Op::Words(ty)
             }
             Directive::Space => return self.space(),
@@ -403,7 +402,7 @@ impl<'a> Parser<'a> {
         Ok(op)
     }
 
-    fn some_args(&mut self, what: &str) -> Parsed<()> {
+    fn required_args(&mut self, what: &str) -> Parsed<()> {
         if self.tok() == Tok::End {
             return Err(self.expected(what, "write one or more, separated by commas"));
         }

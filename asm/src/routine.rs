@@ -41,7 +41,7 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
     let mut routines: HashMap<Sym, Range<usize>> = HashMap::new();
     let mut inverses = 0u32;
     // The number of spans that were abandoned: as many ends are ignored.
-    let mut given_up = 0;
+    let mut abandoned = 0;
     let written = written_out(&old);
     for (n, stmt) in old.iter().enumerate() {
         let Op::Mark(mark) = stmt.op else {
@@ -56,7 +56,7 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
                     stmt.via,
                 );
                 // The ends of this span, and of those around it, are not reported as missing.
-                given_up += 1 + open.len();
+                abandoned += 1 + open.len();
                 // The spans that undo them are not reported either.
                 routines.extend(open.drain(..).chain([last]).filter(|o| !o.undo).map(|o| (o.name, 0..0)));
             }
@@ -88,10 +88,10 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
                 s.ast.stmts.push(*stmt);
                 open.push(Open { name, undo, first: s.ast.stmts.len(), span: stmt.span, via: stmt.via });
             }
-            Mark::End { .. } if open.is_empty() && given_up > 0 => given_up -= 1,
+            Mark::End { .. } if open.is_empty() && abandoned > 0 => abandoned -= 1,
             Mark::End { name, undo } => {
                 let Some(last) = open.last().copied() else {
-                    stray_end(s, undo, stmt);
+                    report_stray_end(s, undo, stmt);
                     continue;
                 };
                 if last.undo != undo || name.is_some_and(|name| name != last.name) {
@@ -174,7 +174,7 @@ fn no_routine(s: &mut Session, name: Sym, stmt: &Stmt, open: &[Open]) {
     }
 }
 
-fn stray_end(s: &mut Session, undo: bool, stmt: &Stmt) {
+fn report_stray_end(s: &mut Session, undo: bool, stmt: &Stmt) {
     let message = format!("this `{}` ends nothing", directive(undo, true));
     let help = format!("take it away, or begin a span with `{}` and a name", directive(undo, false));
     s.fail(codes::MARKS, message, stmt.span, stmt.via, help);

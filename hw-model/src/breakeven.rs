@@ -225,12 +225,12 @@ impl Undoing {
     pub fn choice(&self, device: &Device<'_>) -> Choice {
         let erase = (device.bits_lost(self.lost_bits()) + device.work(&self.erasing)).total();
         let own = device.work(&self.work).total();
-        let uncompute = device.work(&self.whole()).total();
+        let uncompute = device.work(&self.work_with_callees()).total();
         Choice { uncompute, own, erase, between: self.break_even(device) }
     }
 
     /// The work of undoing, including callees.
-    fn whole(&self) -> Work {
+    fn work_with_callees(&self) -> Work {
         let mut out = self.work.clone();
         out.add_times(&self.called, 1);
         out
@@ -244,11 +244,11 @@ impl Undoing {
     /// frequency.
     fn break_even(&self, device: &Device<'_>) -> Option<(f64, f64)> {
         let technology = device.technology();
-        let whole = self.whole();
+        let work_with_callees = self.work_with_callees();
         let price = |hertz: f64| {
             let conditions = Conditions { hertz: Some(hertz), ..device.conditions() };
             // Without the words that are lost, whose price does not depend on the frequency.
-            let price = |d: Device<'_>| d.work(&whole).total() - d.work(&self.erasing).total();
+            let price = |d: Device<'_>| d.work(&work_with_callees).total() - d.work(&self.erasing).total();
             Device::new(technology, conditions).map_or(f64::NAN, price)
         };
         let erase = device.bits_lost(self.lost_bits()).total();

@@ -112,7 +112,7 @@ impl CalleeCosts {
                 calls.push(found.filter_map(|at| Some((out.callee(code, at, *mode)?, n[at as usize]))).collect());
             }
         }
-        out.close(self_cost, &entries, &calls);
+        out.add_callees(self_cost, &entries, &calls);
         out
     }
 
@@ -143,7 +143,7 @@ impl CalleeCosts {
     }
 
     /// Adds the work of callees to that of the nodes.
-    fn close(&mut self, self_cost: Vec<WorkDone>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
+    fn add_callees(&mut self, self_cost: Vec<WorkDone>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
         let order = components(calls);
         self.component = vec![0; self_cost.len()];
         for (n, members) in order.iter().enumerate() {

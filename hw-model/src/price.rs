@@ -214,15 +214,15 @@ impl<'t> Device<'t> {
     fn scaled(&self, operations: &Operations, unit: CircuitKind) -> f64 {
         let size = |unit, shape| gates(unit, shape).weigh(&PerGate::SIZES);
         let half = Shape { width: WORD / 2, frac: self.shape.frac / 2, memory: 0 };
-        let (published, like) = operations.like(unit.class());
-        published * size(unit, self.shape) / size(like, half)
+        let (published, reference_operation) = operations.reference_operation(unit.class());
+        published * size(unit, self.shape) / size(reference_operation, half)
     }
 }
 
 impl Operations {
     /// The published operation that represents a class (an adder, a multiplier, or those of floating point): its energy
     /// and its circuit.
-    fn like(&self, class: GateClass) -> (f64, CircuitKind) {
+    fn reference_operation(&self, class: GateClass) -> (f64, CircuitKind) {
         match class {
             GateClass::FloatAdd => (self.fp32_add, CircuitKind::Accumulator(Acc::Add, Ty::F)),
             GateClass::FloatMultiply | GateClass::FloatDivide | GateClass::FloatElementary => {

@@ -87,7 +87,7 @@ impl Work {
     /// One execution of an instruction in a mode.
     pub fn of(inst: &Inst, mode: Mode) -> Work {
         let mut work = Work::default();
-        work.plain(inst);
+        work.add_values(inst);
         if let Some(ad_mode) = AdMode::new(mode.level, mode.tangents)
             && ad_mode != AdMode::Plain
         {
@@ -98,7 +98,7 @@ impl Work {
                         work.add(CircuitKind::Memory, accesses(inst) * ad_mode.lanes().len() as u64);
                     }
                 }
-                Kind::Row { row, ty, .. } => work.lanes(inst, row.info().adjoint, ty, ad_mode),
+                Kind::Row { row, ty, .. } => work.add_gradients(inst, row.info().adjoint, ty, ad_mode),
             }
         }
         work
@@ -131,8 +131,8 @@ impl Work {
         }
     }
 
-    /// The effect of the instruction on values.
-    fn plain(&mut self, inst: &Inst) {
+    /// Adds the circuits for the effect of the instruction on values.
+    fn add_values(&mut self, inst: &Inst) {
         match inst.kind {
             Kind::Accumulate { acc, func, .. } => {
                 let xor = acc == Acc::Xor;
@@ -149,15 +149,15 @@ impl Work {
         self.add(CircuitKind::Memory, accesses(inst));
     }
 
-    /// The effect on gradient words and tangents, unless it is an accumulate.
-    fn lanes(&mut self, inst: &Inst, adjoint: Adjoint, ty: Ty, ad_mode: AdMode) {
+    /// Adds the circuits for its effect on gradient words and tangents, unless it is an accumulate.
+    fn add_gradients(&mut self, inst: &Inst, adjoint: Adjoint, ty: Ty, ad_mode: AdMode) {
         let lanes = ad_mode.lanes().len() as u64;
         match adjoint {
             // Dropped words are counted as lost bits.
             Adjoint::Discrete | Adjoint::Drops => {}
             Adjoint::Moves | Adjoint::Negates | Adjoint::Scales => {
                 let mut one = Work::default();
-                one.plain(inst);
+                one.add_values(inst);
                 self.add_times(&one, lanes);
             }
             Adjoint::Rotates => {
@@ -168,7 +168,7 @@ impl Work {
                     AdMode::SecondGradient | AdMode::GradientTangent => (3, 10),
                 };
                 let mut one = Work::default();
-                one.plain(inst);
+                one.add_values(inst);
                 self.add_times(&one, turns);
                 self.add(CircuitKind::product(ty), products);
                 self.add(CircuitKind::sum(ty), products);
@@ -208,10 +208,10 @@ impl Calculus for Tally<'_> {
     fn apply<F: Function>(&mut self, _: [(); ARITY]) -> Result<(), Infallible> {
         self.work.add(CircuitKind::Function { func: F::INFO.func, xor: false }, 1);
         if self.dual {
-            let mut plain = Tally { work: self.work, dual: false };
+            let mut add_values = Tally { work: self.work, dual: false };
             for n in 0..F::INFO.partials {
-                plain.share::<F>(n);
-                plain.work.add(CircuitKind::sum(F::INFO.ty), 1);
+                add_values.share::<F>(n);
+                add_values.work.add(CircuitKind::sum(F::INFO.ty), 1);
             }
         }
         Ok(())
@@ -241,8 +241,9 @@ impl FunctionVisitor for Update<'_> {
     type Out = ();
 
     fn visit<F: Function>(self) {
-        let carries: Vec<bool> = self.inst.operands().skip(1).map(|(slot, operand)| carries(slot, operand)).collect();
-        let arguments = (0..F::INFO.partials).filter(|n| carries.get(*n).copied().unwrap_or(false));
+        let has_gradient: Vec<bool> =
+            self.inst.operands().skip(1).map(|(slot, operand)| has_gradient(slot, operand)).collect();
+        let arguments = (0..F::INFO.partials).filter(|n| has_gradient.get(*n).copied().unwrap_or(false));
         for n in arguments {
             let gradient = F::INFO.args[n].ty.gradient().unwrap_or(Ty::Q);
             match self.ad_mode {
@@ -283,7 +284,7 @@ fn accesses(inst: &Inst) -> u64 {
 }
 
 /// Whether an operand has a gradient word.
-fn carries(slot: Slot, operand: Operand) -> bool {
+fn has_gradient(slot: Slot, operand: Operand) -> bool {
     match operand {
         Operand::Reg(r) => r != Reg::ZERO,
         Operand::Mem { .. } => slot.is_memory(),

@@ -30,7 +30,7 @@ pub(super) fn check(code: &[Inst], found: &mut Findings) {
         } else {
             "assert"
         };
-        match verdict(&test) {
+        match constant_outcome(&test) {
             Some(false) => {
                 let so = match name {
                     "jmp" => "it never jumps",
@@ -85,7 +85,7 @@ const fn is_unsigned(cond: Cond) -> bool {
 }
 
 /// Every possible result of comparing `a` with `b`; `None` means "unordered".
-fn orders(test: &Test, unsigned: bool) -> &'static [Option<Ordering>] {
+fn possible_orderings(test: &Test, unsigned: bool) -> &'static [Option<Ordering>] {
     const ANY: &[Option<Ordering>] = &[Some(Less), Some(Equal), Some(Greater)];
     let zero = match test.b {
         Operand::Reg(b) => b == Reg::ZERO,
@@ -133,8 +133,8 @@ fn zero_against(b: Operand, ty: Ty, unsigned: bool) -> Option<Option<Ordering>> 
 }
 
 /// Whether the condition always holds (true) or never holds (false).
-fn verdict(test: &Test) -> Option<bool> {
-    let mut all = orders(test, is_unsigned(test.cond)).iter().map(|&order| test.cond.holds(order));
+fn constant_outcome(test: &Test) -> Option<bool> {
+    let mut all = possible_orderings(test, is_unsigned(test.cond)).iter().map(|&order| test.cond.holds(order));
     let first = all.next()?;
     all.all(|holds| holds == first).then_some(first)
 }
@@ -146,7 +146,7 @@ fn contradict(a: &Test, b: &Test) -> bool {
     let unsigned = is_unsigned(a.cond) || is_unsigned(b.cond);
     (a.ty, a.a, a.b) == (b.ty, b.a, b.b)
         && !mixed
-        && verdict(a) != Some(false)
-        && verdict(b) != Some(false)
-        && !orders(a, unsigned).iter().any(|&order| a.cond.holds(order) && b.cond.holds(order))
+        && constant_outcome(a) != Some(false)
+        && constant_outcome(b) != Some(false)
+        && !possible_orderings(a, unsigned).iter().any(|&order| a.cond.holds(order) && b.cond.holds(order))
 }

@@ -136,11 +136,11 @@ fn table<'a, T: Sourced>(
 ) -> Result<Option<&'a T>, TechnologyError> {
     let Some(table) = found else { return Ok(None) };
     let source = table.get_ref().source();
-    note(key, source, sources)?;
+    record_source(key, source, sources)?;
     Ok(Some(table.get_ref()))
 }
 
-fn note(key: &str, source: &Text, sources: &mut Vec<(String, String)>) -> Result<(), TechnologyError> {
+fn record_source(key: &str, source: &Text, sources: &mut Vec<(String, String)>) -> Result<(), TechnologyError> {
     let text = source.get_ref().split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         return error(format!("`source` must say where the figures of `{key}` come from"), source.span());
@@ -241,7 +241,7 @@ fn latencies(
     for (key, value) in table.get_ref() {
         if key.get_ref() == "source" {
             let text = value.get_ref().as_str().unwrap_or_default().to_string();
-            note("latency_cycles", &Spanned::new(value.span(), text), sources)?;
+            record_source("latency_cycles", &Spanned::new(value.span(), text), sources)?;
             sourced = true;
             continue;
         }
