@@ -1,10 +1,8 @@
-//! Source text to a [`Module`]: the two passes.
+//! Assembles source text to a [`Module`] in two passes.
 //!
-//! Reading and expanding come before (`expand`,
-//! `routine`). The first pass, here, gives every name its
-//! address and every object its size; the second, in
-//! `resolve`, makes instructions and words of operands. What
-//! then holds between instructions is checked in `pairs`.
+//! The source is read and expanded before (`expand`, `routine`). The first pass, in this file, gives every name its
+//! address and every object its size. The second pass, in `resolve`, turns operands into instructions and words.
+//! `pairs` then checks the rules that hold between instructions.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -29,57 +27,60 @@ use crate::{pairs, resolve, routine};
 /// Reads a file for `.include`.
 pub type Loader = Box<dyn Fn(&Path) -> io::Result<String>>;
 
-/// What a program may take, and how its files are found.
+/// The limits of a program, and how its files are found.
 #[derive(Default)]
 pub struct Options {
     /// Whether `.include` may reach outside the folder of the root file.
     pub include_outside: bool,
-    /// Constants that are defined before the program, by name and value, as it would define them. Where it has an `.equ` for the same name, that is passed over.
+    /// Constants that are defined before the program, by name and value, in the program's own notation. An `.equ` of
+    /// the program for the same name is ignored.
     pub defines: Vec<(String, String)>,
-    /// What reading may take: also bytes over all files, with what macros expand to, of which 2 GiB are read at most, whatever stands here.
+    /// The limits of reading. They include the bytes of all files together with what macros expand to; of these, at
+    /// most 2 GiB are read, whatever the budget says.
     pub budget: Budget,
     /// How files are read; `None` for the file system.
     pub loader: Option<Loader>,
-    /// How PISA is read.
+    /// The options for PISA.
     pub pisa: crate::pisa::Options,
 }
 
-/// What comes of a source file.
+/// The result of assembling a source file.
 #[derive(Clone, Debug)]
 pub struct Assembly {
     /// The program; `None` if there is any error.
     pub module: Option<Module>,
-    /// What there is to say, in the order of the places.
+    /// The diagnostics, in the order of their places.
     pub diagnostics: Vec<Diagnostic>,
-    /// The texts: the root file, then the files it includes.
+    /// The texts of the root file and of the files that it includes.
     pub sources: Sources,
-    /// Operands that are written by the name of a data object, in the order of instructions.
+    /// The operands that are written with the name of a data object, in the order of the instructions.
     pub named: Vec<Named>,
 }
 
-/// An operand that is written by the name of a data object: a word of memory, or a constant that is an address. The module has only the sum of its
-/// parts, in which an object at address 0 does not show, and of a constant not that it is an address.
+/// An operand that is written with the name of a data object: a word of memory, or a constant that is an address. The
+/// module holds only the sum of the operand's parts: it shows neither that an object at address 0 was named, nor that a
+/// constant is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
     /// The instruction.
     pub at: u32,
-    /// Which of its operands, counted from 0.
+    /// The index of the operand, counted from 0.
     pub operand: u8,
     /// The object's address.
     pub object: u64,
 }
 
-/// Assembles a program. `name` is the root file's, to which includes are relative.
+/// Assembles a program. `name` is the name of the root file; includes are relative to it.
 pub fn assemble(name: &str, text: String, options: &Options) -> Assembly {
     let (mut s, files) = Expander::read(name, text, options);
-    if !s.overwhelmed() {
+    if !s.has_too_many_errors() {
         routine::expand(&mut s, options);
     }
     let mut program = Program::new(&mut s);
     program.lay_out(&mut s, options);
     program.symbols.complete = true;
     program.symbols.check_consts(&mut s);
-    program.symbols.check_given(&mut s);
+    program.symbols.check_defines(&mut s);
     let mut module = Module {
         flags: program.flags,
         spans: std::mem::take(&mut program.spans),
@@ -106,7 +107,7 @@ pub(crate) struct Object {
     len: u64,
 }
 
-/// What the first pass finds out.
+/// The results of the first pass.
 pub(crate) struct Program {
     pub(crate) symbols: Symbols,
     pub(crate) objects: Vec<Object>,
@@ -114,11 +115,11 @@ pub(crate) struct Program {
     pub(crate) rets: HashMap<Sym, u32>,
     /// The sizes of `.space`, in the order of the statements.
     pub(crate) spaces: VecDeque<u64>,
-    /// The statement of each instruction.
+    /// The index of each instruction's statement.
     pub(crate) stmt_of: Vec<u32>,
     pub(crate) flags: Flags,
-    /// Bounds of procedures that an error was reported for.
-    pub(crate) spoiled: HashSet<u32>,
+    /// Bounds of procedures for which an error was reported.
+    pub(crate) faulty_bounds: HashSet<u32>,
     spans: Vec<RoutineSpan>,
     reasons: Vec<Reason>,
     docs: HashMap<Sym, String>,
@@ -134,7 +135,7 @@ impl Program {
             spaces: VecDeque::new(),
             stmt_of: Vec::new(),
             flags: Flags::default(),
-            spoiled: HashSet::new(),
+            faulty_bounds: HashSet::new(),
             spans: Vec::new(),
             reasons: Vec::new(),
             docs: HashMap::new(),
@@ -161,7 +162,7 @@ impl Program {
                 Op::Data => text = false,
                 Op::Label(name) if text => {
                     let def = Def::Code { at: self.code_len(), proc: false };
-                    // An error is reported for a name that is taken.
+                    // If the name is taken, an error is reported.
                     let _ = self.symbols.define(s, name, def, stmt.span, stmt.via);
                 }
                 Op::Label(name) => self.data_label(s, name, &stmt),
@@ -218,10 +219,10 @@ impl Program {
                 Op::Irreversible => self.flags.irreversible = true,
                 Op::Loose => self.flags.loose = true,
                 Op::Profile => self.set_profile(s, &stmt),
-                // The second pass and the end of it.
+                // The second pass and the end of the program.
                 Op::Import | Op::Export | Op::Global | Op::Mem | Op::Start => {}
             }
-            if s.overwhelmed() {
+            if s.has_too_many_errors() {
                 break;
             }
         }
@@ -236,7 +237,7 @@ impl Program {
         self.symbols.format = self.flags.format;
     }
 
-    /// Takes up a `proc`, or (`ends`) a `ret`. Names that belong to something else are put into `taken`.
+    /// Handles a `proc`, or a `ret` (`ends`). Names that belong to something else are put into `taken`.
     fn procedure(
         &mut self,
         s: &mut Session,
@@ -250,7 +251,7 @@ impl Program {
         if !ends {
             if !self.symbols.define(s, name, Def::Code { at, proc: true }, span, stmt.via) {
                 taken.insert(name);
-                self.spoiled.insert(at);
+                self.faulty_bounds.insert(at);
             }
             if !docs.is_empty() {
                 let lines: Vec<&str> = docs.iter().map(|(text, ..)| s.names.text(*text)).collect();
@@ -260,7 +261,7 @@ impl Program {
             return;
         }
         if taken.contains(&name) {
-            self.spoiled.insert(at);
+            self.faulty_bounds.insert(at);
             return;
         }
         if let Some(&first) = self.rets.get(&name) {
@@ -270,14 +271,14 @@ impl Program {
             let d = s.error(codes::SECOND_RET, message, span).also(s.place(first), "here");
             let help = "a procedure has one `ret`; other ways to it are jumps to a `from` before it";
             s.report(d.help(help), stmt.via);
-            self.spoiled.insert(at);
+            self.faulty_bounds.insert(at);
             return;
         }
         self.rets.insert(name, at);
     }
 
     fn data_label(&mut self, s: &mut Session, name: Sym, stmt: &Stmt) {
-        // Labels without data between them are names of one object.
+        // Labels without data between them are names of the same object.
         if self.objects.last().is_none_or(|o| o.len > 0) {
             self.objects.push(Object { ty: None, start: self.data_len, len: 0 });
         }
@@ -303,7 +304,7 @@ impl Program {
         }
     }
 
-    /// The size that a `.space` gives.
+    /// The size of a `.space`.
     fn size(&mut self, s: &mut Session, stmt: &Stmt) -> Parsed<u64> {
         let Some(arg) = s.ast.arg(stmt, 0) else { return Ok(0) };
         let ArgKind::Expr(expr) = arg.kind else { return Ok(0) };
@@ -353,7 +354,7 @@ impl Program {
         self.flags.profile = profile;
     }
 
-    /// Carries out `.import`, `.export` and `.global`, now that every name is known.
+    /// Applies `.import`, `.export` and `.global`, after every name is known.
     fn mark_symbols(&mut self, s: &mut Session) {
         for n in 0..s.ast.stmts.len() {
             let stmt = s.ast.stmts[n];
@@ -385,7 +386,7 @@ impl Program {
         }
     }
 
-    /// The symbols, data before code, each by address.
+    /// The symbols: data first, then code, each sorted by address.
     fn module_symbols(&mut self, s: &Session) -> Vec<Symbol> {
         let mut out = Vec::with_capacity(self.symbols.order.len());
         for &name in &self.symbols.order {
@@ -403,7 +404,8 @@ impl Program {
             let doc = self.docs.remove(&name).unwrap_or_default();
             out.push(Symbol { name: s.names.text(name).to_string(), kind, value, global: entry.global, doc });
         }
-        // Data first, by address: the order in which a disassembly defines them, so that objects come back to the byte.
+        // Data first, by address. A disassembly defines them in this order, so that objects survive the round trip byte
+        // for byte.
         out.sort_by_key(|s| (!matches!(s.kind, SymbolKind::Data { .. }), s.value));
         out
     }
@@ -433,7 +435,7 @@ pub(crate) fn count(s: &mut Session, symbols: &Symbols, value: Value, what: &str
     }
 }
 
-/// What a name is, for messages.
+/// The kind of a name, for messages.
 pub(crate) fn sort(def: Def) -> &'static str {
     match def {
         Def::Undefined => "nothing",

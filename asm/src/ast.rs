@@ -1,15 +1,14 @@
-//! The program between the passes: a flat list of statements without macros
-//! and includes, in vectors that are indexed by 32 bits.
+//! The program between the passes: a flat list of statements, without macros and includes, in vectors with 32-bit
+//! indices.
 //!
-//! Nothing here owns a string: names, texts and real numbers are [`Sym`]s, and
-//! places are [`Span`]s. [`parser`](crate::parser) makes statements,
-//! [`assemble`](crate::assemble) reads them.
+//! Nothing here owns a string: names, texts and real numbers are [`Sym`]s, and places are [`Span`]s.
+//! [`parser`](crate::parser) makes statements, and [`assemble`](crate::assemble) reads them.
 
 use pendula_isa::{Kind, Reg, Ty};
 
 use crate::intern::Sym;
 
-/// A stretch of source, over all files: a file's offsets begin at its base.
+/// A range of source text. Offsets are counted over all files: those of a file begin at its base.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: u32,
@@ -17,7 +16,8 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// From here to the end of `other`, where that lies behind on the same line or nearly so; else this span.
+    /// The span from here to the end of `other`, if that ends after this one and on the same line or nearly so; else
+    /// this span.
     pub(crate) fn to(self, other: Span) -> Span {
         let end = other.start.saturating_add(other.len);
         match end.checked_sub(self.start) {
@@ -27,11 +27,11 @@ impl Span {
     }
 }
 
-/// Which macro use a statement comes from: index into the session's list + 1; 0 for none.
+/// The macro use that a statement comes from: its index in the session's list, plus 1; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Via(pub(crate) u32);
 
-/// What the first word of a statement means.
+/// The meaning of the first word of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
     Inst(Kind),
@@ -101,7 +101,7 @@ pub(crate) const DIRECTIVES: &[(&str, Directive)] = &[
     (".loose", Directive::Loose),
 ];
 
-/// A mark between statements.
+/// A routine mark between statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// `.routine NAME`; `undo` is `.unroutine NAME`.
@@ -110,12 +110,12 @@ pub(crate) enum Mark {
     End { name: Option<Sym>, undo: bool },
 }
 
-/// What a statement is; its arguments are in [`Ast::args`].
+/// The kind of a statement. Its arguments are in [`Ast::args`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Label(Sym),
     Inst(Kind),
-    /// An instruction or data that an error was reported for: it keeps a place for its labels.
+    /// An instruction or data for which an error was reported. It keeps an address for its labels.
     Bad,
     Text,
     Data,
@@ -129,7 +129,7 @@ pub(crate) enum Op {
     Equ(Sym),
     Mark(Mark),
     ProcDoc(Sym),
-    /// What the next instruction checks.
+    /// The reason of the check that follows.
     Why(Sym),
     Irreversible,
     Profile,
@@ -143,7 +143,7 @@ pub(crate) enum Op {
 pub(crate) struct Stmt {
     pub(crate) op: Op,
     pub(crate) via: Via,
-    /// The label, mnemonic or directive.
+    /// The span of the label, mnemonic or directive.
     pub(crate) span: Span,
     pub(crate) first: u32,
     pub(crate) count: u32,
@@ -156,11 +156,11 @@ pub(crate) struct Arg {
     pub(crate) kind: ArgKind,
 }
 
-/// What an argument is.
+/// The kind of an argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ArgKind {
     Reg(Reg),
-    /// A plain integer literal, perhaps with a minus.
+    /// A plain integer literal, with an optional minus sign.
     Int {
         negative: bool,
         magnitude: u64,
@@ -178,7 +178,7 @@ pub(crate) enum ArgKind {
     Text(Sym),
 }
 
-/// An expression: a stretch of [`Ast::nodes`] in postfix order.
+/// An expression: a range of [`Ast::nodes`] in postfix order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExprRef {
     pub(crate) first: u32,
@@ -197,7 +197,7 @@ pub(crate) enum NodeKind {
     Int(u64),
     /// Digits without sign, separators and suffix.
     Real(Sym, Option<Ty>),
-    /// A word of whatever type is wanted.
+    /// A word of whichever type is expected.
     Raw(u64),
     Name(Sym),
     Neg,
@@ -221,7 +221,7 @@ pub(crate) enum Binary {
 }
 
 impl Binary {
-    /// How tightly the operator binds, as in C.
+    /// The precedence of the operator, as in C.
     pub(crate) const fn precedence(self) -> u8 {
         match self {
             Binary::Mul | Binary::Div | Binary::Rem => 6,
@@ -258,7 +258,7 @@ pub(crate) struct Ast {
 }
 
 impl Ast {
-    /// Adds a statement whose arguments are those from `first` on.
+    /// Adds a statement. Its arguments are those from `first` on.
     pub(crate) fn push(&mut self, op: Op, span: Span, via: Via, first: usize) {
         let count = self.args.len().saturating_sub(first) as u32;
         self.stmts.push(Stmt { op, via, span, first: first as u32, count });
@@ -270,12 +270,12 @@ impl Ast {
         self.args.get(first..first + stmt.count as usize).unwrap_or(&[])
     }
 
-    /// A statement's argument number `n`.
+    /// The `n`th argument of a statement.
     pub(crate) fn arg(&self, stmt: &Stmt, n: usize) -> Option<Arg> {
         self.args(stmt).get(n).copied()
     }
 
-    /// An expression's steps.
+    /// The steps of an expression.
     pub(crate) fn nodes(&self, expr: ExprRef) -> &[Node] {
         let first = expr.first as usize;
         self.nodes.get(first..first + expr.count as usize).unwrap_or(&[])

@@ -1,8 +1,6 @@
-//! What can be told of a program without running it, beyond what
-//! [`verify`](pendula_isa::verify) refuses: dead code, unbalanced stacks,
-//! routines that are not undone, conditions that decide nothing. Only what is
-//! certain is reported; a guess is none of its business. The facts are about a
-//! [`Module`], so they hold for source and for objects alike.
+//! Problems of a program that show without running it, beyond those that [`verify`](pendula_isa::verify) refuses: dead
+//! code, unbalanced stacks, routines that are not undone, conditions that decide nothing. Only certain facts are
+//! reported, no guesses. The facts are about a [`Module`], so they hold for source and for objects alike.
 
 mod branches;
 mod condition;
@@ -25,7 +23,7 @@ use pendula_isa::verify::{Structure, is_row, target, verify};
 use crate::diagnostic::{Severity, plural};
 use crate::pisa;
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum At {
     /// The whole module.
@@ -36,28 +34,28 @@ pub enum At {
     Symbol(String),
 }
 
-/// Something to tell about a program.
+/// A finding about a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that found it.
+    /// The rule that it breaks.
     pub rule: Rule,
     /// A stable code, such as `P0210`.
     pub code: &'static str,
-    /// [`Severity::Warning`] for what is of no use or cannot work; [`Severity::Note`] for what may be meant.
+    /// [`Severity::Warning`] for what has no use or cannot work; [`Severity::Note`] for what may be intended.
     pub severity: Severity,
-    /// What it is about.
+    /// The subject.
     pub at: At,
     /// Another instruction that is concerned.
     pub other: Option<u32>,
-    /// What is the case, in one line.
+    /// The fact, in one line.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: &'static str,
 }
 
 macro_rules! rules {
     ($( $Name:ident $code:literal $severity:ident $title:literal $help:literal; )*) => {
-        /// What is looked for.
+        /// What is checked.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Rule { $( #[doc = $title] $Name, )* }
 
@@ -71,10 +69,10 @@ macro_rules! rules {
             /// What the rule finds.
             pub const fn title(self) -> &'static str { match self { $( Rule::$Name => $title, )* } }
 
-            /// What to do about it.
+            /// How to fix it.
             pub const fn help(self) -> &'static str { match self { $( Rule::$Name => $help, )* } }
 
-            /// How grave it is.
+            /// The severity.
             pub const fn severity(self) -> Severity { match self { $( Rule::$Name => Severity::$severity, )* } }
         }
     };
@@ -140,14 +138,14 @@ pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     Rule::ALL.iter().map(|r| (r.code(), r.title()))
 }
 
-/// How many words of the stack the procedures of a module take at each instruction, as far as that is known without running them.
+/// The stack height at each instruction of a module's procedures, in words, as far as it is known without running them.
 pub fn stack_heights(module: &Module) -> StackHeights {
     stack::known(&module.code, &verify(module).0)
 }
 
-/// Everything to tell about a module, by instruction, then by symbol.
+/// All findings about a module, by instruction, then by symbol.
 ///
-/// Meant for modules that [`verify`] accepts; of others it tells what it can.
+/// The function is intended for modules that [`verify`] accepts. For others it reports what it can.
 pub fn check(module: &Module) -> Vec<Finding> {
     let (structure, _) = verify(module);
     let mut found = Findings(Vec::new());
@@ -162,11 +160,11 @@ pub fn check(module: &Module) -> Vec<Finding> {
         paths::check(&module.code, *region, &mut found);
     }
     uncalled(module, &structure, &mut found);
-    let calm = stack::check(&module.code, &structure, &mut found);
+    let stack_avoids_data = stack::check(&module.code, &structure, &mut found);
     spans(module, &mut found);
     condition::check(&module.code, &mut found);
     gradient::check(module, &mut found);
-    memory(module, calm, &mut found);
+    memory(module, stack_avoids_data, &mut found);
     found.sorted(module)
 }
 
@@ -179,7 +177,7 @@ impl Findings {
         self.0.push(Finding { rule, code, severity, at, other, message, help });
     }
 
-    /// With what there is to say of single instructions, in order.
+    /// Adds the findings about single instructions, in order.
     fn sorted(mut self, module: &Module) -> Vec<Finding> {
         for (at, inst) in module.code.iter().enumerate() {
             idle(module, at as u32, inst, &mut self);
@@ -200,8 +198,8 @@ fn runs(addresses: &[u32], mut each: impl FnMut(u32, u32)) {
     }
 }
 
-/// Procedures that neither the main region nor a global procedure leads to by calls. Where addresses are called, or
-/// where there is no main region, any procedure may be run.
+/// Procedures that no chain of calls from the main region or from a global procedure reaches. If addresses are called,
+/// or if there is no main region, any procedure may run.
 fn uncalled(module: &Module, structure: &Structure, found: &mut Findings) {
     let indirect = module.code.iter().any(|i| i.kind.flow() == Flow::CallRegister);
     let Some(main) = structure.main().filter(|_| !indirect) else { return };
@@ -283,7 +281,8 @@ fn difference(code: &[Inst], routine: &Span, undo: &Span) -> Option<(u32, Option
         let inverse = Inst { imm, ..inverse };
         if inverse != *found {
             let text = display(&inverse, u64::from(to), &NoNames);
-            let message = format!("the exact inverse of the routine `{name}` would have `{}` here", squeeze(&text));
+            let message =
+                format!("the exact inverse of the routine `{name}` would have `{}` here", normalize_spaces(&text));
             return Some((to, Some(from), message));
         }
     }
@@ -291,7 +290,7 @@ fn difference(code: &[Inst], routine: &Span, undo: &Span) -> Option<(u32, Option
 }
 
 /// The text with single spaces.
-fn squeeze(text: &str) -> String {
+fn normalize_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -306,11 +305,11 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
         Some(_) | None => false,
     };
     match inst.kind {
-        // Adding +0.0 makes +0.0 of -0.0. The logarithmic number 1, which multiplies, is the word 0.
+        // Adding +0.0 to -0.0 gives +0.0. The logarithmic number 1, by which accumulators multiply, is the word 0.
         Kind::Accumulate { acc, func, .. } if func.info().name.is_empty() => {
             if zero && !(acc == Acc::Add && func.info().ty == Ty::F) {
-                let own = if native { None } else { pisa::line(module, at) };
-                let text = squeeze(&own.unwrap_or_else(|| display(inst, u64::from(at), &NoNames)));
+                let pisa_text = if native { None } else { pisa::line(module, at) };
+                let text = normalize_spaces(&pisa_text.unwrap_or_else(|| display(inst, u64::from(at), &NoNames)));
                 found.add(Rule::NoEffect, At::Inst(at), None, format!("`{text}` changes nothing"));
             }
         }
@@ -334,8 +333,8 @@ fn idle(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
     }
 }
 
-/// Constant addresses and the objects they reach. `calm` says that the stack never touches the data.
-fn memory(module: &Module, calm: bool, found: &mut Findings) {
+/// Constant addresses and the objects that they reach. `stack_avoids_data` says that the stack never reaches the data.
+fn memory(module: &Module, stack_avoids_data: bool, found: &mut Findings) {
     let size = module.data.len() as u64;
     let mem = module.flags.mem;
     if let Some(mem) = mem.filter(|&mem| mem < size) {
@@ -343,8 +342,8 @@ fn memory(module: &Module, calm: bool, found: &mut Findings) {
         found.add(Rule::Memory, At::Module, None, message);
     }
     let mut used: Vec<u64> = Vec::new();
-    let mut told: HashSet<i64> = HashSet::new();
-    let mut anywhere = !calm;
+    let mut reported: HashSet<i64> = HashSet::new();
+    let mut anywhere = !stack_avoids_data;
     for (at, inst) in module.code.iter().enumerate() {
         let at = At::Inst(at as u32);
         for (_, operand) in inst.operands() {
@@ -355,7 +354,7 @@ fn memory(module: &Module, calm: bool, found: &mut Findings) {
             }
             used.extend(u64::try_from(offset));
             let beyond = mem.filter(|&mem| u64::try_from(offset).is_ok_and(|a| a >= mem));
-            if offset >= 0 && offset.cast_unsigned() < size && beyond.is_none() || !told.insert(offset) {
+            if offset >= 0 && offset.cast_unsigned() < size && beyond.is_none() || !reported.insert(offset) {
                 continue;
             }
             if offset < 0 {
@@ -374,13 +373,13 @@ fn memory(module: &Module, calm: bool, found: &mut Findings) {
             }
         }
     }
-    // A library's data may be used by whoever runs it.
+    // The data of a library may be used by any program that runs it.
     if anywhere || !module.code.iter().any(|i| is_row(i, Row::Start, false)) {
         return;
     }
     used.sort_unstable();
     for symbol in &module.symbols {
-        // What is exported too may be meant to pass through, and what is global to be used elsewhere.
+        // Exported data may be intended to pass through unchanged, and global data to be used elsewhere.
         let SymbolKind::Data { len, import: true, export: false, .. } = symbol.kind else { continue };
         if symbol.global {
             continue;

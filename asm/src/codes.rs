@@ -1,8 +1,7 @@
-//! The one list of diagnostic codes: what messages, documentation and tests name.
+//! The list of all diagnostic codes, which messages, documentation and tests refer to.
 //!
-//! The codes of operands and of whole programs come from `isa`, which also
-//! words their messages; here they only stand beside the assembler's own. No
-//! messages are built here.
+//! The codes of operands and of whole programs come from `isa`, which also words their messages; here they are only
+//! listed beside the assembler's own. No messages are built here.
 
 use pendula_isa::verify::Problem;
 

@@ -1,8 +1,7 @@
-//! Modules as source text: what [`disassemble`] prints assembles to the same
-//! code, data, flags, symbols and spans, with names where the module has them
-//! and made-up labels where a jump needs one. It does not bring back comments,
-//! macros or constants' names; [`listing`] shows the original lines beside the
-//! words. One instruction's text is [`pendula_isa::text`]'s.
+//! Modules as source text. What [`disassemble`] prints assembles to the same code, data, flags, symbols and spans. It
+//! uses the module's names, and makes up labels where a jump needs one. It does not restore comments, macros or names
+//! of constants; [`listing`] shows the original lines beside the words. The text of a single instruction comes from
+//! [`pendula_isa::text`].
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -20,9 +19,9 @@ use pendula_isa::types::{Profile, Reg, Ty};
 use crate::assemble::Named;
 use crate::object::{as_name, is_name};
 
-/// Where mnemonics begin, and how far from there operands do.
+/// The column of mnemonics, and the distance from there to the operands.
 const COLUMN: usize = 8;
-/// Runs of this many zero words become `.space`.
+/// Runs of at least this many zero words become `.space`.
 const SPACE_FROM: usize = 8;
 /// Data directives end before this column.
 const WIDTH: usize = 100;
@@ -32,7 +31,8 @@ pub fn disassemble(module: &Module) -> String {
     disassemble_named(module, &[])
 }
 
-/// The same with the names of data objects where operands are known to be written by them, in the order of instructions.
+/// The same, with the names of data objects in the operands that are known to be written with them, in the order of the
+/// instructions.
 pub fn disassemble_named(module: &Module, named: &[Named]) -> String {
     let mut names = Known::new(module);
     names.named = named.iter().map(|n| ((n.at, n.operand), n.object)).collect();
@@ -61,8 +61,8 @@ pub fn disassemble_named(module: &Module, named: &[Named]) -> String {
     out.0
 }
 
-/// Addresses, encoded words and source lines side by side; an instruction whose line `source` does not give
-/// (file index, line from 1), and each further one of the same line, is disassembled.
+/// Addresses, encoded words and source lines side by side. An instruction is disassembled if `source` (called with the
+/// file index and the line, from 1) does not give its line, or if the line has been shown already.
 pub fn listing(module: &Module, source: impl Fn(u16, u32) -> Option<String>) -> String {
     let names = Known::new(module);
     let digits = module.code.len().to_string().len().max(4);
@@ -93,7 +93,7 @@ impl Text {
         self.0.push('\n');
     }
 
-    /// `name` in the mnemonics' column, `rest` in the operands'.
+    /// `name` in the mnemonic column, `rest` in the operand column.
     fn statement(&mut self, name: &str, rest: &str) {
         self.labelled(None, name, rest);
     }
@@ -128,16 +128,16 @@ impl Text {
     }
 }
 
-/// The names that a module gives or needs.
+/// The names that a module has or needs.
 struct Known<'a> {
     module: &'a Module,
-    /// Labels by address, made-up ones included.
+    /// Labels by address, including those that were made up.
     labels: BTreeMap<u64, Vec<String>>,
-    /// The names of procedures by the address of their `proc`.
+    /// The names of procedures, by the address of their `proc`.
     procs: HashMap<u64, String>,
     /// Data objects by address.
     data: HashMap<u64, &'a str>,
-    /// The objects by which operands are written, by instruction and operand.
+    /// The objects that operands are written with, by instruction and operand.
     named: HashMap<(u32, u8), u64>,
 }
 
@@ -191,7 +191,7 @@ impl<'a> Known<'a> {
         known
     }
 
-    /// The instruction's text; a `proc` has its own name where others have their target's.
+    /// The text of an instruction. A `proc` has its own name where others have that of their target.
     fn display(&self, inst: &Inst, at: usize) -> String {
         match self.procs.get(&(at as u64)) {
             Some(name) => format!("{:<7} {name}", inst.kind.mnemonic()),
@@ -200,7 +200,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// An instruction's text, in which operands are written by name that are known to be.
+    /// The text of an instruction, with names in the operands that are known to be written with them.
     fn with_names(&self, inst: &Inst, at: usize) -> String {
         let texts = inst.operands().enumerate().map(|(n, (_, operand))| {
             let name = u32::try_from(at).ok().and_then(|at| self.named.get(&(at, u8::try_from(n).ok()?)));
@@ -211,7 +211,7 @@ impl<'a> Known<'a> {
         format!("{:<7} {}", inst.kind.mnemonic(), texts.join(", ")).trim_end().to_string()
     }
 
-    /// An operand by the name of the data object at this address.
+    /// An operand written with the name of the data object at this address.
     fn by_name(&self, operand: Operand, object: u64) -> Option<String> {
         let name = self.data.get(&object)?;
         let from = |number: i64| match number.wrapping_sub(object.cast_signed()) {
@@ -284,7 +284,7 @@ fn data(module: &Module, out: &mut Text) {
     words(module, 0..first, Ty::Int, &[], out);
     let mut groups = objects.chunk_by(|a, b| a.0.value == b.0.value).peekable();
     while let Some(group) = groups.next() {
-        // Names of the same address are names of one object.
+        // Names of the same address are names of the same object.
         let Some(&(symbol, ty, len)) = group.iter().max_by_key(|(_, _, len)| *len) else { continue };
         for (symbol, ..) in group {
             marks(symbol, out);
@@ -294,7 +294,7 @@ fn data(module: &Module, out: &mut Text) {
         let next = groups.peek().and_then(|g| g.first()).map_or(size, |o| clamp(o.0.value));
         let end = clamp(symbol.value.saturating_add(len)).min(next);
         if start == end {
-            // The type is that of the first directive, so there must be one.
+            // The type is that of the first directive, so at least one is needed.
             out.all_labelled(&labels, ".space", &space(0, ty));
         } else {
             words(module, start..end, ty, &labels, out);
@@ -303,7 +303,7 @@ fn data(module: &Module, out: &mut Text) {
     }
 }
 
-/// What is said of a data object before its label.
+/// The directives of a data object before its label.
 fn marks(symbol: &Symbol, out: &mut Text) {
     let SymbolKind::Data { import, export, .. } = symbol.kind else { return };
     for (marked, directive) in [(symbol.global, ".global"), (import, ".import"), (export, ".export")] {
@@ -331,7 +331,7 @@ const fn directive(ty: Ty) -> &'static str {
     }
 }
 
-/// Data directives for a range of the data segment; the labels go before the first.
+/// Data directives for a range of the data segment. The labels go before the first.
 fn words(module: &Module, range: std::ops::Range<usize>, ty: Ty, mut labels: &[&str], out: &mut Text) {
     let data = &module.data;
     let zeros_from = |at: usize| data.next_nonzero(at).map_or(range.end, |n| n.min(range.end)) - at;
@@ -371,12 +371,12 @@ fn code(module: &Module, names: &Known<'_>, out: &mut Text) {
     out.statement(".text", "");
     let symbols: HashMap<&str, &Symbol> = module.symbols.iter().map(|s| (s.name.as_str(), s)).collect();
     let mut spans: Vec<_> = module.spans.iter().collect();
-    // Those without instructions first: they end before the next begins.
+    // Spans without instructions come first: they end before the next begins.
     spans.sort_by_key(|s| (s.start, s.start < s.end, Reverse(s.end)));
     let mut spans = spans.into_iter().peekable();
     let mut open: Vec<&Span> = Vec::new();
     for at in 0..=module.code.len() {
-        // With their names, so that a reader sees what ends.
+        // The names help the reader to see what ends.
         let close = |span: &Span, out: &mut Text| {
             out.statement(if span.undo { ".endunroutine" } else { ".endroutine" }, &span.name);
         };

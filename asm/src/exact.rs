@@ -1,10 +1,11 @@
-//! Exact fractions: what an expression comes to where a number with a fraction is wanted. It is rounded once, when it becomes a word.
+//! Exact fractions: the values of expressions where a number with a fraction is expected. They are rounded once, when
+//! they become a word.
 
-/// What divisors stay below, so that ten times a remainder has room.
+/// The upper bound of denominators, so that ten times a remainder does not overflow.
 const LIMIT: i128 = 1 << 120;
 
-/// How many digits behind the point are written. Words round where a multiple of a power of two begins, which for fractions of such divisors has
-/// fewer digits than these; that something follows them is told by one more digit.
+/// The number of digits that are written after the point. Words round at multiples of a power of two; for fractions
+/// with such denominators these have fewer digits than this. One more digit tells that the fraction goes on.
 const DIGITS: usize = 200;
 
 /// A fraction in lowest terms.
@@ -16,13 +17,13 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// A quotient; `None` where it has no room, or there is none.
+    /// A quotient; `None` if it overflows or is undefined.
     pub(crate) fn new(num: i128, den: i128) -> Option<Ratio> {
-        let common = common(num, den);
-        if den == 0 || common == 0 {
+        let gcd = gcd(num, den);
+        if den == 0 || gcd == 0 {
             return None;
         }
-        let (num, den) = (num.checked_div(common)?, den.checked_div(common)?);
+        let (num, den) = (num.checked_div(gcd)?, den.checked_div(gcd)?);
         let (num, den) = if den < 0 { (num.checked_neg()?, den.checked_neg()?) } else { (num, den) };
         (den < LIMIT && num.unsigned_abs() < LIMIT.unsigned_abs()).then_some(Ratio { num, den })
     }
@@ -32,7 +33,7 @@ impl Ratio {
         Ratio::new(n, 1)
     }
 
-    /// The number that digits stand for, with an optional point and exponent.
+    /// The number with these digits, with an optional point and exponent.
     pub(crate) fn decimal(text: &str) -> Option<Ratio> {
         let (mantissa, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -75,7 +76,7 @@ impl Ratio {
         Ratio::new(self.num.checked_mul(b.den)?, self.den.checked_mul(b.num)?)
     }
 
-    /// As decimal digits, which round to the same word as the fraction does.
+    /// The fraction as decimal digits that round to the same word.
     pub(crate) fn text(self) -> String {
         let (num, den) = (self.num.unsigned_abs(), self.den.unsigned_abs());
         let mut out = format!("{}{}.", if self.num < 0 { "-" } else { "" }, num / den);
@@ -94,7 +95,7 @@ impl Ratio {
 }
 
 /// The greatest common divisor.
-fn common(a: i128, b: i128) -> i128 {
+fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(Ratio::whole(7).unwrap().text(), "7.0");
         let third = Ratio::new(1, 3).unwrap().text();
         assert_eq!((third.len(), third.ends_with("31")), (203, true), "{third}");
-        // Half way between two doubles, and beyond it by as little as a divisor allows.
+        // Half way between two doubles, and beyond it by as little as a denominator allows.
         let half = (1i128 << 53) + 1;
         let of = |r: Ratio| r.text().parse::<f64>().unwrap();
         assert_eq!(of(Ratio::whole(half).unwrap()), (1i128 << 53) as f64);

@@ -1,12 +1,10 @@
-//! Reading files line by line, with what changes the text that is read:
-//! `.include`, `.macro` and uses of macros.
+//! Reads files line by line, and handles what changes the text that is read: `.include`, `.macro` and uses of macros.
 //!
-//! A macro is expanded as text, which is then read like a file's; its pieces
-//! remember where they were written. Statements are read by
-//! [`parser`](crate::parser); routines are inverted later, in
-//! [`routine`](crate::routine).
+//! A macro is expanded as text, which is then read like that of a file; its pieces remember where they were written.
+//! [`parser`](crate::parser) reads statements; [`routine`](crate::routine) inverts routines later.
 
-use std::ops::Range;
+mod macros;
+
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -18,48 +16,16 @@ use crate::codes;
 use crate::diagnostic::plural;
 use crate::files::{Files, Found, Refusal};
 use crate::intern::Sym;
-use crate::lexer::{self, LexError, Tok, Token, line_end, name_end};
-use crate::literal::quote_end;
+use crate::lexer::{self, LexError, Tok, Token};
 pub(crate) use crate::origin::Origin;
-use crate::origin::{Piece, add_other};
 use crate::parser::{Parser, duplicate, head_of};
 use crate::session::{Parsed, Reported, Session};
+use macros::{Fragment, Macro, Param, macro_body, macro_header, split_args, substitute};
 
-/// How many parameters a macro has.
-const MAX_PARAMS: usize = 64;
-/// How many files a place can name.
+/// The maximum number of files. Places name files with 16 bits.
 const MAX_FILES: usize = 1 << 16;
 
-/// A macro.
-#[derive(Debug)]
-struct Macro {
-    span: Span,
-    params: Vec<Param>,
-    body: Fragment,
-}
-
-#[derive(Debug)]
-struct Param {
-    name: String,
-    default: Option<Fragment>,
-}
-
-/// Text and where it was written.
-#[derive(Debug)]
-struct Fragment {
-    text: String,
-    origin: Origin,
-}
-
-impl Fragment {
-    fn new(text: &str, range: Range<usize>, origin: &Origin) -> Fragment {
-        let mut pieces = Vec::new();
-        origin.copy(range.clone(), 0, &mut pieces);
-        Fragment { text: text.get(range).unwrap_or("").to_string(), origin: Origin::Pieces(pieces) }
-    }
-}
-
-/// A text being read.
+/// A text that is being read.
 struct Input<'t> {
     text: &'t str,
     origin: &'t Origin,
@@ -73,7 +39,7 @@ pub(crate) struct Expander<'o> {
     pub(crate) files: Files,
     options: &'o Options,
     macros: Vec<Rc<Macro>>,
-    /// The files being read, each included by the one before.
+    /// The files that are being read, each included by the one before.
     open: Vec<usize>,
     /// Bytes read so far, expansions included.
     spent: usize,
@@ -81,7 +47,7 @@ pub(crate) struct Expander<'o> {
     expanded: usize,
     uses: u64,
     stopped: bool,
-    /// Whether uses of macros nested too deep: the outermost is left.
+    /// Whether uses of macros are nested too deep. All of them up to the outermost are abandoned.
     runaway: bool,
 }
 
@@ -102,7 +68,7 @@ impl<'o> Expander<'o> {
             stopped: false,
             runaway: false,
         };
-        // Offsets are of 32 bits; a text beyond them is not read.
+        // Offsets have 32 bits; a text beyond them is not read.
         let fits = text.len() <= e.limit();
         let base = if fits { e.s.add_file(text.len()) } else { e.s.add_file(0) };
         e.files.put_back(0, text);
@@ -125,19 +91,19 @@ impl<'o> Expander<'o> {
         match self.s.add_file(text.len()) {
             Some(base) => {
                 let file = self.files.add("--define".to_string(), text, PathBuf::new(), base);
-                self.s.given = u16::try_from(file).ok();
+                self.s.define_file = u16::try_from(file).ok();
                 self.file(file);
             }
             None => self.too_large(Span::default(), Via::default()),
         }
     }
 
-    /// The bytes that may be read, expansions included.
+    /// The number of bytes that may be read, including expansions.
     fn limit(&self) -> usize {
         usize::try_from(self.options.budget.bytes).unwrap_or(usize::MAX).min(u32::MAX as usize / 2)
     }
 
-    /// The bytes that macros may expand to.
+    /// The number of bytes that macros may expand to.
     fn expansion(&self) -> usize {
         usize::try_from(self.options.budget.expansion).unwrap_or(usize::MAX)
     }
@@ -154,13 +120,13 @@ impl<'o> Expander<'o> {
         self.stop(&exceeded, span, via);
     }
 
-    /// Reports that the budget is spent, and reads no more.
+    /// Reports that the budget is spent, and stops reading.
     fn stop(&mut self, exceeded: &Exceeded, span: Span, via: Via) {
         self.s.exceeded(exceeded, span, via);
         self.stopped = true;
     }
 
-    /// Counts bytes to be read.
+    /// Counts bytes that are about to be read.
     fn spend(&mut self, bytes: usize, span: Span, via: Via) -> Parsed<()> {
         self.spent = self.spent.saturating_add(bytes);
         if self.spent <= self.limit() {
@@ -208,9 +174,9 @@ impl<'o> Expander<'o> {
                         next = self.define(input, header, span, next);
                     }
                     Head::Directive(Directive::Include) => {
-                        let wanted = p.text("the name of a file").and_then(|text| p.end().map(|()| text));
-                        if let Ok((wanted, span)) = wanted {
-                            self.include(wanted, span, input.via);
+                        let file_name = p.text("the name of a file").and_then(|text| p.end().map(|()| text));
+                        if let Ok((file_name, span)) = file_name {
+                            self.include(file_name, span, input.via);
                         }
                     }
                     Head::Directive(directive) => p.directive(directive, span),
@@ -232,7 +198,7 @@ impl<'o> Expander<'o> {
             let help = "use loops and procedures instead of so many copies";
             self.stop(&exceeded.instead(help), span, input.via);
         }
-        self.stopped |= self.s.overwhelmed();
+        self.stopped |= self.s.has_too_many_errors();
     }
 
     fn lex_errors(&mut self, input: &Input<'_>, errors: &mut Vec<LexError>) {
@@ -317,7 +283,7 @@ impl<'o> Expander<'o> {
             }
             return;
         };
-        // One more, so that empty macros do not come for nothing.
+        // One more byte, so that empty macros are not free.
         let bytes = expansion.text.len() + 1;
         self.expanded = self.expanded.saturating_add(bytes);
         if self.spend(bytes, span, input.via).is_err() {
@@ -328,17 +294,17 @@ impl<'o> Expander<'o> {
         self.runaway &= input.depth > 0;
     }
 
-    fn include(&mut self, wanted: Sym, span: Span, via: Via) {
+    fn include(&mut self, file_name: Sym, span: Span, via: Via) {
         let from = self.open.last().copied().unwrap_or(0);
-        let wanted = self.s.names.text(wanted).to_string();
+        let file_name = self.s.names.text(file_name).to_string();
         let deep = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-        if let Err(exceeded) = self.options.budget.nested(deep, || format!("the inclusion of `{wanted}`")) {
+        if let Err(exceeded) = self.options.budget.nested(deep, || format!("the inclusion of `{file_name}`")) {
             let help = "include the file from one that is included earlier";
             self.s.exceeded(&exceeded.instead(help), span, via);
             return;
         }
         let room = self.limit().saturating_sub(self.spent);
-        let file = match self.files.find(from, &wanted, room, self.options) {
+        let file = match self.files.find(from, &file_name, room, self.options) {
             Ok(Found::Known(file)) => file,
             Ok(Found::New { name, text, path }) => {
                 if self.files.list.len() >= MAX_FILES {
@@ -350,20 +316,20 @@ impl<'o> Expander<'o> {
             }
             Err(Refusal::TooLarge) => return self.too_large(span, via),
             Err(Refusal::Unreadable(why)) => {
-                let message = format!("cannot read `{wanted}`: {why}");
+                let message = format!("cannot read `{file_name}`: {why}");
                 let help = "the name is relative to the file that says `.include`";
                 self.s.fail(codes::INCLUDE, message, span, via, help);
                 return;
             }
             Err(Refusal::Outside { root }) => {
-                let message = format!("`{wanted}` lies outside the program's folder, `{}`", root.display());
+                let message = format!("`{file_name}` lies outside the program's folder, `{}`", root.display());
                 let help = "move the file into the folder, or allow includes from outside (`--include-outside`)";
                 self.s.fail(codes::INCLUDE_OUTSIDE, message, span, via, help);
                 return;
             }
         };
         if self.open.contains(&file) {
-            let message = format!("`{wanted}` includes itself, directly or through others");
+            let message = format!("`{file_name}` includes itself, directly or through others");
             let help = "move what both files need into a third";
             self.s.fail(codes::INCLUDE_CYCLE, message, span, via, help);
             return;
@@ -371,172 +337,4 @@ impl<'o> Expander<'o> {
         self.s.included(file, span);
         self.file(file);
     }
-}
-
-/// Reads `NAME a, b=default`.
-fn macro_header(p: &mut Parser<'_>, text: &str) -> Parsed<(Sym, Span, Vec<Param>)> {
-    let (name, span) = p.name("a macro")?;
-    let mut params: Vec<Param> = Vec::new();
-    while p.tok() != Tok::End {
-        if !params.is_empty() {
-            if p.tok() != Tok::Comma {
-                return Err(p.expected("a comma", "parameters are separated by commas"));
-            }
-            p.advance();
-        }
-        let span = p.span();
-        let Tok::Name(param) = p.tok() else {
-            return Err(p.expected("the name of a parameter", "write `.macro NAME a, b=default`"));
-        };
-        let param = p.s.names.text(param).to_string();
-        if params.iter().any(|other| other.name == param) {
-            let message = format!("the parameter `{param}` is there twice");
-            return Err(p.fail(codes::MACRO, message, span, "give one of them another name"));
-        }
-        if params.len() >= MAX_PARAMS {
-            let message = format!("a macro has at most {MAX_PARAMS} parameters");
-            return Err(p.fail(codes::MACRO, message, span, "divide the macro"));
-        }
-        p.advance();
-        let mut default = None;
-        if p.tok() == Tok::Equals {
-            p.advance();
-            let range = argument(&p.tokens[p.position().min(p.tokens.len())..], &mut 0);
-            default = Some(Fragment::new(text, range.clone(), p.origin));
-            while p.tok() != Tok::End && p.tokens.get(p.position()).is_some_and(|t| t.range().start < range.end) {
-                p.advance();
-            }
-        }
-        params.push(Param { name: param, default });
-    }
-    Ok((name, span, params))
-}
-
-/// The body that begins at `from`, and where the line after its `.endm` begins. `None` without `.endm`.
-fn macro_body(text: &str, from: usize) -> Option<(Range<usize>, usize)> {
-    let mut at = from;
-    let mut inner = 0usize;
-    while at < text.len() {
-        let end = line_end(text, at);
-        let line = text.get(at..end)?.trim_start();
-        let word = line.get(..name_end(line, 0))?;
-        if word.eq_ignore_ascii_case(".macro") {
-            inner += 1;
-        } else if word.eq_ignore_ascii_case(".endm") {
-            match inner.checked_sub(1) {
-                Some(less) => inner = less,
-                None => return Some((from..at, end + 1)),
-            }
-        }
-        at = end + 1;
-    }
-    None
-}
-
-/// The stretch of text that the tokens up to a comma outside brackets take; `at` goes to that comma or the end.
-fn argument(tokens: &[Token], at: &mut usize) -> Range<usize> {
-    let first = *at;
-    let mut depth = 0usize;
-    while let Some(token) = tokens.get(*at) {
-        match token.tok {
-            Tok::End => break,
-            Tok::Comma if depth == 0 => break,
-            Tok::Open | Tok::OpenParen => depth += 1,
-            Tok::Close | Tok::CloseParen => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        *at += 1;
-    }
-    let start = tokens.get(first).map_or(0, |t| t.start as usize);
-    let end = at.checked_sub(1).filter(|last| *last >= first).and_then(|last| tokens.get(last));
-    start..end.map_or(start, |t| t.end() as usize)
-}
-
-/// Where the arguments of a macro's use lie.
-fn split_args(tokens: &[Token]) -> Vec<Range<usize>> {
-    let mut out = Vec::new();
-    let mut at = 0;
-    if matches!(tokens.first(), None | Some(Token { tok: Tok::End, .. })) {
-        return out;
-    }
-    loop {
-        out.push(argument(tokens, &mut at));
-        match tokens.get(at) {
-            Some(Token { tok: Tok::Comma, .. }) => at += 1,
-            _ => return out,
-        }
-    }
-}
-
-/// An expansion in the making.
-struct Writer {
-    text: String,
-    pieces: Vec<Piece>,
-    room: usize,
-}
-
-impl Writer {
-    /// Adds a stretch of a text; `None` when it becomes too long.
-    fn copy(&mut self, text: &str, range: Range<usize>, origin: &Origin) -> Option<()> {
-        let part = text.get(range.clone())?;
-        self.room = self.room.checked_sub(part.len())?;
-        origin.copy(range, self.text.len(), &mut self.pieces);
-        self.text.push_str(part);
-        Some(())
-    }
-}
-
-/// A macro's body with its parameters replaced; `None` if it is longer than `room`.
-fn substitute(
-    definition: &Macro,
-    input: &Input<'_>,
-    args: &[Range<usize>],
-    unique: u64,
-    room: usize,
-) -> Option<Fragment> {
-    let Fragment { text: body, origin } = &definition.body;
-    let bytes = body.as_bytes();
-    let mut out = Writer { text: String::new(), pieces: Vec::new(), room };
-    // What has not been copied begins at `from`; quotes and comments are copied as they are.
-    let (mut from, mut at) = (0, 0);
-    while let Some(&b) = bytes.get(at) {
-        match b {
-            b'"' | b'\'' => at = quote_end(body, at).0,
-            b';' | b'#' => at = line_end(body, at),
-            b'\\' => {
-                let end = name_end(body, at + 1);
-                let number = bytes.get(at + 1) == Some(&b'@');
-                let name = body.get(at + 1..end).unwrap_or("");
-                // The longest parameter that the name begins with, so that `\op.q` can follow.
-                let param = definition.params.iter().enumerate().filter(|(_, p)| name.starts_with(p.name.as_str()));
-                let param = param.max_by_key(|(_, p)| p.name.len());
-                if !number && param.is_none() {
-                    at += 1;
-                    continue;
-                }
-                out.copy(body, from..at, origin)?;
-                if let Some((n, param)) = param {
-                    match (args.get(n), &param.default) {
-                        // An empty argument stands for the default.
-                        (Some(range), default) if !range.is_empty() || default.is_none() => {
-                            out.copy(input.text, range.clone(), input.origin)?;
-                        }
-                        (_, Some(default)) => out.copy(&default.text, 0..default.text.len(), &default.origin)?,
-                        (_, None) => {}
-                    }
-                    at += 1 + param.name.len();
-                } else {
-                    let digits = unique.to_string();
-                    out.room = out.room.checked_sub(digits.len())?;
-                    add_other(&mut out.pieces, out.text.len(), digits.len(), origin.span(at as u32, 2));
-                    out.text.push_str(&digits);
-                    at += 2;
-                }
-                from = at;
-            }
-            _ => at += 1,
-        }
-    }
-    out.copy(body, from..body.len(), origin)?;
-    Some(Fragment { text: out.text, origin: Origin::Pieces(out.pieces) })
 }

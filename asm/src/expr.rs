@@ -1,7 +1,7 @@
-//! Constant expressions and addresses: from tokens to postfix steps.
+//! Parses constant expressions and addresses: from tokens to postfix steps.
 //!
-//! Nothing is computed here; [`symbols`](crate::symbols) evaluates. The rest of
-//! a statement is read by [`parser`](crate::parser).
+//! Nothing is evaluated here; that is the task of [`symbols`](crate::symbols). [`parser`](crate::parser) reads the rest
+//! of a statement.
 
 use pendula_isa::Reg;
 
@@ -65,9 +65,9 @@ impl Parser<'_> {
                 self.binary(1, depth + 1)?;
                 self.close(Tok::CloseParen, ")", span)?;
             }
-            Tok::Int(n) => self.leaf(NodeKind::Int(n), span),
-            Tok::Raw(n) => self.leaf(NodeKind::Raw(n), span),
-            Tok::Real(text, ty) => self.leaf(NodeKind::Real(text, ty), span),
+            Tok::Int(n) => self.push_node(NodeKind::Int(n), span),
+            Tok::Raw(n) => self.push_node(NodeKind::Raw(n), span),
+            Tok::Real(text, ty) => self.push_node(NodeKind::Real(text, ty), span),
             Tok::Name(name) => {
                 if let Some(reg) = self.s.names.register(name) {
                     let message = format!("the register {reg} cannot be part of a constant");
@@ -77,7 +77,7 @@ impl Parser<'_> {
                     };
                     return Err(self.fail(codes::ADDRESS, message, span, help));
                 }
-                self.leaf(NodeKind::Name(name), span);
+                self.push_node(NodeKind::Name(name), span);
             }
             _ => {
                 let help = match self.tok() {
@@ -92,14 +92,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn leaf(&mut self, kind: NodeKind, span: Span) {
+    fn push_node(&mut self, kind: NodeKind, span: Span) {
         self.advance();
         self.node(kind, span);
     }
 
-    /// Takes the closing bracket of the one at `open`.
-    fn close(&mut self, wanted: Tok, sign: &str, open: Span) -> Parsed<()> {
-        if self.tok() == wanted {
+    /// Reads the closing bracket that belongs to the one at `open`.
+    fn close(&mut self, bracket: Tok, sign: &str, open: Span) -> Parsed<()> {
+        if self.tok() == bracket {
             self.advance();
             return Ok(());
         }
@@ -112,14 +112,14 @@ impl Parser<'_> {
         Err(self.s.report(diagnostic.help(format!("close it with `{sign}`")), self.via))
     }
 
-    /// Reads `[…]`: up to two registers and constants, in any order.
+    /// Reads `[…]`: up to two registers, and constants, in any order.
     pub(crate) fn address(&mut self) -> Parsed<ArgKind> {
         let open = self.span();
         self.advance();
         let mut regs = [None; 2];
         let first = self.s.ast.nodes.len();
         let mut constants = 0;
-        // The sign of the next term, and where it stands.
+        // The sign of the next term, and its place.
         let mut sign = None;
         loop {
             let span = self.span();

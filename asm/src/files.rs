@@ -1,8 +1,7 @@
-//! The files of a program: finding, reading and keeping them.
+//! The files of a program: finds, reads and keeps them.
 //!
-//! What an `.include` may reach is decided here: files in the root file's
-//! folder and below, after `..` and symbolic links are followed, unless the
-//! options say otherwise. Statements are [`expand`](crate::expand)'s affair.
+//! This module decides which files an `.include` may reach: those in the root file's folder and below, after `..` and
+//! symbolic links are resolved, unless the options say otherwise. [`expand`](crate::expand) handles the statements.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -16,13 +15,13 @@ use crate::diagnostic::Sources;
 #[derive(Debug)]
 pub(crate) struct SourceFile {
     pub(crate) name: String,
-    /// Taken out while it is read.
+    /// `None` while it is being read.
     pub(crate) text: String,
     /// Where its spans begin.
     pub(crate) base: u32,
 }
 
-/// The files; the first is the root.
+/// The files. The first is the root file.
 #[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) list: Vec<SourceFile>,
@@ -42,9 +41,9 @@ pub(crate) enum Refusal {
 /// A file that may be included.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// Read before, with this index.
+    /// It was read before, and has this index.
     Known(usize),
-    /// Read now.
+    /// It was read now.
     New { name: String, text: String, path: PathBuf },
 }
 
@@ -57,11 +56,11 @@ impl Files {
         Files { list: vec![root_file], by_path: HashMap::from([(path, 0)]), root }
     }
 
-    /// Looks for a file that the file `from` includes, of at most `limit` bytes.
-    pub(crate) fn find(&self, from: usize, wanted: &str, limit: usize, options: &Options) -> Result<Found, Refusal> {
+    /// Looks for a file that the file `from` includes. It may have at most `limit` bytes.
+    pub(crate) fn find(&self, from: usize, file_name: &str, limit: usize, options: &Options) -> Result<Found, Refusal> {
         let unreadable = |error: io::Error| Refusal::Unreadable(error.to_string());
         let includer = self.list.get(from).map_or("", |f| f.name.as_str());
-        let written = folder(includer).join(wanted);
+        let written = folder(includer).join(file_name);
         let path = resolve(&written, options).map_err(unreadable)?;
         if !options.include_outside && !inside(&path, &self.root) {
             return Err(Refusal::Outside { root: self.root.clone() });
@@ -86,7 +85,7 @@ impl Files {
         self.list.len() - 1
     }
 
-    /// Takes a file's text out, to read it.
+    /// Takes the text out of a file, in order to read it.
     pub(crate) fn take(&mut self, file: usize) -> String {
         self.list.get_mut(file).map(|f| std::mem::take(&mut f.text)).unwrap_or_default()
     }
@@ -98,11 +97,11 @@ impl Files {
         }
     }
 
-    /// The files as diagnostics refer to them.
+    /// The files in the form that diagnostics refer to.
     pub(crate) fn into_sources(self) -> Sources {
         let mut sources = Sources::default();
         for file in self.list {
-            // There are never more than 65 536: `expand` sees to it.
+            // There are never more than 65 536 files: `expand` checks that.
             let _ = sources.add(file.name, file.text);
         }
         sources
@@ -116,17 +115,17 @@ fn folder(name: &str) -> PathBuf {
     }
 }
 
-/// The path without `.`, `..` and links; with a loader, which may know no such things, by the names alone.
+/// The path without `.`, `..` and links. With a loader, which may not know such things, the names alone decide.
 fn resolve(path: &Path, options: &Options) -> io::Result<PathBuf> {
     if options.loader.is_some() { Ok(normal(path)) } else { fs::canonicalize(path) }
 }
 
-/// Whether a path without detours lies in a folder.
+/// Whether a normalized path lies in a folder.
 fn inside(path: &Path, folder: &Path) -> bool {
     path.strip_prefix(folder).is_ok_and(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))))
 }
 
-/// The path without `.` and, where the names tell, without `..`.
+/// The path without `.`, and without `..` as far as the names tell.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -142,7 +141,7 @@ fn normal(path: &Path) -> PathBuf {
     out
 }
 
-/// Reads a file, but not more than `limit` bytes of it, and nothing that is no plain file.
+/// Reads at most `limit` bytes of a file. It must be a regular file.
 fn read(path: &Path, limit: usize) -> Result<String, Refusal> {
     let unreadable = |error: io::Error| Refusal::Unreadable(error.to_string());
     if !fs::metadata(path).map_err(unreadable)?.is_file() {

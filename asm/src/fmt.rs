@@ -1,10 +1,8 @@
 //! Source files in the canonical layout: `pendula fmt`.
 //!
-//! Only white space changes, between tokens and lines; words, numbers and
-//! comments stay as they are written. The formatter looks at tokens
-//! (`lexer`) and does not parse: a file with an unknown
-//! instruction is laid out all the same. Text from modules is
-//! [`disasm`](crate::disasm)'s.
+//! Only white space between tokens and lines changes; words, numbers and comments stay as they are written. The
+//! formatter looks at tokens (`lexer`) and does not parse, so that a file with an unknown instruction is formatted,
+//! too. [`disasm`](crate::disasm) prints modules as text.
 
 use std::ops::Range;
 
@@ -14,20 +12,20 @@ use crate::intern::Interner;
 use crate::lexer::{self, LexError, Tok, Token, line_end};
 use crate::session::Session;
 
-/// Where mnemonics, operands and comments begin, counted in characters from 0.
+/// The columns of mnemonics, operands and comments, counted in characters from 0.
 const MNEMONIC: usize = 8;
 const OPERANDS: usize = 16;
 const COMMENT: usize = 36;
-/// How many blank lines stay in a row.
+/// The maximum number of consecutive blank lines.
 const MAX_BLANK: usize = 2;
 
-/// The text in the canonical layout: labels in column 0, mnemonics in column 8, operands in column 16,
-/// comments in column 36 or two blanks after the statement, comments alone on their line in column 0 or 8.
+/// The text in the canonical layout: labels in column 0, mnemonics in column 8, operands in column 16, comments in
+/// column 36 or two blanks after the statement; comments that stand alone on their line in column 0 or 8.
 ///
-/// It assembles to the same module, but for the line table, and formatting it again changes nothing.
+/// The result assembles to the same module, except for the line table. Formatting it again changes nothing.
 ///
 /// # Errors
-/// What is no token: a text that does not end, a number that cannot be read, a stray character.
+/// Text that is not a token: a string that does not end, a number that cannot be read, a stray character.
 pub fn format_source(_name: &str, text: &str) -> Result<String, Vec<Diagnostic>> {
     let mut names = Interner::new();
     let mut tokens = Vec::new();
@@ -62,7 +60,7 @@ pub fn format_source(_name: &str, text: &str) -> Result<String, Vec<Diagnostic>>
             let statement = statement(text, &tokens);
             put(&mut out, 0, &statement, comment);
         } else if macros > 0 {
-            // What is no token before a macro's arguments stand in it, such as `0x\digits`.
+            // Text that becomes a token only when a macro's arguments are inserted, such as `0x\digits`.
             out.push_str(text.get(start..line_end(text, start)).unwrap_or("").trim_end());
         } else {
             faults.append(&mut errors);
@@ -83,7 +81,7 @@ fn report(text: &str, faults: Vec<LexError>) -> Vec<Diagnostic> {
     s.finish()
 }
 
-/// Adds a line without its end.
+/// Adds a line without its line ending.
 fn put(out: &mut String, indent: usize, statement: &str, comment: &str) {
     out.extend(std::iter::repeat_n(' ', indent));
     out.push_str(statement);
@@ -98,11 +96,11 @@ fn put(out: &mut String, indent: usize, statement: &str, comment: &str) {
     out.push_str(comment);
 }
 
-/// Lays out labels, mnemonic and operands.
+/// Formats labels, mnemonic and operands.
 fn statement(text: &str, tokens: &[Token]) -> String {
     let mut out = String::new();
     let mut rest = tokens;
-    // Labels: a word, perhaps put together with parameters of a macro, and a colon.
+    // A label: a word, perhaps joined with macro parameters, and a colon.
     loop {
         let len = word_len(rest);
         match rest.get(len) {
@@ -127,7 +125,7 @@ fn statement(text: &str, tokens: &[Token]) -> String {
     if operands.is_empty() {
         return out;
     }
-    // A stray sign after the mnemonic stays apart from it, as an operand does.
+    // A stray sign after the mnemonic stays separate from it, like an operand.
     pad(&mut out, OPERANDS);
     for (n, token) in operands.iter().enumerate() {
         if let Some(before) = n.checked_sub(1).and_then(|n| operands.get(n))
@@ -140,7 +138,7 @@ fn statement(text: &str, tokens: &[Token]) -> String {
     out
 }
 
-/// Fills up to a column, with at least one blank after what is there.
+/// Pads to a column, with at least one blank after the text.
 fn pad(out: &mut String, column: usize) {
     let width = out.chars().count();
     let blanks = if width < column { column - width } else { 1 };
@@ -157,12 +155,12 @@ fn push(out: &mut String, text: &str, tokens: &[Token]) {
     }
 }
 
-/// Whether a token is part of a word, as far as one can tell before macros are expanded.
+/// Whether a token is part of a word, as far as that is known before macros are expanded.
 fn is_word(tok: Tok) -> bool {
     matches!(tok, Tok::Name(_) | Tok::Int(_) | Tok::Real(..) | Tok::Raw(_) | Tok::Parameter)
 }
 
-/// How many tokens the word at the beginning takes: one, or several that touch, parameters among them.
+/// The number of tokens of the word at the beginning: one, or several that touch each other, including parameters.
 fn word_len(tokens: &[Token]) -> usize {
     let mut len = 0;
     while let Some(token) = tokens.get(len) {
@@ -180,7 +178,7 @@ fn word_len(tokens: &[Token]) -> usize {
     len
 }
 
-/// The same for a mnemonic, which `.proc-doc` is too.
+/// The same for a mnemonic, which may also be `.proc-doc`.
 fn mnemonic_len(text: &str, tokens: &[Token]) -> usize {
     if let [word, minus, doc, ..] = tokens
         && minus.tok == Tok::Operator(Binary::Sub)
@@ -192,12 +190,12 @@ fn mnemonic_len(text: &str, tokens: &[Token]) -> usize {
     word_len(tokens).max(1).min(tokens.len())
 }
 
-/// Whether a blank stands between two tokens of an operand list.
+/// Whether a blank separates two tokens of an operand list.
 fn gap(before: &Token, after: &Token) -> bool {
     if before.tok == Tok::Comma {
         return true;
     }
-    let tight = |tok| {
+    let touches = |tok| {
         matches!(
             tok,
             Tok::Comma
@@ -210,7 +208,7 @@ fn gap(before: &Token, after: &Token) -> bool {
                 | Tok::Operator(_)
         )
     };
-    before.end() != after.start && !tight(before.tok) && !tight(after.tok)
+    before.end() != after.start && !touches(before.tok) && !touches(after.tok)
 }
 
 #[cfg(test)]
@@ -218,10 +216,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, wanted: &str) {
+    fn check(text: &str, expected: &str) {
         let once = format_source("x", text).expect("tokens");
-        assert_eq!(once, wanted);
-        assert_eq!(format_source("x", &once).as_deref(), Ok(wanted), "not idempotent");
+        assert_eq!(once, expected);
+        assert_eq!(format_source("x", &once).as_deref(), Ok(expected), "not idempotent");
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! Words that other assemblers have and this one has not, and what to write here instead.
+//! Words of other assemblers that this one does not have, and what to write instead.
 //!
-//! These lists are of other languages' words: what this assembler has stands in the table and in
+//! The lists contain words of other languages. The words of this assembler are in the table and in
 //! [`DIRECTIVES`](crate::ast::DIRECTIVES).
 
 use pendula_isa::inst::Kind;
 use pendula_isa::mnemonic::lookup;
 use pendula_isa::types::{Acc, Cond, Ty};
 
-/// What a word of another assembler asks for.
+/// The purpose of a word of another assembler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meant {
+pub(crate) enum Intent {
     Copy,
     Constant,
     Address,
@@ -29,52 +29,52 @@ pub(crate) enum Meant {
     Output,
     Input,
     Data,
-    /// A word for data here, without its point.
+    /// A data directive of this assembler, without its point.
     Directive(&'static str),
     /// A statement of languages above assembly.
     Statement,
 }
 
-/// Mnemonics of RISC-V, MIPS, ARM, x86, AVR and teaching machines, with what they ask for.
-const WORDS: &[(&[&str], Meant)] = &[
-    (&["mov", "move", "movq", "movl", "mv", "cp", "copy", "cpy", "dup", "assign", "cmov"], Meant::Copy),
-    (&["li", "ldi", "lui", "movi", "mvi", "loadi", "const", "set", "let"], Meant::Constant),
-    (&["la", "lea", "leaq", "adr"], Meant::Address),
-    (&["load", "lw", "ld", "ldr", "lb", "lbu", "lh", "ldb", "ldw", "lda", "fetch", "peek"], Meant::Load),
-    (&["store", "sw", "sd", "st", "str", "sb", "sh", "stb", "stw", "sta", "poke"], Meant::Store),
-    (&["xchg", "exg", "swp", "exchange", "xch"], Meant::Exchange),
-    (&["clr", "clear", "reset"], Meant::Clear),
-    (&["j", "b", "ba", "br", "jump", "goto", "rjmp", "jp"], Meant::Jump),
-    (&["beq", "beqz", "je", "jz", "jeq", "bz", "cbz", "breq"], Meant::Branch(Cond::Eq)),
-    (&["bne", "bnez", "jne", "jnz", "bnz", "cbnz", "brne"], Meant::Branch(Cond::Ne)),
-    (&["blt", "bltz", "jl", "jlt", "bmi", "js", "brlt"], Meant::Branch(Cond::Lt)),
-    (&["ble", "blez", "jle"], Meant::Branch(Cond::Le)),
-    (&["bgt", "bgtz", "jg", "jgt"], Meant::Branch(Cond::Gt)),
-    (&["bge", "bgez", "jge", "bpl", "jns", "brge"], Meant::Branch(Cond::Ge)),
-    (&["bltu", "jb", "jc", "blo", "bcc", "brlo"], Meant::Branch(Cond::Ltu)),
-    (&["bgeu", "jae", "jnc", "bhs", "bcs", "brsh"], Meant::Branch(Cond::Geu)),
-    (&["cmp", "cmpq", "cmpl", "cpi", "test", "tst", "cmn", "teq"], Meant::Compare),
-    (&["sll", "slli", "sllv", "lsl", "shli", "sal"], Meant::Function("shl")),
-    (&["srl", "srli", "srlv", "lsr", "shri"], Meant::Function("shr")),
-    (&["sra", "srai", "srav", "asr"], Meant::Function("sar")),
-    (&["andi", "bic"], Meant::Function("and")),
-    (&["ori", "orr", "orn"], Meant::Function("or")),
-    (&["imul", "mult", "multu", "muli", "umul", "smul"], Meant::Function("mul")),
-    (&["idiv", "sdiv", "divu", "divi"], Meant::Function("quot")),
-    (&["slt", "slti", "setl"], Meant::Function("lt")),
-    (&["sltu", "sltiu", "setb"], Meant::Function("ltu")),
-    (&["seq", "sete"], Meant::Function("eq")),
-    (&["jal", "jalr", "bl", "blx", "blr", "jsr", "callq", "gosub"], Meant::Call),
-    (&["return", "rts", "retq", "jr", "bx"], Meant::Return),
-    (&["halt", "hlt", "exit", "end", "stop", "quit", "syscall", "ecall", "swi", "svc", "int"], Meant::Halt),
-    (&["nop", "noop"], Meant::Nothing),
-    (&["out", "output", "write", "puts", "printf", "putc", "display"], Meant::Output),
-    (&["in", "input", "scan", "scanf", "getc", "get"], Meant::Input),
-    (&["db", "dw", "dd", "dq", "dc", "dcd", "byte"], Meant::Data),
-    (&["define"], Meant::Directive(".equ NAME, value")),
-    (&["section", "segment"], Meant::Directive(".data")),
-    (&["extern"], Meant::Directive(".include \"file\"")),
-    (&["if", "else", "while", "for", "do", "until", "repeat", "loop", "endif"], Meant::Statement),
+/// Mnemonics of RISC-V, MIPS, ARM, x86, AVR and teaching machines, with their purposes.
+const WORDS: &[(&[&str], Intent)] = &[
+    (&["mov", "move", "movq", "movl", "mv", "cp", "copy", "cpy", "dup", "assign", "cmov"], Intent::Copy),
+    (&["li", "ldi", "lui", "movi", "mvi", "loadi", "const", "set", "let"], Intent::Constant),
+    (&["la", "lea", "leaq", "adr"], Intent::Address),
+    (&["load", "lw", "ld", "ldr", "lb", "lbu", "lh", "ldb", "ldw", "lda", "fetch", "peek"], Intent::Load),
+    (&["store", "sw", "sd", "st", "str", "sb", "sh", "stb", "stw", "sta", "poke"], Intent::Store),
+    (&["xchg", "exg", "swp", "exchange", "xch"], Intent::Exchange),
+    (&["clr", "clear", "reset"], Intent::Clear),
+    (&["j", "b", "ba", "br", "jump", "goto", "rjmp", "jp"], Intent::Jump),
+    (&["beq", "beqz", "je", "jz", "jeq", "bz", "cbz", "breq"], Intent::Branch(Cond::Eq)),
+    (&["bne", "bnez", "jne", "jnz", "bnz", "cbnz", "brne"], Intent::Branch(Cond::Ne)),
+    (&["blt", "bltz", "jl", "jlt", "bmi", "js", "brlt"], Intent::Branch(Cond::Lt)),
+    (&["ble", "blez", "jle"], Intent::Branch(Cond::Le)),
+    (&["bgt", "bgtz", "jg", "jgt"], Intent::Branch(Cond::Gt)),
+    (&["bge", "bgez", "jge", "bpl", "jns", "brge"], Intent::Branch(Cond::Ge)),
+    (&["bltu", "jb", "jc", "blo", "bcc", "brlo"], Intent::Branch(Cond::Ltu)),
+    (&["bgeu", "jae", "jnc", "bhs", "bcs", "brsh"], Intent::Branch(Cond::Geu)),
+    (&["cmp", "cmpq", "cmpl", "cpi", "test", "tst", "cmn", "teq"], Intent::Compare),
+    (&["sll", "slli", "sllv", "lsl", "shli", "sal"], Intent::Function("shl")),
+    (&["srl", "srli", "srlv", "lsr", "shri"], Intent::Function("shr")),
+    (&["sra", "srai", "srav", "asr"], Intent::Function("sar")),
+    (&["andi", "bic"], Intent::Function("and")),
+    (&["ori", "orr", "orn"], Intent::Function("or")),
+    (&["imul", "mult", "multu", "muli", "umul", "smul"], Intent::Function("mul")),
+    (&["idiv", "sdiv", "divu", "divi"], Intent::Function("quot")),
+    (&["slt", "slti", "setl"], Intent::Function("lt")),
+    (&["sltu", "sltiu", "setb"], Intent::Function("ltu")),
+    (&["seq", "sete"], Intent::Function("eq")),
+    (&["jal", "jalr", "bl", "blx", "blr", "jsr", "callq", "gosub"], Intent::Call),
+    (&["return", "rts", "retq", "jr", "bx"], Intent::Return),
+    (&["halt", "hlt", "exit", "end", "stop", "quit", "syscall", "ecall", "swi", "svc", "int"], Intent::Halt),
+    (&["nop", "noop"], Intent::Nothing),
+    (&["out", "output", "write", "puts", "printf", "putc", "display"], Intent::Output),
+    (&["in", "input", "scan", "scanf", "getc", "get"], Intent::Input),
+    (&["db", "dw", "dd", "dq", "dc", "dcd", "byte"], Intent::Data),
+    (&["define"], Intent::Directive(".equ NAME, value")),
+    (&["section", "segment"], Intent::Directive(".data")),
+    (&["extern"], Intent::Directive(".include \"file\"")),
+    (&["if", "else", "while", "for", "do", "until", "repeat", "loop", "endif"], Intent::Statement),
 ];
 
 /// Directives of other assemblers, and what to write here.
@@ -123,9 +123,9 @@ const REGISTERS: &[&str] = &[
     "ax", "bx", "cx", "dx", "al", "bl", "cl", "dl", "acc", "fp", "gp", "tp", "ra", "lr", "pc", "ip", "xzr",
 ];
 
-/// What a word in lower case asks for, if it is a mnemonic of another assembler.
-pub(crate) fn meant(word: &str) -> Option<Meant> {
-    WORDS.iter().find(|(words, _)| words.contains(&word)).map(|(_, meant)| *meant)
+/// The purpose of a lower-case word, if it is a mnemonic of another assembler.
+pub(crate) fn intent(word: &str) -> Option<Intent> {
+    WORDS.iter().find(|(words, _)| words.contains(&word)).map(|(_, intent)| *intent)
 }
 
 /// What to write instead of a directive of another assembler.
@@ -133,8 +133,8 @@ pub(crate) fn directive(word: &str) -> Option<&'static str> {
     DIRECTIVES.iter().find(|(words, _)| words.contains(&word)).map(|(_, help)| *help)
 }
 
-/// What to write instead of a name that is a register's on other machines, or would be if there were more registers; and whether it can hardly be
-/// the name of anything else.
+/// What to write instead of a name that denotes a register on other machines, or would denote one if there were more
+/// registers; and whether the name can hardly be anything else.
 pub(crate) fn register(name: &str) -> Option<(&'static str, bool)> {
     let lower = name.to_ascii_lowercase();
     let lower = lower.strip_prefix('$').filter(|rest| !rest.is_empty()).unwrap_or(&lower);
@@ -151,48 +151,48 @@ pub(crate) fn register(name: &str) -> Option<(&'static str, bool)> {
     (certain || possible).then_some((help, certain))
 }
 
-impl Meant {
-    /// What to write in assembly of Pendula.
+impl Intent {
+    /// What to write in Pendula's assembly.
     pub(crate) fn native(self) -> String {
         let text = match self {
-            Meant::Copy => {
+            Intent::Copy => {
                 "nothing is overwritten: `add r2, r1` copies r1 into a register that is 0, and `swap r1, r2` exchanges two"
             }
-            Meant::Constant => "nothing is overwritten: `add r1, 5` puts a constant into a register that is 0",
-            Meant::Address => "`add r1, NAME` puts the address of data into a register that is 0",
-            Meant::Load => {
+            Intent::Constant => "nothing is overwritten: `add r1, 5` puts a constant into a register that is 0",
+            Intent::Address => "`add r1, NAME` puts the address of data into a register that is 0",
+            Intent::Load => {
                 "`exch r1, [a]` exchanges a register and a word of memory; `add r1, [a]` copies the word into a register that is 0"
             }
-            Meant::Store => {
+            Intent::Store => {
                 "`exch r1, [a]` exchanges a register and a word of memory; `add [a], r1` adds the register to the word"
             }
-            Meant::Exchange => "`swap r1, r2` exchanges two registers, `exch r1, [a]` a register and a word of memory",
-            Meant::Clear => {
+            Intent::Exchange => "`swap r1, r2` exchanges two registers, `exch r1, [a]` a register and a word of memory",
+            Intent::Clear => {
                 "nothing can be cleared, for its value would be forgotten: undo what computed it; `zero r1` checks that it is 0"
             }
-            Meant::Jump => {
+            Intent::Jump => {
                 "a jump and its landing place name each other: `here: jmp there`, and `there: from here` where it lands"
             }
-            Meant::Branch(cond) => return branch(cond),
-            Meant::Compare => {
+            Intent::Branch(cond) => return branch(cond),
+            Intent::Compare => {
                 "there are no flags: `jmp.lt r1, r2, LABEL` compares and jumps, `addlt r3, r1, r2` adds 1 to r3 if r1 < r2"
             }
-            Meant::Function(name) => return function(name).unwrap_or_default(),
-            Meant::Call => {
+            Intent::Function(name) => return function(name).unwrap_or_default(),
+            Intent::Call => {
                 "`call NAME` runs the procedure from `proc NAME` to `ret NAME`; `callr r1` one whose address is in r1"
             }
-            Meant::Return => "a procedure begins with `proc NAME` and ends with `ret NAME`, and nowhere else",
-            Meant::Halt => "a run ends at `finish`",
-            Meant::Nothing => "leave it out: nothing waits for it",
-            Meant::Output => {
+            Intent::Return => "a procedure begins with `proc NAME` and ends with `ret NAME`, and nowhere else",
+            Intent::Halt => "a run ends at `finish`",
+            Intent::Nothing => "leave it out: nothing waits for it",
+            Intent::Output => {
                 "`emit r1` moves a word to the output tape, `show r1` prints a number, `print \"text\"` a text"
             }
-            Meant::Input => {
+            Intent::Input => {
                 "`read r1` takes the next word of the input tape; data marked `.import` is set before the run"
             }
-            Meant::Data => "data stands behind `.data`: `NAME: .word 1, 2, 3`",
-            Meant::Directive(directive) => return format!("a directive begins with a point: `{directive}`"),
-            Meant::Statement => {
+            Intent::Data => "data stands behind `.data`: `NAME: .word 1, 2, 3`",
+            Intent::Directive(directive) => return format!("a directive begins with a point: `{directive}`"),
+            Intent::Statement => {
                 "choices and loops are made of jumps in pairs, `jmp` and `from`; the languages Janus and Nil have such statements"
             }
         };
@@ -202,47 +202,47 @@ impl Meant {
     /// What to write in PISA.
     pub(crate) fn pisa(self) -> &'static str {
         match self {
-            Meant::Copy => {
+            Intent::Copy => {
                 "nothing is overwritten: `XOR $2 $1` copies $1 into a register that is 0, and `XORI $1 5` puts a number into one"
             }
-            Meant::Constant => "nothing is overwritten: `XORI $1 5` puts a number into a register that is 0",
-            Meant::Address => "`ADDI $1 LABEL` puts an address into a register that is 0",
-            Meant::Load | Meant::Store => "`EXCH $1 $2` exchanges $1 and the cell whose address is in $2",
-            Meant::Exchange => {
+            Intent::Constant => "nothing is overwritten: `XORI $1 5` puts a number into a register that is 0",
+            Intent::Address => "`ADDI $1 LABEL` puts an address into a register that is 0",
+            Intent::Load | Intent::Store => "`EXCH $1 $2` exchanges $1 and the cell whose address is in $2",
+            Intent::Exchange => {
                 "`XOR $1 $2`, `XOR $2 $1`, `XOR $1 $2` exchange two registers; `EXCH $1 $2` exchanges $1 and the cell at $2"
             }
-            Meant::Clear => "nothing can be cleared, for its value would be forgotten: undo what computed it",
-            Meant::Jump => "branches come in pairs that name each other: `here: BRA there` lands on `there: BRA here`",
-            Meant::Branch(Cond::Eq) => "two registers are compared by `BEQ $1 $2 LABEL`, with 0 by `BEQ $1 $0 LABEL`",
-            Meant::Branch(Cond::Ne) => "two registers are compared by `BNE $1 $2 LABEL`, with 0 by `BNE $1 $0 LABEL`",
-            Meant::Branch(Cond::Always | Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge | Cond::Ltu | Cond::Geu) => {
+            Intent::Clear => "nothing can be cleared, for its value would be forgotten: undo what computed it",
+            Intent::Jump => "branches come in pairs that name each other: `here: BRA there` lands on `there: BRA here`",
+            Intent::Branch(Cond::Eq) => "two registers are compared by `BEQ $1 $2 LABEL`, with 0 by `BEQ $1 $0 LABEL`",
+            Intent::Branch(Cond::Ne) => "two registers are compared by `BNE $1 $2 LABEL`, with 0 by `BNE $1 $0 LABEL`",
+            Intent::Branch(Cond::Always | Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge | Cond::Ltu | Cond::Geu) => {
                 "`BLTZ`, `BLEZ`, `BGTZ` and `BGEZ` compare a register with 0; `SLTX $3 $1 $2` tells whether $1 < $2"
             }
-            Meant::Compare => {
+            Intent::Compare => {
                 "there are no flags: `BEQ $1 $2 LABEL` compares and branches, `SLTX $3 $1 $2` tells whether $1 < $2"
             }
-            Meant::Function("shl") => {
+            Intent::Function("shl") => {
                 "`SLLX $3 $1 4` exclusive-ors the shifted word into $3; `RL $1 4` rotates in place"
             }
-            Meant::Function("shr" | "sar") => {
+            Intent::Function("shr" | "sar") => {
                 "`SRLX $3 $1 4` exclusive-ors the shifted word into $3, `SRAX` copies the sign; `RR $1 4` rotates in place"
             }
-            Meant::Function("and") => "`ANDX $3 $1 $2` exclusive-ors the bits of both into $3",
-            Meant::Function("or") => "`ORX $3 $1 $2` exclusive-ors the bits of either into $3",
-            Meant::Function("lt" | "ltu" | "eq") => {
+            Intent::Function("and") => "`ANDX $3 $1 $2` exclusive-ors the bits of both into $3",
+            Intent::Function("or") => "`ORX $3 $1 $2` exclusive-ors the bits of either into $3",
+            Intent::Function("lt" | "ltu" | "eq") => {
                 "`SLTX $3 $1 $2` changes the last bit of $3 if $1 < $2; `BEQ` and `BNE` compare, too"
             }
-            Meant::Function(_) => "PISA has no such instruction: make it of additions, shifts and loops",
-            Meant::Call => "`BRA NAME` calls a routine `NAME: SWAPBR $2`, and `RBRA NAME` undoes it",
-            Meant::Return => {
+            Intent::Function(_) => "PISA has no such instruction: make it of additions, shifts and loops",
+            Intent::Call => "`BRA NAME` calls a routine `NAME: SWAPBR $2`, and `RBRA NAME` undoes it",
+            Intent::Return => {
                 "a routine is `top: BRA bottom`, `NAME: SWAPBR $2`, `NEG $2`, …, `bottom: BRA top`; it returns at its end"
             }
-            Meant::Halt => "a run ends at `FINISH`",
-            Meant::Nothing => "leave it out, or write `XORI $0 0`",
-            Meant::Output => "`SHOW $1` shows a word, `EMIT $1` moves one to the output",
-            Meant::Input => "`READ $1` exclusive-ors the next word of the input into $1",
-            Meant::Data | Meant::Directive(_) => "a cell of data is `NAME: DATA 5`",
-            Meant::Statement => {
+            Intent::Halt => "a run ends at `FINISH`",
+            Intent::Nothing => "leave it out, or write `XORI $0 0`",
+            Intent::Output => "`SHOW $1` shows a word, `EMIT $1` moves one to the output",
+            Intent::Input => "`READ $1` exclusive-ors the next word of the input into $1",
+            Intent::Data | Intent::Directive(_) => "a cell of data is `NAME: DATA 5`",
+            Intent::Statement => {
                 "PISA has branches only, in pairs that name each other: `here: BRA there` lands on `there: BRA here`"
             }
         }
@@ -258,7 +258,8 @@ fn branch(cond: Cond) -> String {
     )
 }
 
-/// How a function of the table is written, which is a part of instructions' names and no instruction itself. `word` may have a type's suffix.
+/// How to write a function of the table, which is part of the names of instructions but not an instruction. `word` may
+/// have the suffix of a type.
 pub(crate) fn function(word: &str) -> Option<String> {
     let (name, typed) = match word.split_once('.') {
         Some((name, _)) => (name, &word[name.len()..]),
@@ -285,7 +286,7 @@ pub(crate) fn function(word: &str) -> Option<String> {
     Some(format!("in place it would forget: `{first} {operands}` {does}"))
 }
 
-/// Whether there is such an instruction.
+/// Whether such an instruction exists.
 fn known(acc: Acc, name: &str, suffix: &str) -> bool {
     matches!(lookup(&format!("{}{name}{suffix}", acc.name(false))), Some(Kind::Accumulate { .. }))
 }
@@ -312,10 +313,10 @@ mod tests {
 
     #[test]
     fn every_word_has_help_that_names_instructions_there_are() {
-        for (words, meant) in WORDS {
-            let help = meant.native();
+        for (words, intent) in WORDS {
+            let help = intent.native();
             assert!(!help.is_empty(), "{words:?}");
-            assert!(!meant.pisa().is_empty());
+            assert!(!intent.pisa().is_empty());
             let quoted = help.split('`').skip(1).step_by(2);
             for part in quoted.filter(|part| !part.starts_with('.')) {
                 let part = part.rsplit(": ").next().unwrap_or(part);

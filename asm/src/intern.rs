@@ -1,8 +1,7 @@
-//! Names and texts as numbers: every distinct string is kept once.
+//! Names and texts as numbers: every distinct string is stored once.
 //!
-//! Beside the string an entry holds what never changes about it: whether it is
-//! a register, and (once asked) what it means at the start of a statement. What
-//! a name stands for in a program is in [`symbols`](crate::symbols).
+//! Beside the string, an entry holds its invariable properties: whether it is a register, and (once requested) its
+//! meaning at the start of a statement. [`symbols`](crate::symbols) holds what a name stands for in a program.
 
 use pendula_isa::Reg;
 
@@ -13,7 +12,7 @@ use crate::ast::Head;
 pub(crate) struct Sym(u32);
 
 impl Sym {
-    /// For vectors with an element for each string.
+    /// The index for vectors with one element per string.
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
@@ -24,7 +23,7 @@ struct Info {
     start: u32,
     len: u32,
     hash: u32,
-    /// Index into `heads` + 1, or 0 where nobody has asked.
+    /// Index into `heads`, plus 1; 0 if it has not been requested.
     head: u32,
     /// The register's number, or `NO_REGISTER`.
     register: u8,
@@ -37,7 +36,7 @@ const NO_REGISTER: u8 = u8::MAX;
 pub(crate) struct Interner {
     text: String,
     infos: Vec<Info>,
-    /// Open addressing; entries are index + 1, 0 is free. The length is a power of two.
+    /// A hash table with open addressing. Entries are index + 1; 0 is free. The length is a power of two.
     table: Vec<u32>,
     heads: Vec<Head>,
 }
@@ -47,17 +46,18 @@ impl Interner {
         Interner { text: String::new(), infos: Vec::new(), table: vec![0; 1 << 10], heads: Vec::new() }
     }
 
-    /// How many strings there are.
+    /// The number of strings.
     pub(crate) fn len(&self) -> usize {
         self.infos.len()
     }
 
-    /// How many bytes the strings have.
+    /// The total number of bytes of the strings.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// The string's number. Strings beyond 4 GiB in all are refused before they get here.
+    /// The number of a string, which is added if it is new. Strings beyond 4 GiB in total are refused before they get
+    /// here.
     pub(crate) fn intern(&mut self, text: &str) -> Sym {
         let hash = hash(text.as_bytes());
         let mask = self.table.len() - 1;
@@ -99,7 +99,7 @@ impl Interner {
         self.table = table;
     }
 
-    /// The number of a string that has one.
+    /// The number of a string that has been added.
     pub(crate) fn find(&self, text: &str) -> Option<Sym> {
         let hash = hash(text.as_bytes());
         let mask = self.table.len() - 1;
@@ -129,7 +129,7 @@ impl Interner {
         self.infos.get(sym.index()).and_then(|info| Reg::new(info.register))
     }
 
-    /// What the string means at the start of a statement, if [`set_head`](Interner::set_head) has said it.
+    /// The meaning of the string at the start of a statement, if [`set_head`](Interner::set_head) has set it.
     pub(crate) fn head(&self, sym: Sym) -> Option<Head> {
         let index = self.infos.get(sym.index())?.head.checked_sub(1)?;
         self.heads.get(index as usize).copied()
@@ -143,7 +143,7 @@ impl Interner {
     }
 }
 
-/// A multiplicative hash over eight bytes at a time, finished so that the low bits depend on all.
+/// A multiplicative hash over eight bytes at a time. The final step makes the low bits depend on all bits.
 fn hash(bytes: &[u8]) -> u32 {
     const K: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut h = bytes.len() as u64;

@@ -1,11 +1,10 @@
-//! The inverse of a whole program: each region is reversed in place and each
-//! instruction becomes its inverse, so that running the result forward is
-//! running the original backward. Not the machine's direction, which needs no
-//! new program; and a routine's `.unroutine` is the assembler's.
+//! The inverse of a whole program. Each region is reversed in place and each instruction becomes its inverse, so that
+//! running the result forward is the same as running the original backward. This is neither the machine's direction,
+//! which needs no new program, nor a routine's `.unroutine`, which is the assembler's.
 //!
-//! Procedures keep their addresses, since a region's first address is a `proc`
-//! before and after. Calls stay what they are: what they call is inverted too.
-//! Constants stay as they are; one that is the address of a procedure still is.
+//! Procedures keep their addresses, since the first address of a region is a `proc` before and after. Calls do not
+//! change: the procedures that they call are inverted, too. Constants do not change; one that is the address of a
+//! procedure remains so.
 
 use pendula_isa::inst::{Inst, OFFSET_MAX, OFFSET_MIN};
 use pendula_isa::module::{Module, Span, SymbolKind};
@@ -21,7 +20,7 @@ pub enum InvertError {
     /// The module says `.irreversible`.
     #[error("the program is `.irreversible` and has no inverse")]
     Irreversible,
-    /// An instruction that forgets.
+    /// An irreversible instruction.
     #[error("instruction {at} forgets; there is no inverse of it")]
     Forgets {
         /// The instruction.
@@ -43,10 +42,10 @@ pub enum InvertError {
         /// Its first instruction.
         start: u32,
     },
-    /// Code whose addresses are data: branches and cells go by them.
+    /// Code whose addresses are data, because branches and cells depend on them.
     #[error("a program of the profile `pisa` cannot be turned around: its addresses are data, too")]
     Profile,
-    /// A call that is too far away after the reversal.
+    /// A call whose target is too far away after the reversal.
     #[error("instruction {at}: its target is too far from where the inverse has it")]
     Distance {
         /// The instruction.
@@ -93,12 +92,12 @@ impl InvertError {
         }]
     }
 
-    /// The code that messages and test files name.
+    /// The code that messages and test files use.
     pub fn code(&self) -> &'static str {
         self.row().0
     }
 
-    /// What to do about it.
+    /// How to fix it.
     pub fn help(&self) -> &'static str {
         match self {
             InvertError::Structure { problem, .. } => problem.help(),
@@ -107,10 +106,11 @@ impl InvertError {
     }
 }
 
-/// The inverse program. Inverting it again gives the module back.
+/// The inverse program. Inverting it again gives the original module.
 ///
-/// Labels, source lines, reasons and routine spans go with their instructions (a compute span becomes an undo span), a
-/// data object's import and export marks are exchanged, what documents a procedure says that it is the inverse, and code outside of regions, which nothing reaches, is left alone.
+/// Labels, source lines, reasons and routine spans move with their instructions; a compute span becomes an undo span.
+/// The import and export marks of a data object are exchanged. The documentation of a procedure says that it is the
+/// inverse. Code outside of regions, which nothing reaches, does not change.
 pub fn invert(module: &Module) -> Result<Module, InvertError> {
     if module.flags.irreversible {
         return Err(InvertError::Irreversible);
@@ -160,7 +160,7 @@ pub fn invert(module: &Module) -> Result<Module, InvertError> {
     Ok(out)
 }
 
-/// The inverse program, and where the operands then stand that are written by names.
+/// The inverse program, and the new places of the operands that are written with names.
 ///
 /// # Errors
 /// Those of [`invert`].
@@ -173,10 +173,11 @@ pub fn invert_named(module: &Module, named: &[Named]) -> Result<(Module, Vec<Nam
     Ok((inverse, named))
 }
 
-/// What the documentation of an inverse begins with.
+/// The beginning of the documentation of an inverse.
 const INVERSE_OF: &str = "Inverse of: ";
 
-/// What is to be said of the inverse of a procedure of which this is said. Of the inverse of an inverse it is the same again.
+/// The documentation of the inverse of a procedure with this documentation. The inverse of an inverse has the original
+/// one.
 fn inverse_doc(doc: &str) -> String {
     match doc.strip_prefix(INVERSE_OF) {
         _ if doc.is_empty() => String::new(),
@@ -185,19 +186,19 @@ fn inverse_doc(doc: &str) -> String {
     }
 }
 
-/// Where the instruction at `at` goes.
+/// The new address of the instruction at `at`.
 const fn mirror(region: Region, at: u32) -> u32 {
     region.start + (region.last - at)
 }
 
-/// The inverse of the instruction at `at`, for address `to`.
+/// The inverse of the instruction at `at`, for the address `to`.
 fn moved(inst: &Inst, at: u32, to: u32) -> Result<Inst, InvertError> {
     let imm = match inst.kind.flow() {
         Flow::Straight | Flow::Run | Flow::Branch(_) | Flow::Cell => return Ok(inst.inverse()),
         Flow::CallRegister => return Ok(*inst),
-        // Both ends move, and change places.
+        // Both ends move, and exchange their roles.
         Flow::Jump | Flow::Procedure => -inst.imm,
-        // The callee stays where it is.
+        // The callee does not move.
         Flow::Call | Flow::GradientCall => inst.imm + i64::from(at) - i64::from(to),
     };
     if !(OFFSET_MIN..=OFFSET_MAX).contains(&imm) {
@@ -213,7 +214,7 @@ fn mirror_span(structure: &Structure, span: &mut Span) -> Result<(), InvertError
         return error();
     }
     if span.start == span.end {
-        // Between two instructions of a region; at its border, nothing moves.
+        // An empty span moves if it is between two instructions of a region, but not at the border of a region.
         if let Some(region) = structure.region_of(span.start).filter(|r| r.start < span.start) {
             span.start = mirror(region, span.start) + 1;
             span.end = span.start;
@@ -227,7 +228,7 @@ fn mirror_span(structure: &Structure, span: &mut Span) -> Result<(), InvertError
             (span.start, span.end) = (mirror(a, span.end - 1), mirror(a, span.start) + 1);
             span.undo = !span.undo;
         }
-        // Whole regions, perhaps with what lies between them.
+        // Whole regions, perhaps with code between them.
         (a, b) if a.is_none_or(|r| r.start == span.start) && b.is_none_or(|r| r.last == span.end - 1) => {
             let within = structure.regions.iter().any(|r| span.start <= r.start && r.last < span.end);
             span.undo ^= within;

@@ -1,8 +1,7 @@
-//! Source text as tokens, a line at a time.
+//! Splits source text into tokens, line by line.
 //!
-//! The lexer knows neither instructions nor directives. Numbers and quoted
-//! texts are read by [`literal`]; what is wrong comes back as
-//! a list, so that a caller can say where the text came from.
+//! The lexer knows neither instructions nor directives. [`literal`] reads numbers and quoted texts. Errors are returned
+//! as a list, so that the caller can say where the text came from.
 
 use std::ops::Range;
 
@@ -14,7 +13,7 @@ use crate::codes;
 use crate::intern::{Interner, Sym};
 use crate::literal;
 
-/// What a token is.
+/// The kind and value of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tok {
     Name(Sym),
@@ -33,15 +32,15 @@ pub(crate) enum Tok {
     Equals,
     Tilde,
     Operator(Binary),
-    /// `\name` or `\@`: replaced in macros, and nothing outside them.
+    /// `\name` or `\@`, which is replaced in macros and has no meaning elsewhere.
     Parameter,
-    /// Something that an error is listed for.
+    /// Text for which an error was added to the list.
     Error,
-    /// After the last token of a line.
+    /// The end of the line, after the last token.
     End,
 }
 
-/// A token and where it lies in the text.
+/// A token and its place in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) start: u32,
@@ -59,7 +58,7 @@ impl Token {
     }
 }
 
-/// Something that is no token.
+/// Text that is not a token.
 #[derive(Clone, Debug)]
 pub(crate) struct LexError {
     pub(crate) range: Range<usize>,
@@ -68,17 +67,17 @@ pub(crate) struct LexError {
     pub(crate) help: &'static str,
 }
 
-/// A line that has been read.
+/// The result of reading a line.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Where the next line begins; the text's length or more after the last.
+    /// The start of the next line; the length of the text or more after the last.
     pub(crate) next: usize,
-    /// The comment with its sign, if there is one.
+    /// The comment, including its sign.
     pub(crate) comment: Option<Range<usize>>,
 }
 
 impl Line {
-    /// Whether the comment is `#5` or `#-5`, as constants are written in other assemblers.
+    /// Whether the comment has the form `#5` or `#-5`, which is a constant in other assemblers.
     pub(crate) fn hides_constant(&self, text: &str) -> bool {
         let comment = self.comment.clone().and_then(|range| text.get(range)).unwrap_or("");
         let constant = comment.strip_prefix('#').map_or("", |rest| rest.strip_prefix('-').unwrap_or(rest));
@@ -126,7 +125,7 @@ const fn classes() -> [Class; 256] {
 
 static CLASS: [Class; 256] = classes();
 
-/// Where the name that begins at `at` ends.
+/// The end of the name that begins at `at`.
 pub(crate) fn name_end(text: &str, mut at: usize) -> usize {
     let bytes = text.as_bytes();
     while let Some(&b) = bytes.get(at) {
@@ -144,13 +143,13 @@ pub(crate) fn name_end(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Where the line that `at` lies in ends: at its newline, or at the text's end.
+/// The end of the line that contains `at`: its newline, or the end of the text.
 pub(crate) fn line_end(text: &str, at: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or(&[]);
     at + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len())
 }
 
-/// Reads the line that begins at `at`: its tokens replace those in `out`, an [`Tok::End`] behind them.
+/// Reads the line that begins at `at`. Its tokens, followed by an [`Tok::End`], replace those in `out`.
 pub(crate) fn line(
     text: &str,
     at: usize,
@@ -213,7 +212,7 @@ pub(crate) fn line(
                     at = name_end(text, at);
                     Tok::Name(names.intern(text.get(start..at).unwrap_or("")))
                 }
-                // The mark that some editors put before the text.
+                // The byte order mark that some editors write.
                 Some('\u{feff}') if at == 0 => {
                     at += '\u{feff}'.len_utf8();
                     continue;
@@ -278,7 +277,7 @@ mod tests {
         let (toks, names, errors) = toks("größe.1: add.q [r1+x$-0x1F], 1_000 << 'a' ; rest ' \"\nnext");
         assert!(errors.is_empty());
         let name = |s: &str| Tok::Name(names.find(s).unwrap());
-        let wanted = [
+        let expected = [
             name("größe.1"),
             Tok::Colon,
             name("add.q"),
@@ -295,7 +294,7 @@ mod tests {
             Tok::Int(97),
             Tok::End,
         ];
-        assert_eq!(toks, wanted);
+        assert_eq!(toks, expected);
     }
 
     #[test]

@@ -1,9 +1,8 @@
-//! The assembler and its companions: text to [`Module`](pendula_isa::Module) and back.
+//! The assembler and its companions: from text to [`Module`](pendula_isa::Module) and back.
 //!
-//! Source text is parsed, expanded (macros, includes, inverse spans), resolved
-//! and checked into a module; modules are written to and read from ELF objects,
-//! disassembled, inverted and checked. Nothing here runs a program, and
-//! nothing prints: problems come back as [`diagnostic::Diagnostic`]s.
+//! Source text is parsed, expanded (macros, includes, inverse spans), resolved and checked. The result is a module.
+//! Modules are written to and read from ELF objects, disassembled, inverted and checked. This crate neither runs
+//! programs nor prints: problems are returned as [`diagnostic::Diagnostic`]s.
 
 pub mod assemble;
 mod ast;

@@ -1,8 +1,8 @@
 //! Numbers, characters and quoted texts.
 //!
-//! Real numbers are only checked for their form and kept as text: which word
-//! they are depends on the type wanted and on the module's format, which
-//! [`symbols`](crate::symbols) knows. Tokens are the [`lexer`](crate::lexer)'s.
+//! Real numbers are only checked for their form and kept as text. Which word they become depends on the expected type
+//! and on the module's format, which [`symbols`](crate::symbols) knows. The [`lexer`](crate::lexer) makes tokens of
+//! them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,8 +13,8 @@ use crate::codes;
 use crate::intern::Interner;
 use crate::lexer::{LexError, Tok, name_end};
 
-/// Where the number that begins at `start` ends. Whatever looks like part of it belongs to it, so
-/// that a misspelt number is one token.
+/// The end of the number that begins at `start`. Everything that looks like part of it belongs to it, so that a
+/// misspelt number is one token.
 pub(crate) fn number_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
@@ -92,7 +92,7 @@ fn split_suffix<'a>(text: &'a str, letters: &[u8]) -> (&'a str, Option<u8>) {
     }
 }
 
-/// The integer; `Some(None)` where it is too large, `None` where it is none.
+/// The integer; `Some(None)` if it is too large, `None` if the digits are not an integer.
 fn integer(digits: &str, radix: u32) -> Option<Option<u64>> {
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
         return None;
@@ -116,7 +116,7 @@ fn is_decimal(text: &str) -> bool {
     exponent && integer.len() + fraction.len() > 0 && digits(integer) && digits(fraction)
 }
 
-/// Where the quotes that open at `start` close, or else where the line ends; and whether they close.
+/// The end of the quoted text that begins at `start`, or of the line; and whether the quotes are closed.
 pub(crate) fn quote_end(text: &str, start: usize) -> (usize, bool) {
     let bytes = text.as_bytes();
     let mut at = start + 1;
@@ -131,7 +131,7 @@ pub(crate) fn quote_end(text: &str, start: usize) -> (usize, bool) {
     (bytes.len(), false)
 }
 
-/// Reads a text in `"` or a character in `'`, and says where it ends.
+/// Reads a text in `"` or a character in `'`. Returns the token and its end.
 pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mut Vec<LexError>) -> (Tok, usize) {
     let (end, closed) = quote_end(text, start);
     let character = text.as_bytes().get(start) == Some(&b'\'');
@@ -160,7 +160,7 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
             content.push(c);
         } else {
             let range = start + 1 + at..end - 1 - chars.as_str().len();
-            // The backslash stays single.
+            // The backslash remains single.
             let rest = text.get(range.start + 1..range.end).unwrap_or("").escape_debug();
             let message = format!("`\\{rest}` is no escape");
             error(range, message, r#"the escapes are \n \t \r \0 \\ \' \" \x41 \u{1F980}"#);
@@ -180,7 +180,7 @@ pub(crate) fn quoted(text: &str, start: usize, names: &mut Interner, errors: &mu
     (tok, end)
 }
 
-/// What follows a backslash; `None` if it is no escape.
+/// The character that an escape sequence stands for; `None` if it is not one.
 fn escape(chars: &mut std::str::CharIndices<'_>) -> Option<char> {
     Some(match chars.next()?.1 {
         'n' => '\n',

@@ -1,7 +1,6 @@
-//! Modules as ELF64 object files, both ways, so that `readelf -S` and `-s` show
-//! what is in them. It is not a linker: an object is a whole module, and
-//! nothing in it is relocated. The words of code come from
-//! [`pendula_isa::encode`]; what it takes to be a module is in `valid`.
+//! Modules as ELF64 object files, in both directions, so that `readelf -S` and `-s` show their content. This is not a
+//! linker: an object is a whole module, and nothing in it is relocated. [`pendula_isa::encode`] encodes the code;
+//! `valid` checks the other rules of modules.
 //!
 //! | section | content |
 //! |---|---|
@@ -16,13 +15,12 @@
 //! | `.pendula.variables` | what data is in the source, where that counts elements from 1 |
 //! | `.pendula.symbols` | the order of the symbols, which ELF does not keep, and their documentation |
 //!
-//! The machine number, 0x4450 (`PD`), is unofficial; the ABI is "standalone".
-//! Reading accepts nothing that writing would not have written, up to the
-//! layout of the file and sections unknown here, and needs memory in proportion
-//! to the file (plus [`DATA_LIMIT`] words at most for `.bss`).
+//! The machine number, 0x4450 (`PD`), is unofficial; the ABI is "standalone". Reading accepts only what writing could
+//! have written, except for the layout of the file and sections that are unknown here. It needs memory in proportion to
+//! the file (plus at most [`DATA_LIMIT`] words for `.bss`).
 
 mod error;
-mod side;
+mod sections;
 mod valid;
 
 use object::elf;
@@ -38,16 +36,16 @@ use pendula_isa::types::{Profile, Ty};
 use pendula_isa::words::SparseWords;
 
 pub use error::{CODES, ObjectError, codes};
-pub use side::VERSION;
+pub use sections::VERSION;
 pub use valid::{as_name, is_name};
 
 /// The unofficial machine number of objects.
 pub const MACHINE: elf::Machine = elf::Machine(0x4450);
-/// The most words that a data segment may have.
+/// The maximum number of words of a data segment.
 pub const DATA_LIMIT: u64 = 1 << 27;
-/// The most bytes that a name may have.
+/// The maximum number of bytes of a name.
 pub const NAME_LIMIT: usize = 1024;
-/// The most sections that a file may have.
+/// The maximum number of sections of a file.
 const SECTION_LIMIT: usize = 64;
 
 const TEXT: &str = ".text";
@@ -63,7 +61,7 @@ type Header = elf::FileHeader64<Endianness>;
 type ElfSymbol = elf::Sym64<Endianness>;
 const LE: Endianness = Endianness::Little;
 
-/// Whether bytes are an ELF file; whether it is a sound object of ours, [`read`] tells.
+/// Whether the bytes are an ELF file. [`read`] checks whether it is a valid object.
 pub fn is_object(bytes: &[u8]) -> bool {
     bytes.starts_with(&elf::ELFMAG)
 }
@@ -84,7 +82,7 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
     let data: Vec<u64> = module.data.iter().take(cut).collect();
     let mut notes = Vec::new();
     for symbol in &module.symbols {
-        side::put_symbol(&mut notes, symbol.global, &symbol.doc);
+        sections::put_symbol(&mut notes, symbol.global, &symbol.doc);
     }
     let alloc = elf::SHF_ALLOC;
     let zeros = (module.data.len() - cut) as u64 * 8;
@@ -93,13 +91,13 @@ pub fn write(module: &Module) -> Result<Vec<u8>, ObjectError> {
         Section::new(RODATA, alloc, to_bytes(pool.words())),
         Section::new(DATA, alloc | elf::SHF_WRITE, to_bytes(&data)),
         Section { zeros: Some(zeros), ..Section::new(BSS, alloc | elf::SHF_WRITE, Vec::new()) },
-        Section::new(side::FLAGS, elf::SectionFlags(0), side::write_flags(&module.flags)),
-        Section::new(side::TEXTS, elf::SectionFlags(0), side::write_texts(&module.texts)),
-        Section::new(side::LINES, elf::SectionFlags(0), side::write_lines(&module.files, &module.locs)),
-        Section::new(side::SPANS, elf::SectionFlags(0), side::write_spans(&module.spans)),
-        Section::new(side::REASONS, elf::SectionFlags(0), side::write_reasons(&module.reasons)),
-        Section::new(side::VARIABLES, elf::SectionFlags(0), side::write_variables(&module.variables)),
-        Section::new(side::SYMBOLS, elf::SectionFlags(0), notes),
+        Section::new(sections::FLAGS, elf::SectionFlags(0), sections::write_flags(&module.flags)),
+        Section::new(sections::TEXTS, elf::SectionFlags(0), sections::write_texts(&module.texts)),
+        Section::new(sections::LINES, elf::SectionFlags(0), sections::write_lines(&module.files, &module.locs)),
+        Section::new(sections::SPANS, elf::SectionFlags(0), sections::write_spans(&module.spans)),
+        Section::new(sections::REASONS, elf::SectionFlags(0), sections::write_reasons(&module.reasons)),
+        Section::new(sections::VARIABLES, elf::SectionFlags(0), sections::write_variables(&module.variables)),
+        Section::new(sections::SYMBOLS, elf::SectionFlags(0), notes),
     ];
     Ok(assemble_file(module, cut, &sections)?)
 }
@@ -109,7 +107,7 @@ struct Section {
     name: &'static str,
     flags: elf::SectionFlags,
     bytes: Vec<u8>,
-    /// The size in bytes, if it stands for zeros that the file does not hold.
+    /// The size in bytes, if the section stands for zeros that are not in the file.
     zeros: Option<u64>,
 }
 
@@ -124,7 +122,7 @@ impl Section {
     }
 }
 
-/// Where the zeros at the end of the data begin, moved up to the end of the object that straddles the place.
+/// The start of the zeros at the end of the data, moved up to the end of an object that straddles it.
 fn zeros_begin(module: &Module) -> usize {
     let mut cut = module.data.trimmed_len() as u64;
     let mut objects: Vec<(u64, u64)> = module
@@ -151,7 +149,7 @@ fn assemble_file(module: &Module, cut: usize, sections: &[Section]) -> object::w
         let offset = w.reserve(section.bytes.len() as u64, section.align());
         placed.push((index, offset, w.add_section_name(section.name.as_bytes())));
     }
-    // ELF wants local symbols before global ones.
+    // ELF requires local symbols before global ones.
     let (mut symbols, global): (Vec<&Symbol>, Vec<&Symbol>) = module.symbols.iter().partition(|s| !s.global);
     let locals = symbols.len() as u32 + 1;
     symbols.extend(global);
@@ -212,7 +210,7 @@ fn assemble_file(module: &Module, cut: usize, sections: &[Section]) -> object::w
     Ok(buffer)
 }
 
-/// The symbol table's entry; `sections` are the indices of the sections written, `.text` first.
+/// The entry of the symbol table. `sections` are the indices of the sections that were written, `.text` first.
 fn elf_symbol(module: &Module, cut: usize, symbol: &Symbol, st_name: u32, sections: &[SectionIndex]) -> Sym {
     let cut = cut as u64;
     let (kind, place, value, size, other) = match symbol.kind {
@@ -222,7 +220,7 @@ fn elf_symbol(module: &Module, cut: usize, symbol: &Symbol, st_name: u32, sectio
         }
         SymbolKind::Data { ty, len, import, export } => {
             let marks = (ty as u8) << TYPE_SHIFT | if import { IMPORT } else { 0 } | if export { EXPORT } else { 0 };
-            // An object without words at the border stays in `.data`, unless there is none.
+            // An object without words at the border belongs to `.data`, unless there is none.
             let zeros = symbol.value > cut || (symbol.value == cut && (len > 0 || cut == 0));
             if zeros {
                 (elf::STT_OBJECT, 3, symbol.value - cut, len, marks)
@@ -250,7 +248,7 @@ pub fn read(bytes: &[u8]) -> Result<Module, ObjectError> {
     read_within(bytes, &Budget::default())
 }
 
-/// The same, as far as a budget goes: for the bytes of the file, the words of its data and of its code.
+/// The same, within a budget for the bytes of the file and the words of its data and code.
 ///
 /// Errors: those of [`read`].
 pub fn read_within(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
@@ -261,7 +259,7 @@ pub fn read_within(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError>
     if !is_object(bytes) {
         return Err(ObjectError::NotObject("it is not an ELF file"));
     }
-    // The crate `object` looks at headers in place, and they must be aligned.
+    // The crate `object` reads headers in place, so they must be aligned.
     if bytes.as_ptr().align_offset(8) == 0 {
         return read_aligned(bytes, budget);
     }
@@ -294,21 +292,21 @@ fn read_aligned(bytes: &[u8], budget: &Budget) -> Result<Module, ObjectError> {
     }
     let file = File { bytes, table };
 
-    let flags = side::read_flags(file.required(side::FLAGS)?)?;
+    let flags = sections::read_flags(file.required(sections::FLAGS)?)?;
     let pool = words(RODATA, file.optional(RODATA)?)?;
     let code = read_code(&words(TEXT, file.required(TEXT)?)?, &pool, flags.profile, budget)?;
     let (data, cut) = file.data(budget)?;
-    let (files, locs) = side::read_lines(file.optional(side::LINES)?)?;
+    let (files, locs) = sections::read_lines(file.optional(sections::LINES)?)?;
     let mut module = Module {
         code,
         locs,
         files,
         data,
         symbols: Vec::new(),
-        variables: side::read_variables(file.optional(side::VARIABLES)?)?,
-        texts: side::read_texts(file.optional(side::TEXTS)?)?,
-        spans: side::read_spans(file.optional(side::SPANS)?)?,
-        reasons: side::read_reasons(file.optional(side::REASONS)?)?,
+        variables: sections::read_variables(file.optional(sections::VARIABLES)?)?,
+        texts: sections::read_texts(file.optional(sections::TEXTS)?)?,
+        spans: sections::read_spans(file.optional(sections::SPANS)?)?,
+        reasons: sections::read_reasons(file.optional(sections::REASONS)?)?,
         flags,
     };
     module.symbols = file.symbols(&module.code, flags.profile, cut)?;
@@ -332,18 +330,19 @@ fn read_code(words: &[u64], pool: &[u64], profile: Profile, budget: &Budget) -> 
             decode(word, pool, profile).map_err(|error| ObjectError::Word { address: address as u32, word, error })?;
         code.push(inst);
     }
-    // One spelling of the whole: the pool is the one that encoding makes, and no word points elsewhere in it.
-    let mut own = Pool::default();
+    // There is only one encoding of a module: the pool is the one that encoding makes, and no word points elsewhere in
+    // it.
+    let mut canonical = Pool::default();
     for (address, (inst, &word)) in code.iter().zip(words).enumerate() {
-        let expected = encode(inst, &mut own);
+        let expected = encode(inst, &mut canonical);
         if expected != word {
             let error = pendula_isa::encode::DecodeError::NotCanonical { expected };
             return Err(ObjectError::Word { address: address as u32, word, error });
         }
     }
-    if own.words() != pool {
-        let index = own.words().iter().zip(pool).position(|(a, b)| a != b);
-        return Err(ObjectError::Pool { index: index.unwrap_or(own.words().len().min(pool.len())) });
+    if canonical.words() != pool {
+        let index = canonical.words().iter().zip(pool).position(|(a, b)| a != b);
+        return Err(ObjectError::Pool { index: index.unwrap_or(canonical.words().len().min(pool.len())) });
     }
     Ok(code)
 }
@@ -355,7 +354,7 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// The section with this name, if there is one; two are an error.
+    /// The section with this name, if there is one. Two sections with the same name are an error.
     fn find(
         &self,
         name: &'static str,
@@ -389,7 +388,7 @@ impl<'a> File<'a> {
         Ok(self.contents(name)?.unwrap_or_default())
     }
 
-    /// The data segment, and how much of it `.data` holds.
+    /// The data segment, and how many of its words `.data` holds.
     fn data(&self, budget: &Budget) -> Result<(SparseWords, u64), ObjectError> {
         let mut data = SparseWords::from(&words(DATA, self.optional(DATA)?)?[..]);
         let cut = data.len() as u64;
@@ -426,8 +425,9 @@ impl<'a> File<'a> {
             table.enumerate().filter(move |(index, s)| index.0 > 0 && s.st_bind() == binding)
         };
         let (mut locals, mut globals) = (of(false), of(true));
-        let mut notes = side::Cursor::new(side::SYMBOLS, self.optional(side::SYMBOLS)?);
-        let mismatch = ObjectError::Section { section: side::SYMBOLS, problem: "does not belong to the symbol table" };
+        let mut notes = sections::Cursor::new(sections::SYMBOLS, self.optional(sections::SYMBOLS)?);
+        let mismatch =
+            ObjectError::Section { section: sections::SYMBOLS, problem: "does not belong to the symbol table" };
         let mut symbols = Vec::new();
         while !notes.at_end() {
             let (global, doc) = notes.symbol()?;

@@ -1,4 +1,4 @@
-//! What to write instead of operands that an instruction does not take, where more can be said than the error alone knows.
+//! Help for operands that an instruction does not accept, where more can be said than the error alone knows.
 
 use pendula_isa::inst::Kind;
 use pendula_isa::mnemonic::lookup;
@@ -9,13 +9,13 @@ use pendula_isa::{OperandError, Reg};
 
 use crate::ast::{Arg, ArgKind};
 
-/// Help for operands that are not taken; `None` where the error's own says it.
+/// Help for operands that are not accepted; `None` if the error's own help suffices.
 pub(crate) fn help(kind: Kind, error: &OperandError, args: &[Arg]) -> Option<String> {
     let operand = error.position().checked_sub(1).and_then(|n| args.get(n)).map(|a| a.kind);
     match error {
-        OperandError::Count { .. } => of_count(kind, args),
-        OperandError::Kind { position, wanted, .. } => of_kind(kind, operand?, *position, wanted),
-        OperandError::Aliased { reg, .. } => of_alias(kind, *reg, args),
+        OperandError::Count { .. } => help_for_count(kind, args),
+        OperandError::Kind { position, wanted, .. } => help_for_kind(kind, operand?, *position, wanted),
+        OperandError::Aliased { reg, .. } => help_for_alias(kind, *reg, args),
         OperandError::WritesZero { .. }
         | OperandError::StackPointer { .. }
         | OperandError::TwoMemory { .. }
@@ -27,17 +27,17 @@ pub(crate) fn help(kind: Kind, error: &OperandError, args: &[Arg]) -> Option<Str
 }
 
 /// The accumulator of an instruction that adds, subtracts or the like an operand itself, and whether it is the inverse.
-fn plain(kind: Kind) -> Option<(Acc, bool)> {
+fn unary_accumulate(kind: Kind) -> Option<(Acc, bool)> {
     match kind {
         Kind::Accumulate { acc, inverse, func, .. } if func.info().name.is_empty() => Some((acc, inverse)),
         Kind::Accumulate { .. } | Kind::Row { .. } => None,
     }
 }
 
-fn of_count(kind: Kind, args: &[Arg]) -> Option<String> {
+fn help_for_count(kind: Kind, args: &[Arg]) -> Option<String> {
     let (mnemonic, found) = (kind.mnemonic(), args.len());
-    if let (Some((acc, inverse)), 3) = (plain(kind), found) {
-        // `add r1, r2, r3`, as others write r1 = r2 + r3.
+    if let (Some((acc, inverse)), 3) = (unary_accumulate(kind), found) {
+        // `add r1, r2, r3`, which means r1 = r2 + r3 in other assemblers.
         let (name, rest) = mnemonic.split_at(acc.name(inverse).len());
         if let (ArgKind::Reg(first), ArgKind::Reg(second)) = (args[0].kind, args[1].kind)
             && first == second
@@ -89,7 +89,7 @@ fn of_count(kind: Kind, args: &[Arg]) -> Option<String> {
     }
 }
 
-fn of_kind(kind: Kind, operand: ArgKind, position: usize, wanted: &str) -> Option<String> {
+fn help_for_kind(kind: Kind, operand: ArgKind, position: usize, wanted: &str) -> Option<String> {
     let memory = matches!(operand, ArgKind::Mem { .. });
     let register = matches!(operand, ArgKind::Reg(_));
     let constant = matches!(operand, ArgKind::Int { .. } | ArgKind::Expr(_));
@@ -121,9 +121,9 @@ fn of_kind(kind: Kind, operand: ArgKind, position: usize, wanted: &str) -> Optio
     Some(text.to_string())
 }
 
-/// `sub r1, r1` and `xor r1, r1`, which clear a register elsewhere.
-fn of_alias(kind: Kind, reg: Reg, args: &[Arg]) -> Option<String> {
-    let clears = matches!(plain(kind), Some((Acc::Add, true) | (Acc::Xor, _)));
+/// `sub r1, r1` and `xor r1, r1`, which clear a register in other assemblers.
+fn help_for_alias(kind: Kind, reg: Reg, args: &[Arg]) -> Option<String> {
+    let clears = matches!(unary_accumulate(kind), Some((Acc::Add, true) | (Acc::Xor, _)));
     let itself = |a: &Arg| matches!(a.kind, ArgKind::Reg(r) if r == reg);
     (clears && args.iter().all(itself)).then(|| {
         format!("a register cannot be cleared, for its value would be forgotten: undo what computed it; `zero {reg}` checks that it is 0")

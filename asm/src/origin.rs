@@ -1,5 +1,4 @@
-//! Where the text that is read was written: in a file as it stands, or in the
-//! pieces that a macro's expansion was put together from.
+//! Where a text was written: in a file as it stands, or in the pieces that a macro's expansion consists of.
 //!
 //! The expansion itself is in [`expand`](crate::expand).
 
@@ -7,31 +6,31 @@ use std::ops::Range;
 
 use crate::ast::Span;
 
-/// A stretch of an expansion.
+/// A range of an expansion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     /// Where it begins in the expansion.
     at: u32,
     len: u32,
     origin: Span,
-    /// Whether it stands in the source as it is here.
+    /// Whether the source contains the same text.
     verbatim: bool,
 }
 
 /// Where a text was written.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// A file whose spans begin here.
+    /// In a file whose spans begin here.
     File(u32),
-    /// Pieces, in order and without gaps.
+    /// In pieces, in order and without gaps.
     Pieces(Vec<Piece>),
 }
 
-/// More pieces than this are not told apart.
+/// The maximum number of pieces that are distinguished.
 const MAX_PIECES: usize = 1 << 12;
 
 impl Origin {
-    /// The place of a stretch of the text.
+    /// The place of a range of the text.
     #[inline]
     pub(crate) fn span(&self, start: u32, len: u32) -> Span {
         match self {
@@ -40,7 +39,7 @@ impl Origin {
         }
     }
 
-    /// Adds to `out` where a stretch of this text was written, for a copy that begins at `at`.
+    /// Appends to `out` where a range of this text was written, for a copy that begins at `at`.
     pub(crate) fn copy(&self, range: Range<usize>, at: usize, out: &mut Vec<Piece>) {
         let (start, end) = (range.start as u32, range.end as u32);
         match self {
@@ -65,7 +64,7 @@ impl Origin {
     }
 }
 
-/// Adds a stretch that stands for something else in the source.
+/// Appends a range that stands for other text in the source.
 pub(crate) fn add_other(out: &mut Vec<Piece>, at: usize, len: usize, origin: Span) {
     add(out, Piece { at: at as u32, len: len as u32, origin, verbatim: false });
 }

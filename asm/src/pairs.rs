@@ -1,7 +1,7 @@
-//! What `isa`'s verifier finds in the assembled code, said of the source.
+//! Reports the verifier's findings about the assembled code in terms of the source.
 //!
-//! The rules are in [`verify`]; here a violation gets its places and, where it
-//! is a jump without its partner, a message that says which names disagree.
+//! The rules are in [`verify`]. Here a violation gets its places and, if it is a jump without its partner, a message
+//! that says which names disagree.
 
 use pendula_isa::table::Row;
 use pendula_isa::verify::{self, Problem, Violation};
@@ -12,7 +12,7 @@ use crate::ast::{ArgKind, Op, Span, Stmt};
 use crate::resolve::Faulty;
 use crate::session::Session;
 
-/// Reports every violation that does not merely follow from another error.
+/// Reports every violation that is not merely a consequence of another error.
 pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty: &Faulty) {
     let (_, violations) = verify::verify(module);
     for v in violations {
@@ -20,15 +20,15 @@ pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty:
         if concerned.into_iter().any(|at| faulty.at.contains(&at)) || (faulty.bounds && is_structural(v.problem)) {
             continue;
         }
-        if s.overwhelmed() {
+        if s.has_too_many_errors() {
             return;
         }
         let profile = || s.ast.stmts.iter().find(|stmt| stmt.op == Op::Profile).copied();
-        // A program of PISA without any instruction begins nowhere.
+        // A PISA program without any instruction begins nowhere.
         let begins = (v.problem == Problem::NoEntry).then(profile).flatten();
         let Some(stmt) = stmt(s, program, v.at).or(begins) else { continue };
         match v.problem {
-            Problem::Unpaired => unpaired(s, program, module, &v, &stmt),
+            Problem::Unpaired => report_unpaired(s, program, module, &v, &stmt),
             problem => {
                 let span = if is_label_problem(problem) { label(s, &stmt).unwrap_or(stmt.span) } else { stmt.span };
                 let mut d = s.error(problem.code(), problem.title(), span).help(problem.help());
@@ -43,7 +43,7 @@ pub(crate) fn check(s: &mut Session, program: &Program, module: &Module, faulty:
     }
 }
 
-/// Whether a problem is about where regions begin and end: these follow from faulty bounds.
+/// Whether a problem concerns the bounds of regions: such problems follow from faulty bounds.
 fn is_structural(problem: Problem) -> bool {
     use Problem::{
         CrossesRegions, Nested, NoEntry, NoFinish, NoProc, NoRet, NoStart, NotIrreversible, NotProcedure, SecondStart,
@@ -55,7 +55,7 @@ fn is_structural(problem: Problem) -> bool {
     }
 }
 
-/// Whether a problem is about the label that an instruction names.
+/// Whether a problem concerns the label that an instruction names.
 fn is_label_problem(problem: Problem) -> bool {
     matches!(problem, Problem::CrossesRegions | Problem::NotProcedure)
 }
@@ -79,7 +79,7 @@ fn label_text(s: &Session, stmt: &Stmt) -> String {
     }
 }
 
-/// Whether the instruction is a jump, and whether it is a `from`.
+/// Whether the instruction is a jump (`Some`), and whether it is a `from`.
 fn jump(inst: &Inst) -> Option<bool> {
     match inst.kind {
         Kind::Row { row: Row::Jmp, inverse, .. } => Some(inverse),
@@ -87,17 +87,17 @@ fn jump(inst: &Inst) -> Option<bool> {
     }
 }
 
-fn unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, own: &Stmt) {
+fn report_unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, jump_stmt: &Stmt) {
     let Some(inst) = module.code.get(v.at as usize) else { return };
     let lands = jump(inst) == Some(true);
     let (half, partner) = if lands { ("from", "jmp") } else { ("jmp", "from") };
-    let name = label_text(s, own);
-    let span = label(s, own).unwrap_or(own.span);
+    let name = label_text(s, jump_stmt);
+    let span = label(s, jump_stmt).unwrap_or(jump_stmt.span);
     let code = v.problem.code();
     let Some((other, other_stmt)) = v.other.and_then(|at| Some((at, stmt(s, program, at)?))) else {
         let message = format!("no instruction follows the label `{name}`");
         let help = format!("put the label on the `{partner}` that belongs to this `{half}`");
-        s.fail(code, message, span, own.via, help);
+        s.fail(code, message, span, jump_stmt.via, help);
         return;
     };
     let place = s.place(other_stmt.span);
@@ -111,7 +111,7 @@ fn unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, 
             format!("a jump lands on a `from` that names it: `{name}: from LABEL`, where LABEL is that of this jump")
         };
         let d = s.error(code, message, span).also(place, "labelled here");
-        s.report(d.help(help), own.via);
+        s.report(d.help(help), jump_stmt.via);
         return;
     }
     let named = label_text(s, &other_stmt);
@@ -128,5 +128,5 @@ fn unpaired(s: &mut Session, program: &Program, module: &Module, v: &Violation, 
         d = d.also(s.place(third.span), format!("the `{half}` that it names"));
         help = format!("every `jmp` has a `from` of its own: give this `{half}` another `{partner}`");
     }
-    s.report(d.help(help), own.via);
+    s.report(d.help(help), jump_stmt.via);
 }

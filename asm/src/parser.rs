@@ -1,9 +1,8 @@
-//! Statements: from the tokens of a line to the [`Ast`](crate::ast::Ast).
+//! Parses statements: from the tokens of a line to the [`Ast`](crate::ast::Ast).
 //!
-//! Labels, instructions and directives that stand for themselves are read
-//! here; what changes the text that is read (macros, includes) is
-//! [`expand`](crate::expand)'s. Expressions are in [`expr`](crate::expr).
-//! An error is reported where it is found and ends its line.
+//! This module reads labels, instructions and most directives. Those that change the text that is read (macros,
+//! includes) are handled by [`expand`](crate::expand). Expressions are in [`expr`](crate::expr). An error is reported
+//! where it is found, and the rest of the line is skipped.
 
 use pendula_isa::budget::Budget;
 use pendula_isa::table::Row;
@@ -18,14 +17,14 @@ use crate::lexer::{Tok, Token};
 use crate::object::NAME_LIMIT;
 use crate::session::{Parsed, Reported, Session};
 
-/// A line being read.
+/// A line that is being read.
 pub(crate) struct Parser<'a> {
     pub(crate) s: &'a mut Session,
     pub(crate) tokens: &'a [Token],
     pub(crate) origin: &'a Origin,
     pub(crate) via: Via,
     pub(crate) budget: &'a Budget,
-    /// Whether the line's comment is of the form `#5`, which others take for a constant.
+    /// Whether the line's comment has the form `#5`, which other assemblers take for a constant.
     pub(crate) hash: bool,
     at: usize,
 }
@@ -41,17 +40,17 @@ impl<'a> Parser<'a> {
         Parser { s, tokens, origin, via, budget, hash: false, at: 0 }
     }
 
-    /// The token here; the last one is [`Tok::End`].
+    /// The current token. The last one is [`Tok::End`].
     pub(crate) fn tok(&self) -> Tok {
         self.tokens.get(self.at).map_or(Tok::End, |t| t.tok)
     }
 
-    /// The token before this one.
+    /// The previous token.
     pub(crate) fn last(&self) -> Tok {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(Tok::End, |t| t.tok)
     }
 
-    pub(crate) fn ahead(&self, n: usize) -> Tok {
+    pub(crate) fn peek(&self, n: usize) -> Tok {
         self.tokens.get(self.at + n).map_or(Tok::End, |t| t.tok)
     }
 
@@ -59,7 +58,7 @@ impl<'a> Parser<'a> {
         self.at += 1;
     }
 
-    /// The token's place.
+    /// The place of the current token.
     pub(crate) fn span(&self) -> Span {
         self.span_at(self.at)
     }
@@ -72,12 +71,12 @@ impl<'a> Parser<'a> {
         self.tokens.get(at).or(self.tokens.last()).map_or(Span::default(), |t| self.origin.span(t.start, t.len))
     }
 
-    /// How many tokens have been read.
+    /// The number of tokens that have been read.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// The register here, if there is one.
+    /// The register at this place, if there is one.
     pub(crate) fn register(&self) -> Option<Reg> {
         match self.tok() {
             Tok::Name(name) => self.s.names.register(name),
@@ -89,7 +88,7 @@ impl<'a> Parser<'a> {
         self.s.fail(code, message, span, self.via, help)
     }
 
-    /// The token here, for messages.
+    /// The current token, for messages.
     pub(crate) fn describe(&self) -> String {
         match self.tok() {
             Tok::End => "the end of the line".to_string(),
@@ -109,7 +108,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reports that something else stands here.
+    /// Reports that something else is expected here.
     pub(crate) fn expected(&mut self, what: &str, help: &str) -> Reported {
         let span = self.span();
         let code = if self.tok() == Tok::End { codes::MISSING } else { codes::SYNTAX };
@@ -126,11 +125,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the labels of a line, then its first word: what it means, and its place. `None` where nothing
+    /// Reads the labels of a line, then its first word. Returns the word's meaning, name and place; `None` if nothing
     /// follows, or nothing that can be read.
     pub(crate) fn head(&mut self) -> Option<(Head, Sym, Span)> {
         while let Tok::Name(name) = self.tok() {
-            if self.ahead(1) != Tok::Colon {
+            if self.peek(1) != Tok::Colon {
                 return Some(self.word(name));
             }
             self.label(name);
@@ -157,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Checks that a name may be given to something.
+    /// Checks that a name may be defined.
     fn definable(&mut self, name: Sym, span: Span, what: &str) -> Parsed<()> {
         let len = self.s.names.text(name).len();
         if len > NAME_LIMIT {
@@ -177,9 +176,8 @@ impl<'a> Parser<'a> {
         let mut span = self.span();
         self.advance();
         let head = head_of(self.s, name);
-        // The one directive with a sign in its name.
-        if let (Head::UnknownDirective, Tok::Operator(Binary::Sub), Tok::Name(doc)) = (head, self.tok(), self.ahead(1))
-        {
+        // The only directive with a sign in its name.
+        if let (Head::UnknownDirective, Tok::Operator(Binary::Sub), Tok::Name(doc)) = (head, self.tok(), self.peek(1)) {
             let is = |sym, text: &str| self.s.names.text(sym).eq_ignore_ascii_case(text);
             if is(name, ".proc") && is(doc, "doc") {
                 span = span.to(self.span_at(self.at + 1));
@@ -195,7 +193,7 @@ impl<'a> Parser<'a> {
         let first = self.s.ast.args.len();
         let op = match self.args() {
             Ok(()) => Op::Inst(kind),
-            // A procedure has its name all the same, for those that call it.
+            // A procedure has its name even so, for its callers.
             Err(Reported) if is_proc(kind) && self.s.ast.args.len() > first => Op::Inst(kind),
             Err(Reported) => {
                 self.s.ast.args.truncate(first);
@@ -205,7 +203,7 @@ impl<'a> Parser<'a> {
         self.s.ast.push(op, span, self.via, first);
     }
 
-    /// Reads arguments with commas between them, up to the end of the line.
+    /// Reads arguments separated by commas, up to the end of the line.
     fn args(&mut self) -> Parsed<()> {
         if self.tok() == Tok::End {
             return Ok(());
@@ -221,7 +219,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reports what stands behind an operand where a comma should.
+    /// Reports text after an operand where a comma is expected.
     fn after(&mut self) -> Reported {
         let behind_name = matches!(self.last(), Tok::Name(name) if self.s.names.register(name).is_none());
         let help = match self.tok() {
@@ -239,7 +237,7 @@ impl<'a> Parser<'a> {
     fn arg(&mut self) -> Parsed<Arg> {
         let span = self.span();
         let alone = |tok| matches!(tok, Tok::Comma | Tok::End | Tok::Colon);
-        let kind = match (self.tok(), self.ahead(1)) {
+        let kind = match (self.tok(), self.peek(1)) {
             (Tok::Name(name), next) if alone(next) => {
                 self.advance();
                 match self.s.names.register(name) {
@@ -247,7 +245,7 @@ impl<'a> Parser<'a> {
                     None => ArgKind::Name(name),
                 }
             }
-            // With an operator behind it the register is taken for part of a constant, which it cannot be.
+            // If an operator follows, the register is taken for part of a constant, which is an error.
             (Tok::Name(name), next) if self.s.names.register(name).is_some() && !matches!(next, Tok::Operator(_)) => {
                 self.advance();
                 return Err(self.after());
@@ -256,7 +254,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 ArgKind::Int { negative: false, magnitude }
             }
-            (Tok::Operator(Binary::Sub), Tok::Int(magnitude)) if alone(self.ahead(2)) => {
+            (Tok::Operator(Binary::Sub), Tok::Int(magnitude)) if alone(self.peek(2)) => {
                 self.at += 2;
                 ArgKind::Int { negative: true, magnitude }
             }
@@ -289,7 +287,7 @@ impl<'a> Parser<'a> {
         Err(self.expected("the end of the line", "one statement stands on a line; a comment begins with `;`"))
     }
 
-    /// A name that is no register.
+    /// A name that is not a register.
     pub(crate) fn name(&mut self, what: &str) -> Parsed<(Sym, Span)> {
         let span = self.span();
         let Tok::Name(name) = self.tok() else {
@@ -310,14 +308,14 @@ impl<'a> Parser<'a> {
         Ok((text, span))
     }
 
-    /// Reads a directive that stands for itself.
+    /// Reads a directive that does not change the text that is read.
     pub(crate) fn directive(&mut self, directive: Directive, span: Span) {
         let first = self.s.ast.args.len();
         let op = match self.directive_op(directive, span) {
             Ok(op) => op,
             Err(Reported) => {
                 self.s.ast.args.truncate(first);
-                // What follows is in the section all the same.
+                // What follows belongs to the section even so.
                 match directive {
                     Directive::Text => Op::Text,
                     Directive::Data => Op::Data,
@@ -335,7 +333,7 @@ impl<'a> Parser<'a> {
             Directive::Irreversible => Op::Irreversible,
             Directive::Loose => Op::Loose,
             Directive::Words(ty) => {
-                self.some_args("a number")?;
+                self.required_args("a number")?;
                 Op::Words(ty)
             }
             Directive::Space => return self.space(),
@@ -397,14 +395,14 @@ impl<'a> Parser<'a> {
                 let help = "take it away, or begin the macro with `.macro NAME`";
                 return Err(self.fail(codes::MACRO, "this `.endm` ends no macro", span, help));
             }
-            // Read by `expand`, which does not hand them on.
+            // `expand` handles these itself.
             Directive::Include | Directive::Macro => return Err(Reported),
         };
         self.end()?;
         Ok(op)
     }
 
-    fn some_args(&mut self, what: &str) -> Parsed<()> {
+    fn required_args(&mut self, what: &str) -> Parsed<()> {
         if self.tok() == Tok::End {
             return Err(self.expected(what, "write one or more, separated by commas"));
         }
@@ -439,7 +437,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Help where a comment is written as in other languages.
+/// Help for a comment that is written as in other languages.
 pub(crate) const COMMENT: &str = "a comment begins with `;` or `#`, and goes to the end of the line";
 
 /// Whether an instruction begins a procedure.
@@ -447,7 +445,7 @@ fn is_proc(kind: Kind) -> bool {
     matches!(kind, Kind::Row { row: Row::Proc, inverse: false, .. })
 }
 
-/// What a word means at the start of a statement.
+/// The meaning of a word at the start of a statement.
 pub(crate) fn head_of(s: &mut Session, name: Sym) -> Head {
     s.names.head(name).unwrap_or_else(|| {
         let head = classify(&s.names.text(name).to_ascii_lowercase());
@@ -467,7 +465,7 @@ fn classify(word: &str) -> Head {
     }
 }
 
-/// Whether two words differ by one letter more, less, changed or exchanged with its neighbour.
+/// Whether two words differ by one letter that is added, removed, changed or exchanged with its neighbour.
 pub(crate) fn near(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
@@ -480,7 +478,7 @@ pub(crate) fn near(a: &str, b: &str) -> bool {
     }
 }
 
-/// A note that a name is taken.
+/// An error for a name that is taken.
 pub(crate) fn duplicate(s: &Session, name: Sym, what: &str, span: Span, first: Span) -> Diagnostic {
     let message = format!("{what} `{}` is defined twice", s.names.text(name));
     s.error(codes::DUPLICATE, message, span)

@@ -1,12 +1,13 @@
-//! PISA, the assembly of the Pendulum processor, as PendVM reads it: `.pisa` and `.pal` files to modules of the profile `pisa`, and back.
+//! PISA, the assembly language of the Pendulum processor, in the dialect of PendVM: reads `.pisa` and `.pal` files to
+//! modules of the profile `pisa`, and writes such modules.
 //!
-//! A line holds a label, an instruction, or both; `;` begins a comment. Every instruction and every `DATA` takes one of 2^32
-//! addresses, from 0 on, and labels are numbers: that of the address. What PendVM does wrong is done as documented, unless
-//! [`Options::pendvm_bugs`] asks for what PendVM does.
+//! A line holds a label, an instruction, or both; `;` begins a comment. Every instruction and every `DATA` occupies one
+//! of 2^32 addresses, from 0 on. A label stands for a number, its address. Where PendVM deviates from its
+//! documentation, this module follows the documentation, unless [`Options::pendvm_bugs`] asks for PendVM's behaviour.
 
 mod advice;
+mod grammar;
 pub mod import;
-mod line;
 mod mnemonic;
 mod write;
 
@@ -20,17 +21,17 @@ use pendula_isa::{Inst, Module};
 use crate::assemble::Assembly;
 use crate::diagnostic::{Diagnostic, Place, Severity, Sources};
 use crate::object::NAME_LIMIT;
-use line::{Line, Word};
+use grammar::{Line, NumberError, Word};
 use mnemonic::Mnemonic;
 
 pub use mnemonic::{MNEMONICS, Operands};
-pub use write::{NotPisa, line, write};
+pub use write::{PisaWriteError, line, write};
 
-/// What the first line begins with.
+/// The start of the first line.
 pub const HEADER: &str = ";; pendulum pal file";
 
-/// Errors after which reading ends.
-const MANY: usize = 100;
+/// The number of errors after which reading stops.
+const MAX_ERRORS: usize = 100;
 
 pendula_isa::diagnostic_codes! {
     HEADING "P0330" "a PISA file that does not begin as one";
@@ -47,12 +48,13 @@ pendula_isa::diagnostic_codes! {
     EMPTY "P0342" "a PISA file without an instruction";
 }
 
-/// The codes of what is wrong with a file, with a title each.
+/// The diagnostic codes, with a title each.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     OWN.iter().copied()
 }
 
-/// What becomes of an instruction that writes a register and reads it again, such as `ADD $1 $1`, which could not be undone.
+/// The treatment of an instruction that writes a register and reads it again, such as `ADD $1 $1`, which could not be
+/// undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Alias {
     /// It is an error.
@@ -65,19 +67,20 @@ pub enum Alias {
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// What PendVM does where it is not what is documented: `ORIX` takes the number of a register for its immediate, `SLTIX` compares as
-    /// unsigned, `SRLX` and `SRLVX` copy the sign; labels that are missing are 0, of two the second counts, and what follows a
-    /// number's digits is passed over; a run may end at a `FINISH` that a branch lands on; and `SHOW` shows in both directions.
+    /// Whether to do as PendVM does where that differs from the documentation: `ORIX` takes the number of a register
+    /// for its immediate, `SLTIX` compares as unsigned, `SRLX` and `SRLVX` copy the sign; missing labels are 0, of two
+    /// equal labels the second counts, and text after the digits of a number is ignored; a run may end at a `FINISH`
+    /// that a branch lands on; and `SHOW` prints in both directions.
     pub pendvm_bugs: bool,
-    /// What becomes of instructions that would forget.
+    /// The treatment of instructions that would lose information.
     pub alias: Alias,
-    /// Whether immediates must fit 16 bits, and distances of branches 16 or 26, as in an instruction word.
+    /// Whether immediates must fit 16 bits, and distances of branches 16 or 26 bits, as in an instruction word.
     pub strict: bool,
-    /// What reading may take.
+    /// The limits of reading.
     pub budget: Budget,
 }
 
-/// Reads a program. `name` is the file's.
+/// Reads a program. `name` is the name of the file.
 pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
     let mut sources = Sources::default();
     if let Err(exceeded) = options.budget.large(text.len() as u64, || format!("`{name}`")) {
@@ -94,7 +97,7 @@ pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
         module: Module::default(),
     };
     reader.read(text);
-    // Operands are read when all labels are known.
+    // Operands are read after all labels are known, so their errors come last.
     reader.diagnostics.sort_by_key(|d| d.primary.as_ref().map(|l| l.place.span.start));
     let failed = reader.diagnostics.iter().any(|d| d.severity == Severity::Error);
     let module = (!failed).then(|| {
@@ -105,7 +108,7 @@ pub fn read(name: &str, text: &str, options: &Options) -> Assembly {
     Assembly { module, diagnostics: reader.diagnostics, sources, named: Vec::new() }
 }
 
-/// An instruction that was read, its operands still words.
+/// An instruction whose operands are still words.
 struct Pending<'a> {
     mnemonic: &'static Mnemonic,
     name: Word<'a>,
@@ -126,7 +129,8 @@ struct Reader<'a> {
     module: Module,
 }
 
-/// Whether a character is obeyed where it should be shown: control characters, and what turns the direction of writing.
+/// Whether a character has an effect where it should be displayed: control characters, and those that change the
+/// direction of writing.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -134,10 +138,9 @@ fn is_invisible(c: char) -> bool {
 
 impl<'a> Reader<'a> {
     fn read(&mut self, text: &'a str) {
-        // A mark of the encoding, as some editors write it.
+        // The byte order mark that some editors write.
         let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let text = &text[mark..];
-        let first = text.lines().next().unwrap_or("");
+        let first = text[mark..].lines().next().unwrap_or("");
         if !first.starts_with(HEADER) {
             let place = Place { file: self.file, span: mark..mark + first.len() };
             let d = Diagnostic::error(HEADING, format!("the file does not begin with `{HEADER}`"));
@@ -146,20 +149,23 @@ impl<'a> Reader<'a> {
         }
         let mut pending = Vec::new();
         let mut start: Option<Word<'a>> = None;
-        let mut offset = mark;
+        let mut rest = &text[mark..];
+        let mut number = 0;
         let budget = self.options.budget;
-        for (n, raw) in text.split_inclusive('\n').enumerate() {
+        while !rest.is_empty() {
             let what = || "the program".to_string();
             if let Err(exceeded) = Resource::Nodes.within(budget.words, pending.len() as u64, what) {
+                let offset = text.len() - rest.len();
                 let place = Place { file: self.file, span: offset..offset };
                 self.diagnostics.push(exceeded.of("instruction").instead("divide it").diagnostic().at(place, ""));
                 return;
             }
-            let (number, begin) = (n as u32 + 1, offset);
-            offset += raw.len();
-            let line = Line::of(raw.trim_end_matches(['\n', '\r']), begin);
-            self.line(&line, number, begin, &mut pending, &mut start);
-            if self.diagnostics.len() >= MANY {
+            // Every text begins with a line.
+            let Ok((next, line)) = grammar::line(text, rest) else { break };
+            rest = next;
+            number += 1;
+            self.line(line, number, &mut pending, &mut start);
+            if self.diagnostics.len() >= MAX_ERRORS {
                 return;
             }
         }
@@ -170,10 +176,10 @@ impl<'a> Reader<'a> {
         }
         for (at, one) in pending.iter().enumerate() {
             let inst = self.instruction(one, at as u32);
-            if self.diagnostics.len() >= MANY {
+            if self.diagnostics.len() >= MAX_ERRORS {
                 return;
             }
-            // After an error nobody will look at it.
+            // After an error the code is not used.
             let Some(inst) = inst else { continue };
             self.module.code.push(inst);
             let column = one.name.at - one.start;
@@ -202,56 +208,47 @@ impl<'a> Reader<'a> {
         self.module.symbols.sort_by_key(|s| s.value);
     }
 
-    /// Takes up a line: defines its label, and keeps its instruction for when all labels are known.
-    fn line(
-        &mut self,
-        line: &Line<'a>,
-        number: u32,
-        begin: usize,
-        pending: &mut Vec<Pending<'a>>,
-        start: &mut Option<Word<'a>>,
-    ) {
-        let mut words = line.words.iter().copied().peekable();
-        let Some(first) = words.peek().copied() else { return };
-        if first.text.eq_ignore_ascii_case(".start") {
-            words.next();
-            match (words.next(), words.next()) {
-                (Some(_), None) if start.is_some() => {
-                    self.fail(SECOND_START, "the run begins elsewhere already", &first, "leave one `.start`");
+    /// Defines the label of a line, and keeps its instruction until all labels are known.
+    fn line(&mut self, line: Line<'a>, number: u32, pending: &mut Vec<Pending<'a>>, start: &mut Option<Word<'a>>) {
+        let Line { start: line_start, label, mnemonic, operands } = line;
+        if let (None, Some(directive)) = (label, mnemonic)
+            && directive.text.eq_ignore_ascii_case(".start")
+        {
+            match operands[..] {
+                [_] if start.is_some() => {
+                    self.fail(SECOND_START, "the run begins elsewhere already", &directive, "leave one `.start`");
                 }
-                (Some(label), None) => *start = Some(label),
-                _ => self.fail(OPERANDS, "`.start` takes one label", &first, "write `.start LABEL`"),
+                [label] => *start = Some(label),
+                _ => self.fail(OPERANDS, "`.start` takes one label", &directive, "write `.start LABEL`"),
             }
             return;
         }
-        if let Some(name) = first.text.strip_suffix(':') {
-            words.next();
-            self.define(name, &first, pending.len() as u32);
+        if let Some((name, word)) = label {
+            self.define(name, &word, pending.len() as u32);
         }
-        let Some(name) = words.next() else { return };
+        let Some(name) = mnemonic else { return };
         let Some(mnemonic) = mnemonic::find(name.text) else {
             let message = format!("`{}` is no instruction of PISA", name.text);
-            let help = advice::instruction(name.text, words.peek().map(|w| w.text));
+            let help = advice::instruction(name.text, operands.first().map(|w| w.text));
             self.fail(INSTRUCTION, message, &name, help);
             return;
         };
-        let operands: Vec<Word<'a>> = words.collect();
-        let wanted = mnemonic.operands.names();
-        if operands.len() != wanted.len() {
+        let expected = mnemonic.operands.names();
+        if operands.len() != expected.len() {
             let message = format!("`{}` takes {}, found {}", mnemonic.name, mnemonic.operands.doc(), operands.len());
-            let place = operands.get(wanted.len()).copied().unwrap_or(name);
-            let help = format!("write `{}`", [&[mnemonic.name], wanted].concat().join(" "));
+            let place = operands.get(expected.len()).copied().unwrap_or(name);
+            let help = format!("write `{}`", [&[mnemonic.name], expected].concat().join(" "));
             self.fail(OPERANDS, message, &place, help);
             return;
         }
-        pending.push(Pending { mnemonic, name, operands, line: number, start: begin });
+        pending.push(Pending { mnemonic, name, operands, line: number, start: line_start });
     }
 
     fn define(&mut self, name: &'a str, word: &Word<'a>, at: u32) {
         let problem = match name {
             "" => Some("a label has a name before its `:`"),
             _ if name.contains(':') => Some("a label has one `:`, at its end"),
-            // Such a name could not be told from another where it is shown.
+            // Such a name could not be distinguished from others where it is displayed.
             _ if name.len() > NAME_LIMIT => Some("a label's name has 1024 bytes at most"),
             _ if name.contains(is_invisible) => Some("a label's name has no characters that are not seen"),
             _ => None,
@@ -286,7 +283,7 @@ impl<'a> Reader<'a> {
                 mnemonic::Operand::Immediate | mnemonic::Operand::Amount | mnemonic::Operand::Data => {
                     self.value(word, Some((one.mnemonic, n)))
                 }
-                // The distance, which like every number wraps at 32 bits.
+                // The distance. Like every number it wraps at 32 bits.
                 mnemonic::Operand::Target(_) => {
                     self.value(word, Some((one.mnemonic, n))).map(|to| i64::from((to as i32).wrapping_sub_unsigned(at)))
                 }
@@ -333,19 +330,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A register, as operand `n` of an instruction.
+    /// The register that is operand `n` of an instruction.
     fn register(&mut self, word: &Word<'a>, one: &Pending<'a>, n: usize) -> Option<i64> {
-        let digits = word.text.strip_prefix('$').filter(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
-        let number = digits.and_then(|d| d.parse::<i64>().ok()).filter(|n| *n < 32);
+        let number = grammar::register(word.text);
         if number.is_none() {
             let message = format!("`{}` is no register", word.text);
             let help = advice::register(word.text, one.mnemonic, n, self.labels.contains_key(word.text));
             self.fail(REGISTER, message, word, help);
         }
-        number
+        number.map(u64::cast_signed)
     }
 
-    /// A number or a label, as a word of 32 bits, sign-extended. `of` is the instruction, and which operand of it this is.
+    /// A number or a label, as a sign-extended word of 32 bits. `of` is the instruction and the index of the operand.
     fn value(&mut self, word: &Word<'a>, of: Option<(&Mnemonic, usize)>) -> Option<i64> {
         let text = word.text;
         if let Some(&(at, _)) = self.labels.get(text) {
@@ -354,21 +350,21 @@ impl<'a> Reader<'a> {
         if let Some(&(at, _)) = text.strip_prefix('-').and_then(|name| self.labels.get(name)) {
             return Some(-i64::from(at));
         }
-        match line::number(text, self.options.pendvm_bugs) {
+        match grammar::number(text, self.options.pendvm_bugs) {
             Ok(value) => Some(value),
-            Err(line::NoNumber::Name) if self.options.pendvm_bugs => Some(0),
-            Err(line::NoNumber::Name) => {
+            Err(NumberError::Name) if self.options.pendvm_bugs => Some(0),
+            Err(NumberError::Name) => {
                 let near = self.labels.keys().find(|name| name.eq_ignore_ascii_case(text)).copied();
                 let known = text.strip_suffix(':').is_some_and(|name| self.labels.contains_key(name));
                 let help = advice::label(text, near, known);
                 self.fail(LABEL, format!("there is no label `{text}`"), word, help);
                 None
             }
-            Err(line::NoNumber::Malformed) => {
+            Err(NumberError::Malformed) => {
                 self.fail(NUMBER, format!("`{text}` is no number"), word, advice::malformed(text, of));
                 None
             }
-            Err(line::NoNumber::Wide) => {
+            Err(NumberError::TooWide) => {
                 let help = "words lie between -2147483648 and 4294967295 (0xFFFFFFFF)";
                 self.fail(NUMBER, format!("`{text}` has more than 32 bits"), word, help);
                 None

@@ -1,30 +1,31 @@
-//! The second pass: operands to instructions and words, and the line table.
+//! The second pass: turns operands into instructions and words, and makes the line table.
 //!
-//! Names have their addresses by now ([`assemble`](crate::assemble)). Which
-//! operands an instruction takes is `isa`'s business; here its errors get their
-//! places. What must hold between instructions is checked later, in
-//! [`pairs`](crate::pairs).
+//! Names have their addresses by now ([`assemble`](crate::assemble)). `isa` decides which operands an instruction
+//! accepts; here its errors get their places. [`pairs`](crate::pairs) later checks the rules that hold between
+//! instructions.
+
+mod data;
+mod locator;
 
 use std::collections::{HashMap, HashSet};
 
-use pendula_isa::module::Loc;
 use pendula_isa::operand::OperandKind;
 use pendula_isa::table::Row;
 use pendula_isa::types::Cond;
 use pendula_isa::{Inst, Kind, Module, Operand, OperandError, Profile, Reg, Ty};
 
-use crate::assemble::{Named, Program, count, sort};
+use crate::assemble::{Named, Program, sort};
 use crate::ast::{Arg, ArgKind, Binary, ExprRef, NodeKind, Op, Span, Stmt};
 use crate::codes;
-use crate::diagnostic::plural;
 use crate::files::Files;
 use crate::intern::Sym;
 use crate::operands;
 use crate::session::{Parsed, Reported, Session};
 use crate::symbols::Def;
-use crate::value::{Value, int_word};
+use crate::value::Value;
+use locator::Locator;
 
-/// Instructions that errors were reported for: others stand in their places.
+/// Instructions for which errors were reported. Placeholders stand for them in the code.
 #[derive(Debug, Default)]
 pub(crate) struct Faulty {
     pub(crate) at: HashSet<u32>,
@@ -71,7 +72,7 @@ pub(crate) fn resolve(
                     let _ = r.s.fail(codes::ARGUMENT, message, stmt.span, stmt.via, help);
                 }
                 if op == Op::Mem {
-                    // An error has been reported then.
+                    // If this fails, an error has been reported.
                     let _ = r.memory(&stmt);
                 }
                 continue;
@@ -86,7 +87,7 @@ pub(crate) fn resolve(
         let (file, offset) = r.s.locate(stmt.span);
         let text_of = files.list.get(usize::from(file)).map_or("", |f| f.text.as_str());
         r.module.locs.push(locator.loc(text_of, file, offset));
-        if r.s.overwhelmed() {
+        if r.s.has_too_many_errors() {
             break;
         }
     }
@@ -97,7 +98,7 @@ fn bounds(kind: Kind) -> bool {
     matches!(kind, Kind::Row { row: Row::Start | Row::Proc, .. })
 }
 
-/// An instruction that stands for a faulty one.
+/// An instruction that replaces a faulty one.
 fn placeholder() -> Inst {
     let kind = Kind::Row { row: Row::Inc, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
     Inst { kind, regs: [Reg::SP, Reg::ZERO, Reg::ZERO, Reg::ZERO], imm: 0, small: 0 }
@@ -109,7 +110,7 @@ struct Resolver<'a> {
     module: &'a mut Module,
     texts: HashMap<Sym, u32>,
     named: Vec<Named>,
-    /// The object that the next word may belong to.
+    /// The index of the object after the one that the next word belongs to.
     object: usize,
     mem: Option<Span>,
 }
@@ -148,8 +149,8 @@ impl Resolver<'_> {
                 return Ok(Operand::Mem { base, index, offset });
             }
             ArgKind::Text(text) => {
-                let wanted = kind.operand_kind(n) == Some(OperandKind::Text);
-                return Ok(Operand::Text(if wanted { self.text(text) } else { 0 }));
+                let is_text = kind.operand_kind(n) == Some(OperandKind::Text);
+                return Ok(Operand::Text(if is_text { self.text(text) } else { 0 }));
             }
             constant @ (ArgKind::Int { .. } | ArgKind::Name(_) | ArgKind::Expr(_)) => constant,
         };
@@ -157,11 +158,11 @@ impl Resolver<'_> {
             Some(OperandKind::Label) => {
                 return match constant {
                     ArgKind::Name(name) => self.label(stmt, kind, name, arg.span).map(Operand::Label),
-                    // A constant where a label is wanted: `build` says so.
+                    // A constant where a label is expected: `build` reports it.
                     _ => Ok(Operand::Imm(0, Ty::Int)),
                 };
             }
-            // A whole number, which is computed as a number of the type that it is compared as.
+            // A whole number, which is evaluated as a number of the type that it is compared as.
             Some(OperandKind::Small) => {
                 let value = self.value(stmt, constant, kind.constant_type(n), arg.span)?;
                 let word = self.program.symbols.word(self.s, value, Ty::Int, arg.span, stmt.via)?;
@@ -180,7 +181,7 @@ impl Resolver<'_> {
                 }
                 ty
             }
-            // No constant can stand here: `build` says so.
+            // No constant is accepted here: `build` reports it.
             Some(
                 OperandKind::Target
                 | OperandKind::Source
@@ -215,7 +216,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The address of the data object by whose name an address is written: alone, or with constants added.
+    /// The address of the data object that an address is written with: its name alone, or with constants added.
     fn object_of(&self, offset: ExprRef) -> Option<u64> {
         let (first, rest) = self.s.ast.nodes(offset).split_first()?;
         let NodeKind::Name(name) = first.kind else { return None };
@@ -232,7 +233,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Notes that an operand of the next instruction is written by the name of a data object.
+    /// Records that an operand of the next instruction is written with the name of a data object.
     fn name(&mut self, operand: usize, object: u64) {
         self.named.push(Named { at: self.module.code.len() as u32, operand: operand as u8, object });
     }
@@ -257,7 +258,7 @@ impl Resolver<'_> {
             Value::Int(n) => match i64::try_from(n) {
                 Ok(n) => Ok(n),
                 Err(_) => {
-                    // In the words of `build`, which reports offsets that are merely too large.
+                    // With the same words as `build`, which reports offsets that are merely too large.
                     let (what, min, max) =
                         ("a memory offset", pendula_isa::inst::OFFSET_MIN, pendula_isa::inst::OFFSET_MAX);
                     let error = OperandError::OutOfRange { position: 1, what, min, max, found: n };
@@ -275,7 +276,9 @@ impl Resolver<'_> {
         let here = self.module.code.len() as i64;
         let def = self.program.symbols.get(name).def;
         match (kind, def) {
-            (Kind::Row { row: Row::Proc, .. }, _) if self.program.spoiled.contains(&(here as u32)) => Err(Reported),
+            (Kind::Row { row: Row::Proc, .. }, _) if self.program.faulty_bounds.contains(&(here as u32)) => {
+                Err(Reported)
+            }
             (Kind::Row { row: Row::Proc, inverse: false, .. }, _) => match self.program.rets.get(&name) {
                 Some(&ret) => Ok(i64::from(ret) - here),
                 None => {
@@ -348,14 +351,14 @@ impl Resolver<'_> {
         })
     }
 
-    /// Says what `isa` found wrong with the operands, at their places.
+    /// Reports an error that `isa` found in the operands, at its place.
     fn operand_error(&mut self, stmt: &Stmt, kind: Kind, error: &OperandError) -> Reported {
         let args: Vec<Arg> = self.s.ast.args(stmt).to_vec();
         let arg = error.position().checked_sub(1).and_then(|n| args.get(n).copied());
         let span = arg.map_or(stmt.span, |a| a.span);
         let mut d = self.s.error(error.code(), error.to_string(), span);
-        let own = || error.help().replace("MNEMONIC", &kind.mnemonic());
-        let mut help = operands::help(kind, error, &args).unwrap_or_else(own);
+        let default_help = || error.help().replace("MNEMONIC", &kind.mnemonic());
+        let mut help = operands::help(kind, error, &args).unwrap_or_else(default_help);
         match (error, arg.map(|a| a.kind)) {
             (OperandError::Aliased { reg, position }, _) => {
                 let first = args
@@ -371,7 +374,7 @@ impl Resolver<'_> {
                     d = d.also(self.s.place(first.span), "the first");
                 }
             }
-            // A name where a text is wanted is a text without quotes.
+            // A name where a text is expected is a text without quotes.
             (OperandError::Kind { wanted: "text", .. }, _) => {}
             (OperandError::Kind { .. }, Some(ArgKind::Name(name))) => match self.program.symbols.get(name).def {
                 Def::Data { .. } => {
@@ -384,145 +387,5 @@ impl Resolver<'_> {
         }
         d = d.help(help);
         self.s.report(d, stmt.via)
-    }
-
-    /// Adds what a data directive gives.
-    fn data(&mut self, stmt: &Stmt, op: Op) {
-        let at = self.module.data.len() as u64;
-        while self.program.objects.get(self.object).is_some_and(|o| o.start <= at) {
-            self.object += 1;
-        }
-        match op {
-            Op::Words(ty) => {
-                for n in 0..self.s.ast.args(stmt).len() {
-                    let Some(arg) = self.s.ast.arg(stmt, n) else { break };
-                    let word = self.data_word(stmt, arg, ty, n == 0);
-                    self.module.data.push(word.unwrap_or(0));
-                }
-            }
-            Op::Space(ty) => {
-                let len = self.program.spaces.pop_front().unwrap_or(0) as usize;
-                self.module.data.push_zeros(len);
-                if let Some(ty) = ty {
-                    self.set_type(ty);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// A word of data; `first` says whether the object may take its type.
-    fn data_word(&mut self, stmt: &Stmt, arg: Arg, ty: Ty, first: bool) -> Parsed<u64> {
-        let value = self.value(stmt, arg.kind, ty, arg.span);
-        let ty = match value {
-            Ok(Value::Real { ty: Some(own), .. } | Value::Ratio { ty: Some(own), .. }) if ty == Ty::Int => own,
-            _ => ty,
-        };
-        if first {
-            self.set_type(ty);
-        }
-        match value? {
-            Value::Int(n) if ty == Ty::Int => int_word(self.s, n, arg.span, stmt.via),
-            Value::Real { .. } | Value::Ratio { .. } if ty == Ty::Int => {
-                let help = "`.fixed`, `.log` and `.double` hold numbers with a fraction; or say the type behind the number: `1.5q`";
-                Err(self.s.fail(codes::REAL, "an integer is wanted here", arg.span, stmt.via, help))
-            }
-            value => self.program.symbols.word(self.s, value, ty, arg.span, stmt.via),
-        }
-    }
-
-    fn set_type(&mut self, ty: Ty) {
-        if let Some(object) = self.object.checked_sub(1).and_then(|n| self.program.objects.get_mut(n)) {
-            object.ty.get_or_insert(ty);
-        }
-    }
-
-    /// `.mem N`
-    fn memory(&mut self, stmt: &Stmt) -> Parsed<()> {
-        let Some(arg) = self.s.ast.arg(stmt, 0) else { return Ok(()) };
-        let value = self.value(stmt, arg.kind, Ty::Int, arg.span)?;
-        let words = count(self.s, &self.program.symbols, value, "a memory size", arg.span, stmt.via)?;
-        if let Some(first) = self.mem {
-            let d = self.s.error(codes::TWICE, "the memory size is given twice", stmt.span);
-            let d = d.also(self.s.place(first), "given here");
-            return Err(self.s.report(d.help("take one of them away"), stmt.via));
-        }
-        self.mem = Some(stmt.span);
-        let data = self.program.data_len();
-        if words < data {
-            let message =
-                format!("a memory of {} cannot hold the data, {}", plural(words, "word"), plural(data, "word"));
-            return Err(self.s.fail(
-                codes::ARGUMENT,
-                message,
-                arg.span,
-                stmt.via,
-                "give more, for the data and the stack",
-            ));
-        }
-        self.program.flags.mem = Some(words);
-        Ok(())
-    }
-}
-
-/// Finds lines and columns. Instructions mostly follow each other, so the last answer is a good start.
-#[derive(Default)]
-struct Locator {
-    file: u16,
-    line: u32,
-    /// The stretch of the line found last.
-    start: u32,
-    end: u32,
-    /// Where lines begin, for each file that has been asked for.
-    starts: HashMap<u16, Vec<u32>>,
-}
-
-impl Locator {
-    fn loc(&mut self, text: &str, file: u16, offset: u32) -> Loc {
-        if self.line == 0 || file != self.file || !(self.start..=self.end).contains(&offset) {
-            let starts = self.starts.entry(file).or_insert_with(|| {
-                let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-                std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect()
-            });
-            // Most often it is one of the next lines.
-            let hint = if file == self.file { self.line as usize } else { 0 };
-            let near = starts.get(hint..).unwrap_or(&[]).iter().take(4).position(|start| *start > offset);
-            let line = match near {
-                Some(n) if starts.get(hint.wrapping_sub(1)).is_some_and(|start| *start <= offset) => hint + n,
-                _ => starts.partition_point(|start| *start <= offset),
-            };
-            self.file = file;
-            self.line = line as u32;
-            self.start = line.checked_sub(1).and_then(|n| starts.get(n)).copied().unwrap_or(0);
-            self.end = starts.get(line).map_or(u32::MAX, |next| next - 1);
-        }
-        let before = text.get(self.start as usize..offset as usize).unwrap_or("");
-        let column = before.chars().count() + 1;
-        Loc { file, line: self.line, column: u16::try_from(column).unwrap_or(u16::MAX) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_found_in_any_order() {
-        let texts = ["a\n\nbé c\nd\n\n\n\n\n\n\nlast", "", "\nx"];
-        let mut locator = Locator::default();
-        let mut random = 1u32;
-        for _ in 0..2000 {
-            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let file = (random >> 8) as usize % texts.len();
-            let text = texts[file];
-            let mut offset = (random >> 16) as usize % (text.len() + 1);
-            while !text.is_char_boundary(offset) {
-                offset -= 1;
-            }
-            let before = &text[..offset];
-            let line = before.matches('\n').count() as u32 + 1;
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() as u16 + 1;
-            assert_eq!(locator.loc(text, file as u16, offset as u32), Loc { file: file as u16, line, column });
-        }
     }
 }

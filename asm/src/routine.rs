@@ -1,9 +1,9 @@
-//! Routine marks: `.routine` spans, written undo spans, and undo spans that
-//! are assembled as the inverse of their routine.
+//! Routine marks: `.routine` spans, undo spans that are written out, and undo spans that are assembled as the inverse
+//! of their routine.
 //!
-//! The inverse is made of statements: in reverse order, each with its partner's
-//! mnemonic, and with the labels of the span renamed. Macros and includes are
-//! gone by now ([`expand`](crate::expand)); addresses are given out afterwards.
+//! The inverse is made of statements: in reverse order, each with the mnemonic of its partner, and with the labels of
+//! the span renamed. Macros and includes are gone by now ([`expand`](crate::expand)); addresses are assigned
+//! afterwards.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -30,18 +30,18 @@ struct Open {
     via: Via,
 }
 
-/// Puts the inverses of routines in the place of marks that ask for them. Afterwards every mark that is open is closed.
+/// Replaces the marks that ask for the inverse of a routine by that inverse. Afterwards every open mark is closed.
 pub(crate) fn expand(s: &mut Session, options: &Options) {
     if !s.ast.stmts.iter().any(|stmt| matches!(stmt.op, Op::Mark(_))) {
         return;
     }
     let old = std::mem::take(&mut s.ast.stmts);
     let mut open: Vec<Open> = Vec::new();
-    // The last whole span of each routine.
+    // The last complete span of each routine.
     let mut routines: HashMap<Sym, Range<usize>> = HashMap::new();
     let mut inverses = 0u32;
-    // How many spans were given up: so many ends are passed over.
-    let mut given_up = 0;
+    // The number of spans that were abandoned: as many ends are ignored.
+    let mut abandoned = 0;
     let written = written_out(&old);
     for (n, stmt) in old.iter().enumerate() {
         let Op::Mark(mark) = stmt.op else {
@@ -55,9 +55,9 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
                     d.help("a span lies between two instructions of one procedure: end it before this one"),
                     stmt.via,
                 );
-                // Its end, and those of the spans around it, are not missed.
-                given_up += 1 + open.len();
-                // Their undoing is not complained about as well.
+                // The ends of this span, and of those around it, are not reported as missing.
+                abandoned += 1 + open.len();
+                // The spans that undo them are not reported either.
                 routines.extend(open.drain(..).chain([last]).filter(|o| !o.undo).map(|o| (o.name, 0..0)));
             }
             s.ast.stmts.push(*stmt);
@@ -70,7 +70,7 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
                     continue;
                 };
                 inverses += 1;
-                // Names count too: those of labels are made anew each time.
+                // The length of names counts, too: labels get new names each time.
                 let what = || "the program, with its inverses,".to_string();
                 let within = options.budget.program((s.ast.stmts.len() + span.len()) as u64, what);
                 let within = within.and_then(|()| options.budget.large(s.names.bytes() as u64, what));
@@ -88,10 +88,10 @@ pub(crate) fn expand(s: &mut Session, options: &Options) {
                 s.ast.stmts.push(*stmt);
                 open.push(Open { name, undo, first: s.ast.stmts.len(), span: stmt.span, via: stmt.via });
             }
-            Mark::End { .. } if open.is_empty() && given_up > 0 => given_up -= 1,
+            Mark::End { .. } if open.is_empty() && abandoned > 0 => abandoned -= 1,
             Mark::End { name, undo } => {
                 let Some(last) = open.last().copied() else {
-                    stray_end(s, undo, stmt);
+                    report_stray_end(s, undo, stmt);
                     continue;
                 };
                 if last.undo != undo || name.is_some_and(|name| name != last.name) {
@@ -127,11 +127,13 @@ fn directive(undo: bool, end: bool) -> &'static str {
     }
 }
 
-/// Which statements open an undo span that is written out: of the marks that follow within the region, the first with the same
-/// name is its end, or the very first is an end without a name. One pass from the last statement to the first.
+/// The statements that open an undo span that is written out. Among the marks that follow within the region, the first
+/// with the same name is its end, or the very first is an end without a name. One pass from the last statement to the
+/// first.
 fn written_out(stmts: &[Stmt]) -> Vec<bool> {
     let mut out = vec![false; stmts.len()];
-    // Whether the next undo mark of each name is an end, and whether the next of all is an end without a name.
+    // Whether the next undo mark of each name is an end, and whether the next undo mark of all is an end without a
+    // name.
     let mut ends: HashMap<Sym, bool> = HashMap::new();
     let mut unnamed = false;
     for (n, stmt) in stmts.iter().enumerate().rev() {
@@ -172,7 +174,7 @@ fn no_routine(s: &mut Session, name: Sym, stmt: &Stmt, open: &[Open]) {
     }
 }
 
-fn stray_end(s: &mut Session, undo: bool, stmt: &Stmt) {
+fn report_stray_end(s: &mut Session, undo: bool, stmt: &Stmt) {
     let message = format!("this `{}` ends nothing", directive(undo, true));
     let help = format!("take it away, or begin a span with `{}` and a name", directive(undo, false));
     s.fail(codes::MARKS, message, stmt.span, stmt.via, help);
@@ -180,7 +182,7 @@ fn stray_end(s: &mut Session, undo: bool, stmt: &Stmt) {
 
 /// Adds the inverse of the statements in `span`.
 fn invert(s: &mut Session, name: Sym, span: Range<usize>, by: &Stmt, number: u32) {
-    // The statements to invert, with the labels of each: labels go before what they label. Data is not repeated.
+    // The statements to invert, with the labels of each: labels come before what they label. Data is not repeated.
     let mut labels: Vec<Stmt> = Vec::new();
     let mut items: Vec<(Stmt, Range<usize>, Option<Stmt>)> = Vec::new();
     let mut waiting = 0;
@@ -197,17 +199,17 @@ fn invert(s: &mut Session, name: Sym, span: Range<usize>, by: &Stmt, number: u32
             }
             Op::Why(_) => why = Some(*stmt),
             Op::Mark(_) => items.push((*stmt, 0..0, None)),
-            // The rest makes no instruction, or an error has been reported for it.
+            // The others make no instruction, or an error has been reported for them.
             _ => {}
         }
     }
     labels.truncate(waiting);
     let renamed = rename(s, &labels, number);
-    for (stmt, own, why) in items.into_iter().rev() {
+    for (stmt, label_range, why) in items.into_iter().rev() {
         match stmt.op {
             Op::Inst(kind) => {
                 s.ast.stmts.extend(why);
-                for label in labels.get(own).unwrap_or(&[]) {
+                for label in labels.get(label_range).unwrap_or(&[]) {
                     if let Op::Label(old) = label.op
                         && let Some(&new) = renamed.get(&old)
                     {
@@ -267,11 +269,11 @@ fn inverse(
         return Err(refuse(s, "it contains the bounds of a procedure or of the run", stmt.span, help));
     }
     let inverse = kind.inverse();
-    // A jump with too many operands is an error anyway, and not worth a copy.
+    // A jump with too many operands is an error anyway, so they are not copied.
     if kind.flow() != Flow::Jump || s.ast.args(stmt).len() > 4 {
         return Ok(Stmt { op: Op::Inst(inverse), ..*stmt });
     }
-    // A jump's label is renamed, which needs arguments of its own.
+    // The label of a jump is renamed, which needs arguments of its own.
     let first = s.ast.args.len();
     for n in 0..s.ast.args(stmt).len() {
         let Some(mut arg) = s.ast.arg(stmt, n) else { break };

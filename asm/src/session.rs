@@ -1,8 +1,8 @@
-//! What every stage of the assembler shares: names, statements, and the
-//! diagnostics so far, with the way from spans to places in files.
+//! The state that all stages of the assembler share: names, statements, the diagnostics so far, and the mapping from
+//! spans to places in files.
 //!
-//! No stage's own state is here, nor are the texts of the files
-//! ([`expand`](crate::expand) keeps them until the end).
+//! The state of single stages is not here, nor are the texts of the files, which [`expand`](crate::expand) keeps until
+//! the end.
 
 use pendula_isa::budget::Exceeded;
 
@@ -11,16 +11,16 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Label, Place, Severity};
 use crate::intern::{Interner, Sym};
 
-/// An error has been reported; the part concerned is left out.
+/// An error has been reported, and the part concerned is left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reported;
 
 /// A result whose error has been reported.
 pub(crate) type Parsed<T> = Result<T, Reported>;
 
-/// How many errors are reported.
+/// The maximum number of errors that are reported.
 const MAX_ERRORS: usize = 1000;
-/// How many uses of macros within macros, and how many includes within includes, a message shows.
+/// The maximum number of nested macro uses, and of nested includes, that a message shows.
 const MAX_USES: usize = 4;
 
 /// A use of a macro.
@@ -37,11 +37,11 @@ pub(crate) struct Session {
     pub(crate) names: Interner,
     pub(crate) ast: Ast,
     uses: Vec<Use>,
-    /// For each file, where its spans begin and its length.
+    /// For each file, where its spans begin, and its length.
     files: Vec<(u32, u32)>,
     /// The file of definitions that come with the program, if there are any.
-    pub(crate) given: Option<u16>,
-    /// For each file, where it was included last.
+    pub(crate) define_file: Option<u16>,
+    /// For each file, where it was last included.
     includes: Vec<Option<Span>>,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
@@ -54,14 +54,14 @@ impl Session {
             ast: Ast::default(),
             uses: Vec::new(),
             files: Vec::new(),
-            given: None,
+            define_file: None,
             includes: Vec::new(),
             diagnostics: Vec::new(),
             errors: 0,
         }
     }
 
-    /// Adds a file and returns where its spans begin; `None` where 32 bits do not reach.
+    /// Adds a file and returns where its spans begin; `None` if 32 bits are too few.
     pub(crate) fn add_file(&mut self, len: usize) -> Option<u32> {
         let base = self.files.last().map_or(Some(0), |(base, len)| base.checked_add(*len)?.checked_add(1))?;
         let len = u32::try_from(len).ok()?;
@@ -71,7 +71,7 @@ impl Session {
         Some(base)
     }
 
-    /// Remembers where a file is included.
+    /// Records where a file is included.
     pub(crate) fn included(&mut self, file: usize, span: Span) {
         if let Some(place) = self.includes.get_mut(file) {
             *place = Some(span);
@@ -86,11 +86,11 @@ impl Session {
     }
 
     /// Whether a span is in a definition that comes with the program.
-    pub(crate) fn is_given(&self, span: Span) -> bool {
-        self.given.is_some_and(|given| self.locate(span).0 == given)
+    pub(crate) fn is_from_define(&self, span: Span) -> bool {
+        self.define_file.is_some_and(|define_file| self.locate(span).0 == define_file)
     }
 
-    /// A span as a place.
+    /// The place of a span.
     pub(crate) fn place(&self, span: Span) -> Place {
         let (file, offset) = self.locate(span);
         let len = self.files.get(usize::from(file)).map_or(0, |(_, len)| *len);
@@ -99,7 +99,7 @@ impl Session {
         Place { file, span: start..end.max(start) }
     }
 
-    /// Remembers a use of a macro.
+    /// Records a use of a macro.
     pub(crate) fn add_use(&mut self, name: Sym, span: Span, parent: Via) -> Via {
         self.uses.push(Use { name, span, parent });
         Via(self.uses.len() as u32)
@@ -110,7 +110,7 @@ impl Session {
         Diagnostic::error(code, message).at(self.place(span), "")
     }
 
-    /// Reports a diagnostic about a statement that came `via` a macro.
+    /// Reports a diagnostic about a statement that comes from the macro use `via`.
     pub(crate) fn report(&mut self, mut diagnostic: Diagnostic, via: Via) -> Reported {
         if diagnostic.severity == Severity::Error {
             self.errors += 1;
@@ -167,7 +167,7 @@ impl Session {
     }
 
     /// Whether so many errors were reported that no more will be.
-    pub(crate) fn overwhelmed(&self) -> bool {
+    pub(crate) fn has_too_many_errors(&self) -> bool {
         self.errors > MAX_ERRORS
     }
 
@@ -184,7 +184,7 @@ impl Session {
     }
 }
 
-/// Cuts what a name of absurd length has made long.
+/// Shortens an absurdly long name.
 fn shorten(text: &mut String) {
     const MAX: usize = 400;
     if text.len() > MAX {

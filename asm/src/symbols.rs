@@ -1,9 +1,8 @@
-//! What names stand for, and the evaluation of constant expressions.
+//! The meanings of names, and the evaluation of constant expressions.
 //!
-//! Constants of `.equ` are evaluated when they are first needed, with a stack
-//! of our own, so that a long chain of them costs no recursion. Which word a
-//! value is in the type that an operand wants is decided here too. Addresses
-//! are given out by [`assemble`](crate::assemble).
+//! Constants of `.equ` are evaluated when they are first needed, with an explicit stack, so that a long chain of them
+//! needs no recursion. This module also converts values to words of the type that an operand expects.
+//! [`assemble`](crate::assemble) assigns addresses.
 
 use std::collections::HashSet;
 
@@ -17,7 +16,7 @@ use crate::foreign;
 use crate::intern::Sym;
 use crate::parser::{duplicate, near};
 use crate::session::{Parsed, Reported, Session};
-use crate::value::{Mode, Trouble, Value, fits, int_word, report, two};
+use crate::value::{EvalError, Mode, Value, apply, fits, int_word, report};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,8 +53,8 @@ enum State {
     Active,
     Done {
         whole: Value,
-        /// The same where numbers with a fraction are wanted.
-        exact: Result<Value, Trouble>,
+        /// The same where numbers with a fraction are expected.
+        exact: Result<Value, EvalError>,
     },
     Failed,
 }
@@ -74,20 +73,20 @@ struct Const {
 pub(crate) struct Symbols {
     entries: Vec<Entry>,
     consts: Vec<Const>,
-    /// Constants that the program defines, and that come with it.
-    passed_over: HashSet<Sym>,
-    /// Names of code and data, in the order of their definition.
+    /// The constants that the program defines, and those that come with it.
+    overridden: HashSet<Sym>,
+    /// The names of code and data, in the order of their definition.
     pub(crate) order: Vec<Sym>,
     pub(crate) format: Format,
-    /// Whether every name has been seen: before, an unknown one may be defined later.
+    /// Whether every name has been seen. Before that, an unknown name may be defined later.
     pub(crate) complete: bool,
     inf: Sym,
     nan: Sym,
-    /// Operands of the expression being evaluated.
+    /// The operands of the expression that is being evaluated.
     stack: Vec<(Value, Span)>,
 }
 
-/// How many names are compared with an unknown one.
+/// The number of names that an unknown one is compared with.
 const MAX_COMPARED: usize = 20_000;
 
 impl Symbols {
@@ -96,7 +95,7 @@ impl Symbols {
         Symbols {
             entries: vec![NONE; s.names.len()],
             consts: Vec::new(),
-            passed_over: HashSet::new(),
+            overridden: HashSet::new(),
             order: Vec::new(),
             format: Format::default(),
             complete: false,
@@ -117,7 +116,7 @@ impl Symbols {
         &mut self.entries[name.index()]
     }
 
-    /// Gives a name its meaning; false if it has one.
+    /// Defines a name; false if it is already defined.
     pub(crate) fn define(&mut self, s: &mut Session, name: Sym, def: Def, span: Span, via: Via) -> bool {
         let entry = self.entry(name);
         if entry.def != Def::Undefined {
@@ -133,12 +132,12 @@ impl Symbols {
         true
     }
 
-    /// Gives a name to a constant.
+    /// Defines the name of a constant.
     pub(crate) fn define_const(&mut self, s: &mut Session, name: Sym, expr: ExprRef, span: Span, via: Via) {
         let before = self.get(name);
-        if matches!(before.def, Def::Const(_)) && s.is_given(before.span) && !s.is_given(span) {
-            // The value where none is given.
-            self.passed_over.insert(name);
+        if matches!(before.def, Def::Const(_)) && s.is_from_define(before.span) && !s.is_from_define(span) {
+            // The `.equ` is a default, which a definition that comes with the program overrides.
+            self.overridden.insert(name);
             return;
         }
         let def = Def::Const(self.consts.len() as u32);
@@ -146,9 +145,9 @@ impl Symbols {
         let _ = self.define(s, name, def, span, via);
     }
 
-    /// Warns of definitions that come with the program, and that it has no use for.
-    pub(crate) fn check_given(&self, s: &mut Session) {
-        if s.given.is_none() || s.failed() {
+    /// Warns of definitions that come with the program and that it does not use.
+    pub(crate) fn check_defines(&self, s: &mut Session) {
+        if s.define_file.is_none() || s.failed() {
             return;
         }
         let in_expressions = s.ast.nodes.iter().filter_map(|node| match node.kind {
@@ -159,9 +158,9 @@ impl Symbols {
             ArgKind::Name(name) => Some(name),
             _ => None,
         });
-        let used: HashSet<Sym> = in_expressions.chain(alone).chain(self.passed_over.iter().copied()).collect();
+        let used: HashSet<Sym> = in_expressions.chain(alone).chain(self.overridden.iter().copied()).collect();
         let unused: Vec<Const> =
-            self.consts.iter().filter(|c| s.is_given(c.span) && !used.contains(&c.name)).copied().collect();
+            self.consts.iter().filter(|c| s.is_from_define(c.span) && !used.contains(&c.name)).copied().collect();
         for Const { name, span, via, .. } in unused {
             let text = s.names.text(name).to_string();
             let known = self.consts.iter().filter(|c| c.name != name).map(|c| s.names.text(c.name));
@@ -178,32 +177,32 @@ impl Symbols {
         }
     }
 
-    /// Evaluates every constant, for what is wrong with it.
+    /// Evaluates every constant, in order to report its errors.
     pub(crate) fn check_consts(&mut self, s: &mut Session) {
         for n in 0..self.consts.len() {
             self.resolve(s, vec![n]);
         }
     }
 
-    /// The value of a name. `ty` is the type that the context wants.
+    /// The value of a name. `ty` is the type that the context expects.
     pub(crate) fn name(&mut self, s: &mut Session, name: Sym, ty: Ty, span: Span, via: Via) -> Parsed<Value> {
         if let Def::Const(n) = self.get(name).def {
             self.resolve(s, vec![n as usize]);
         }
-        self.value_of(s, name, Mode::of(ty), span, via).map_err(|trouble| report(s, trouble, via))
+        self.value_of(s, name, Mode::of(ty), span, via).map_err(|error| report(s, error, via))
     }
 
-    /// The value of an expression. `ty` is the type that the context wants.
+    /// The value of an expression. `ty` is the type that the context expects.
     pub(crate) fn eval(&mut self, s: &mut Session, expr: ExprRef, ty: Ty, via: Via) -> Parsed<Value> {
-        let mut wanted = Vec::new();
+        let mut dependencies = Vec::new();
         for node in s.ast.nodes(expr) {
-            self.unresolved(node, &mut wanted);
+            self.unresolved(node, &mut dependencies);
         }
-        if !wanted.is_empty() {
-            self.resolve(s, wanted);
+        if !dependencies.is_empty() {
+            self.resolve(s, dependencies);
         }
         let value = self.compute(s, expr, (Mode::of(ty), ty == Ty::F), via);
-        value.map_err(|trouble| report(s, trouble, via))
+        value.map_err(|error| report(s, error, via))
     }
 
     fn unresolved(&self, node: &Node, out: &mut Vec<usize>) {
@@ -215,7 +214,7 @@ impl Symbols {
         }
     }
 
-    /// Evaluates constants, and before them those that they are made of.
+    /// Evaluates constants, after those that they depend on.
     fn resolve(&mut self, s: &mut Session, mut stack: Vec<usize>) {
         while let Some(&top) = stack.last() {
             let Some(&Const { name, expr, span, via, state }) = self.consts.get(top) else { return };
@@ -225,12 +224,12 @@ impl Symbols {
                 }
                 State::New => {
                     self.consts[top].state = State::Active;
-                    let mut wanted = Vec::new();
+                    let mut dependencies = Vec::new();
                     for node in s.ast.nodes(expr) {
-                        self.unresolved(node, &mut wanted);
+                        self.unresolved(node, &mut dependencies);
                     }
                     let active = |n: &&usize| matches!(self.consts[**n].state, State::Active);
-                    if let Some(&n) = wanted.iter().find(active) {
+                    if let Some(&n) = dependencies.iter().find(active) {
                         let message = format!("the constant `{}` depends on itself", s.names.text(name));
                         let mut diagnostic = s.error(codes::CYCLE, message, span);
                         if n != top {
@@ -245,7 +244,7 @@ impl Symbols {
                         self.consts[top].state = State::Failed;
                         continue;
                     }
-                    stack.extend(wanted);
+                    stack.extend(dependencies);
                 }
                 State::Active => {
                     self.consts[top].state = self.both(s, expr, via);
@@ -255,37 +254,38 @@ impl Symbols {
         }
     }
 
-    /// What a constant is where integers are wanted, and where others are.
+    /// The value of a constant where integers are expected, and where other numbers are.
     fn both(&mut self, s: &mut Session, expr: ExprRef, via: Via) -> State {
         let whole = self.compute(s, expr, (Mode::Whole, false), via);
         let exact = match whole {
-            Err(Trouble::Reported) => Err(Trouble::Reported),
+            Err(EvalError::Reported) => Err(EvalError::Reported),
             _ => self.compute(s, expr, (Mode::Exact, false), via),
         };
         match (whole, exact) {
             (Ok(whole), exact) => State::Done { whole, exact },
-            // Where an integer is wanted, this is none.
-            (Err(Trouble::Fraction(_)), Ok(value)) => State::Done { whole: value, exact },
-            (Err(trouble), _) => {
-                report(s, trouble, via);
-                // What is not yet defined may be later.
+            // This is an error only where an integer is expected.
+            (Err(EvalError::Fraction(_)), Ok(value)) => State::Done { whole: value, exact },
+            (Err(error), _) => {
+                report(s, error, via);
+                // A name that is not yet defined may be defined later.
                 if self.complete { State::Failed } else { State::New }
             }
         }
     }
 
-    /// Evaluates an expression whose constants have been. `double` says whether `inf` and `nan` are numbers in it.
+    /// Evaluates an expression whose constants have been evaluated. `double` says whether `inf` and `nan` are numbers
+    /// in it.
     fn compute(
         &mut self,
         s: &mut Session,
         expr: ExprRef,
         (mode, double): (Mode, bool),
         via: Via,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, EvalError> {
         self.stack.clear();
         for n in 0..expr.count {
             let Some(&Node { kind, span }) = s.ast.nodes.get((expr.first + n) as usize) else {
-                return Err(Trouble::Reported);
+                return Err(EvalError::Reported);
             };
             let entry = match kind {
                 NodeKind::Int(n) => (Value::Int(i128::from(n)), span),
@@ -296,29 +296,29 @@ impl Symbols {
                 }
                 NodeKind::Name(name) => (self.value_of(s, name, mode, span, via)?, span),
                 NodeKind::Neg => {
-                    let Some((value, at)) = self.stack.pop() else { return Err(Trouble::Reported) };
+                    let Some((value, at)) = self.stack.pop() else { return Err(EvalError::Reported) };
                     let span = span.to(at);
                     let value = match value {
-                        Value::Int(n) => Value::Int(n.checked_neg().ok_or(Trouble::Overflow(span))?),
+                        Value::Int(n) => Value::Int(n.checked_neg().ok_or(EvalError::Overflow(span))?),
                         Value::Real { text, negative, ty } => Value::Real { text, negative: !negative, ty },
                         Value::Ratio { ratio, ty } => Value::Ratio { ratio: ratio.negated(), ty },
-                        Value::Raw(_) => return Err(Trouble::Raw(at)),
+                        Value::Raw(_) => return Err(EvalError::Raw(at)),
                     };
                     (value, span)
                 }
                 NodeKind::Not => {
-                    let Some((value, at)) = self.stack.pop() else { return Err(Trouble::Reported) };
+                    let Some((value, at)) = self.stack.pop() else { return Err(EvalError::Reported) };
                     match value {
                         Value::Int(n) => (Value::Int(!n), span.to(at)),
-                        Value::Raw(_) => return Err(Trouble::Raw(at)),
-                        Value::Real { .. } | Value::Ratio { .. } => return Err(Trouble::Bits(at, "~")),
+                        Value::Raw(_) => return Err(EvalError::Raw(at)),
+                        Value::Real { .. } | Value::Ratio { .. } => return Err(EvalError::Bits(at, "~")),
                     }
                 }
                 NodeKind::Binary(op) => {
                     let (Some(b), Some(a)) = (self.stack.pop(), self.stack.pop()) else {
-                        return Err(Trouble::Reported);
+                        return Err(EvalError::Reported);
                     };
-                    (two(s, op, mode, a, b)?, a.1.to(b.1))
+                    (apply(s, op, mode, a, b)?, a.1.to(b.1))
                 }
             };
             self.stack.push(entry);
@@ -329,28 +329,28 @@ impl Symbols {
         }
     }
 
-    fn value_of(&self, s: &mut Session, name: Sym, mode: Mode, span: Span, via: Via) -> Result<Value, Trouble> {
+    fn value_of(&self, s: &mut Session, name: Sym, mode: Mode, span: Span, via: Via) -> Result<Value, EvalError> {
         match self.get(name).def {
             Def::Code { at, .. } => Ok(Value::Int(i128::from(at))),
             Def::Data { address, .. } => Ok(Value::Int(i128::from(address))),
             Def::Const(n) => match self.consts.get(n as usize).map(|c| c.state) {
                 Some(State::Done { whole, .. }) if mode == Mode::Whole => Ok(whole),
                 Some(State::Done { exact, .. }) => exact,
-                // Reported where it is defined.
-                _ => Err(Trouble::Reported),
+                // The error was reported at the definition.
+                _ => Err(EvalError::Reported),
             },
             Def::Undefined => Err(self.undefined(s, name, span, via).into()),
         }
     }
 
-    /// Reports a name that nothing defines, or nothing yet.
+    /// Reports a name that is not defined, or not yet.
     pub(crate) fn undefined(&self, s: &mut Session, name: Sym, span: Span, via: Via) -> Reported {
         let text = s.names.text(name);
         let how = format!("as a label `{text}:`, or by `.equ {text}, value`");
         self.undefined_but(s, name, span, via, &how)
     }
 
-    /// Reports a name that nothing defines; `how` says how it is to be defined here.
+    /// Reports a name that is not defined; `how` says how to define it here.
     pub(crate) fn undefined_but(&self, s: &mut Session, name: Sym, span: Span, via: Via, how: &str) -> Reported {
         let text = s.names.text(name).to_string();
         if !self.complete {
@@ -366,7 +366,7 @@ impl Symbols {
         let consts = self.consts.iter().map(|c| c.name);
         let known = self.order.iter().copied().chain(consts).take(MAX_COMPARED).map(|n| s.names.text(n));
         let similar = known
-            // Every name of one letter is near to every other.
+            // Every name of one letter is similar to every other.
             .filter(|k| (text.len() > 1 && near(&text, k)) || k.eq_ignore_ascii_case(&text))
             .min_by_key(|k| k.len().abs_diff(text.len()));
         let help = match similar {
@@ -390,12 +390,12 @@ impl Symbols {
             Value::Raw(word) => return Ok(word),
             Value::Int(n) if ty == Ty::Int => return int_word(s, n, span, via),
             Value::Int(n) => self.parse(&n.to_string(), ty),
-            Value::Ratio { ratio, ty: own } => {
-                fits(s, own, ty, span, via)?;
+            Value::Ratio { ratio, ty: literal_ty } => {
+                fits(s, literal_ty, ty, span, via)?;
                 self.parse(&ratio.text(), ty)
             }
-            Value::Real { text, negative, ty: own } => {
-                fits(s, own, ty, span, via)?;
+            Value::Real { text, negative, ty: literal_ty } => {
+                fits(s, literal_ty, ty, span, via)?;
                 let digits = s.names.text(text);
                 let nan = text == self.nan;
                 if negative && !nan { self.parse(&format!("-{digits}"), ty) } else { self.parse(digits, ty) }
@@ -413,7 +413,7 @@ impl Symbols {
 
     fn parse(&self, text: &str, ty: Ty) -> Result<u64, NumberError> {
         match ty {
-            // Integers do not come here.
+            // Integers are handled above.
             Ty::Int => Err(NumberError::Syntax),
             Ty::Q => decimal::parse_q(text, self.format),
             Ty::L => decimal::parse_l(text),
@@ -421,7 +421,7 @@ impl Symbols {
         }
     }
 
-    /// Whether the name is a literal where numbers of this type stand.
+    /// Whether the name is a literal where numbers of this type are expected.
     pub(crate) fn is_literal(&self, name: Sym, ty: Ty) -> bool {
         ty == Ty::F && (name == self.inf || name == self.nan)
     }

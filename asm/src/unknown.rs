@@ -1,30 +1,30 @@
-//! First words of a statement that mean nothing here: what may have been meant.
+//! Help for a first word of a statement that has no meaning here.
 
 use pendula_isa::{Acc, Kind, mnemonic};
 
 use crate::ast::{DIRECTIVES, Head, Op, Span};
 use crate::codes;
-use crate::foreign::{self, Meant};
+use crate::foreign::{self, Intent};
 use crate::intern::Sym;
 use crate::lexer::Tok;
 use crate::parser::{Parser, head_of, near};
 
 impl Parser<'_> {
-    /// Reports a first word that means nothing.
+    /// Reports a first word that has no meaning.
     pub(crate) fn unknown(&mut self, head: Head, name: Sym, span: Span) {
         let word = self.s.names.text(name).to_string();
         let lower = word.to_ascii_lowercase();
         let (code, message, help) = if head == Head::UnknownDirective {
             (codes::DIRECTIVE, format!("there is no directive `{word}`"), directive(&lower))
         } else {
-            (codes::MNEMONIC, format!("there is no instruction `{word}`"), self.instruction_meant(name, &word, &lower))
+            (codes::MNEMONIC, format!("there is no instruction `{word}`"), self.guess_instruction(name, &word, &lower))
         };
         self.s.fail(code, message, span, self.via, help);
         self.s.ast.push(Op::Bad, span, self.via, usize::MAX);
     }
 
-    /// What may have been meant by a word that is no instruction's.
-    fn instruction_meant(&mut self, name: Sym, word: &str, lower: &str) -> String {
+    /// What an unknown instruction may be intended to be.
+    fn guess_instruction(&mut self, name: Sym, word: &str, lower: &str) -> String {
         if self.s.names.register(name).is_some() {
             let help = "an instruction stands first: `add r1, 5` adds, `sub` subtracts, `swap` and `exch` exchange; nothing is \
                         overwritten";
@@ -49,10 +49,10 @@ impl Parser<'_> {
         let near = mnemonic::suggest(lower);
         let is_label =
             self.tok() == Tok::End && near.and_then(mnemonic::lookup).is_none_or(|kind| kind.operand_kind(0).is_some());
-        match (foreign::meant(stem), near) {
-            (Some(meant @ Meant::Statement), _) if is_label => format!("{colon}; {}", meant.native()),
-            (Some(Meant::Copy), _) => self.copied().native(),
-            (Some(meant), _) => meant.native(),
+        match (foreign::intent(stem), near) {
+            (Some(intent @ Intent::Statement), _) if is_label => format!("{colon}; {}", intent.native()),
+            (Some(Intent::Copy), _) => self.copied().native(),
+            (Some(intent), _) => intent.native(),
             _ if !accumulates.is_empty() => {
                 format!("there are {}; the others would lose bits, or have no meaning", accumulates.join(", "))
             }
@@ -66,27 +66,28 @@ impl Parser<'_> {
         }
     }
 
-    /// What a `mov` asks for, by its operands.
-    fn copied(&self) -> Meant {
+    /// The purpose of a `mov`, by its operands.
+    fn copied(&self) -> Intent {
         let operands = self.tokens.get(self.position()..).unwrap_or(&[]);
         let memory = operands.iter().any(|t| t.tok == Tok::Open);
         let constant = operands.iter().any(|t| matches!(t.tok, Tok::Int(_) | Tok::Real(..) | Tok::Raw(_)));
         match (memory, constant) {
-            (true, _) => Meant::Load,
-            (false, true) => Meant::Constant,
-            (false, false) => Meant::Copy,
+            (true, _) => Intent::Load,
+            (false, true) => Intent::Constant,
+            (false, false) => Intent::Copy,
         }
     }
 
-    /// Whether an instruction or a directive follows, or data as others write it: then the word before it is a label.
+    /// Whether an instruction, a directive, or data in the notation of others follows. Then the word before it is a
+    /// label.
     fn is_followed(&mut self) -> bool {
         let Tok::Name(next) = self.tok() else { return false };
         let known = matches!(head_of(self.s, next), Head::Inst(_) | Head::Directive(_));
-        known || foreign::meant(&self.s.names.text(next).to_ascii_lowercase()) == Some(Meant::Data)
+        known || foreign::intent(&self.s.names.text(next).to_ascii_lowercase()) == Some(Intent::Data)
     }
 }
 
-/// What may have been meant by a word that is no directive's.
+/// What an unknown directive may be intended to be.
 fn directive(lower: &str) -> String {
     let near = || {
         let names = DIRECTIVES.iter().map(|(n, _)| *n).filter(|n| near(n, lower));
@@ -101,7 +102,7 @@ fn directive(lower: &str) -> String {
     }
 }
 
-/// The accumulate instructions that differ from a word in the accumulator only, in backquotes.
+/// The accumulate instructions that differ from a word only in the accumulator, in backquotes.
 fn other_accumulators(word: &str) -> Vec<String> {
     let names = Acc::ALL.iter().flat_map(|acc| [acc.name(false), acc.name(true)]);
     let known = |rest: &str| {

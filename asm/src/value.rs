@@ -1,6 +1,7 @@
-//! Values of constant expressions: what two of them come to, and what is said where there is none.
+//! Values of constant expressions, the operations on them, and the errors of these.
 //!
-//! Where an integer is wanted, expressions compute with integers; where a number with a fraction is, they are exact, and rounded once.
+//! Where an integer is expected, expressions compute with integers. Where a number with a fraction is expected, they
+//! are exact, and rounded once.
 
 use pendula_isa::Ty;
 
@@ -23,7 +24,7 @@ pub(crate) enum Value {
         negative: bool,
         ty: Option<Ty>,
     },
-    /// What an expression comes to that is no integer.
+    /// The value of an expression that is not an integer.
     Ratio {
         ratio: Ratio,
         ty: Option<Ty>,
@@ -41,7 +42,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// That of what becomes a word of this type.
+    /// The mode for expressions that become a word of this type.
     pub(crate) const fn of(ty: Ty) -> Mode {
         match ty {
             Ty::Int => Mode::Whole,
@@ -52,40 +53,40 @@ impl Mode {
 
 /// Why an expression has no value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Trouble {
-    /// It has been said.
+pub(crate) enum EvalError {
+    /// It has been reported.
     Reported,
     DivideByZero(Span),
     Shift(Span, i128),
     Overflow(Span),
-    /// Integers are computed with, and this is none.
+    /// The computation is with integers, and this is not one.
     Fraction(Span),
     /// An operator that is for integers only.
     Bits(Span, &'static str),
     Raw(Span),
-    /// Infinity, or no number.
+    /// Infinity, or not a number.
     NotFinite(Span),
     /// A fraction of too large numbers.
     Large(Span),
     Types(Span, Ty, Ty),
 }
 
-impl From<Reported> for Trouble {
-    fn from(_: Reported) -> Trouble {
-        Trouble::Reported
+impl From<Reported> for EvalError {
+    fn from(_: Reported) -> EvalError {
+        EvalError::Reported
     }
 }
 
 /// An integer as a word.
 pub(crate) fn int_word(s: &mut Session, n: i128, span: Span, via: Via) -> Parsed<u64> {
-    if WORD.contains(&n) { Ok(n as u64) } else { Err(report(s, Trouble::Overflow(span), via)) }
+    if WORD.contains(&n) { Ok(n as u64) } else { Err(report(s, EvalError::Overflow(span), via)) }
 }
 
-/// Whether a number of its own type, if it has one, or with a fraction, may stand where another is wanted.
-pub(crate) fn fits(s: &mut Session, own: Option<Ty>, ty: Ty, span: Span, via: Via) -> Parsed<()> {
-    if let Some(own) = own.filter(|own| *own != ty) {
-        let message = format!("this number is {}, and {} is wanted", article(own), article(ty));
-        let help = format!("leave the suffix out, write a raw word (`0x…w`), or convert by `{}`", cvt(ty, own));
+/// Whether a number with a fraction, or of its own type if it has one, is accepted where another type is expected.
+pub(crate) fn fits(s: &mut Session, literal_ty: Option<Ty>, ty: Ty, span: Span, via: Via) -> Parsed<()> {
+    if let Some(literal_ty) = literal_ty.filter(|literal_ty| *literal_ty != ty) {
+        let message = format!("this number is {}, and {} is wanted", article(literal_ty), article(ty));
+        let help = format!("leave the suffix out, write a raw word (`0x…w`), or convert by `{}`", cvt(ty, literal_ty));
         return Err(s.fail(codes::TYPE, message, span, via, help));
     }
     if ty == Ty::Int {
@@ -96,47 +97,53 @@ pub(crate) fn fits(s: &mut Session, own: Option<Ty>, ty: Ty, span: Span, via: Vi
     Ok(())
 }
 
-/// What two numbers come to, each with its place.
-pub(crate) fn two(s: &Session, op: Binary, mode: Mode, a: (Value, Span), b: (Value, Span)) -> Result<Value, Trouble> {
+/// The result of an operation on two numbers, each with its place.
+pub(crate) fn apply(
+    s: &Session,
+    op: Binary,
+    mode: Mode,
+    a: (Value, Span),
+    b: (Value, Span),
+) -> Result<Value, EvalError> {
     let whole = a.1.to(b.1);
     match (a, b) {
         ((Value::Int(_), _), (Value::Int(0), at)) if matches!(op, Binary::Div | Binary::Rem) => {
-            Err(Trouble::DivideByZero(at))
+            Err(EvalError::DivideByZero(at))
         }
         ((Value::Int(_), _), (Value::Int(y), at))
             if matches!(op, Binary::Shl | Binary::Shr) && !(0..64).contains(&y) =>
         {
-            Err(Trouble::Shift(at, y))
+            Err(EvalError::Shift(at, y))
         }
         ((Value::Int(x), _), (Value::Int(y), _)) if mode == Mode::Whole || op != Binary::Div => {
-            Ok(Value::Int(binary(op, x, y).ok_or(Trouble::Overflow(whole))?))
+            Ok(Value::Int(binary(op, x, y).ok_or(EvalError::Overflow(whole))?))
         }
-        ((Value::Raw(_), at), _) | (_, (Value::Raw(_), at)) => Err(Trouble::Raw(at)),
-        ((Value::Int(_), _), (_, at)) | ((_, at), _) if mode == Mode::Whole => Err(Trouble::Fraction(at)),
+        ((Value::Raw(_), at), _) | (_, (Value::Raw(_), at)) => Err(EvalError::Raw(at)),
+        ((Value::Int(_), _), (_, at)) | ((_, at), _) if mode == Mode::Whole => Err(EvalError::Fraction(at)),
         _ => exact(s, op, a, b),
     }
 }
 
-/// What two numbers come to without rounding.
-fn exact(s: &Session, op: Binary, a: (Value, Span), b: (Value, Span)) -> Result<Value, Trouble> {
+/// The result of an operation without rounding.
+fn exact(s: &Session, op: Binary, a: (Value, Span), b: (Value, Span)) -> Result<Value, EvalError> {
     let whole = a.1.to(b.1);
     let ((x, first), (y, second)) = (fraction(s, a)?, fraction(s, b)?);
     let ty = match (first, second) {
-        (Some(first), Some(second)) if first != second => return Err(Trouble::Types(b.1, second, first)),
+        (Some(first), Some(second)) if first != second => return Err(EvalError::Types(b.1, second, first)),
         _ => first.or(second),
     };
     let ratio = match op {
         Binary::Add => x.plus(y),
         Binary::Sub => x.plus(y.negated()),
         Binary::Mul => x.times(y),
-        Binary::Div if y.is_zero() => return Err(Trouble::DivideByZero(b.1)),
+        Binary::Div if y.is_zero() => return Err(EvalError::DivideByZero(b.1)),
         Binary::Div => x.over(y),
         Binary::Rem | Binary::Shl | Binary::Shr | Binary::And | Binary::Xor | Binary::Or => {
             let at = if matches!(a.0, Value::Int(_)) { b.1 } else { a.1 };
-            return Err(Trouble::Bits(at, op.sign()));
+            return Err(EvalError::Bits(at, op.sign()));
         }
     };
-    let ratio = ratio.ok_or(Trouble::Large(whole))?;
+    let ratio = ratio.ok_or(EvalError::Large(whole))?;
     Ok(match ratio.integer() {
         Some(n) if ty.is_none() => Value::Int(n),
         _ => Value::Ratio { ratio, ty },
@@ -144,17 +151,17 @@ fn exact(s: &Session, op: Binary, a: (Value, Span), b: (Value, Span)) -> Result<
 }
 
 /// A number as a fraction, and its own type, if it has one.
-fn fraction(s: &Session, (value, at): (Value, Span)) -> Result<(Ratio, Option<Ty>), Trouble> {
+fn fraction(s: &Session, (value, at): (Value, Span)) -> Result<(Ratio, Option<Ty>), EvalError> {
     match value {
-        Value::Int(n) => Ok((Ratio::whole(n).ok_or(Trouble::Large(at))?, None)),
+        Value::Int(n) => Ok((Ratio::whole(n).ok_or(EvalError::Large(at))?, None)),
         Value::Ratio { ratio, ty } => Ok((ratio, ty)),
-        Value::Raw(_) => Err(Trouble::Raw(at)),
+        Value::Raw(_) => Err(EvalError::Raw(at)),
         Value::Real { text, negative, ty } => {
             let digits = s.names.text(text);
             if matches!(digits, "inf" | "nan") {
-                return Err(Trouble::NotFinite(at));
+                return Err(EvalError::NotFinite(at));
             }
-            let ratio = Ratio::decimal(digits).ok_or(Trouble::Large(at))?;
+            let ratio = Ratio::decimal(digits).ok_or(EvalError::Large(at))?;
             Ok((if negative { ratio.negated() } else { ratio }, ty))
         }
     }
@@ -175,48 +182,48 @@ fn binary(op: Binary, x: i128, y: i128) -> Option<i128> {
     }
 }
 
-/// Says why an expression has no value.
-pub(crate) fn report(s: &mut Session, trouble: Trouble, via: Via) -> Reported {
+/// Reports why an expression has no value.
+pub(crate) fn report(s: &mut Session, error: EvalError, via: Via) -> Reported {
     let no = codes::REAL_ARITHMETIC;
-    let (code, span, message, help) = match trouble {
-        Trouble::Reported => return Reported,
-        Trouble::DivideByZero(at) => {
+    let (code, span, message, help) = match error {
+        EvalError::Reported => return Reported,
+        EvalError::DivideByZero(at) => {
             (codes::ARITHMETIC, at, "this divides by zero".to_string(), "give the divisor another value")
         }
-        Trouble::Shift(at, y) => {
+        EvalError::Shift(at, y) => {
             (codes::ARITHMETIC, at, format!("a shift by {y} is outside 0 to 63"), "shift by 0 to 63 bits")
         }
-        Trouble::Overflow(at) => {
+        EvalError::Overflow(at) => {
             (codes::OVERFLOW, at, "this value does not fit 64 bits".to_string(), "integers go from -2^63 to 2^64 - 1")
         }
-        Trouble::Fraction(at) => (
+        EvalError::Fraction(at) => (
             no,
             at,
             "where an integer is wanted, expressions compute with integers only".to_string(),
             "write the integer that comes out, or use an instruction with a suffix: `.q`, `.l` or `.f`",
         ),
-        Trouble::Bits(at, sign) => (
+        EvalError::Bits(at, sign) => (
             no,
             at,
             format!("`{sign}` takes integers only"),
             "write the number that comes out; `+`, `-`, `*` and `/` compute with fractions, too",
         ),
-        Trouble::Raw(at) => {
+        EvalError::Raw(at) => {
             (no, at, "there is no arithmetic on raw words".to_string(), "leave the `w` out and write an integer")
         }
-        Trouble::NotFinite(at) => {
+        EvalError::NotFinite(at) => {
             (no, at, "there is no arithmetic on `inf` and `nan`".to_string(), "write the number that comes out")
         }
-        Trouble::Large(at) => (
+        EvalError::Large(at) => (
             codes::OVERFLOW,
             at,
             "this expression needs numbers of more than 120 bits".to_string(),
             "write the number that comes out",
         ),
-        Trouble::Types(at, found, wanted) => (
+        EvalError::Types(at, found, expected) => (
             codes::TYPE,
             at,
-            format!("this number is {}, and {} stands beside it", article(found), article(wanted)),
+            format!("this number is {}, and {} stands beside it", article(found), article(expected)),
             "leave one of the suffixes out",
         ),
     };

@@ -1,4 +1,4 @@
-//! Every error: its code, the text it points to, and that the rest of the file is still read.
+//! Every error: its code, the text that it covers, and that the rest of the file is still read.
 
 use crate::common;
 
@@ -35,7 +35,7 @@ fn syntax() {
 }
 
 #[test]
-fn words_that_mean_nothing() {
+fn unknown_words() {
     fails(" addmlu r1, r2, r3\n .wrod 3\n inc r1\n N = 5", &[("P0006", "addmlu"), ("P0007", ".wrod"), ("P0006", "N")]);
     let help = |text: &str| run(text).diagnostics[0].help.clone().unwrap();
     assert_eq!(help(" addmlu r1, r2, r3"), "did you mean `addmul`?");
@@ -147,7 +147,7 @@ fn macro_definitions() {
 fn macro_uses() {
     let f = " .macro f a, b=1\n add \\a, \\b\n .endm\n";
     fails(&format!("{f} f r1, 2, 3+4\n f"), &[("P0025", "3+4"), ("P0025", "f")]);
-    // The place is where the faulty text was written, and the use is named.
+    // The place is where the faulty text was written; the use of the macro is named.
     let a = run(&format!("{f} f r1, x\n .macro g\n f r2, 1.5\n .endm\n g\n"));
     assert_eq!(errors(&a).iter().map(|e| (e.0, e.1.as_str())).collect::<Vec<_>>(), [("P0008", "x"), ("P0015", "1.5")]);
     let uses: Vec<_> = a.diagnostics[1].secondary.iter().map(|l| (l.text.as_str(), l.place.span.clone())).collect();
@@ -163,7 +163,7 @@ fn with(budget: Budget) -> Options {
 }
 
 #[test]
-fn macros_without_end() {
+fn endless_macros() {
     fails(" .macro f\n f\n .endm\n f\n", &[("P0090", "f")]);
     let bomb: String = (0..60).map(|n| format!(" .macro m{n}\n m{}\n m{}\n .endm\n", n + 1, n + 1)).collect();
     let options = with(Budget { bytes: 1 << 20, ..Budget::default() });
@@ -179,7 +179,7 @@ fn macros_without_end() {
         (found[0].0, a.diagnostics[0].message.as_str()),
         ("P0092", "what macros expand to is larger than 16777216 bytes")
     );
-    // An argument that doubles with every use.
+    // An argument that doubles in length with every use.
     fails(" .macro f a\n f \\a\\a\n .endm\n f x\n", &[("P0092", "f")]);
 }
 
@@ -194,12 +194,12 @@ fn limits() {
     assert_eq!(errors(&run(&deep))[0].0, "P0090");
     let deep = format!(" add r1, {}1", "-".repeat(100_000));
     assert_eq!(errors(&run(&deep))[0].0, "P0090");
-    // What only is long is not deep.
+    // Long input that is not deep.
     let long = format!(" add r1, 0{}", "+1".repeat(100_000));
     assert_eq!(common::module(&long).code[0].imm, 100_000);
 }
 
-/// Each of these took minutes when something was looked for again and again.
+/// Each of these took minutes when a search was repeated.
 #[test]
 fn long_lines_take_linear_time() {
     let many = 1 << 18;
@@ -219,7 +219,7 @@ fn long_lines_take_linear_time() {
 }
 
 #[test]
-fn no_more_than_a_thousand() {
+fn at_most_a_thousand_errors() {
     let a = run(&" bad r1\n".repeat(3000));
     assert_eq!(a.diagnostics.len(), 1001);
     assert_eq!(a.diagnostics[1000].code, "P0045");
@@ -274,7 +274,7 @@ fn operands() {
 
 #[test]
 fn pairs() {
-    // A label on something else, on nothing, on a jump.
+    // A label on another instruction, on nothing, on a jump.
     fails("a: jmp b\nb: inc r1\n", &[("P0050", "b")]);
     fails("a: jmp b\nb:\n", &[("P0050", "b")]);
     fails("a: jmp b\nb: jmp a\n", &[("P0050", "b"), ("P0050", "a")]);
@@ -285,7 +285,7 @@ fn pairs() {
     assert_eq!(found[0].2, "the `jmp` at `a` names `b`, not this `from`");
     assert_eq!(a.diagnostics[0].secondary.len(), 2);
     fails("a: jmp b\nc: jmp b\nb: from a\n", &[("P0050", "b")]);
-    // What follows from another error is not reported.
+    // Consequences of another error are not reported.
     fails("a: jmp.lt r1, b\nb: from a\n", &[("P0030", "jmp.lt")]);
     fails("a: jpm b\nb: from a\n", &[("P0006", "jpm")]);
     fails(" proc f\na: jmp b\n ret f\n proc g\nb: from a\n ret g\n", &[("P0051", "b")]);
@@ -296,7 +296,7 @@ fn regions() {
     fails(" proc f\n inc r1\n proc g\n ret g\n", &[("P0052", "f")]);
     fails(" ret f\n", &[("P0053", "f")]);
     fails(" proc f\n ret f\n ret f\n", &[("P0042", "f")]);
-    // The `finish` has its `start`: what is wrong stands between them.
+    // The `finish` has its `start`: the error is between them.
     fails(" start\n proc f\n ret f\n finish\n", &[("P0054", "proc")]);
     fails(" start\n", &[("P0055", "start")]);
     fails(" finish\n", &[("P0056", "finish")]);
@@ -353,14 +353,14 @@ fn definitions_that_come_with_the_program() {
     assert_eq!(codes(&with(&[("N", "1"), ("N", "2")], " add r1, N\n")), ["P0009"]);
     assert_eq!(codes(&with(&[("N", "N+1")], " add r1, N\n")), ["P0014"]);
     assert_eq!(codes(&with(&[("5", "1")], " inc r1\n")), ["P0004"]);
-    // Where messages say files are, they are: the program is the first.
+    // Messages claim that files exist, and they do: the program is the first.
     let broken = with(&[("N", "1")], " add r1, N\n add r1, M\n");
     let place = broken.diagnostics[0].primary.as_ref().map(|l| (l.place.file, broken.sources.name(l.place.file)));
     assert_eq!(place, Some((0, "p.rasm")));
 }
 
 #[test]
-fn every_code_of_ours_has_a_test() {
+fn every_code_has_a_test() {
     let tests = [include_str!("errors.rs"), include_str!("includes.rs")].concat();
     let missing: Vec<_> = codes().map(|(code, _)| code).filter(|code| !tests.contains(*code)).collect();
     assert!(missing.is_empty(), "{missing:?}");

@@ -1,4 +1,4 @@
-//! `.include`: what it may reach, and what it may not.
+//! `.include`: the files that it may reach, and those that it may not.
 
 use crate::common;
 
@@ -68,18 +68,18 @@ fn outside_is_refused_unless_allowed() {
     assert_eq!(codes(&refused).iter().map(|c| c.0).collect::<Vec<_>>(), ["P0028"; 3]);
     let allowed = with_files("p/main.rasm", text, files, true);
     assert_eq!(allowed.module.unwrap().code.len(), 3);
-    // Without a folder the root is the current one.
+    // Without a folder, the root is the current one.
     let refused = with_files("main.rasm", " .include \"../q/x.rasm\"\n", files, false);
     assert_eq!(codes(&refused)[0].0, "P0028");
 }
 
 #[test]
-fn cycles_and_towers() {
+fn cycles_and_deep_includes() {
     let files = &[("a.rasm", " .include \"b.rasm\"\n"), ("b.rasm", " .include \"a.rasm\"\n")];
     let a = with_files("main.rasm", " .include \"a.rasm\"\n", files, false);
     assert_eq!(codes(&a), [("P0029", "\"a.rasm\"".to_string(), 2)]);
-    let own = with_files("main.rasm", " .include \"main.rasm\"\n", &[], false);
-    assert_eq!(codes(&own)[0].0, "P0029");
+    let including_itself = with_files("main.rasm", " .include \"main.rasm\"\n", &[], false);
+    assert_eq!(codes(&including_itself)[0].0, "P0029");
     let loader = |path: &Path| {
         let n: u32 = path.to_str().and_then(|p| p.strip_prefix('f')).and_then(|p| p.parse().ok()).unwrap_or(0);
         Ok(format!(" .include \"f{}\"\n", n + 1))

@@ -1,4 +1,4 @@
-//! What the language means, feature by feature.
+//! The meaning of the language, feature by feature.
 
 use crate::common;
 
@@ -69,7 +69,7 @@ fn addresses_take_their_terms_in_any_order() {
  add [d], r1
  exch r1, [r0+r2]
 ";
-    let wanted = [
+    let expected = [
         "[r2]",
         "[r2+3]",
         "[r2-3]",
@@ -84,8 +84,8 @@ fn addresses_take_their_terms_in_any_order() {
         "[7]",
     ];
     let code = code(text);
-    for (line, wanted) in code.iter().zip(wanted) {
-        assert_eq!(*line, format!("add r1, {wanted}"));
+    for (line, expected) in code.iter().zip(expected) {
+        assert_eq!(*line, format!("add r1, {expected}"));
     }
     assert_eq!(code[12..], ["add [5], r1", "exch r1, [r2]"]);
 }
@@ -158,7 +158,7 @@ fn typed_operands_are_numbers_of_the_type() {
         let m = module(&format!(" .equ N, 3\n .equ X, 2.25q\n {text}\n"));
         assert_eq!(m.code[0].imm, word, "{text}");
     }
-    // Small constants, amounts and factors are whole numbers whatever the type.
+    // Small constants, amounts and factors are whole numbers, whatever the type.
     let m = module("a: jmp.lt.q r1, 5, b\nb: from.gt.q r1, -5, a\n rol r1, 1+2\n rmul r1, r2, 9, 10\n zero.f r1");
     assert_eq!((m.code[0].small, m.code[1].small, m.code[2].imm), (5, -5, 3));
     assert_eq!(m.code[3].imm, 9 + (10 << 14));
@@ -247,7 +247,7 @@ n:      .word   0, 0
         fetch   r3, (n + 0)
 "
     .replace("\\op\\@_x:", "l\\@_x:");
-    let wanted = [
+    let expected = [
         "exch r1, [1]",
         "inc r1",
         "add.q r1, 1.0",
@@ -259,13 +259,13 @@ n:      .word   0, 0
         "exch r3, [0]",
         "inc r3",
     ];
-    assert_eq!(code(&text), wanted);
+    assert_eq!(code(&text), expected);
     let m = module(&text);
     assert_eq!(m.symbols.iter().filter(|s| s.name.starts_with('l') && s.name.ends_with("_x")).count(), 3);
-    // Where the instruction was written, in the macro.
+    // The place in the macro where the instruction was written.
     assert_eq!(m.locs[0], Loc { file: 0, line: 3, column: 9 });
     assert_eq!(m.locs[1], Loc { file: 0, line: 4, column: 16 });
-    // A mnemonic that came as an argument was written at the use.
+    // A mnemonic that is an argument was written at the use.
     assert_eq!(m.locs[6], Loc { file: 0, line: 15, column: 21 });
 }
 
@@ -303,7 +303,7 @@ bottom: jmp.ne  r4, r3, top
     );
     let undo = ["ror", "print", "from.ne", "uncall", "dec", "jmp.ne", "sub"];
     assert_eq!(codes_of(&m)[9..16], undo);
-    // The pair in the inverse names each other, and the call still meets `p`.
+    // The pair in the inverse names each other, and the call still goes to `p`.
     assert_eq!((m.code[11].imm, m.code[14].imm), (3, -3));
     assert_eq!(m.code[12].imm, 17 - 12);
     let span = |name: &str, undo, start, end| (name.to_string(), undo, start, end);
@@ -332,7 +332,7 @@ fn an_inverse_of_an_inverse_is_the_routine() {
     );
     assert_eq!(codes_of(&m), ["start", "inc", "add", "dec", "inc", "sub", "dec", "finish"]);
     let spans: Vec<_> = m.spans.iter().map(|s| (s.name.as_str(), s.undo, s.start, s.end)).collect();
-    let wanted = [
+    let expected = [
         ("a", false, 1, 4),
         ("b", false, 1, 2),
         ("b", true, 3, 4),
@@ -340,7 +340,7 @@ fn an_inverse_of_an_inverse_is_the_routine() {
         ("b", false, 4, 5),
         ("b", true, 6, 7),
     ];
-    assert_eq!(spans, wanted);
+    assert_eq!(spans, expected);
 }
 
 #[test]

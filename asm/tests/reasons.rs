@@ -1,4 +1,4 @@
-//! What is said of checks, `.why`: from the text to the module, through objects, disassembly and inversion.
+//! Reasons of checks, `.why`: from the text to the module, through objects, disassembly and inversion.
 
 use pendula_asm::assemble::{Assembly, Options, assemble};
 use pendula_asm::disasm::disassemble;
@@ -62,7 +62,7 @@ fn reasons_go_with_their_instructions_when_a_program_is_inverted() {
 }
 
 #[test]
-fn a_reason_of_nothing_is_told() {
+fn a_reason_without_instruction_is_reported() {
     let assembly = assembled("start\n.why \"a\"\n.why \"b\"\nfinish\n.why \"c\"\n");
     let found: Vec<(&str, &str)> = assembly.diagnostics.iter().map(|d| (d.code, d.message.as_str())).collect();
     assert_eq!(found, [("P0201", "this is the reason of nothing"); 2]);
@@ -78,7 +78,7 @@ fn damaged_reasons_are_refused() {
         assert!(object::write(&Module { reasons, ..sound.clone() }).is_err());
     }
     let bytes = object::write(&sound).expect("it is sound");
-    // The section's bytes: three texts' count comes first.
+    // The bytes of the section: the number of texts, three, comes first.
     let text = b"r1 is too large";
     let at = bytes.windows(text.len()).position(|w| w == text).expect("it is there") - 2;
     for (n, byte) in [(0, 0x7f), (0, 0), (1, 0x7f), (1, 0xff), (2, 0xff)] {

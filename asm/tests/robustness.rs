@@ -1,4 +1,4 @@
-//! Whatever the text: no panic, and formatting keeps the meaning.
+//! For any text: no panic, and formatting keeps the meaning.
 
 use crate::common;
 
@@ -10,8 +10,8 @@ use pendula_isa::budget::Budget;
 use pendula_isa::mnemonic::families;
 use proptest::prelude::*;
 
-/// Pieces of programs, which find more than random letters do.
-fn soup() -> impl Strategy<Value = String> {
+/// Fragments of programs, which find more errors than random letters.
+fn random_fragments() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "add",
         "add.q",
@@ -112,7 +112,7 @@ fn soup() -> impl Strategy<Value = String> {
     })
 }
 
-/// Lines that mostly assemble.
+/// Lines most of which assemble.
 fn lines() -> impl Strategy<Value = String> {
     let kinds: Vec<String> = families().map(|k| k.mnemonic()).collect();
     let operand = prop::sample::select(vec![
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn pieces_of_programs(text in soup()) {
+    fn pieces_of_programs(text in random_fragments()) {
         let options = Options { budget: Budget { statements: 10_000, bytes: 1 << 20, ..Budget::default() }, ..Options::default() };
         let a = assemble("x", text.clone(), &options);
         prop_assert_eq!(a.module.is_none(), a.diagnostics.iter().any(|d| d.code < "P0200"));
@@ -205,7 +205,7 @@ fn examples_survive_formatting() {
     }
 }
 
-/// Every line of a program by itself, so that all of it is seen to assemble.
+/// Every line of a program separately, so that all lines are tested.
 #[test]
 fn instructions_survive_formatting() {
     for line in ["add r1,[ r2 - 3 ]", "xorand.x r1", "rmul r1 ,r2, 9,10", "add.q r1,- 1.5", "jmp.lt.q r1 , - 5 , a"] {

@@ -1,6 +1,5 @@
-//! To uncompute or to erase: what undoing each routine of a program costs, what
-//! erasing its ancillas instead would, and from which frequency on that is
-//! cheaper.
+//! Uncomputing or erasing: what it costs to undo each routine of a program, what it would cost to erase its ancillas
+//! instead, and from which frequency on erasing is cheaper.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +11,7 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Cond, Reg, Ty};
 use pendula_isa::verify::{is_row, target};
 
-use crate::call_costs::{Called, Done};
+use crate::call_costs::{CalleeCosts, WorkDone};
 use crate::price::{Conditions, Device, WORD};
 use crate::technology::Logic;
 use crate::work::{Work, share};
@@ -24,61 +23,67 @@ pub struct Undoing {
     pub name: String,
     /// The first instruction of the routine.
     pub routine: u32,
-    /// The first instruction of what undoes it.
+    /// The first instruction of the code that undoes it.
     pub undoing: u32,
-    /// How often it was undone.
+    /// The number of times that it was undone.
     pub times: u64,
-    /// What undoing it exercised, in all, without what it called.
+    /// The total work of undoing it, without the procedures that were called.
     pub work: Work,
-    /// What the procedures did that undoing it called: of each its mean over all calls in the same direction.
+    /// The work of the procedures that were called while undoing it: for each call, the mean over all calls of the
+    /// procedure in the same direction.
     pub called: Work,
-    /// Words that would have to be erased each time, on average, rounded up: those that the routine leaves neither zero nor as they were, in registers
-    /// and in memory, there and in the procedures that it calls.
+    /// The number of words that would have to be erased each time, on average, rounded up: those that the routine
+    /// leaves neither zero nor unchanged, in registers and in memory, in the routine and in the procedures that it
+    /// calls.
     pub words: u64,
-    /// What erasing them takes beside what is lost with them, in all.
+    /// The total work of erasing them, beside the information lost.
     pub erasing: Work,
-    /// How many these words are in all.
+    /// The total number of these words.
     pub erased: u64,
     /// Whether the routine calls procedures.
     pub calls: bool,
-    /// Whether it calls some by an address in a register: what those do is in none of the figures.
+    /// Whether the routine calls procedures by an address in a register. The figures do not include such procedures.
     pub unknown: bool,
 }
 
-/// What is cheaper for an [`Undoing`] on a device.
+/// The cheaper choice for an [`Undoing`] on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// Undoing, with what it calls, in joules.
+    /// The cost of undoing, including callees, in joules.
     pub uncompute: f64,
-    /// The same without what it calls.
+    /// The same without callees.
     pub own: f64,
-    /// Erasing, in joules.
+    /// The cost of erasing, in joules.
     pub erase: f64,
-    /// The frequencies in hertz between which undoing is cheaper: below the first it leaks too much, above the second it is driven too fast. The
-    /// first is 0 where nothing leaks, the second infinite where it would lie beyond the frequency at which a ramp lasts one time constant.
-    /// `None` where erasing is cheaper at any frequency, or where costs do not depend on it.
+    /// The frequencies in hertz between which undoing is cheaper. Below the first, leakage is too high; above the
+    /// second, the circuit is driven too fast. The first is 0 if nothing leaks; the second is infinite if it would lie
+    /// above the frequency at which a ramp lasts one time constant. `None` if erasing is cheaper at any frequency, or
+    /// if costs do not depend on it.
     pub between: Option<(f64, f64)>,
 }
 
-/// What a span did, each time that it ran forward, in a run that was followed or the beginning of one: plain data, made by who runs programs.
+/// The observed effects of a span, over all times that it ran forward in a run or in the beginning of one. Plain data,
+/// made by the caller that runs programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Leaves {
-    /// How often it was entered, and left.
+    /// The number of entries that were followed by an exit.
     pub entries: u64,
-    /// How often its first instruction ran.
+    /// The number of executions of its first instruction.
     pub first: u64,
-    /// How often its last one ran.
+    /// The number of executions of its last instruction.
     pub last: u64,
-    /// Registers that were left neither zero nor as they were, as far as is known whatever they hold; summed over all entries.
+    /// The number of registers that were left neither zero nor unchanged, as far as is known whatever they hold, summed
+    /// over all entries.
     pub registers: u64,
-    /// The same of words of memory.
+    /// The same for words of memory.
     pub memory: u64,
 }
 
-/// The routines of a program that were undone in a run forward. `leaves` is what each of the module's spans did, where that is known: else a span
-/// counts as entered whenever its first and its last instruction ran, and everything that it may write as left.
+/// The routines of a program that were undone in a forward run. `leaves` holds the effects of each of the module's
+/// spans, if they are known. Otherwise a span counts as entered whenever its first and its last instruction ran, and
+/// all words that it may write count as left.
 pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undoing> {
-    let called = Called::new(module, counts);
+    let called = CalleeCosts::new(module, counts);
     let forward = |mode: &Mode| mode.direction == Direction::Forward && mode.level == 0;
     let executed: Vec<u64> = (0..module.code.len() as u32)
         .map(|at| called.executed(at).filter(|(mode, _)| forward(mode)).map(|(_, n)| n).sum())
@@ -87,8 +92,8 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undo
         let at = module.spans.iter().position(|o| std::ptr::eq(o, s));
         at.and_then(|n| leaves.get(n)).copied().unwrap_or_default()
     };
-    // How often an instruction ran tells how often control came to the span, unless jumps on both its sides lead past each other; then it is as
-    // often, for each time that its ends ran, as where it was followed.
+    // The execution counts of instructions tell how often control came to the span, unless jumps on both sides of it
+    // lead past each other. Then the ratio of entries to executions of its ends is that of the observed run.
     let entered = |s: &Span| {
         let last = s.end.saturating_sub(1).max(s.start);
         let at = |n: u32| executed.get(n as usize).copied().unwrap_or(0);
@@ -99,9 +104,9 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undo
             (None, all) => share(both, followed.entries, all),
         }
     };
-    // What a span did itself, and what it called.
+    // The work of the span itself, and of its callees.
     let measured = |s: &Span| {
-        let (mut own, mut others) = (Done::default(), Done::default());
+        let (mut own, mut others) = (WorkDone::default(), WorkDone::default());
         for at in s.start..s.end.min(module.code.len() as u32) {
             let inst = &module.code[at as usize];
             own.add(inst, Mode::default(), executed[at as usize]);
@@ -113,7 +118,7 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undo
     };
     let mut out = Vec::new();
     let inner = |s: &Span| module.spans.iter().any(|o| o.undo && o != s && o.start <= s.start && s.end <= o.end);
-    // What is undone within an undoing is part of that.
+    // Undoing that is nested in another undoing is part of that.
     for undo in module.spans.iter().filter(|s| s.undo && s.start < s.end && !inner(s)) {
         let times = entered(undo);
         let before = module.spans.iter().filter(|s| !s.undo && s.name == undo.name && s.end <= undo.start);
@@ -157,7 +162,7 @@ pub fn undoings(module: &Module, counts: &Counts, leaves: &[Leaves]) -> Vec<Undo
     out
 }
 
-/// How often a span was entered, if executions of its neighbours tell.
+/// How often a span was entered, if the executions of its neighbours tell.
 fn entries(code: &[Inst], executed: &[u64], span: &Span) -> Option<u64> {
     let ran = |at: u32| executed.get(at as usize).copied();
     let first = code.get(span.start as usize)?;
@@ -167,15 +172,15 @@ fn entries(code: &[Inst], executed: &[u64], span: &Span) -> Option<u64> {
     if !loops {
         return ran(span.start);
     }
-    fallen(code, executed, span.start.checked_sub(1)?).filter(|n| Some(*n) <= ran(span.start))
+    fallthroughs(code, executed, span.start.checked_sub(1)?).filter(|n| Some(*n) <= ran(span.start))
 }
 
-/// How often control fell from an instruction to the next one: every time that it ran, unless it jumps. It has jumped as often as the place where it lands
-/// was not fallen into.
-fn fallen(code: &[Inst], executed: &[u64], mut at: u32) -> Option<u64> {
+/// The number of times that control fell through from an instruction to the next one: its executions, minus its jumps
+/// if it is a jump. It has jumped as often as its target was executed without being fallen into.
+fn fallthroughs(code: &[Inst], executed: &[u64], mut at: u32) -> Option<u64> {
     let mut seen = BTreeSet::new();
     let mut sum = i128::from(*executed.get(at as usize)?);
-    // Each jump leads to the next question, until one has been asked before.
+    // Each jump leads to the same question about another instruction, until one was asked before.
     loop {
         let inst = code.get(at as usize)?;
         if !is_row(inst, Row::Jmp, false) {
@@ -185,7 +190,7 @@ fn fallen(code: &[Inst], executed: &[u64], mut at: u32) -> Option<u64> {
             return None;
         }
         let (lands, _) = target(code, at, inst)?;
-        // fallen(at) = ran(at) − ran(lands) + fallen(lands − 1).
+        // fallthroughs(at) = ran(at) − ran(lands) + fallthroughs(lands − 1).
         sum -= i128::from(*executed.get(lands as usize)?);
         at = lands.checked_sub(1)?;
         sum += i128::from(*executed.get(at as usize)?);
@@ -194,10 +199,10 @@ fn fallen(code: &[Inst], executed: &[u64], mut at: u32) -> Option<u64> {
 
 /// The instruction that erases.
 const ERASE: Kind = Kind::Row { row: Row::Erase, inverse: false, ty: Ty::Int, cond: Cond::Always, form: false };
-/// A word of memory, which costs the same wherever it is.
+/// A word of memory. Its address does not affect the cost.
 const WORD_OF_MEMORY: Operand = Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset: 0 };
 
-/// How many registers some code may write.
+/// The number of registers that some code may write.
 fn registers_written(code: &[Inst]) -> u64 {
     let mut written = [false; Reg::COUNT];
     for inst in code {
@@ -216,16 +221,16 @@ fn is_call(inst: &Inst) -> bool {
 }
 
 impl Undoing {
-    /// Prices both ways.
+    /// Prices both alternatives.
     pub fn choice(&self, device: &Device<'_>) -> Choice {
         let erase = (device.bits_lost(self.lost_bits()) + device.work(&self.erasing)).total();
         let own = device.work(&self.work).total();
-        let uncompute = device.work(&self.whole()).total();
+        let uncompute = device.work(&self.work_with_callees()).total();
         Choice { uncompute, own, erase, between: self.break_even(device) }
     }
 
-    /// What undoing it exercised, with what it called.
-    fn whole(&self) -> Work {
+    /// The work of undoing, including callees.
+    fn work_with_callees(&self) -> Work {
         let mut out = self.work.clone();
         out.add_times(&self.called, 1);
         out
@@ -235,14 +240,15 @@ impl Undoing {
         self.erased.saturating_mul(u64::from(WORD))
     }
 
-    /// Between which frequencies undoing, which has one minimum over frequency, is cheaper than erasing.
+    /// The frequencies between which undoing is cheaper than erasing. The cost of undoing has a single minimum over the
+    /// frequency.
     fn break_even(&self, device: &Device<'_>) -> Option<(f64, f64)> {
         let technology = device.technology();
-        let whole = self.whole();
+        let work_with_callees = self.work_with_callees();
         let price = |hertz: f64| {
             let conditions = Conditions { hertz: Some(hertz), ..device.conditions() };
-            // Beside the words that are lost, whose price does not depend on the frequency.
-            let price = |d: Device<'_>| d.work(&whole).total() - d.work(&self.erasing).total();
+            // Without the words that are lost, whose price does not depend on the frequency.
+            let price = |d: Device<'_>| d.work(&work_with_callees).total() - d.work(&self.erasing).total();
             Device::new(technology, conditions).map_or(f64::NAN, price)
         };
         let erase = device.bits_lost(self.lost_bits()).total();
@@ -258,7 +264,7 @@ impl Undoing {
         if price(best) >= erase {
             return None;
         }
-        // Between a frequency where undoing is cheaper and one where it is not.
+        // Between a frequency at which undoing is cheaper and one at which it is not.
         let crossing = |mut cheap: f64, mut dear: f64| {
             while (cheap / dear - 1.0).abs() > 1e-9 {
                 let middle = (cheap * dear).sqrt();

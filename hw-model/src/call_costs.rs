@@ -1,8 +1,10 @@
-//! What the procedures that are called did, shared among those who called: from counts by instruction and mode, as a call-graph profiler does it.
+//! The work of called procedures, divided among their callers, from execution counts by instruction and mode, as in a
+//! call-graph profiler.
 //!
-//! A procedure and a mode (it runs forward or backward, at some gradient level) are a node. Its work is its own and that of what it calls; each call
-//! of it gets an equal share. Nodes that call each other in a circle are taken together: a call from outside gets its share of all that the
-//! circle did, a call from within only what one entry of the circle did by itself, so that nothing is counted twice.
+//! A node is a procedure together with a mode (it runs forward or backward, at some gradient level). The work of a node
+//! is its own and that of its callees; each call of it gets an equal share. Nodes that call each other form a component
+//! and are treated together: a call from outside gets its share of the work of the whole component, a call from within
+//! only that of the component's own work, without callees, so that nothing is counted twice.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +17,18 @@ use pendula_isa::verify::{target, verify};
 
 use crate::work::Work;
 
-/// What was done.
+/// An amount of work.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct WorkDone {
     pub(crate) work: Work,
-    /// How many words of memory were written.
+    /// The number of words of memory that were written.
     pub(crate) memory: u64,
-    /// Whether procedures were called by an address in a register: what they did is left out.
+    /// Whether procedures were called by an address in a register. Their work is not included.
     pub(crate) unknown: bool,
 }
 
-impl Done {
-    /// Adds what `times` executions of an instruction in a mode do.
+impl WorkDone {
+    /// Adds the work of `times` executions of an instruction in a mode.
     pub(crate) fn add(&mut self, inst: &Inst, mode: Mode, times: u64) {
         if times > 0 {
             self.work.add_times(&Work::of(inst, mode), times);
@@ -37,45 +39,45 @@ impl Done {
         }
     }
 
-    /// Adds `part` of the `whole` of another.
-    pub(crate) fn add_share(&mut self, other: &Done, part: u64, whole: u64) {
+    /// Adds the fraction `part`/`whole` of another amount.
+    pub(crate) fn add_share(&mut self, other: &WorkDone, part: u64, whole: u64) {
         self.work.add_share(&other.work, part, whole);
         self.memory = self.memory.saturating_add(crate::work::share(other.memory, part, whole));
         self.unknown |= other.unknown;
     }
 }
 
-/// How often each instruction was executed, in each mode.
-type Executed = BTreeMap<Mode, Vec<u64>>;
+/// The number of executions of each instruction, in each mode.
+type ExecutionCounts = BTreeMap<Mode, Vec<u64>>;
 
-/// What calls came to.
-pub(crate) struct Called {
-    executed: Executed,
+/// The work of calls.
+pub(crate) struct CalleeCosts {
+    executed: ExecutionCounts,
     /// The node of a procedure's first instruction and a mode.
     nodes: BTreeMap<(u32, Mode), usize>,
-    /// The procedure that each instruction is in, by its first instruction.
+    /// For each instruction, the first instruction of its procedure.
     of: Vec<Option<u32>>,
-    /// The circle that each node is in; most are alone.
-    circle: Vec<usize>,
-    circles: Vec<Circle>,
+    /// The component of each node. Most components have a single node.
+    component: Vec<usize>,
+    components: Vec<Component>,
 }
 
-/// Nodes that call each other.
+/// A strongly connected component: nodes that call each other.
 #[derive(Default)]
-struct Circle {
-    /// What they did themselves.
-    own: Done,
-    /// The same, with what they called.
-    all: Done,
-    /// How often they were entered, and how often from outside.
+struct Component {
+    /// Their own work.
+    self_cost: WorkDone,
+    /// The same, including callees.
+    all: WorkDone,
+    /// The number of entries, and the number of entries from outside.
     entries: u64,
     outside: u64,
 }
 
-impl Called {
-    pub(crate) fn new(module: &Module, counts: &Counts) -> Called {
+impl CalleeCosts {
+    pub(crate) fn new(module: &Module, counts: &Counts) -> CalleeCosts {
         let code = &module.code;
-        let mut executed = Executed::new();
+        let mut executed = ExecutionCounts::new();
         for mode in &counts.modes {
             let sums = executed.entry(mode.mode).or_insert_with(|| vec![0; code.len()]);
             for (sum, n) in sums.iter_mut().zip(counts.per_instruction(mode, code.len())) {
@@ -83,24 +85,24 @@ impl Called {
             }
         }
         let regions = verify(module).0.regions;
-        let mut out = Called {
+        let mut out = CalleeCosts {
             executed,
             nodes: BTreeMap::new(),
             of: vec![None; code.len()],
-            circle: Vec::new(),
-            circles: Vec::new(),
+            component: Vec::new(),
+            components: Vec::new(),
         };
-        // Of each node: what it did itself, how often it was entered, and how often it called which.
-        let (mut own, mut entries, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+        // For each node: its own work, the number of entries, and the number of calls of each callee.
+        let (mut self_cost, mut entries, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         for region in &regions {
             out.of[region.start as usize..=region.last as usize].fill(Some(region.start));
             for (mode, n) in &out.executed {
-                let mut done = Done::default();
+                let mut done = WorkDone::default();
                 for at in region.start as usize..=region.last as usize {
                     done.add(&code[at], *mode, n[at]);
                 }
-                out.nodes.insert((region.start, *mode), own.len());
-                own.push(done);
+                out.nodes.insert((region.start, *mode), self_cost.len());
+                self_cost.push(done);
                 entries.push(n[region.start as usize].max(n[region.last as usize]));
             }
         }
@@ -110,16 +112,16 @@ impl Called {
                 calls.push(found.filter_map(|at| Some((out.callee(code, at, *mode)?, n[at as usize]))).collect());
             }
         }
-        out.close(own, &entries, &calls);
+        out.add_callees(self_cost, &entries, &calls);
         out
     }
 
-    /// How often an instruction was executed in each mode.
+    /// The number of executions of an instruction in each mode.
     pub(crate) fn executed(&self, at: u32) -> impl Iterator<Item = (Mode, u64)> + '_ {
         self.executed.iter().filter_map(move |(mode, n)| Some((*mode, *n.get(at as usize)?)))
     }
 
-    /// The node that a call leads to.
+    /// The node that a call enters.
     fn callee(&self, code: &[Inst], at: u32, mode: Mode) -> Option<usize> {
         let inst = code.get(at as usize)?;
         let Kind::Row { inverse, .. } = inst.kind else { return None };
@@ -140,57 +142,57 @@ impl Called {
         self.nodes.get(&(procedure, Mode { direction, level: mode.level.saturating_add(up), ..mode })).copied()
     }
 
-    /// Adds up what nodes did with what they called.
-    fn close(&mut self, own: Vec<Done>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
-        let order = circles(calls);
-        self.circle = vec![0; own.len()];
+    /// Adds the work of callees to that of the nodes.
+    fn add_callees(&mut self, self_cost: Vec<WorkDone>, entries: &[u64], calls: &[Vec<(usize, u64)>]) {
+        let order = components(calls);
+        self.component = vec![0; self_cost.len()];
         for (n, members) in order.iter().enumerate() {
-            members.iter().for_each(|m| self.circle[*m] = n);
+            members.iter().for_each(|m| self.component[*m] = n);
         }
         let mut within = vec![0u64; order.len()];
         let mut known = vec![0u64; order.len()];
         for (from, calls) in calls.iter().enumerate() {
             for (to, n) in calls {
-                let inner = self.circle[from] == self.circle[*to];
+                let inner = self.component[from] == self.component[*to];
                 let sum = if inner { &mut within } else { &mut known };
-                sum[self.circle[*to]] += n;
+                sum[self.component[*to]] += n;
             }
         }
         for (n, members) in order.iter().enumerate() {
-            let mut circle = Circle::default();
+            let mut component = Component::default();
             for m in members {
-                circle.own.add_share(&own[*m], 1, 1);
-                circle.entries = circle.entries.saturating_add(entries[*m]);
+                component.self_cost.add_share(&self_cost[*m], 1, 1);
+                component.entries = component.entries.saturating_add(entries[*m]);
             }
-            // A run that was stopped has entered more often than it has left.
-            circle.outside = circle.entries.saturating_sub(within[n]).max(known[n]).max(1);
-            circle.entries = circle.entries.max(1);
-            circle.all.add_share(&circle.own, 1, 1);
+            // A run that was stopped has more entries than exits.
+            component.outside = component.entries.saturating_sub(within[n]).max(known[n]).max(1);
+            component.entries = component.entries.max(1);
+            component.all.add_share(&component.self_cost, 1, 1);
             for (to, times) in members.iter().flat_map(|m| &calls[*m]) {
-                // What is called stands before.
-                if let Some(callee) = self.circles.get(self.circle[*to]).filter(|_| self.circle[*to] != n) {
-                    circle.all.add_share(&callee.all, *times, callee.outside);
+                // Callees come first in the order.
+                if let Some(callee) = self.components.get(self.component[*to]).filter(|_| self.component[*to] != n) {
+                    component.all.add_share(&callee.all, *times, callee.outside);
                 }
             }
-            self.circles.push(circle);
+            self.components.push(component);
         }
     }
 
-    /// Adds what `times` executions of an instruction in a mode led to, if it is a call.
-    pub(crate) fn add(&self, module: &Module, (at, mode): (u32, Mode), times: u64, done: &mut Done) {
+    /// Adds the work caused by `times` executions of an instruction in a mode, if it is a call.
+    pub(crate) fn add(&self, module: &Module, (at, mode): (u32, Mode), times: u64, done: &mut WorkDone) {
         let Some(to) = self.callee(&module.code, at, mode) else { return };
         let caller = self.of.get(at as usize).copied().flatten().and_then(|p| self.nodes.get(&(p, mode)));
-        let circle = &self.circles[self.circle[to]];
-        if caller.is_some_and(|c| self.circle[*c] == self.circle[to]) {
-            done.add_share(&circle.own, times, circle.entries);
+        let component = &self.components[self.component[to]];
+        if caller.is_some_and(|c| self.component[*c] == self.component[to]) {
+            done.add_share(&component.self_cost, times, component.entries);
         } else {
-            done.add_share(&circle.all, times, circle.outside);
+            done.add_share(&component.all, times, component.outside);
         }
     }
 }
 
-/// The strongly connected components of a graph, what is called before what calls it (Tarjan 1972, without recursion).
-fn circles(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
+/// The strongly connected components of a graph, callees before callers (Tarjan 1972, without recursion).
+fn components(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let mut number = vec![NEW; calls.len()];
     let mut low = vec![NEW; calls.len()];
@@ -200,7 +202,7 @@ fn circles(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
         if number[root] != NEW {
             continue;
         }
-        // Nodes on the way from the root, and how many of their calls have been followed.
+        // The nodes on the path from the root, and how many of their calls have been followed.
         let mut way = vec![(root, 0)];
         while let Some((node, followed)) = way.last_mut() {
             let node = *node;
@@ -235,14 +237,14 @@ fn circles(calls: &[Vec<(usize, u64)>]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::circles;
+    use super::components;
 
     #[test]
-    fn what_is_called_comes_first() {
+    fn callees_come_first() {
         // 0 calls 1 and 4; 1, 2 and 3 call each other in a circle, from which 5 is called; 6 calls itself.
         let to = |list: &[usize]| list.iter().map(|n| (*n, 1)).collect::<Vec<_>>();
         let calls = [to(&[1, 4]), to(&[2]), to(&[3, 5]), to(&[1]), to(&[5]), to(&[]), to(&[6, 0])];
-        let mut found = circles(&calls);
+        let mut found = components(&calls);
         found.iter_mut().for_each(|c| c.sort_unstable());
         let at = |n: usize| found.iter().position(|c| c.contains(&n)).expect("each node is in a circle");
         assert_eq!(found.iter().map(Vec::len).sum::<usize>(), calls.len());
@@ -256,6 +258,6 @@ mod tests {
     fn a_long_chain_needs_no_deep_stack() {
         let count = 200_000;
         let calls: Vec<Vec<(usize, u64)>> = (1..=count).map(|n| vec![(n % count, 1)]).collect();
-        assert_eq!(circles(&calls).len(), 1);
+        assert_eq!(components(&calls).len(), 1);
     }
 }

@@ -1,22 +1,27 @@
-//! Reversible circuits of NOT, CNOT, Toffoli and controlled-swap gates, from which costs are read off.
+//! Reversible circuits of NOT, CNOT, Toffoli and controlled-swap gates, which determine costs.
 //!
-//! [`generate`] makes the circuit of a [`Part`] of an instruction for words of any width; the parts of the instruction set are
-//! simulated by the tests against the instructions' own semantics. A [`Circuit`] tells its [`counts`](Circuit::counts) (gates) and
-//! [`depth`](Circuit::depth) (steps), turns into its [`inverse`](Circuit::inverse), runs on bits, one state at a time
-//! ([`run`](Circuit::run)) or 64 at once ([`run_lanes`](Circuit::run_lanes)), and prints itself as OpenQASM 3 or as RevLib's `.real`.
+//! [`generate`] makes the circuit of a [`Part`] of an instruction for words of any width. The tests simulate the parts
+//! of the instruction set and compare them with the semantics of the instructions. A [`Circuit`] reports its
+//! [`counts`](Circuit::counts) (gates) and [`depth`](Circuit::depth) (steps), becomes its
+//! [`inverse`](Circuit::inverse), runs on bits, one state at a time ([`run`](Circuit::run)) or 64 at once
+//! ([`run_lanes`](Circuit::run_lanes)), and is printed as OpenQASM 3 or as RevLib's `.real`.
 //!
-//! # Building one
-//! A [`Builder`] hands out wires and records gates. Words ([`Word`]) are lists of bits, the least significant first; a bit is a wire
-//! or a constant, and gates on constants fold away. So slices, concatenations, extensions and shifts by a constant cost nothing.
-//! The methods come in two kinds, always with the target last:
+//! # Building circuits
 //!
-//! - *in place*: [`xor`](Builder::xor), [`add`](Builder::add), [`add_if`](Builder::add_if), [`xor_less`](Builder::xor_less) … change
-//!   their last argument and leave everything else, ancillas included, as it was;
-//! - *values*: [`sum`](Builder::sum), [`mul`](Builder::mul), [`div_rem`](Builder::div_rem), [`less`](Builder::less) … return new bits,
-//!   and may leave garbage on others. They belong inside [`with`](Builder::with), Bennett's combinator: it computes, uses
-//!   the result, and computes backward, after which everything that was allocated is zero again and free.
+//! A [`Builder`] allocates wires and records gates. A [`Word`] is a list of bits, the least significant first. A bit is
+//! a wire or a constant; gates on constants are folded, so that slices, concatenations, extensions and shifts by a
+//! constant cost nothing. There are two kinds of methods, always with the target last:
 //!
-//! A function in integer arithmetic is thus written as the straight line that it is. Here y += ⌊a·b/2^4⌋ + 3a for words of 8 bits:
+//! - *in place*: [`xor`](Builder::xor), [`add`](Builder::add), [`add_if`](Builder::add_if),
+//!   [`xor_less`](Builder::xor_less) … change their last argument and leave everything else, including ancillas, as it
+//!   was;
+//! - *values*: [`sum`](Builder::sum), [`mul`](Builder::mul), [`div_rem`](Builder::div_rem), [`less`](Builder::less) …
+//!   return new bits, and may leave garbage on others. They belong inside [`with`](Builder::with), Bennett's combinator:
+//!   it computes, uses the result, and computes backward. Afterwards everything that was allocated is zero and free
+//!   again.
+//!
+//! A function in integer arithmetic can thus be written as a straight line. Here y += ⌊a·b/2^4⌋ + 3a for words of 8
+//! bits:
 //!
 //! ```
 //! use pendula_hw_model::circuit::{Builder, Role, Word};
@@ -42,8 +47,9 @@
 //! assert_eq!(circuit.get(&lanes, "a")[0], 77);
 //! ```
 //!
-//! Results that outlive a `with` are allocated before it. Misuse (a gate on one wire twice, a word of the wrong length, an
-//! ancilla that is kept) panics: it is a mistake in a generator and shows the first time the generator runs.
+//! Results that outlive a `with` are allocated before it. Misuse (a gate with the same wire twice, a word of the wrong
+//! length, an ancilla that is kept) panics: it is an error in a generator and appears the first time the generator
+//! runs.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
@@ -63,7 +69,7 @@ mod word;
 
 pub use builder::Builder;
 pub use part::{Accumulator, CircuitFn, Half, Part, PartError, generate};
-pub use simulate::Dirty;
+pub use simulate::DirtyAncilla;
 pub use word::{Bit, Word};
 
 /// A wire, by number.
@@ -93,7 +99,7 @@ impl Gate {
         [Some(a), b, c].into_iter().flatten()
     }
 
-    /// Whether the wires are different.
+    /// Whether the wires are distinct.
     fn is_proper(&self) -> bool {
         match *self {
             Gate::Not(_) => true,
@@ -103,7 +109,7 @@ impl Gate {
     }
 }
 
-/// How many gates of each kind.
+/// The number of gates of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GateCounts {
     /// NOT gates.
@@ -135,10 +141,11 @@ impl Add for GateCounts {
     }
 }
 
-/// Kind by kind.
+/// Subtracts kind by kind.
 ///
 /// # Panics
-/// If there are fewer of a kind than are to be taken away.
+///
+/// If the result would be negative for some kind.
 impl Sub for GateCounts {
     type Output = GateCounts;
     fn sub(self, o: GateCounts) -> GateCounts {
@@ -171,21 +178,21 @@ impl std::iter::Sum for GateCounts {
     }
 }
 
-/// What a register of a circuit is for.
+/// The purpose of a register of a circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// An operand, which is as before in the end.
+    /// An operand, which is unchanged at the end.
     Operand,
     /// A word that the circuit changes.
     Target,
-    /// A bit that chooses what is done (a direction, an enable), as before in the end.
+    /// A bit that selects the operation (a direction, an enable), unchanged at the end.
     Control,
-    /// Bits that are 0 before. One that is 1 in the end tells of a trap; what the other targets hold then means nothing, but the
-    /// circuit run backward brings everything back, as ever.
+    /// Bits that are 0 at the start. If one is 1 at the end, it signals a trap. Then the other targets are meaningless,
+    /// but running the circuit backward still restores everything.
     Trap,
-    /// 0 before and, unless a trap is told, in the end.
+    /// 0 at the start and, unless a trap is signalled, at the end.
     Ancilla,
-    /// A word that is erased after it went through: the one role that no circuit can play.
+    /// A word that is erased at the end. This is the only role that a circuit cannot realize.
     Lost,
 }
 
@@ -194,15 +201,15 @@ pub enum Role {
 pub struct Register {
     /// The name, an identifier.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub role: Role,
-    /// Where the word is before, the least significant bit first.
+    /// The wires of the word at the start, the least significant bit first.
     pub wires: Vec<Wire>,
-    /// Where the word is in the end. Not the same wires only where a permutation of bits is wiring.
+    /// The wires of the word at the end. They differ only if a permutation of bits is wiring.
     pub after: Vec<Wire>,
 }
 
-/// A circuit: registers, which have every wire once, and gates in order.
+/// A circuit: registers, which contain every wire once, and gates in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
     name: String,
@@ -213,16 +220,16 @@ pub struct Circuit {
     zeros: Vec<(usize, Wire)>,
 }
 
-/// Why registers and gates make no circuit.
+/// Why registers and gates do not form a circuit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CircuitError {
-    /// A wire in no register, or in two, before or after.
+    /// A wire that is in no register or in two, at the start or at the end.
     #[error("wire {0} must be in exactly one register")]
     Register(Wire),
-    /// A gate that names a wire twice, or one that is not there.
+    /// A gate that names a wire twice, or one that does not exist.
     #[error("gate {index} ({gate:?}) must be on different wires of the circuit")]
     Gate {
-        /// Which.
+        /// Its index.
         index: usize,
         /// The gate.
         gate: Gate,
@@ -230,10 +237,10 @@ pub enum CircuitError {
 }
 
 impl Circuit {
-    /// A circuit of these registers and gates; wires are numbered from 0 on.
+    /// A circuit with these registers and gates. Wires are numbered from 0 on.
     ///
     /// # Errors
-    /// A wire that is not in exactly one register; a gate that is on one wire twice.
+    /// A wire that is not in exactly one register; a gate with the same wire twice.
     pub fn new(name: &str, registers: Vec<Register>, gates: Vec<Gate>) -> Result<Circuit, CircuitError> {
         let wires = registers.iter().map(|r| r.wires.len()).sum::<usize>();
         for place in [|r: &Register| r.wires.clone(), |r: &Register| r.after.clone()] {
@@ -257,12 +264,12 @@ impl Circuit {
         &self.name
     }
 
-    /// How many wires.
+    /// The number of wires.
     pub fn wires(&self) -> u32 {
         self.wires
     }
 
-    /// The registers. Ancillas, if any, are the last.
+    /// The registers. Ancillas, if any, are in the last.
     pub fn registers(&self) -> &[Register] {
         &self.registers
     }
@@ -272,7 +279,7 @@ impl Circuit {
         self.registers.iter().find(|r| r.name == name)
     }
 
-    /// How many wires are ancillas.
+    /// The number of ancillas.
     pub fn ancillas(&self) -> usize {
         self.registers.iter().filter(|r| r.role == Role::Ancilla).map(|r| r.wires.len()).sum()
     }
@@ -282,7 +289,7 @@ impl Circuit {
         &self.gates
     }
 
-    /// How many gates of each kind.
+    /// The number of gates of each kind.
     pub fn counts(&self) -> GateCounts {
         let mut n = GateCounts::default();
         for gate in &self.gates {
@@ -296,7 +303,7 @@ impl Circuit {
         n
     }
 
-    /// Steps, when every gate takes one and starts as soon as its wires, controls included, are free.
+    /// The number of steps, if every gate takes one and starts as soon as its wires, including controls, are free.
     pub fn depth(&self) -> u64 {
         let mut free = vec![0; self.wires as usize];
         for gate in &self.gates {
@@ -308,7 +315,7 @@ impl Circuit {
         free.into_iter().max().unwrap_or(0)
     }
 
-    /// The circuit backward, which undoes it. Every gate is its own inverse.
+    /// The reversed circuit, which undoes it. Every gate is its own inverse.
     pub fn inverse(&self) -> Circuit {
         let gates: Vec<Gate> = self.gates.iter().rev().copied().collect();
         let zeros = self.zeros.iter().rev().map(|(at, w)| (gates.len() - at, *w)).collect();

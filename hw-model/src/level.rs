@@ -1,18 +1,14 @@
-//! The uncomputing level: how many instructions a reversible program executes
-//! for each that an irreversible one would, as a logarithm to base 2 (Liu and
-//! Zhao 2020, section 6.1, where it is the log-ratio of the operations of a reversible
-//! program and of its irreversible counterpart).
+//! The uncomputing level: the number of instructions that a reversible program executes for each instruction of an
+//! irreversible one, as a logarithm to base 2 (Liu and Zhao 2020, section 6.1, where it is the log-ratio of the
+//! operations of a reversible program and of its irreversible counterpart).
 //!
-//! Every executed instruction has a [`Role`], told by where it stands: in a
-//! span that undoes a routine, between a routine and its undoing, in a run of a
-//! procedure backward, or by what it is. Two measures come from the roles.
-//! *Paired*: the counterpart is the program without undoing, without second
-//! halves of jumps, without checks and bookkeeping of ancillas. *Attributed*:
-//! copies of results are overhead, too, since an irreversible program would
-//! compute a result where it is wanted.
+//! Every executed instruction has a [`Role`], which depends on its place (in a span that undoes a routine, between a
+//! routine and its undoing, in a backward run of a procedure) or on its kind. There are two measures. *Paired*: the
+//! counterpart is the program without undoing, without second halves of jumps, without checks and bookkeeping of
+//! ancillas. *Attributed*: copies of results are overhead, too, since an irreversible program would compute a result in
+//! its final place.
 //!
-//! A run backward at the host's request (for gradients, or to restore the
-//! start) is not uncomputing.
+//! A backward run that the host requests (for gradients, or to restore the start) is not uncomputing.
 
 use std::collections::BTreeMap;
 
@@ -26,16 +22,16 @@ use pendula_isa::types::{Acc, Reg};
 
 use crate::price::functions;
 
-/// What an executed instruction is good for.
+/// The purpose of an executed instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// It computes something that an irreversible program would compute, too.
     Compute,
-    /// It copies a result out of what will be undone.
+    /// It copies a result out of a routine that will be undone.
     Copy,
-    /// It undoes.
+    /// It undoes another instruction.
     Uncompute,
-    /// It confirms where a jump or call came from, or that something holds.
+    /// It checks where a jump or call came from, or that a condition holds.
     Check,
     /// It saves or restores a word on the stack.
     Save,
@@ -78,7 +74,7 @@ impl Roles {
         self.0[role as usize] += n;
     }
 
-    /// All executions but those at a gradient level.
+    /// All executions except those at a gradient level.
     pub fn total(&self) -> u64 {
         self.0.iter().sum::<u64>() - self.get(Role::Gradient)
     }
@@ -93,12 +89,12 @@ impl Roles {
         self.get(Role::Compute) + self.get(Role::Host)
     }
 
-    /// log2(total / counterpart); `None` where the counterpart executes nothing.
+    /// log2(total / counterpart); `None` if the counterpart executes nothing.
     pub fn paired(&self) -> Option<f64> {
         level(self.total(), self.counterpart())
     }
 
-    /// log2(total / essential); `None` where nothing is essential.
+    /// log2(total / essential); `None` if nothing is essential.
     pub fn attributed(&self) -> Option<f64> {
         level(self.total(), self.essential())
     }
@@ -108,14 +104,14 @@ fn level(total: u64, rest: u64) -> Option<f64> {
     (rest > 0).then(|| (total as f64 / rest as f64).log2())
 }
 
-/// Levels of a run.
+/// The levels of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
     /// Of everything.
     pub all: Roles,
-    /// Of each function that ran, the one with the most executions first.
+    /// For each function that ran, the one with the most executions first.
     pub functions: Vec<(String, Roles)>,
-    /// The basic block in which most instructions were executed, and its function.
+    /// The basic block with the most executed instructions, and its function.
     pub hottest: Option<(Block, String, Roles)>,
 }
 
@@ -167,15 +163,15 @@ impl Levels {
     }
 }
 
-/// A stretch between a routine and its undoing, and the registers that the routine writes.
-struct Gap {
+/// The code between a routine and its undoing, and the registers that the routine writes.
+struct UseInterval {
     start: u32,
     end: u32,
     written: [bool; Reg::COUNT],
     memory: bool,
 }
 
-fn gaps(module: &Module) -> Vec<Gap> {
+fn use_intervals(module: &Module) -> Vec<UseInterval> {
     let mut out = Vec::new();
     let mut open: Vec<&Span> = Vec::new();
     let mut spans: Vec<&Span> = module.spans.iter().collect();
@@ -185,28 +181,29 @@ fn gaps(module: &Module) -> Vec<Gap> {
             open.push(span);
         } else if let Some(at) = open.iter().rposition(|s| s.name == span.name) {
             let routine = open.remove(at);
-            let mut gap = Gap { start: routine.end, end: span.start, written: [false; Reg::COUNT], memory: false };
+            let mut interval =
+                UseInterval { start: routine.end, end: span.start, written: [false; Reg::COUNT], memory: false };
             for inst in module.code.get(routine.start as usize..routine.end as usize).unwrap_or_default() {
                 for slot in inst.kind.layout() {
                     match slot {
-                        Slot::Target(f) => gap.written[inst.regs[f as usize].index()] = true,
-                        Slot::TargetMem(_) | Slot::TargetMemPlain(_) => gap.memory = true,
+                        Slot::Target(f) => interval.written[inst.regs[f as usize].index()] = true,
+                        Slot::TargetMem(_) | Slot::TargetMemPlain(_) => interval.memory = true,
                         _ => {}
                     }
                 }
             }
-            out.push(gap);
+            out.push(interval);
         }
     }
     out
 }
 
-/// The role of each instruction in a run forward.
+/// The role of each instruction in a forward run.
 fn roles(module: &Module) -> Vec<Role> {
     let mut out: Vec<Role> = module.code.iter().map(role).collect();
     let code = |start: u32, end: u32| start as usize..(end as usize).min(module.code.len());
-    for gap in gaps(module) {
-        for at in code(gap.start, gap.end).filter(|at| copies(&module.code[*at], &gap)) {
+    for interval in use_intervals(module) {
+        for at in code(interval.start, interval.end).filter(|at| copies(&module.code[*at], &interval)) {
             out[at] = Role::Copy;
         }
     }
@@ -216,7 +213,7 @@ fn roles(module: &Module) -> Vec<Role> {
     out
 }
 
-/// The role of an instruction by what it is.
+/// The role of an instruction by its kind.
 fn role(inst: &Inst) -> Role {
     match inst.kind {
         Kind::Accumulate { .. } => Role::Compute,
@@ -238,20 +235,20 @@ fn role(inst: &Inst) -> Role {
     }
 }
 
-/// Whether an instruction takes a word that a routine has written to one that it has not, as it is.
-fn copies(inst: &Inst, gap: &Gap) -> bool {
+/// Whether an instruction copies a word that a routine has written, unchanged, to one that it has not written.
+fn copies(inst: &Inst, interval: &UseInterval) -> bool {
     let Kind::Accumulate { acc, func, .. } = inst.kind else { return false };
     if !matches!(acc, Acc::Add | Acc::Xor | Acc::Mul) || !is_identity(func) {
         return false;
     }
     let mut operands = inst.operands().map(|(_, operand)| operand);
     let written = |operand: Option<Operand>| match operand {
-        Some(Operand::Reg(r)) => gap.written[r.index()],
-        Some(Operand::Mem { .. }) => gap.memory,
+        Some(Operand::Reg(r)) => interval.written[r.index()],
+        Some(Operand::Mem { .. }) => interval.memory,
         _ => false,
     };
     let target = operands.next();
-    // To memory, a result goes wherever the routine wrote.
+    // A result may go to any address of memory, wherever the routine wrote.
     (matches!(target, Some(Operand::Mem { .. })) || !written(target)) && written(operands.next())
 }
 

@@ -1,7 +1,6 @@
-//! What a program would cost in hardware: circuits for every instruction,
-//! technologies that say what gates cost, and prices for what a run did. It
-//! consumes counts, which are plain data of `pendula-isa`, and knows neither
-//! the machine nor the assembler.
+//! A cost model of reversible hardware: circuits for every instruction, technologies that define what gates cost, and
+//! prices for a run. Its input are execution counts, which are plain data of `pendula-isa`; it knows neither the
+//! machine nor the assembler.
 
 pub mod breakeven;
 mod call_costs;

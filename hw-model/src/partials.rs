@@ -1,4 +1,5 @@
-//! What is known of a function's partial derivatives before any argument is: those of sums and conversions are constants.
+//! Facts about a function's partial derivatives that hold for all arguments: those of sums and conversions are
+//! constants.
 
 use std::convert::Infallible;
 
@@ -8,22 +9,22 @@ use pendula_isa::table::{ARITY, Function};
 use pendula_isa::types::Ty;
 use pendula_isa::{Env, Format};
 
-/// Whether the partial derivative with respect to argument `n` is 1 or −1 whatever the arguments are, so that what goes along it is added
-/// or subtracted as it is. Read off the body in the table.
+/// Whether the partial derivative with respect to argument `n` is 1 or −1 for all arguments, so that a gradient is
+/// added or subtracted without a product. It is derived from the body in the table.
 pub(crate) fn is_unit<F: Function>(n: usize) -> bool {
     let ty = F::INFO.calculus();
     Format::ALL.into_iter().all(|format| {
-        let mut known = Known(Env { format, ..Env::default() });
+        let mut known = Constants(Env { format, ..Env::default() });
         let Ok(partial) = F::partial(&mut known, n, [None; ARITY], None);
         let one = |c: Constant| partial == Some(c.word(known.0, ty));
         one(Constant::ONE) || one(Constant::MINUS_ONE)
     })
 }
 
-/// A calculus whose numbers are words where they are known, and nothing where they depend on an argument.
-struct Known(Env);
+/// A calculus whose numbers are words if they are constant, and unknown if they depend on an argument.
+struct Constants(Env);
 
-impl Calculus for Known {
+impl Calculus for Constants {
     type V = Option<u64>;
     type Stop = Infallible;
 
@@ -54,7 +55,7 @@ impl Calculus for Known {
         other: Option<u64>,
     ) -> Result<Option<u64>, Infallible> {
         let (Some(a), Some(b)) = (a, b) else {
-            // Either way the same.
+            // Both alternatives are the same.
             return Ok(then.filter(|_| then == other));
         };
         let Ok(chosen) = ScalarDomain::new(self.0).if_le(ty, a, b, u64::from(true), u64::from(false)) else {
@@ -74,7 +75,7 @@ mod tests {
     use pendula_isa::sample::{Source, number};
     use pendula_isa::table::{FunctionInfo, FunctionVisitor, TableFn, f_fn, q_fn};
 
-    /// A row of the class of sums whose value is not one.
+    /// A row in the class of sums whose partial derivative is not one.
     struct Weighted;
 
     impl Function for Weighted {
@@ -91,7 +92,7 @@ mod tests {
         }
     }
 
-    /// A row of another class, with 1 and −1 for partial derivatives: one of them chosen, one computed.
+    /// A row of another class, with the partial derivatives 1 and −1: one of them selected, one computed.
     struct Disguised;
 
     impl Function for Disguised {
@@ -122,7 +123,7 @@ mod tests {
         assert!(!is_unit::<q_fn::Abs>(0) && !is_unit::<q_fn::Max>(1));
     }
 
-    /// Partial derivatives at random arguments, which know nothing of constants.
+    /// Partial derivatives at random arguments, without knowledge of constants.
     struct Measured<'a>(&'a mut Source<'static>);
 
     impl FunctionVisitor for Measured<'_> {
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_as_measured() {
+    fn every_row_agrees_with_evaluation() {
         let mut source = Source::seeded(5);
         for func in TableFn::ALL {
             func.visit(Measured(&mut source));

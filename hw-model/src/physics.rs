@@ -1,23 +1,22 @@
-//! The physics of the energy model: Landauer's limit, and charging a
-//! capacitance through a resistance by a slow ramp. Formulas only; what the
-//! numbers are is said by a [`Technology`](crate::Technology).
+//! The physics of the energy model: Landauer's limit, and charging a capacitance through a resistance by a slow ramp.
+//! This module has formulas only; the numbers come from a [`Technology`](crate::Technology).
 
 use std::f64::consts::LN_2;
 
 /// Boltzmann's constant in joules per kelvin (SI Brochure, 9th edition: exact).
 pub const BOLTZMANN: f64 = 1.380_649e-23;
 
-/// kT ln 2: the least energy in joules that erasing a bit costs at a temperature in kelvin (Landauer 1961).
+/// kT ln 2: the minimum energy in joules for erasing a bit at a temperature in kelvin (Landauer 1961).
 pub fn landauer(kelvin: f64) -> f64 {
     BOLTZMANN * kelvin * LN_2
 }
 
-/// φ(x) = (1/x)·(1 − (1/x)(1 − e^−x)): what part of C·V² is dissipated when a capacitance is charged through a resistance by a linear ramp
-/// that lasts x = T/RC. It tends to 1/2 for a step (x → 0) and to 1/x for a slow ramp (Younis and Knight 1994; Hänninen, Snider
-/// and Lent 2014).
+/// φ(x) = (1/x)·(1 − (1/x)(1 − e^−x)): the fraction of C·V² that is dissipated when a capacitance is charged through a
+/// resistance by a linear ramp of duration x = T/RC. It tends to 1/2 for a step (x → 0) and to 1/x for a slow ramp
+/// (Younis and Knight 1994; Hänninen, Snider and Lent 2014).
 pub fn ramp_loss(x: f64) -> f64 {
     if x < 1e-3 {
-        // The series of (e^−x − 1 + x)/x², whose terms cancel here.
+        // The series of (e^−x − 1 + x)/x², which would suffer from cancellation here.
         return 0.5 - x / 6.0 + x * x / 24.0;
     }
     (1.0 + (-x).exp_m1() / x) / x
@@ -28,12 +27,12 @@ pub fn ramp_loss(x: f64) -> f64 {
 pub enum Ramp {
     /// A trapezoid.
     Linear,
-    /// A resonator's sine.
+    /// The sine of a resonator.
     Sine,
 }
 
 impl Ramp {
-    /// σ: the loss of this ramp over that of a linear one of the same duration, slow ramps assumed.
+    /// σ: the loss of this ramp relative to a linear one of the same duration, for slow ramps.
     pub fn shape(self) -> f64 {
         match self {
             Ramp::Linear => 1.0,
@@ -42,7 +41,7 @@ impl Ramp {
     }
 }
 
-/// Adiabatic CMOS: what it costs to switch a capacitance, up and down, as a function of how slowly.
+/// Adiabatic CMOS: the energy of charging and discharging a capacitance, as a function of the speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adiabatic {
     /// Supply voltage in volts.
@@ -51,7 +50,7 @@ pub struct Adiabatic {
     pub time_constant: f64,
     /// r = I_off/I_on.
     pub leakage: f64,
-    /// κ: ramps that an operation takes.
+    /// κ: the number of ramps per operation.
     pub ticks: f64,
     /// λ: powered capacitance over switched capacitance.
     pub powered: f64,
@@ -109,13 +108,13 @@ impl Adiabatic {
         1.0 / (self.ticks * self.time_constant * x)
     }
 
-    /// What an operation costs there, for slow ramps: E* = 2·C·V²·√(2σλκr), in joules.
+    /// The energy of an operation at this frequency, for slow ramps: E* = 2·C·V²·√(2σλκr), in joules.
     pub fn best_energy(&self, farad: f64) -> f64 {
         let root = (2.0 * self.ramp.shape() * self.powered * self.ticks * self.leakage).sqrt();
         2.0 * farad * self.volt * self.volt * root
     }
 
-    /// The same at the frequency that is truly best, found numerically with the exact φ: hertz, and joules per farad.
+    /// The true optimum, found numerically with the exact φ: the frequency in hertz, and joules per farad.
     pub fn numeric_best(&self) -> (f64, f64) {
         let energy = |log_f: f64| self.switching(1.0, log_f.exp()).total();
         let middle = self.best_frequency().ln();
@@ -123,9 +122,10 @@ impl Adiabatic {
         (at.exp(), energy)
     }
 
-    /// The same technology at another supply voltage; `None` if its scaling is unknown or the voltage is not above the threshold.
+    /// The same technology at another supply voltage; `None` if its scaling is unknown or the voltage is not above the
+    /// threshold.
     ///
-    /// τ ∝ V/(V − V_t)^α, and I_off/I_on ∝ 1/(V − V_t)^α, the current of a transistor that is off held constant.
+    /// τ ∝ V/(V − V_t)^α, and I_off/I_on ∝ 1/(V − V_t)^α, with a constant current of transistors that are off.
     pub fn at_voltage(&self, volt: f64) -> Option<Adiabatic> {
         let Scaling { threshold, alpha } = self.scaling?;
         if volt <= threshold {
@@ -141,7 +141,7 @@ impl Adiabatic {
     }
 }
 
-/// The least value of a function with one minimum between two points, and where it is, by golden section.
+/// The minimum of a function with a single minimum between two points, and its place, by golden section.
 pub fn minimum(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> (f64, f64) {
     let ratio = (5f64.sqrt() - 1.0) / 2.0;
     let (mut a, mut b) = (high - ratio * (high - low), low + ratio * (high - low));
@@ -180,7 +180,7 @@ mod tests {
         for (x, y) in [(1.0, 0.367879), (10.0, 0.0900005), (100.0, 0.0099)] {
             assert!((ramp_loss(x) - y).abs() < 1e-6, "{x}");
         }
-        // Abrupt switching loses ½CV² each way; both branches of the code meet.
+        // Abrupt switching loses ½CV² each way. Both branches of the code meet there.
         assert!(near(ramp_loss(1e-12), 0.5, 1e-9));
         assert!(near(ramp_loss(0.999e-3), ramp_loss(1.001e-3), 1e-6));
     }

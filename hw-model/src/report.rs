@@ -1,6 +1,5 @@
-//! Reports: a bill as tidy CSV, as folded stacks for flame graphs, as tables
-//! that Accelergy reads, and as plots. All of them are texts, the same for the
-//! same input; energies are those in the device, without cooling.
+//! Reports: a bill as tidy CSV, as folded stacks for flame graphs, as tables that Accelergy reads, and as plots. All of
+//! them are texts, and equal for equal input. Energies are those in the device, without cooling.
 
 mod accelergy;
 mod csv;
@@ -23,7 +22,7 @@ pub struct Program<'a> {
     pub module: &'a Module,
     /// The function of each instruction, see [`functions`](crate::price::functions).
     pub functions: Vec<String>,
-    /// The program's file, named where an instruction's is not known.
+    /// The program's file, which is used for instructions whose file is not known.
     pub name: String,
 }
 
@@ -38,11 +37,11 @@ pub struct Priced<'a> {
     pub totals: Totals,
 }
 
-/// Where an item arose.
+/// The place of an item in the program.
 struct Origin<'a> {
-    /// The function; `None` for what belongs to no instruction.
+    /// The function; `None` for items that belong to no instruction.
     function: Option<&'a str>,
-    /// The source file, the program's if the instruction's is not known.
+    /// The source file, or the program's if that of the instruction is not known.
     file: &'a str,
     /// The line, from 1, if known.
     line: Option<u32>,
@@ -59,7 +58,7 @@ impl Program<'_> {
     }
 }
 
-/// What an item is for.
+/// The purpose of an item.
 fn subject(device: &Device<'_>, item: &Item) -> &'static str {
     match item.class.map(GateClass::key) {
         Some(key) => key,

@@ -1,14 +1,13 @@
-//! Ways to run a long computation of N like steps reversibly, and what each
-//! takes in time (step executions), space (states held) and erased states:
-//! Bennett's, its hybrid with erasing, Knill's optimal pebble game and
-//! treeverse. States and steps only; joules are put to them by the caller.
+//! Schedules for running a long computation of N similar steps reversibly, and their costs in time (step executions),
+//! space (stored states) and erased states: Bennett's, its hybrid with erasing, Knill's optimal pebble game and
+//! treeverse. This module counts states and steps; the caller converts them to joules.
 
-/// What a schedule takes.
+/// The cost of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Step executions, forward and backward, saturating at the greatest number.
+    /// Step executions, forward and backward, saturating at the maximum.
     pub steps: u128,
-    /// The most states held at a time, input and output included.
+    /// The maximum number of states stored at the same time, including input and output.
     pub states: u128,
     /// States erased.
     pub erased: u128,
@@ -19,7 +18,7 @@ pub fn keep_all(n: u128) -> Cost {
     Cost { steps: n, states: n.saturating_add(1), erased: 0 }
 }
 
-/// Erases every state once its successor is there: one execution of each step, two states, n − 1 erasures.
+/// Erases every state as soon as its successor exists: one execution of each step, two states, n − 1 erasures.
 pub fn erase_all(n: u128) -> Cost {
     Cost { steps: n, states: 2, erased: n.saturating_sub(1) }
 }
@@ -35,13 +34,13 @@ pub fn hybrid(k: u128, n: u32, m: u32) -> Cost {
     assert!(k >= 2 && m <= n, "k is at least 2, and m at most n");
     let blocks = k.saturating_pow(n - m);
     let steps = blocks.saturating_mul((2 * k - 1).saturating_pow(m));
-    // Beside the recursion's own states, one block's input and output.
+    // Beside the states of the recursion, the input and output of one block.
     let states = u128::from(m) * (k - 1) + 2;
     Cost { steps, states, erased: blocks - 1 }
 }
 
-/// The number of reversible levels at which the hybrid costs least, for the prices of a step execution and of erasing a state (any one unit): the
-/// smallest m at which another level would cost more steps than it saves erasures.
+/// The number of reversible levels at which the hybrid is cheapest, for the prices of a step execution and of erasing a
+/// state (in the same unit): the smallest m at which another level would cost more in steps than it saves in erasures.
 pub fn best_hybrid(k: u128, n: u32, step: f64, erase: f64) -> u32 {
     let price = |m: u32| {
         let cost = hybrid(k, n, m);
@@ -50,15 +49,16 @@ pub fn best_hybrid(k: u128, n: u32, step: f64, erase: f64) -> u32 {
     (0..=n).min_by(|a, b| price(*a).total_cmp(&price(*b))).unwrap_or(0)
 }
 
-/// Knill's optimal pebble game on a line of `n` steps with `pebbles` beside the input's (Knill 1995): the least number of step executions that
-/// place a pebble on the last state and clear all others; `None` where that many pebbles cannot.
+/// Knill's optimal pebble game on a line of `n` steps with `pebbles` beside that of the input (Knill 1995): the minimum
+/// number of step executions that place a pebble on the last state and clear all others; `None` if that many pebbles do
+/// not suffice.
 ///
-/// F(n, p) = min over m of F(m, p) + F(m, p − 1) + F(n − m, p − 1): reach m, go on from there, clear m.
+/// F(n, p) = min over m of F(m, p) + F(m, p − 1) + F(n − m, p − 1): reach m, continue from there, clear m.
 pub fn knill(n: usize, pebbles: usize) -> Option<Cost> {
     if n == 0 {
         return Some(Cost { steps: 0, states: 1, erased: 0 });
     }
-    // More than n pebbles are of no use.
+    // More than n pebbles are not needed.
     let pebbles = pebbles.min(n);
     // One row for each number of pebbles: executions for 0 to n steps.
     let mut row: Vec<Option<u128>> = vec![None; n + 1];
@@ -70,7 +70,7 @@ pub fn knill(n: usize, pebbles: usize) -> Option<Cost> {
         new[1] = Some(1);
         for length in 2..=n {
             if p <= 64 && length as u128 > 1 << (p - 1) {
-                // p pebbles get that far at most, if they are to leave nothing behind.
+                // The maximum distance that p pebbles can reach without leaving anything behind.
                 break;
             }
             new[length] = (1..length)
@@ -85,11 +85,12 @@ pub fn knill(n: usize, pebbles: usize) -> Option<Cost> {
     row[n].map(|steps| Cost { steps, states: pebbles as u128 + 1, erased: 0 })
 }
 
-/// Treeverse, checkpointing for a gradient (Griewank 1992; Griewank and Walther 2000, revolve): `n` steps are reversed with `snapshots`
-/// states stored beside the input by re-executing steps forward. It overwrites every state but one that it computes, which counts as
-/// erasing. Without a snapshot every step is computed from the start.
+/// Treeverse, checkpointing for a gradient (Griewank 1992; Griewank and Walther 2000, revolve): reverses `n` steps with
+/// `snapshots` states stored beside the input by re-executing steps forward. It overwrites every state that it computes
+/// except one, which counts as erasing. Without a snapshot every step is computed from the start.
 ///
-/// Steps: with r the least number with binom(s + r, s) ≥ n, t = r·n − binom(s + r, s + 1) forward executions beside the n of the reversal.
+/// Steps: with r the smallest number with binom(s + r, s) ≥ n, t = r·n − binom(s + r, s + 1) forward executions beside
+/// the n of the reversal.
 pub fn treeverse(n: u128, snapshots: u32) -> Cost {
     let s = u128::from(snapshots) + 1;
     let mut repetitions = 0;
@@ -98,7 +99,7 @@ pub fn treeverse(n: u128, snapshots: u32) -> Cost {
     }
     let extra = (repetitions.saturating_mul(n)).saturating_sub(binomial(s + repetitions, s + 1));
     let steps = extra.saturating_add(n);
-    // The input and the snapshots, the state at work, and none of what was computed is left but the input.
+    // The input, the snapshots and the current state. Of the computed states only the input remains.
     Cost { steps, states: s + 1, erased: extra }
 }
 
@@ -117,7 +118,7 @@ mod tests {
         for (k, n, steps, states) in [(4, 4, 2401, 14), (3, 3, 125, 8), (10, 2, 361, 20)] {
             assert_eq!(bennett(k, n), Cost { steps, states, erased: 0 });
         }
-        // The recursion itself, with the states that it holds.
+        // The recursion itself, with the states that it stores.
         fn go(
             k: usize,
             n: u32,
@@ -176,7 +177,7 @@ mod tests {
         }
         assert_eq!((knill(4, 2), knill(8, 3)), (None, None));
         assert_eq!(knill(5, 9).map(|c| c.steps), Some(9), "out and back");
-        // Breadth first over all positions of the game.
+        // Breadth-first search over all positions of the game.
         for n in 1usize..=7 {
             for pebbles in 1..=n {
                 let mut distance = HashMap::from([(0u32, 0u128)]);
@@ -203,8 +204,8 @@ mod tests {
 
     #[test]
     fn treeverse_against_dynamic_programming() {
-        // t(n, s): forward executions to reverse n steps with s states at hand: go m steps on and store, reverse the rest with
-        // one fewer, then the first m.
+        // t(n, s): forward executions to reverse n steps with s states available: advance m steps and store the state,
+        // reverse the rest with one state fewer, then the first m.
         let mut table: HashMap<(u128, u128), u128> = HashMap::new();
         fn t(n: u128, s: u128, table: &mut HashMap<(u128, u128), u128>) -> u128 {
             if n <= 1 {

@@ -1,6 +1,5 @@
-//! Technologies: what a machine is built from, and what its parts cost. They
-//! are TOML files ([`file`] reads them); those in `technologies/` ship with the
-//! crate.
+//! Technologies: how a machine is built, and what its parts cost. They are TOML files, which [`file`] reads; those in
+//! `technologies/` ship with the crate.
 
 mod file;
 
@@ -11,39 +10,39 @@ use crate::physics::{Adiabatic, landauer};
 
 pub use file::TechnologyError;
 
-/// What a machine is built from.
+/// How a machine is built.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Technology {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) sources: Vec<(String, String)>,
     pub(crate) latency: Vec<u64>,
-    /// The name of the technology whose latencies they are: a file may leave them out.
+    /// The name of the technology that the latencies come from. A file may leave them out.
     pub(crate) latency_of: String,
     pub(crate) energy: Option<Energy>,
 }
 
-/// What the parts of a technology cost in energy.
+/// The energies of the parts of a technology.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Energy {
     /// The temperature in kelvin.
     pub kelvin: f64,
-    /// Gates.
+    /// How gates are made, and what they cost.
     pub logic: Logic,
-    /// Access to a word of memory; `None` where the circuit of an access is priced like any other.
+    /// Access to a word of memory; `None` if the circuit of an access is priced like any other.
     pub memory: Option<MemoryTable>,
-    /// Joules for a bit that goes to or comes from the host's memory.
+    /// Joules for a bit that is transferred to or from the host's memory.
     pub link: f64,
-    /// F: an erasure costs F·kT ln 2 a bit.
+    /// F: an erasure costs F·kT ln 2 per bit.
     pub erasure_factor: f64,
     /// o: bits of the host's memory that are erased for each bit written there.
     pub overwrite: f64,
-    /// Watts that it takes to remove a watt from the device; 0 at room temperature.
+    /// The power in watts for removing one watt from the device; 0 at room temperature.
     pub cooling: f64,
 }
 
 impl Energy {
-    /// What erasing a bit costs, in joules.
+    /// The energy of erasing a bit, in joules.
     pub fn erasure(&self) -> f64 {
         self.erasure_factor * landauer(self.kelvin)
     }
@@ -63,7 +62,7 @@ pub struct PerGate {
 }
 
 impl PerGate {
-    /// The relative sizes of the gates, of which [`Logic::Irreversible`] takes the ratios of circuits: 1 : 2 : 4 : 8.
+    /// The relative sizes of the gates, 1 : 2 : 4 : 8. [`Logic::Irreversible`] uses the ratios of circuits' sizes.
     pub const SIZES: PerGate = PerGate { not: 1.0, cnot: 2.0, toffoli: 4.0, cswap: 8.0 };
 }
 
@@ -78,28 +77,28 @@ pub enum Logic {
         physics: Adiabatic,
         /// Switched capacitance of a gate, in farads.
         farad: PerGate,
-        /// What the supply loses.
+        /// The losses of the supply.
         clock: Option<Clock>,
     },
-    /// CMOS whose nodes are charged abruptly; published energies of operations.
+    /// CMOS whose nodes are charged abruptly, with published energies of operations.
     Irreversible(Operations),
     /// Josephson junctions excited adiabatically: energy proportional to frequency.
     Superconducting {
-        /// Joules that a junction takes in a cycle …
+        /// The energy of a junction per cycle, in joules …
         junction: f64,
         /// … at this frequency in hertz.
         hertz: f64,
-        /// Junctions in a gate, whichever it is.
+        /// Junctions in a gate, of whichever kind.
         junctions: f64,
     },
 }
 
-/// What a resonant supply loses.
+/// The losses of a resonant supply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Clock {
     /// A resonator of this quality: (π/4)·C·V²/Q.
     Quality(f64),
-    /// A supply that was measured to recover this part of the energy: (1 − recovered)·C·V².
+    /// A supply that was measured to recover this fraction of the energy: (1 − recovered)·C·V².
     Recovered(f64),
 }
 
@@ -127,21 +126,22 @@ pub struct Operations {
     pub fp32_mul: f64,
 }
 
-/// What access to a 64-bit word costs by the memory's size: farads for adiabatic logic, else joules.
+/// The cost of an access to a 64-bit word by the memory's size: in farads for adiabatic logic, else in joules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryTable {
-    /// Bytes, rising, and the figure.
+    /// Sizes in bytes, ascending, each with its figure.
     pub sizes: Vec<(f64, f64)>,
 }
 
 impl MemoryTable {
-    /// The figure for a memory of so many bytes: between two sizes by a power law, beyond them like the nearest two.
+    /// The figure for a memory of this size: a power law between two sizes, extrapolated beyond them from the nearest
+    /// two.
     pub fn at(&self, bytes: f64) -> f64 {
         let [first, .., last] = &self.sizes[..] else {
             return self.sizes.first().map_or(0.0, |(_, figure)| *figure);
         };
         if bytes <= first.0 {
-            // A smaller memory is no cheaper: the word itself and its sensing remain.
+            // A smaller memory is not cheaper: the word itself and its sensing remain.
             return first.1;
         }
         let upper = self.sizes.iter().position(|(size, _)| bytes <= *size).unwrap_or(self.sizes.len() - 1);
@@ -178,7 +178,7 @@ impl Technology {
         Some(Technology::parse(text).expect("the technologies that ship are valid"))
     }
 
-    /// The technology whose latencies count where nothing else is said. It has no energies.
+    /// The technology whose latencies are used by default. It has no energies.
     ///
     /// # Panics
     /// Never: a test parses the file.
@@ -191,37 +191,37 @@ impl Technology {
         &self.name
     }
 
-    /// The name of the technology whose latencies it has: the default's, if it gives none.
+    /// The name of the technology that the latencies come from: the default, if it has none of its own.
     pub fn latency_name(&self) -> &str {
         &self.latency_of
     }
 
-    /// What it is, in a line.
+    /// A description in one line.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Where the figures come from, by table of the file.
+    /// The sources of the figures, by table of the file.
     pub fn sources(&self) -> &[(String, String)] {
         &self.sources
     }
 
-    /// What it costs in energy; `None` if the file gives latencies only.
+    /// The energies; `None` if the file gives only latencies.
     pub fn energy(&self) -> Option<&Energy> {
         self.energy.as_ref()
     }
 
-    /// Cycles that one use of a gate class takes.
+    /// The number of cycles of one use of a gate class.
     pub fn latency(&self, class: GateClass) -> u64 {
         self.latency[class as usize]
     }
 
-    /// Cycles that one execution of an instruction takes: the sum over its gate classes.
+    /// The number of cycles of one execution of an instruction: the sum over its gate classes.
     pub fn cycles_of(&self, inst: &Inst) -> u64 {
         inst.classes().map(|c| self.latency(c)).sum()
     }
 
-    /// Cycles of everything that one mode executed.
+    /// The number of cycles of everything that was executed in one mode.
     pub fn cycles_in(&self, counts: &Counts, mode: &ModeCounts, code: &[Inst]) -> u64 {
         counts
             .classes(mode, code)
@@ -230,7 +230,7 @@ impl Technology {
             .fold(0, u64::saturating_add)
     }
 
-    /// Cycles of everything executed.
+    /// The number of cycles of everything that was executed.
     pub fn cycles(&self, counts: &Counts, code: &[Inst]) -> u64 {
         counts.modes.iter().map(|m| self.cycles_in(counts, m, code)).fold(0, u64::saturating_add)
     }

@@ -1,6 +1,6 @@
-//! Quantities as text, with prefixes of the SI.
+//! Quantities as text, with SI prefixes.
 
-/// A quantity with three significant digits and the prefix that suits: `2.87 zJ`, `41.9 fJ`, `20.8 MHz`; `0 J` for nothing.
+/// A quantity with three significant digits and a suitable prefix: `2.87 zJ`, `41.9 fJ`, `20.8 MHz`; `0 J` for zero.
 pub fn si(value: f64, unit: &str) -> String {
     const PREFIXES: [&str; 17] = ["q", "r", "y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
     if value == 0.0 || !value.is_finite() {

@@ -1,7 +1,6 @@
-//! What an instruction exercises: which circuits, how often, in each mode. At a
-//! gradient level the update of the gradient words comes to the instruction
-//! itself; it is read off the partial derivatives of the table, by evaluating
-//! them with a calculus that computes nothing and counts.
+//! The work of an instruction: the circuits that it uses, and how often, in each mode. At a gradient level the
+//! instruction also updates gradient words. Their circuits are derived from the partial derivatives in the table, by
+//! evaluating them with a calculus that counts instead of computing.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -17,11 +16,11 @@ use pendula_isa::types::{Acc, Cond, Reg, Ty};
 
 use crate::partials::is_unit;
 
-/// A circuit that an instruction exercises.
+/// A circuit that an instruction uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CircuitKind {
-    /// A function, computed and computed backward around its accumulator; `xor` if that is the exclusive or, into which some functions go
-    /// without an ancilla.
+    /// A function, computed and computed backward around its accumulator. With `xor` the accumulator is the exclusive
+    /// or, for which some functions need no ancilla.
     Function {
         /// The function.
         func: TableFn,
@@ -38,7 +37,7 @@ pub enum CircuitKind {
         ty: Ty,
         /// The condition.
         cond: Cond,
-        /// Whether the operand with an alternative takes it.
+        /// Whether the operand with two forms has the second.
         form: bool,
         /// Whether it is the second of a pair.
         inverse: bool,
@@ -88,7 +87,7 @@ impl Work {
     /// One execution of an instruction in a mode.
     pub fn of(inst: &Inst, mode: Mode) -> Work {
         let mut work = Work::default();
-        work.plain(inst);
+        work.add_values(inst);
         if let Some(ad_mode) = AdMode::new(mode.level, mode.tangents)
             && ad_mode != AdMode::Plain
         {
@@ -99,13 +98,13 @@ impl Work {
                         work.add(CircuitKind::Memory, accesses(inst) * ad_mode.lanes().len() as u64);
                     }
                 }
-                Kind::Row { row, ty, .. } => work.lanes(inst, row.info().adjoint, ty, ad_mode),
+                Kind::Row { row, ty, .. } => work.add_gradients(inst, row.info().adjoint, ty, ad_mode),
             }
         }
         work
     }
 
-    /// Adds what `times` executions of another exercise.
+    /// Adds the work of `times` executions of another.
     pub fn add_times(&mut self, other: &Work, times: u64) {
         for (unit, n) in &other.0 {
             let sum = self.0.entry(*unit).or_default();
@@ -113,14 +112,14 @@ impl Work {
         }
     }
 
-    /// Adds `part` of the `whole` of another, each number of uses rounded.
+    /// Adds the fraction `part`/`whole` of another, with each number of uses rounded.
     pub(crate) fn add_share(&mut self, other: &Work, part: u64, whole: u64) {
         for (unit, n) in &other.0 {
             self.add(*unit, share(*n, part, whole));
         }
     }
 
-    /// Uses of each circuit that is used.
+    /// The number of uses of each circuit.
     pub fn uses(&self) -> impl Iterator<Item = (CircuitKind, u64)> + '_ {
         self.0.iter().map(|(unit, n)| (*unit, *n))
     }
@@ -132,13 +131,13 @@ impl Work {
         }
     }
 
-    /// What the instruction does to values.
-    fn plain(&mut self, inst: &Inst) {
+    /// Adds the circuits for the effect of the instruction on values.
+    fn add_values(&mut self, inst: &Inst) {
         match inst.kind {
             Kind::Accumulate { acc, func, .. } => {
                 let xor = acc == Acc::Xor;
                 self.add(CircuitKind::Function { func, xor }, 1);
-                // What goes straight into the target has no accumulator apart from it.
+                // A function that is computed directly into its target has no separate accumulator.
                 if !crate::gate_counts::is_fused(func, xor) {
                     self.add(CircuitKind::Accumulator(acc, func.info().ty), 1);
                 }
@@ -150,26 +149,26 @@ impl Work {
         self.add(CircuitKind::Memory, accesses(inst));
     }
 
-    /// What it does to what values carry, where it is no accumulate.
-    fn lanes(&mut self, inst: &Inst, adjoint: Adjoint, ty: Ty, ad_mode: AdMode) {
+    /// Adds the circuits for its effect on gradient words and tangents, unless it is an accumulate.
+    fn add_gradients(&mut self, inst: &Inst, adjoint: Adjoint, ty: Ty, ad_mode: AdMode) {
         let lanes = ad_mode.lanes().len() as u64;
         match adjoint {
-            // Dropped words are counted as bits lost.
+            // Dropped words are counted as lost bits.
             Adjoint::Discrete | Adjoint::Drops => {}
             Adjoint::Moves | Adjoint::Negates | Adjoint::Scales => {
                 let mut one = Work::default();
-                one.plain(inst);
+                one.add_values(inst);
                 self.add_times(&one, lanes);
             }
             Adjoint::Rotates => {
-                // Turns beside the value's, and products with sums, of the steps in `adjoint::turn`.
+                // Rotations beside that of the value, and products with sums, as in the steps of `adjoint::turn`.
                 let (turns, products) = match ad_mode {
                     AdMode::Plain => (0, 0),
                     AdMode::Gradient | AdMode::Tangent => (1, 2),
                     AdMode::SecondGradient | AdMode::GradientTangent => (3, 10),
                 };
                 let mut one = Work::default();
-                one.plain(inst);
+                one.add_values(inst);
                 self.add_times(&one, turns);
                 self.add(CircuitKind::product(ty), products);
                 self.add(CircuitKind::sum(ty), products);
@@ -178,15 +177,15 @@ impl Work {
     }
 }
 
-/// A calculus that only counts; with `dual`, what dual numbers would take.
+/// A calculus that only counts; with `dual`, the operations on dual numbers.
 struct Tally<'a> {
     work: &'a mut Work,
     dual: bool,
 }
 
 impl Tally<'_> {
-    /// What goes from a function's value to an argument, or back: a partial derivative's product, unless that is 1 or −1, and where the types
-    /// differ a conversion.
+    /// The transfer of a gradient between a function's value and an argument, in either direction: the product with a
+    /// partial derivative, unless that is 1 or −1, and a conversion if the types differ.
     fn share<F: Function>(&mut self, n: usize) {
         let calculus = F::INFO.calculus();
         for ty in [F::INFO.ty, F::INFO.args[n].ty] {
@@ -209,10 +208,10 @@ impl Calculus for Tally<'_> {
     fn apply<F: Function>(&mut self, _: [(); ARITY]) -> Result<(), Infallible> {
         self.work.add(CircuitKind::Function { func: F::INFO.func, xor: false }, 1);
         if self.dual {
-            let mut plain = Tally { work: self.work, dual: false };
+            let mut add_values = Tally { work: self.work, dual: false };
             for n in 0..F::INFO.partials {
-                plain.share::<F>(n);
-                plain.work.add(CircuitKind::sum(F::INFO.ty), 1);
+                add_values.share::<F>(n);
+                add_values.work.add(CircuitKind::sum(F::INFO.ty), 1);
             }
         }
         Ok(())
@@ -231,7 +230,7 @@ impl Calculus for Tally<'_> {
     }
 }
 
-/// The update of what the words of an accumulate carry.
+/// The update of the gradient words and tangents of an accumulate.
 struct Update<'a> {
     inst: &'a Inst,
     ad_mode: AdMode,
@@ -242,8 +241,9 @@ impl FunctionVisitor for Update<'_> {
     type Out = ();
 
     fn visit<F: Function>(self) {
-        let carries: Vec<bool> = self.inst.operands().skip(1).map(|(slot, operand)| carries(slot, operand)).collect();
-        let arguments = (0..F::INFO.partials).filter(|n| carries.get(*n).copied().unwrap_or(false));
+        let has_gradient: Vec<bool> =
+            self.inst.operands().skip(1).map(|(slot, operand)| has_gradient(slot, operand)).collect();
+        let arguments = (0..F::INFO.partials).filter(|n| has_gradient.get(*n).copied().unwrap_or(false));
         for n in arguments {
             let gradient = F::INFO.args[n].ty.gradient().unwrap_or(Ty::Q);
             match self.ad_mode {
@@ -257,7 +257,8 @@ impl FunctionVisitor for Update<'_> {
                     self.work.add(CircuitKind::sum(F::INFO.ty), 1);
                 }
                 AdMode::SecondGradient | AdMode::GradientTangent => {
-                    // The gradient and its companion from one evaluation over dual numbers; the tangent of the value.
+                    // The gradient and its companion come from one evaluation over dual numbers; also the tangent of
+                    // the value.
                     Tally { work: self.work, dual: true }.share::<F>(n);
                     if !is_unit::<F>(n) {
                         self.work.add(CircuitKind::product(gradient), 2);
@@ -271,8 +272,8 @@ impl FunctionVisitor for Update<'_> {
     }
 }
 
-/// Exchanges with memory. An operand of an accumulate comes and goes back; what is exchanged for good goes once; the link of a call is
-/// pushed by it and popped by the return.
+/// Exchanges with memory. An operand of an accumulate is fetched and put back; an exchange moves it once; the link of a
+/// call is pushed by the call and popped by the return.
 fn accesses(inst: &Inst) -> u64 {
     let has = inst.classes().any(|c| c == GateClass::Memory);
     match inst.kind {
@@ -283,7 +284,7 @@ fn accesses(inst: &Inst) -> u64 {
 }
 
 /// Whether an operand has a gradient word.
-fn carries(slot: Slot, operand: Operand) -> bool {
+fn has_gradient(slot: Slot, operand: Operand) -> bool {
     match operand {
         Operand::Reg(r) => r != Reg::ZERO,
         Operand::Mem { .. } => slot.is_memory(),
@@ -325,23 +326,23 @@ mod tests {
 
     #[test]
     fn gradient_words_take_what_the_partial_derivatives_take() {
-        // g(x) ±= g(y): one addition more.
+        // g(x) ±= g(y): one more addition.
         assert_eq!(work("add.q", &[r(1), r(2)], 1), [("wire", 1), ("add", 2)]);
         // To each of two arguments; the sum itself goes into its target as one part.
         assert_eq!(work("addplus.q", &[r(1), r(2), r(3)], 1), [("add", 3)]);
         assert_eq!(work("addminus.f", &[r(1), r(2), r(3)], 1), [("float-add", 4)]);
         assert_eq!(work("addminus.q", &[r(1), r(2), r(3)], 2), [("add", 7)]);
-        // Integers have none.
+        // Integers have no gradient.
         assert_eq!(work("add", &[r(1), r(2)], 1), work("add", &[r(1), r(2)], 0));
         // ∂(ab)/∂a = b: a product and a sum for each.
         assert_eq!(work("addmul.q", &[r(1), r(2), r(3)], 1), [("add", 3), ("fixed-multiply", 3)]);
-        // ∂(ab + c)/∂c = 1: a sum alone.
+        // ∂(ab + c)/∂c = 1: only a sum.
         assert_eq!(work("addmuladd.q", &[r(1), r(2), r(3), r(4)], 1), [("add", 4), ("fixed-multiply", 3)]);
-        // A number that is converted has its gradient word converted, and no product.
+        // A converted number has its gradient word converted, without a product.
         assert_eq!(work("addcvt.f.q", &[r(1), r(2)], 1), [("add", 1), ("float-add", 1), ("convert", 2)]);
         // A constant has no gradient word.
         assert_eq!(work("addmul.q", &[r(1), r(2), Operand::Reg(Reg::ZERO)], 1), [("add", 2), ("fixed-multiply", 2)]);
-        // exp' = exp, which is there already; sin' = cos, which is not.
+        // exp' = exp, which is available already; sin' = cos, which is not.
         assert_eq!(work("addexp.q", &[r(1), r(2)], 1), [("add", 2), ("fixed-multiply", 1), ("elementary", 1)]);
         assert_eq!(work("addsin.q", &[r(1), r(2)], 1), [("add", 2), ("fixed-multiply", 1), ("elementary", 2)]);
         assert_eq!(
@@ -351,7 +352,7 @@ mod tests {
         assert_eq!(work("swap", &[r(1), r(2)], 1), [("swap", 2)]);
         assert_eq!(work("swap", &[r(1), r(2)], 2), [("swap", 4)]);
         assert_eq!(work("rot.q", &[r(1), r(2), r(3)], 1), [("add", 2), ("fixed-multiply", 2), ("rotation", 2)]);
-        // Level 2 takes more of everything.
+        // Level 2 needs more of everything.
         let (one, two) = (work("addsin.q", &[r(1), r(2)], 1), work("addsin.q", &[r(1), r(2)], 2));
         assert!(one.iter().all(|(c, n)| two.iter().any(|(d, m)| c == d && m > n)), "{two:?}");
     }

@@ -1,4 +1,4 @@
-//! Values that the energy model must reproduce, and what must hold for any program.
+//! Values that the energy model must reproduce, and properties that hold for any program.
 
 use pendula_hw_model::circuit::part::{Accumulator, CircuitFn, Part, generate};
 use pendula_hw_model::gate_counts::{Shape, gates};
@@ -49,14 +49,14 @@ fn operations_of_conventional_cmos() {
     ] {
         let (old, new) = (price("cmos45", unit), price("cmos7", unit));
         near(old / new, ratio, 0.01);
-        // Twice the width: an adder is twice as large, a multiplier four times, floating point between.
+        // Twice the width: an adder is twice as large, a multiplier four times, floating point in between.
         let growth = old / published;
         assert!((1.9..6.0).contains(&growth), "{unit:?}: {growth}");
     }
     near(price("cmos45", CircuitKind::Memory), 100e-12 * 8f64.powf(0.4644), 0.01);
 }
 
-/// A program of some instructions that ran so often.
+/// A program of some instructions with their execution counts.
 fn ran(program: &[(&str, &[Operand], u64)], direction: Direction, level: u8) -> (Module, Counts) {
     let code: Vec<Inst> = program.iter().map(|(m, ops, _)| Inst::build(lookup(m).unwrap(), ops).unwrap()).collect();
     let singles = program.iter().enumerate().map(|(at, (.., n))| (at as u32, *n)).collect();
@@ -116,26 +116,26 @@ fn a_bill_adds_up() {
     let Energy { logic: Logic::Adiabatic { physics, farad, .. }, .. } = tech.energy().unwrap() else {
         panic!("adiabatic")
     };
-    // Thirty additions, twenty products (8W² Toffoli, 8W² + 2W CNOT but for signs), thirty exchanges.
+    // Thirty additions, twenty products (8W² Toffoli, 8W² + 2W CNOT except for signs), thirty exchanges.
     let (w, c) = (64f64, farad.cnot);
-    let wanted = (30.0 * ((2.0 * w - 2.0) * farad.toffoli + (6.0 * w - 2.0) * c)
+    let expected = (30.0 * ((2.0 * w - 2.0) * farad.toffoli + (6.0 * w - 2.0) * c)
         + 20.0 * (8.0 * w * w * farad.toffoli + (8.0 * w * w + 2.0 * w) * c)
         + 30.0 * 3.0 * w * c)
         * (physics.switching(1.0, 1e8).total());
-    // The signs of a product take NOT gates beside.
-    near(bill.total().total(), wanted, 0.005);
+    // The signs of a product need NOT gates, too.
+    near(bill.total().total(), expected, 0.005);
     let sums: f64 = bill.by(|i| i.class).values().map(|j| j.total()).sum();
     near(sums, bill.total().total(), 1e-12);
     let causes: f64 = Cause::ALL.iter().map(|c| bill.total()[*c]).sum();
     near(causes, bill.total().total(), 1e-12);
-    // Gradients cost more, at another frequency all costs something else.
+    // Gradients cost more; at another frequency all costs change.
     let (_, counts) = ran(program, Direction::Backward, 1);
     let activity = Activity { phase: Phase::Backward, counts, words_in: 0, words_out: 0 };
     assert!(Bill::new(&device, &module, &[activity]).total().total() > 2.0 * bill.total().total());
 }
 
 #[test]
-fn conditions_that_do_not_fit() {
+fn unsupported_conditions() {
     let error = |name: &str, hertz: Option<f64>, volt: Option<f64>| {
         let tech = Technology::preset(name).unwrap();
         Device::new(&tech, Conditions { hertz, volt, ..conditions() }).map(|_| ()).unwrap_err()
@@ -186,7 +186,7 @@ fn every_unit_of_every_instruction_has_a_circuit() {
     for func in TableFn::ALL {
         let info = func.info();
         let price = device.unit(CircuitKind::Function { func: *func, xor: false }).total();
-        // What passes an operand on, and what changes wires only.
+        // Circuits that pass on an operand, or only change wires.
         let down = *func == TableFn::Int(pendula_isa::table::int_fn::Name::CvtQ);
         let free = info.name.is_empty() || down || ["relu", "floor"].contains(&info.name);
         assert!(price > 0.0 || free, "{func:?}");

@@ -1,4 +1,5 @@
-//! The tests of the hardware model, one binary: `cargo test -p pendula-hw-model --test suite circuits` runs those of a file.
+//! The tests of the hardware model, in one binary: `cargo test -p pendula-hw-model --test suite circuits` runs those of
+//! one file.
 
 mod circuits;
 mod energy;

@@ -1,4 +1,4 @@
-//! What reports must keep of a bill: its sum, whichever way it is written down.
+//! Reports must preserve the sum of a bill, whatever their format.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn technologies() -> Vec<Technology> {
     Technology::presets().filter(|n| *n != "default").filter_map(Technology::preset).collect()
 }
 
-/// A program with awkward names, some of whose lines are unknown, and what the host had it do.
+/// A program with awkward names, some of whose lines are unknown, and its activity.
 fn ran() -> (Module, Vec<Activity>) {
     let r = |n| Operand::Reg(Reg::new(n).unwrap());
     let program: &[(&str, &[Operand], u64)] = &[
@@ -159,7 +159,7 @@ fn folded_stacks_add_up_in_attojoules() {
     }
 }
 
-/// Values by component and action, from the one or the other file.
+/// Values by component and action, from either file.
 fn yaml(text: &str, indent: usize, value: &str) -> BTreeMap<(String, String), f64> {
     let mut out = BTreeMap::new();
     let (mut component, mut action) = (String::new(), String::new());
@@ -197,7 +197,7 @@ fn what_accelergy_reads_adds_up() {
     }
 }
 
-/// All plots, each with texts that must be in it.
+/// All plots, each with texts that it must contain.
 fn plots() -> Vec<(String, Vec<&'static str>)> {
     let (module, activities) = ran();
     let technologies = technologies();
@@ -256,7 +256,7 @@ fn plots_are_xml_with_titles_and_names() {
         for (text, node) in shown {
             let number = |name| node.attribute(name).unwrap().parse::<f64>().unwrap() / 10.0;
             assert!((0.0..width).contains(&number("x")) && (0.0..height).contains(&number("y")), "{text}");
-            // Exponents alone are smaller.
+            // Only exponents are smaller.
             let exponent =
                 text.trim_start_matches('−').chars().all(|c| c.is_ascii_digit()) && number("font-size") > 9.0;
             assert!(number("font-size") > 11.9 || exponent, "{text}");
@@ -265,7 +265,7 @@ fn plots_are_xml_with_titles_and_names() {
 }
 
 #[test]
-fn a_frequency_that_a_technology_cannot_have() {
+fn unsupported_frequencies() {
     let technologies = [Technology::preset("acmos180").unwrap()];
     let (module, activities) = ran();
     let totals = Totals::new(&module, &activities);

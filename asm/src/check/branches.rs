@@ -1,4 +1,4 @@
-//! Control by a branch register, in the profile `pisa`: where branches lead, and what they lead to.
+//! Control by a branch register, in the profile `pisa`: where branches lead, and to which instructions.
 
 use std::collections::HashSet;
 
@@ -10,33 +10,33 @@ use pendula_isa::verify::is_row;
 
 use super::{At, Findings, Rule, instructions, runs};
 
-/// States for each instruction after which the search for what is reached gives up.
+/// The number of states per instruction after which the search for reachable instructions gives up.
 const STATES: usize = 16;
 
-/// What the branch register may hold.
+/// The possible contents of the branch register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Held {
+enum BranchRegister {
     /// This distance.
     Known(i32),
-    /// What a register held.
+    /// What a register held, which is unknown.
     Any,
 }
 
-impl Held {
-    fn plus(self, distance: i32) -> Held {
+impl BranchRegister {
+    fn plus(self, distance: i32) -> BranchRegister {
         match self {
-            Held::Known(held) => Held::Known(held.wrapping_add(distance)),
-            Held::Any => Held::Any,
+            BranchRegister::Known(br) => BranchRegister::Known(br.wrapping_add(distance)),
+            BranchRegister::Any => BranchRegister::Any,
         }
     }
 }
 
-/// Where a run may be: about to do what stands at an address, in a direction.
+/// A state of a run: the address and the direction of the next instruction, and the branch register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct State {
     at: u32,
     back: bool,
-    held: Held,
+    br: BranchRegister,
 }
 
 pub(super) fn check(module: &Module, found: &mut Findings) {
@@ -54,8 +54,8 @@ pub(super) fn check(module: &Module, found: &mut Findings) {
     late_starts(module, found);
     if let Some(reached) = reached(module) {
         for (at, inst) in code.iter().enumerate() {
-            let goes_on = inst.kind.flow() == Flow::Straight || is_row(inst, Row::Start, false);
-            if goes_on && reached[at].0 {
+            let continues = inst.kind.flow() == Flow::Straight || is_row(inst, Row::Start, false);
+            if continues && reached[at].0 {
                 into_data(code, at as u32, found);
             }
         }
@@ -70,7 +70,7 @@ pub(super) fn check(module: &Module, found: &mut Findings) {
     }
 }
 
-/// Sees that a branch names one.
+/// Checks that a branch leads to a branch.
 fn landing(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
     let to = at.wrapping_add_signed(inst.imm as i32);
     let message = match module.code.get(to as usize).map(|inst| inst.kind.flow()) {
@@ -84,7 +84,7 @@ fn landing(module: &Module, at: u32, inst: &Inst, found: &mut Findings) {
     found.add(Rule::NoLanding, At::Inst(at), other, message);
 }
 
-/// Sees that an instruction has another one behind it.
+/// Checks that control does not fall from an instruction into data or off the end.
 fn into_data(code: &[Inst], at: u32, found: &mut Findings) {
     let message = match code.get(at as usize + 1).map(|next| next.kind.flow()) {
         Some(Flow::Cell) => "after this instruction, control falls into data",
@@ -94,16 +94,18 @@ fn into_data(code: &[Inst], at: u32, found: &mut Findings) {
     found.add(Rule::IntoData, At::Inst(at), None, message.to_string());
 }
 
-/// Which instructions a run forward may come to, and after it has turned around; `None` where there are too many ways to follow.
+/// Which instructions a run may reach forward, and which after its direction has changed; `None` if there are too many
+/// states to follow.
 fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
     let code = &module.code;
     let limit = STATES * code.len() + 64;
     let mut reached = vec![(false, false); code.len()];
     let mut seen: HashSet<State> = HashSet::new();
-    let mut todo = vec![State { at: module.flags.entry, back: false, held: Held::Known(0) }];
-    // Whether what a register held has led on, in each direction: then it may have led to any branch.
+    let mut worklist = vec![State { at: module.flags.entry, back: false, br: BranchRegister::Known(0) }];
+    // Whether control has continued with unknown contents of the branch register, for each direction. Then it may have
+    // reached any branch.
     let mut anywhere = [false; 2];
-    while let Some(state) = todo.pop() {
+    while let Some(state) = worklist.pop() {
         let Some(inst) = code.get(state.at as usize) else { continue };
         if !seen.insert(state) {
             continue;
@@ -113,83 +115,86 @@ fn reached(module: &Module) -> Option<Vec<(bool, bool)>> {
         }
         let (forward, backward) = &mut reached[state.at as usize];
         *if state.back { backward } else { forward } = true;
-        let mut go = |back: bool, held: Held| {
+        let mut go = |back: bool, br: BranchRegister| {
             let next = if back { state.at.checked_sub(1) } else { state.at.checked_add(1) };
-            let fallen = next.map(|at| State { at, back, held: Held::Known(0) });
-            match held {
-                Held::Known(0) => todo.extend(fallen),
-                Held::Known(distance) => todo.push(State { at: state.at.wrapping_add_signed(distance), back, held }),
-                Held::Any => {
-                    todo.extend(fallen);
+            let next_state = next.map(|at| State { at, back, br: BranchRegister::Known(0) });
+            match br {
+                BranchRegister::Known(0) => worklist.extend(next_state),
+                BranchRegister::Known(distance) => {
+                    worklist.push(State { at: state.at.wrapping_add_signed(distance), back, br })
+                }
+                BranchRegister::Any => {
+                    worklist.extend(next_state);
                     if !std::mem::replace(&mut anywhere[usize::from(back)], true) {
                         let branches = (0..code.len() as u32).filter(|at| is_branch(&code[*at as usize]));
-                        todo.extend(branches.map(|at| State { at, back, held }));
+                        worklist.extend(branches.map(|at| State { at, back, br }));
                     }
                 }
             }
         };
-        let State { back, held, .. } = state;
+        let State { back, br, .. } = state;
         let distance = inst.imm as i32;
         match inst.kind.flow() {
             Flow::Branch(By::Distance) => {
-                go(back, held.plus(distance));
+                go(back, br.plus(distance));
                 if !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
-                    go(back, held);
+                    go(back, br);
                 }
             }
-            Flow::Branch(By::Turn) => go(!back, held.plus(distance)),
-            Flow::Branch(By::Register) => go(back, Held::Any),
-            // `start` ends a run that has turned around, `finish` one that has not.
+            Flow::Branch(By::Turn) => go(!back, br.plus(distance)),
+            Flow::Branch(By::Register) => go(back, BranchRegister::Any),
+            // `start` ends a run that goes backward, `finish` one that goes forward.
             Flow::Run if is_row(inst, Row::Start, !back) => {}
-            Flow::Run if module.flags.loose => go(back, held),
-            Flow::Run | Flow::Straight if held != Held::Known(0) => {}
-            Flow::Run | Flow::Straight => go(back, held),
+            Flow::Run if module.flags.loose => go(back, br),
+            Flow::Run | Flow::Straight if br != BranchRegister::Known(0) => {}
+            Flow::Run | Flow::Straight => go(back, br),
             Flow::Cell | Flow::Jump | Flow::Procedure | Flow::Call | Flow::GradientCall | Flow::CallRegister => {}
         }
     }
     Some(reached)
 }
 
-/// Tells of each `start` that a run forward comes to after it has changed something: a run back ends there, and does not undo that. Only ways
-/// that are certain to exist are followed, not those by a distance that a register held.
+/// Reports each `start` that a forward run reaches after it has changed something: a backward run ends there, and does
+/// not undo that. Only paths that certainly exist are followed, not those by a distance that a register held.
 fn late_starts(module: &Module, found: &mut Findings) {
     let code = &module.code;
     let limit = STATES * code.len() + 64;
-    // The first instruction of each way that changes something, if one has.
+    // With each state, the first instruction on the path that changes something, if there is one.
     let mut seen: HashSet<(u32, i32, bool)> = HashSet::new();
-    let mut todo: Vec<(u32, i32, Option<u32>)> = vec![(module.flags.entry, 0, None)];
+    let mut worklist: Vec<(u32, i32, Option<u32>)> = vec![(module.flags.entry, 0, None)];
     let mut late: Vec<(u32, u32)> = Vec::new();
-    while let Some((at, held, mut changed)) = todo.pop() {
+    while let Some((at, br, mut changed)) = worklist.pop() {
         let Some(inst) = code.get(at as usize) else { continue };
-        if !seen.insert((at, held, changed.is_some())) {
+        if !seen.insert((at, br, changed.is_some())) {
             continue;
         }
         if seen.len() > limit {
             break;
         }
-        let stays = held != 0 && !module.flags.loose;
+        let stays = br != 0 && !module.flags.loose;
         if let (Some(first), true, false) = (changed, is_row(inst, Row::Start, false), stays) {
             late.push((at, first));
         }
-        let mut go = |held: i32, changed: Option<u32>| {
-            let to = if held == 0 { at.checked_add(1) } else { Some(at.wrapping_add_signed(held)) };
-            todo.extend(to.map(|to| (to, held, changed)));
+        let mut go = |br: i32, changed: Option<u32>| {
+            let to = if br == 0 { at.checked_add(1) } else { Some(at.wrapping_add_signed(br)) };
+            worklist.extend(to.map(|to| (to, br, changed)));
         };
         match inst.kind.flow() {
             Flow::Branch(By::Distance) => {
-                go(held.wrapping_add(inst.imm as i32), changed);
-                // Where it is landed on and does not hold, control leaps on: that is wrong, or goes by what registers hold.
-                if held == 0 && !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
-                    go(held, changed);
+                go(br.wrapping_add(inst.imm as i32), changed);
+                // If a branch that is landed on does not branch itself, control leaps on: either an error, or dependent
+                // on what registers hold.
+                if br == 0 && !matches!(inst.kind, Kind::Row { cond: Cond::Always, .. }) {
+                    go(br, changed);
                 }
             }
-            // The end, or where nothing but a branch may stand.
+            // The end, or a place where only a branch may stand.
             Flow::Run if is_row(inst, Row::Start, true) || stays => {}
-            Flow::Run => go(held, changed),
-            Flow::Straight if held != 0 => {}
+            Flow::Run => go(br, changed),
+            Flow::Straight if br != 0 => {}
             Flow::Straight => {
                 changed.get_or_insert(at);
-                go(held, changed);
+                go(br, changed);
             }
             Flow::Branch(By::Turn | By::Register)
             | Flow::Cell

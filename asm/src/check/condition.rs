@@ -1,6 +1,5 @@
-//! Conditions that decide nothing: what `jmp`, `from` and `assert` compare is
-//! known, or a pair of them contradicts itself. Values that registers happen to
-//! hold are not followed.
+//! Conditions that decide nothing, because the operands of a `jmp`, `from` or `assert` are known, or because a pair of
+//! them contradicts itself. Values that registers happen to hold are not tracked.
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
@@ -13,7 +12,7 @@ use pendula_isa::verify::target;
 
 use super::{At, Findings, Rule, is_row};
 
-/// What an instruction tests.
+/// The condition that an instruction tests.
 #[derive(Clone, Copy, PartialEq)]
 struct Test {
     cond: Cond,
@@ -31,7 +30,7 @@ pub(super) fn check(code: &[Inst], found: &mut Findings) {
         } else {
             "assert"
         };
-        match verdict(&test) {
+        match constant_outcome(&test) {
             Some(false) => {
                 let so = match name {
                     "jmp" => "it never jumps",
@@ -85,8 +84,8 @@ const fn is_unsigned(cond: Cond) -> bool {
     matches!(cond, Cond::Ltu | Cond::Geu)
 }
 
-/// Every way in which `a` and `b` may compare; `None` is "unordered".
-fn orders(test: &Test, unsigned: bool) -> &'static [Option<Ordering>] {
+/// Every possible result of comparing `a` with `b`; `None` means "unordered".
+fn possible_orderings(test: &Test, unsigned: bool) -> &'static [Option<Ordering>] {
     const ANY: &[Option<Ordering>] = &[Some(Less), Some(Equal), Some(Greater)];
     let zero = match test.b {
         Operand::Reg(b) => b == Reg::ZERO,
@@ -106,7 +105,7 @@ fn orders(test: &Test, unsigned: bool) -> &'static [Option<Ordering>] {
     }
     let same = test.b == Operand::Reg(test.a);
     match test.ty {
-        // A NaN, or a word that is no logarithmic number, does not equal itself.
+        // A NaN, or a word that is not a logarithmic number, does not equal itself.
         Ty::F | Ty::L if same => &[Some(Equal), None],
         Ty::F => &[Some(Less), Some(Equal), Some(Greater), None],
         Ty::Int | Ty::Q if same => &[Some(Equal)],
@@ -116,7 +115,7 @@ fn orders(test: &Test, unsigned: bool) -> &'static [Option<Ordering>] {
     }
 }
 
-/// How the word 0, which r0 reads, compares with a constant; the outer `None` if that is not known.
+/// The result of comparing the word 0, which r0 reads, with a constant; the outer `None` if it is not known.
 fn zero_against(b: Operand, ty: Ty, unsigned: bool) -> Option<Option<Ordering>> {
     match (b, ty) {
         (Operand::Reg(Reg::ZERO), _) => Some(Some(Equal)),
@@ -133,21 +132,21 @@ fn zero_against(b: Operand, ty: Ty, unsigned: bool) -> Option<Option<Ordering>> 
     }
 }
 
-/// Whether the condition always (never) holds.
-fn verdict(test: &Test) -> Option<bool> {
-    let mut all = orders(test, is_unsigned(test.cond)).iter().map(|&order| test.cond.holds(order));
+/// Whether the condition always holds (true) or never holds (false).
+fn constant_outcome(test: &Test) -> Option<bool> {
+    let mut all = possible_orderings(test, is_unsigned(test.cond)).iter().map(|&order| test.cond.holds(order));
     let first = all.next()?;
     all.all(|holds| holds == first).then_some(first)
 }
 
-/// Whether no values satisfy both tests, of which each alone can be satisfied.
+/// Whether no values satisfy both tests, each of which can be satisfied alone.
 fn contradict(a: &Test, b: &Test) -> bool {
     let signed = |cond| matches!(cond, Cond::Lt | Cond::Le | Cond::Gt | Cond::Ge);
     let mixed = (is_unsigned(a.cond) && signed(b.cond)) || (is_unsigned(b.cond) && signed(a.cond));
     let unsigned = is_unsigned(a.cond) || is_unsigned(b.cond);
     (a.ty, a.a, a.b) == (b.ty, b.a, b.b)
         && !mixed
-        && verdict(a) != Some(false)
-        && verdict(b) != Some(false)
-        && !orders(a, unsigned).iter().any(|&order| a.cond.holds(order) && b.cond.holds(order))
+        && constant_outcome(a) != Some(false)
+        && constant_outcome(b) != Some(false)
+        && !possible_orderings(a, unsigned).iter().any(|&order| a.cond.holds(order) && b.cond.holds(order))
 }

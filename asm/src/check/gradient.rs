@@ -1,7 +1,6 @@
-//! Integer instructions on words that hold real numbers: what they do is
-//! right, but no gradient flows through them. Within a block, a register holds
-//! a real number from the accumulate that adds one to it to whatever else
-//! writes it; a word of memory by the type of its symbol.
+//! Integer instructions on words that hold real numbers: their results are right, but no gradient flows through them.
+//! Within a block, a register holds a real number from the accumulate that adds one to it until another instruction
+//! writes it. The type of a word of memory is that of its symbol.
 
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::module::{Module, SymbolKind};
@@ -11,31 +10,31 @@ use pendula_isa::types::{Acc, Reg, Ty};
 
 use super::{At, Findings, Rule};
 
-/// What is known of the registers: the types of real numbers that they hold.
-type Held = [Option<Ty>; Reg::COUNT];
+/// The types of the real numbers that registers are known to hold.
+type RealTypes = [Option<Ty>; Reg::COUNT];
 
 pub(super) fn check(module: &Module, found: &mut Findings) {
-    let mut held: Held = [None; Reg::COUNT];
+    let mut types: RealTypes = [None; Reg::COUNT];
     for (at, inst) in module.code.iter().enumerate() {
         if inst.kind.flow() != Flow::Straight {
-            held = [None; Reg::COUNT];
+            types = [None; Reg::COUNT];
             continue;
         }
-        if let Some((operand, ty)) = touched(module, inst, &held) {
+        if let Some((operand, ty)) = real_in_integer_add(module, inst, &types) {
             let message = format!(
                 "an integer instruction where `{operand}` holds a {} number: no gradient flows through it",
                 ty.name().replace(' ', "-")
             );
             found.add(Rule::NoGradient, At::Inst(at as u32), None, message);
         }
-        follow(module, inst, &mut held);
+        update(module, inst, &mut types);
     }
 }
 
 /// The type of the real number in an operand, if it holds one.
-fn real(module: &Module, operand: Operand, held: &Held) -> Option<(String, Ty)> {
+fn real(module: &Module, operand: Operand, types: &RealTypes) -> Option<(String, Ty)> {
     match operand {
-        Operand::Reg(r) => held[r.index()].map(|ty| (r.to_string(), ty)),
+        Operand::Reg(r) => types[r.index()].map(|ty| (r.to_string(), ty)),
         Operand::Mem { base: Reg::ZERO, index: Reg::ZERO, offset } => {
             let at = u64::try_from(offset).ok()?;
             module.symbols.iter().find_map(|s| match s.kind {
@@ -54,17 +53,18 @@ fn real(module: &Module, operand: Operand, held: &Held) -> Option<(String, Ty)> 
     }
 }
 
-/// An operand that an integer accumulate should leave to one of the operand's type.
-fn touched(module: &Module, inst: &Inst, held: &Held) -> Option<(String, Ty)> {
+/// An operand with a real number, if the instruction is an integer accumulate. An accumulate of the operand's type
+/// should be used instead.
+fn real_in_integer_add(module: &Module, inst: &Inst, types: &RealTypes) -> Option<(String, Ty)> {
     let Kind::Accumulate { acc: Acc::Add, func, .. } = inst.kind else { return None };
     let f = func.info();
     if f.ty != Ty::Int || f.args.iter().any(|a| a.ty != Ty::Int) {
         return None;
     }
-    inst.operands().find_map(|(_, operand)| real(module, operand, held))
+    inst.operands().find_map(|(_, operand)| real(module, operand, types))
 }
 
-fn follow(module: &Module, inst: &Inst, held: &mut Held) {
+fn update(module: &Module, inst: &Inst, types: &mut RealTypes) {
     let written = |inst: &Inst| -> Vec<Reg> {
         let slots = inst.kind.layout().into_iter();
         slots.filter_map(|s| if let Slot::Target(f) = s { Some(inst.regs[f as usize]) } else { None }).collect()
@@ -73,19 +73,19 @@ fn follow(module: &Module, inst: &Inst, held: &mut Held) {
         Kind::Accumulate { acc, inverse, func, .. } => {
             let ty = func.info().ty;
             for r in written(inst) {
-                // What is taken away again may leave nothing.
+                // After a subtraction the register may be zero.
                 let adds = ty != Ty::Int && acc != Acc::Xor && !inverse;
-                held[r.index()] = if adds { Some(ty) } else { held[r.index()].filter(|_| ty == Ty::Int) };
+                types[r.index()] = if adds { Some(ty) } else { types[r.index()].filter(|_| ty == Ty::Int) };
             }
         }
-        Kind::Row { row: Row::Swap, .. } => held.swap(inst.regs[0].index(), inst.regs[1].index()),
+        Kind::Row { row: Row::Swap, .. } => types.swap(inst.regs[0].index(), inst.regs[1].index()),
         Kind::Row { row: Row::Exch, .. } => {
-            let memory = inst.operands().nth(1).and_then(|(_, operand)| real(module, operand, held));
-            held[inst.regs[0].index()] = memory.map(|(_, ty)| ty);
+            let memory = inst.operands().nth(1).and_then(|(_, operand)| real(module, operand, types));
+            types[inst.regs[0].index()] = memory.map(|(_, ty)| ty);
         }
         Kind::Row { .. } => {
             for r in written(inst) {
-                held[r.index()] = None;
+                types[r.index()] = None;
             }
         }
     }

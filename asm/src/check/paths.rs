@@ -1,5 +1,5 @@
-//! Which instructions of a region control can reach, and from which it can
-//! reach the end. Conditions are taken to go either way.
+//! Which instructions of a region control can reach, and from which it can reach the end. Both outcomes of every
+//! condition are assumed to be possible.
 
 use std::collections::VecDeque;
 
@@ -10,12 +10,12 @@ use pendula_isa::verify::{Region, target};
 
 use super::{At, Findings, Rule, instructions, is_row, runs};
 
-/// Whether the instruction is a `jmp` (`partner`: a `from`) without a condition.
+/// Whether the instruction is an unconditional `jmp`, or with `partner` an unconditional `from`.
 fn unconditional(inst: &Inst, partner: bool) -> bool {
     is_row(inst, Row::Jmp, partner) && matches!(inst.kind, Kind::Row { cond: Cond::Always, .. })
 }
 
-/// Where control may go from `at` when running forward, within the region: on, and by a jump.
+/// The successors of `at` in forward direction, within the region: the next instruction, and the target of a jump.
 pub(super) fn next(code: &[Inst], region: Region, at: u32) -> [Option<u32>; 2] {
     let inst = &code[at as usize];
     let on = Some(at + 1)
@@ -29,41 +29,41 @@ pub(super) fn next(code: &[Inst], region: Region, at: u32) -> [Option<u32>; 2] {
 pub(super) fn check(code: &[Inst], region: Region, found: &mut Findings) {
     let len = (region.last - region.start + 1) as usize;
     let index = |at: u32| (at - region.start) as usize;
-    let mut back: Vec<[Option<u32>; 2]> = vec![[None; 2]; len];
+    let mut predecessors: Vec<[Option<u32>; 2]> = vec![[None; 2]; len];
     let mut reached = vec![false; len];
     reached[0] = true;
-    let mut todo = VecDeque::from([region.start]);
-    while let Some(at) = todo.pop_front() {
-        for (way, to) in next(code, region, at).into_iter().enumerate() {
+    let mut worklist = VecDeque::from([region.start]);
+    while let Some(at) = worklist.pop_front() {
+        for (edge, to) in next(code, region, at).into_iter().enumerate() {
             let Some(to) = to else { continue };
-            // An instruction is fallen into from one place, and a `from` jumped to from one.
-            back[index(to)][way] = Some(at);
+            // There is at most one instruction before, and a `from` has exactly one jump.
+            predecessors[index(to)][edge] = Some(at);
             if !std::mem::replace(&mut reached[index(to)], true) {
-                todo.push_back(to);
+                worklist.push_back(to);
             }
         }
     }
-    let mut ends = vec![false; len];
+    let mut reaches_end = vec![false; len];
     if reached[len - 1] {
-        ends[len - 1] = true;
-        todo.push_back(region.last);
+        reaches_end[len - 1] = true;
+        worklist.push_back(region.last);
     }
-    while let Some(at) = todo.pop_front() {
-        for from in back[index(at)].into_iter().flatten() {
-            if !std::mem::replace(&mut ends[index(from)], true) {
-                todo.push_back(from);
+    while let Some(at) = worklist.pop_front() {
+        for from in predecessors[index(at)].into_iter().flatten() {
+            if !std::mem::replace(&mut reaches_end[index(from)], true) {
+                worklist.push_back(from);
             }
         }
     }
 
-    let all = |wanted: &dyn Fn(usize) -> bool| {
-        (region.start..=region.last).filter(|&at| wanted(index(at))).collect::<Vec<_>>()
+    let all = |predicate: &dyn Fn(usize) -> bool| {
+        (region.start..=region.last).filter(|&at| predicate(index(at))).collect::<Vec<_>>()
     };
     runs(&all(&|n| !reached[n]), |at, n| {
         found.add(Rule::Unreachable, At::Inst(at), None, format!("{} never reached", instructions(n)));
     });
     let end = if region.main { "finish" } else { "ret" };
-    runs(&all(&|n| reached[n] && !ends[n]), |at, _| {
+    runs(&all(&|n| reached[n] && !reaches_end[n]), |at, _| {
         found.add(Rule::Endless, At::Inst(at), Some(region.last), format!("from here, no path leads to the `{end}`"));
     });
     for at in region.start..region.last {

@@ -1,7 +1,6 @@
-//! How high the stack is along the paths of each procedure, counted in words
-//! from where it is entered. Where `sp` is written directly, where paths
-//! disagree, and after a call of a procedure of which the same is not known,
-//! the height is unknown, and nothing is said.
+//! The height of the stack along the paths of each procedure, in words from its entry. The height is unknown where `sp`
+//! is written directly, where paths disagree, and after a call of a procedure whose effect on `sp` is unknown. Nothing
+//! is reported there.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -21,19 +20,19 @@ enum Depth {
     Unknown,
 }
 
-/// How heights are found.
+/// How heights are computed.
 #[derive(Clone, Copy)]
-struct How {
-    /// Whether constants that are added to `sp` count.
-    moves: bool,
+struct HeightRules {
+    /// Whether constants that are added to `sp` change the height. Else it is unknown after them.
+    count_constants: bool,
 }
 
 /// The heights in one region.
 struct Heights {
-    /// Before each instruction; `None` where no path leads.
+    /// Before each instruction; `None` if no path reaches it.
     before: Vec<Option<Depth>>,
     /// Instructions where paths with these two heights meet.
-    clashes: BTreeMap<u32, (i64, i64)>,
+    conflicts: BTreeMap<u32, (i64, i64)>,
 }
 
 impl Heights {
@@ -41,82 +40,84 @@ impl Heights {
         self.before.last().copied().flatten()
     }
 
-    /// Whether a call leaves `sp` as it was, if it returns.
-    fn steady(&self) -> bool {
+    /// Whether a call leaves `sp` unchanged, if it returns.
+    fn preserves_sp(&self) -> bool {
         matches!(self.at_end(), None | Some(Depth::Known(0)))
     }
 }
 
-/// How many words of the stack are taken since its procedure was entered, before and after each instruction; `None` where that is not known.
+/// The number of words on the stack since the entry of the procedure, before and after each instruction; `None` if it
+/// is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackHeights {
     /// Before each instruction, in the order of the code.
     pub before: Vec<Option<i64>>,
-    /// After it.
+    /// After each instruction.
     pub after: Vec<Option<i64>>,
 }
 
 /// The heights in a module's code, as far as they are known.
 pub(super) fn known(code: &[Inst], structure: &Structure) -> StackHeights {
-    let how = How { moves: true };
-    let (heights, wild) = solve(code, structure, how);
+    let rules = HeightRules { count_constants: true };
+    let (heights, unbalanced) = solve(code, structure, rules);
     let mut out = StackHeights { before: vec![None; code.len()], after: vec![None; code.len()] };
     let words = |depth| if let Depth::Known(d) = depth { Some(d) } else { None };
     for (region, heights) in structure.regions.iter().zip(&heights) {
         for (at, depth) in (region.start..).zip(&heights.before) {
             let Some(depth) = *depth else { continue };
             out.before[at as usize] = words(depth);
-            out.after[at as usize] = words(step(code, *region, at, depth, &wild, how));
+            out.after[at as usize] = words(step(code, *region, at, depth, &unbalanced, rules));
         }
     }
     out
 }
 
-/// The heights of each region, and the regions, by their first address, of which it is not known that they leave `sp` as it was.
-fn solve(code: &[Inst], structure: &Structure, how: How) -> (Vec<Heights>, HashSet<u32>) {
+/// The heights of each region, and the first addresses of the regions that are not known to leave `sp` unchanged.
+fn solve(code: &[Inst], structure: &Structure, rules: HeightRules) -> (Vec<Heights>, HashSet<u32>) {
     let regions = &structure.regions;
-    let mut wild: HashSet<u32> = HashSet::new();
-    let mut heights: Vec<Heights> = regions.iter().map(|r| walk(code, *r, &wild, how)).collect();
+    let mut unbalanced: HashSet<u32> = HashSet::new();
+    let mut heights: Vec<Heights> = regions.iter().map(|r| walk(code, *r, &unbalanced, rules)).collect();
     let callees: Vec<(HashSet<u32>, bool)> = regions.iter().map(|r| calls(code, *r)).collect();
     loop {
         let new: HashSet<u32> = regions
             .iter()
             .zip(&heights)
-            .filter(|(r, h)| !h.steady() && !wild.contains(&r.start))
+            .filter(|(r, h)| !h.preserves_sp() && !unbalanced.contains(&r.start))
             .map(|(r, _)| r.start)
             .collect();
         if new.is_empty() {
             break;
         }
-        wild.extend(&new);
+        unbalanced.extend(&new);
         for ((region, heights), (callees, indirect)) in regions.iter().zip(&mut heights).zip(&callees) {
             if *indirect || !callees.is_disjoint(&new) {
-                *heights = walk(code, *region, &wild, how);
+                *heights = walk(code, *region, &unbalanced, rules);
             }
         }
     }
 
-    (heights, wild)
+    (heights, unbalanced)
 }
 
-/// Reports what is certain, and returns whether no instruction can take words below where its region's stack begins.
+/// Reports what is certain. Returns whether no instruction can take words below the start of its region's stack.
 pub(super) fn check(code: &[Inst], structure: &Structure, found: &mut Findings) -> bool {
-    // Who adds to `sp` may mean to keep the words.
-    let (heights, _) = solve(code, structure, How { moves: false });
-    let mut calm = true;
+    // A program that adds to `sp` may intend to keep the words.
+    let (heights, _) = solve(code, structure, HeightRules { count_constants: false });
+    let mut stays_above_base = true;
     for (region, heights) in structure.regions.iter().zip(&heights) {
         report(code, *region, heights, found);
-        calm &= heights.before.iter().zip(&code[region.start as usize..]).all(|(depth, inst)| match depth {
-            None => true,
-            Some(Depth::Known(d)) => !is_pop(inst) || *d > 0,
-            Some(Depth::Unknown) => false,
-        });
+        stays_above_base &=
+            heights.before.iter().zip(&code[region.start as usize..]).all(|(depth, inst)| match depth {
+                None => true,
+                Some(Depth::Known(d)) => !is_pop(inst) || *d > 0,
+                Some(Depth::Unknown) => false,
+            });
     }
-    calm
+    stays_above_base
 }
 
 fn report(code: &[Inst], region: Region, heights: &Heights, found: &mut Findings) {
-    for (&at, &(a, b)) in &heights.clashes {
+    for (&at, &(a, b)) in &heights.conflicts {
         let message = format!("the stack is {} high on one path to here, and {b} on another", plural(a, "word"));
         found.add(Rule::Depths, At::Inst(at), None, message);
     }
@@ -152,7 +153,7 @@ fn is_pop(inst: &Inst) -> bool {
     super::is_row(inst, Row::Push, true)
 }
 
-/// What a region calls by name, and whether it calls addresses.
+/// The procedures that a region calls by name, and whether it calls addresses.
 fn calls(code: &[Inst], region: Region) -> (HashSet<u32>, bool) {
     let mut out = (HashSet::new(), false);
     for at in region.start..=region.last {
@@ -166,37 +167,37 @@ fn calls(code: &[Inst], region: Region) -> (HashSet<u32>, bool) {
     out
 }
 
-fn walk(code: &[Inst], region: Region, wild: &HashSet<u32>, how: How) -> Heights {
+fn walk(code: &[Inst], region: Region, unbalanced: &HashSet<u32>, rules: HeightRules) -> Heights {
     let len = (region.last - region.start + 1) as usize;
     let index = |at: u32| (at - region.start) as usize;
     let mut before = vec![None; len];
-    let mut clashes = BTreeMap::new();
+    let mut conflicts = BTreeMap::new();
     before[0] = Some(Depth::Known(0));
-    let mut todo = BTreeSet::from([region.start]);
-    while let Some(at) = todo.pop_first() {
+    let mut worklist = BTreeSet::from([region.start]);
+    while let Some(at) = worklist.pop_first() {
         let Some(depth) = before[index(at)] else { continue };
-        let after = step(code, region, at, depth, wild, how);
+        let after = step(code, region, at, depth, unbalanced, rules);
         for to in next(code, region, at).into_iter().flatten() {
             let old = before[index(to)];
             let new = match (old, after) {
                 (None, new) => new,
                 (Some(Depth::Known(a)), Depth::Known(b)) if a == b => continue,
                 (Some(Depth::Known(a)), Depth::Known(b)) => {
-                    clashes.insert(to, (a, b));
+                    conflicts.insert(to, (a, b));
                     Depth::Unknown
                 }
                 (Some(Depth::Known(_)), Depth::Unknown) => Depth::Unknown,
                 (Some(Depth::Unknown), _) => continue,
             };
             before[index(to)] = Some(new);
-            todo.insert(to);
+            worklist.insert(to);
         }
     }
-    Heights { before, clashes }
+    Heights { before, conflicts }
 }
 
-/// By how many words an instruction raises `sp`, if that is a constant.
-fn moved(inst: &Inst) -> Option<i64> {
+/// The number of words by which an instruction raises `sp`, if that is a constant.
+fn sp_increment(inst: &Inst) -> Option<i64> {
     let Kind::Accumulate { acc: Acc::Add, inverse, func, .. } = inst.kind else { return None };
     let constant = inst.operands().find_map(|(_, operand)| match operand {
         Operand::Imm(word, Ty::Int) if func.info().name.is_empty() => Some(word.cast_signed()),
@@ -206,13 +207,16 @@ fn moved(inst: &Inst) -> Option<i64> {
 }
 
 /// The height after an instruction.
-fn step(code: &[Inst], region: Region, at: u32, depth: Depth, wild: &HashSet<u32>, how: How) -> Depth {
+fn step(code: &[Inst], region: Region, at: u32, depth: Depth, unbalanced: &HashSet<u32>, rules: HeightRules) -> Depth {
     let inst = &code[at as usize];
     let Depth::Known(d) = depth else { return depth };
     let writes_sp =
         inst.kind.layout().iter().any(|s| matches!(s, Slot::Target(f) if inst.regs[*f as usize] == Reg::SP));
     if writes_sp {
-        return moved(inst).filter(|_| how.moves).and_then(|n| d.checked_add(n)).map_or(Depth::Unknown, Depth::Known);
+        return sp_increment(inst)
+            .filter(|_| rules.count_constants)
+            .and_then(|n| d.checked_add(n))
+            .map_or(Depth::Unknown, Depth::Known);
     }
     match inst.kind.flow() {
         Flow::Straight => match inst.kind {
@@ -220,13 +224,13 @@ fn step(code: &[Inst], region: Region, at: u32, depth: Depth, wild: &HashSet<u32
             Kind::Row { row, .. } if row.info().moves_sp => Depth::Unknown,
             Kind::Row { .. } | Kind::Accumulate { .. } => depth,
         },
-        // Of a procedure that calls itself, the innermost call tells: it goes along paths without such a call.
+        // If a procedure calls itself, the innermost call decides, since it follows paths without such a call.
         Flow::Call | Flow::GradientCall => match target(code, at, inst) {
-            Some((to, _)) if to == region.start || !wild.contains(&to) => depth,
+            Some((to, _)) if to == region.start || !unbalanced.contains(&to) => depth,
             _ => Depth::Unknown,
         },
         Flow::CallRegister => {
-            if wild.is_empty() {
+            if unbalanced.is_empty() {
                 depth
             } else {
                 Depth::Unknown

@@ -1,19 +1,18 @@
-//! Why a file is no object, or a module cannot become one: one enum, with a
-//! stable code and a help line for each variant. It is not a
-//! [`Diagnostic`](crate::diagnostic::Diagnostic): an object has no source text
-//! to point at, only sections and addresses.
+//! Why a file is not an object, or a module cannot become one: one enum, with a stable code and a help line for each
+//! variant. It is not a [`Diagnostic`](crate::diagnostic::Diagnostic), because an object has no source text to refer
+//! to, only sections and addresses.
 
 use pendula_isa::budget::{Exceeded, Resource};
 use pendula_isa::encode::DecodeError;
 use pendula_isa::verify::Problem;
 
-/// What is wrong with an object, or with a module that should become one.
+/// An error in an object, or in a module that is to become one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectError {
     /// Not an ELF file, or one for another machine.
     #[error("this is no Pendula object: {0}")]
     NotObject(&'static str),
-    /// ELF headers, sections or symbol tables that do not hold together.
+    /// ELF headers, sections or symbol tables that are inconsistent.
     #[error("the ELF file is damaged: {0}")]
     Elf(String),
     /// Written by a later version of this crate.
@@ -21,7 +20,7 @@ pub enum ObjectError {
     Version {
         /// The version found.
         found: u8,
-        /// The version known.
+        /// The version that is supported.
         known: u8,
     },
     /// A section is missing, doubled or of the wrong kind.
@@ -29,20 +28,20 @@ pub enum ObjectError {
     Section {
         /// The section.
         section: &'static str,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
-    /// A section or the whole is larger than this program takes.
+    /// A section or the whole file is larger than this program accepts.
     #[error(transparent)]
     TooLarge(Box<Exceeded>),
-    /// Bytes of a section of ours that mean nothing.
+    /// Bytes without meaning in a section of Pendula's own.
     #[error("section `{section}`, byte {offset}: {problem}")]
     Malformed {
         /// The section.
         section: &'static str,
-        /// Where in the section.
+        /// The offset in the section.
         offset: usize,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
     /// A word of code that no assembler could have written.
@@ -52,7 +51,7 @@ pub enum ObjectError {
         address: u32,
         /// The word.
         word: u64,
-        /// Why it is none.
+        /// Why it is invalid.
         error: DecodeError,
     },
     /// A constant pool that does not belong to the code.
@@ -66,37 +65,37 @@ pub enum ObjectError {
     Structure {
         /// The instruction.
         address: u32,
-        /// The rule.
+        /// The rule that it breaks.
         problem: Problem,
         /// Another instruction that is concerned.
         other: Option<u32>,
     },
-    /// A `print` of a text that is not there.
+    /// A `print` of a text that does not exist.
     #[error("instruction {address}: there is no text {index}, only {count}")]
     Text {
         /// The instruction.
         address: u32,
         /// The text's index.
         index: i64,
-        /// How many texts there are.
+        /// The number of texts.
         count: usize,
     },
-    /// A symbol that cannot be.
+    /// An invalid symbol.
     #[error("symbol `{}` {problem}", name.escape_debug())]
     Symbol {
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
-    /// A span that cannot be.
+    /// An invalid span.
     #[error("span `{}` from instruction {start} {problem}", name.escape_debug())]
     Span {
         /// Its name.
         name: String,
         /// Its first instruction.
         start: u32,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
     /// A line table that does not belong to the code.
@@ -104,7 +103,7 @@ pub enum ObjectError {
     Lines {
         /// The entry: an instruction's address, or a file's index.
         entry: usize,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
     /// An instruction that has no encoding: fields that no assembler sets.
@@ -166,7 +165,7 @@ pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 impl ObjectError {
-    /// A section of more parts than the limit.
+    /// A section with more parts than the limit.
     pub(super) fn too_large(section: &'static str, limit: u64, unit: &'static str) -> ObjectError {
         let help = "use less `.space`, or let the program compute what it keeps";
         let exceeded = Exceeded::new(Resource::Nodes, limit, format!("section `{section}`"));
@@ -178,7 +177,7 @@ impl ObjectError {
             ObjectError::NotObject(_) => 0,
             ObjectError::Elf(_) => 1,
             ObjectError::Version { .. } => 2,
-            // What goes beyond a budget has that one's code.
+            // An error that a budget is exceeded has the code of that budget.
             ObjectError::Section { .. } | ObjectError::TooLarge(_) => 3,
             ObjectError::Malformed { .. } => 4,
             ObjectError::Word { .. } => 5,
@@ -193,7 +192,7 @@ impl ObjectError {
         }]
     }
 
-    /// The code that messages and test files name.
+    /// The code that messages and test files use.
     pub fn code(&self) -> &'static str {
         match self {
             ObjectError::TooLarge(exceeded) => exceeded.code(),
@@ -201,7 +200,7 @@ impl ObjectError {
         }
     }
 
-    /// What to do about it.
+    /// How to fix it.
     pub fn help(&self) -> String {
         match self {
             ObjectError::TooLarge(exceeded) => exceeded.help(),

@@ -1,6 +1,5 @@
-//! What holds of a module that is in an object, beyond its instructions' words:
-//! checked before writing and after reading. The rules for code are
-//! [`verify`](pendula_isa::verify)'s; those for names, spans and lines are here.
+//! The rules for a module in an object, beyond the words of its instructions. They are checked before writing and after
+//! reading. [`verify`](pendula_isa::verify) has the rules for code; those for names, spans and lines are here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,11 +10,11 @@ use pendula_isa::table::{Flow, Row};
 use pendula_isa::types::{Profile, Reg};
 use pendula_isa::verify::{target, verify};
 
-use super::side::{REASONS, VARIABLES};
+use super::sections::{REASONS, VARIABLES};
 use super::{DATA_LIMIT, NAME_LIMIT, ObjectError};
 
-/// Whether the assembler takes a text for a name: letters, digits, `_`, `.`, `$` and `!`, no digit at the beginning (nor
-/// behind a point there) and no `!`, and not a register.
+/// Whether a text is a name for the assembler: letters, digits, `_`, `.`, `$` and `!`. It may not begin with a digit or
+/// `!`, nor with one of these after a point, and may not be a register.
 pub fn is_name(text: &str) -> bool {
     let inside = |c: char| matches!(c, '_' | '.' | '$' | '!') || pendula_isa::text::in_names(c);
     let digits = text.strip_prefix('.').unwrap_or(text).starts_with(|c: char| c.is_ascii_digit() || c == '!')
@@ -23,10 +22,10 @@ pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= NAME_LIMIT && !digits && text.chars().all(inside) && Reg::parse(text).is_none()
 }
 
-/// A name that the assembler takes and that is none of those `taken`, as near as can be to another.
-pub fn as_name(wanted: &str, taken: &mut HashSet<String>) -> String {
+/// A valid name that is not in `taken`, as similar as possible to `preferred`. It is added to `taken`.
+pub fn as_name(preferred: &str, taken: &mut HashSet<String>) -> String {
     let inside = |c: char| matches!(c, '_' | '.' | '$') || pendula_isa::text::in_names(c);
-    let mut base: String = wanted.chars().map(|c| if inside(c) { c } else { '_' }).collect();
+    let mut base: String = preferred.chars().map(|c| if inside(c) { c } else { '_' }).collect();
     if !is_name(&base) {
         base.insert(0, '_');
     }
@@ -39,7 +38,7 @@ pub fn as_name(wanted: &str, taken: &mut HashSet<String>) -> String {
     name
 }
 
-/// Whether a text may name a symbol. PISA has labels of which the assembler knows nothing: all but what ends a word there.
+/// Whether a text may name a symbol. Labels of PISA may have any characters except those that end a word there.
 pub(super) fn is_symbol(profile: Profile, text: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | ';' | ',');
     match profile {
@@ -48,7 +47,7 @@ pub(super) fn is_symbol(profile: Profile, text: &str) -> bool {
     }
 }
 
-/// Checks everything but the encoding of single instructions.
+/// Checks everything except the encoding of single instructions.
 pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
     if module.data.len() as u64 > DATA_LIMIT {
         return Err(ObjectError::too_large(".data", DATA_LIMIT, "words"));
@@ -83,7 +82,7 @@ pub(super) fn check(module: &Module) -> Result<(), ObjectError> {
     check_lines(module)
 }
 
-/// How many instructions a procedure has, given its `proc`.
+/// The number of instructions of a procedure, from its `proc`.
 pub(super) fn procedure_len(code: &[Inst], at: u64) -> Option<u64> {
     let at = u32::try_from(at).ok()?;
     let inst = code.get(at as usize)?;
@@ -153,7 +152,7 @@ fn check_spans(spans: &[Span], code: &[Inst]) -> Result<(), ObjectError> {
     Ok(())
 }
 
-/// Reasons stand in the order of their instructions, one for each.
+/// Reasons are sorted by their instructions, with one for each.
 fn check_reasons(module: &Module) -> Result<(), ObjectError> {
     let ordered = module.reasons.is_sorted_by(|a, b| a.at < b.at);
     if !ordered || module.reasons.last().is_some_and(|r| r.at as usize >= module.code.len()) {
@@ -163,7 +162,7 @@ fn check_reasons(module: &Module) -> Result<(), ObjectError> {
     Ok(())
 }
 
-/// Each variable is a data symbol with as many words, and no two have a name in common.
+/// Each variable is a data symbol with the same number of words, and no two have the same name.
 fn check_variables(module: &Module) -> Result<(), ObjectError> {
     let bad = |problem| Err(ObjectError::Section { section: VARIABLES, problem });
     let data = module.symbols.iter().filter_map(|s| match s.kind {

@@ -1,10 +1,10 @@
-//! What may have been meant by words that PISA does not have.
+//! Help for words that PISA does not have.
 
-use super::line::{NoNumber, number};
+use super::grammar::{NumberError, number};
 use super::mnemonic::{self, MNEMONICS, Mnemonic, Operand};
-use crate::foreign::{self, Meant};
+use crate::foreign::{self, Intent};
 
-/// Mnemonics of our own assembly that PISA has not, and how it says the same.
+/// Mnemonics of Pendula's own assembly that PISA does not have, and how to write the same in PISA.
 const NATIVE: &[(&[&str], &str)] = &[
     (&["subi"], "subtract by adding: `ADDI $1 -5`"),
     (&["inc"], "write `ADDI $1 1`"),
@@ -19,22 +19,22 @@ const NATIVE: &[(&[&str], &str)] = &[
     (&["proc"], "a routine is `top: BRA bottom`, `NAME: SWAPBR $2`, `NEG $2`, …, `bottom: BRA top`"),
 ];
 
-/// What others ask for by mnemonics of our own assembly, or by parts of these.
-const LIKE_OTHERS: &[(&[&str], Meant)] = &[
-    (&["swap"], Meant::Exchange),
-    (&["jmp", "from"], Meant::Jump),
-    (&["call"], Meant::Call),
-    (&["ret"], Meant::Return),
-    (&["print"], Meant::Output),
-    (&["and"], Meant::Function("and")),
-    (&["or"], Meant::Function("or")),
-    (&["shl"], Meant::Function("shl")),
-    (&["shr", "sar"], Meant::Function("shr")),
-    (&["mul", "div", "mod", "rem", "quot"], Meant::Function("mul")),
-    (&[".word", ".data", ".space"], Meant::Data),
+/// The intents of mnemonics of Pendula's own assembly, or of parts of these.
+const LIKE_OTHERS: &[(&[&str], Intent)] = &[
+    (&["swap"], Intent::Exchange),
+    (&["jmp", "from"], Intent::Jump),
+    (&["call"], Intent::Call),
+    (&["ret"], Intent::Return),
+    (&["print"], Intent::Output),
+    (&["and"], Intent::Function("and")),
+    (&["or"], Intent::Function("or")),
+    (&["shl"], Intent::Function("shl")),
+    (&["shr", "sar"], Intent::Function("shr")),
+    (&["mul", "div", "mod", "rem", "quot"], Intent::Function("mul")),
+    (&[".word", ".data", ".space"], Intent::Data),
 ];
 
-/// What may have been meant by a word that is no instruction; `next` is the word behind it.
+/// Help for a word that is not an instruction; `next` is the word after it.
 pub(super) fn instruction(word: &str, next: Option<&str>) -> String {
     let lower = word.to_ascii_lowercase();
     if word.ends_with(':') {
@@ -44,7 +44,7 @@ pub(super) fn instruction(word: &str, next: Option<&str>) -> String {
         return "a comment begins with `;`".to_string();
     }
     if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
-        return Meant::Data.pisa().to_string();
+        return Intent::Data.pisa().to_string();
     }
     if mnemonic::is_of_hardware(word) {
         return "it is of Vieri's dialect, that of the processor, which PendVM does not run either".to_string();
@@ -52,18 +52,19 @@ pub(super) fn instruction(word: &str, next: Option<&str>) -> String {
     if let Some((_, help)) = NATIVE.iter().find(|(words, _)| words.contains(&lower.as_str())) {
         return (*help).to_string();
     }
-    let like = LIKE_OTHERS.iter().find(|(words, _)| words.contains(&lower.as_str())).map(|(_, meant)| *meant);
-    let meant = like.or_else(|| foreign::meant(&lower));
+    let like = LIKE_OTHERS.iter().find(|(words, _)| words.contains(&lower.as_str())).map(|(_, intent)| *intent);
+    let intent = like.or_else(|| foreign::intent(&lower));
     let near = mnemonic::suggest(word);
-    // A label, if an instruction follows, or nothing where the instruction that is near takes operands.
+    // The word is a label if an instruction follows, or if nothing follows although the similar instruction takes
+    // operands.
     let followed = next.is_some_and(|next| mnemonic::find(next).is_some());
     let takes_operands = || near.and_then(mnemonic::find).is_none_or(|m| !m.operands.kinds().is_empty());
     let is_label = followed || next.is_none() && takes_operands();
     let colon = || format!("a label ends in a colon: `{word}:`");
-    match (meant, near) {
+    match (intent, near) {
         _ if followed => colon(),
-        (Some(Meant::Statement), _) if is_label => format!("{}; {}", colon(), Meant::Statement.pisa()),
-        (Some(meant), _) => meant.pisa().to_string(),
+        (Some(Intent::Statement), _) if is_label => format!("{}; {}", colon(), Intent::Statement.pisa()),
+        (Some(intent), _) => intent.pisa().to_string(),
         (None, Some(near)) if is_label => format!("{}; or did you mean `{near}`?", colon()),
         (None, None) if is_label => colon(),
         (None, Some(near)) => format!("did you mean `{near}`?"),
@@ -71,7 +72,7 @@ pub(super) fn instruction(word: &str, next: Option<&str>) -> String {
     }
 }
 
-/// The mnemonic for the same instruction with a constant (`constant`) or a register as this operand.
+/// The mnemonic of the same instruction with a constant (`constant`) or a register as this operand.
 fn other_form(of: &Mnemonic, operand: usize, constant: bool) -> Option<&'static Mnemonic> {
     let fits = |kind: &Operand| match kind {
         Operand::Immediate | Operand::Amount => constant,
@@ -92,13 +93,13 @@ fn usage(m: &Mnemonic) -> String {
     [&[m.name], m.operands.names()].concat().join(" ")
 }
 
-/// What to write instead of a word that is no register.
+/// What to write instead of a word that is not a register.
 pub(super) fn register(word: &str, of: &Mnemonic, operand: usize, is_label: bool) -> String {
     let digits = word.trim_start_matches(['r', 'R', 'x', 'X', '%']);
     if digits.len() < word.len() && digits.parse::<u8>().is_ok_and(|n| n < 32) {
         return format!("registers are `$0` to `$31`: write `${digits}`");
     }
-    let is_number = is_label || !matches!(number(word, false), Err(NoNumber::Name | NoNumber::Malformed));
+    let is_number = is_label || !matches!(number(word, false), Err(NumberError::Name | NumberError::Malformed));
     if !is_number {
         return "registers are `$0` to `$31`".to_string();
     }
@@ -121,7 +122,7 @@ pub(super) fn register(word: &str, of: &Mnemonic, operand: usize, is_label: bool
     }
 }
 
-/// What to write instead of a word that is no number, for its form.
+/// What to write instead of a malformed number.
 pub(super) fn malformed(word: &str, of: Option<(&Mnemonic, usize)>) -> String {
     let branches =
         |(of, operand): (&Mnemonic, usize)| matches!(of.operands.kinds().get(operand), Some(Operand::Target(_)));
@@ -134,7 +135,7 @@ pub(super) fn malformed(word: &str, of: Option<(&Mnemonic, usize)>) -> String {
     }
 }
 
-/// What to write instead of a word that is no label; `near` is one that differs by case only.
+/// What to write instead of a word that is not a label; `near` is a label that differs only by case.
 pub(super) fn label(word: &str, near: Option<&str>, known: bool) -> String {
     match near {
         Some(name) => format!("labels are told apart by case: there is `{name}`"),

@@ -1,4 +1,4 @@
-//! PISA's mnemonics and the instructions of the table that they stand for: the one list that reading and writing share.
+//! PISA's mnemonics and the instructions of the table that they stand for. Reading and writing share this list.
 
 use pendula_isa::inst::{Inst, Kind};
 use pendula_isa::mnemonic::lookup;
@@ -7,7 +7,7 @@ use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::types::{Acc, Profile, Reg, Ty};
 use pendula_isa::{OperandError, mnemonic};
 
-/// What an operand is.
+/// The kind of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// A register that is written.
@@ -18,14 +18,14 @@ pub enum Operand {
     Immediate,
     /// An amount, modulo 32.
     Amount,
-    /// A label, or an address, to which the distance fits so many bits of an instruction word.
+    /// A label or an address. The distance to it has this many bits in an instruction word.
     Target(u32),
-    /// What a cell holds.
+    /// The content of a cell.
     Data,
 }
 
 impl Operand {
-    /// The bits of an instruction word that it has.
+    /// The number of bits that the operand has in an instruction word.
     pub(super) fn bits(self) -> Option<u32> {
         match self {
             Operand::Immediate => Some(16),
@@ -42,18 +42,18 @@ macro_rules! operands {
         pub enum Operands { $( $(#[doc = $doc])+ $Name, )* }
 
         impl Operands {
-            /// What each of them is.
+            /// The kind of each operand.
             pub const fn kinds(self) -> &'static [Operand] {
                 use Operand::{Amount, Data, Immediate, Read, Target, Written};
                 match self { $( Operands::$Name => { const KINDS: &[Operand] = &[$($kind),*]; KINDS } )* }
             }
 
-            /// What they are called.
+            /// The names of the operands.
             pub const fn names(self) -> &'static [&'static str] {
                 match self { $( Operands::$Name => &[$($name),*], )* }
             }
 
-            /// How many there are, in words.
+            /// The number of operands, in words.
             pub const fn doc(self) -> &'static str {
                 match self { $( Operands::$Name => $text, )* }
             }
@@ -80,13 +80,13 @@ operands! {
     TwoImmediate "two registers and a number" [Written, Read, Immediate] ["$d", "$s", "i"];
     /// Two registers and an amount.
     TwoAmount "two registers and an amount" [Written, Read, Amount] ["$d", "$s", "a"];
-    /// Two registers that are compared, and where to go.
+    /// Two registers that are compared, and a target.
     Compare "two registers and a label" [Read, Read, Target(16)] ["$a", "$b", "L"];
-    /// A register that is compared with 0, and where to go.
+    /// A register that is compared with 0, and a target.
     Sign "a register and a label" [Read, Target(16)] ["$a", "L"];
-    /// Where to go.
+    /// A target.
     Jump "a label" [Target(26)] ["L"];
-    /// What a cell holds.
+    /// The content of a cell.
     Data "a number" [Data] ["c"];
 }
 
@@ -99,13 +99,13 @@ pub struct Mnemonic {
     pub operands: Operands,
     /// The mnemonic of the table that it stands for.
     pub stands_for: &'static str,
-    /// That which it stands for in PendVM, where it differs.
+    /// The mnemonic of the table that it stands for in PendVM, if that differs.
     pub in_pendvm: Option<&'static str>,
 }
 
 macro_rules! mnemonics {
     ($( $name:literal $Operands:ident $native:literal $(bug $bug:literal)?; )*) => {
-        /// Every mnemonic. Of several with one meaning, the first is the one that is written.
+        /// Every mnemonic. Of several with the same meaning, the first is used for writing.
         pub const MNEMONICS: &[Mnemonic] = &[$( Mnemonic {
             name: $name,
             operands: Operands::$Operands,
@@ -173,12 +173,12 @@ pub(super) fn find(text: &str) -> Option<&'static Mnemonic> {
     MNEMONICS.iter().find(|m| m.name.eq_ignore_ascii_case(text))
 }
 
-/// Whether it is a mnemonic of the hardware's own dialect (Vieri's), which goes by the same name and first line.
+/// Whether it is a mnemonic of the hardware's own dialect (Vieri's), which has the same name and first line.
 pub(super) fn is_of_hardware(text: &str) -> bool {
     ["BEZ", "RBEZ"].iter().any(|m| m.eq_ignore_ascii_case(text))
 }
 
-/// A mnemonic that may have been meant.
+/// A similar mnemonic.
 pub(super) fn suggest(text: &str) -> Option<&'static str> {
     let text = text.to_ascii_uppercase();
     let near = MNEMONICS.iter().map(|m| (mnemonic::distance(m.name.as_bytes(), text.as_bytes()), m.name));
@@ -193,7 +193,7 @@ pub(super) fn nothing() -> Inst {
 }
 
 impl Mnemonic {
-    /// The operand that names the register which the instruction writes, again.
+    /// The index of an operand that names the register which the instruction writes, if it occurs again.
     pub(super) fn alias(&self, values: &[i64]) -> Option<usize> {
         let kinds = self.operands.kinds();
         if kinds.first() != Some(&Operand::Written) {

@@ -1,4 +1,4 @@
-//! Modules of the profile `pisa` as PISA, which PendVM reads, too.
+//! Writes modules of the profile `pisa` in the dialect of PISA that PendVM reads, too.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,11 +12,11 @@ use super::mnemonic::{MNEMONICS, Mnemonic, Operand};
 
 /// Why a module cannot be written as PISA.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotPisa {
+pub enum PisaWriteError {
     /// It is of another profile.
     #[error("the program is of the profile `native`: PISA has neither procedures nor jumps in pairs")]
     Profile,
-    /// An instruction that PISA has not.
+    /// An instruction that PISA does not have.
     #[error("instruction {at}: PISA has no `{mnemonic}` with such operands")]
     Instruction {
         /// Its address.
@@ -26,13 +26,13 @@ pub enum NotPisa {
     },
 }
 
-/// A module as PISA: reading it gives the same code.
+/// A module as PISA. Reading the text gives the same code.
 ///
 /// # Errors
-/// A module of another profile, or one with instructions that PISA has not.
-pub fn write(module: &Module) -> Result<String, NotPisa> {
+/// A module of another profile, or one with instructions that PISA does not have.
+pub fn write(module: &Module) -> Result<String, PisaWriteError> {
     if module.flags.profile != Profile::Pisa {
-        return Err(NotPisa::Profile);
+        return Err(PisaWriteError::Profile);
     }
     let mut labels: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for symbol in &module.symbols {
@@ -45,7 +45,7 @@ pub fn write(module: &Module) -> Result<String, NotPisa> {
         let _ = writeln!(out, ".start {}", name_of(at).map_or_else(|| at.to_string(), String::from));
     }
     for (at, inst) in module.code.iter().enumerate() {
-        let refused = || NotPisa::Instruction { at: at as u32, mnemonic: inst.kind.mnemonic() };
+        let refused = || PisaWriteError::Instruction { at: at as u32, mnemonic: inst.kind.mnemonic() };
         let (mnemonic, words) = spelled(inst, at as i64, name_of).ok_or_else(refused)?;
         let names = labels.get(&(at as u64)).map_or(&[][..], |names| names);
         let (last, others) = names.split_last().map_or((None, &[][..]), |(last, others)| (Some(last), others));
@@ -64,7 +64,7 @@ pub fn write(module: &Module) -> Result<String, NotPisa> {
     Ok(out)
 }
 
-/// An instruction of a module as PISA; `None` if PISA has no such instruction.
+/// An instruction of a module as PISA; `None` if PISA does not have it.
 pub fn line(module: &Module, at: u32) -> Option<String> {
     let inst = module.code.get(at as usize)?;
     let name_of = |to: i64| {
@@ -83,7 +83,7 @@ fn spelled<'a>(
 ) -> Option<(&'static Mnemonic, Vec<String>)> {
     let mut arguments: Vec<Argument> = inst.operands().map(|(_, o)| o).collect();
     let name = inst.kind.mnemonic();
-    // A branch by a sign compares with the small constant 0, which is not written.
+    // A branch on the sign compares with the constant 0, which is not written.
     let by_sign = arguments.get(1) == Some(&Argument::Small(0));
     if by_sign {
         arguments.remove(1);

@@ -1,4 +1,4 @@
-//! What the tests of the assembler share.
+//! Helpers for the tests of the assembler.
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it, and each is a crate")]
 
 use pendula_asm::assemble::{Assembly, Options, assemble};
@@ -31,7 +31,7 @@ pub fn module(text: &str) -> Module {
     assembly.module.unwrap_or_else(|| panic!("{found:#?}\n{text}"))
 }
 
-/// The code of a text as the ISA shows it, one instruction a line, with single blanks.
+/// The code of a text as the ISA prints it, one instruction per line, with single blanks.
 pub fn code(text: &str) -> Vec<String> {
     let show = |(n, i)| display(i, n as u64, &NoNames).split_whitespace().collect::<Vec<_>>().join(" ");
     module(text).code.iter().enumerate().map(show).collect()
@@ -44,10 +44,10 @@ pub fn data(text: &str) -> Vec<u64> {
 
 /// Asserts the codes of a text's errors, each with the source text that it covers.
 #[track_caller]
-pub fn fails(text: &str, wanted: &[(&str, &str)]) {
+pub fn fails(text: &str, expected: &[(&str, &str)]) {
     let assembly = run(text);
     let found = errors(&assembly);
     let short: Vec<(&str, &str)> = found.iter().map(|(code, covered, _)| (*code, covered.as_str())).collect();
-    assert_eq!(short, wanted, "{found:#?}\n{text}");
+    assert_eq!(short, expected, "{found:#?}\n{text}");
     assert!(assembly.module.is_none());
 }

@@ -1,8 +1,8 @@
-//! Sums in place: the ripple-carry adder of Cuccaro, Draper, Kutin and Petrie Moulton, A new quantum ripple-carry addition circuit
-//! (arXiv:quant-ph/0410184, 2004), which needs one ancilla, and what is made of it.
+//! Sums in place: the ripple-carry adder of Cuccaro, Draper, Kutin and Petrie Moulton, A new quantum ripple-carry
+//! addition circuit (arXiv:quant-ph/0410184, 2004), which needs one ancilla, and the operations that use it.
 //!
-//! Carries ripple up the addend's own wires. Where a bit of the addend is a constant, the carry is a conjunction or disjunction
-//! of two bits and gets an ancilla; where it is known, nothing.
+//! Carries ripple through the addend's own wires. If a bit of the addend is a constant, the carry is a conjunction or
+//! disjunction of two bits and gets an ancilla; if the carry is known, it needs nothing.
 
 use std::collections::HashSet;
 
@@ -16,12 +16,12 @@ struct Step {
     ancilla: Option<Bit>,
     x: Bit,
     carry_in: Bit,
-    /// Whether it is the adder's MAJ on three wires.
+    /// Whether it is the adder's MAJ gate on three wires.
     full: bool,
 }
 
 impl Builder {
-    /// The majority of three bits, which may stay on x's wire.
+    /// The majority of three bits, which may be left on x's wire.
     fn carry(&mut self, x: Bit, y: Bit, c: Bit) -> (Bit, Step) {
         let from = self.mark();
         let mut step = Step { from, to: from, ancilla: None, x, carry_in: c, full: false };
@@ -62,13 +62,13 @@ impl Builder {
         }
     }
 
-    /// The carry into the lowest place: Cuccaro's ancilla where two wires are added to a known 0.
+    /// The carry into the lowest place: Cuccaro's ancilla, if two wires are added to a known 0.
     fn first_carry(&mut self, x: &[Bit], y: &[Bit], carry: Bit) -> Bit {
         let wires = x.first().zip(y.first()).is_some_and(|(x, y)| x.wire().is_some() && y.wire().is_some());
         if carry == Bit::ZERO && wires { self.bit() } else { carry }
     }
 
-    /// The words with wires that occur twice copied to ancillas, so that each may be changed for a while; and
+    /// The words, with copies on ancillas for wires that occur twice, so that each may be changed temporarily; and
     /// those wires with their copies.
     pub(super) fn exclusive<const N: usize>(
         &mut self,
@@ -93,7 +93,8 @@ impl Builder {
         (words, copies)
     }
 
-    /// `y += x + carry_in` and, if there is a `carry_out`, that bit ^= the carry; x is taken to have zeros above, and must not share wires with y.
+    /// `y += x + carry_in` and, if there is a `carry_out`, that bit ^= the carry. x is extended with zeros, and must
+    /// not share wires with y.
     ///
     /// Of W wires each, without carries: 2W − 2 Toffoli, 4W − 2 CNOT, 1 ancilla; with a carry out 2W and 4W + 1.
     ///
@@ -108,7 +109,7 @@ impl Builder {
         let first = self.first_carry(&x, y, carry_in);
         let mut carry = first;
         let mut steps = Vec::with_capacity(n);
-        // Without a carry out, the carry of the last place is of no use.
+        // Without a carry out, the carry of the last place is not needed.
         for i in 0..if carry_out.is_some() { n } else { n.saturating_sub(1) } {
             let (out, step) = self.carry(x[i], y[i], carry);
             steps.push(step);
@@ -124,7 +125,7 @@ impl Builder {
         }
         for (step, &y) in steps.iter().zip(y).rev() {
             if step.full {
-                // UMA: the last CNOT of the carry's undoing and that of x into y cancel.
+                // UMA: the last CNOT that undoes the carry and that of x into y cancel.
                 self.toffoli(step.carry_in, y, step.x);
                 self.cnot(step.x, step.carry_in);
                 self.cnot(step.carry_in, y);
@@ -140,7 +141,7 @@ impl Builder {
         self.uncopy(&copies);
     }
 
-    /// `y += x`, modulo a power of two; x is taken to have zeros above.
+    /// `y += x`, modulo a power of two. x is extended with zeros.
     pub fn add(&mut self, x: &[Bit], y: &[Bit]) {
         self.add_carry(x, y, Bit::ZERO, None);
     }
@@ -185,7 +186,7 @@ impl Builder {
         self.increment_if(c, y);
     }
 
-    /// `c ? x : 0`, as a value; constant where it is known to be.
+    /// `c ? x : 0`, as a value; constant bits where the result is known.
     pub fn mask(&mut self, c: Bit, x: &[Bit]) -> Word {
         let masked = |b: &mut Builder, x: Bit| match (c, x) {
             (Bit::Const(false), _) | (_, Bit::Const(false)) => Bit::ZERO,
@@ -204,7 +205,7 @@ impl Builder {
         y
     }
 
-    /// The low `bits` bits of x − z, as a value; both are taken to have zeros above.
+    /// The low `bits` bits of x − z, as a value. Both are extended with zeros.
     pub fn difference(&mut self, x: &[Bit], z: &[Bit], bits: usize) -> Word {
         let y = self.word(bits);
         self.xor(x, &y);
@@ -224,7 +225,8 @@ impl Builder {
         self.negated_if(Word::from(x).sign(), x)
     }
 
-    /// The borrow of x − z, that is `target ^= x < z`, unsigned and of the same length: the carry of ¬x + z, copied, and undone.
+    /// The borrow of x − z, that is `target ^= x < z`, unsigned and of the same length: the carry of ¬x + z, copied,
+    /// and undone.
     pub(super) fn xor_borrow(&mut self, x: &[Bit], z: &[Bit], target: Bit) {
         let ([x, z], copies) = self.exclusive([x, z], &[target]);
         let complement = |b: &mut Builder, x: &[Bit]| {

@@ -1,10 +1,10 @@
-//! Gates in order, wires on demand, and computing backward.
+//! Records gates, allocates wires on demand, and computes backward.
 
 use super::live::Live;
 use super::word::{Bit, Word};
 use super::{Circuit, Gate, Register, Role, Wire};
 
-/// Records a circuit. See the [module](super) for how words are worked with.
+/// Records a circuit. The [module](super) describes how to work with words.
 #[derive(Clone, Debug)]
 pub struct Builder {
     name: String,
@@ -12,9 +12,9 @@ pub struct Builder {
     registers: Vec<Register>,
     gates: Vec<Gate>,
     ancillas: Vec<Wire>,
-    /// Ancillas that are zero and to be had.
+    /// Ancillas that are zero and free.
     free: Vec<Wire>,
-    /// Wires that are in use.
+    /// Wires in use.
     live: Live,
     /// Wires that are zero before the gate of this index.
     zeros: Vec<(usize, Wire)>,
@@ -35,7 +35,7 @@ impl Builder {
         }
     }
 
-    /// New wires, as a named register. It may be called at any time: the wires are no ancillas and are never reused.
+    /// New wires, as a named register. It may be called at any time: the wires are not ancillas and are never reused.
     pub fn register(&mut self, name: &str, role: Role, bits: usize) -> Word {
         let wires: Vec<Wire> = (0..bits).map(|_| self.new_wire()).collect();
         let word = wires.iter().map(|w| Bit::Wire(*w)).collect();
@@ -43,7 +43,7 @@ impl Builder {
         word
     }
 
-    /// Says that the word of a register is on other wires in the end: a permutation of bits that costs nothing.
+    /// Declares that the word of a register is on other wires at the end: a permutation of bits that costs nothing.
     ///
     /// # Panics
     /// If there is no such register, or the number of bits is not its own.
@@ -53,14 +53,14 @@ impl Builder {
         register.after = targets(word);
     }
 
-    /// The circuit. Wires that are still allocated count as ancillas: simulation tells if they are not zero.
+    /// The circuit. Wires that are still allocated count as ancillas; simulation reports them if they are not zero.
     ///
     /// # Panics
-    /// If a word was said to end on wires that are another's.
+    /// If the declared wires of a word belong to another one.
     pub fn finish(self) -> Circuit {
         let Builder { name, wires, mut registers, gates, ancillas, mut zeros, .. } = self;
         if !ancillas.is_empty() {
-            // In the end they are where no other word is.
+            // At the end they are on wires that no other word uses.
             let mut taken = vec![false; wires as usize];
             for w in registers.iter().flat_map(|r| &r.after) {
                 taken[*w as usize] = true;
@@ -82,7 +82,7 @@ impl Builder {
         wire
     }
 
-    /// An ancilla, zero.
+    /// An ancilla, which is zero.
     pub fn bit(&mut self) -> Bit {
         let wire = match self.free.pop() {
             Some(w) => {
@@ -98,15 +98,15 @@ impl Builder {
         Bit::Wire(wire)
     }
 
-    /// Ancillas, zero.
+    /// Ancillas, which are zero.
     pub fn word(&mut self, bits: usize) -> Word {
         (0..bits).map(|_| self.bit()).collect()
     }
 
-    /// Gives ancillas back, which must be zero (simulation checks it at this place). Constants in the word are passed over.
+    /// Releases ancillas, which must be zero (simulation checks it at this place). Constants in the word are ignored.
     ///
     /// # Panics
-    /// If a wire is no ancilla in use.
+    /// If a wire is not an ancilla in use.
     pub fn release(&mut self, word: &[Bit]) {
         for w in word.iter().rev().filter_map(|b| b.wire()) {
             assert!(self.live.contains(w), "wire {w} is free already");
@@ -116,14 +116,15 @@ impl Builder {
         }
     }
 
-    /// Computes, uses what was computed, and computes backward: `using` gets the result of `compute`, whose gates then run in reverse;
-    /// everything it allocated is zero then and free again. `using` must leave what `compute` read and wrote as it was.
+    /// Computes, uses the result, and computes backward: `using` gets the result of `compute`, whose gates then run in
+    /// reverse. Afterwards everything that it allocated is zero and free again. `using` must leave what `compute` read
+    /// and wrote as it was.
     ///
     /// The construction is that of Bennett, Logical reversibility of computation, IBM J. Res. Dev. 17 (1973).
     ///
     /// # Panics
-    /// If `compute` declares a register or releases a wire that was there before, or `using` keeps one that `compute` had used and released
-    /// (allocate results before), or releases one of `compute`'s.
+    /// If `compute` declares a register or releases a wire that existed before, or if `using` keeps a wire that
+    /// `compute` had used and released (allocate results before), or releases one of `compute`'s.
     pub fn with<T, R>(
         &mut self,
         compute: impl FnOnce(&mut Builder) -> T,
@@ -145,10 +146,10 @@ impl Builder {
         result
     }
 
-    /// What `f` does, backward.
+    /// Runs `f` backward.
     ///
     /// # Panics
-    /// If `f` keeps a wire or releases one that was there before.
+    /// If `f` keeps a wire or releases one that existed before.
     pub fn inverted(&mut self, f: impl FnOnce(&mut Builder)) {
         let (start, before, zeros) = (self.gates.len(), self.live.clone(), self.zeros.len());
         f(self);
@@ -161,12 +162,12 @@ impl Builder {
         }
     }
 
-    /// How many gates there are so far.
+    /// The number of gates so far.
     pub(super) fn mark(&self) -> usize {
         self.gates.len()
     }
 
-    /// Appends the gates since a mark, up to another, backward.
+    /// Appends the gates between two marks, backward.
     pub(super) fn undo(&mut self, from: usize, to: usize) {
         for i in (from..to).rev() {
             self.gates.push(self.gates[i]);
@@ -181,7 +182,7 @@ impl Builder {
     /// Complements a bit.
     ///
     /// # Panics
-    /// If it is a constant, as every gate whose target is one.
+    /// If it is a constant. The same holds for the targets of all gates.
     pub fn not(&mut self, target: Bit) {
         self.push(Gate::Not(wire(target)));
     }
@@ -228,7 +229,7 @@ impl Builder {
         }
     }
 
-    /// `y ^= x`: bits of x that y lacks are left out, x is taken to have zeros above.
+    /// `y ^= x`. Bits of x beyond the length of y are ignored; a shorter x is extended with zeros.
     pub fn xor(&mut self, x: &[Bit], y: &[Bit]) {
         for (&x, &y) in x.iter().zip(y) {
             self.cnot(x, y);
@@ -249,7 +250,7 @@ impl Builder {
         }
     }
 
-    /// `y ^= !(x | z)`, of words without constants: NOT and Toffoli only.
+    /// `y ^= !(x | z)`, for words without constants: only NOT and Toffoli gates.
     pub fn xor_nor(&mut self, x: &[Bit], z: &[Bit], y: &[Bit]) {
         for word in [x, z] {
             self.complement(word);

@@ -1,4 +1,4 @@
-//! Comparisons into a bit, conjunctions of many bits, and choices.
+//! Comparisons into a bit, conjunctions of many bits, and selections.
 
 use super::builder::Builder;
 use super::word::{Bit, Word, extended};
@@ -33,8 +33,8 @@ impl Builder {
         bit
     }
 
-    /// `target ^= ` the conjunction of bits: a tree of ANDs on ancillas, the last into the target, the others undone. Of n different wires,
-    /// n ≥ 2: 2(n − 2) + 1 Toffoli, n − 2 ancillas.
+    /// `target ^= ` the conjunction of bits: a tree of ANDs on ancillas, the last into the target, the others undone.
+    /// For n distinct wires, n ≥ 2: 2(n − 2) + 1 Toffoli, n − 2 ancillas.
     pub fn xor_all(&mut self, bits: &[Bit], target: Bit) {
         if bits.contains(&Bit::ZERO) {
             return;
@@ -46,7 +46,7 @@ impl Builder {
             |b| {
                 let mut level = wires;
                 while level.len() > 2 {
-                    // Pairs, so that the tree is flat; but two bits are left for the target's own gate.
+                    // Pairs, so that the tree is flat. Two bits are left for the target's own gate.
                     let pairs = (level.len() / 2).min(level.len() - 2);
                     let ands: Vec<Bit> = (0..pairs).map(|i| b.and(level[2 * i], level[2 * i + 1])).collect();
                     level = ands.into_iter().chain(level[2 * pairs..].iter().copied()).collect();
@@ -68,7 +68,7 @@ impl Builder {
         bit
     }
 
-    /// `target ^= ` 1 if no bit is.
+    /// `target ^= 1` if no bit is 1.
     pub fn xor_none(&mut self, bits: &[Bit], target: Bit) {
         if bits.contains(&Bit::ONE) {
             return;
@@ -95,7 +95,8 @@ impl Builder {
         bit
     }
 
-    /// `target ^= x == z`; the shorter is taken to have zeros above. Of W wires each: 2(W − 2) + 1 Toffoli, 2W CNOT, 2W NOT.
+    /// `target ^= x == z`. The shorter word is extended with zeros. Of W wires each: 2(W − 2) + 1 Toffoli, 2W CNOT, 2W
+    /// NOT.
     pub fn xor_equal(&mut self, x: &[Bit], z: &[Bit], target: Bit) {
         let n = x.len().max(z.len());
         let (x, z) = (extended(x, n, Bit::ZERO), extended(z, n, Bit::ZERO));
@@ -125,7 +126,7 @@ impl Builder {
         bit
     }
 
-    /// `y ^= c ? x : z`: z, and their difference if c is 1. One Toffoli for each pair of wires.
+    /// `y ^= c ? x : z`: z, and the difference if c is 1. One Toffoli for each pair of wires.
     ///
     /// # Panics
     /// If c is among the bits of x or z, or the lengths differ.
@@ -148,7 +149,7 @@ impl Builder {
         }
     }
 
-    /// c ? x : z, as a value; the shorter is taken to have zeros above.
+    /// c ? x : z, as a value. The shorter word is extended with zeros.
     pub fn select(&mut self, c: Bit, x: &[Bit], z: &[Bit]) -> Word {
         let n = x.len().max(z.len());
         let y = self.word(n);

@@ -4,14 +4,16 @@ use super::builder::Builder;
 use super::word::{Bit, Word};
 
 impl Builder {
-    /// Divides in place, unsigned: `dividend` (n bits, wires) and as many zeros as the divisor d has bits become quotient (n bits) and remainder.
-    /// The wires do not move: what is returned says where the words are. If d is zero they mean nothing.
+    /// Divides in place, unsigned: `dividend` (n bits, wires) and as many zeros as the divisor d has bits become
+    /// quotient (n bits) and remainder. The wires do not move; the return value says which ones hold the words. If d is
+    /// zero the results are meaningless.
     ///
-    /// Step by step the remainder, a bit of the dividend appended, is lessened by d; if it becomes negative, d is added back. The sign
-    /// bit stays as the complement of a bit of the quotient. Of n and W bits: n(6W − 2) Toffoli.
+    /// In each step, d is subtracted from the remainder with a bit of the dividend appended; if the result is negative,
+    /// d is added back. The sign bit remains as the complement of a bit of the quotient. For n and W bits: n(6W − 2)
+    /// Toffoli.
     ///
     /// # Panics
-    /// If there are not as many zeros as bits of the divisor.
+    /// If the number of zeros is not that of the divisor's bits.
     pub fn divide_in_place(&mut self, dividend: &[Bit], zeros: &[Bit], divisor: &[Bit]) -> (Word, Word) {
         assert_eq!(zeros.len(), divisor.len(), "the remainder is as long as the divisor");
         let n = dividend.len();
@@ -29,11 +31,11 @@ impl Builder {
         (quotient.into_iter().rev().collect(), remainder)
     }
 
-    /// The inverse of [`Builder::divide_in_place`]: quotient (n wires) and remainder (W wires, less than the divisor) become
-    /// quotient · divisor + remainder and W zeros. Returns where the product is, and the zeros.
+    /// The inverse of [`Builder::divide_in_place`]: quotient (n wires) and remainder (W wires, less than the divisor)
+    /// become quotient · divisor + remainder and W zeros. Returns the wires of the product, and the zeros.
     ///
     /// # Panics
-    /// If there are not as many bits of the remainder as of the divisor.
+    /// If the remainder does not have as many bits as the divisor.
     pub fn multiply_in_place(&mut self, quotient: &[Bit], remainder: &[Bit], divisor: &[Bit]) -> (Word, Word) {
         assert_eq!(remainder.len(), divisor.len(), "the remainder is as long as the divisor");
         let mut remainder = Word::from(remainder);
@@ -56,11 +58,12 @@ impl Builder {
         self.divide_in_place(&copy, &zeros, divisor)
     }
 
-    /// The square root rounded down, and the remainder (a bit longer than the root), as values without garbage. The root has half as many
-    /// bits, rounded up.
+    /// The square root rounded down, and the remainder (a bit longer than the root), as values without garbage. The
+    /// root has half as many bits as the argument, rounded up.
     ///
-    /// For each bit of the root, from the top: the remainder, two bits of the argument appended, is lessened by 4·root + 1, which is added
-    /// back if the difference is negative; its sign is the complement of the root's next bit.
+    /// For each bit of the root, from the top: 4·root + 1 is subtracted from the remainder with two bits of the
+    /// argument appended, and added back if the difference is negative. The sign of the difference is the complement of
+    /// the root's next bit.
     pub fn square_root(&mut self, x: &[Bit]) -> (Word, Word) {
         let half = x.len().div_ceil(2);
         let argument = self.word(2 * half);

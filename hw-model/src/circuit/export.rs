@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use super::{Circuit, Gate, Register, Role, Wire};
 
 impl Role {
-    /// What the role means, for comments.
+    /// A description of the role, for comments.
     const fn note(self) -> &'static str {
         match self {
             Role::Operand => "operand, kept",
@@ -17,15 +17,16 @@ impl Role {
         }
     }
 
-    /// Whether the wires start at 0.
+    /// Whether the wires are 0 at the start.
     const fn starts_at_zero(self) -> bool {
         matches!(self, Role::Trap | Role::Ancilla)
     }
 }
 
 impl Circuit {
-    /// The circuit as an OpenQASM 3 program, with the gates of `stdgates.inc`. Registers are called as in the circuit, with `q_` before, since the
-    /// gates' names are taken. Where the bits of a word end on other qubits, an alias `q_…_after` names them.
+    /// The circuit as an OpenQASM 3 program, with the gates of `stdgates.inc`. Registers have the circuit's names with
+    /// the prefix `q_`, since gates have reserved some names. If the bits of a word end on other qubits, an alias
+    /// `q_…_after` names them.
     pub fn qasm(&self) -> String {
         written(|out| self.write_qasm(out))
     }
@@ -53,7 +54,7 @@ impl Circuit {
             }
         }
         for r in self.registers.iter().filter(|r| r.after != r.wires) {
-            // Runs of neighbours in one register.
+            // Runs of neighbouring bits in one register.
             let mut runs: Vec<(usize, usize, usize)> = Vec::new();
             for w in &r.after {
                 let (register, bit) = places[*w as usize];
@@ -71,9 +72,9 @@ impl Circuit {
         Ok(())
     }
 
-    /// The circuit in the format of RevLib (Wille et al., RevLib: an online resource for reversible functions and reversible circuits, ISMVL 2008). A line is called
-    /// by its register and bit, `y_0`; `.outputs` tells which bit a line holds in the end, `.constants` which lines start at 0, and `.garbage`
-    /// marks ancillas.
+    /// The circuit in the format of RevLib (Wille et al., RevLib: an online resource for reversible functions and
+    /// reversible circuits, ISMVL 2008). The name of a line is its register and bit, as in `y_0`; `.outputs` names the
+    /// bit that a line holds at the end, `.constants` the lines that start at 0, and `.garbage` marks ancillas.
     pub fn real(&self) -> String {
         written(|out| self.write_real(out))
     }
@@ -117,7 +118,7 @@ impl Circuit {
         writeln!(out, ".end")
     }
 
-    /// By wire: the number of its register and its bit there.
+    /// For each wire, the number of its register and its bit there.
     fn places(&self, wires: impl Fn(&Register) -> &[Wire]) -> Vec<(usize, usize)> {
         let mut places = vec![(0, 0); self.wires as usize];
         for (number, r) in self.registers.iter().enumerate() {
@@ -129,7 +130,7 @@ impl Circuit {
     }
 }
 
-/// What `f` writes. Writing to a string does not fail.
+/// The output of `f`. Writing to a string does not fail.
 fn written(f: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut text = String::new();
     match f(&mut text) {

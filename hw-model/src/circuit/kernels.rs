@@ -89,12 +89,12 @@ struct Outcome {
 
 impl Outcome {
     /// Of a function that never fails.
-    fn sure(word: Word) -> Outcome {
+    fn infallible(word: Word) -> Outcome {
         Outcome { word, faults: Vec::new() }
     }
 
     fn of((word, fault): (Word, Bit)) -> Outcome {
-        Outcome::sure(word).or(fault)
+        Outcome::infallible(word).or(fault)
     }
 
     /// One more way to fail.

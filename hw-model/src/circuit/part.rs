@@ -13,27 +13,31 @@
 //! | `elementary`, `root`, `power`, `convert`, those of floating point, `log-sum`, `log-convert` | [`CircuitFn::Kernel`] |
 //! | `branch`, `check` | [`Part::Branch`], [`Part::BranchRegister`], [`Part::BranchTurn`], [`Part::BranchSwap`], [`Part::Check`], [`Part::CheckLog`], [`Part::CheckFloat`], [`Part::CheckZero`] |
 //!
-//! Elementary functions and floating point are straight-line programs over the builder's words, written in [`kernels`]; they enter a target
-//! by [`accumulate`] as any other [`Value`] does.
+//! Elementary functions and floating point are straight-line programs over the builder's words, written in [`kernels`].
+//! Like any other [`Value`], they enter a target by [`accumulate`].
 
 use pendula_isa::Cond;
 
-use super::kernels::{self, Formats, Kernel};
+use super::kernels::{self, Formats};
 use super::word::Bit;
 use super::{Builder, Circuit, GateCounts, Role, Word};
 
 mod control;
 mod fixed;
 mod float;
+mod function;
 mod integer;
 mod log;
 
-/// A function as a value: computed on new wires or in place of an operand, from operands that are as before in the end (though not in between).
+pub use function::CircuitFn;
+
+/// The value of a function: computed on new wires or in place of an operand. The operands are unchanged at the end
+/// (though not in between).
 #[derive(Clone, Debug)]
 pub struct Value {
     /// The result.
     pub word: Word,
-    /// Bits that tell of a trap, with their names. If one is 1, the result means nothing.
+    /// Bits that signal a trap, with their names. If one is 1, the result is meaningless.
     pub traps: Vec<(&'static str, Bit)>,
 }
 
@@ -50,126 +54,22 @@ pub enum Accumulator {
     Xor,
     /// `y += f`; backward `y -= f`.
     Add,
-    /// `y += f`, or `y -= f` if the register `direction` is 1: the machine's adder, which runs both ways.
+    /// `y += f`, or `y -= f` if the register `direction` is 1: the machine's adder, which works in both directions.
     AddOrSubtract,
     /// `y *= f` of logarithmic numbers, or `y /= f` if the register `direction` is 1.
     MultiplyLog,
 }
 
-/// A function of one word or more. Those of fixed point are for numbers with `frac` fraction bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CircuitFn {
-    /// The operand itself.
-    Wire,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise nor.
-    Nor,
-    /// The sum, wrapped.
-    Sum,
-    /// The difference, wrapped.
-    Difference,
-    /// The product's low word.
-    Multiply,
-    /// Quotient rounded toward zero. Traps if the divisor is zero, as the next three.
-    Quotient,
-    /// Remainder with the sign of the dividend.
-    Remainder,
-    /// Quotient rounded down.
-    QuotientDown,
-    /// Remainder with the sign of the divisor.
-    Modulo,
-    /// Shift to the left by an amount modulo the width.
-    ShiftLeft,
-    /// Shift to the right, zeros coming in.
-    ShiftRight,
-    /// Shift to the right, the sign coming in.
-    ShiftRightSigned,
-    /// The low 32 bits shifted to the left by an amount modulo 32, and their sign extended.
-    ShiftLeft32,
-    /// The low 32 bits shifted to the right, zeros coming in, and their sign extended.
-    ShiftRight32,
-    /// The low 32 bits shifted to the right, the sign coming in, which is extended.
-    ShiftRightSigned32,
-    /// 1 if the first is less, signed.
-    Less,
-    /// 1 if the first is less, unsigned.
-    LessUnsigned,
-    /// 1 if they are equal.
-    Equal,
-    /// The lesser, signed.
-    Min,
-    /// The greater, signed.
-    Max,
-    /// |a|; traps for the least word.
-    Magnitude,
-    /// −1, 0 or 1 as a number.
-    Sign {
-        /// Fraction bits.
-        frac: usize,
-    },
-    /// The greater of a and 0.
-    Positive,
-    /// The greatest whole number not above a.
-    Floor {
-        /// Fraction bits.
-        frac: usize,
-    },
-    /// Product of fixed-point numbers, rounded down, wrapped.
-    FixedMultiply {
-        /// Fraction bits.
-        frac: usize,
-    },
-    /// a · b + c of fixed-point numbers, the product rounded down, wrapped.
-    FixedMultiplyAdd {
-        /// Fraction bits.
-        frac: usize,
-    },
-    /// Quotient of fixed-point numbers, rounded toward zero. Traps if the divisor is zero or the quotient does not fit.
-    FixedDivide {
-        /// Fraction bits.
-        frac: usize,
-    },
-    /// 1 / a, rounded toward zero. Traps as the quotient.
-    FixedInverse {
-        /// Fraction bits.
-        frac: usize,
-    },
-    /// Product of logarithmic numbers. Traps for words that are no numbers and results that are out of range.
-    LogProduct,
-    /// Quotient of logarithmic numbers. Traps if the divisor is zero, too.
-    LogQuotient,
-    /// 1 / a of a logarithmic number. Traps for zero and for what is no number.
-    LogInverse,
-    /// 1 if the first logarithmic number is less. Traps for words that are no numbers.
-    LogLess,
-    /// 1 if the logarithmic numbers are equal. Traps for words that are no numbers.
-    LogEqual,
-    /// 1 if the first floating-point number is less; the format is that of the width. Traps for NaN.
-    FloatLess,
-    /// 1 if the floating-point numbers are equal, as −0 and +0 are; the format is that of the width. Traps for NaN.
-    FloatEqual,
-    /// An elementary function, a conversion, an operation on floating-point or logarithmic numbers.
-    Kernel {
-        /// Which.
-        kernel: Kernel,
-        /// Fraction bits of fixed-point numbers; the other formats are those of the width.
-        frac: usize,
-    },
-}
-
 /// One half of a pair of jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Half {
-    /// `jmp`: the condition into the bit `taken`, which then controls the update of `pc`.
+    /// `jmp`: the condition goes into the bit `taken`, which then controls the update of `pc`.
     Jump,
-    /// `from`: the condition into the bit `taken`, which it clears if the pair is as it should be.
+    /// `from`: the condition goes into the bit `taken`, which it clears if the pair is consistent.
     From,
 }
 
-/// What is done to a narrow integer in place.
+/// An operation on a narrow integer in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InPlace {
     /// `y += a`, or `y -= a` if `direction` is 1.
@@ -182,11 +82,11 @@ pub enum InPlace {
     RotateBy(usize),
 }
 
-/// A part of an instruction that has a circuit of its own.
+/// A part of an instruction that has its own circuit.
 ///
-/// For an accumulate, `y ⊕= f(x…)`, the part is the whole instruction but its access to memory, if it has one: the function is
-/// computed, accumulated and computed backward. How its cost is divided among the gate classes of the function and of
-/// the accumulator, [`shares`] says.
+/// For an accumulate, `y ⊕= f(x…)`, the part is the whole instruction except for its access to memory: the function is
+/// computed, accumulated and computed backward. [`shares`] divides the cost among the gate classes of the function and
+/// of the accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// `y ⊕= f(a[, b[, c]])`.
@@ -197,7 +97,7 @@ pub enum Part {
     Increment,
     /// `y = -y`.
     Negate,
-    /// Changes the sign of a logarithmic number `y`, unless it is zero. Traps for what is no number.
+    /// Changes the sign of a logarithmic number `y`, unless it is zero. Traps if the word is not a number.
     NegateLog,
     /// Exchanges `x` and `y`.
     Swap,
@@ -205,24 +105,24 @@ pub enum Part {
     Rotate,
     /// Rotates `y` to the left by a constant: wiring.
     RotateBy(usize),
-    /// Does something to the integer in the low bits of `y`, of which there are as many as the word has if it has fewer. If it is signed, the bits above
-    /// take up its old sign and its new one.
+    /// An operation on the integer in the low bits of `y`, or in the whole word if that has fewer bits. If the integer
+    /// is signed, the bits above take up its old sign and its new one.
     Narrow {
-        /// How many bits the integer has.
+        /// The number of bits of the integer.
         bits: usize,
         /// Whether it is signed.
         signed: bool,
-        /// What is done.
+        /// The operation.
         what: InPlace,
     },
-    /// Multiplies `x` by `num`/`den` with the information buffer `buf`, all signed; backward it divides. Traps if a factor is not positive or a
-    /// result does not fit.
+    /// Multiplies `x` by `num`/`den` with the information buffer `buf`, all signed; backward it divides. Traps if a
+    /// factor is not positive or a result does not fit.
     Scale,
-    /// Adds to each of `x` and `y` a multiple of the other, three times, after quarter turns: the shears of a rotation, whose coefficients
-    /// are operands.
+    /// Adds to each of `x` and `y` a multiple of the other, three times, after quarter turns. These are the shears of a
+    /// rotation, whose coefficients are operands.
     Shears,
-    /// Rotates the point (`x`, `y`) of fixed-point numbers by `angle`, whose sine and whose half's tangent are computed, used in quarter turns and
-    /// shears, and computed backward. Backward it rotates back.
+    /// Rotates the point (`x`, `y`) of fixed-point numbers by `angle`. The sine of the angle and the tangent of its
+    /// half are computed, used in quarter turns and shears, and computed backward. Backward it rotates back.
     Rotation {
         /// Fraction bits.
         frac: usize,
@@ -234,53 +134,56 @@ pub enum Part {
     },
     /// One half of a pair of jumps, which compares `a` and `b`.
     Branch(Half, Cond),
-    /// A jump that compares `a` and `b` and the `from` at which it lands, which compares `c` and `d`. Traps if they do not agree.
+    /// A jump that compares `a` and `b`, and the `from` at its target, which compares `c` and `d`. Traps if they do not
+    /// agree.
     BranchPair(Cond, Cond),
     /// Adds `offset` to the branch register `br` if the condition holds between `a` and `b`, and `br` to `pc`.
     BranchRegister(Cond),
     /// Adds `offset` to the branch register `br`, and `br` to `pc`, and complements the direction `dir`.
     BranchTurn,
-    /// Exchanges `r` with the branch register `br`, and adds that to `pc`.
+    /// Exchanges `r` with the branch register `br`, and adds the latter to `pc`.
     BranchSwap,
-    /// Enters the procedure `to`: exchanges `pc` with `link`, which becomes the address after the call. Traps unless `link` is clear. Backward, returns.
+    /// Enters the procedure `to`: exchanges `pc` with `link`, which becomes the address after the call. Traps unless
+    /// `link` is clear. Backward it returns.
     Call,
     /// Traps unless the condition holds between `a` and `b`.
     Check(Cond),
-    /// As [`Part::Check`], between logarithmic numbers. Traps for what is none, too.
+    /// As [`Part::Check`], for logarithmic numbers. Also traps for words that are not numbers.
     CheckLog(Cond),
-    /// As [`Part::Check`], between floating-point numbers of the width's format. Traps for NaN, too.
+    /// As [`Part::Check`], for floating-point numbers of the width's format. Also traps for NaN.
     CheckFloat(Cond),
     /// Traps unless `a` is zero.
     CheckZero,
     /// Copies a word onto the lines of a link to the host.
     Host,
-    /// Erases a word: no circuit, as many bits of information lost as it has.
+    /// Erases a word. There is no circuit: each of its bits is information lost.
     Erase,
 }
 
 /// Why a part has no circuit of some width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
-    /// The width is not one that the part can have.
-    #[error("{part:?} has no circuit for words of {width} bits: {wanted}")]
+    /// A width that the part does not support.
+    #[error("{part:?} has no circuit for words of {width} bits: {requirement}")]
     Width {
         /// The part.
         part: Part,
         /// The width.
         width: usize,
-        /// What would do.
-        wanted: &'static str,
+        /// The supported widths.
+        requirement: &'static str,
     },
 }
 
-/// The circuit of a part for words of `width` bits. It has registers with the names that the parts' descriptions use.
+/// The circuit of a part for words of `width` bits. Its registers have the names that the parts' descriptions use.
 ///
 /// # Errors
-/// A width below 1, one that is no power of two for shifts and rotations, one below 4 for logarithmic numbers or below 2 for signed division
-/// and scaling, fraction bits that are not fewer than the width's; for kernels and floating-point numbers, a width that is not from 8 to 64.
+/// A width below 1, one that is not a power of two for shifts and rotations, one below 4 for logarithmic numbers or
+/// below 2 for signed division and scaling; fraction bits that are not fewer than the width; for kernels and
+/// floating-point numbers, a width that is not from 8 to 64.
 pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
-    if let Some(wanted) = refused(part, width) {
-        return Err(PartError::Width { part, width, wanted });
+    if let Some(requirement) = width_problem(part, width) {
+        return Err(PartError::Width { part, width, requirement });
     }
     let mut b = Builder::new(&part.name());
     match part {
@@ -345,10 +248,10 @@ pub fn generate(part: Part, width: usize) -> Result<Circuit, PartError> {
     Ok(b.finish())
 }
 
-/// What is wrong with a width, if anything is.
-fn refused(part: Part, width: usize) -> Option<&'static str> {
+/// The reason why a width is not supported, if there is one.
+fn width_problem(part: Part, width: usize) -> Option<&'static str> {
     let power = (!width.is_power_of_two()).then_some("the width must be a power of two");
-    let least = |n, wanted| (width < n).then_some(wanted);
+    let least = |n, requirement| (width < n).then_some(requirement);
     let fraction = |frac: usize| (frac >= width).then_some("the fraction must be shorter than the word");
     let logarithm = || least(4, "a logarithmic number has 4 bits or more");
     let float = || (!(8..=64).contains(&width)).then_some("a floating-point number has 8 to 64 bits");
@@ -392,79 +295,6 @@ fn refused(part: Part, width: usize) -> Option<&'static str> {
     least(1, "a word has a bit").or(special)
 }
 
-impl CircuitFn {
-    /// How many operands it takes.
-    pub const fn arity(self) -> usize {
-        match self {
-            CircuitFn::Kernel { kernel, .. } => kernel.arity(),
-            CircuitFn::Wire
-            | CircuitFn::Magnitude
-            | CircuitFn::Sign { .. }
-            | CircuitFn::Positive
-            | CircuitFn::Floor { .. }
-            | CircuitFn::FixedInverse { .. }
-            | CircuitFn::LogInverse => 1,
-            CircuitFn::And
-            | CircuitFn::Or
-            | CircuitFn::Nor
-            | CircuitFn::Sum
-            | CircuitFn::Difference
-            | CircuitFn::Multiply
-            | CircuitFn::Quotient
-            | CircuitFn::Remainder
-            | CircuitFn::QuotientDown
-            | CircuitFn::Modulo
-            | CircuitFn::ShiftLeft
-            | CircuitFn::ShiftRight
-            | CircuitFn::ShiftRightSigned
-            | CircuitFn::ShiftLeft32
-            | CircuitFn::ShiftRight32
-            | CircuitFn::ShiftRightSigned32
-            | CircuitFn::Less
-            | CircuitFn::LessUnsigned
-            | CircuitFn::Equal
-            | CircuitFn::Min
-            | CircuitFn::Max
-            | CircuitFn::FixedMultiply { .. }
-            | CircuitFn::FixedDivide { .. }
-            | CircuitFn::LogProduct
-            | CircuitFn::LogQuotient
-            | CircuitFn::LogLess
-            | CircuitFn::LogEqual
-            | CircuitFn::FloatLess
-            | CircuitFn::FloatEqual => 2,
-            CircuitFn::FixedMultiplyAdd { .. } => 3,
-        }
-    }
-
-    /// Whether it shifts by an amount, modulo the number of bits: a power of two.
-    pub const fn is_shift(self) -> bool {
-        matches!(
-            self,
-            CircuitFn::ShiftLeft
-                | CircuitFn::ShiftRight
-                | CircuitFn::ShiftRightSigned
-                | CircuitFn::ShiftLeft32
-                | CircuitFn::ShiftRight32
-                | CircuitFn::ShiftRightSigned32
-        )
-    }
-
-    /// The fraction bits that matter to it.
-    const fn frac(self) -> Option<usize> {
-        match self {
-            CircuitFn::Sign { frac }
-            | CircuitFn::Floor { frac }
-            | CircuitFn::FixedMultiply { frac }
-            | CircuitFn::FixedMultiplyAdd { frac }
-            | CircuitFn::FixedDivide { frac }
-            | CircuitFn::FixedInverse { frac }
-            | CircuitFn::Kernel { frac, .. } => Some(frac),
-            _ => None,
-        }
-    }
-}
-
 impl Part {
     /// The circuit's name, an identifier.
     fn name(self) -> String {
@@ -474,21 +304,22 @@ impl Part {
     }
 }
 
-/// The cost of an accumulate, `y ⊕= f(x…)`, by the gate class that answers for it.
+/// The cost of an accumulate, `y ⊕= f(x…)`, by gate class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// What the function's class costs: computing it and computing it backward.
+    /// The cost of the function's class: computing it and computing it backward.
     pub function: GateCounts,
-    /// What the accumulator's class costs.
+    /// The cost of the accumulator's class.
     pub accumulator: GateCounts,
 }
 
-/// Divides the cost of an accumulate so that the shares add up to the circuit of the whole.
+/// Divides the cost of an accumulate. The shares add up to the circuit of the whole.
 ///
-/// As a rule the function is computed on ancillas, accumulated and computed backward; then the accumulator's share is its circuit on a
-/// word that is there already ([`CircuitFn::Wire`]), but not more of a kind of gate than the whole has (a bit or a word with known zeros
-/// is cheaper to add), and the function's is the rest. Where the function goes straight into the target
-/// ([`is_fused`]) there is no accumulator apart from it: the whole is the function's share.
+/// Usually the function is computed on ancillas, accumulated and computed backward. Then the share of the accumulator
+/// is its circuit for an existing word ([`CircuitFn::Wire`]), but of no kind of gate more than the whole has (a bit or
+/// a word with known zeros is cheaper to add); the rest is the share of the function. If the function is computed
+/// directly into the target ([`is_fused`]), there is no separate accumulator, and the whole is the share of the
+/// function.
 ///
 /// # Errors
 /// As [`generate`].
@@ -507,8 +338,9 @@ pub fn shares(accumulator: Accumulator, function: CircuitFn, width: usize) -> Re
     Ok(Shares { function: whole - accumulator, accumulator })
 }
 
-/// Whether the function goes into the target without being computed before: bitwise functions, comparisons and choices under exclusive or; a sum or a
-/// difference, whose words are added one after the other, and an integer product, whose rows are added in place, under addition.
+/// Whether the function is computed directly into the target. With exclusive or, these are bitwise functions,
+/// comparisons and selections. With addition, they are sums and differences, whose words are added one after the other,
+/// and the integer product, whose rows are added in place.
 pub const fn is_fused(accumulator: Accumulator, function: CircuitFn) -> bool {
     match accumulator {
         Accumulator::Xor => matches!(
@@ -533,9 +365,10 @@ pub const fn is_fused(accumulator: Accumulator, function: CircuitFn) -> bool {
     }
 }
 
-/// Declares the target and what the accumulator needs beside it, and gives what puts a value into it.
+/// Declares the target and the other registers of the accumulator, and puts a value into the target.
 ///
-/// Every accumulate is built by this: `value` computes the function of the operands that [`Builder::register`] gave.
+/// Every accumulate is built by this function. `value` computes the function of the operands, which are registers
+/// ([`Builder::register`]).
 pub fn accumulate(b: &mut Builder, accumulator: Accumulator, width: usize, value: impl FnOnce(&mut Builder) -> Value) {
     let y = b.register("y", Role::Target, width);
     let direction = match accumulator {
@@ -556,8 +389,8 @@ pub fn accumulate(b: &mut Builder, accumulator: Accumulator, width: usize, value
     });
 }
 
-/// A circuit that reads a table, accumulates what it read, and reads it again: `y ⊕= table[index]` if `on` is 1. Of L entries 4(L − 1) Toffoli beside the
-/// accumulator's.
+/// A circuit that reads a table, accumulates the entry, and reads the table again: `y ⊕= table[index]` if `on` is 1.
+/// For L entries 4(L − 1) Toffoli beside those of the accumulator.
 ///
 /// # Panics
 /// If the table is empty.

@@ -4,8 +4,8 @@ use super::builder::Builder;
 use super::word::{Bit, Word};
 
 impl Builder {
-    /// Moves the bits of `y` up by `by` places if c is 1, in place; the `by` bits at the top, often known to be zero, come in below.
-    /// n − by controlled swaps.
+    /// Moves the bits of `y` up by `by` places if c is 1, in place. The `by` bits at the top, often known to be zero,
+    /// move to the bottom. n − by controlled swaps.
     pub fn move_up_if(&mut self, c: Bit, by: usize, y: &[Bit]) {
         for i in (by..y.len()).rev() {
             self.cswap(c, y[i], y[i - by]);
@@ -21,12 +21,13 @@ impl Builder {
 
     /// Rotates `y`, of W = 2^k bits, to the left by the low k bits of `amount`, in place.
     ///
-    /// A rotation by s is three reversals, of the whole word, of its low s bits and of the others: two layers of swaps of different
-    /// bits. For s = 2, 4, 8 … these are W/2 + s/2 + (W − s)/2 = W swaps, all controlled by one bit of the amount; for s = 1 one
-    /// less, since neither a single bit nor the middle one of W − 1 is swapped. Together W·log₂W − 1.
+    /// A rotation by s is three reversals, of the whole word, of its low s bits and of the others: two layers of swaps
+    /// of distinct bits. For s = 2, 4, 8 … these are W/2 + s/2 + (W − s)/2 = W swaps, all controlled by one bit of the
+    /// amount; for s = 1 one less, since neither a single bit nor the middle one of W − 1 is swapped. In total W·log₂W
+    /// − 1.
     ///
     /// # Panics
-    /// If the length is no power of two, or the amount has fewer bits than it takes.
+    /// If the length is not a power of two, or the amount has too few bits.
     pub fn rotate_left(&mut self, amount: &[Bit], y: &[Bit]) {
         assert!(y.len().is_power_of_two(), "a rotated word's width is a power of two");
         for (k, &c) in amount[..y.len().ilog2() as usize].iter().enumerate() {
@@ -41,7 +42,7 @@ impl Builder {
         }
     }
 
-    /// x · 2^amount, as a value: `x.len()` bits and as many more as the greatest amount.
+    /// x · 2^amount, as a value: `x.len()` bits, plus the maximum amount.
     pub fn shift_left(&mut self, x: &[Bit], amount: &[Bit]) -> Word {
         let y = self.word(x.len() + (1 << amount.len()) - 1);
         self.xor(x, &y);
@@ -51,7 +52,8 @@ impl Builder {
         y
     }
 
-    /// x / 2^amount with all its fraction, as a value: the greatest amount's bits of fraction, then `x.len()` bits.
+    /// x / 2^amount with its whole fraction, as a value: as many fraction bits as the maximum amount, then `x.len()`
+    /// bits.
     pub fn shift_right(&mut self, x: &[Bit], amount: &[Bit]) -> Word {
         let fraction = (1 << amount.len()) - 1;
         let y = self.word(fraction + x.len());
@@ -62,7 +64,7 @@ impl Builder {
         y
     }
 
-    /// As [`Builder::shift_right`], of a signed word, whose sign comes in from above.
+    /// As [`Builder::shift_right`], for a signed word, which is extended with its sign.
     pub fn shift_right_signed(&mut self, x: &[Bit], amount: &[Bit]) -> Word {
         let fraction = (1 << amount.len()) - 1;
         let y = self.word(fraction + x.len());
@@ -70,7 +72,7 @@ impl Builder {
         let sign = Word::from(x).sign();
         for (k, &c) in amount.iter().enumerate() {
             self.move_down_if(c, 1 << k, &y[fraction + 1 - (2 << k)..]);
-            // Zeros came in.
+            // Zeros were shifted in.
             for &bit in &y[y.len() - (1 << k)..] {
                 self.toffoli(c, sign, bit);
             }
@@ -78,8 +80,8 @@ impl Builder {
         y
     }
 
-    /// The word moved up until its top bit is 1, and by how much, as values. The amount has as few bits as will do; for zero it is the
-    /// greatest that they can say, or less, and the top bit is 0.
+    /// The word moved up until its top bit is 1, and the distance, as values. The amount has as few bits as possible;
+    /// for zero it is the greatest number that they can represent, or less, and the top bit is 0.
     pub fn normalize(&mut self, x: &[Bit]) -> (Word, Word) {
         let n = x.len();
         let y = self.copy(x);
@@ -93,7 +95,7 @@ impl Builder {
         (y, amount.into_iter().rev().collect())
     }
 
-    /// How many zeros are above the topmost 1 (all of them if there is none), as a value.
+    /// The number of zeros above the topmost 1 (all bits if there is none), as a value.
     pub fn leading_zeros(&mut self, x: &[Bit]) -> Word {
         let n = x.len();
         let count = self.word(n.ilog2() as usize + 1);
@@ -104,7 +106,7 @@ impl Builder {
                 (amount, zero)
             },
             |b, (amount, zero)| {
-                // Of zero, the amount may say anything up to n − 1: it is replaced.
+                // For zero, the amount may be anything up to n − 1. It is replaced.
                 let full = Word::constant(n as u128, count.len());
                 b.xor_select(*zero, &full, &amount.unsigned(count.len()), &count);
             },

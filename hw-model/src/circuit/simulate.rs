@@ -1,4 +1,4 @@
-//! Simulation: of one state on bits, of 64 states at once on words.
+//! Simulation of one state on bits, and of 64 states at once on words.
 
 use bitvec::prelude::{BitSlice, BitVec, Lsb0};
 
@@ -7,12 +7,12 @@ use super::{Circuit, Gate, Role};
 /// An ancilla that was not zero where it had to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("ancilla wire {wire} is not zero before gate {gate} in the states {states:#x}")]
-pub struct Dirty {
-    /// Which wire.
+pub struct DirtyAncilla {
+    /// The wire.
     pub wire: u32,
-    /// Before which gate; the number of gates stands for the end.
+    /// The gate before which it was checked; the number of gates for the end.
     pub gate: usize,
-    /// In which of the 64 states, one bit each.
+    /// The states in which it was not zero, one bit for each of the 64.
     pub states: u64,
 }
 
@@ -25,7 +25,7 @@ impl Circuit {
     /// Runs the gates on a state, one bit for each wire.
     ///
     /// # Panics
-    /// If the state has fewer bits than the circuit wires.
+    /// If the state has fewer bits than the circuit has wires.
     pub fn run(&self, state: &mut BitSlice<u64, Lsb0>) {
         let flip = |state: &mut BitSlice<u64, Lsb0>, w: u32| {
             let old = state[w as usize];
@@ -42,7 +42,7 @@ impl Circuit {
         }
     }
 
-    /// 64 states of all zeros: one word for each wire, whose bit n is the wire in state n.
+    /// 64 states of all zeros: one word per wire, whose bit n is the wire in state n.
     pub fn lanes(&self) -> Vec<u64> {
         vec![0; self.wires as usize]
     }
@@ -61,7 +61,7 @@ impl Circuit {
         }
     }
 
-    /// Reads a register where it is in the end, in all 64 states.
+    /// Reads a register from its final wires, in all 64 states.
     ///
     /// # Panics
     /// If there is no such register.
@@ -79,19 +79,19 @@ impl Circuit {
     /// Runs the gates on 64 states at once.
     ///
     /// # Errors
-    /// In the end, if an ancilla is not zero where the generator gave it back, or in the end. States in which a trap is told are not
-    /// looked at.
+    /// After the run, if an ancilla is not zero where the generator released it, or at the end. States in which a trap
+    /// is signalled are ignored.
     ///
     /// # Panics
     /// If there are fewer words than wires.
-    pub fn run_lanes(&self, lanes: &mut [u64]) -> Result<(), Dirty> {
+    pub fn run_lanes(&self, lanes: &mut [u64]) -> Result<(), DirtyAncilla> {
         let mut dirty = Vec::new();
         let mut zeros = self.zeros.iter().peekable();
         for (at, gate) in self.gates.iter().enumerate() {
             while let Some((gate, wire)) = zeros.next_if(|(z, _)| *z <= at) {
                 let states = lanes[*wire as usize];
                 if states != 0 {
-                    dirty.push(Dirty { wire: *wire, gate: *gate, states });
+                    dirty.push(DirtyAncilla { wire: *wire, gate: *gate, states });
                 }
             }
             match *gate {
@@ -107,8 +107,12 @@ impl Circuit {
         }
         let places = |role| self.registers.iter().filter(move |r| r.role == role).flat_map(|r| &r.after);
         let trapped = places(Role::Trap).fold(0, |t, w| t | lanes[*w as usize]);
-        let end = places(Role::Ancilla).map(|w| Dirty { wire: *w, gate: self.gates.len(), states: lanes[*w as usize] });
+        let end = places(Role::Ancilla).map(|w| DirtyAncilla {
+            wire: *w,
+            gate: self.gates.len(),
+            states: lanes[*w as usize],
+        });
         let dirty = dirty.into_iter().chain(end).find(|d| d.states & !trapped != 0);
-        dirty.map_or(Ok(()), |d| Err(Dirty { states: d.states & !trapped, ..d }))
+        dirty.map_or(Ok(()), |d| Err(DirtyAncilla { states: d.states & !trapped, ..d }))
     }
 }

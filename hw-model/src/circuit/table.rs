@@ -1,16 +1,17 @@
-//! Choosing one of many by a number: unary iteration, after Babbush et al., Encoding electronic spectra in quantum circuits with
+//! Selection by a number: unary iteration, after Babbush et al., Encoding electronic spectra in quantum circuits with
 //! linear T complexity, Phys. Rev. X 8, 041015 (2018).
 
 use super::builder::Builder;
 use super::word::{Bit, Word};
 
 impl Builder {
-    /// Calls `leaf` with every number below `count` and a bit that is 1 if `enable` is and `index` is that number: a walk over a binary
-    /// tree that computes one AND to enter a node and undoes it to leave. 2(count − 1) Toffoli; 2(count − 2) if `enable` is constant.
-    /// If the index is not below `count`, some leaves may have the bit all the same.
+    /// Calls `leaf` with every number below `count` and a bit that is 1 if `enable` is 1 and `index` is that number: a
+    /// walk over a binary tree that computes one AND to enter a node and undoes it to leave. 2(count − 1) Toffoli;
+    /// 2(count − 2) if `enable` is constant. If the index is not below `count`, some leaves may have the bit
+    /// nevertheless.
     ///
     /// # Panics
-    /// If the index has too few bits to tell the numbers apart.
+    /// If the index has too few bits for the numbers.
     pub fn for_each_index(
         &mut self,
         enable: Bit,
@@ -56,8 +57,8 @@ impl Builder {
         self.release(&[node]);
     }
 
-    /// `target ^= table[index]` if `enable` is 1. For L entries of W bits 2(L − 1) Toffoli, and as many CNOT as the table has ones, half of L·W
-    /// as a rule, and 2(L − 1). An index past the end reads anything.
+    /// `target ^= table[index]` if `enable` is 1. For L entries of W bits 2(L − 1) Toffoli, and one CNOT for each one
+    /// in the table, typically half of L·W, plus 2(L − 1). An index past the end reads an unspecified value.
     ///
     /// # Panics
     /// If the index has too few bits for the table.

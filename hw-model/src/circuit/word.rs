@@ -28,7 +28,7 @@ impl Bit {
     }
 }
 
-/// Bits, the least significant first. As a slice it can be indexed, cut and iterated over; none of that costs gates.
+/// Bits, the least significant first. As a slice it can be indexed, cut and iterated over, without any gates.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Word(Vec<Bit>);
 
@@ -48,12 +48,12 @@ impl Word {
         self.iter().chain(high).copied().collect()
     }
 
-    /// The low `bits` bits; zeros above if there are not so many.
+    /// The low `bits` bits; extended with zeros if there are fewer.
     pub fn unsigned(&self, bits: usize) -> Word {
         extended(self, bits, Bit::ZERO)
     }
 
-    /// The low `bits` bits; the sign above if there are not so many.
+    /// The low `bits` bits; extended with the sign if there are fewer.
     pub fn signed(&self, bits: usize) -> Word {
         extended(self, bits, self.sign())
     }
@@ -63,7 +63,7 @@ impl Word {
         self.last().copied().unwrap_or(Bit::ZERO)
     }
 
-    /// The bits turned by `by` places toward the more significant: a rotation by a constant is wiring.
+    /// The bits rotated by `by` places toward the more significant ones: a rotation by a constant is wiring.
     pub fn rotated_left(&self, by: usize) -> Word {
         let mut bits = self.0.clone();
         let n = bits.len().max(1);
@@ -72,7 +72,7 @@ impl Word {
     }
 }
 
-/// `bits` bits of a word, `fill` above its own.
+/// `bits` bits of a word, extended with `fill`.
 pub(super) fn extended(word: &[Bit], bits: usize, fill: Bit) -> Word {
     (0..bits).map(|i| word.get(i).copied().unwrap_or(fill)).collect()
 }

@@ -1,6 +1,5 @@
-//! Tables for Accelergy (Wu, Emer and Sze, ICCAD 2019), format 0.4: what an
-//! action costs, and how often each was done. Its components are the gate
-//! classes, the link and the erasing of bits.
+//! Tables for Accelergy (Wu, Emer and Sze, ICCAD 2019), format 0.4: the cost and the count of each action. The
+//! components are the gate classes, the link and the erasing of bits.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +13,17 @@ use crate::work::CircuitKind;
 /// Picojoules, Accelergy's unit, in a joule.
 const PICO: f64 = 1e12;
 
-/// The design under which the components stand.
+/// The design that contains the components.
 const DESIGN: &str = "pendula";
 
 /// An action's energy in picojoules and its count.
 type Actions = BTreeMap<String, (f64, u64)>;
 
-/// What a run costs on a device, for Accelergy: `ERT.yaml` with the energy in picojoules of each action that was done, and
-/// `action_counts.yaml` with how often. Names of files with their contents.
+/// The costs of a run on a device, for Accelergy: `ERT.yaml` with the energy in picojoules of each action, and
+/// `action_counts.yaml` with the counts. Returns names of files with their contents.
 ///
-/// The sum of energies times counts is the bill. Beside the gate classes, whose actions are the circuits used, there are the components `link`
-/// (`bit_in`, `bit_out`) and `erasure` (`bit_overwritten` in the host's memory, `bit_lost`).
+/// The sum of energies times counts is the bill. Beside the gate classes, whose actions are the circuits used, there
+/// are the components `link` (`bit_in`, `bit_out`) and `erasure` (`bit_overwritten` in the host's memory, `bit_lost`).
 pub fn accelergy(program: &Program<'_>, priced: &Priced<'_>) -> Vec<(String, String)> {
     let components = components(priced);
     let technology = priced.device.technology().name();
@@ -90,7 +89,8 @@ fn action(unit: CircuitKind) -> String {
     }
 }
 
-/// A number as every version of YAML reads it: a point in the mantissa, and a sign in the exponent. It reads back exactly.
+/// A number in a form that every version of YAML reads: a point in the mantissa, and a sign in the exponent. It reads
+/// back exactly.
 fn number(value: f64) -> String {
     let text = format!("{value:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -99,7 +99,7 @@ fn number(value: f64) -> String {
     format!("{mantissa}{point}e{sign}{exponent}")
 }
 
-/// A name that ends no comment.
+/// A name that cannot end a comment.
 fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

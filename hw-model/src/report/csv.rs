@@ -1,4 +1,4 @@
-//! Tidy CSV: one observation a row, one variable a column.
+//! Tidy CSV: one observation per row, one variable per column.
 
 use super::{Priced, Program};
 use crate::price::Cause;
@@ -6,11 +6,12 @@ use crate::price::Cause;
 /// The columns.
 const HEADER: &str = "technology,frequency_hz,volt,phase,function,file,line,address,gate_class,cause,times,joules\n";
 
-/// Bills as CSV (RFC 4180, but lines end in a line feed): a row for each item and cause, in the order of the bills.
+/// Bills as CSV (RFC 4180, except that lines end in a line feed): a row for each item and cause, in the order of the
+/// bills.
 ///
-/// `joules` is the energy in joules, written so that it reads back exactly; `times` counts uses of the gate class, or where that is empty
-/// words of traffic or bits lost. What is unknown or does not apply is empty. Items that cost nothing are left out, unless all of a bill costs
-/// nothing; then they have no cause.
+/// `joules` is the energy in joules, written so that it reads back exactly. `times` counts uses of the gate class or,
+/// if that is empty, words of traffic or bits lost. Fields that are unknown or do not apply are empty. Items that cost
+/// nothing are left out, unless a whole bill costs nothing; then they have no cause.
 pub fn csv(program: &Program<'_>, priced: &[Priced<'_>]) -> String {
     let mut out = String::from(HEADER);
     for Priced { device, bill, .. } in priced {
@@ -54,7 +55,7 @@ pub fn csv(program: &Program<'_>, priced: &[Priced<'_>]) -> String {
     out
 }
 
-/// A field, in quotes if it needs them.
+/// A field, in quotes if necessary.
 fn quoted(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Folded stacks, as flamegraph.pl and inferno read them.
+//! Folded stacks, the input of flamegraph.pl and inferno.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,12 @@ use crate::price::Cause;
 /// Attojoules in a joule.
 const ATTO: f64 = 1e18;
 
-/// A bill as folded stacks, sorted: `phase;function;file:line;class;cause N`, with N in whole attojoules, rounded, and lines of 0 left out.
+/// A bill as folded stacks, sorted: `phase;function;file:line;class;cause N`, with N in whole attojoules, rounded.
+/// Lines with 0 are left out.
 ///
-/// In place of a line that is not known stands the address, as `file:@12`. What belongs to no instruction has the function `(host)` and no
-/// place. The class of words that go to or come from the host is `traffic`, that of information destroyed is `lost`.
+/// If a line is not known, its address is given, as in `file:@12`. Items without an instruction have the function
+/// `(host)` and no place. The class of words that are transferred to or from the host is `traffic`, that of destroyed
+/// information is `lost`.
 pub fn folded(program: &Program<'_>, priced: &Priced<'_>) -> String {
     let mut stacks: BTreeMap<String, f64> = BTreeMap::new();
     for item in &priced.bill.items {
@@ -40,7 +42,7 @@ pub fn folded(program: &Program<'_>, priced: &Priced<'_>) -> String {
     out
 }
 
-/// A name without what separates frames and counts.
+/// A name without the characters that separate frames and counts.
 fn frame(name: &str) -> String {
     name.chars().map(|c| if c == ';' || c.is_whitespace() { '_' } else { c }).collect()
 }

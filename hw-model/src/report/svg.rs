@@ -1,8 +1,8 @@
-//! Plots as SVG, fit to be printed: energy against frequency, breakdowns,
-//! energy against run time, and time against space of schedules.
+//! Plots as SVG, suitable for printing: energy against frequency, breakdowns, energy against run time, and time against
+//! space of schedules.
 //!
-//! Curves differ in colours that colour-blind people can tell apart, and in
-//! marks or hatching, so that they differ in grey, too. Legends stand beside the charts.
+//! Curves differ in colours that colour-blind people can distinguish, and in marks or hatching, so that they also
+//! differ in greyscale. Legends are beside the charts.
 
 mod bars;
 mod canvas;
@@ -20,28 +20,28 @@ pub use frequency::{Scope, energy_against_frequency};
 pub use schedules::{Schedules, time_space_energy};
 
 use canvas::{COLOURS, Canvas, GREY, INK, Mark, Pen, Point, TEXT};
-use chart::{Key, Legend, MARK};
+use chart::{Legend, LegendKey, MARK};
 use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
 
 /// Samples of a curve.
 const SAMPLES: usize = 240;
 
-/// A run on a technology whose frequency is varied.
+/// A run on a technology with varying frequency.
 #[derive(Clone, Copy, Debug)]
 pub struct Swept<'a> {
     /// The technology.
     pub technology: &'a Technology,
-    /// Under which conditions; their frequency does not count.
+    /// The conditions; their frequency is ignored.
     pub conditions: Conditions,
     /// What the run did.
     pub totals: &'a Totals,
-    /// How many cycles it took there.
+    /// The number of cycles of the run on this technology.
     pub cycles: u64,
 }
 
 impl<'a> Swept<'a> {
-    /// The device at a frequency in hertz, or at none if its energy does not depend on it.
+    /// The device at a frequency in hertz, or without one if its energy does not depend on it.
     fn device(&self, hertz: Option<f64>) -> Result<Device<'a>, PriceError> {
         let at = |hertz| Device::new(self.technology, Conditions { hertz, ..self.conditions });
         match at(hertz) {
@@ -50,7 +50,7 @@ impl<'a> Swept<'a> {
         }
     }
 
-    /// What the run costs in joules at a frequency in hertz, with what it takes to cool the device.
+    /// The cost of the run in joules at a frequency in hertz, including cooling.
     fn price(&self, hertz: f64) -> Result<Joules, PriceError> {
         let device = self.device(Some(hertz))?;
         Ok(device.total(self.totals) * device.plug())
@@ -72,35 +72,35 @@ impl<'a> Swept<'a> {
         (0..SAMPLES).map(|i| Ok((at(i), self.price(at(i))?))).collect()
     }
 
-    /// The frequency in hertz where the run costs least; `None` unless the logic is adiabatic CMOS.
+    /// The frequency in hertz at which the run is cheapest; `None` unless the logic is adiabatic CMOS.
     fn best(&self) -> Result<Option<f64>, PriceError> {
         let device = self.device(None)?;
         Ok(device.physics().and(device.hertz()))
     }
 }
 
-/// The least and the greatest of what is above zero.
+/// The minimum and the maximum of the positive values.
 fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values
         .filter(|v| v.is_finite() && *v > 0.0)
         .fold(None, |b, v| b.map_or(Some((v, v)), |(low, high): (f64, f64)| Some((low.min(v), high.max(v)))))
 }
 
-/// What is said of energies if some devices are cooled.
+/// A note for the energy axis if some devices are cooled.
 fn cooling(runs: &[Swept<'_>]) -> &'static str {
     let cooled = |run: &Swept<'_>| run.technology.energy().is_some_and(|e| e.cooling > 0.0);
     if runs.iter().any(cooled) { ", with cooling (J)" } else { " (J)" }
 }
 
-/// Adds the entry of a technology, of whose curve there may be nothing to see.
+/// Adds the legend entry of a technology, whose curve may be empty.
 fn entry(legend: &mut Legend, n: usize, run: &Swept<'_>, hertz: (f64, f64), pen: Pen, empty: bool) {
     let name = run.technology.name();
     if !empty {
-        legend.add(Key::Line(pen, Some(style(n).1)), name);
+        legend.add(LegendKey::Line(pen, Some(style(n).1)), name);
     } else if run.samples(hertz).is_ok_and(|s| s.is_empty()) {
-        legend.add(Key::None, format!("{name}: out of range"));
+        legend.add(LegendKey::None, format!("{name}: out of range"));
     } else {
-        legend.add(Key::None, format!("{name}: 0 J"));
+        legend.add(LegendKey::None, format!("{name}: 0 J"));
     }
 }
 
@@ -111,7 +111,8 @@ fn style(n: usize) -> (RGBColor, Mark) {
     (colour, Mark::ALL[n % Mark::ALL.len()])
 }
 
-/// Draws a curve's pieces with a mark now and then, though not near a point that is to stay clear. Returns where the marks are.
+/// Draws a curve's pieces with a few marks, though not near a point that has to stay clear. Returns the places of the
+/// marks.
 fn curve(canvas: &Canvas<'_>, pieces: &[Vec<Point>], n: usize, pen: Pen, clear: Option<Point>) -> Vec<Point> {
     const APART: f64 = 84.0;
     let (colour, mark) = style(n);

@@ -1,5 +1,8 @@
-//! Reading technology files: units in the keys, a source for every table, and
-//! for every mistake the place.
+//! Reads technology files: keys contain their units, every table has a source, and every error has a place.
+
+mod nesting;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,21 +14,22 @@ use toml::Spanned;
 
 use super::{Clock, Energy, Logic, MemoryTable, Operations, PerGate, Technology};
 use crate::physics::{Adiabatic, Ramp, Scaling};
+use nesting::nested;
 
-/// What is wrong with a technology file.
+/// An error in a technology file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct TechnologyError {
-    /// What.
+    /// The message.
     pub message: String,
     /// Where in the file, in bytes.
     pub span: Option<Range<usize>>,
-    /// The budget that is spent, if that is what is wrong.
+    /// The budget that is exceeded, if that is the error.
     pub exceeded: Option<Box<Exceeded>>,
 }
 
-/// How deep tables and lists may be nested: the TOML reader calls itself for each level, and counts some levels twice.
-const MOST: u32 = 30;
+/// The maximum nesting of tables and lists: the TOML reader is recursive, and counts some levels twice.
+const MAX_NESTING: u32 = 30;
 
 type Number = Spanned<f64>;
 type Text = Spanned<String>;
@@ -69,7 +73,7 @@ macro_rules! tables {
     };
 }
 
-/// A table that says where its figures come from.
+/// A table that states where its figures come from.
 trait Sourced {
     fn source(&self) -> &Text;
 }
@@ -95,7 +99,7 @@ fn error<T>(message: impl Into<String>, span: Range<usize>) -> Result<T, Technol
     Err(TechnologyError { message: message.into(), span: Some(span), exceeded: None })
 }
 
-/// A number that is finite and above zero.
+/// A number that is finite and positive.
 fn positive(key: &str, n: &Number) -> Result<f64, TechnologyError> {
     let x = *n.get_ref();
     if x.is_finite() && x > 0.0 {
@@ -105,7 +109,7 @@ fn positive(key: &str, n: &Number) -> Result<f64, TechnologyError> {
     }
 }
 
-/// A number that is finite and not below zero.
+/// A number that is finite and not negative.
 fn not_negative(key: &str, n: &Number) -> Result<f64, TechnologyError> {
     let x = *n.get_ref();
     if x.is_finite() && x >= 0.0 {
@@ -124,7 +128,7 @@ fn within(key: &str, n: &Number, low: f64, high: f64) -> Result<f64, TechnologyE
     }
 }
 
-/// A table, its source noted.
+/// A table; its source is added to `sources`.
 fn table<'a, T: Sourced>(
     key: &str,
     found: Option<&'a Spanned<T>>,
@@ -132,11 +136,11 @@ fn table<'a, T: Sourced>(
 ) -> Result<Option<&'a T>, TechnologyError> {
     let Some(table) = found else { return Ok(None) };
     let source = table.get_ref().source();
-    note(key, source, sources)?;
+    record_source(key, source, sources)?;
     Ok(Some(table.get_ref()))
 }
 
-fn note(key: &str, source: &Text, sources: &mut Vec<(String, String)>) -> Result<(), TechnologyError> {
+fn record_source(key: &str, source: &Text, sources: &mut Vec<(String, String)>) -> Result<(), TechnologyError> {
     let text = source.get_ref().split_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         return error(format!("`source` must say where the figures of `{key}` come from"), source.span());
@@ -149,26 +153,26 @@ impl Technology {
     /// Reads a technology file; the documentation has a chapter on the format.
     ///
     /// # Errors
-    /// Bad TOML; unknown and missing keys; figures out of range; a table without a source; parts that do not fit together.
+    /// Invalid TOML; unknown and missing keys; figures out of range; a table without a source; inconsistent parts.
     pub fn parse(text: &str) -> Result<Technology, TechnologyError> {
         Technology::parse_within(text, &Budget::default())
     }
 
-    /// The most bytes that a technology has.
+    /// The maximum size of a technology file.
     pub const BYTES: u64 = 1 << 20;
 
-    /// The same, as far as a budget goes.
+    /// The same, within a budget.
     ///
     /// # Errors
-    /// Those of [`Technology::parse`]; text that is larger than the budget allows or than [`Technology::BYTES`], and tables and lists that are
-    /// nested deeper.
+    /// Those of [`Technology::parse`]; text that is larger than the budget or [`Technology::BYTES`] allows; tables and
+    /// lists that are nested too deep.
     pub fn parse_within(text: &str, budget: &Budget) -> Result<Technology, TechnologyError> {
         let bytes = budget.bytes.min(Technology::BYTES);
         Resource::Bytes
             .within(bytes, text.len() as u64, || "the technology".to_string())
-            .map_err(|e| spent(e, 0..0))?;
-        nested(text, &budget.at_most(MOST, u32::MAX))?;
-        let file: File = toml::from_str(text).map_err(|e| explain(&e))?;
+            .map_err(|e| budget_error(e, 0..0))?;
+        nested(text, &budget.at_most(MAX_NESTING, u32::MAX))?;
+        let file: File = toml::from_str(text).map_err(|e| toml_error(&e))?;
         if file.name.get_ref().trim().is_empty() {
             return error("`name` is empty", file.name.span());
         }
@@ -192,62 +196,16 @@ impl Technology {
     }
 }
 
-fn spent(exceeded: Exceeded, span: Range<usize>) -> TechnologyError {
+fn budget_error(exceeded: Exceeded, span: Range<usize>) -> TechnologyError {
     let exceeded = exceeded.instead("a technology has tables of numbers, and lists of numbers in them");
     TechnologyError { message: exceeded.to_string(), span: Some(span), exceeded: Some(Box::new(exceeded)) }
 }
 
-/// Looks how deep tables and lists are nested: by brackets, and by the points in the names of keys. Texts and comments are passed over.
-fn nested(text: &str, budget: &Budget) -> Result<(), TechnologyError> {
-    let what = || "this table or list".to_string();
-    let (mut open, mut points) = (0u32, 0u32);
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let at = text.len() - rest.len();
-        let len = match c {
-            '"' | '\'' => text_end(rest, c),
-            '#' => rest.find('\n').unwrap_or(rest.len()),
-            _ => c.len_utf8(),
-        };
-        match c {
-            '[' | '{' => (open, points) = (open + 1, 0),
-            ']' | '}' => (open, points) = (open.saturating_sub(1), 0),
-            '.' => points += 1,
-            '=' | ',' | '\n' => points = 0,
-            _ => {}
-        }
-        budget.nested(open.saturating_add(points), what).map_err(|e| spent(e, at..at + c.len_utf8()))?;
-        rest = rest.get(len..).unwrap_or("");
-    }
-    Ok(())
-}
-
-/// How long the text is that begins here with such quotes; of one that does not end, its line.
-fn text_end(rest: &str, quote: char) -> usize {
-    let three = match quote {
-        '"' => "\"\"\"",
-        _ => "\'\'\'",
-    };
-    if let Some(inner) = rest.strip_prefix(three) {
-        return inner.find(three).map_or(rest.len(), |n| n + 6);
-    }
-    let mut escaped = false;
-    for (n, c) in rest.char_indices().skip(1) {
-        match c {
-            '\n' => return n,
-            '\\' if quote == '"' && !escaped => escaped = true,
-            c if c == quote && !escaped => return n + 1,
-            _ => escaped = false,
-        }
-    }
-    rest.len()
-}
-
-/// A mistake that the TOML reader found, in our words where a unit may be meant.
-fn explain(e: &toml::de::Error) -> TechnologyError {
+/// An error that the TOML reader found, with a better message if a unit may be the problem.
+fn toml_error(e: &toml::de::Error) -> TechnologyError {
     let mut message = e.message().to_string();
     if let Some(key) = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
-        // `supply_mV` where `supply_volt` is meant: keys name their units, and there is one for each.
+        // `supply_mV` instead of `supply_volt`: keys contain their units, and there is one key for each quantity.
         let stem = key.split('_').next().unwrap_or(key);
         let known: Vec<&str> = message.split('`').skip(3).step_by(2).collect();
         if let Some(near) = known.iter().find(|k| k.split('_').next() == Some(stem)) {
@@ -256,11 +214,11 @@ fn explain(e: &toml::de::Error) -> TechnologyError {
             let all = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
             message = format!("there is no key `{key}`; there are {all}");
         }
-    } else if let Some((found, wanted)) =
+    } else if let Some((found, expected)) =
         message.strip_prefix("invalid type: ").and_then(|m| m.split_once(", expected "))
     {
-        // Not in the reader's words, which name types of its own.
-        message = match wanted {
+        // The reader's message would name Rust types.
+        message = match expected {
             "f64" if found.starts_with("string") => {
                 format!("a number is wanted, without its unit, which stands in the key, and not the {found}")
             }
@@ -283,7 +241,7 @@ fn latencies(
     for (key, value) in table.get_ref() {
         if key.get_ref() == "source" {
             let text = value.get_ref().as_str().unwrap_or_default().to_string();
-            note("latency_cycles", &Spanned::new(value.span(), text), sources)?;
+            record_source("latency_cycles", &Spanned::new(value.span(), text), sources)?;
             sourced = true;
             continue;
         }
@@ -321,7 +279,7 @@ fn energy(file: &File, end: usize, sources: &mut Vec<(String, String)>) -> Resul
     let erasure = table("erasure", file.erasure.as_ref(), sources)?;
     let cooling = table("cooling", file.cooling.as_ref(), sources)?;
 
-    // One kind of logic, and what belongs to it.
+    // One kind of logic, and its tables.
     let kinds = [
         ("ideal", file.ideal.as_ref().map(Spanned::span)),
         ("adiabatic", file.adiabatic.as_ref().map(Spanned::span)),
@@ -339,11 +297,11 @@ fn energy(file: &File, end: usize, sources: &mut Vec<(String, String)>) -> Resul
         ("gate_farad", file.gate_farad.as_ref().map(Spanned::span), "adiabatic"),
         ("clock", file.clock.as_ref().map(Spanned::span), "adiabatic"),
     ];
-    for (key, span, wanted) in belongs {
+    for (key, span, required) in belongs {
         if let Some(span) = span
-            && kind.as_ref().map(|(k, _)| *k) != Some(wanted)
+            && kind.as_ref().map(|(k, _)| *k) != Some(required)
         {
-            return error(format!("`{key}` is of use only beside `{wanted}`"), span);
+            return error(format!("`{key}` is of use only beside `{required}`"), span);
         }
     }
     let rest = [
@@ -476,113 +434,4 @@ fn memory_of(table: &Memory, logic: &Logic) -> Result<MemoryTable, TechnologyErr
         out.push((bytes, positive(key, figure)?));
     }
     Ok(MemoryTable { sizes: out })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::PRESETS;
-    use super::*;
-
-    fn preset(name: &str) -> &'static str {
-        PRESETS.iter().find(|(n, _)| *n == name).expect("a preset").1
-    }
-
-    fn fails(text: &str) -> (String, String) {
-        let e = Technology::parse(text).unwrap_err();
-        let span = e.span.expect("a place");
-        // The line of the place.
-        let start = text[..span.start].rfind('\n').map_or(0, |n| n + 1);
-        (e.message, text[start..].lines().next().unwrap_or("").to_string())
-    }
-
-    #[test]
-    fn every_preset_is_valid() {
-        for (name, text) in PRESETS {
-            let t = Technology::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(t.name(), *name);
-            assert!(!t.title().is_empty() && t.sources().iter().all(|(_, s)| s.len() > 20), "{name}");
-            assert_eq!(t.energy().is_none(), *name == "default");
-        }
-        let t = Technology::default_technology();
-        assert_eq!(t.latency(GateClass::Wire), 0);
-        assert!(t.latency(GateClass::FixedMultiply) > t.latency(GateClass::Add));
-    }
-
-    #[test]
-    fn mistakes_in_latencies_are_told_with_their_line() {
-        let text = preset("default");
-        for (from, to, message, line) in [
-            ("xor = 1", "xor = -1", "whole number", "xor = -1"),
-            ("xor = 1", "xor = 1.5", "whole number", "xor = 1.5"),
-            ("xor = 1", "xro = 1", "no gate class `xro`", "xro = 1"),
-            ("name = \"default\"", "colour = 1\nname = \"x\"", "no key `colour`", "colour = 1"),
-            ("wire = 0\n", "", "lacks wire", "[latency_cycles]"),
-        ] {
-            let text = text.replacen(from, to, 1);
-            let (got, at) = fails(&text);
-            assert!(got.contains(message), "{got}");
-            assert_eq!(at, line);
-        }
-    }
-
-    #[test]
-    fn mistakes_in_energies_are_told_with_their_line() {
-        let text = preset("acmos22-fdsoi");
-        for (from, to, message, line) in [
-            (
-                "toffoli = 2.4e-15",
-                "toffoli = -2.4e-15",
-                "`toffoli` must be above zero and finite, and is -0.0000000000000024",
-                "toffoli = -2.4e-15",
-            ),
-            ("toffoli = 2.4e-15", "toffoli = \"2.4 fF\"", "without its unit", "toffoli = \"2.4 fF\""),
-            (
-                "supply_volt = 0.8",
-                "supply_millivolt = 800",
-                "`supply_volt` has its unit in its name",
-                "supply_millivolt = 800",
-            ),
-            ("supply_volt = 0.8", "supply_volt = nan", "must be from", "supply_volt = nan"),
-            ("supply_volt = 0.8", "colour = 1\nsupply_volt = 0.8", "there is no key `colour`", "colour = 1"),
-            ("supply_volt = 0.8\n", "", "missing field `supply_volt`", "[adiabatic]"),
-            ("ramp = \"linear\"", "ramp = \"cubic\"", "`ramp` is `linear` or `sine`", "ramp = \"cubic\""),
-            ("[erasure]", "[ideal]\nsource = \"a dream\"\n\n[erasure]", "of one kind", "[ideal]"),
-        ] {
-            assert!(text.contains(from), "{from}");
-            let text = text.replacen(from, to, 1);
-            let (got, at) = fails(&text);
-            assert!(got.contains(message), "{got}");
-            assert_eq!(at, line, "{got}");
-        }
-        // A table without its source, and one whose source is empty.
-        let start = text.find("[link]").unwrap();
-        let link = &text[start..];
-        let source = link.lines().find(|l| l.starts_with("source")).unwrap();
-        let (got, at) = fails(&text.replacen(&link[..link.find("joule_per_bit").unwrap()], "[link]\n", 1));
-        assert!(got.contains("missing field `source`"), "{got}");
-        assert_eq!(at, "[link]");
-        assert!(source.starts_with("source"));
-        let (got, at) = fails(&text.replacen("[link]\n", "[link]\nsource = \"\"\n#", 1));
-        assert!(got.contains("must say where"), "{got}");
-        assert_eq!(at, "source = \"\"");
-        for table in ["gate_farad", "link", "erasure", "conditions"] {
-            let start = text.find(&format!("[{table}]")).unwrap();
-            let end = text[start + 1..].find("\n[").map_or(text.len(), |n| start + 1 + n);
-            let (got, at) = fails(&format!("{}{}", &text[..start], &text[end..]));
-            assert!(got.contains(&format!("wants a table `{table}`")), "{got}");
-            assert_eq!(at, "[adiabatic]");
-        }
-    }
-
-    #[test]
-    fn memory_goes_by_size() {
-        let t = MemoryTable { sizes: vec![(8192.0, 10.0), (32768.0, 20.0), (1048576.0, 100.0)] };
-        for (bytes, figure) in
-            [(100.0, 10.0), (8192.0, 10.0), (32768.0, 20.0), (1048576.0, 100.0), (16384.0, 200f64.sqrt())]
-        {
-            assert!((t.at(bytes) - figure).abs() < 1e-9, "{bytes}: {}", t.at(bytes));
-        }
-        assert!(t.at(8.0 * 1048576.0) > 200.0);
-        assert_eq!(MemoryTable { sizes: vec![(64.0, 3.0)] }.at(1e9), 3.0);
-    }
 }

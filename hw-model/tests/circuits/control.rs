@@ -9,7 +9,7 @@ use crate::circuits::harness::{cases, check, mask, signed, some};
 
 const ALL: [Cond; 9] = [Cond::Always, Cond::Eq, Cond::Ne, Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge, Cond::Ltu, Cond::Geu];
 
-/// The instructions' own comparison, on words extended by their sign.
+/// The comparison of the instructions, on sign-extended words.
 fn holds(cond: Cond, a: u128, b: u128, width: usize) -> bool {
     let word = |n| signed(n, width) as u64;
     compare(Env::default(), cond, Ty::Int, word(a), word(b)).unwrap()

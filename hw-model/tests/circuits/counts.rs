@@ -1,4 +1,4 @@
-//! Gates counted: the rows of the energy model's table, as formulas in the width.
+//! Gate counts: the rows of the energy model's table, as formulas in the width.
 
 use pendula_hw_model::circuit::part::{shares, table_lookup};
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, GateCounts, Half, Part, generate};
@@ -18,7 +18,7 @@ fn gates(not: u64, cnot: u64, toffoli: u64, cswap: u64) -> GateCounts {
     GateCounts { not, cnot, toffoli, cswap }
 }
 
-/// Toffoli and CNOT gates, whatever the NOT gates.
+/// Toffoli and CNOT gates; NOT gates are ignored.
 fn main(part: Part, width: u64) -> (u64, u64) {
     let n = counts(part, width);
     assert_eq!(n.cswap, 0);
@@ -99,7 +99,7 @@ fn comparisons() {
         assert_eq!(equal.counts(), gates(2 * w, 2 * w, 2 * (w - 2) + 1, 0));
         assert_eq!(equal.ancillas() as u64, w - 2);
         for function in [CircuitFn::Min, CircuitFn::Max] {
-            // The comparison twice, and one Toffoli a bit.
+            // The comparison twice, and one Toffoli per bit.
             assert_eq!(main(accumulate(Xor, function), w), (5 * w, 2 * (4 * w + 1) + 3 * w));
         }
     }
@@ -142,7 +142,7 @@ fn products() {
     }
 }
 
-/// Near the formula, and the nearer the wider the word.
+/// Close to the formula, and closer for wider words.
 fn near(found: u64, formula: u64, w: u64) {
     let apart = found.abs_diff(formula) as f64 / formula as f64;
     assert!(apart < 4.0 / w as f64, "{w}: {found} for {formula}");
@@ -159,7 +159,7 @@ fn divisions() {
         near(main(accumulate(AddOrSubtract, function), w).0, 18 * w * w, w);
         // Two divisions in place, and two backward: nothing is computed twice.
         near(main(Part::Scale, w).0, 24 * w * w, w);
-        // Three fixed-point products, each with its undoing; a third more goes into the coefficients.
+        // Three fixed-point products, each with its undoing; a third more for the coefficients.
         near(counts(Part::Shears, w).toffoli, 24 * w * w, w);
     }
 }
@@ -171,7 +171,7 @@ fn lookups() {
         let table: Vec<u128> = (0..entries).map(|i| (0x5555_5555_5555_5555 << (i & 1)) & ((1 << width) - 1)).collect();
         let counts = table_lookup(Xor, &table, width).counts();
         let (l, w) = (entries as u64, width as u64);
-        // Beside the accumulator's W: the table's ones twice, and twice two for each node.
+        // Beside the accumulator's W: twice the number of ones in the table, and twice two for each node.
         assert_eq!(counts, gates(0, l * w + 4 * (l - 1) + w, 4 * (l - 1), 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Exports, read again by parsers that know the formats and not the exporter.
+//! Exports, read back by parsers that share no code with the exporter.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ fn gate(name: &str, wires: &[u32]) -> Gate {
     }
 }
 
-/// Names that `stdgates.inc` or the language takes.
+/// Names that `stdgates.inc` or the language reserves.
 const TAKEN: [&str; 16] =
     ["x", "y", "z", "h", "s", "t", "p", "cx", "cy", "cz", "ch", "id", "swap", "ccx", "cswap", "let"];
 
@@ -186,7 +186,7 @@ fn same(one: &Circuit, other: &Circuit) {
                 others[*v as usize] = word;
             }
         }
-        // Ancillas are not zero here: only the words in the end matter.
+        // Ancillas are not zero here: only the words at the end matter.
         let _ = one.run_lanes(&mut states);
         let _ = other.run_lanes(&mut others);
         for register in one.registers() {
@@ -264,7 +264,7 @@ f3 a_0 r_0 m1_0
 }
 
 #[test]
-fn what_is_no_circuit() {
+fn invalid_circuits() {
     let register = |wires: Vec<u32>| Register { name: "a".into(), role: Role::Target, after: wires.clone(), wires };
     let message = |registers, gates| Circuit::new("x", registers, gates).unwrap_err().to_string();
     assert!(message(vec![register(vec![0, 2])], vec![]).contains("wire 2 must be in exactly one register"));

@@ -12,7 +12,7 @@ use crate::circuits::harness::{cases, check, compared, mask, some};
 const FUNCTIONS: [(CircuitFn, Cond); 2] = [(CircuitFn::FloatLess, Cond::Lt), (CircuitFn::FloatEqual, Cond::Eq)];
 const CONDITIONS: [Cond; 6] = [Cond::Eq, Cond::Ne, Cond::Lt, Cond::Le, Cond::Gt, Cond::Ge];
 
-/// The number of a word, exactly; `None` for NaN.
+/// The exact number of a word; `None` for NaN.
 fn read(n: u128, width: usize) -> Option<f64> {
     let t = Formats::of_width(width).float;
     let (field, fraction) = (n >> t.mantissa & mask(t.exponent), n & mask(t.mantissa));

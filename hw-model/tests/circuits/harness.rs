@@ -1,9 +1,9 @@
-//! Runs circuits over many states, 64 at a time, and compares with what they should do.
+//! Runs circuits on many states, 64 at a time, and compares the results with the expected ones.
 
 use bitvec::prelude::{BitVec, Lsb0};
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, Role, generate};
 
-/// SplitMix64: a fixed stream, so that a failure comes back.
+/// SplitMix64: a fixed sequence, so that failures are reproducible.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -18,7 +18,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A word of this width whose size, signed, is as likely to be of one bit as of all.
+    /// A word of this width. All sizes of the signed number, in bits, are equally likely.
     pub(crate) fn sized(&mut self, width: usize) -> u128 {
         if width == 0 {
             return 0;
@@ -53,7 +53,7 @@ pub(crate) fn all(widths: &[usize]) -> Vec<Vec<u128>> {
     (0..1 << bits).map(split).collect()
 }
 
-/// Random values of words of these widths: small, great, and of both signs.
+/// Random values for words of these widths: small, large, and of both signs.
 pub(crate) fn some(seed: u64, n: usize, widths: &[usize]) -> Vec<Vec<u128>> {
     let mut random = Random(seed);
     (0..n).map(|_| widths.iter().map(|w| random.sized(*w)).collect()).collect()
@@ -64,8 +64,9 @@ pub(crate) fn cases(bits: usize, n: usize, widths: &[usize]) -> Vec<Vec<u128>> {
     if widths.iter().sum::<usize>() <= bits { all(widths) } else { some(7, n, widths) }
 }
 
-/// Runs the circuit on every case, whose first values are those of the registers named; the rest is zero. `expected` says what they hold in
-/// the end, or `None` if a trap must be told. Ancillas, operands and the way back are checked, too.
+/// Runs the circuit on every case, whose first values are those of the registers named; the rest is zero. `expected`
+/// returns the values at the end, or `None` if a trap must be signalled. Ancillas, operands and the backward run are
+/// checked, too.
 pub(crate) fn check<const N: usize>(
     circuit: &Circuit,
     names: [&str; N],
@@ -115,7 +116,8 @@ pub(crate) fn check<const N: usize>(
     }
 }
 
-/// A comparison under each accumulator of integers: all pairs of words to 8 bits, the same word twice among the wider ones.
+/// A comparison under each accumulator of integers: all pairs of words of up to 8 bits, with equal words among the
+/// wider ones.
 pub(crate) fn compared(function: CircuitFn, width: usize, holds: impl Fn(u128, u128) -> Option<bool>) {
     let m = mask(width);
     let mut cases = cases(16, 3200, &[width, width]);

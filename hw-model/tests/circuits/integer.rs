@@ -1,4 +1,4 @@
-//! Integer parts against the instructions' own functions, on operands extended to 64 bits.
+//! Integer parts compared with the instructions' own functions, on operands extended to 64 bits.
 
 use pendula_hw_model::circuit::part::InPlace;
 use pendula_hw_model::circuit::{Accumulator, CircuitFn, Part, generate};
@@ -13,17 +13,17 @@ fn func(name: &str) -> TableFn {
     TableFn::ALL.iter().copied().find(|f| f.info().name == name && f.info().ty == Ty::Int).unwrap()
 }
 
-/// What the instruction computes from words of `width` bits.
+/// The result of the instruction for words of `width` bits.
 fn semantics(name: &'static str, width: usize) -> impl Fn(u128, u128) -> Option<u128> {
     let f = func(name);
     move |a, b| {
         let extended = |n: u128| signed(n, width) as u64;
-        // Amounts are modulo the width, which of 64 bits is what the instruction does.
+        // Amounts are modulo the width, as in the instruction for 64 bits.
         let x = match name {
             "shl" | "sar" => [extended(a), b as u64 % width as u64],
             "shr" => [a as u64, b as u64 % width as u64],
             "shl32" | "sar32" => [extended(a), b as u64 % 32.min(width) as u64],
-            // Zeros come in above the word's bits, too, where it has fewer than 32.
+            // Zeros are shifted in above the word's bits, too, if it has fewer than 32.
             "shr32" if width < 32 => {
                 let shifted = (a & mask(width)) as u64 >> (b as u64 % width as u64);
                 return Some(u128::from(shifted));
@@ -63,7 +63,7 @@ const FUNCTIONS: [(CircuitFn, &str); 21] = [
 fn accumulates(function: CircuitFn, name: &'static str, width: usize) {
     let f = semantics(name, width);
     let m = mask(width);
-    // All operands and targets to 5 bits, all operands with some target to 8.
+    // All operands and targets up to 5 bits, all operands with some target up to 8.
     let mut cases = cases(16, 192, &[width, width]);
     if width <= 5 {
         cases = all(&[width, width, width]);
@@ -77,7 +77,7 @@ fn accumulates(function: CircuitFn, name: &'static str, width: usize) {
     check(&part(Accumulator::Xor), ["a", "b", "y"], &cases, |[a, b, y]| Some([a, b, y ^ f(a, b)?]));
     let add = part(Accumulator::Add);
     check(&add, ["a", "b", "y"], &cases, |[a, b, y]| Some([a, b, (y + f(a, b)?) & m]));
-    // Backward it is the partner instruction. A trap that is told is there before.
+    // Backward it is the partner instruction. A trap that was signalled is set at the start.
     let legal: Vec<_> = cases.iter().filter(|c| f(c[0], c[1]).is_some()).cloned().collect();
     check(&add.inverse(), ["a", "b", "y"], &legal, |[a, b, y]| Some([a, b, y.wrapping_sub(f(a, b)?) & m]));
     for (n, case) in cases.iter_mut().enumerate() {
@@ -160,7 +160,7 @@ fn narrow_integers_in_words() {
         for (bits, is_signed) in [8, 16, 32].into_iter().flat_map(|bits| [(bits, true), (bits, false)]) {
             let n = bits.min(width);
             let part = |what| generate(Part::Narrow { bits, signed: is_signed, what }, width).unwrap();
-            // What an integer's new bits make of the word: those above change as the sign does.
+            // The effect of an integer's new bits on the word: those above change with the sign.
             let with = |y: u128, new: u128| {
                 let extended = |k: u128| if is_signed { signed(k & mask(n), n) as u128 } else { k & mask(n) };
                 (y ^ extended(y) ^ extended(new)) & m
@@ -183,7 +183,7 @@ fn narrow_integers_in_words() {
     }
 }
 
-/// The kernel of `rmul`, and a trap where a result has more than `width` bits.
+/// The kernel of `rmul`, with a trap if a result has more than `width` bits.
 fn scaled(width: usize, back: bool, [x, buf, num, den]: [u128; 4]) -> Option<[u128; 4]> {
     let word = |n| signed(n, width) as u64;
     let (first, second) = if back { (den, num) } else { (num, den) };
@@ -201,7 +201,7 @@ fn scaling() {
         let circuit = generate(Part::Scale, width).unwrap();
         let mut cases = cases(16, 6400, &[width; 4]);
         if width > 4 {
-            // Numbers small enough for most results to fit, and factors that are positive.
+            // Numbers small enough for most results to fit, and positive factors.
             let quarter = |n: u128| n & mask(width / 2);
             let near = |n: u128| (signed(n, width) >> (width / 2)).cast_unsigned() & mask(width);
             for case in cases.iter_mut().skip(640) {
@@ -219,7 +219,7 @@ fn scaling() {
 }
 
 #[test]
-fn widths_that_cannot_be() {
+fn invalid_widths() {
     for (part, width) in [
         (Part::Not, 0),
         (Part::Rotate, 12),

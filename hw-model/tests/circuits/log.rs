@@ -1,4 +1,4 @@
-//! Logarithmic parts: narrow words against a model, words of 64 bits against the kernels.
+//! Logarithmic parts: narrow words compared with a model, words of 64 bits with the kernels.
 
 use pendula_hw_model::circuit::{Accumulator, Circuit, CircuitFn, Part, generate};
 use pendula_isa::num::{compare, gauss, log};
@@ -10,7 +10,7 @@ fn part(accumulator: Accumulator, function: CircuitFn, width: usize) -> Circuit 
     generate(Part::Accumulate(accumulator, function), width).unwrap()
 }
 
-/// Sign and logarithm; `Err` for no number, `Ok(None)` for zero.
+/// Sign and logarithm; `Err` if the word is not a number, `Ok(None)` for zero.
 fn read(n: u128, width: usize) -> Result<Option<(u128, i128)>, ()> {
     let (sign, log) = (n >> (width - 1), signed(n & mask(width - 1), width - 1));
     match (sign, log == least(width)) {
@@ -73,7 +73,7 @@ fn accumulators_of_narrow_words() {
     }
 }
 
-/// The sign of a number, and what orders those of one sign.
+/// The sign of a number, and a key that orders numbers of the same sign.
 fn place(number: Option<(u128, i128)>) -> (i128, i128) {
     match number {
         None => (0, 0),
@@ -144,7 +144,7 @@ fn words_of_the_machine() {
     }
 }
 
-/// Zeros, words that are no numbers and opposite logarithms among the cases.
+/// Cases with zeros, words that are not numbers, and opposite logarithms.
 fn special(mut cases: Vec<Vec<u128>>) -> Vec<Vec<u128>> {
     for (n, case) in cases.iter_mut().enumerate() {
         match n % 7 {

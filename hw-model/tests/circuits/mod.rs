@@ -1,4 +1,4 @@
-//! Circuits simulated against what they stand for.
+//! Circuits, simulated and compared with the operations that they implement.
 
 mod control;
 mod counts;

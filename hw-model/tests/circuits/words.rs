@@ -1,4 +1,4 @@
-//! What circuits are built from: the builder's words.
+//! The operations on words that circuits are built from.
 
 use pendula_hw_model::circuit::{Bit, Builder, Circuit, Role, Word};
 
@@ -14,7 +14,7 @@ fn value(widths: [usize; 3], f: impl FnOnce(&mut Builder, &Word, &Word) -> Word)
     b.finish()
 }
 
-/// Checks a value, exhaustively if 16 bits or fewer are to be tried.
+/// Checks a value, exhaustively if there are at most 16 bits.
 fn check_value(
     widths: [usize; 3],
     f: impl FnOnce(&mut Builder, &Word, &Word) -> Word,
@@ -212,7 +212,7 @@ fn tables() {
 }
 
 #[test]
-fn garbage_is_noticed() {
+fn dirty_ancillas_are_reported() {
     let mut b = Builder::new("dirty");
     let x = b.register("x", Role::Operand, 1);
     let bit = b.bit();

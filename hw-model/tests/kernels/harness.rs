@@ -1,13 +1,13 @@
-//! Runs a kernel's circuit on many words, 64 at a time, and compares with what the kernel gives.
+//! Runs a kernel's circuit on many words, 64 at a time, and compares the results with those of the kernel.
 
 use pendula_hw_model::circuit::kernels::{Formats, Kernel};
 use pendula_hw_model::circuit::{Accumulator, Circuit, Role};
 use pendula_isa::num::{Env, Format};
 
-/// The machine as it is: infinities and NaN trap.
+/// The default machine: infinities and NaN trap.
 pub(crate) const ENV: Env = Env { format: Format::Q32_32, ieee: false };
 
-/// SplitMix64: a fixed stream, so that a failure comes back.
+/// SplitMix64: a fixed sequence, so that failures are reproducible.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -18,7 +18,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A signed word whose size is as likely to be of one bit as of all.
+    /// A signed word. All sizes in bits are equally likely.
     pub(crate) fn sized(&mut self, width: u32) -> u64 {
         let down = 64 - width + self.word() as u32 % width;
         (self.word().cast_signed() >> down).cast_unsigned() & mask(width)
@@ -51,7 +51,7 @@ pub(crate) fn all(width: u32, arity: usize) -> Vec<[u64; 3]> {
     words.map(|n| [0, width, 2 * width].map(|down| n >> down & mask(width))).collect()
 }
 
-/// So many arguments, of random words as `draw` gives them.
+/// So many arguments, made of random words from `draw`.
 pub(crate) fn some(seed: u64, count: usize, mut draw: impl FnMut(&mut Random) -> u64) -> Vec<[u64; 3]> {
     let mut random = Random(seed);
     (0..count).map(|_| [(); 3].map(|()| draw(&mut random))).collect()
@@ -62,7 +62,8 @@ pub(crate) fn circuit(kernel: Kernel, formats: &Formats) -> Circuit {
     kernel.circuit(formats, Accumulator::Xor)
 }
 
-/// What the circuit makes of each argument: `None` where it tells of a trap. Operands, ancillas and the way back are checked, too.
+/// The results of the circuit for all arguments: `None` if it signals a trap. Operands, ancillas and the backward run
+/// are checked, too.
 pub(crate) fn run(circuit: &Circuit, cases: &[[u64; 3]]) -> Vec<Option<u64>> {
     let operands: Vec<&str> =
         circuit.registers().iter().filter(|r| r.role == Role::Operand).map(|r| r.name.as_str()).collect();
@@ -94,7 +95,7 @@ pub(crate) fn run(circuit: &Circuit, cases: &[[u64; 3]]) -> Vec<Option<u64>> {
     values
 }
 
-/// The kernel's circuit gives what is expected: a word, or a trap for `None`.
+/// Checks that the kernel's circuit gives the expected results: a word, or a trap for `None`.
 pub(crate) fn check(kernel: Kernel, formats: &Formats, cases: &[[u64; 3]], expected: impl Fn([u64; 3]) -> Option<u64>) {
     let circuit = circuit(kernel, formats);
     for (case, found) in cases.iter().zip(run(&circuit, cases)) {

@@ -1,4 +1,4 @@
-//! The circuits of the numeric kernels against the kernels.
+//! The circuits of the numeric kernels, compared with the kernels.
 
 mod convert;
 mod fixed;

@@ -1,4 +1,4 @@
-//! What the circuits cost.
+//! The sizes of the circuits.
 
 use pendula_hw_model::circuit::kernels::Kernel;
 use pendula_hw_model::circuit::part::shares;
@@ -25,7 +25,7 @@ fn the_machine_s_circuits_can_be_held() {
 }
 
 #[test]
-fn formats_that_cannot_be() {
+fn invalid_formats() {
     let kernel = |frac| Part::Accumulate(Accumulator::Xor, CircuitFn::Kernel { kernel: Kernel::FixedExp, frac });
     for (width, frac) in [(7, 3), (65, 32), (1, 1), (8, 0), (8, 7), (64, 49)] {
         assert!(generate(kernel(frac), width).is_err(), "{width} bits, {frac} of them fraction");

@@ -1,4 +1,5 @@
-//! What branches of PISA do, as far as the code alone tells, and where control goes within the main program and within a procedure.
+//! The effects of PISA's branches, as far as the code alone determines them, and the flow of control within the main
+//! program and within a procedure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +9,15 @@ use pendula_isa::types::{Cond, Reg};
 use pendula_isa::verify::is_row;
 use pendula_isa::{Inst, Module};
 
-use super::problem::{Problem, Why};
+use super::problem::{Problem, Reason};
 use super::reach::{Arrival, arrivals};
 
-/// What is asked where control may divide.
+/// A condition at which control may divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Test {
     pub(super) cond: Cond,
     pub(super) a: Reg,
-    /// The register that `a` is compared with; else `k`.
+    /// The register that `a` is compared with; if `None`, `a` is compared with `k`.
     pub(super) b: Option<Reg>,
     pub(super) k: i16,
 }
@@ -44,10 +45,10 @@ impl Test {
     }
 }
 
-/// What an instruction does with control, wherever it comes from.
+/// The effect of an instruction on control, wherever control comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Goes on.
+    /// Control continues.
     Straight,
     /// `START`.
     Start,
@@ -59,17 +60,17 @@ pub(super) enum Shape {
     Idle,
     /// A branch onto another that names it.
     Pair(u32),
-    /// One end of a stretch that is run in the opposite direction, up to this other end.
-    Turn(u32),
-    /// A call of the procedure that begins at the `SWAPBR` at this place; `back`: an uncall.
+    /// One end of a stretch that runs in the opposite direction, and the address of its other end.
+    Reversed(u32),
+    /// A call of the procedure that begins at the `SWAPBR` at this address; with `back` an uncall.
     Call { entry: u32, back: bool },
     /// `SWAPBR`.
     Swap(Reg),
-    /// A branch onto `FINISH`, where PendVM ends.
+    /// A branch onto `FINISH`, at which PendVM ends the run.
     End(u32),
 }
 
-/// A program of PISA to be looked at.
+/// A PISA program that is analysed.
 pub(super) struct Code<'a> {
     pub(super) module: &'a Module,
 }
@@ -83,19 +84,19 @@ impl Code<'_> {
         self.module.code.get(at as usize)
     }
 
-    /// Whether an instruction is the one that stands for one that does nothing.
+    /// Whether an instruction is the one that replaces an aliased instruction and does nothing.
     pub(super) fn is_nothing(inst: &Inst) -> bool {
         inst.regs[0] == Reg::ZERO && inst.imm == 0 && *inst == crate::pisa::mnemonic::nothing()
     }
 
-    /// Where the branch at a place leads.
+    /// The target of the branch at an address.
     fn target(inst: &Inst, at: u32) -> u32 {
         at.cast_signed().wrapping_add(inst.imm as i32).cast_unsigned()
     }
 
-    /// What the instruction at a place does with control.
+    /// The effect on control of the instruction at an address.
     pub(super) fn shape(&self, at: u32) -> Result<Shape, Problem> {
-        let Some(inst) = self.get(at) else { return Err(Problem::new(at, Why::Edge)) };
+        let Some(inst) = self.get(at) else { return Err(Problem::new(at, Reason::Edge)) };
         let turns = match inst.kind.flow() {
             Flow::Cell => return Ok(Shape::Cell),
             Flow::Run if is_row(inst, Row::Start, false) => return Ok(Shape::Start),
@@ -109,65 +110,65 @@ impl Code<'_> {
         };
         let to = Code::target(inst, at);
         if to == at {
-            return if turns { Err(Problem::new(at, Why::TurnsOnItself)) } else { Ok(Shape::Idle) };
+            return if turns { Err(Problem::new(at, Reason::TurnsOnItself)) } else { Ok(Shape::Idle) };
         }
-        let Some(other) = self.get(to) else { return Err(Problem::new(at, Why::LandsNowhere)) };
-        let refuse = |why| Err(Problem { other: Some(to), ..Problem::new(at, why) });
+        let Some(other) = self.get(to) else { return Err(Problem::new(at, Reason::LandsNowhere)) };
+        let refuse = |reason| Err(Problem { other: Some(to), ..Problem::new(at, reason) });
         if other.kind.flow() == Flow::Branch(By::Register) {
             return Ok(Shape::Call { entry: to, back: turns });
         }
         if other.kind.flow() == Flow::Run && self.module.flags.loose && !turns {
             let ends = Test::of(inst).is_always() && !is_row(other, Row::Start, false);
-            return if ends { Ok(Shape::End(to)) } else { refuse(Why::LandsOnBound) };
+            return if ends { Ok(Shape::End(to)) } else { refuse(Reason::LandsOnBound) };
         }
         let Flow::Branch(by) = other.kind.flow() else {
-            return refuse(Why::LandsOnNone);
+            return refuse(Reason::LandsOnNone);
         };
         if Code::target(other, to) != at {
-            return refuse(Why::NotNamed);
+            return refuse(Reason::NotNamed);
         }
         match (turns, by == By::Turn) {
             (false, false) => Ok(Shape::Pair(to)),
-            (true, true) => refuse(Why::TurnsTwice),
-            _ if Test::of(inst).is_always() && Test::of(other).is_always() => Ok(Shape::Turn(to)),
-            _ => refuse(Why::TurnsMaybe),
+            (true, true) => refuse(Reason::TurnsTwice),
+            _ if Test::of(inst).is_always() && Test::of(other).is_always() => Ok(Shape::Reversed(to)),
+            _ => refuse(Reason::TurnsMaybe),
         }
     }
 
-    /// The test of the branch at a place.
+    /// The test of the branch at an address.
     pub(super) fn test(&self, at: u32) -> Test {
         self.get(at).map_or(Test { cond: Cond::Always, a: Reg::ZERO, b: None, k: 0 }, Test::of)
     }
 }
 
-/// How control comes to an instruction, and how it goes on.
+/// How control reaches an instruction, and how it continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
-    /// It comes from the instruction before.
+    /// From the previous instruction.
     pub(super) falls: bool,
-    /// The branch may lead to its partner.
+    /// The branch may jump to its partner.
     pub(super) jumps: bool,
-    /// The partner may lead here.
+    /// The partner may jump here.
     pub(super) landed: bool,
 }
 
 /// The main program, or a procedure.
 #[derive(Debug)]
 pub(super) struct Routine {
-    /// Where it begins: a procedure at its `SWAPBR`.
+    /// The first instruction. A procedure begins at its `SWAPBR`.
     pub(super) entry: u32,
     pub(super) main: bool,
-    /// The instructions that control comes to.
+    /// The instructions that control reaches.
     pub(super) nodes: BTreeMap<u32, Node>,
-    /// Stretches that are run in the opposite direction, by their first end.
-    pub(super) turned: BTreeMap<u32, u32>,
+    /// Stretches that run in the opposite direction: the last address by the first.
+    pub(super) reversed: BTreeMap<u32, u32>,
     /// The procedures that it calls by name.
     pub(super) calls: BTreeSet<u32>,
-    /// Where it calls by `SWAPBR`.
+    /// The addresses of calls by `SWAPBR`.
     pub(super) swaps: BTreeSet<u32>,
-    /// Whether a procedure comes back to its entry.
+    /// Whether control returns to the entry of a procedure.
     pub(super) returns: bool,
-    /// Where the main program ends.
+    /// The ends of the main program.
     pub(super) ends: BTreeSet<u32>,
     pub(super) problems: Vec<Problem>,
 }
@@ -178,7 +179,7 @@ impl Routine {
             entry,
             main,
             nodes: BTreeMap::new(),
-            turned: BTreeMap::new(),
+            reversed: BTreeMap::new(),
             calls: BTreeSet::new(),
             swaps: BTreeSet::new(),
             returns: false,
@@ -187,16 +188,16 @@ impl Routine {
         }
     }
 
-    /// What stands between two places, as a procedure.
+    /// The code between two addresses, as a procedure.
     pub(super) fn between(at: u32, to: u32) -> Routine {
         let passed = Node { falls: true, ..Node::default() };
         Routine { nodes: (at + 1..to).map(|inner| (inner, passed)).collect(), ..Routine::new(at, false) }
     }
 
-    /// Every instruction that it is made of, those of turned stretches included.
+    /// All instructions of the routine, including those of reversed stretches.
     pub(super) fn places(&self) -> impl Iterator<Item = u32> {
-        let turned = self.turned.iter().flat_map(|(&p, &q)| p + 1..q);
-        self.nodes.keys().copied().chain(turned)
+        let reversed = self.reversed.iter().flat_map(|(&p, &q)| p + 1..q);
+        self.nodes.keys().copied().chain(reversed)
     }
 
     /// The instructions in the order in which they are written: from the entry on, then those before it.
@@ -222,30 +223,30 @@ pub(super) fn walk(code: &Code<'_>, entry: u32, main: bool) -> Routine {
     if !main {
         walk.fall(entry, entry + 1);
     } else if entry >= code.len() {
-        walk.refuse(entry, Why::Edge);
+        walk.refuse(entry, Reason::Edge);
     }
     for arrival in arrivals {
         walk.step(arrival);
     }
     let mut unit = walk.unit;
-    let refused = |at, why| Problem::new(at, why);
+    let refused = |at, reason| Problem::new(at, reason);
     if main {
         let mut ends = unit.ends.iter().copied();
         match (ends.next(), ends.next()) {
-            (None, _) if unit.problems.is_empty() => unit.problems.push(refused(entry, Why::NoFinish)),
+            (None, _) if unit.problems.is_empty() => unit.problems.push(refused(entry, Reason::NoFinish)),
             (Some(first), Some(second)) => {
-                unit.problems.push(Problem { other: Some(first), ..refused(second, Why::SecondFinish) });
+                unit.problems.push(Problem { other: Some(first), ..refused(second, Reason::SecondFinish) });
             }
             (Some(end), None) => {
                 let node = unit.nodes.get(&end).copied().unwrap_or_default();
                 if node.falls && node.landed {
-                    unit.problems.push(refused(end, Why::SecondFinish));
+                    unit.problems.push(refused(end, Reason::SecondFinish));
                 }
             }
             (None, _) => {}
         }
     } else if !unit.returns && unit.problems.is_empty() {
-        unit.problems.push(refused(entry, Why::NoReturn));
+        unit.problems.push(refused(entry, Reason::NoReturn));
     }
     unit.problems.sort_by_key(|p| p.at);
     unit.problems.dedup();
@@ -258,24 +259,24 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn refuse(&mut self, at: u32, why: Why) {
-        self.unit.problems.push(Problem::new(at, why));
+    fn refuse(&mut self, at: u32, reason: Reason) {
+        self.unit.problems.push(Problem::new(at, reason));
     }
 
-    /// Control falls from one instruction to another.
+    /// Control falls through from one instruction to another.
     fn fall(&mut self, from: u32, to: u32) {
         if to == self.unit.entry {
             if self.unit.main {
-                self.refuse(from, Why::AgainAtEntry);
+                self.refuse(from, Reason::AgainAtEntry);
             } else {
                 self.unit.returns = true;
             }
         } else if to >= self.code.len() {
-            self.refuse(from, Why::Edge);
+            self.refuse(from, Reason::Edge);
         }
     }
 
-    /// Control comes to an instruction.
+    /// Control reaches an instruction.
     fn step(&mut self, Arrival { at, landed }: Arrival) {
         let next = at + 1;
         if landed {
@@ -289,14 +290,14 @@ impl Walk<'_> {
                     self.fall(at, next);
                 }
             }
-            Ok(Shape::Cell) => self.refuse(at, Why::RunsData),
+            Ok(Shape::Cell) => self.refuse(at, Reason::RunsData),
             Ok(Shape::Straight | Shape::Idle) => self.fall(at, next),
             Ok(Shape::Start) if self.unit.main => self.fall(at, next),
             Ok(Shape::Finish) if self.unit.main => {
                 self.unit.ends.insert(at);
             }
-            Ok(Shape::Start | Shape::Finish) => self.refuse(at, Why::BoundInProcedure),
-            Ok(Shape::End(_)) if !self.unit.main => self.refuse(at, Why::BoundInProcedure),
+            Ok(Shape::Start | Shape::Finish) => self.refuse(at, Reason::BoundInProcedure),
+            Ok(Shape::End(_)) if !self.unit.main => self.refuse(at, Reason::BoundInProcedure),
             Ok(Shape::End(to)) => {
                 self.unit.nodes.entry(at).or_default().jumps = true;
                 self.unit.nodes.entry(to).or_default().landed = true;
@@ -310,7 +311,7 @@ impl Walk<'_> {
                 self.unit.swaps.insert(at);
                 self.fall(at, next);
             }
-            Ok(Shape::Turn(to)) => self.turn(at, to),
+            Ok(Shape::Reversed(to)) => self.turn(at, to),
             Ok(Shape::Pair(to)) => {
                 let jumps = self.unit.nodes.get(&to).is_some_and(|n| n.landed);
                 self.unit.nodes.entry(at).or_default().jumps = jumps;
@@ -321,10 +322,10 @@ impl Walk<'_> {
         }
     }
 
-    /// A stretch between two branches of which one turns the direction: it is run from its end to its beginning.
+    /// A stretch between two branches of which one changes the direction. It runs from its end to its beginning.
     fn turn(&mut self, at: u32, to: u32) {
         if to < at {
-            self.unit.problems.push(Problem { other: Some(to), ..Problem::new(at, Why::TurnsBack) });
+            self.unit.problems.push(Problem { other: Some(to), ..Problem::new(at, Reason::TurnsBack) });
             return;
         }
         for inner in at + 1..to {
@@ -337,11 +338,11 @@ impl Walk<'_> {
                     self.unit.swaps.insert(inner);
                 }
                 Ok(_) | Err(_) => {
-                    self.unit.problems.push(Problem { other: Some(at), ..Problem::new(inner, Why::InTurn) });
+                    self.unit.problems.push(Problem { other: Some(at), ..Problem::new(inner, Reason::InTurn) });
                 }
             }
         }
-        self.unit.turned.insert(at, to);
+        self.unit.reversed.insert(at, to);
         self.fall(to, to + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Instructions of PISA as native ones: what each becomes, in which registers, and what is checked beside.
+//! The native instructions for each PISA instruction: operations, registers and additional checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,45 +15,46 @@ use super::problem;
 /// A native instruction, or a few.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Op {
-    /// An instruction like that of PISA, its registers renamed.
+    /// The counterpart of the PISA instruction, with its registers renamed.
     Inst(Inst),
-    /// A register and a cell, whose address is in another register, with what is checked.
+    /// Exchanges a register with the cell whose address is in another register, with these checks.
     Exch(Reg, Reg, Checks),
-    /// A check: its own inverse.
+    /// A check, which is its own inverse.
     Check(String),
-    /// A call of the procedure with this entry. Where PISA's program could tell, the link is kept in a register: this distance.
+    /// A call of the procedure with this entry. If the PISA program could observe the link, a register holds it: this
+    /// distance.
     Call { entry: u32, back: bool, link: Option<(Reg, i32)> },
-    /// A call of the procedure at a distance in a register from the instruction at this address.
+    /// A call of the procedure whose distance from the instruction at this address is in a register.
     Swap { reg: Reg, link: Reg, at: u32, back: bool },
-    /// `jmp` from one branch to another.
+    /// A `jmp` from one branch to another.
     Jump { to: u32, test: Test },
-    /// `from` at one branch, where control comes from another.
+    /// A `from` at one branch, which another branch jumps to.
     Land { from: u32, test: Test },
-    /// Where a run begins.
+    /// The start of the run.
     Start,
-    /// Where a run ends.
+    /// The end of the run.
     Finish,
 }
 
-/// What is checked where a cell is exchanged.
+/// The checks of an exchange with a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Checks {
-    /// That the address lies where a cell may be.
+    /// That the address is one where a cell may be.
     pub(super) address: bool,
-    /// Before it, that the word is one of PISA's: running backward, it comes from the cell.
+    /// Before the exchange, that the word is a valid PISA word: running backward, it comes from the cell.
     pub(super) before: bool,
-    /// The same after it.
+    /// The same after the exchange.
     pub(super) after: bool,
 }
 
-/// What an instruction of PISA has become.
+/// The translation of a PISA instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) at: u32,
     pub(super) ops: Vec<Op>,
 }
 
-/// How registers are renamed.
+/// The native registers of PISA's registers.
 pub(super) struct Registers {
     native: BTreeMap<u8, Reg>,
     /// The register for the address of a procedure that is called by its distance.
@@ -61,16 +62,17 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Finds a native register for each of PISA that is used; those that are written are told apart. `callee` asks for a further one.
+    /// Assigns a native register to each PISA register in use; `written` are those that are written. `callee` requests
+    /// one more.
     pub(super) fn assign(used: &BTreeSet<u8>, written: &BTreeSet<u8>, callee: bool) -> Result<Registers, String> {
-        // `$0` that is never written is zero, as `r0` is.
+        // If `$0` is never written it is zero, like `r0`.
         let constant = |r: u8| r == 0 && !written.contains(&0);
         let plain = |r: u8| r != 0 && r != Reg::SP.number();
         let taken: BTreeSet<u8> = used.iter().copied().filter(|r| plain(*r)).collect();
         let mut free = (1..Reg::SP.number()).rev().filter(|r| !taken.contains(r)).filter_map(Reg::new);
         let mut native = BTreeMap::new();
-        let wanted = used.iter().filter(|r| !constant(**r)).count();
-        let refused = || problem::registers(wanted, usize::from(Reg::SP.number()) - 1 - usize::from(callee), callee);
+        let count = used.iter().filter(|r| !constant(**r)).count();
+        let refused = || problem::registers(count, usize::from(Reg::SP.number()) - 1 - usize::from(callee), callee);
         for &r in used {
             let reg = match r {
                 r if constant(r) => Reg::ZERO,
@@ -87,43 +89,43 @@ impl Registers {
         self.native.get(&reg.number()).copied().unwrap_or(reg)
     }
 
-    /// Those that have another number than in PISA.
+    /// The registers whose numbers differ from those in PISA.
     pub(super) fn renamed(&self) -> impl Iterator<Item = (u8, Reg)> + '_ {
         self.native.iter().filter(|(n, r)| **n != r.number()).map(|(n, r)| (*n, *r))
     }
 }
 
-/// The registers that an instruction of PISA names, each with whether it writes it.
+/// The registers that a PISA instruction names, each with whether the instruction writes it.
 pub(super) fn registers(inst: &Inst) -> impl Iterator<Item = (Reg, bool)> + '_ {
     let nothing = Code::is_nothing(inst);
     let slots = inst.kind.layout().into_iter().filter(move |_| !nothing);
     slots.flat_map(move |slot| slot.register_fields().map(move |f| (inst.regs[usize::from(f)], slot.is_written())))
 }
 
-/// Where the checks of cells draw their lines.
+/// How checks of cells recognize cells of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guard {
-    /// Cells of instructions lie before this address only.
+    /// Only addresses below this one are cells of instructions.
     From(u32),
-    /// Data lies among the instructions: their cells hold a word that none of PISA's is.
+    /// Data is mixed with the instructions, whose cells hold a word that is not a PISA word.
     Marked,
 }
 
-/// What the translation of all units has in common.
+/// The context of the translation of all routines.
 pub(super) struct NativeTarget<'a> {
     pub(super) code: &'a Code<'a>,
     pub(super) registers: &'a Registers,
-    /// The links that are kept as in PISA, in the registers of the `SWAPBR`s at procedures' entries.
+    /// The registers of links that are kept as in PISA, which are those of the `SWAPBR`s at the entries of procedures.
     pub(super) links: &'a BTreeMap<u32, Option<Reg>>,
     /// The register in which procedures that are called by their distance keep their links.
     pub(super) computed: Option<Reg>,
     pub(super) guard: Guard,
-    /// Whether there are procedures, whose links lie behind the cells.
+    /// Whether there are procedures, whose links lie after the cells.
     pub(super) stack: bool,
 }
 
 impl NativeTarget<'_> {
-    /// A unit's instructions in the order in which they are written.
+    /// The instructions of a routine, in the order in which they are written.
     pub(super) fn unit(&self, unit: &Routine) -> Result<Vec<Item>, OperandError> {
         let mut items = Vec::new();
         let end = unit.ends.first().copied();
@@ -153,11 +155,12 @@ impl NativeTarget<'_> {
                     }
                 }
                 Ok(Shape::End(to)) => ops.push(Op::Jump { to, test: Test::of_always() }),
-                // Shown is what a run comes to forward, and so it is where a procedure is uncalled.
-                Ok(Shape::Turn(to)) if shows(self.code, at, to) => {
+                // A stretch with a `SHOW` becomes a procedure that is uncalled: output is produced in forward direction
+                // only.
+                Ok(Shape::Reversed(to)) if shows(self.code, at, to) => {
                     ops.push(Op::Call { entry: at, back: true, link: None })
                 }
-                Ok(Shape::Turn(to)) => {
+                Ok(Shape::Reversed(to)) => {
                     for inner in (at + 1..to).rev() {
                         let forward = self.straight(inner)?;
                         ops.extend(forward.into_iter().rev().map(inverse));
@@ -173,7 +176,7 @@ impl NativeTarget<'_> {
             }
             items.push(Item { at, ops });
         }
-        // The end of the run stands at the end.
+        // The end of the run is written last.
         if unit.main
             && let Some(end) = end
             && Some(end) != last
@@ -182,15 +185,15 @@ impl NativeTarget<'_> {
             let land = Op::Land { from, test: Test::of_always() };
             items.push(Item { at: end, ops: vec![land, Op::Finish] });
         }
-        elide(&mut items);
+        remove_empty_jumps(&mut items);
         if unit.main {
-            begin(&mut items, |at| self.code.shape(at) == Ok(Shape::Start));
+            insert_start(&mut items, |at| self.code.shape(at) == Ok(Shape::Start));
         }
         self.guard(&mut items);
         Ok(items)
     }
 
-    /// The branch that leads to the end of the run, where one does.
+    /// The branch that jumps to the end of the run, if there is one.
     fn ending(&self, unit: &Routine) -> Option<u32> {
         unit.nodes.keys().copied().find(|at| matches!(self.code.shape(*at), Ok(Shape::End(_))))
     }
@@ -200,7 +203,7 @@ impl NativeTarget<'_> {
         Test { a: self.registers.of(test.a), b: test.b.map(|b| self.registers.of(b)), ..test }
     }
 
-    /// What an instruction becomes that control passes.
+    /// The translation of an instruction that control falls through.
     fn straight(&self, at: u32) -> Result<Vec<Op>, OperandError> {
         let Some(inst) = self.code.get(at) else { return Ok(Vec::new()) };
         Ok(match self.code.shape(at) {
@@ -226,7 +229,7 @@ impl NativeTarget<'_> {
                 }
                 let mut ops = vec![Op::Inst(native)];
                 if matches!(inst.kind, Kind::Row { row: Row::Read, .. }) {
-                    // The tape's words may have more than 32 bits.
+                    // The words of the tape may have more than 32 bits.
                     let read = native.regs[0];
                     ops.push(Op::Check(format!("assert.ge {read}, -0x80000000")));
                     ops.push(Op::Check(format!("assert.lt {read}, 0x80000000")));
@@ -244,10 +247,10 @@ impl NativeTarget<'_> {
         is_row(inst, Row::Neg32, false) && link == Some(inst.regs[0])
     }
 
-    /// Says what is checked where cells are exchanged. Where a register holds the same address throughout a stretch of straight code, it
-    /// is once in each direction.
+    /// Adds the checks of exchanges with cells. If a register holds the same address throughout a stretch of straight
+    /// code, the address is checked once per direction.
     fn guard(&self, items: &mut [Item]) {
-        // For each such stretch, the first exchange and the last.
+        // The first and the last exchange of each such stretch.
         let mut groups: Vec<[(usize, usize); 2]> = Vec::new();
         let mut open: BTreeMap<Reg, usize> = BTreeMap::new();
         for (n, item) in items.iter().enumerate() {
@@ -295,25 +298,25 @@ impl NativeTarget<'_> {
 }
 
 impl Test {
-    /// No condition.
+    /// The test that always holds.
     pub(super) const fn of_always() -> Test {
         Test { cond: Cond::Always, a: Reg::ZERO, b: None, k: 0 }
     }
 }
 
-/// Whether there is a `SHOW` between two places.
+/// Whether there is a `SHOW` between two addresses.
 fn shows(code: &Code<'_>, at: u32, to: u32) -> bool {
     let shows = |i: &Inst| matches!(i.kind, Kind::Row { row: Row::Show, .. });
     (at + 1..to).any(|inner| code.get(inner).is_some_and(shows))
 }
 
-/// The turned stretches of a unit that become procedures, which are uncalled, since there is a `SHOW` in them: it shows when the run, or
-/// what calls the unit, goes back.
-pub(super) fn apart(code: &Code<'_>, unit: &Routine) -> impl Iterator<Item = (u32, u32)> {
-    unit.turned.iter().map(|(at, to)| (*at, *to)).filter(|(at, to)| shows(code, *at, *to))
+/// The reversed stretches of a routine that contain a `SHOW`. They become procedures that are uncalled: the `SHOW`
+/// prints when the run, or the caller of the routine, goes backward.
+pub(super) fn uncalled_stretches(code: &Code<'_>, unit: &Routine) -> impl Iterator<Item = (u32, u32)> {
+    unit.reversed.iter().map(|(at, to)| (*at, *to)).filter(|(at, to)| shows(code, *at, *to))
 }
 
-/// What undoes straight code or a call.
+/// The inverse of straight code or a call.
 fn inverse(op: Op) -> Op {
     match op {
         Op::Inst(inst) => Op::Inst(inst.inverse()),
@@ -323,8 +326,8 @@ fn inverse(op: Op) -> Op {
     }
 }
 
-/// Takes away jumps to what follows.
-fn elide(items: &mut [Item]) {
+/// Removes jumps to the next instruction.
+fn remove_empty_jumps(items: &mut [Item]) {
     let mut before: Option<usize> = None;
     for n in 0..items.len() {
         if items[n].ops.is_empty() {
@@ -347,8 +350,8 @@ fn elide(items: &mut [Item]) {
     }
 }
 
-/// Puts the beginning of the run before the first instruction; to `START`, where nothing comes before it.
-fn begin(items: &mut [Item], is_start: impl Fn(u32) -> bool) {
+/// Inserts the start of the run before the first instruction, or at `START` if nothing comes before it.
+fn insert_start(items: &mut [Item], is_start: impl Fn(u32) -> bool) {
     let first = items.iter().position(|i| !i.ops.is_empty()).unwrap_or(0);
     let at = items.iter().take(first + 1).position(|i| is_start(i.at)).unwrap_or(first);
     if let Some(item) = items.get_mut(at) {

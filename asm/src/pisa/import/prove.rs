@@ -1,4 +1,4 @@
-//! Which of the ways that a pair of branches could lead it never does.
+//! Proves that certain jumps between the branches of a pair never happen.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,8 +7,8 @@ use pendula_isa::types::Reg;
 use super::flow::{Code, Routine, Shape};
 use super::native::registers;
 
-/// Of longer stretches than this nothing is proved: it would take long.
-const LONGEST: u32 = 2048;
+/// The maximum length of a stretch that is analysed, to limit the time.
+const MAX_STRETCH: u32 = 2048;
 
 /// A set of registers: a bit for each.
 pub(super) type Set = u32;
@@ -17,9 +17,10 @@ pub(super) const fn bit(reg: Reg) -> Set {
     1 << reg.number()
 }
 
-/// What procedures call.
+/// The call graph.
 pub(super) struct Calls {
-    /// By number: the procedures in the order of addresses, then one that calls all those that may be called by their distance.
+    /// By number: the procedures in the order of addresses, then a node that calls all procedures that may be called by
+    /// their distance.
     callees: Vec<Vec<usize>>,
     numbers: HashMap<u32, usize>,
 }
@@ -37,15 +38,16 @@ impl Calls {
         Calls { callees, numbers }
     }
 
-    /// For each procedure a set of registers, and those of the procedures that it calls, directly or not; for a procedure's number.
-    fn gather(&self, own: impl Fn(u32) -> Set) -> Vec<Set> {
+    /// For each procedure, by number, the union of the register sets of the procedure and of all procedures that it
+    /// calls, directly or indirectly.
+    fn gather(&self, registers_of: impl Fn(u32) -> Set) -> Vec<Set> {
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.callees.len()];
         for (caller, callees) in self.callees.iter().enumerate() {
             callees.iter().for_each(|callee| callers[*callee].push(caller));
         }
         let mut sets = vec![0; self.callees.len()];
         for (entry, number) in &self.numbers {
-            sets[*number] = own(*entry);
+            sets[*number] = registers_of(*entry);
         }
         let mut queue: Vec<usize> = (0..sets.len()).collect();
         while let Some(callee) = queue.pop() {
@@ -60,9 +62,9 @@ impl Calls {
         sets
     }
 
-    /// The same of the procedures alone that one calls while it is at work, directly or not, itself among them if it comes to be called so.
-    pub(super) fn below(&self, own: impl Fn(u32) -> Set) -> impl Fn(u32) -> Set {
-        let sets = self.gather(own);
+    /// The same for the callees alone, direct and indirect. They include the procedure itself if it is recursive.
+    pub(super) fn below(&self, registers_of: impl Fn(u32) -> Set) -> impl Fn(u32) -> Set {
+        let sets = self.gather(registers_of);
         move |entry| {
             let callees = self.numbers.get(&entry).map_or(&[][..], |number| &self.callees[*number]);
             callees.iter().fold(0, |set, callee| set | sets[*callee])
@@ -70,15 +72,16 @@ impl Calls {
     }
 }
 
-/// Takes away the way back of each pair of branches that stand under one condition, of which nothing between them changes the
-/// operands: what is left out where it holds at the first of them is not come back to from the second, where it does not.
+/// Removes the backward jump of each pair of branches with the same condition, if nothing between them changes its
+/// operands: if the condition holds at the first branch, the code between them is skipped; if it does not, the second
+/// branch does not jump back.
 pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Routine>, calls: &Calls) {
-    let own = |entry: u32| {
+    let registers_of = |entry: u32| {
         let places = units.get(&Some(entry)).into_iter().flat_map(|unit| unit.places().chain([entry]));
         let registers = places.filter_map(|at| code.get(at)).flat_map(registers);
         registers.filter(|(_, written)| *written).fold(0, |set, (reg, _)| set | bit(reg))
     };
-    let sets = calls.gather(own);
+    let sets = calls.gather(registers_of);
     let by_swap = sets.last().copied().unwrap_or_default();
     let written = |entry: u32| calls.numbers.get(&entry).map(|number| sets[*number]);
     for unit in units.values_mut() {
@@ -86,7 +89,7 @@ pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Rout
         for top in ends {
             let Ok(Shape::Pair(bottom)) = code.shape(top) else { continue };
             let test = code.test(top);
-            if bottom < top || bottom - top > LONGEST || test.is_always() || test != code.test(bottom) {
+            if bottom < top || bottom - top > MAX_STRETCH || test.is_always() || test != code.test(bottom) {
                 continue;
             }
             if !unit.main && (top..=bottom).contains(&unit.entry)
@@ -96,8 +99,8 @@ pub(super) fn directions(code: &Code<'_>, units: &mut BTreeMap<Option<u32>, Rout
             }
             let tested = test.reads().fold(0, |bits, r| bits | bit(r));
             let stays = (top + 1..bottom).filter(|at| {
-                // What control does not come to does nothing.
-                unit.nodes.contains_key(at) || unit.turned.range(..*at).next_back().is_some_and(|(_, q)| at < q)
+                // Code that control does not reach has no effect.
+                unit.nodes.contains_key(at) || unit.reversed.range(..*at).next_back().is_some_and(|(_, q)| at < q)
             });
             let mut stays = stays.map(|at| match code.shape(at) {
                 Ok(Shape::Pair(to)) => (top + 1..bottom).contains(&to),

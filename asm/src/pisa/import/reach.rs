@@ -1,20 +1,23 @@
-//! Where control may come to from an entry, and which way each pair of branches leads of which one is a `BRA`.
+//! Which places control may reach from an entry, and in which direction the jumps of each pair of branches go of which
+//! one is an unconditional `BRA`.
 //!
-//! Such a pair leads the way of its `BRA` if control comes to that from before, else the way of the other branch; but whether it does may hang on
-//! which way other pairs lead, those of loops within a loop first. So two sets are kept: what control comes to whatever the open pairs do, which
-//! grows, and what it may come to if they lead both ways, which shrinks. A `BRA` of the first set settles its pair, and so does one that is not in the
-//! second; what is settled moves the sets toward each other. Pairs that are open at the end lead both ways.
+//! In such a pair, the `BRA` jumps if control reaches it from the previous instruction; otherwise the conditional
+//! branch does. But whether control reaches it may depend on the directions of other pairs, first of all on those of
+//! loops within a loop. Therefore two sets are kept: the places that control certainly reaches whatever the undecided
+//! pairs do, which grows; and those that it possibly reaches if undecided pairs jump in both directions, which shrinks.
+//! A `BRA` in the first set decides its pair, and so does one that is not in the second. Each decision brings the sets
+//! closer together. Pairs that remain undecided jump in both directions.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::flow::{Code, Shape};
 
-/// That control comes to a place.
+/// Control reaches a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Arrival {
     pub(super) at: u32,
-    /// From the partner of the branch there; else from the instruction before.
+    /// True if it comes from the partner of the branch there; false if it comes from the previous instruction.
     pub(super) landed: bool,
 }
 
@@ -26,32 +29,34 @@ const fn lands(at: u32) -> Arrival {
     Arrival { at, landed: true }
 }
 
-/// What follows an arrival: without a question, and if an open pair leads the way of its branch under a condition.
+/// The successors of an arrival: those that are certain, and one that exists only if an undecided conditional branch
+/// jumps.
 #[derive(Default)]
-struct Ways {
+struct Successors {
     certain: [Option<Arrival>; 2],
-    asked: Option<Arrival>,
+    undecided: Option<Arrival>,
 }
 
-/// How control comes to the places of the main program, or of the procedure whose `SWAPBR` is the entry, in the order of addresses.
+/// All arrivals of control in the main program, or in the procedure whose `SWAPBR` is the entry, in the order of
+/// addresses.
 pub(super) fn arrivals(code: &Code<'_>, entry: u32, main: bool) -> Vec<Arrival> {
     let root = falls(if main { entry } else { entry + 1 });
     let mut reach = Reach {
         code,
         entry,
         main,
-        sure: HashSet::new(),
-        may: HashMap::new(),
-        leads: HashMap::new(),
-        barred: Vec::new(),
-        asked: Vec::new(),
+        certain: HashSet::new(),
+        possible: HashMap::new(),
+        taken: HashMap::new(),
+        refuted: Vec::new(),
+        undecided: Vec::new(),
     };
     if root.at < code.len() {
-        reach.surely(root);
-        reach.possibly(root);
-        reach.settle();
+        reach.mark_certain(root);
+        reach.mark_possible(root);
+        reach.decide_pairs();
     }
-    let mut found: Vec<Arrival> = reach.may.into_keys().collect();
+    let mut found: Vec<Arrival> = reach.possible.into_keys().collect();
     found.sort_unstable();
     found
 }
@@ -60,16 +65,16 @@ struct Reach<'a> {
     code: &'a Code<'a>,
     entry: u32,
     main: bool,
-    /// What control comes to.
-    sure: HashSet<Arrival>,
-    /// What it may come to, each with one arrival that it follows; what is followed back so ends at the entry.
-    may: HashMap<Arrival, Option<Arrival>>,
-    /// For branches under a condition whose partners are `BRA`s: whether they lead there.
-    leads: HashMap<u32, bool>,
-    /// Those of them that were found not to, and that `may` still follows.
-    barred: Vec<u32>,
-    /// All of them that `may` has found.
-    asked: Vec<u32>,
+    /// What control certainly reaches.
+    certain: HashSet<Arrival>,
+    /// What control possibly reaches, each with one predecessor. The chain of predecessors ends at the entry.
+    possible: HashMap<Arrival, Option<Arrival>>,
+    /// For conditional branches whose partners are `BRA`s: whether they jump there.
+    taken: HashMap<u32, bool>,
+    /// Those of them that were found not to jump, although `possible` still contains their jumps.
+    refuted: Vec<u32>,
+    /// All of them that are in `possible`.
+    undecided: Vec<u32>,
 }
 
 impl Reach<'_> {
@@ -77,9 +82,9 @@ impl Reach<'_> {
         Some(falls(at)).filter(|_| at != self.entry && at < self.code.len())
     }
 
-    fn ways(&self, from: Arrival) -> Ways {
+    fn successors(&self, from: Arrival) -> Successors {
         let at = from.at;
-        let next = || Ways { certain: [self.next(at + 1), None], asked: None };
+        let next = || Successors { certain: [self.next(at + 1), None], undecided: None };
         if from.landed {
             return next();
         }
@@ -87,24 +92,26 @@ impl Reach<'_> {
         match self.code.shape(at) {
             Ok(Shape::Straight | Shape::Idle | Shape::Call { .. } | Shape::Swap(_)) => next(),
             Ok(Shape::Start) if self.main => next(),
-            // What follows a branch under a condition is looked at, too: all that is refused is told.
+            // The code after a conditional branch is analysed even so, in order to report everything that is refused.
             Err(_) if !always(at) => next(),
-            Ok(Shape::Turn(to)) if to > at => Ways { certain: [self.next(to + 1), None], asked: None },
+            Ok(Shape::Reversed(to)) if to > at => Successors { certain: [self.next(to + 1), None], undecided: None },
             Ok(Shape::Pair(to)) => match (always(at), always(to)) {
-                (true, _) => Ways { certain: [Some(lands(to)), None], asked: None },
-                (false, false) => Ways { certain: [self.next(at + 1), Some(lands(to))], asked: None },
-                (false, true) => match self.leads.get(&at) {
+                (true, _) => Successors { certain: [Some(lands(to)), None], undecided: None },
+                (false, false) => Successors { certain: [self.next(at + 1), Some(lands(to))], undecided: None },
+                (false, true) => match self.taken.get(&at) {
                     Some(false) => next(),
-                    Some(true) => Ways { certain: [self.next(at + 1), Some(lands(to))], asked: None },
-                    None => Ways { asked: Some(lands(to)), ..next() },
+                    Some(true) => Successors { certain: [self.next(at + 1), Some(lands(to))], undecided: None },
+                    None => Successors { undecided: Some(lands(to)), ..next() },
                 },
             },
-            Ok(Shape::Turn(_) | Shape::Start | Shape::Finish | Shape::End(_) | Shape::Cell) | Err(_) => Ways::default(),
+            Ok(Shape::Reversed(_) | Shape::Start | Shape::Finish | Shape::End(_) | Shape::Cell) | Err(_) => {
+                Successors::default()
+            }
         }
     }
 
-    /// The branch under a condition whose partner is the `BRA` that control comes to.
-    fn decides(&self, arrival: Arrival) -> Option<u32> {
+    /// The conditional branch whose partner is the `BRA` that control reaches.
+    fn conditional_partner(&self, arrival: Arrival) -> Option<u32> {
         match self.code.shape(arrival.at) {
             Ok(Shape::Pair(to))
                 if !arrival.landed && self.code.test(arrival.at).is_always() && !self.code.test(to).is_always() =>
@@ -115,33 +122,33 @@ impl Reach<'_> {
         }
     }
 
-    /// Control comes to a place, and to what follows.
-    fn surely(&mut self, arrival: Arrival) {
+    /// Adds a place and its successors to `certain`.
+    fn mark_certain(&mut self, arrival: Arrival) {
         let mut queue = vec![arrival];
         while let Some(arrival) = queue.pop() {
-            if !self.sure.insert(arrival) {
+            if !self.certain.insert(arrival) {
                 continue;
             }
-            if let Some(other) = self.decides(arrival) {
-                self.leads.insert(other, false);
-                self.barred.push(other);
+            if let Some(other) = self.conditional_partner(arrival) {
+                self.taken.insert(other, false);
+                self.refuted.push(other);
             }
-            queue.extend(self.ways(arrival).certain.into_iter().flatten());
+            queue.extend(self.successors(arrival).certain.into_iter().flatten());
         }
     }
 
-    /// Control may come to a place, and to what follows. Pairs that are open are followed after all others, the last that was found first: so what is
-    /// found by way of them is little.
-    fn possibly(&mut self, root: Arrival) {
-        self.may.insert(root, None);
+    /// Adds a place and its successors to `possible`. Undecided pairs are followed after all others, the most recent
+    /// first, so that few places depend on them.
+    fn mark_possible(&mut self, root: Arrival) {
+        self.possible.insert(root, None);
         let (mut queue, mut open) = (vec![root], Vec::new());
         while let Some(from) = queue.pop() {
-            let ways = self.ways(from);
-            for to in ways.certain.into_iter().flatten() {
+            let successors = self.successors(from);
+            for to in successors.certain.into_iter().flatten() {
                 self.follow(from, to, &mut queue);
             }
-            if let Some(to) = ways.asked {
-                self.asked.push(from.at);
+            if let Some(to) = successors.undecided {
+                self.undecided.push(from.at);
                 open.push((from, to));
             }
             while queue.is_empty()
@@ -153,95 +160,99 @@ impl Reach<'_> {
     }
 
     fn follow(&mut self, from: Arrival, to: Arrival, queue: &mut Vec<Arrival>) {
-        if let Entry::Vacant(entry) = self.may.entry(to) {
+        if let Entry::Vacant(entry) = self.possible.entry(to) {
             entry.insert(Some(from));
             queue.push(to);
         }
     }
 
-    /// Settles pairs as long as one follows from others.
-    fn settle(&mut self) {
-        for at in std::mem::take(&mut self.asked) {
+    /// Decides pairs until no decision follows from others.
+    fn decide_pairs(&mut self) {
+        for at in std::mem::take(&mut self.undecided) {
             if let Ok(Shape::Pair(to)) = self.code.shape(at)
-                && !self.may.contains_key(&falls(to))
+                && !self.possible.contains_key(&falls(to))
             {
-                self.lead(at, to);
+                self.mark_taken(at, to);
             }
         }
-        while let Some(at) = self.barred.pop() {
+        while let Some(at) = self.refuted.pop() {
             if let Ok(Shape::Pair(to)) = self.code.shape(at) {
-                for gone in self.cut(lands(to)) {
-                    if let Some(other) = self.decides(gone) {
-                        self.lead(other, gone.at);
+                for gone in self.remove(lands(to)) {
+                    if let Some(other) = self.conditional_partner(gone) {
+                        self.mark_taken(other, gone.at);
                     }
                 }
             }
         }
     }
 
-    /// A branch under a condition leads to its partner.
-    fn lead(&mut self, at: u32, to: u32) {
-        self.leads.insert(at, true);
-        if self.sure.contains(&falls(at)) {
-            self.surely(lands(to));
+    /// Records that a conditional branch jumps to its partner.
+    fn mark_taken(&mut self, at: u32, to: u32) {
+        self.taken.insert(at, true);
+        if self.certain.contains(&falls(at)) {
+            self.mark_certain(lands(to));
         }
     }
 
-    /// A branch that may have led to its partner does not: what control cannot come to any more.
-    fn cut(&mut self, landed: Arrival) -> Vec<Arrival> {
-        if !self.may.contains_key(&landed) {
+    /// Removes the jump of a conditional branch to its partner. Returns what control can no longer reach.
+    fn remove(&mut self, landed: Arrival) -> Vec<Arrival> {
+        if !self.possible.contains_key(&landed) {
             return Vec::new();
         }
-        // What was found by way of it.
-        let mut parted = vec![landed];
+        // The places whose chain of predecessors contains the jump.
+        let mut removed = vec![landed];
         let mut n = 0;
-        while let Some(&from) = parted.get(n) {
-            let Ways { certain, asked } = self.ways(from);
-            parted.extend(
-                certain.into_iter().chain([asked]).flatten().filter(|to| self.may.get(to) == Some(&Some(from))),
+        while let Some(&from) = removed.get(n) {
+            let Successors { certain, undecided } = self.successors(from);
+            removed.extend(
+                certain
+                    .into_iter()
+                    .chain([undecided])
+                    .flatten()
+                    .filter(|to| self.possible.get(to) == Some(&Some(from))),
             );
             n += 1;
         }
-        for arrival in &parted {
-            self.may.remove(arrival);
+        for arrival in &removed {
+            self.possible.remove(arrival);
         }
-        // Of that, what control comes to in another way.
+        // Those of them that control can reach from elsewhere.
         let mut queue = Vec::new();
-        for &to in &parted {
-            if let Some(from) = self.before(to) {
+        for &to in &removed {
+            if let Some(from) = self.predecessor(to) {
                 self.follow(from, to, &mut queue);
             }
         }
         while let Some(from) = queue.pop() {
-            let Ways { certain, asked } = self.ways(from);
-            for to in certain.into_iter().chain([asked]).flatten() {
+            let Successors { certain, undecided } = self.successors(from);
+            for to in certain.into_iter().chain([undecided]).flatten() {
                 self.follow(from, to, &mut queue);
             }
         }
-        parted.retain(|arrival| !self.may.contains_key(arrival));
-        parted
+        removed.retain(|arrival| !self.possible.contains_key(arrival));
+        removed
     }
 
-    /// An arrival in `may` that this one follows.
-    fn before(&self, to: Arrival) -> Option<Arrival> {
+    /// A predecessor in `possible`.
+    fn predecessor(&self, to: Arrival) -> Option<Arrival> {
         let from = match (to.landed, to.at.checked_sub(1)) {
             (true, _) => match self.code.shape(to.at) {
                 Ok(Shape::Pair(from)) => [Some(falls(from)), None, None],
                 _ => return None,
             },
             (false, Some(at)) => {
-                let turned = match self.code.shape(at) {
-                    Ok(Shape::Turn(from)) => Some(falls(from)),
+                let reversed = match self.code.shape(at) {
+                    Ok(Shape::Reversed(from)) => Some(falls(from)),
                     _ => None,
                 };
-                [Some(falls(at)), Some(lands(at)), turned]
+                [Some(falls(at)), Some(lands(at)), reversed]
             }
             (false, None) => return None,
         };
-        let leads = |from: &Arrival| {
-            let Ways { certain, asked } = self.ways(*from);
-            self.may.contains_key(from) && (certain.contains(&Some(to)) || asked == Some(to))
+        let is_predecessor = |from: &Arrival| {
+            let Successors { certain, undecided } = self.successors(*from);
+            self.possible.contains_key(from) && (certain.contains(&Some(to)) || undecided == Some(to))
         };
-        from.into_iter().flatten().find(leads)
+        from.into_iter().flatten().find(is_predecessor)
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn int_to_fixed(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
 
 /// The greatest integer not above the fixed-point number: wiring.
 pub(super) fn fixed_to_int(_: &mut Builder, t: Fixed, a: &Word) -> Outcome {
-    Outcome::sure(above(a, t.frac as usize).signed(a.len()))
+    Outcome::infallible(above(a, t.frac as usize).signed(a.len()))
 }
 
 /// The integer in units of 2^-frac as a floating-point number, to nearest, ties to even.

@@ -129,5 +129,5 @@ pub(super) fn tanh(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let (ratio, _) = b.divide(&n[1..65], &Word::from(n[0]).shifted_left(64), &d);
     let rounded = b.nearest_even(&ratio, 64 - frac).unsigned(width);
     let rounded = b.select(outside, &Word::constant(1 << frac, width), &rounded);
-    Outcome::sure(b.negated_if(a.sign(), &rounded))
+    Outcome::infallible(b.negated_if(a.sign(), &rounded))
 }

@@ -24,7 +24,7 @@ pub(super) fn exp(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     let above = b.without(beyond, a.sign());
     let great = b.any(&power.faults);
     let great = b.and(great, inside);
-    Outcome::sure(b.mask(inside, &power.word)).or(great).or(above).or(special)
+    Outcome::infallible(b.mask(inside, &power.word)).or(great).or(above).or(special)
 }
 
 /// Natural logarithm: that to base 2 with 127 bits of fraction, times ln 2. Nothing is lost near 1: the exponent and the logarithm of the significand
@@ -45,7 +45,7 @@ pub(super) fn log(b: &mut Builder, t: Float, a: &Word) -> Outcome {
 }
 
 /// Quadrants modulo 4, and the sine and cosine of what is left: sine · 2^-(126 + zeros) and cosine · 2^-127.
-struct Turned {
+struct QuadrantReduction {
     quadrants: Word,
     back: Bit,
     sine: Word,
@@ -63,7 +63,7 @@ fn small(t: Float) -> usize {
     t.mantissa / 2 + 1
 }
 
-fn turned(b: &mut Builder, t: Float, x: &Parts) -> Turned {
+fn reduced(b: &mut Builder, t: Float, x: &Parts) -> QuadrantReduction {
     // Exact, but for small numbers.
     let frac = small(t) + t.mantissa;
     let magnitude = magnitude(b, t, REACH + frac, frac as u32, false, x);
@@ -84,37 +84,37 @@ fn turned(b: &mut Builder, t: Float, x: &Parts) -> Turned {
     let sines = b.series(true, &tables::factorials(1), &square);
     let sine = b.high(&scaled, &sines, 128);
     let cosine = b.series(true, &tables::factorials(0), &square);
-    Turned { quadrants, back, sine, zeros, cosine, great }
+    QuadrantReduction { quadrants, back, sine, zeros, cosine, great }
 }
 
 /// The sine after so many quadrants, or minus that.
-fn sine(b: &mut Builder, t: Float, negative: Bit, turned: &Turned) -> Outcome {
-    let odd = turned.quadrants[0];
-    let m = b.select(odd, &turned.cosine, &turned.sine);
-    let exponent = b.difference_signed(&integer(-126), &turned.zeros.then(&[Bit::ZERO]), 10);
+fn sine(b: &mut Builder, t: Float, negative: Bit, reduced: &QuadrantReduction) -> Outcome {
+    let odd = reduced.quadrants[0];
+    let m = b.select(odd, &reduced.cosine, &reduced.sine);
+    let exponent = b.difference_signed(&integer(-126), &reduced.zeros.then(&[Bit::ZERO]), 10);
     let exponent = b.select(odd, &integer(-127).signed(10), &exponent);
-    let back = b.without(turned.back, odd);
-    let sign = b.differ(negative, turned.quadrants[1]);
+    let back = b.without(reduced.back, odd);
+    let sign = b.differ(negative, reduced.quadrants[1]);
     b.cnot(back, sign);
-    b.round_float(t, sign, &m, &exponent).or(turned.great)
+    b.round_float(t, sign, &m, &exponent).or(reduced.great)
 }
 
 /// Sine.
 pub(super) fn sin(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     let x = b.unpack(t, a);
-    let turned = turned(b, t, &x);
-    let sine = sine(b, t, x.negative, &turned);
+    let reduced = reduced(b, t, &x);
+    let sine = sine(b, t, x.negative, &reduced);
     let limit = Word::constant((t.bias() - small(t) as i64).max(1) as u128, t.exponent);
     let small = b.less(&x.exponent, &limit);
     let fault = b.any(&sine.faults);
     let word = b.select(small, a, &sine.word);
-    Outcome::sure(word).or(b.without(fault, small)).or(x.special)
+    Outcome::infallible(word).or(b.without(fault, small)).or(x.special)
 }
 
 /// Cosine: a quarter turn more.
 pub(super) fn cos(b: &mut Builder, t: Float, a: &Word) -> Outcome {
     let x = b.unpack(t, a);
-    let turned = turned(b, t, &x);
-    b.increment_if(Bit::ONE, &turned.quadrants);
-    sine(b, t, Bit::ZERO, &turned).or(x.special)
+    let reduced = reduced(b, t, &x);
+    b.increment_if(Bit::ONE, &reduced.quadrants);
+    sine(b, t, Bit::ZERO, &reduced).or(x.special)
 }

@@ -31,14 +31,14 @@ fn pack(b: &mut Builder, t: Logarithmic, negative: Bit, logarithm: &Word) -> Out
     let bits = t.width as usize - 1;
     let (word, beyond) = b.fit(logarithm, bits);
     let least = b.equal(&word, &Word::constant(1 << (bits - 1), bits));
-    Outcome::sure(word.then(&[negative])).or(beyond).or(least)
+    Outcome::infallible(word.then(&[negative])).or(beyond).or(least)
 }
 
 /// The outcome, or another word where a condition holds; that is no fault.
 fn unless(b: &mut Builder, condition: Bit, word: &Word, outcome: Outcome) -> Outcome {
     let chosen = b.select(condition, word, &outcome.word);
     let fault = b.any(&outcome.faults);
-    Outcome::sure(chosen).or(b.without(fault, condition))
+    Outcome::infallible(chosen).or(b.without(fault, condition))
 }
 
 fn zero(t: Logarithmic) -> Word {

@@ -8,7 +8,7 @@ use crate::circuit::word::Word;
 pub(super) fn divided(b: &mut Builder, x: &Word, divisor: &Word, remainder: bool) -> Outcome {
     let zero = b.is_zero(divisor);
     let (quotient, rest) = b.div_rem(x, divisor);
-    Outcome::sure(if remainder { rest } else { quotient }).or(zero)
+    Outcome::infallible(if remainder { rest } else { quotient }).or(zero)
 }
 
 /// x to the power of an unsigned integer, modulo a power of two: squares, of which those are multiplied whose bit of the exponent is set.
@@ -26,5 +26,5 @@ pub(super) fn power(b: &mut Builder, x: &Word, exponent: &Word) -> Outcome {
             square = next;
         }
     }
-    Outcome::sure(power)
+    Outcome::infallible(power)
 }

@@ -20,7 +20,7 @@ pub(super) fn nearest_root(b: &mut Builder, n: &[Bit]) -> Word {
 /// Square root.
 pub(super) fn sqrt(b: &mut Builder, t: Fixed, a: &Word) -> Outcome {
     let root = nearest_root(b, &Word::from(&a[..a.len() - 1]).shifted_left(t.frac as usize));
-    Outcome::sure(root.unsigned(t.width as usize)).or(a.sign())
+    Outcome::infallible(root.unsigned(t.width as usize)).or(a.sign())
 }
 
 /// sqrt(a² + c²).
@@ -78,7 +78,7 @@ fn or_power_of_zero(b: &mut Builder, t: Fixed, a: &Word, c: &Word, (word, beyond
     let word = b.select(zero, &one, &word);
     let beyond = b.without(beyond, zero);
     let by_zero = b.and(zero, c.sign());
-    Outcome::sure(word).or(beyond).or(by_zero)
+    Outcome::infallible(word).or(beyond).or(by_zero)
 }
 
 /// a^c. For a negative a, c must be whole. 0^0 is 1.

@@ -81,7 +81,7 @@ fn sine(b: &mut Builder, t: Fixed, negative: Bit, reduced: &Reduced) -> Outcome 
     let back = b.without(reduced.back, odd);
     let sign = b.differ(negative, reduced.quadrants[1]);
     b.cnot(back, sign);
-    Outcome::sure(b.negated_if(sign, &magnitude.unsigned(width)))
+    Outcome::infallible(b.negated_if(sign, &magnitude.unsigned(width)))
 }
 
 /// Sine.

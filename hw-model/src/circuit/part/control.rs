@@ -7,7 +7,7 @@ use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
 
 impl Builder {
-    /// `target ^= ` whether the condition holds between two integers, or fixed-point numbers.
+    /// `target ^= ` whether the condition holds between two integers or fixed-point numbers.
     pub fn xor_condition(&mut self, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
         match cond {
             Cond::Always => self.not(target),
@@ -21,7 +21,8 @@ impl Builder {
         }
     }
 
-    /// Exchanges `r` with the word of `memory` that `address` says, if `enable` is 1: for every word a controlled swap of each bit.
+    /// Exchanges `r` with the word of `memory` at `address`, if `enable` is 1: for every word a controlled swap of each
+    /// bit.
     pub fn exchange_memory(&mut self, enable: Bit, address: &[Bit], memory: &[Word], r: &[Bit]) {
         self.for_each_index(enable, address, memory.len(), &mut |b, i, here| b.swap_if(here, r, &memory[i]));
     }

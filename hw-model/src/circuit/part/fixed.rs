@@ -4,7 +4,7 @@ use super::Value;
 use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
 
-/// a · b, rounded down and wrapped. 4W² Toffoli, 4W² + W CNOT, as much again to undo it.
+/// a · b, rounded down and wrapped. 4W² Toffoli, 4W² + W CNOT, and the same again to undo it.
 pub(super) fn product(b: &mut Builder, a: &Word, c: &Word, frac: usize) -> Word {
     let product = b.mul_signed(a, c);
     Word::from(&product[frac..frac + a.len()])
@@ -21,7 +21,7 @@ pub(super) fn inverse(b: &mut Builder, a: &Word, frac: usize) -> Value {
     rounded(b, &Word::constant(1, 1).shifted_left(2 * frac), Bit::ZERO, a)
 }
 
-/// ±magnitude / d toward zero, with as many bits as d.
+/// ±magnitude / d, rounded toward zero, with as many bits as d.
 fn rounded(b: &mut Builder, magnitude: &Word, sign: Bit, d: &Word) -> Value {
     let width = d.len();
     let zero = b.is_zero(d);
@@ -33,7 +33,7 @@ fn rounded(b: &mut Builder, magnitude: &Word, sign: Bit, d: &Word) -> Value {
     let quotient = quotient.unsigned(width.max(quotient.len()));
     let (word, above) = quotient.split_at(width);
     let (word, above) = (Word::from(word), Word::from(above));
-    // Too great: a bit above the word, or its sign, unless it is the least word.
+    // Too large: a bit above the word is 1, or its sign, unless it is the least word.
     let least = b.is_zero(&word[..width - 1]);
     let least = b.and(least, negative);
     let most = b.inverse_of(least);
@@ -45,8 +45,9 @@ fn rounded(b: &mut Builder, magnitude: &Word, sign: Bit, d: &Word) -> Value {
 }
 
 impl Builder {
-    /// `y += ±c·x / 2^n` for a signed x and an unsigned coefficient c of n bits, minus if `negative`, the product rounded to the nearest integer,
-    /// ties up: a shear of the plane, undone by the inverse code whatever the rounding.
+    /// `y += ±c·x / 2^n` for a signed x and an unsigned coefficient c of n bits, with minus if `negative`. The product
+    /// is rounded to the nearest integer, ties up. This is a shear of the plane, which the inverse code undoes in spite
+    /// of the rounding.
     ///
     /// # Panics
     /// If the coefficient has no bits.
@@ -56,7 +57,7 @@ impl Builder {
                 let product = b.mul_signed_unsigned(x, c);
                 let (low, high) = product.split_at(c.len());
                 let (&half, below) = low.split_last().expect("a coefficient has bits");
-                // The negative of a tie goes up, too: there half a unit is not added to the magnitude.
+                // The negative of a tie is rounded up, too: there half a unit is not added to the magnitude.
                 let plus = b.inverse_of(negative);
                 let more = b.any(&Word::from(below).then(&[plus]));
                 let up = b.and(half, more);
@@ -71,8 +72,8 @@ impl Builder {
     }
 }
 
-/// A rotation from its coefficients: (x, y) turned by a number of quarter turns (a → −b, b → a), then x += p·y, y += q·x, x += p·y, where
-/// p and q are magnitudes in units of 2^-width with a sign each.
+/// A rotation from its coefficients: (x, y) is rotated by a number of quarter turns (a → −b, b → a), then x += p·y, y
+/// += q·x, x += p·y, where p and q are magnitudes in units of 2^-width, each with a sign.
 pub(super) fn shears(b: &mut Builder, width: usize) {
     let x = b.register("x", Role::Target, width);
     let y = b.register("y", Role::Target, width);

@@ -1,5 +1,5 @@
-//! Comparisons of floating-point numbers: a sign, and below it an exponent and a mantissa, which together order the magnitudes. Zero has two signs,
-//! and beyond infinity there are only words that are no numbers.
+//! Comparisons of floating-point numbers: a sign, and below it an exponent and a mantissa, which together order the
+//! magnitudes. Zero has two signs, and words beyond infinity are not numbers.
 
 use pendula_isa::Cond;
 
@@ -8,15 +8,15 @@ use crate::circuit::kernels::Formats;
 use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
 
-/// `nan ^= ` whether a word is NaN: its magnitude is above infinity's.
+/// `nan ^= ` whether a word is NaN: its magnitude is above that of infinity.
 fn xor_nan(b: &mut Builder, word: &[Bit], nan: Bit) {
     let t = Formats::of_width(word.len()).float;
     let infinity = Word::constant(0, t.mantissa).then(&vec![Bit::ONE; t.exponent]);
     b.xor_less(&infinity, &word[..word.len() - 1], nan);
 }
 
-/// `target ^= ` whether x < z, of words that are no NaN. A negative one's magnitude is complemented, since its order is the opposite; then both are
-/// compared as signed words, in which −0 is just below +0.
+/// `target ^= ` whether x < z, for words that are not NaN. The magnitude of a negative number is complemented, since
+/// its order is reversed; then both are compared as signed words, in which −0 is just below +0.
 fn xor_less(b: &mut Builder, x: &[Bit], z: &[Bit], target: Bit) {
     let magnitude = x.len() - 1;
     b.with(
@@ -27,14 +27,14 @@ fn xor_less(b: &mut Builder, x: &[Bit], z: &[Bit], target: Bit) {
         },
         |b, ()| b.xor_less_signed(x, z, target),
     );
-    // −0 and +0, whose only 1 is the sign of the first.
+    // −0 and +0: the only 1 is the sign of the first.
     let others = Word::from(&x[..magnitude]).then(z);
     b.complement(&others);
     b.xor_all(&others.then(&x[magnitude..]), target);
     b.complement(&others);
 }
 
-/// `target ^= ` whether x = z, of words that are no NaN.
+/// `target ^= ` whether x = z, for words that are not NaN.
 fn xor_equal(b: &mut Builder, x: &[Bit], z: &[Bit], target: Bit) {
     let magnitude = x.len() - 1;
     b.xor_equal(x, z, target);
@@ -50,12 +50,12 @@ fn xor_equal(b: &mut Builder, x: &[Bit], z: &[Bit], target: Bit) {
     );
 }
 
-/// `target ^= ` whether a condition holds between words that are no NaN.
+/// `target ^= ` whether a condition holds between words that are not NaN.
 fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
     match cond {
         Cond::Always => b.not(target),
         Cond::Eq | Cond::Ne => xor_equal(b, x, z, target),
-        // The table has no unsigned conditions of floating-point numbers.
+        // The table has no unsigned conditions for floating-point numbers.
         Cond::Lt | Cond::Ge | Cond::Ltu | Cond::Geu => xor_less(b, x, z, target),
         Cond::Gt | Cond::Le => xor_less(b, z, x, target),
     }
@@ -64,7 +64,7 @@ fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit)
     }
 }
 
-/// A condition into a bit that is there, with the traps that it takes.
+/// A condition into an existing bit, with its traps.
 pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
     let nan = b.register("trap_nan", Role::Trap, 2);
     for (word, nan) in [x, z].into_iter().zip(&*nan) {

@@ -18,7 +18,7 @@ pub(super) fn accumulate(b: &mut Builder, accumulator: Accumulator, function: Ci
     }
 }
 
-/// Accumulates whose function goes straight into the target.
+/// Accumulates whose function is computed directly into the target.
 fn fused(b: &mut Builder, accumulator: Accumulator, function: CircuitFn, x: &[Word], width: usize) {
     let y = b.register("y", Role::Target, width);
     let (a, c) = (&x[0], &x[1]);
@@ -74,16 +74,16 @@ pub(super) fn narrow(b: &mut Builder, bits: usize, signed: bool, what: InPlace, 
         InPlace::Negate => b.negate(low),
         InPlace::Rotate => b.rotate_left(&a[..bits], low),
         InPlace::RotateBy(amount) => {
-            let turned = Word::from(low).rotated_left(amount);
-            sign(b, &turned);
-            b.ends_at("y", &turned.then(above));
+            let rotated = Word::from(low).rotated_left(amount);
+            sign(b, &rotated);
+            b.ends_at("y", &rotated.then(above));
             return;
         }
     }
     sign(b, low);
 }
 
-/// What `add` adds to y: subtracted, between complements, if the accumulator has a direction and it is 1.
+/// Adds with `add` to y, or subtracts: between complements, if the accumulator has a direction and it is 1.
 fn either_way(b: &mut Builder, accumulator: Accumulator, y: &Word, add: impl FnOnce(&mut Builder)) {
     match accumulator {
         Accumulator::AddOrSubtract => {
@@ -96,13 +96,13 @@ fn either_way(b: &mut Builder, accumulator: Accumulator, y: &Word, add: impl FnO
     }
 }
 
-/// The low 32 bits of a word, and those of an amount of shifting that matter to them.
+/// The low 32 bits of a word, and the bits of a shift amount that matter to them.
 fn low_bits<'a>(a: &'a [Bit], by: &'a [Bit]) -> (&'a [Bit], &'a [Bit]) {
     let bits = a.len().min(32);
     (&a[..bits], &by[..bits.ilog2() as usize])
 }
 
-/// The function on new wires, or on those of an operand.
+/// The value of the function, on new wires or on those of an operand.
 fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
     let a = &x[0];
     let width = a.len();
@@ -125,7 +125,7 @@ fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
             b.xor_nor(a, &x[1], &y);
             y.into()
         }
-        // In place of an operand, which is as before when the value has been computed backward.
+        // In place of an operand, which is restored when the value is computed backward.
         CircuitFn::Sum => {
             b.add(&x[1], a);
             a.clone().into()
@@ -147,24 +147,8 @@ fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
             b.negate_if(a.sign(), &d.remainder);
             d.remainder
         }),
-        CircuitFn::QuotientDown => divided(b, a, &x[1], |b, d| {
-            // −q if it is exact, else −q − 1 = ¬q.
-            let exact = b.is_zero(&d.remainder);
-            let up = b.and(exact, d.signs_differ);
-            b.complement_if(d.signs_differ, &d.quotient);
-            b.increment_if(up, &d.quotient);
-            d.quotient
-        }),
-        CircuitFn::Modulo => divided(b, a, &x[1], |b, d| {
-            // From |b| if the signs differ and it is not zero: |b| − r = ¬r + |b| + 1.
-            let inexact = b.any(&d.remainder);
-            let other = b.and(inexact, d.signs_differ);
-            b.complement_if(other, &d.remainder);
-            let divisor = b.mask(other, &d.divisor);
-            b.add_carry(&divisor, &d.remainder, other, None);
-            b.negate_if(x[1].sign(), &d.remainder);
-            d.remainder
-        }),
+        CircuitFn::QuotientDown => divided(b, a, &x[1], quotient_down),
+        CircuitFn::Modulo => divided(b, a, &x[1], |b, d| modulo(b, d, x[1].sign())),
         CircuitFn::ShiftLeft => Word::from(&b.shift_left(a, &x[1][..log2])[..width]).into(),
         CircuitFn::ShiftRight => Word::from(&b.shift_right(a, &x[1][..log2])[width - 1..]).into(),
         CircuitFn::ShiftRightSigned => Word::from(&b.shift_right_signed(a, &x[1][..log2])[width - 1..]).into(),
@@ -195,11 +179,7 @@ fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
             let word = b.magnitude(a);
             Value { traps: vec![("trap_range", word.sign())], word }
         }
-        CircuitFn::Sign { frac } => {
-            let nonzero = b.any(a);
-            let above = vec![a.sign(); width - frac - 1];
-            Word::constant(0, frac).then(&[nonzero]).then(&above).into()
-        }
+        CircuitFn::Sign { frac } => sign(b, a, frac).into(),
         CircuitFn::Positive => {
             let positive = b.inverse_of(a.sign());
             b.mask(positive, a).into()
@@ -224,6 +204,13 @@ fn value(b: &mut Builder, function: CircuitFn, x: &[Word]) -> Value {
     }
 }
 
+/// −1, 0 or 1, as a number with `frac` fraction bits.
+fn sign(b: &mut Builder, a: &Word, frac: usize) -> Word {
+    let nonzero = b.any(a);
+    let above = vec![a.sign(); a.len() - frac - 1];
+    Word::constant(0, frac).then(&[nonzero]).then(&above)
+}
+
 /// A division of magnitudes.
 struct Division {
     quotient: Word,
@@ -232,7 +219,7 @@ struct Division {
     signs_differ: Bit,
 }
 
-/// Divides the magnitudes and lets `finish` give the result its sign.
+/// Divides the magnitudes. `finish` gives the result its sign.
 fn divided(b: &mut Builder, a: &Word, d: &Word, finish: impl FnOnce(&mut Builder, Division) -> Word) -> Value {
     let zero = b.is_zero(d);
     let signs_differ = b.bit();
@@ -245,8 +232,29 @@ fn divided(b: &mut Builder, a: &Word, d: &Word, finish: impl FnOnce(&mut Builder
     Value { word, traps: vec![("trap_zero_divisor", zero)] }
 }
 
-/// The words of `rmul` in place: x is divided by den, the quotient multiplied by num; the remainders go to the buffer, which is multiplied by den and
-/// divided by num. Each of the two products is a division backward, so that nothing needs to be computed twice.
+/// The quotient rounded down: where the signs differ, −q if the division is exact, else −q − 1 = ¬q.
+fn quotient_down(b: &mut Builder, d: Division) -> Word {
+    let exact = b.is_zero(&d.remainder);
+    let up = b.and(exact, d.signs_differ);
+    b.complement_if(d.signs_differ, &d.quotient);
+    b.increment_if(up, &d.quotient);
+    d.quotient
+}
+
+/// The remainder with the sign of the divisor b: if the signs differ and r is not zero, |b| − r = ¬r + |b| + 1.
+fn modulo(b: &mut Builder, d: Division, divisor_sign: Bit) -> Word {
+    let inexact = b.any(&d.remainder);
+    let other = b.and(inexact, d.signs_differ);
+    b.complement_if(other, &d.remainder);
+    let divisor = b.mask(other, &d.divisor);
+    b.add_carry(&divisor, &d.remainder, other, None);
+    b.negate_if(divisor_sign, &d.remainder);
+    d.remainder
+}
+
+/// The words of `rmul` in place: x is divided by den, and the quotient multiplied by num. The remainders go to the
+/// buffer, which is multiplied by den and divided by num. Each of the two products is a division backward, so that
+/// nothing is computed twice.
 ///
 /// Signs: for x < 0, ⌊x/den⌋ = ¬⌊¬x/den⌋ and x mod den = den − 1 − (¬x mod den).
 pub(super) fn scale(b: &mut Builder, width: usize) {
@@ -272,7 +280,7 @@ pub(super) fn scale(b: &mut Builder, width: usize) {
     let n = width - 1;
     let (num, den) = (Word::from(&num[..n]), Word::from(&den[..n]));
     let (sign_x, sign_buffer) = (x.sign(), buffer.sign());
-    // r to factor − 1 − r, its own inverse.
+    // Maps r to factor − 1 − r, its own inverse.
     let mirror = |b: &mut Builder, sign: Bit, factor: &Word, r: &Word| {
         b.complement_if(sign, r);
         b.add_if(sign, factor, r);

@@ -1,4 +1,5 @@
-//! Logarithmic numbers: a sign, and below it a signed logarithm whose least value stands for zero, and with a minus for nothing.
+//! Logarithmic numbers: a sign, and below it a signed logarithm. Its least value stands for zero, and with a minus sign
+//! for a word that is not a number.
 
 use pendula_isa::Cond;
 
@@ -6,20 +7,20 @@ use super::Value;
 use crate::circuit::word::Bit;
 use crate::circuit::{Builder, Role, Word};
 
-/// A logarithmic number taken apart.
-struct Number {
+/// The components of a logarithmic number.
+struct LogParts {
     sign: Bit,
     /// Signed.
     log: Word,
 }
 
-impl Number {
-    fn of(word: &[Bit]) -> Number {
+impl LogParts {
+    fn of(word: &[Bit]) -> LogParts {
         let (&sign, log) = word.split_last().expect("a logarithmic number has bits");
-        Number { sign, log: Word::from(log) }
+        LogParts { sign, log: Word::from(log) }
     }
 
-    /// `target ^= ` whether the logarithm is the least one, which only zero and what is no number have.
+    /// `target ^= ` whether the logarithm is the least one, which only zero and words that are not numbers have.
     fn xor_least(&self, b: &mut Builder, target: Bit) {
         let low = &self.log[..self.log.len() - 1];
         b.complement(low);
@@ -30,7 +31,7 @@ impl Number {
 
 /// a · c, or a / c.
 pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Value {
-    let (a, c) = (Number::of(a), Number::of(c));
+    let (a, c) = (LogParts::of(a), LogParts::of(c));
     let n = a.log.len();
     let least = b.word(2);
     a.xor_least(b, least[0]);
@@ -52,10 +53,10 @@ pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Va
     } else {
         b.add(&other, &log);
     }
-    // Out of range: the two signs differ, or the least logarithm.
+    // Out of range: the two signs differ, or the logarithm is the least one.
     let wrapped = b.copy(&log[n..]);
     b.cnot(log[n - 1], wrapped[0]);
-    let sum = Number { sign: Bit::ZERO, log: Word::from(&log[..n]) };
+    let sum = LogParts { sign: Bit::ZERO, log: Word::from(&log[..n]) };
     let reserved = b.bit();
     sum.xor_least(b, reserved);
     let outside = b.or(wrapped[0], reserved);
@@ -68,16 +69,16 @@ pub(super) fn product(b: &mut Builder, a: &[Bit], c: &[Bit], divide: bool) -> Va
     Value { word, traps }
 }
 
-/// `y *= x`, or `y /= x` if `direction` is 1, in place. The traps' own bits serve as the sum's sign and as the mark of a zero y while it is worked on: if
-/// all is well they are zero again.
+/// `y *= x`, or `y /= x` if `direction` is 1, in place. The bits of the traps serve as the sign of the sum and as the
+/// mark of a zero y in between; without a trap they are zero again.
 pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit]) {
-    let (x, y) = (Number::of(x), Number::of(y));
+    let (x, y) = (LogParts::of(x), LogParts::of(y));
     let n = y.log.len();
     let bad = b.register("trap_bad_operand", Role::Trap, 1)[0];
     let by_zero = b.register("trap_log_zero", Role::Trap, 1)[0];
     let above = b.register("trap_overflow", Role::Trap, 1)[0];
     let least = b.register("trap_reserved", Role::Trap, 1)[0];
-    // By zero, or by what is no number.
+    // Division by zero, or a word that is not a number.
     x.xor_least(b, by_zero);
     y.xor_least(b, least);
     b.toffoli(least, y.sign, bad);
@@ -85,7 +86,7 @@ pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit
     b.cnot(y.log[n - 1], above);
     let sum = y.log.then(&[above]);
     b.complement_if(direction, &sum);
-    // Zero stays: least is 0 for it here.
+    // Zero remains: `least` is 0 for it here.
     let log = x.log.clone();
     b.with(|b| b.mask(least, &log).signed(n + 1), |b, masked| b.add(masked, &sum));
     b.complement_if(direction, &sum);
@@ -98,7 +99,7 @@ pub(super) fn multiply_into(b: &mut Builder, direction: Bit, x: &[Bit], y: &[Bit
 /// 1 / a.
 pub(super) fn inverse(b: &mut Builder, a: &[Bit]) -> Value {
     let word = b.copy(a);
-    let a = Number::of(a);
+    let a = LogParts::of(a);
     let least = b.bit();
     a.xor_least(b, least);
     let bad = b.and(least, a.sign);
@@ -110,7 +111,7 @@ pub(super) fn inverse(b: &mut Builder, a: &[Bit]) -> Value {
 pub(super) fn negate(b: &mut Builder, width: usize) {
     let y = b.register("y", Role::Target, width);
     let bad = b.register("trap_bad_logarithm", Role::Trap, 1);
-    let number = Number::of(&y);
+    let number = LogParts::of(&y);
     b.with(
         |b| {
             let least = b.bit();
@@ -125,9 +126,9 @@ pub(super) fn negate(b: &mut Builder, width: usize) {
     );
 }
 
-/// `bad ^= ` whether a word is no number.
+/// `bad ^= ` whether a word is not a number.
 fn xor_bad(b: &mut Builder, word: &[Bit], bad: Bit) {
-    let number = Number::of(word);
+    let number = LogParts::of(word);
     b.with(
         |b| {
             let least = b.bit();
@@ -138,13 +139,14 @@ fn xor_bad(b: &mut Builder, word: &[Bit], bad: Bit) {
     );
 }
 
-/// `target ^= ` whether a condition holds between two logarithmic numbers. A negative one's logarithm is complemented, since its order is the
-/// opposite; then both are compared as unsigned words whose sign and logarithm's sign mean the opposite, that is, with these bits exchanged.
+/// `target ^= ` whether a condition holds between two logarithmic numbers. The logarithm of a negative number is
+/// complemented, since its order is reversed; then both are compared as unsigned words in which the sign and the
+/// logarithm's sign have the opposite meaning, that is, with these bits exchanged.
 fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
     b.with(
         |b| {
             for word in [x, z] {
-                let number = Number::of(word);
+                let number = LogParts::of(word);
                 b.complement_if(number.sign, &number.log);
             }
             let (x, x_signs) = x.split_at(x.len() - 2);
@@ -164,7 +166,7 @@ fn xor_condition(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit)
     );
 }
 
-/// A condition into a bit that is there, with the traps that it takes.
+/// A condition into an existing bit, with its traps.
 pub(super) fn compare_into(b: &mut Builder, cond: Cond, x: &[Bit], z: &[Bit], target: Bit) {
     let bad = b.register("trap_bad_logarithm", Role::Trap, 2);
     for (word, bad) in [x, z].into_iter().zip(&*bad) {

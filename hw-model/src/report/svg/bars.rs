@@ -6,15 +6,15 @@ use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{RGBColor, WHITE};
 
 use super::canvas::{COLOURS, Hatch, INK, PALE, Pen, TEXT, render, text_width};
-use super::chart::{Key, Legend};
+use super::chart::{Legend, LegendKey};
 use crate::price::Cause;
 use crate::report::{Priced, subject};
 use crate::units::si;
 
-/// Gate classes that are told apart.
+/// The maximum number of gate classes that are distinguished.
 const CLASSES: usize = 8;
 
-/// How the parts are filled, the last for the rest.
+/// The fills of the parts, the last for the rest.
 const FILLS: [(RGBColor, Hatch); CLASSES + 1] = [
     (COLOURS[0], Hatch::Plain),
     (COLOURS[4], Hatch::Rising),
@@ -27,7 +27,7 @@ const FILLS: [(RGBColor, Hatch); CLASSES + 1] = [
     (RGBColor(0xE0, 0xE0, 0xE0), Hatch::Plain),
 ];
 
-/// Plots where the energy of bills goes by cause: for each a bar of parts in percent, its sum in joules above it.
+/// Plots the energy of bills by cause: for each bill a bar with parts in percent, and the sum in joules above it.
 pub fn breakdown_by_cause(priced: &[Priced<'_>]) -> String {
     let bars: Vec<Vec<f64>> = priced
         .iter()
@@ -40,8 +40,8 @@ pub fn breakdown_by_cause(priced: &[Priced<'_>]) -> String {
     plot(priced, &parts, &bars)
 }
 
-/// Plots where the energy of bills goes by gate class, traffic with the host, and information lost: for each bill a bar of parts in percent, its
-/// sum in joules above it. The eight that matter most are told apart; what is left is `other`.
+/// Plots the energy of bills by gate class, traffic with the host, and lost information: for each bill a bar with parts
+/// in percent, and the sum in joules above it. The eight largest are distinguished; the remainder is `other`.
 pub fn breakdown_by_class(priced: &[Priced<'_>]) -> String {
     let sums: Vec<BTreeMap<&'static str, f64>> = priced
         .iter()
@@ -82,7 +82,7 @@ pub fn breakdown_by_class(priced: &[Priced<'_>]) -> String {
     plot(priced, &parts, &bars)
 }
 
-/// Bars of parts, each with a name and the number of its fill.
+/// Bars with parts. Each part has a name and the number of its fill.
 fn plot(priced: &[Priced<'_>], parts: &[(String, usize)], bars: &[Vec<f64>]) -> String {
     const LEFT: f64 = 84.0;
     const TOP: f64 = 44.0;
@@ -92,10 +92,10 @@ fn plot(priced: &[Priced<'_>], parts: &[(String, usize)], bars: &[Vec<f64>]) -> 
     let slot = names.iter().map(|n| text_width(n, TEXT) + 12.0).fold(104.0, f64::max);
     let right = LEFT + slot * names.len().max(1) as f64;
     let mut legend = Legend::default();
-    // What is too little to be seen is not in the legend.
+    // Parts that are too small to be seen are not in the legend.
     let used = |n: usize| bars.iter().any(|bar| bar[n] > 1e-3 * bar.iter().sum::<f64>());
     for (_, (name, fill)) in parts.iter().enumerate().rev().filter(|(n, _)| used(*n)) {
-        legend.add(Key::Fill(FILLS[*fill].0, FILLS[*fill].1), name);
+        legend.add(LegendKey::Fill(FILLS[*fill].0, FILLS[*fill].1), name);
     }
     let height = (BOTTOM + 62.0).max(TOP + legend.height() + 10.0);
     render(right + 24.0 + legend.width() + 12.0, height, |canvas| {

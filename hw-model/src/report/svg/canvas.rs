@@ -1,6 +1,5 @@
-//! What the plots are drawn with: lines, marks and text on a white sheet, by
-//! plotters' SVG backend. It has whole pixels, so all is drawn ten times as
-//! large and shown at a tenth of the size.
+//! The drawing surface of the plots: lines, marks and text on a white sheet, with plotters' SVG backend. The backend
+//! has whole pixels, so everything is drawn ten times as large and shown at a tenth of the size.
 
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
@@ -9,10 +8,10 @@ use plotters::prelude::SVGBackend;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, WHITE};
 
-/// Units of the drawing in a pixel.
+/// Units of the drawing per pixel.
 const SCALE: f64 = 10.0;
 
-/// By how much plotters' font sizes exceed those of SVG.
+/// The ratio of plotters' font sizes to those of SVG.
 const FONT: f64 = 1.24;
 
 /// The size of most text, in pixels.
@@ -23,12 +22,12 @@ pub(super) type Point = (f64, f64);
 
 /// Black, of axes and text.
 pub(super) const INK: RGBColor = RGBColor(0x1A, 0x1A, 0x1A);
-/// Grey, of what stands back.
+/// Grey, for secondary elements.
 pub(super) const GREY: RGBColor = RGBColor(0x66, 0x66, 0x66);
 /// Grey, of grids.
 pub(super) const PALE: RGBColor = RGBColor(0xE2, 0xE2, 0xE2);
 
-/// Colours that colour-blind people can tell apart (Okabe and Ito 2008), those for thin lines first.
+/// Colours that colour-blind people can distinguish (Okabe and Ito 2008), those for thin lines first.
 pub(super) const COLOURS: [RGBColor; 8] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xD5, 0x5E, 0x00),
@@ -40,7 +39,7 @@ pub(super) const COLOURS: [RGBColor; 8] = [
     RGBColor(0xF0, 0xE4, 0x42),
 ];
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Clone, Copy)]
 pub(super) struct Pen {
     pub(super) colour: RGBColor,
@@ -114,7 +113,7 @@ impl Mark {
     }
 }
 
-/// How an area is filled, so that it differs in grey, too.
+/// The fill of an area, which also differs in greyscale.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hatch {
     Plain,
@@ -138,13 +137,13 @@ fn units((x, y): Point) -> (i32, i32) {
     (unit(x), unit(y))
 }
 
-/// Has a sheet of a size in pixels painted, and returns it as SVG.
+/// Creates a sheet of a size in pixels, lets `paint` draw on it, and returns it as SVG.
 pub(super) fn render(width: f64, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
     let mut out = String::new();
     let size = ((width * SCALE) as u32, (height * SCALE) as u32);
     {
         let canvas = Canvas { area: SVGBackend::with_string(&mut out, size).into_drawing_area() };
-        // Drawing into a text cannot fail.
+        // Drawing into a string cannot fail.
         let _ = canvas.area.fill(&WHITE);
         paint(&canvas);
         let _ = canvas.area.present();
@@ -153,7 +152,7 @@ pub(super) fn render(width: f64, height: f64, paint: impl FnOnce(&Canvas<'_>)) -
     out.replacen(&large, &format!("width=\"{width:.0}\" height=\"{height:.0}\""), 1)
 }
 
-/// How wide a text is at most in a common font without serifs, in pixels.
+/// The maximum width of a text in a common sans-serif font, in pixels.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let ems: f64 = text
         .chars()
@@ -250,7 +249,7 @@ impl Canvas<'_> {
         let _ = self.area.draw(&Circle::new(units(at), unit(radius), colour.filled()));
     }
 
-    /// A circle's line.
+    /// The outline of a circle.
     pub(super) fn ring(&self, at: Point, radius: f64, pen: Pen) {
         let style = pen.colour.stroke_width(unit(pen.width) as u32);
         let _ = self.area.draw(&Circle::new(units(at), unit(radius), style));
@@ -258,15 +257,15 @@ impl Canvas<'_> {
 
     /// Text beside a point.
     pub(super) fn text(&self, text: &str, at: Point, size: f64, anchor: (HPos, VPos), colour: RGBColor) {
-        self.turned(text, at, size, anchor, colour, FontTransform::None);
+        self.write_transformed(text, at, size, anchor, colour, FontTransform::None);
     }
 
-    /// Text about a point, to be read from below upward.
+    /// A text about a point, rotated to be read from below upward.
     pub(super) fn upward(&self, text: &str, at: Point, size: f64) {
-        self.turned(text, at, size, (HPos::Center, VPos::Center), INK, FontTransform::Rotate270);
+        self.write_transformed(text, at, size, (HPos::Center, VPos::Center), INK, FontTransform::Rotate270);
     }
 
-    fn turned(
+    fn write_transformed(
         &self,
         text: &str,
         at: Point,
@@ -290,7 +289,7 @@ impl Canvas<'_> {
     }
 }
 
-/// A line's dashes.
+/// The dashes of a line.
 fn dashes(points: &[Point], pattern: &[f64]) -> Vec<Vec<Point>> {
     let mut out = Vec::new();
     let mut n = 0;

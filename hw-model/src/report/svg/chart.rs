@@ -1,5 +1,4 @@
-//! Charts on two logarithmic axes: the frame, lines within it, labels that
-//! keep clear of them, and the legend beside it.
+//! Charts on two logarithmic axes: the frame, lines within it, labels that avoid them, and the legend beside it.
 
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{RGBColor, WHITE};
@@ -15,7 +14,7 @@ pub(super) struct Axis {
     /// Logarithms to base 10 of the ends.
     low: f64,
     high: f64,
-    /// Where the ends are, in pixels.
+    /// The positions of the ends, in pixels.
     from: f64,
     to: f64,
 }
@@ -27,7 +26,7 @@ impl Axis {
         if axis.decades().count() >= 2 { axis } else { Axis::whole(low, high, from, to) }
     }
 
-    /// From a power of ten to another that enclose two values.
+    /// From one power of ten to another, enclosing two values.
     pub(super) fn whole(low: f64, high: f64, from: f64, to: f64) -> Axis {
         let (low, mut high) = ((low.log10() + 1e-9).floor(), (high.log10() - 1e-9).ceil());
         if high <= low {
@@ -36,7 +35,7 @@ impl Axis {
         Axis { low, high, from, to }
     }
 
-    /// Where a value is.
+    /// The position of a value.
     pub(super) fn at(&self, value: f64) -> f64 {
         self.from + (value.log10() - self.low) / (self.high - self.low) * (self.to - self.from)
     }
@@ -46,13 +45,13 @@ impl Axis {
         (self.low - 1e-9).ceil() as i32..=(self.high + 1e-9).floor() as i32
     }
 
-    /// How many powers of ten lie between labels that are so many pixels apart at least.
+    /// The number of powers of ten between labels that are at least so many pixels apart.
     fn step(&self, apart: f64) -> i32 {
         let decade = (self.to - self.from).abs() / (self.high - self.low);
         [1, 2, 3, 5, 10].into_iter().find(|n| decade * f64::from(*n) >= apart).unwrap_or(20)
     }
 
-    /// Places of the values between powers of ten.
+    /// The positions of the values between powers of ten.
     fn between(&self) -> Vec<f64> {
         let (first, last) = (self.low.floor() as i32, self.high.ceil() as i32);
         let values = (first..last).flat_map(|d| (2..10).map(move |m| f64::from(m) * 10f64.powi(d)));
@@ -69,7 +68,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Where values are.
+    /// The position of a point.
     pub(super) fn at(&self, (x, y): (f64, f64)) -> Point {
         (self.x.at(x), self.y.at(y))
     }
@@ -154,13 +153,13 @@ impl Frame {
     }
 }
 
-/// A rectangle, by its upper left and lower right corner.
+/// A rectangle, as its upper left and lower right corners.
 type Area = (Point, Point);
 
-/// Finds room for labels.
+/// Finds space for labels.
 pub(super) struct Labels {
     frame: Area,
-    /// Points to keep clear of, and how much it matters.
+    /// Points to avoid, with weights.
     points: Vec<(Point, f64)>,
     taken: Vec<Area>,
 }
@@ -171,7 +170,7 @@ impl Labels {
         Labels { frame: inside, points: Vec::new(), taken: Vec::new() }
     }
 
-    /// Keeps clear of a line, the more the heavier it is.
+    /// Avoids a line, with a weight.
     pub(super) fn avoid(&mut self, line: &[Point], weight: f64) {
         for pair in line.windows(2) {
             let (from, to) = (pair[0], pair[1]);
@@ -184,17 +183,17 @@ impl Labels {
         }
     }
 
-    /// Keeps clear of a mark.
+    /// Avoids a mark.
     pub(super) fn avoid_mark(&mut self, (x, y): Point, radius: f64) {
         self.taken.push(((x - radius, y - radius), (x + radius, y + radius)));
     }
 
-    /// Writes a text as near to a mark as there is room.
+    /// Writes a text as close to a mark as space permits.
     pub(super) fn write(&mut self, canvas: &Canvas<'_>, text: &str, at: Point, radius: f64, colour: RGBColor) {
         self.write_at_one(canvas, text, &[at], radius, colour);
     }
 
-    /// Writes a text at the one of some marks where there is most room, the first ones preferred.
+    /// Writes a text at one of several marks, where there is most space; the first ones are preferred.
     pub(super) fn write_at_one(
         &mut self,
         canvas: &Canvas<'_>,
@@ -219,7 +218,7 @@ impl Labels {
         if self.points.iter().any(|(p, _)| within(*p, (left, top), far)) {
             canvas.rectangle((left - 1.0, top), (far.0 + 1.0, far.1), WHITE);
         }
-        // The text may be narrower than the room for it.
+        // The text may be narrower than the space for it.
         let (at, anchor) = if far.0 <= x {
             (far.0, HPos::Right)
         } else if left >= x {
@@ -235,7 +234,7 @@ impl Labels {
         self.taken.push(((left, top), far));
     }
 
-    /// How little a place suits a label.
+    /// A score for the place of a label; lower is better.
     fn score(&self, mark: Point, radius: f64, area: Area) -> f64 {
         let (corner, far) = area;
         let ((left, top), (right, bottom)) = self.frame;
@@ -254,7 +253,8 @@ impl Labels {
     }
 }
 
-/// Places about a mark for a label of some width and height, by their upper left corners: the nearer, the better ranked.
+/// Places about a mark for a label of some width and height, as upper left corners with a penalty that grows with the
+/// distance.
 fn corners((x, y): Point, radius: f64, w: f64, h: f64) -> impl Iterator<Item = (f64, Point)> {
     [3.0, 9.0, 16.0, 25.0, 36.0, 50.0].into_iter().enumerate().flat_map(move |(ring, away)| {
         let d = radius + away;
@@ -274,7 +274,7 @@ fn corners((x, y): Point, radius: f64, w: f64, h: f64) -> impl Iterator<Item = (
     })
 }
 
-/// The line from a mark to its label, if that is far.
+/// The line from a mark to its label, if they are far apart.
 fn leader((x, y): Point, radius: f64, (from, to): Area) -> Option<(Point, Point)> {
     let near = (x.clamp(from.0 - 2.0, to.0 + 2.0), y.clamp(from.1, to.1));
     let distance = (near.0 - x).hypot(near.1 - y);
@@ -291,8 +291,8 @@ fn overlap(a: Area, b: Area) -> bool {
     a.0.0 < b.1.0 && b.0.0 < a.1.0 && a.0.1 < b.1.1 && b.0.1 < a.1.1
 }
 
-/// What stands before a legend's entry.
-pub(super) enum Key {
+/// The symbol before a legend entry.
+pub(super) enum LegendKey {
     Line(Pen, Option<Mark>),
     Mark(Mark, f64, RGBColor),
     Ring(Pen),
@@ -301,24 +301,25 @@ pub(super) enum Key {
     None,
 }
 
-/// Entries beside a chart.
+/// The entries of a legend beside a chart.
 #[derive(Default)]
-pub(super) struct Legend(Vec<(Key, String)>);
+pub(super) struct Legend(Vec<(LegendKey, String)>);
 
-/// The room before an entry's text, in pixels.
+/// The space before an entry's text, in pixels.
 const KEY: f64 = 40.0;
 /// The height of an entry, in pixels.
 const ROW: f64 = 22.0;
 
 impl Legend {
-    pub(super) fn add(&mut self, key: Key, text: impl Into<String>) {
+    pub(super) fn add(&mut self, key: LegendKey, text: impl Into<String>) {
         self.0.push((key, text.into()));
     }
 
     /// The width in pixels.
     pub(super) fn width(&self) -> f64 {
-        let width =
-            |(key, text): &(Key, String)| text_width(text, TEXT) + if matches!(key, Key::None) { 0.0 } else { KEY };
+        let width = |(key, text): &(LegendKey, String)| {
+            text_width(text, TEXT) + if matches!(key, LegendKey::None) { 0.0 } else { KEY }
+        };
         self.0.iter().map(width).fold(0.0, f64::max)
     }
 
@@ -333,20 +334,20 @@ impl Legend {
             let middle = (left + KEY / 2.0 - 4.0, y);
             let mut indent = KEY;
             match key {
-                Key::Line(pen, mark) => {
+                LegendKey::Line(pen, mark) => {
                     canvas.line(&[(left, y), (left + KEY - 8.0, y)], *pen);
                     if let Some(mark) = mark {
                         canvas.mark(*mark, middle, MARK, pen.colour);
                     }
                 }
-                Key::Mark(mark, radius, colour) => canvas.mark(*mark, middle, *radius, *colour),
-                Key::Ring(pen) => canvas.ring(middle, 7.0, *pen),
-                Key::Fill(colour, hatch) => {
+                LegendKey::Mark(mark, radius, colour) => canvas.mark(*mark, middle, *radius, *colour),
+                LegendKey::Ring(pen) => canvas.ring(middle, 7.0, *pen),
+                LegendKey::Fill(colour, hatch) => {
                     canvas.hatched((left + 4.0, y - 7.0), (left + KEY - 10.0, y + 7.0), *colour, *hatch);
                 }
-                Key::None => indent = 0.0,
+                LegendKey::None => indent = 0.0,
             }
-            let colour = if matches!(key, Key::None) { GREY } else { INK };
+            let colour = if matches!(key, LegendKey::None) { GREY } else { INK };
             canvas.text(text, (left + indent, y), TEXT, (HPos::Left, VPos::Center), colour);
         }
     }

@@ -3,21 +3,22 @@
 use plotters::style::RGBColor;
 
 use super::canvas::{Canvas, Pen, Point, render};
-use super::chart::{Axis, Curve, Frame, Key, Legend};
+use super::chart::{Axis, Curve, Frame, Legend, LegendKey};
 use super::{Swept, bounds, cooling, curve, entry, nothing, style};
 use crate::price::PriceError;
 
-/// What lies under the Pareto front.
+/// The background of the Pareto front.
 const FRONT: Pen = Pen::new(RGBColor(0xC4, 0xC4, 0xC4), 10.0);
 
-/// Plots the energy of a run in joules against its time in seconds, cycles over frequency, both on logarithmic axes: a curve for each technology
-/// as its frequency goes from one value in hertz to another. The Pareto front, where nothing is both as fast and as cheap, is underlaid in grey.
+/// Plots the energy of a run in joules against its time in seconds, cycles over frequency, both on logarithmic axes: a
+/// curve for each technology as its frequency goes from one value in hertz to another. The Pareto front, where no other
+/// point is both as fast and as cheap, has a grey background.
 ///
-/// What cooling takes is counted. Of a technology whose energy does not depend on the frequency it is not known how fast it is: its energy is a dashed line and takes no part in
-/// the front.
+/// The cost of cooling is included. If the energy of a technology does not depend on the frequency, its speed is not
+/// known: its energy is a dashed line that takes no part in the front.
 ///
 /// # Errors
-/// Where a technology cannot be priced under its conditions.
+/// If a technology cannot be priced under its conditions.
 pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, PriceError> {
     let mut curves: Vec<Curve> = Vec::new();
     for run in runs {
@@ -41,8 +42,8 @@ pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, Pri
     for (n, (run, points)) in runs.iter().zip(&curves).enumerate() {
         entry(&mut legend, n, run, hertz, pen(n), points.is_empty());
     }
-    legend.add(Key::None, "");
-    legend.add(Key::Line(FRONT, None), "Pareto front");
+    legend.add(LegendKey::None, "");
+    legend.add(LegendKey::Line(FRONT, None), "Pareto front");
     let frame = Frame { x: Axis::new(time.0, time.1, 84.0, 604.0), y: Axis::whole(energy.0, energy.1, 440.0, 20.0) };
     Ok(render(604.0 + 24.0 + legend.width() + 12.0, 506.0, |canvas| {
         frame.draw(canvas, "Run time (s)", &format!("Energy of the run{}", cooling(runs)));
@@ -55,7 +56,7 @@ pub fn energy_delay(runs: &[Swept<'_>], hertz: (f64, f64)) -> Result<String, Pri
     }))
 }
 
-/// Underlays the points for which no other is both as fast and as cheap.
+/// Draws the background of the points for which no other is both as fast and as cheap.
 fn front(canvas: &Canvas<'_>, curves: &[&Curve], frame: &Frame) {
     let mut order: Vec<(usize, usize)> =
         curves.iter().enumerate().flat_map(|(n, c)| (0..c.len()).map(move |i| (n, i))).collect();

@@ -1,12 +1,12 @@
 //! Energy against frequency.
 
 use super::canvas::{Canvas, GREY, INK, Pen, Point, render};
-use super::chart::{Axis, Curve, Frame, Key, Labels, Legend, MARK};
+use super::chart::{Axis, Curve, Frame, Labels, Legend, LegendKey, MARK};
 use super::{Swept, bounds, cooling, curve, entry, nothing, style};
 use crate::price::{Cause, Joules, PriceError};
 use crate::units::si;
 
-/// What is plotted against frequency.
+/// The quantity that is plotted against frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The whole run, with traffic and erasures.
@@ -31,12 +31,12 @@ impl Scope {
     }
 }
 
-/// What does not depend on the frequency and is no operation.
+/// The part that does not depend on the frequency and does not belong to operations.
 fn fixed(joules: Joules) -> f64 {
     joules[Cause::Link] + joules[Cause::Erasure]
 }
 
-/// One technology's curves.
+/// The curves of one technology.
 struct Curves {
     all: Curve,
     adiabatic: Curve,
@@ -50,13 +50,13 @@ const ADIABATIC: &[f64] = &[7.0, 4.0];
 const LEAKAGE: &[f64] = &[1.6, 3.2];
 const FIXED: &[f64] = &[12.0, 3.0, 1.6, 3.0];
 
-/// Plots energy in joules against frequency in hertz, both on logarithmic axes, from one frequency to another: a curve for each technology,
-/// level where the energy does not depend on the frequency. For adiabatic CMOS the parts lost in ramps and by leakage are there, too, with
-/// slopes +1 and −1, and the optimum where it lies within the range. What costs nothing is named without a curve. What cooling takes is
-/// counted.
+/// Plots energy in joules against frequency in hertz, both on logarithmic axes, from one frequency to another: a curve
+/// for each technology, level if the energy does not depend on the frequency. For adiabatic CMOS the losses in ramps
+/// and by leakage are shown separately, too, with slopes +1 and −1, and the optimum if it lies within the range.
+/// Technologies that cost nothing are named without a curve. The cost of cooling is included.
 ///
 /// # Errors
-/// Where a technology cannot be priced under its conditions.
+/// If a technology cannot be priced under its conditions.
 pub fn energy_against_frequency(runs: &[Swept<'_>], hertz: (f64, f64), scope: Scope) -> Result<String, PriceError> {
     let mut all = Vec::new();
     for run in runs {
@@ -95,14 +95,14 @@ fn plot(runs: &[Swept<'_>], all: &[Curves], hertz: (f64, f64), scope: Scope) -> 
         entry(&mut legend, n, run, hertz, Pen::new(style(n).0, 2.2), curves.all.is_empty());
     }
     if all.iter().any(|c| !c.adiabatic.is_empty()) {
-        legend.add(Key::None, "");
-        legend.add(Key::Line(Pen::dashed(INK, 1.1, ADIABATIC), None), "adiabatic part");
-        legend.add(Key::Line(Pen::dashed(INK, 1.4, LEAKAGE), None), "leakage part");
+        legend.add(LegendKey::None, "");
+        legend.add(LegendKey::Line(Pen::dashed(INK, 1.1, ADIABATIC), None), "adiabatic part");
+        legend.add(LegendKey::Line(Pen::dashed(INK, 1.4, LEAKAGE), None), "leakage part");
         if all.iter().any(|c| c.fixed.is_some()) {
-            legend.add(Key::Line(Pen::dashed(INK, 1.1, FIXED), None), "link and erasure");
+            legend.add(LegendKey::Line(Pen::dashed(INK, 1.1, FIXED), None), "link and erasure");
         }
         if all.iter().any(|c| c.best.is_some()) {
-            legend.add(Key::Ring(Pen::new(INK, 1.5)), "optimum");
+            legend.add(LegendKey::Ring(Pen::new(INK, 1.5)), "optimum");
         }
     }
     let frame = Frame { x: Axis::new(hertz.0, hertz.1, 84.0, 604.0), y: Axis::whole(low, high, 440.0, 20.0) };
@@ -168,7 +168,7 @@ fn draw(canvas: &Canvas<'_>, all: &[Curves], frame: &Frame) {
         labels.write(canvas, &text, at, 8.0, INK);
     }
     for (text, places) in ["slope +1", "slope −1"].into_iter().zip(slopes) {
-        // Of the first technology of which something shows there that is no other's curve.
+        // Of the first technology that has a visible part which does not coincide with another curve.
         let apart = |p: &Point| thick.iter().all(|t| (t.0 - p.0).hypot(t.1 - p.1) > 9.0);
         let mut shown = places.into_iter().map(|of| of.into_iter().filter(apart).collect::<Vec<Point>>());
         if let Some(places) = shown.find(|places| !places.is_empty()) {

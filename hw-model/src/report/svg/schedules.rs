@@ -3,60 +3,60 @@
 use plotters::style::RGBColor;
 
 use super::canvas::{COLOURS, GREY, INK, Mark, Pen, render};
-use super::chart::{Axis, Frame, Key, Labels, Legend};
+use super::chart::{Axis, Frame, Labels, Legend, LegendKey};
 use super::{bounds, nothing};
 use crate::schedule::{self, Cost};
 use crate::units::si;
 
-/// A computation of many like steps, to be scheduled.
+/// A computation of many similar steps that is to be scheduled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedules {
-    /// How many steps.
+    /// The number of steps.
     pub steps: u64,
-    /// What an execution of a step costs, in joules.
+    /// The cost of executing a step, in joules.
     pub step_joules: f64,
     /// Bits in a state.
     pub state_bits: u64,
-    /// What erasing a bit costs, in joules.
+    /// The cost of erasing a bit, in joules.
     pub bit_joules: f64,
-    /// Into how many blocks the hybrid divides a level, at least 2.
+    /// The number of blocks into which the hybrid divides a level, at least 2.
     pub base: u32,
 }
 
 impl Schedules {
-    /// What a schedule costs, in joules.
+    /// The cost of a schedule, in joules.
     pub fn joules(&self, cost: Cost) -> f64 {
         let erased = cost.erased as f64 * self.state_bits as f64 * self.bit_joules;
         cost.steps as f64 * self.step_joules + erased
     }
 }
 
-/// A way to schedule, with what it takes for each value of its parameter.
+/// A kind of schedule, with its cost for each value of its parameter.
 struct Family {
     name: String,
     mark: Mark,
     colour: RGBColor,
     /// The parameter and the cost.
     points: Vec<(String, Cost)>,
-    /// What the line goes through.
+    /// The points that the line goes through.
     line: Vec<Cost>,
 }
 
-/// Pairs of a step and its pebbles that Knill's recursion may look at.
+/// The maximum number of pairs of a step and its pebbles in Knill's recursion.
 const PEBBLING: u128 = 100_000_000;
 
-/// The least k whose nth power is not below a number.
+/// The smallest k whose nth power is not below a number.
 fn root(number: u128, n: u32) -> u128 {
     let guess = (number as f64).powf(1.0 / f64::from(n)).round() as u128;
     (guess.saturating_sub(1).max(2)..).find(|k| k.saturating_pow(n) >= number).unwrap_or(2)
 }
 
-/// Levels of a recursion that divides by `k` until single steps are left.
+/// The number of levels of a recursion that divides by `k` until single steps are left.
 fn levels(number: u128, k: u128) -> u32 {
     (1..128).find(|n| k.saturating_pow(*n) >= number).unwrap_or(1)
 }
 
-/// 1, 2, 4, 8 … from one number to another, which is there, too.
+/// 1, 2, 4, 8 … from one number to another, which is included, too.
 fn doubling(from: u128, to: u128) -> impl Iterator<Item = u128> {
     let powers = (0..127).map(|i| 1u128 << i).take_while(move |step| from + step < to);
     std::iter::once(from).chain(powers.map(move |step| from + step)).chain((to > from).then_some(to))
@@ -72,7 +72,7 @@ fn families(of: &Schedules) -> Vec<Family> {
         line: points.iter().map(|(_, cost)| *cost).collect(),
         points,
     };
-    // With a recursion that would take more than a quarter more steps than there are, the padding would be what is compared.
+    // A recursion with more than a quarter of padding is left out, since the comparison would be about the padding.
     let bennett = (2..=levels(n, 2)).map(|levels| (root(n, levels), levels));
     let bennett = bennett.filter(|(k, levels)| k.saturating_pow(*levels) <= n + n / 4);
     let depth = levels(n, base);
@@ -94,16 +94,17 @@ fn families(of: &Schedules) -> Vec<Family> {
         family("Knill, p pebbles".into(), 4, knill.collect()),
         family("treeverse, s snapshots".into(), 5, treeverse.collect()),
     ];
-    // The hybrid goes from erasing all to Bennett's, and is drawn where it is neither.
+    // The hybrid ranges from erasing everything to Bennett's schedule, and is drawn where it is neither.
     let others: Vec<Cost> = out[..3].iter().flat_map(|f| f.line.clone()).collect();
     out[3].points.retain(|(_, cost)| !others.contains(cost));
     out.retain(|f| !f.points.is_empty());
     out
 }
 
-/// Plots what schedules take: executions of steps on the one axis, states held on the other, both logarithmic, and the larger a mark, the more
-/// energy. Schedules are keeping or erasing all, Bennett's recursion for each number of levels (padded by a quarter at most), its hybrid with
-/// erasing, Knill's pebbling as long as the number of steps is moderate, and treeverse, which computes a gradient.
+/// Plots the costs of schedules: executions of steps on one axis, stored states on the other, both logarithmic. The
+/// larger a mark, the more energy. The schedules are keeping or erasing everything, Bennett's recursion for each number
+/// of levels (padded by at most a quarter), its hybrid with erasing, Knill's pebbling if the number of steps is
+/// moderate, and treeverse, which computes a gradient.
 pub fn time_space_energy(of: &Schedules) -> String {
     let families = families(of);
     let costs = || families.iter().flat_map(|f| f.points.iter().map(|(_, cost)| *cost));
@@ -119,17 +120,17 @@ pub fn time_space_energy(of: &Schedules) -> String {
     };
     let mut legend = Legend::default();
     for f in &families {
-        legend.add(Key::Mark(f.mark, 5.5, f.colour), &f.name);
+        legend.add(LegendKey::Mark(f.mark, 5.5, f.colour), &f.name);
     }
-    legend.add(Key::None, "");
+    legend.add(LegendKey::None, "");
     if let Some((low, high)) = energy {
-        legend.add(Key::None, "energy, by size:");
+        legend.add(LegendKey::None, "energy, by size:");
         let middle = (low * high).sqrt();
         for joules in if high > low * 1.001 { vec![low, middle, high] } else { vec![low] } {
-            legend.add(Key::Mark(Mark::Disc, radius(joules), GREY), si(joules, "J"));
+            legend.add(LegendKey::Mark(Mark::Disc, radius(joules), GREY), si(joules, "J"));
         }
     }
-    legend.add(Key::Ring(Pen::new(INK, 1.5)), "least energy");
+    legend.add(LegendKey::Ring(Pen::new(INK, 1.5)), "least energy");
     let frame = Frame {
         x: Axis::whole(steps.0 / 1.3, steps.1 * 1.3, 84.0, 604.0),
         y: Axis::whole(states.0 / 1.3, states.1 * 1.3, 440.0, 20.0),

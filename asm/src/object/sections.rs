@@ -1,7 +1,6 @@
-//! The sections of an object that are Pendula's own (`.pendula.*`): flags,
-//! texts, lines, spans and what ELF symbols do not hold, as runs of LEB128
-//! numbers and length-prefixed texts. Only bytes ↔ values; whether the values
-//! make sense together is [`valid`](super::valid)'s to say.
+//! The sections of an object that are Pendula's own (`.pendula.*`): flags, texts, lines, spans, and what ELF symbols do
+//! not hold, as sequences of LEB128 numbers and length-prefixed texts. This module only converts between bytes and
+//! values; [`valid`](super::valid) checks whether the values are consistent.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,7 +35,7 @@ fn put(out: &mut Vec<u8>, mut n: u64) {
     out.push(n as u8);
 }
 
-/// Signed numbers with the sign in the lowest bit, so that small ones stay short.
+/// Signed numbers have the sign in the lowest bit, so that small ones are short.
 fn put_signed(out: &mut Vec<u8>, n: i64) {
     put(out, ((n << 1) ^ (n >> 63)).cast_unsigned());
 }
@@ -118,7 +117,8 @@ impl<'a> Cursor<'a> {
         if self.at_end() { Ok(()) } else { Err(self.error("bytes are left over")) }
     }
 
-    /// What an ELF symbol does not tell: whether it is the next global (or the next local) one, and its documentation.
+    /// The properties that an ELF symbol does not have: whether it is the next global or the next local one, and its
+    /// documentation.
     pub(super) fn symbol(&mut self) -> Result<(bool, &'a str), ObjectError> {
         let n = self.number()?;
         Ok((n & 1 == 1, self.text_of(n >> 1)?))
@@ -187,8 +187,8 @@ pub(super) fn read_texts(bytes: &[u8]) -> Result<Vec<String>, ObjectError> {
     Ok(texts)
 }
 
-/// The files, then for each instruction the line's difference from the one before (doubled, plus 1 if the
-/// file changes), the file if it changes, and the column's difference.
+/// The files, then for each instruction: the line's difference from the previous one (doubled, plus 1 if the file
+/// changes), the file if it changes, and the column's difference.
 pub(super) fn write_lines(files: &[String], locs: &[Loc]) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, files.len() as u64);
@@ -256,7 +256,8 @@ pub(super) fn read_spans(bytes: &[u8]) -> Result<Vec<Span>, ObjectError> {
     Ok(spans)
 }
 
-/// The different texts, then for each reason how far its instruction lies behind the one before, and the text's index.
+/// The distinct texts, then for each reason the distance of its instruction from the previous one, and the index of the
+/// text.
 pub(super) fn write_reasons(reasons: &[Reason]) -> Vec<u8> {
     let mut out = Vec::new();
     if reasons.is_empty() {
@@ -304,7 +305,8 @@ pub(super) fn read_reasons(bytes: &[u8]) -> Result<Vec<Reason>, ObjectError> {
     Ok(reasons)
 }
 
-/// Of each variable its symbol and its name, how many dimensions and parts it has, and these; and how many words are told to be true or false, or not.
+/// For each variable: its symbol and its name, its dimensions, its parts, and which words are known to be true or
+/// false, each preceded by their number.
 pub(super) fn write_variables(variables: &[Variable]) -> Vec<u8> {
     let mut out = Vec::new();
     for v in variables {

@@ -1,0 +1,111 @@
+//! The activity of a run, phase by phase, which is priced.
+
+use pendula_isa::Kind;
+use pendula_isa::counts::Counts;
+use pendula_isa::module::Module;
+use pendula_isa::table::Row;
+
+use crate::work::Work;
+
+/// A part of what the host has a machine do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// The forward run; its inputs are brought from the host.
+    Forward,
+    /// Results copied to the host's memory.
+    CopyOut,
+    /// The backward run.
+    Backward,
+    /// Gradients copied to the host's memory.
+    GradientCopy,
+}
+
+impl Phase {
+    /// Every phase.
+    pub const ALL: [Phase; 4] = [Phase::Forward, Phase::CopyOut, Phase::Backward, Phase::GradientCopy];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Forward => "forward",
+            Phase::CopyOut => "copy out",
+            Phase::Backward => "backward",
+            Phase::GradientCopy => "gradient copy",
+        }
+    }
+}
+
+/// The activity in a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// The phase.
+    pub phase: Phase,
+    /// The execution counts, and the information destroyed.
+    pub counts: Counts,
+    /// Words brought from the host.
+    pub words_in: u64,
+    /// Words copied to the host.
+    pub words_out: u64,
+}
+
+/// The totals of a run, without places. They suffice to price the run again and again, as for a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Uses of circuits.
+    pub work: Work,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Bits brought from the host.
+    pub bits_in: u64,
+    /// Bits copied to the host.
+    pub bits_out: u64,
+    /// Bits destroyed.
+    pub bits_lost: u64,
+}
+
+impl Totals {
+    /// The totals of all phases.
+    pub fn new(module: &Module, activities: &[Activity]) -> Totals {
+        let mut out = Totals::default();
+        let bits = u64::from(module.flags.profile.width());
+        for activity in activities {
+            for (work, tapes) in work_by_instruction(module, &activity.counts) {
+                out.work.add_times(&work, 1);
+                out.bits_in += tapes.read * bits;
+                out.bits_out += tapes.written * bits;
+            }
+            out.instructions += activity.counts.instructions();
+            out.bits_in += activity.words_in * bits;
+            out.bits_out += activity.words_out * bits;
+            out.bits_lost += activity.counts.lost_bits();
+        }
+        out
+    }
+}
+
+/// The number of words that an instruction read from the host and wrote to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TapeWords {
+    pub(super) read: u64,
+    pub(super) written: u64,
+}
+
+/// The work of each instruction, and the number of words that it exchanged with the host's tapes.
+pub(super) fn work_by_instruction(module: &Module, counts: &Counts) -> Vec<(Work, TapeWords)> {
+    let mut out: Vec<(Work, TapeWords)> = vec![(Work::default(), TapeWords::default()); module.code.len()];
+    for mode in &counts.modes {
+        for (at, n) in counts.per_instruction(mode, module.code.len()).into_iter().enumerate() {
+            if n > 0 {
+                let (work, tapes) = &mut out[at];
+                work.add_times(&Work::of(&module.code[at], mode.mode), n);
+                // A printed text is not a word of the program.
+                match module.code[at].kind {
+                    Kind::Row { row: Row::Read, .. } => tapes.read += n,
+                    Kind::Row { row: Row::Emit | Row::Show, .. } => tapes.written += n,
+                    Kind::Row { .. } | Kind::Accumulate { .. } => {}
+                }
+            }
+        }
+    }
+    out
+}

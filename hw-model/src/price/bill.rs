@@ -1,0 +1,107 @@
+//! Bills: what each part of a run costs on a device, and the place in the program.
+
+use std::collections::BTreeMap;
+
+use pendula_isa::module::{Module, SymbolKind, name_in_source};
+use pendula_isa::table::{Flow, Row};
+use pendula_isa::verify::verify;
+use pendula_isa::{GateClass, Kind};
+
+use super::activity::work_by_instruction;
+use super::{Activity, Device, Joules, Phase};
+
+/// An item of a bill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Item {
+    /// The phase.
+    pub phase: Phase,
+    /// The instruction, if the item belongs to one.
+    pub at: Option<u32>,
+    /// The gate class; `None` for traffic and lost information.
+    pub class: Option<GateClass>,
+    /// The number of uses of the class; without a class, words or bits.
+    pub times: u64,
+    /// The cost.
+    pub joules: Joules,
+}
+
+/// The costs of a run on a device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bill {
+    /// The items, in the order of phases and addresses.
+    pub items: Vec<Item>,
+}
+
+impl Bill {
+    /// Prices the activity of a run.
+    pub fn new(device: &Device<'_>, module: &Module, activities: &[Activity]) -> Bill {
+        let mut items = Vec::new();
+        let bits = u64::from(module.flags.profile.width());
+        for Activity { phase, counts, words_in, words_out } in activities {
+            let phase = *phase;
+            for (at, (work, tapes)) in work_by_instruction(module, counts).into_iter().enumerate() {
+                let at = Some(at as u32);
+                for (unit, times) in work.uses() {
+                    let class = Some(unit.class());
+                    items.push(Item { phase, at, class, times, joules: device.unit(unit) * times as f64 });
+                }
+                let (read, written) = (tapes.read * bits, tapes.written * bits);
+                for (times, joules) in [(tapes.read, device.bits_in(read)), (tapes.written, device.bits_out(written))] {
+                    if times > 0 {
+                        items.push(Item { phase, at, class: None, times, joules });
+                    }
+                }
+            }
+            for &(at, bits) in &counts.lost {
+                items.push(Item { phase, at: Some(at), class: None, times: bits, joules: device.bits_lost(bits) });
+            }
+            for (words, joules) in
+                [(words_in, device.bits_in(words_in * bits)), (words_out, device.bits_out(words_out * bits))]
+            {
+                if *words > 0 {
+                    items.push(Item { phase, at: None, class: None, times: *words, joules });
+                }
+            }
+        }
+        Bill { items }
+    }
+
+    /// The sum of all items.
+    pub fn total(&self) -> Joules {
+        self.items.iter().map(|i| i.joules).sum()
+    }
+
+    /// The sums by some key, in its order.
+    pub fn by<K: Ord>(&self, key: impl Fn(&Item) -> K) -> BTreeMap<K, Joules> {
+        let mut out: BTreeMap<K, Joules> = BTreeMap::new();
+        for item in &self.items {
+            *out.entry(key(item)).or_default() += item.joules;
+        }
+        out
+    }
+}
+
+/// The function that each instruction belongs to: the name of its procedure, or of the label at the `start` of a run.
+/// Compiled code has its name in the source; the code around the call of its entry point has none there.
+pub fn functions(module: &Module) -> Vec<String> {
+    let mut out = vec![String::from("(outside)"); module.code.len()];
+    let (structure, _) = verify(module);
+    let code = module.symbols.iter().filter(|s| !matches!(s.kind, SymbolKind::Data { .. }));
+    // Of several names the first.
+    let names: BTreeMap<u64, &str> = code.rev().map(|s| (s.value, s.name.as_str())).collect();
+    for region in &structure.regions {
+        let start = module.code[region.start as usize].kind;
+        let unnamed = if matches!(start, Kind::Row { row: Row::Start, .. }) { "(start)" } else { "(procedure)" };
+        let name = match names.get(&u64::from(region.start)) {
+            None => unnamed,
+            Some(name) if !module.is_compiled(region.start as usize) => name,
+            Some(_) if unnamed == "(start)" => unnamed,
+            Some(name) => name_in_source(name),
+        };
+        debug_assert!(matches!(start.flow(), Flow::Run | Flow::Procedure));
+        for at in region.start..=region.last {
+            out[at as usize] = name.to_string();
+        }
+    }
+    out
+}
