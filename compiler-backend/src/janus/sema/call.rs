@@ -4,9 +4,9 @@ use pendula_isa::Acc;
 use pendula_isa::Ty;
 use pendula_isa::diagnostic::plural;
 
+use super::alias::{constant, names};
 use super::body::{Body, Sink};
 use super::scope::{Dim, Kind, Place as Home};
-use super::stmt::{constant, names};
 use super::{Done, ParamKey};
 use crate::ir::{AncillaChecks, Mem, Operand, Place, Region, Stmt as Ir, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Span};

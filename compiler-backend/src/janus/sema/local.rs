@@ -4,9 +4,9 @@ use pendula_isa::diagnostic::plural;
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::Done;
+use super::alias::mentions;
 use super::body::{Body, Sink};
 use super::scope::{Binding, Dim, Kind, Place as Home};
-use super::stmt::mentions;
 use crate::ir::{AncillaChecks, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Mode, Name, Stmt};
 use crate::janus::codes;

@@ -7,6 +7,7 @@
 //! address of its first element, and its sizes as far as they are not known. A stack is the address of a word that counts what is on it,
 //! behind which that lies, the top last; all words above are zero.
 
+mod alias;
 mod body;
 mod call;
 mod constant;
@@ -21,6 +22,7 @@ mod show;
 mod size;
 mod stack;
 mod stmt;
+mod swap;
 mod truth;
 
 use std::collections::HashMap;

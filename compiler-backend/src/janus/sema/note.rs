@@ -2,9 +2,9 @@
 
 use pendula_isa::Ty;
 
+use super::alias::names;
 use super::body::Body;
 use super::scope::{Binding, Kind, Place as Home};
-use super::stmt::names;
 use crate::ir::Mem;
 use crate::ir::source::{Clause, Clauses, Named, Number, Place, Shape};
 use crate::janus::ast::{Expr, IntTy};

@@ -7,6 +7,7 @@
 mod control;
 mod expr;
 mod host;
+mod inverse;
 mod item;
 mod operand;
 mod stmt;

@@ -1,27 +1,29 @@
 //! Calls of functions of the program: which definition, for which types, with which words, and what may be the same word.
 
+use pendula_isa::Ty;
 use pendula_isa::diagnostic::plural;
-use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
 use super::overload::Choice;
 use super::value::{Literal, Product, ScalarExpr, Value, View};
 use super::{ArgKey, ArgRecord, CallRecord, Done, Stop};
-use crate::ir::{self, FunctionId, Operand, Place, Stmt, Test, Why};
+use crate::ir::{self, FunctionId, Operand, Place, Stmt};
 use crate::nil::ast::{self, AssignOp, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
 
-/// An argument, made ready.
-struct Ready {
-    words: Vec<Operand>,
-    record: ArgRecord,
-    /// The words that are lent by reference.
-    places: Vec<Place>,
+/// An argument of a call, ready to be passed.
+pub(super) struct CallArg {
+    /// The words that are passed.
+    pub(super) words: Vec<Operand>,
+    /// What is recorded about it for the checks after all functions are compiled.
+    pub(super) record: ArgRecord,
+    /// The places that are passed by reference.
+    pub(super) places: Vec<Place>,
     /// The arrays.
-    views: Vec<View>,
+    pub(super) views: Vec<View>,
     /// Whether the function changes it.
-    changed: bool,
+    pub(super) changed: bool,
 }
 
 impl<'a> Body<'_, 'a> {
@@ -253,7 +255,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// Whether a function changes its parameter number `k`, as far as that is known.
-    fn changes(&self, fun: FunctionId, k: usize) -> bool {
+    pub(super) fn changes(&self, fun: FunctionId, k: usize) -> bool {
         let (facts, written) = (&self.s.facts[fun.0 as usize], &self.s.written[fun.0 as usize]);
         let Some(p) = facts.params.get(k) else { return true };
         written.params.get(p.words.clone()).is_some_and(|w| w.contains(&true))
@@ -261,14 +263,14 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// An argument's words; `changed` tells whether the function changes it.
-    fn ready(&mut self, v: Value, changed: bool, span: &Span) -> Done<Ready> {
+    fn ready(&mut self, v: Value, changed: bool, span: &Span) -> Done<CallArg> {
         let record = ArgRecord { span: span.clone(), vars: Vec::new(), temporary: false, regions: Vec::new() };
-        let mut r = Ready { words: Vec::new(), record, places: Vec::new(), views: Vec::new(), changed };
+        let mut r = CallArg { words: Vec::new(), record, places: Vec::new(), views: Vec::new(), changed };
         self.ready_part(v, span, &mut r)?;
         Ok(r)
     }
 
-    fn ready_part(&mut self, v: Value, span: &Span, r: &mut Ready) -> Done<()> {
+    fn ready_part(&mut self, v: Value, span: &Span, r: &mut CallArg) -> Done<()> {
         match v {
             Value::Num(x, ty) => self.ready_word(x, ty.unwrap_or(Ty::F), r),
             Value::Tropical(x, ty) => self.ready_word(x, ty, r),
@@ -311,7 +313,7 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    fn ready_word(&mut self, x: ScalarExpr, ty: Ty, r: &mut Ready) -> Done<()> {
+    fn ready_word(&mut self, x: ScalarExpr, ty: Ty, r: &mut CallArg) -> Done<()> {
         let place = match &x {
             ScalarExpr::At(p) => Some(*p),
             // Given under a view: turned before the call, and back after it.
@@ -342,90 +344,6 @@ impl<'a> Body<'_, 'a> {
                 r.record.temporary = true;
             }
         }
-        Ok(())
-    }
-
-    /// Refuses arguments that could be the same words, if one of them is changed; where only the run can tell, has it checked.
-    fn check_aliases(&mut self, fun: FunctionId, args: &[Ready], span: &Span) -> Done<()> {
-        let changed: Vec<bool> = (0..args.len()).map(|k| self.changes(fun, k)).collect();
-        let changes = |k: usize| changed.get(k).copied().unwrap_or(true);
-        for i in 0..args.len() {
-            for j in i + 1..args.len() {
-                if !changes(i) && !changes(j) {
-                    continue;
-                }
-                let (a, b) = (&args[i], &args[j]);
-                for (x, y) in a.places.iter().flat_map(|x| b.places.iter().map(move |y| (*x, *y))) {
-                    self.keep_all_apart(&[x, y], span)?;
-                }
-                for (views, places) in [(&a.views, &b.places), (&b.views, &a.places)] {
-                    for view in views.iter() {
-                        if places.iter().any(|p| matches!(p, Place::Mem(m) if m.region == view.region)) {
-                            return self.fail(
-                                span,
-                                codes::ALIAS,
-                                "an array and one of its elements are given here, and changed",
-                                "copy the element before",
-                            );
-                        }
-                    }
-                }
-                for x in &a.views {
-                    for y in b.views.iter().filter(|y| y.region == x.region) {
-                        self.keep_views_apart(&x.clone(), &y.clone(), span)?;
-                    }
-                }
-            }
-            // One argument, such as a struct, may hold a place twice.
-            if changes(i) {
-                self.keep_all_apart(&args[i].places.clone(), span)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn keep_views_apart(&mut self, a: &View, b: &View, span: &Span) -> Done<()> {
-        if a == b {
-            return self.fail(
-                span,
-                codes::ALIAS,
-                "an array is given twice here, and changed",
-                "give different arrays; copy one of them before",
-            );
-        }
-        let (at_a, at_b) = (self.address_value(a)?, self.address_value(b)?);
-        let distance = vec![Product::operand(at_a), Product { factor: -1, ..Product::operand(at_b) }];
-        let d = self.integer_sum("distance", distance);
-        let words = |s: &mut Self, v: &View| -> Done<Operand> {
-            let w = Product::number(v.element.words().unwrap_or(1));
-            let len = s.length(v)?;
-            Ok(s.product_value(&w.times(&Product::operand(len))))
-        };
-        let test = if a.is_contiguous() && b.is_contiguous() {
-            let (len_a, len_b) = (words(self, a)?, words(self, b)?);
-            let behind = ScalarExpr::Cmp(Cond::Ge, Ty::Int, Box::new(ScalarExpr::var(d)), Box::new(len_b.into()));
-            let before = ScalarExpr::Cmp(
-                Cond::Le,
-                Ty::Int,
-                Box::new(ScalarExpr::var(d)),
-                Box::new(ScalarExpr::Neg(Box::new(len_a.into()))),
-            );
-            self.test(ScalarExpr::Either(Box::new(behind), Box::new(before)))?
-        } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
-            // Rows of one matrix: different ones have no element in common.
-            Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(d), b: Operand::Const(0) }
-        } else {
-            let help = "copy one of them before";
-            return self.fail(
-                span,
-                codes::ALIAS,
-                "parts of one array are given here that may overlap, and are changed",
-                help,
-            );
-        };
-        let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
-        let says = self.said(format!("two parts of `{array}`, of which one is changed, overlap"));
-        self.asserts.push(Stmt::Assert { test, why: Why::Alias, says });
         Ok(())
     }
 }

@@ -4,22 +4,30 @@
 //! statements are met, so one walk both checks and translates.
 
 mod allocate;
+mod allocate_array;
+mod argument;
 mod arithmetic;
 mod array;
 mod assign;
 mod body;
 mod builtin;
 mod call;
+mod call_alias;
+mod complex;
 mod constant;
+mod construct;
 mod declare;
 mod emit;
 mod entry;
 mod expr;
 mod functions;
+mod guess;
+mod host;
 mod instance;
 mod instr;
 mod invert;
 mod logarithm;
+mod loops;
 mod note;
 mod overload;
 mod places;
@@ -27,6 +35,7 @@ mod predict;
 mod reach;
 mod reads;
 mod scope;
+mod sizes;
 mod stmt;
 mod value;
 mod variables;
@@ -48,7 +57,7 @@ use crate::ir::{self, FunctionId, Loc, Program};
 
 use entry::Entry;
 
-pub use entry::{Argument, Number, argument_data};
+pub use argument::{Argument, Number, argument_data};
 pub use variables::own_name;
 
 /// A source file that has been read.

@@ -69,7 +69,7 @@ impl Sema<'_> {
         }
         let names = super::names(&self.structs, &HashMap::new());
         let types = f.params.iter().map(|p| names.resolve(p.ty.as_ref()?).ok()).collect::<Option<_>>()?;
-        let keyword = |k: &ast::Param| Some((k.name.text.clone(), super::entry::literal(k.default.as_ref()?)?));
+        let keyword = |k: &ast::Param| Some((k.name.text.clone(), super::argument::literal(k.default.as_ref()?)?));
         Some((types, f.keywords.iter().map(keyword).collect::<Option<_>>()?))
     }
 }
