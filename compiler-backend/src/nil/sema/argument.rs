@@ -42,131 +42,175 @@ impl Number {
     }
 }
 
+impl Argument {
+    /// The parts of a complex number, a struct or a tuple; none of another argument.
+    fn parts(&self) -> &[Argument] {
+        match self {
+            Argument::Tuple(parts) => parts,
+            Argument::Number(_) | Argument::Array(..) => &[],
+        }
+    }
+}
+
 /// The data symbols of an argument of a type, in the order of the parameter's words: what a run begins with. `name` is the parameter's.
 ///
 /// # Errors
 /// What is wrong with the value.
 pub fn argument_data(name: &str, ty: &Type, value: Option<&Argument>, format: Format) -> Result<Vec<Data>, String> {
-    let mut out = Vec::new();
-    data(name, ty, value, format, &mut out)?;
-    Ok(out)
+    let mut data = ArgumentData { format, out: Vec::new() };
+    data.argument(name, ty, value)?;
+    Ok(data.out)
 }
 
-fn data(name: &str, ty: &Type, value: Option<&Argument>, format: Format, out: &mut Vec<Data>) -> Result<(), String> {
-    let wrong = |what: &str| format!("the argument `{name}` must be {ty}: {what}");
-    let word_of = |n: &Number, ty: Ty| argument_word(n, ty, format).map_err(|why| wrong(&why));
-    let parts = |v: &Argument| match v {
-        Argument::Tuple(p) => Some(p.clone()),
-        Argument::Number(_) | Argument::Array(..) => None,
-    };
-    match (ty, value) {
-        (Type::Num(t) | Type::Tropical(t), Some(Argument::Number(n))) => {
-            let value = word_of(n, *t)?;
-            out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: *t, value } });
-        }
-        (Type::Bool, Some(Argument::Number(Number::Text(t))))
-            if t == "true" || t == "false" || t == "0" || t == "1" =>
-        {
-            let value = u64::from(t == "true" || t == "1");
-            out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty: Ty::Int, value } });
-        }
-        // Truth values of a file.
-        (Type::Bool, Some(Argument::Number(Number::Int(n @ (0 | 1))))) => {
-            let kind = ArgumentKind::Word { ty: Ty::Int, value: n.cast_unsigned() };
-            out.push(Data { name: data_name(name), kind });
-        }
-        (t @ Type::Log { signed }, Some(Argument::Number(n))) => {
-            let (log, negative) = log_words(n, format).map_err(|why| wrong(&why))?;
-            if negative && !signed {
-                return Err(wrong("it is negative; `Logarithmic{Float64}` has a sign"));
-            }
-            let names = super::allocate::part_names(name, t);
-            for (name, (ty, value)) in names.iter().zip([(Ty::F, log), (Ty::Int, u64::from(negative))]) {
-                out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty, value } });
-            }
-        }
-        (Type::Complex(t), Some(v)) => {
-            let values = match (v, parts(v)) {
-                (Argument::Number(n), _) => vec![n.clone(), Number::Int(0)],
-                (_, Some(p)) if p.len() == 2 => {
-                    p.iter().filter_map(|p| if let Argument::Number(n) = p { Some(n.clone()) } else { None }).collect()
-                }
-                _ => Vec::new(),
-            };
-            if values.len() != 2 {
-                return Err(wrong("give two numbers in parentheses"));
-            }
-            for (part, n) in ["re", "im"].iter().zip(&values) {
-                let kind = ArgumentKind::Word { ty: *t, value: word_of(n, *t)? };
-                out.push(Data { name: data_name(&format!("{name}.{part}")), kind });
-            }
-        }
-        (Type::Array { element, dims, .. }, Some(Argument::Array(lens, items))) => {
-            let per = element.words().unwrap_or(1).unsigned_abs() as usize;
-            let types = element.word_types();
-            let Some(t) = types.first().copied().filter(|t| types.iter().all(|u| u == t)) else {
-                return Err(wrong("arrays of structs with fields of several types cannot be given"));
-            };
-            let apart = parts_apart(lens, items, usize::from(*dims), per);
-            let (lens, items) = apart.as_ref().map_or((&lens[..], &items[..]), |(lens, items)| (lens, items));
-            if lens.len() != usize::from(*dims) {
-                return Err(wrong(&format!("it has {}", plural(lens.len(), "dimension"))));
-            }
-            let count: usize = lens.iter().product();
-            if items.len() != count && items.len() != count * per {
-                let (numbers, elements) = (plural(items.len(), "number"), plural(count, "element"));
-                return Err(wrong(&format!("{numbers} for {elements}")));
-            }
-            let mut words = Vec::with_capacity(count * per);
-            let in_doubles = matches!(**element, Type::Log { .. });
-            for n in items {
-                if in_doubles {
-                    let (log, negative) = log_words(n, format).map_err(|why| wrong(&why))?;
-                    if negative {
-                        return Err(wrong("an element is negative"));
-                    }
-                    words.push(log);
-                    continue;
-                }
-                words.push(word_of(n, t)?);
-                // Real numbers for complex elements.
-                if items.len() == count {
-                    words.extend(std::iter::repeat_n(0, per - 1));
-                }
-            }
-            let lens = lens.iter().map(|n| *n as i64).collect();
-            let own = if in_doubles { format!("{name}.log") } else { data_name(name) };
-            out.push(Data { name: own, kind: ArgumentKind::Array { ty: t, words, lens } });
-        }
-        (Type::Struct(s), Some(v)) => {
-            let p = parts(v).unwrap_or_default();
-            if p.len() != s.fields.len() {
-                let fields: Vec<&str> = s.fields.iter().map(|(f, _)| f.as_str()).collect();
-                return Err(wrong(&format!("give its fields {} in parentheses", fields.join(", "))));
-            }
-            for ((f, t), v) in s.fields.iter().zip(&p) {
-                data(&format!("{name}.{f}"), t, Some(v), format, out)?;
-            }
-        }
-        (Type::Tuple(types), Some(v)) => {
-            let p = parts(v).unwrap_or_default();
-            for (n, (t, v)) in types.iter().zip(&p).enumerate() {
-                data(&format!("{name}.{}", n + 1), t, Some(v), format, out)?;
-            }
-        }
-        // Types alone: words that the user may set later.
-        (t @ (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. }), None) => {
-            for (n, ty) in super::allocate::part_names(name, t).iter().zip(t.word_types()) {
-                let value = if ty == Ty::L { log::ONE } else { 0 };
-                out.push(Data { name: data_name(n), kind: ArgumentKind::Word { ty, value } });
-            }
-        }
-        (Type::Array { .. }, None) => return Err(wrong("its lengths must be known: give it with `--args`")),
-        (Type::Function(_), _) => return Err(wrong("a function cannot be given from outside")),
-        (_, Some(_)) => return Err(wrong("this is a value of another kind")),
-        (_, None) => return Err(wrong("it has no value")),
+/// The data symbols of one argument, as far as they are known.
+struct ArgumentData {
+    format: Format,
+    out: Vec<Data>,
+}
+
+impl ArgumentData {
+    fn word(&mut self, name: &str, ty: Ty, value: u64) {
+        self.out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty, value } });
     }
-    Ok(())
+
+    /// A number as a word of a type; `of` is the type of the argument, for the message.
+    fn number(&self, name: &str, of: &Type, n: &Number, ty: Ty) -> Result<u64, String> {
+        argument_word(n, ty, self.format).map_err(|why| wrong(name, of, &why))
+    }
+
+    fn argument(&mut self, name: &str, ty: &Type, value: Option<&Argument>) -> Result<(), String> {
+        match (ty, value) {
+            (Type::Num(t) | Type::Tropical(t), Some(Argument::Number(n))) => {
+                let value = self.number(name, ty, n, *t)?;
+                self.word(name, *t, value);
+            }
+            (Type::Bool, Some(Argument::Number(Number::Text(t))))
+                if t == "true" || t == "false" || t == "0" || t == "1" =>
+            {
+                self.word(name, Ty::Int, u64::from(t == "true" || t == "1"));
+            }
+            // Truth values of a file.
+            (Type::Bool, Some(Argument::Number(Number::Int(n @ (0 | 1))))) => {
+                self.word(name, Ty::Int, n.cast_unsigned());
+            }
+            (Type::Log { signed }, Some(Argument::Number(n))) => self.logarithm(name, ty, *signed, n)?,
+            (Type::Complex(t), Some(v)) => self.complex(name, ty, *t, v)?,
+            (Type::Array { element, dims, .. }, Some(Argument::Array(lens, items))) => {
+                self.array(name, ty, (element, usize::from(*dims)), lens, items)?;
+            }
+            (Type::Struct(s), Some(v)) => {
+                let parts = v.parts();
+                if parts.len() != s.fields.len() {
+                    let fields: Vec<&str> = s.fields.iter().map(|(f, _)| f.as_str()).collect();
+                    return Err(wrong(name, ty, &format!("give its fields {} in parentheses", fields.join(", "))));
+                }
+                for ((f, t), v) in s.fields.iter().zip(parts) {
+                    self.argument(&format!("{name}.{f}"), t, Some(v))?;
+                }
+            }
+            (Type::Tuple(types), Some(v)) => {
+                for (n, (t, v)) in types.iter().zip(v.parts()).enumerate() {
+                    self.argument(&format!("{name}.{}", n + 1), t, Some(v))?;
+                }
+            }
+            // Types alone: words that the user may set later.
+            (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. }, None) => {
+                for (n, word) in super::allocate::part_names(name, ty).iter().zip(ty.word_types()) {
+                    self.word(n, word, if word == Ty::L { log::ONE } else { 0 });
+                }
+            }
+            (Type::Array { .. }, None) => {
+                return Err(wrong(name, ty, "its lengths must be known: give it with `--args`"));
+            }
+            (Type::Function(_), _) => return Err(wrong(name, ty, "a function cannot be given from outside")),
+            (_, Some(_)) => return Err(wrong(name, ty, "this is a value of another kind")),
+            (_, None) => return Err(wrong(name, ty, "it has no value")),
+        }
+        Ok(())
+    }
+
+    /// A logarithmic number in doubles: its logarithm, and its sign if it has one.
+    fn logarithm(&mut self, name: &str, ty: &Type, signed: bool, n: &Number) -> Result<(), String> {
+        let (log, negative) = log_words(n, self.format).map_err(|why| wrong(name, ty, &why))?;
+        if negative && !signed {
+            return Err(wrong(name, ty, "it is negative; `Logarithmic{Float64}` has a sign"));
+        }
+        let names = super::allocate::part_names(name, ty);
+        for (name, (ty, value)) in names.iter().zip([(Ty::F, log), (Ty::Int, u64::from(negative))]) {
+            self.word(name, ty, value);
+        }
+        Ok(())
+    }
+
+    /// A complex number with parts of type `part`: a real number, or two numbers in parentheses.
+    fn complex(&mut self, name: &str, ty: &Type, part: Ty, value: &Argument) -> Result<(), String> {
+        let values: Vec<Number> = match value {
+            Argument::Number(n) => vec![n.clone(), Number::Int(0)],
+            Argument::Tuple(parts) if parts.len() == 2 => {
+                parts.iter().filter_map(|p| if let Argument::Number(n) = p { Some(n.clone()) } else { None }).collect()
+            }
+            Argument::Tuple(_) | Argument::Array(..) => Vec::new(),
+        };
+        if values.len() != 2 {
+            return Err(wrong(name, ty, "give two numbers in parentheses"));
+        }
+        for (suffix, n) in ["re", "im"].iter().zip(&values) {
+            let value = self.number(name, ty, n, part)?;
+            self.word(&format!("{name}.{suffix}"), part, value);
+        }
+        Ok(())
+    }
+
+    fn array(
+        &mut self,
+        name: &str,
+        ty: &Type,
+        (element, dims): (&Type, usize),
+        lens: &[usize],
+        items: &[Number],
+    ) -> Result<(), String> {
+        let per = element.words().unwrap_or(1).unsigned_abs() as usize;
+        let types = element.word_types();
+        let Some(t) = types.first().copied().filter(|t| types.iter().all(|u| u == t)) else {
+            return Err(wrong(name, ty, "arrays of structs with fields of several types cannot be given"));
+        };
+        let apart = parts_apart(lens, items, dims, per);
+        let (lens, items) = apart.as_ref().map_or((lens, items), |(lens, items)| (lens, items));
+        if lens.len() != dims {
+            return Err(wrong(name, ty, &format!("it has {}", plural(lens.len(), "dimension"))));
+        }
+        let count: usize = lens.iter().product();
+        if items.len() != count && items.len() != count * per {
+            let (numbers, elements) = (plural(items.len(), "number"), plural(count, "element"));
+            return Err(wrong(name, ty, &format!("{numbers} for {elements}")));
+        }
+        let mut words = Vec::with_capacity(count * per);
+        let in_doubles = matches!(element, Type::Log { .. });
+        for n in items {
+            if in_doubles {
+                let (log, negative) = log_words(n, self.format).map_err(|why| wrong(name, ty, &why))?;
+                if negative {
+                    return Err(wrong(name, ty, "an element is negative"));
+                }
+                words.push(log);
+                continue;
+            }
+            words.push(self.number(name, ty, n, t)?);
+            // Real numbers for complex elements.
+            if items.len() == count {
+                words.extend(std::iter::repeat_n(0, per - 1));
+            }
+        }
+        let lens = lens.iter().map(|n| *n as i64).collect();
+        let symbol = if in_doubles { format!("{name}.log") } else { data_name(name) };
+        self.out.push(Data { name: symbol, kind: ArgumentKind::Array { ty: t, words, lens } });
+        Ok(())
+    }
+}
+
+/// The message for a value that is not of its parameter's type.
+fn wrong(name: &str, ty: &Type, what: &str) -> String {
+    format!("the argument `{name}` must be {ty}: {what}")
 }
 
 /// An array whose elements have several parts may be given with a dimension more, as files and JSON have it: the array by itself, its elements' parts

@@ -147,6 +147,11 @@ impl Body<'_, '_> {
         if args.iter().any(|v| matches!(v, Value::Log(..) | Value::Type(Type::Log { .. }))) {
             return self.log_function(name, args, span);
         }
+        self.real_function(name, args, span)
+    }
+
+    /// A function by name on real numbers: one that is made of functions of the table, or one of the table itself.
+    fn real_function(&mut self, name: &str, mut args: Vec<Value>, span: &Span) -> Done<Value> {
         match (name, args.as_slice()) {
             ("real", [Value::Num(..)]) | ("conj", [Value::Num(..)]) => Ok(args.remove(0)),
             ("imag", [Value::Num(..)]) => Ok(Value::Num(ScalarExpr::Lit(Literal::Int(0)), None)),

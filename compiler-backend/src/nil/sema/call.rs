@@ -102,32 +102,7 @@ impl<'a> Body<'_, 'a> {
                 }
             }
         }
-        // A literal takes the type that the definition asks for.
-        let literals: Vec<bool> = values.iter().map(|v| matches!(v, Value::Num(ScalarExpr::Lit(_), None))).collect();
-        let mut chosen = self.choose(candidates, &types);
-        if !chosen.fits() || literals.contains(&true) {
-            for ty in [Ty::Q, Ty::F, Ty::L, Ty::Int] {
-                let tried: Vec<Type> = types
-                    .iter()
-                    .zip(&values)
-                    .zip(&literals)
-                    .map(|((t, v), l)| match (l, v) {
-                        (true, Value::Num(ScalarExpr::Lit(Literal::Int(_)), _)) if chosen.fits() => t.clone(),
-                        (true, Value::Num(ScalarExpr::Lit(_), _)) if ty == Ty::Int => t.clone(),
-                        (true, _) => Type::Num(ty),
-                        (false, _) => t.clone(),
-                    })
-                    .collect();
-                let real = self.want.unwrap_or(Ty::F);
-                if !chosen.fits() || (ty == real && tried != types) {
-                    let found = self.choose(candidates, &tried);
-                    if found.fits() {
-                        chosen = found;
-                        types = tried;
-                    }
-                }
-            }
-        }
+        let (chosen, types) = self.choose_for(candidates, &values, types);
         let (n, bound) = match chosen {
             Choice::One(n, bound) => (n, bound),
             Choice::None => return self.no_method(candidates, &types, span),
@@ -155,21 +130,13 @@ impl<'a> Body<'_, 'a> {
         }
         let mut key: Vec<ArgKey> = settled.iter().cloned().map(ArgKey::Type).collect();
         for (_, v) in &keys {
-            key.push(match v {
-                Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)) => {
-                    ArgKey::Literal(format!("{v:?}"))
-                }
-                other => ArgKey::Type(other.type_of().ok_or(Stop)?),
-            });
-        }
-        for (_, v) in &keys {
-            if !matches!(
-                v,
-                Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_))
-            ) {
-                given.push((v.clone(), span.clone()));
+            if is_constant(v) {
+                key.push(ArgKey::Literal(format!("{v:?}")));
+            } else {
+                key.push(ArgKey::Type(v.type_of().ok_or(Stop)?));
             }
         }
+        given.extend(keys.iter().filter(|(_, v)| !is_constant(v)).map(|(_, v)| (v.clone(), span.clone())));
         // Arrays that may overlap lie in one stretch of memory for the function, too.
         let mut regions = Vec::new();
         given.iter().for_each(|(v, _)| regions_of(v, &mut regions));
@@ -188,11 +155,50 @@ impl<'a> Body<'_, 'a> {
             ready.push(self.ready(v, changed, &at)?);
         }
         self.check_aliases(fun, &ready, span)?;
-        // What was computed for the call may not depend on what the call changes.
-        let changed: Vec<Place> = ready.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
+        self.check_inputs(&ready, span)?;
+        let args: Vec<Operand> = ready.iter().flat_map(|r| r.words.iter().copied()).collect();
+        let records = ready.into_iter().map(|r| r.record).collect();
+        self.s.calls.push(CallRecord { caller: self.fun, callee: fun, file: self.file, args: records });
+        self.emit(super::body::Sink::Out, Stmt::Call { func: fun, inverse, args });
+        Ok(())
+    }
+
+    /// The definition that a call means, and the types of its arguments: a literal takes the type that the definition asks for.
+    fn choose_for(&self, candidates: &[usize], values: &[Value], mut types: Vec<Type>) -> (Choice, Vec<Type>) {
+        let literals: Vec<bool> = values.iter().map(|v| matches!(v, Value::Num(ScalarExpr::Lit(_), None))).collect();
+        let mut chosen = self.choose(candidates, &types);
+        if !chosen.fits() || literals.contains(&true) {
+            for ty in [Ty::Q, Ty::F, Ty::L, Ty::Int] {
+                let tried: Vec<Type> = types
+                    .iter()
+                    .zip(values)
+                    .zip(&literals)
+                    .map(|((t, v), l)| match (l, v) {
+                        (true, Value::Num(ScalarExpr::Lit(Literal::Int(_)), _)) if chosen.fits() => t.clone(),
+                        (true, Value::Num(ScalarExpr::Lit(_), _)) if ty == Ty::Int => t.clone(),
+                        (true, _) => Type::Num(ty),
+                        (false, _) => t.clone(),
+                    })
+                    .collect();
+                let real = self.want.unwrap_or(Ty::F);
+                if !chosen.fits() || (ty == real && tried != types) {
+                    let found = self.choose(candidates, &tried);
+                    if found.fits() {
+                        chosen = found;
+                        types = tried;
+                    }
+                }
+            }
+        }
+        (chosen, types)
+    }
+
+    /// Refuses a call that changes what was read to compute another of its arguments.
+    fn check_inputs(&mut self, args: &[CallArg], span: &Span) -> Done<()> {
+        let changed: Vec<Place> = args.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
         let reads = self.reads.clone();
         self.keep_apart(&changed, &reads, span)?;
-        for view in ready.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
+        for view in args.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
             let inside = |p: &Place| matches!(p, Place::Mem(m) if m.region == view.region);
             if reads.iter().any(inside) || self.regions_read.contains(&view.region) {
                 let help = "compute the other argument into an ancilla before, and undo that afterwards";
@@ -204,10 +210,6 @@ impl<'a> Body<'_, 'a> {
                 );
             }
         }
-        let args: Vec<Operand> = ready.iter().flat_map(|r| r.words.iter().copied()).collect();
-        let records = ready.into_iter().map(|r| r.record).collect();
-        self.s.calls.push(CallRecord { caller: self.fun, callee: fun, file: self.file, args: records });
-        self.emit(super::body::Sink::Out, Stmt::Call { func: fun, inverse, args });
         Ok(())
     }
 
@@ -346,6 +348,11 @@ impl<'a> Body<'_, 'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a keyword's value is known when the program is compiled: the function is then compiled for this value.
+fn is_constant(v: &Value) -> bool {
+    matches!(v, Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)))
 }
 
 /// The regions of a value's arrays, in order.

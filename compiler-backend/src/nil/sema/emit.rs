@@ -173,7 +173,7 @@ impl Body<'_, '_> {
                     Ok(())
                 }
             },
-            ScalarExpr::FunctionId(f, args) => self.accumulate_function(sink, dst, ty, acc, inverse, f, args),
+            ScalarExpr::FunctionId(f, args) => self.accumulate_function(sink, dst, ty, (acc, inverse), f, args),
             ScalarExpr::Cmp(cond, of, a, b) => self.accumulate_comparison(sink, dst, acc, inverse, (cond, of, *a, *b)),
             ScalarExpr::Not(a) => {
                 self.accumulate(sink, dst, ty, acc, inverse, ScalarExpr::Const(1))?;
@@ -211,14 +211,12 @@ impl Body<'_, '_> {
         Ok(Operand::Var(var))
     }
 
-    #[allow(clippy::too_many_arguments, reason = "an accumulate instruction has so many parts")]
     fn accumulate_function(
         &mut self,
         sink: Sink,
         dst: Place,
         ty: Ty,
-        acc: Acc,
-        inverse: bool,
+        (acc, inverse): (Acc, bool),
         f: TableFn,
         args: Vec<ScalarExpr>,
     ) -> Done<()> {
