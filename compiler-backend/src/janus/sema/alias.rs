@@ -1,15 +1,15 @@
-//! Names for one word: refuses statements that read what they change, and has checked at run time what only the run can tell.
+//! Aliases: refuses statements that read what they change, and emits checks where aliasing is known at run time only.
 
 use super::body::{Body, Sink};
 use super::constant::known;
-use super::scope::{Binding, Kind, Place as Home};
+use super::scope::{Binding, Kind, Location};
 use super::{CHANGES, Done, READS};
 use crate::ir::{Mem, Operand, Place, Region, Var, Why};
 use crate::janus::ast::{Expr, ExprKind, Lval, Name, Span};
 use crate::janus::codes;
 
 impl Body<'_, '_> {
-    /// Makes sure that an index does not name something that is changed.
+    /// Refuses an index that names a variable that is changed.
     pub(super) fn indexed(&mut self, l: &Lval, name: &Name, how: &str) -> Done<()> {
         match l.indices.iter().find_map(|index| mentions(index, &name.text)) {
             None => Ok(()),
@@ -20,8 +20,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Makes sure that what is changed has not been read, and is no word twice. Says `false` if it has been for certain, in
-    /// this instance: then an assertion that fails is all that is left of the statement.
+    /// Checks that the changed places have not been read and are different. `false` if they are certainly not, in this
+    /// instance: only a failing assertion is left of the statement.
     pub(super) fn guard(&mut self, written: &[Place]) -> bool {
         let mut certain = false;
         let reads = self.reads.clone();
@@ -42,29 +42,29 @@ impl Body<'_, '_> {
             self.never(Sink::Pre, Why::Alias, READS);
         }
         for place in written {
-            certain |= !self.spares(*place);
+            certain |= !self.avoids_constants(*place);
         }
         !certain
     }
 
-    /// The constants here.
+    /// The constants in scope.
     pub(super) fn constants(&self) -> Vec<Binding> {
         self.scope.iter().filter(|b| b.constant).cloned().collect()
     }
 
-    /// Makes sure that a word that is changed is none of a constant. Says `false` if it is for certain.
-    pub(super) fn spares(&mut self, place: Place) -> bool {
+    /// Checks that a changed word does not belong to a constant. `false` if it certainly does.
+    pub(super) fn avoids_constants(&mut self, place: Place) -> bool {
         for c in self.constants() {
             let says = constant(&c.name.text);
-            let is = match (place, c.home, &c.kind) {
-                (Place::Var(v), Home::Word(w), _) => v == w,
-                (Place::Mem(m), Home::Ref { address, region }, _) => {
+            let is = match (place, c.location, &c.kind) {
+                (Place::Var(v), Location::Word(w), _) => v == w,
+                (Place::Mem(m), Location::Ref { address, region }, _) => {
                     !self.apart(m, Mem { base: Some(address), index: None, offset: 0, region }, &says)
                 }
-                (Place::Mem(m), Home::Memory { region, .. }, Kind::Stack) => m.region == region,
-                (Place::Mem(m), Home::Memory { base, region }, Kind::Array(_, dims)) if m.region == region => {
+                (Place::Mem(m), Location::Memory { region, .. }, Kind::Stack) => m.region == region,
+                (Place::Mem(m), Location::Memory { base, region }, Kind::Array(_, dims)) if m.region == region => {
                     let total = self.total(dims);
-                    self.outside(m, (base, region), total, &says);
+                    self.assert_outside(m, (base, region), total, &says);
                     false
                 }
                 _ => false,
@@ -77,27 +77,27 @@ impl Body<'_, '_> {
         true
     }
 
-    /// The same of so many words from `base` on.
-    pub(super) fn spares_all(&mut self, (base, region): (Var, Region), count: Operand) {
+    /// The same for `count` words from `base` on.
+    pub(super) fn block_avoids_constants(&mut self, (base, region): (Var, Region), count: Operand) {
         for c in self.constants() {
             let says = constant(&c.name.text);
             let word = |base| Mem { base: Some(base), index: None, offset: 0, region };
-            match (c.home, &c.kind) {
-                (Home::Ref { address, region: of }, _) if of == region => {
-                    self.outside(word(address), (base, region), count, &says);
+            match (c.location, &c.kind) {
+                (Location::Ref { address, region: of }, _) if of == region => {
+                    self.assert_outside(word(address), (base, region), count, &says);
                 }
-                (Home::Memory { base: first, region: of }, Kind::Array(_, dims)) if of == region => {
+                (Location::Memory { base: first, region: of }, Kind::Array(_, dims)) if of == region => {
                     let total = self.total(dims);
-                    self.outside(word(first), (base, region), count, &says);
-                    self.outside(word(base), (first, region), total, &says);
+                    self.assert_outside(word(first), (base, region), count, &says);
+                    self.assert_outside(word(base), (first, region), total, &says);
                 }
                 _ => {}
             }
         }
     }
 
-    /// Complains if an element is read by its own name.
-    pub(super) fn certain(&mut self, (target, dst): (&Lval, Place), value: &Expr) -> Done<()> {
+    /// Refuses an element that is read by its own name.
+    pub(super) fn reject_self_read(&mut self, (target, dst): (&Lval, Place), value: &Expr) -> Done<()> {
         let Place::Mem(m) = dst else { return Ok(()) };
         let span = reads(value, target).or_else(|| self.reads.words.contains(&m).then(|| value.span.clone()));
         match span {
@@ -110,7 +110,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// What is wrong where a constant is changed by another name.
+/// The message if a constant is changed by another name.
 pub(super) fn constant(name: &str) -> String {
     format!("{}`{name}`{}", CHANGES.0, CHANGES.1)
 }
@@ -127,7 +127,7 @@ pub(super) fn names(e: &Expr) -> Vec<&Name> {
     }
 }
 
-/// Whether two expressions are written alike, so that they have one value.
+/// Whether two expressions are written in the same way, so that they have the same value.
 fn alike(a: &Expr, b: &Expr) -> bool {
     if let (Some(a), Some(b)) = (known(a), known(b)) {
         return a == b;
@@ -142,14 +142,14 @@ fn alike(a: &Expr, b: &Expr) -> bool {
     }
 }
 
-/// Whether two places are written alike.
+/// Whether two places are written in the same way.
 pub(super) fn same(l: &Lval, m: &Lval) -> bool {
     l.name.text == m.name.text
         && l.indices.len() == m.indices.len()
         && l.indices.iter().zip(&m.indices).all(|(i, j)| alike(i, j))
 }
 
-/// Where an expression reads a place that is written alike.
+/// The range where an expression reads a place that is written in the same way.
 fn reads(e: &Expr, l: &Lval) -> Option<Span> {
     match &e.kind {
         ExprKind::Place(m) if same(l, m) => Some(m.span.clone()),
@@ -166,7 +166,7 @@ fn reads(e: &Expr, l: &Lval) -> Option<Span> {
     }
 }
 
-/// Where an expression names a variable.
+/// The range where an expression names a variable.
 pub(super) fn mentions(e: &Expr, name: &str) -> Option<Span> {
     names(e).into_iter().find(|n| n.text == name).map(|n| n.span.clone())
 }

@@ -7,7 +7,7 @@ use pendula_isa::{Acc, Cond, Ty};
 use super::alias::mentions;
 use super::body::{Body, ID, Sink};
 use super::constant::known;
-use super::scope::{Binding, Dim, Kind, Place as Home};
+use super::scope::{Binding, Dim, Kind, Location};
 use super::{Done, NO_ROOM, ZERO};
 use crate::ir::{AncillaChecks, Block, Condition, Operand, Place, Region, Stmt as Ir, Test, Var, Why, invert};
 use crate::janus::ast::{AssignOp, BinOp, Expr, ExprKind, IntTy, Lval, Name, Span, Stmt, StmtKind};
@@ -21,7 +21,7 @@ impl Body<'_, '_> {
             StmtKind::If { pre, then, otherwise, post } => {
                 self.clauses([("if", pre), ("fi", post)], false);
                 let (pre, post) = (self.condition(pre), self.condition(post));
-                let (then, otherwise) = (self.passed(then), self.passed(otherwise));
+                let (then, otherwise) = (self.conditional_block(then), self.conditional_block(otherwise));
                 let (pre, post) = (pre?, post?);
                 self.emit(Sink::Out, Ir::If { pre, post, then, otherwise });
                 Ok(())
@@ -30,7 +30,7 @@ impl Body<'_, '_> {
                 self.clauses([("until", post), ("from", pre)], true);
                 let (from, until) = (self.condition(pre), self.condition(post));
                 let (first, ()) = self.block(|b| b.statements(first));
-                let body = self.passed(body);
+                let body = self.conditional_block(body);
                 let (from, until) = (from?, until?);
                 let not = |c: Condition| Condition { test: c.test.negated(), ..c };
                 self.emit(Sink::Out, Ir::While { pre: not(until), post: not(from), first, body });
@@ -66,7 +66,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A variable that is about to be changed.
+    /// The variable that a statement changes; refuses a constant.
     pub(super) fn changed(&mut self, l: &Lval) -> Done<Binding> {
         let b = self.binding(&l.name)?;
         if b.constant {
@@ -95,7 +95,7 @@ impl Body<'_, '_> {
             };
             let (out, done) = b.aside(|b| b.accumulate(Sink::Out, dst, how, value, ty));
             done?;
-            b.certain((target, dst), value)?;
+            b.reject_self_read((target, dst), value)?;
             if b.guard(&[dst]) {
                 b.append(out);
             }
@@ -103,7 +103,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// `x *= e`, or `x /= e`: a product that has room, or a quotient without remainder.
+    /// `x *= e`, or `x /= e`: the product must not overflow, and the quotient has no remainder.
     fn scale(&mut self, target: &Lval, (dst, ty): (Place, IntTy), value: &Expr, inverse: bool) -> Done<()> {
         let width = self.width(ty);
         let factor = self.operand(value, ty)?;
@@ -112,7 +112,7 @@ impl Body<'_, '_> {
             return self.fail(&value.span, codes::LITERAL, says, "give another number than 0");
         }
         let factor = if matches!(factor, Operand::Mem(_)) { self.copy(factor) } else { factor };
-        self.certain((target, dst), value)?;
+        self.reject_self_read((target, dst), value)?;
         if !self.guard(&[dst]) {
             return Ok(());
         }
@@ -137,7 +137,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Where an array, a part of one, or a stack begins.
+    /// The address of an array, a part of an array, or a stack.
     pub(super) fn part(&mut self, l: &Lval, b: &Binding) -> Done<(Var, Region)> {
         let at = self.memory(b)?;
         match &b.kind {
@@ -149,7 +149,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Makes sure that two sizes are one.
+    /// Checks that two sizes are equal.
     pub(super) fn fits(&mut self, span: &Span, a: Dim, b: Dim) -> Done<()> {
         match (a, b) {
             (Dim::Known(a), Dim::Known(b)) if a == b => Ok(()),
@@ -168,7 +168,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// How many elements an array has.
+    /// The number of elements of an array.
     pub(super) fn total(&mut self, dims: &[Dim]) -> Operand {
         let known: u64 = dims.iter().filter_map(|d| d.known()).fold(1, u64::wrapping_mul);
         let mut total = Operand::Const(known);
@@ -185,7 +185,7 @@ impl Body<'_, '_> {
         total
     }
 
-    /// `iterate`: a loop from one number to another, which is included.
+    /// `iterate`: a loop from one number to another, inclusive.
     fn iterate(
         &mut self,
         ty: IntTy,
@@ -220,10 +220,11 @@ impl Body<'_, '_> {
         let care = |check| AncillaChecks { check, drop: false };
         self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: care(true) });
         let first = self.statement(|b| b.accumulate(Sink::Out, Place::Var(var), (Acc::Add, false), from, ty));
-        let binding = Binding { name: name.clone(), kind: Kind::Scalar(ty), home: Home::Word(var), constant: true };
+        let binding =
+            Binding { name: name.clone(), kind: Kind::Scalar(ty), location: Location::Word(var), constant: true };
         self.note(&binding);
         self.scope.push(binding);
-        let mut turn = self.passed(body);
+        let mut turn = self.conditional_block(body);
         let is = |b: &mut Self, e: &Expr| {
             let (compute, other) = b.computed(|b| {
                 let x = b.operand(e, ty)?;
@@ -245,7 +246,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `x += word`, without more ado.
+    /// `x += word` for whole words.
     pub(super) fn add(&mut self, sink: Sink, dst: Place, what: Operand, inverse: bool) {
         self.update(sink, (Acc::Add, inverse), ID, dst, vec![what]);
     }

@@ -52,7 +52,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// Two arrays, or two stacks.
+    /// Exchanges two arrays, or two stacks.
     fn swap_whole(&mut self, (l, x): (&Lval, &Binding), (m, y): (&Lval, &Binding), span: &Span) -> Done<()> {
         self.statement(|s| {
             let ((a, region), (b, other)) = (s.part(l, x)?, s.part(m, y)?);
@@ -63,9 +63,9 @@ impl Body<'_, '_> {
             }
             let last = match (&first, &second) {
                 (Kind::Stack, Kind::Stack) => {
-                    // The longer one's words, and the counts.
+                    // The words of the longer stack, and the counts.
                     let (m, n) = (s.stack(&x.name)?, s.stack(&y.name)?);
-                    if !s.spares(Place::Mem(m)) || !s.spares(Place::Mem(n)) {
+                    if !s.avoids_constants(Place::Mem(m)) || !s.avoids_constants(Place::Mem(n)) {
                         return Ok(());
                     }
                     let most = s.temporary("most");
@@ -78,12 +78,12 @@ impl Body<'_, '_> {
                         s.fits(span, *m, *n)?;
                     }
                     let total = s.total(dims);
-                    // What an index has read must not lie in what is exchanged.
+                    // A word that an index has read must not be exchanged.
                     for (base, region) in [(a, region), (b, other)] {
                         for word in s.reads.words.clone() {
-                            s.outside(word, (base, region), total, READS);
+                            s.assert_outside(word, (base, region), total, READS);
                         }
-                        s.spares_all((base, region), total);
+                        s.block_avoids_constants((base, region), total);
                     }
                     s.sum(&[total, Operand::Const(u64::MAX)])
                 }

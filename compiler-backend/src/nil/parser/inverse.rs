@@ -62,7 +62,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(…)` where a statement may stand: an operand, a tuple, a conversion, or statements.
+    /// `(…)` at the beginning of a statement: an operand, a tuple, a conversion, or statements.
     pub(super) fn stmt_parens(&mut self) -> Parsed<Part> {
         self.deeper(|p| {
             let open = p.token();
@@ -130,7 +130,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether it is a call with nothing but `~` before it.
+/// Whether it is a call with only `~` before it.
 pub(super) fn inverted_call(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Call { .. } => true,
@@ -139,7 +139,8 @@ pub(super) fn inverted_call(expr: &Expr) -> bool {
     }
 }
 
-/// Of `PlusEq(f)` and its kin, which the papers write for `+=`: the statement and f. Of `~PlusEq(f)`, what undoes it.
+/// The operator and f of `PlusEq(f)` and the like, which the papers write for `+=`; for `~PlusEq(f)` the operator that
+/// undoes it.
 fn accumulator(callee: &Expr) -> Option<(AssignOp, &Expr)> {
     match &callee.kind {
         ExprKind::Unary(Unary::Tilde, inner) => accumulator(inner).map(|(op, f)| (op.partner(), f)),
@@ -162,7 +163,7 @@ fn accumulator(callee: &Expr) -> Option<(AssignOp, &Expr)> {
     }
 }
 
-/// A call as a statement. `(~f)(x)` is the inverse one. `PlusEq(f)(y, x)` is `y += f(x)`.
+/// A call as a statement. `(~f)(x)` is an inverse call, and `PlusEq(f)(y, x)` means `y += f(x)`.
 pub(super) fn call(
     callee: Expr,
     inverse: bool,

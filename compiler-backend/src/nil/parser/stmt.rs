@@ -1,4 +1,4 @@
-//! Reads statements: assignments, allocations, calls, and what stands in parentheses or after `~`.
+//! Reads statements: assignments, allocations and calls.
 
 use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Span, Stmt, StmtKind, Unary};
 use super::super::codes;
@@ -7,7 +7,7 @@ use super::expr::TARGET;
 use super::inverse::{call, inverted_call};
 use super::{Failed, Parsed, Parser};
 
-/// A statement, or an expression that may yet become one: a call, or the operand of what follows.
+/// A statement, or an expression that may become one: a call, or the first operand of a statement.
 pub(super) enum Part {
     /// A statement.
     Stmt(Stmt),
@@ -32,7 +32,7 @@ impl Parser<'_> {
                 if self.goes_on_too_far() {
                     continue;
                 }
-                // What goes on where it should end may mean something else.
+                // A statement that continues after its expected end may mean something else.
                 if self.statement_end().is_ok() {
                     stmts.push(stmt);
                     self.counted();
@@ -59,7 +59,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the line that a statement goes on with after an operator is a statement itself. Reports the operator, and goes back to that line.
+    /// Whether the line after a trailing operator is a statement of its own. Then reports the operator, and goes back
+    /// to that line.
     fn goes_on_too_far(&mut self) -> bool {
         let token = self.token();
         let assigns =
@@ -76,7 +77,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Checks that a statement ends here.
+    /// Checks that the statement ends here.
     pub(super) fn statement_end(&mut self) -> Parsed<()> {
         let token = self.token();
         match token.kind {
@@ -87,7 +88,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the `end` of a block that began with `opener`, whose statement began at `start`.
+    /// Takes the `end` of a block whose first token is `opener` and whose statement began at `start`.
     pub(super) fn block_end(&mut self, opener: Token, start: usize) {
         let token = self.token();
         let span = opener.start..opener.end;
@@ -107,7 +108,7 @@ impl Parser<'_> {
                 self.error(codes::STRAY, token.start..token.end, message, "remove it, or write the `if`");
                 self.bump();
                 self.recover(0);
-                // What follows belongs to the same block.
+                // The statements that follow belong to the same block.
                 self.block();
                 self.block_end(opener, start);
             }
@@ -119,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Where the line of a `@routine begin` begins.
+    /// The column of the line that contains a `@routine begin`.
     fn routine_column(&self, opener: &Span) -> Option<usize> {
         let line = self.slice(0..opener.start).rsplit('\n').next()?;
         let rest = line.trim_start();
@@ -202,7 +203,7 @@ impl Parser<'_> {
         failed
     }
 
-    /// What follows the target of a statement.
+    /// The part of a statement after its target.
     pub(super) fn after_target(&mut self, target: Expr) -> Parsed<Part> {
         if self.new_line() {
             return Ok(Part::Expr(target));
@@ -255,10 +256,10 @@ impl Parser<'_> {
                 return Err(self.error(codes::IRREVERSIBLE, token.start..token.end, message, &help));
             }
             Tok::Op(op, _) => {
-                // An operator of low precedence: read on, so that the whole is reported.
+                // An operator of low precedence: the whole expression is read and reported.
                 let whole = self.binary_from(target, true, 0)?;
                 let help = match op {
-                    Binary::Either | Binary::Both => "put `@safe` before it if it is a check",
+                    Binary::LogicalOr | Binary::LogicalAnd => "put `@safe` before it if it is a check",
                     _ => "a statement changes a variable: `y += e`; to check something write `@safe @assert e`",
                 };
                 return Err(self.error(codes::STATEMENT, whole.span, "this is an expression, not a statement", help));
@@ -284,7 +285,7 @@ impl Parser<'_> {
         Ok(Part::Stmt(self.stmt_from(kind, start)))
     }
 
-    /// Notes that a name would have begun here: where it is used, nothing more is said.
+    /// Records a name that this faulty statement would have declared, so that its uses are not reported.
     fn faulty_name(&mut self, target: &Expr) {
         if let ExprKind::Name(name) = &target.kind {
             self.tree.faulty.push(name.clone());
@@ -297,7 +298,7 @@ impl Parser<'_> {
         next.kind == Tok::Op(Binary::Sub, false) && !next.space_before
     }
 
-    /// Makes a statement of an expression: calls are.
+    /// Turns an expression into a statement: it must be a call.
     pub(super) fn as_stmt(&mut self, part: Part) -> Parsed<Stmt> {
         let expr = match part {
             Part::Stmt(stmt) => return Ok(stmt),

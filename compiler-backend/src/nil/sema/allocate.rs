@@ -1,8 +1,9 @@
-//! Where variables begin and end: `x ← e`, `x → e`. One block of statements makes a variable with its value; undone, it ends it.
+//! Allocation and deallocation of variables: `x ← e`, `x → e`. One block of statements allocates a variable with its
+//! value; the inverse block deallocates it.
 
 use pendula_isa::{Acc, Ty};
 
-use super::allocate_array::Wanted;
+use super::allocate_array::AllocRequest;
 use super::array::value_of;
 use super::body::{Body, Sink};
 use super::scope::Kind;
@@ -29,7 +30,7 @@ impl Body<'_, '_> {
                 }
                 Ok(())
             }
-            // The parts of a tuple, such as `size(A)`, one by one.
+            // The parts of a tuple such as `size(A)` are allocated one by one.
             (ExprKind::Tuple(names), _) => {
                 let part = |k: usize| {
                     let k = ast::Expr { kind: ExprKind::Int((k + 1).to_string()), span: e.span.clone() };
@@ -41,7 +42,7 @@ impl Body<'_, '_> {
                 }
                 pairs.iter().try_for_each(|(name, value)| self.allocation(name, value, free, span))
             }
-            // An element of an array that begins or ends a life: it is, or is made, all zero, and gets its value.
+            // An element of an array: `←` gives a value to a zero element, and `→` makes it zero again.
             (ExprKind::Index(..) | ExprKind::Field(..), _) => self.element_allocation(target, e, free, span),
             _ => self.fail(&target.span, codes::NOT_ASSIGNABLE, "only a name can be allocated", "write `x ← e`"),
         }
@@ -60,9 +61,9 @@ impl Body<'_, '_> {
             d.help = Some("deallocate it first, or take another name".into());
             return Err(Stop);
         }
-        let (computed, wanted) = self.computed(|s| s.wanted(e));
-        let wanted = match wanted {
-            Ok(Wanted::Alias(Value::Array(_))) if !computed.is_empty() => {
+        let (computed, expected) = self.computed(|s| s.requested(e));
+        let expected = match expected {
+            Ok(AllocRequest::Alias(Value::Array(_))) if !computed.is_empty() => {
                 let help = "write the part where it is used, or copy it: `x ← copy(A[:, j])`";
                 return self.fail(
                     &e.span,
@@ -73,12 +74,12 @@ impl Body<'_, '_> {
             }
             Ok(w) => w,
             Err(stop) => {
-                // So that its uses are no further errors.
+                // Later uses of the name are not reported.
                 self.failed.insert(name.text.clone());
                 return Err(stop);
             }
         };
-        if let Wanted::Alias(v) = wanted {
+        if let AllocRequest::Alias(v) = expected {
             self.alias(name, v);
             return Ok(());
         }
@@ -139,7 +140,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Ends what a block ends. An array that others lie on top of ends with them.
+    /// Emits a block that deallocates a variable. An array below others on the stack is deallocated after them.
     fn release(&mut self, value: &Value, block: Block, span: &Span) -> Done<()> {
         let Value::Array(view) = value else {
             self.out.extend(block);
@@ -156,7 +157,7 @@ impl Body<'_, '_> {
             }
             return Ok(());
         }
-        // It can wait if nothing that it depends on can change until then.
+        // The deallocation can wait if its inputs cannot change until then.
         let uses = super::places::Uses::of(&block, &[]);
         if uses.reads.iter().all(|v| self.fixed.contains(v) || uses.writes.contains(v)) {
             self.deferred.push((view.base, block));
@@ -166,7 +167,8 @@ impl Body<'_, '_> {
         self.fail(span, codes::ORDER, "an array is deallocated while later ones are in use", help)
     }
 
-    /// The statements that make a variable with its value: a new one, or one that there is, which ends where they are undone.
+    /// The statements that allocate a variable with its value: a new variable, or an existing one that the inverse
+    /// statements deallocate.
     fn made(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<&Value>) -> Done<(Block, Value)> {
         let outer = std::mem::take(&mut self.out);
         let value = self.make(name, e, existing);
@@ -180,16 +182,16 @@ impl Body<'_, '_> {
             return self.make_array(name, e, Some(view));
         }
         let is_array = existing.is_none() && {
-            let (_, wanted) = self.computed(|s| s.wanted(e));
-            matches!(wanted?, Wanted::Array { .. })
+            let (_, expected) = self.computed(|s| s.requested(e));
+            matches!(expected?, AllocRequest::Array { .. })
         };
         if is_array {
             return self.make_array(name, e, None);
         }
         self.statement(|s| {
-            s.want = existing.and_then(super::assign::scalar_type);
+            s.expected_type = existing.and_then(super::assign::scalar_type);
             let value = s.eval(e);
-            s.want = None;
+            s.expected_type = None;
             let value = s.settled(value?, &e.span)?;
             let variable = match existing {
                 Some(v) => v.clone(),
@@ -208,13 +210,13 @@ impl Body<'_, '_> {
         })
     }
 
-    /// What is made sure of where a variable of the program begins or ends.
+    /// The checks where a variable of the program is allocated or deallocated.
     pub(super) fn care(&self, ty: Ty) -> AncillaChecks {
-        // Rounding leaves something on floating-point ancillas, which must be cleared in any case.
+        // Rounding leaves a remainder in floating-point ancillas, which must be cleared in any case.
         AncillaChecks { check: self.checks || ty == Ty::F, drop: ty != Ty::Int }
     }
 
-    /// A value with types for its literals.
+    /// The value with a type for each of its literals.
     pub(super) fn settled(&mut self, v: Value, span: &Span) -> Done<Value> {
         Ok(match v {
             Value::Num(x @ ScalarExpr::Lit(_), None) => {
@@ -230,7 +232,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// New variables for a value like this one.
+    /// New variables for a value.
     fn variable(&mut self, name: &str, value: &Value, span: &Span) -> Done<Value> {
         let ty = value.type_of().ok_or(Stop)?;
         if ty.words().is_none() {
@@ -249,7 +251,7 @@ impl Body<'_, '_> {
         value_of(ty, &mut places).unwrap_or_else(|| Value::Tuple(Vec::new()))
     }
 
-    /// Gives variables or elements that are all zero words their value.
+    /// Accumulates a value onto variables or elements whose words are all zero.
     pub(super) fn fill_value(&mut self, to: &Value, from: Value, span: &Span) -> Done<()> {
         match (to, from) {
             (Value::Num(ScalarExpr::At(place), Some(ty)), Value::Num(x, _))
@@ -266,7 +268,7 @@ impl Body<'_, '_> {
                 self.accumulate(Sink::Out, *place, Ty::Int, Acc::Xor, false, x)
             }
             (Value::Complex(ScalarExpr::At(re), ScalarExpr::At(im), Some(ty)), Value::Complex(a, b, _)) => {
-                let acc = super::gather(*ty);
+                let acc = super::accumulator(*ty);
                 self.accumulate(Sink::Out, *re, *ty, acc, false, a)?;
                 self.accumulate(Sink::Out, *im, *ty, acc, false, b)
             }
@@ -292,19 +294,19 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `x[i] ← e`: the element, which is to be all zero, gets a value.
+    /// `x[i] ← e`: gives a value to an element whose words are all zero.
     fn element_allocation(&mut self, target: &ast::Expr, e: &ast::Expr, free: bool, span: &Span) -> Done<()> {
         let outer = std::mem::take(&mut self.out);
         let done = self.statement(|s| {
             let to = s.eval(target)?;
-            s.want = super::assign::scalar_type(&to);
+            s.expected_type = super::assign::scalar_type(&to);
             let value = s.eval(e);
-            s.want = None;
+            s.expected_type = None;
             let Some(ty) = to.type_of() else { return Err(Stop) };
             let value = s.value_as(value?, &ty, &e.span)?;
             let places = s.targets(&to).ok_or(Stop)?;
             if s.checks {
-                let says = s.said(format!("`{}` is not zero where it is allocated", s.source(&target.span)));
+                let says = s.reason(format!("`{}` is not zero where it is allocated", s.source(&target.span)));
                 for place in places {
                     let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a: place.into(), b: Operand::Const(0) };
                     s.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
@@ -319,7 +321,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// Names for the words of a variable: `z.re`, `z.im`.
+/// The names of the words of a variable: `z.re`, `z.im`.
 pub(super) fn part_names(name: &str, ty: &Type) -> Vec<String> {
     match ty {
         Type::Num(_) | Type::Bool | Type::Tropical(_) => vec![name.to_string()],

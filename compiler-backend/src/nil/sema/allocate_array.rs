@@ -1,4 +1,4 @@
-//! Where arrays begin and end: lengths of their own, and the elements that they begin with.
+//! Allocation and deallocation of arrays: variables for their lengths, and initial elements.
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -11,34 +11,34 @@ use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
 
-/// What an array begins with.
+/// The initial elements of an array.
 pub(super) enum Fill {
-    /// All-zero words.
+    /// Zero words.
     Nothing,
-    /// This value in each element.
+    /// This value for each element.
     Value(Value),
-    /// The elements of another.
+    /// The elements of another array.
     Copy(View),
     /// These values.
     Elements(Vec<Value>),
 }
 
-/// What an allocation asks for.
-pub(super) enum Wanted {
+/// What the right side of an allocation allocates.
+pub(super) enum AllocRequest {
     Array { element: Type, lens: Vec<ScalarExpr>, fill: Fill },
     Value,
     Alias(Value),
 }
 
 impl Body<'_, '_> {
-    /// What an allocation's value asks for.
-    pub(super) fn wanted(&mut self, e: &ast::Expr) -> Done<Wanted> {
+    /// What the right side of an allocation allocates.
+    pub(super) fn requested(&mut self, e: &ast::Expr) -> Done<AllocRequest> {
         if let ExprKind::Call { callee, dot: false, args, .. } = &e.kind
             && let ExprKind::Name(name) = &callee.kind
         {
             match (name.as_str(), args.as_slice()) {
                 ("zeros" | "ones", args) if !args.is_empty() => {
-                    return self.wanted_zeros(name == "ones", args, &e.span);
+                    return self.requested_zeros(name == "ones", args, &e.span);
                 }
                 ("zero" | "copy" | "similar" | "one", [a]) => {
                     if let Value::Array(view) = self.eval(a)? {
@@ -50,11 +50,11 @@ impl Body<'_, '_> {
                                 None => Fill::Nothing,
                             },
                         };
-                        return Ok(Wanted::Array { element: view.element, lens, fill });
+                        return Ok(AllocRequest::Array { element: view.element, lens, fill });
                     }
                     if name == "copy" {
                         self.eval(a)?;
-                        return Ok(Wanted::Value);
+                        return Ok(AllocRequest::Value);
                     }
                 }
                 _ => {}
@@ -64,9 +64,9 @@ impl Body<'_, '_> {
             Value::Array(view) => match &e.kind {
                 ExprKind::Name(_) => {
                     let lens = view.dims.iter().map(|d| d.len.into()).collect();
-                    Wanted::Array { element: view.element.clone(), lens, fill: Fill::Copy(view) }
+                    AllocRequest::Array { element: view.element.clone(), lens, fill: Fill::Copy(view) }
                 }
-                _ => Wanted::Alias(Value::Array(view)),
+                _ => AllocRequest::Alias(Value::Array(view)),
             },
             Value::Elements(parts) => {
                 let mut values = Vec::new();
@@ -80,14 +80,14 @@ impl Body<'_, '_> {
                     }
                 };
                 let lens = vec![ScalarExpr::int(values.len() as i64)];
-                Wanted::Array { element, lens, fill: Fill::Elements(values) }
+                AllocRequest::Array { element, lens, fill: Fill::Elements(values) }
             }
-            v @ (Value::Function(_) | Value::Type(_) | Value::Range(..)) => Wanted::Alias(v),
-            _ => Wanted::Value,
+            v @ (Value::Function(_) | Value::Type(_) | Value::Range(..)) => AllocRequest::Alias(v),
+            _ => AllocRequest::Value,
         })
     }
 
-    fn wanted_zeros(&mut self, ones: bool, args: &[ast::Expr], span: &Span) -> Done<Wanted> {
+    fn requested_zeros(&mut self, ones: bool, args: &[ast::Expr], span: &Span) -> Done<AllocRequest> {
         let (element, lens) = match self.eval(&args[0])? {
             Value::Type(t) => (t, &args[1..]),
             _ => (Type::Num(Ty::F), args),
@@ -115,10 +115,10 @@ impl Body<'_, '_> {
             return self.fail(span, codes::TYPE, message, help);
         };
         let fill = self.fill_of(unit);
-        Ok(Wanted::Array { element, lens: dims, fill })
+        Ok(AllocRequest::Array { element, lens: dims, fill })
     }
 
-    /// How to begin with a value: with nothing if its words are all zero.
+    /// The initial elements for a value: zero words need no statements.
     fn fill_of(&self, v: Value) -> Fill {
         let mut zero = true;
         fn all_zero(v: &Value, zero: &mut bool) {
@@ -140,12 +140,12 @@ impl Body<'_, '_> {
 
     pub(super) fn make_array(&mut self, name: &ast::Name, e: &ast::Expr, existing: Option<View>) -> Done<Value> {
         let text = name.text.as_str();
-        // Lengths first: each a constant, one that does not change, or a variable of the array's own.
+        // Lengths come first: each is a constant, a variable that does not change, or a variable of the array's own.
         let (lens, element) = {
-            let (_, wanted) = self.computed(|s| s.wanted(e));
-            let (element, lens) = match wanted? {
-                Wanted::Array { element, lens, .. } => (element, lens),
-                Wanted::Value | Wanted::Alias(_) => {
+            let (_, expected) = self.computed(|s| s.requested(e));
+            let (element, lens) = match expected? {
+                AllocRequest::Array { element, lens, .. } => (element, lens),
+                AllocRequest::Value | AllocRequest::Alias(_) => {
                     return self.fail(
                         &e.span,
                         codes::TYPE,
@@ -229,7 +229,7 @@ impl Body<'_, '_> {
         Ok(Value::Array(view))
     }
 
-    /// Has the number of an array's elements checked, where it is a product that could wrap around.
+    /// Emits checks of the number of elements of an array, where the product of the lengths could wrap around.
     fn check_size(&mut self, view: &View, span: &Span) -> Done<()> {
         /// More than any memory has.
         const MOST: u64 = 1 << 31;
@@ -238,7 +238,7 @@ impl Body<'_, '_> {
             return Ok(());
         }
         self.statement(|s| {
-            let says = s.said(format!("the array `{}` is too large", s.source(span)));
+            let says = s.reason(format!("the array `{}` is too large", s.source(span)));
             let check = |s: &mut Self, a: Operand| {
                 let test = Test { cond: Cond::Ltu, ty: Ty::Int, a, b: Operand::Const(MOST) };
                 s.emit(Sink::Out, Stmt::Assert { test, why: Why::Shape, says });
@@ -260,7 +260,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// A length that stays as it is while the array lives.
+    /// A length that does not change while the array is allocated.
     fn own_length(
         &mut self,
         name: &str,
@@ -269,24 +269,24 @@ impl Body<'_, '_> {
         old: Option<Operand>,
         e: &ast::Expr,
     ) -> Done<Operand> {
-        let steady = match x.leaf() {
+        let range_operand = match x.leaf() {
             Some(Operand::Const(w)) => Some(Operand::Const(w)),
             Some(Operand::Var(v)) if self.fixed.contains(&v) => Some(Operand::Var(v)),
             _ => None,
         };
-        match (steady, old) {
+        match (range_operand, old) {
             (Some(o), None) => return Ok(o),
             (Some(o), Some(old)) if o == old => return Ok(o),
             _ => {}
         }
-        // An own variable has the array's name; another that differs must have the same value.
+        // The array's own variable has its name; a different length variable must have the same value.
         let own = match old {
             Some(Operand::Var(v)) if self.own_lengths.contains(&v) => Some(v),
             Some(old) => {
                 self.statement(|s| {
                     let x = s.length_value(e, k)?;
                     let a = s.put(Ty::Int, x)?;
-                    let says = s.said(format!("`{name}` has another length than it is deallocated with"));
+                    let says = s.reason(format!("`{name}` has another length than it is deallocated with"));
                     let test = Test { cond: pendula_isa::Cond::Eq, ty: Ty::Int, a, b: old };
                     s.emit(Sink::Out, Stmt::Assert { test, why: Why::Shape, says });
                     Ok(())
@@ -310,16 +310,16 @@ impl Body<'_, '_> {
     }
 
     fn length_value(&mut self, e: &ast::Expr, k: usize) -> Done<ScalarExpr> {
-        match self.wanted(e)? {
-            Wanted::Array { lens, .. } => lens.into_iter().nth(k).ok_or(Stop),
-            Wanted::Value | Wanted::Alias(_) => Err(Stop),
+        match self.requested(e)? {
+            AllocRequest::Array { lens, .. } => lens.into_iter().nth(k).ok_or(Stop),
+            AllocRequest::Value | AllocRequest::Alias(_) => Err(Stop),
         }
     }
 
     fn fill_array(&mut self, view: &View, e: &ast::Expr) -> Done<()> {
         let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
-        let (_, wanted) = self.computed(|s| s.wanted(e));
-        let Wanted::Array { fill, .. } = wanted? else { return Err(Stop) };
+        let (_, expected) = self.computed(|s| s.requested(e));
+        let AllocRequest::Array { fill, .. } = expected? else { return Err(Stop) };
         match fill {
             Fill::Nothing => Ok(()),
             Fill::Value(value) => self.for_each(&lens, &mut |s, at| {
@@ -329,7 +329,7 @@ impl Body<'_, '_> {
                 })
             }),
             Fill::Copy(_) => self.statement(|s| {
-                let Wanted::Array { fill: Fill::Copy(from), .. } = s.wanted(e)? else { return Err(Stop) };
+                let AllocRequest::Array { fill: Fill::Copy(from), .. } = s.requested(e)? else { return Err(Stop) };
                 s.for_each(&lens, &mut |s, at| {
                     s.statement(|s| {
                         let to = s.at(view, at, &e.span)?;
@@ -339,7 +339,7 @@ impl Body<'_, '_> {
                 })
             }),
             Fill::Elements(_) => self.statement(|s| {
-                let Wanted::Array { fill: Fill::Elements(values), element, .. } = s.wanted(e)? else {
+                let AllocRequest::Array { fill: Fill::Elements(values), element, .. } = s.requested(e)? else {
                     return Err(Stop);
                 };
                 for (n, value) in values.into_iter().enumerate() {

@@ -9,10 +9,10 @@ use crate::lower::{Argument as Data, ArgumentKind};
 use crate::nil::ast::{self, ExprKind};
 use crate::nil::types::Type;
 
-/// A number as an argument.
+/// A number of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Number {
-    /// As it was written.
+    /// As written on the command line.
     Text(String),
     /// From a file of integers.
     Int(i64),
@@ -23,16 +23,17 @@ pub enum Number {
 /// An argument of the entry point, as the user gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// A number or a truth value.
+    /// A number or a Boolean.
     Number(Number),
-    /// An array: lengths, and elements column by column. Complex numbers and structs take several.
+    /// An array: lengths, and elements column by column. A complex number or a struct takes several numbers.
     Array(Vec<usize>, Vec<Number>),
     /// The parts of a complex number or a struct.
     Tuple(Vec<Argument>),
 }
 
 impl Number {
-    /// Whether it looks like an integer: without a fraction or an exponent, and not from a file of floating-point numbers.
+    /// Whether it looks like an integer: it has no fraction and no exponent, and is not from a file of floating-point
+    /// numbers.
     pub fn is_whole(&self) -> bool {
         match self {
             Number::Text(t) => !t.contains(['.', 'e', 'E', 'n', 'N']) || t.starts_with("0x"),
@@ -43,7 +44,7 @@ impl Number {
 }
 
 impl Argument {
-    /// The parts of a complex number, a struct or a tuple; none of another argument.
+    /// The parts of a complex number, a struct or a tuple; empty for other arguments.
     fn parts(&self) -> &[Argument] {
         match self {
             Argument::Tuple(parts) => parts,
@@ -52,17 +53,18 @@ impl Argument {
     }
 }
 
-/// The data symbols of an argument of a type, in the order of the parameter's words: what a run begins with. `name` is the parameter's.
+/// The data symbols of an argument, in the order of the parameter's words, with their initial values. `name` is the
+/// parameter's.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// A message if the value does not fit the type.
 pub fn argument_data(name: &str, ty: &Type, value: Option<&Argument>, format: Format) -> Result<Vec<Data>, String> {
     let mut data = ArgumentData { format, out: Vec::new() };
     data.argument(name, ty, value)?;
     Ok(data.out)
 }
 
-/// The data symbols of one argument, as far as they are known.
+/// The data symbols of one argument so far.
 struct ArgumentData {
     format: Format,
     out: Vec<Data>,
@@ -73,7 +75,7 @@ impl ArgumentData {
         self.out.push(Data { name: data_name(name), kind: ArgumentKind::Word { ty, value } });
     }
 
-    /// A number as a word of a type; `of` is the type of the argument, for the message.
+    /// The word of a number in type `ty`; `of` is the type of the argument, for the message.
     fn number(&self, name: &str, of: &Type, n: &Number, ty: Ty) -> Result<u64, String> {
         argument_word(n, ty, self.format).map_err(|why| wrong(name, of, &why))
     }
@@ -89,7 +91,7 @@ impl ArgumentData {
             {
                 self.word(name, Ty::Int, u64::from(t == "true" || t == "1"));
             }
-            // Truth values of a file.
+            // Booleans from a file.
             (Type::Bool, Some(Argument::Number(Number::Int(n @ (0 | 1))))) => {
                 self.word(name, Ty::Int, n.cast_unsigned());
             }
@@ -113,7 +115,7 @@ impl ArgumentData {
                     self.argument(&format!("{name}.{}", n + 1), t, Some(v))?;
                 }
             }
-            // Types alone: words that the user may set later.
+            // Only the type is given: the user may set the words later.
             (Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. }, None) => {
                 for (n, word) in super::allocate::part_names(name, ty).iter().zip(ty.word_types()) {
                     self.word(n, word, if word == Ty::L { log::ONE } else { 0 });
@@ -196,7 +198,7 @@ impl ArgumentData {
                 continue;
             }
             words.push(self.number(name, ty, n, t)?);
-            // Real numbers for complex elements.
+            // Real numbers are given for complex elements.
             if items.len() == count {
                 words.extend(std::iter::repeat_n(0, per - 1));
             }
@@ -208,13 +210,13 @@ impl ArgumentData {
     }
 }
 
-/// The message for a value that is not of its parameter's type.
+/// The message for a value that does not fit its parameter's type.
 fn wrong(name: &str, ty: &Type, what: &str) -> String {
     format!("the argument `{name}` must be {ty}: {what}")
 }
 
-/// An array whose elements have several parts may be given with a dimension more, as files and JSON have it: the array by itself, its elements' parts
-/// side by side.
+/// An array whose elements have several parts may be given with one more dimension, as in files and JSON. Gives its
+/// lengths without that dimension, and the parts of each element side by side.
 fn parts_apart(lens: &[usize], items: &[Number], dims: usize, per: usize) -> Option<(Vec<usize>, Vec<Number>)> {
     let (last, lens) = lens.split_last()?;
     let count: usize = lens.iter().product();
@@ -225,7 +227,8 @@ fn parts_apart(lens: &[usize], items: &[Number], dims: usize, per: usize) -> Opt
     Some((lens.to_vec(), elements.collect()))
 }
 
-/// The logarithm of a number's magnitude as a double, and whether it is negative. `exp(…)` gives the logarithm itself.
+/// The logarithm of a number's magnitude as a double, and whether the number is negative. `exp(…)` gives the logarithm
+/// directly.
 fn log_words(n: &Number, format: Format) -> Result<(u64, bool), String> {
     if let Number::Text(t) = n {
         let (negative, rest) = t.strip_prefix('-').map_or((false, t.as_str()), |rest| (true, rest));
@@ -277,12 +280,12 @@ fn argument_word(n: &Number, ty: Ty, format: Format) -> Result<u64, String> {
     }
 }
 
-/// A name that the assembly has for data: not that of a register.
+/// The name of a data symbol: a suffix tells it from a register.
 fn data_name(name: &str) -> String {
     if pendula_isa::Reg::parse(name).is_some() { format!("{name}$") } else { name.to_string() }
 }
 
-/// A number or a truth value, as it stands.
+/// The value of a literal number or Boolean.
 pub(super) fn literal(e: &ast::Expr) -> Option<super::value::Value> {
     use super::value::{Literal, ScalarExpr, Value};
     match &e.kind {

@@ -1,5 +1,5 @@
-//! Calls in expressions: functions of the instruction table by their names there, what is made of them, conversions, sizes, and functions
-//! of the program.
+//! Calls in expressions: functions of the instruction table and functions made of them, conversions, sizes, and
+//! functions of the program.
 
 use pendula_isa::Ty;
 use pendula_isa::table::TableFn;
@@ -47,7 +47,7 @@ impl Body<'_, '_> {
                 name
             }
         };
-        // A parameter may stand for a function.
+        // A parameter may be a function.
         let name = match self.scopes.find(&name).and_then(|n| self.scopes.get(n)).map(|b| &b.value) {
             Some(Value::Function(f)) if f.starts_with('~') => {
                 return self.fail(span, codes::TYPE, "an inverse has no value", "call it as a statement");
@@ -55,7 +55,7 @@ impl Body<'_, '_> {
             Some(Value::Function(f)) => f.clone(),
             _ => name,
         };
-        // A type's name converts.
+        // The name of a type converts.
         let named = self.types.get(&name).cloned().or_else(|| (name == "Bool").then_some(Type::Bool));
         if let Some(ty) = named {
             return self.construct(ty, args, span);
@@ -80,7 +80,7 @@ impl Body<'_, '_> {
         matches!(&e.kind, ExprKind::Name(name) if self.scopes.find(name).is_some())
     }
 
-    /// A function by name on values.
+    /// Applies a function by name to values.
     pub(super) fn apply(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
         let mut args = match self.composed(name, args, span)? {
             Ok(value) => return Ok(value),
@@ -88,16 +88,16 @@ impl Body<'_, '_> {
         };
         match (name, args.as_slice()) {
             ("identity" | "value" | "unwrap", [_]) => return Ok(args.remove(0)),
-            ("convert", [Value::Num(..) | Value::Bool(_) | Value::Log(..)]) if self.log_wanted().is_some() => {
-                let signed = self.log_wanted() == Some(true);
+            ("convert", [Value::Num(..) | Value::Bool(_) | Value::Log(..)]) if self.expected_log_sign().is_some() => {
+                let signed = self.expected_log_sign() == Some(true);
                 return self.log_of(args.remove(0), signed, span);
             }
             ("convert", [Value::Log(log, sign)]) => {
-                let to = self.want.unwrap_or(Ty::F);
+                let to = self.expected_type.unwrap_or(Ty::F);
                 return Ok(Value::Num(self.log_to(log.clone(), sign.clone(), to, span)?, Some(to)));
             }
             ("convert", [Value::Num(x, from)]) => {
-                let to = match (self.want, from) {
+                let to = match (self.expected_type, from) {
                     (Some(to), _) => to,
                     (None, from) => from.unwrap_or(Ty::F),
                 };
@@ -150,7 +150,7 @@ impl Body<'_, '_> {
         self.real_function(name, args, span)
     }
 
-    /// A function by name on real numbers: one that is made of functions of the table, or one of the table itself.
+    /// Applies a function by name to real numbers: a function of the table, or one made of such functions.
     fn real_function(&mut self, name: &str, mut args: Vec<Value>, span: &Span) -> Done<Value> {
         match (name, args.as_slice()) {
             ("real", [Value::Num(..)]) | ("conj", [Value::Num(..)]) => Ok(args.remove(0)),
@@ -180,7 +180,7 @@ impl Body<'_, '_> {
                 Ok(Value::Bool(ScalarExpr::Cmp(
                     cond,
                     Ty::Int,
-                    Box::new(ScalarExpr::FunctionId(and, vec![x, ScalarExpr::int(1)])),
+                    Box::new(ScalarExpr::Apply(and, vec![x, ScalarExpr::int(1)])),
                     Box::new(ScalarExpr::Const(0)),
                 )))
             }
@@ -220,13 +220,13 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A function of the table, on numbers of one type or of the types that it takes.
+    /// A function of the table, applied to numbers of one type or of the types of its arguments.
     pub(super) fn table_function(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
         let candidates: Vec<TableFn> = TableFn::ALL.iter().copied().filter(|f| f.info().name == name).collect();
         if candidates.is_empty() || matches!(name, "" | "cvt") {
-            let own =
+            let wanted_name =
                 || nearest(name, TableFn::ALL.iter().map(|f| f.info().name).filter(|f| !matches!(*f, "" | "cvt")));
-            let help = match (library::meant(name), self.near_function(name).or_else(own)) {
+            let help = match (library::suggestion(name), self.near_function(name).or_else(wanted_name)) {
                 (Some((module, call)), _) => {
                     format!(
                         "the library has the statement `{call}`: write `using {module}` at the beginning of the file"
@@ -241,13 +241,13 @@ impl Body<'_, '_> {
         }
         let arity = candidates[0].info().args.len();
         if candidates.iter().all(|f| f.info().args.len() != args.len()) {
-            let wanted = match (name, arity) {
+            let expected = match (name, arity) {
                 ("atan", _) => "1 or 2 arguments".to_string(),
                 (_, 1) => "1 argument".to_string(),
                 (_, n) => format!("{n} arguments"),
             };
-            let message = format!("`{name}` takes {wanted}, found {}", args.len());
-            let help = match library::meant(&format!("{name}imum")) {
+            let message = format!("`{name}` takes {expected}, found {}", args.len());
+            let help = match library::suggestion(&format!("{name}imum")) {
                 Some((module, call)) if args.len() == 1 => {
                     format!("give as many; of an array the library has the statement `{call}`: write `using {module}`")
                 }
@@ -256,7 +256,7 @@ impl Body<'_, '_> {
             return self.fail(span, codes::ARGUMENTS, message, help);
         }
         let integers = candidates.iter().any(|f| f.info().ty == Ty::Int);
-        // The type in which the arguments meet.
+        // The common type of the arguments.
         let mut ty = None;
         for v in &args {
             let t = match v {
@@ -279,7 +279,7 @@ impl Body<'_, '_> {
                 (ty, _) => ty,
             };
         }
-        let real = self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
+        let real = self.expected_type.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
         let ty = match ty {
             Some(Ty::Int) if !integers => real,
             Some(t) => t,
@@ -304,7 +304,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A function of the program as a value: what it adds to a zero of its first parameter's type.
+    /// A function of the program as a value: the change of a zero of its first parameter's type.
     fn user_value(
         &mut self,
         name: &str,
@@ -316,12 +316,12 @@ impl Body<'_, '_> {
         let Some(target) = self.value_function(name, values) else { return Ok(None) };
         let (_, ty) = &target;
         let Some(zero) = self.unit(ty, matches!(ty, Type::Num(Ty::L) | Type::Log { .. })) else { return Ok(None) };
-        // The ancilla begins among what is computed, and so does the call.
+        // The ancilla and the call belong to the computation before the statement.
         let words = ty.word_types();
         let mut vars = Vec::new();
         for ty in words {
             let var = self.fresh(&format!("{name}.value"), ty);
-            // A function may add in several steps, of which doubles leave a rest.
+            // A function may add in several steps, which leave a rounding error in doubles.
             let care = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
             self.emit(Sink::Pre, crate::ir::Stmt::Ancilla { var, free: false, care });
             vars.push(var);

@@ -1,4 +1,4 @@
-//! Arguments of one call that could be the same words: refused where one of them is changed, or checked when the program runs.
+//! Arguments of one call that may be the same words: refused if one of them is changed, or checked at run time.
 
 use pendula_isa::{Cond, Ty};
 
@@ -11,7 +11,8 @@ use crate::nil::ast::Span;
 use crate::nil::codes;
 
 impl<'a> Body<'_, 'a> {
-    /// Refuses arguments that could be the same words, if one of them is changed; where only the run can tell, has it checked.
+    /// Refuses arguments that are the same words if one of them is changed, and emits checks where this is known at run
+    /// time only.
     pub(super) fn check_aliases(&mut self, fun: FunctionId, args: &[CallArg], span: &Span) -> Done<()> {
         let changed: Vec<bool> = (0..args.len()).map(|k| self.changes(fun, k)).collect();
         let changes = |k: usize| changed.get(k).copied().unwrap_or(true);
@@ -42,7 +43,7 @@ impl<'a> Body<'_, 'a> {
                     }
                 }
             }
-            // One argument, such as a struct, may hold a place twice.
+            // One argument, such as a struct, may contain a place twice.
             if changes(i) {
                 self.keep_all_apart(&args[i].places.clone(), span)?;
             }
@@ -76,9 +77,9 @@ impl<'a> Body<'_, 'a> {
                 Box::new(ScalarExpr::var(d)),
                 Box::new(ScalarExpr::Neg(Box::new(len_a.into()))),
             );
-            self.test(ScalarExpr::Either(Box::new(behind), Box::new(before)))?
+            self.test(ScalarExpr::Or(Box::new(behind), Box::new(before)))?
         } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
-            // Rows of one matrix: different ones have no element in common.
+            // Different rows of one matrix have no common element.
             Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(d), b: Operand::Const(0) }
         } else {
             let help = "copy one of them before";
@@ -90,7 +91,7 @@ impl<'a> Body<'_, 'a> {
             );
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
-        let says = self.said(format!("two parts of `{array}`, of which one is changed, overlap"));
+        let says = self.reason(format!("two parts of `{array}`, of which one is changed, overlap"));
         self.asserts.push(Stmt::Assert { test, why: Why::Alias, says });
         Ok(())
     }

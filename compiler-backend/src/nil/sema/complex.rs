@@ -40,8 +40,8 @@ impl Body<'_, '_> {
             "angle" => num(f(self, "atan2", vec![im, re])?),
             "abs2" => {
                 let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
-                let square = |x: ScalarExpr| ScalarExpr::FunctionId(product(ty), vec![x.clone(), x]);
-                num(ScalarExpr::FunctionId(sum(ty, false), vec![square(re), square(im)]))
+                let square = |x: ScalarExpr| ScalarExpr::Apply(product(ty), vec![x.clone(), x]);
+                num(ScalarExpr::Apply(sum(ty, false), vec![square(re), square(im)]))
             }
             "exp" => {
                 let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
@@ -49,8 +49,8 @@ impl Body<'_, '_> {
                 let r: ScalarExpr = self.put(ty, r)?.into();
                 let (c, s) = (f(self, "cos", vec![im.clone()])?, f(self, "sin", vec![im])?);
                 Value::Complex(
-                    ScalarExpr::FunctionId(product(ty), vec![r.clone(), c]),
-                    ScalarExpr::FunctionId(product(ty), vec![r, s]),
+                    ScalarExpr::Apply(product(ty), vec![r.clone(), c]),
+                    ScalarExpr::Apply(product(ty), vec![r, s]),
                     Some(ty),
                 )
             }
@@ -155,7 +155,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// The parts of a number as numbers; a real one has no imaginary part.
+/// The real and imaginary parts of a number; a real number has no imaginary part.
 fn parts(v: Value) -> Option<(Value, Option<Value>)> {
     match v {
         Value::Complex(re, im, ty) => Some((Value::Num(re, ty), Some(Value::Num(im, ty)))),

@@ -1,4 +1,4 @@
-//! Values of a type: zeros and ones, conversions, and structs made of their fields.
+//! Values of a given type: zeros and ones, conversions, and structs from their fields.
 
 use pendula_isa::Ty;
 
@@ -10,7 +10,7 @@ use crate::nil::codes;
 use crate::nil::types::Type;
 
 impl Body<'_, '_> {
-    /// The zero or the one of a type; `None` for arrays.
+    /// The zero or the one of a type; `None` if it has none.
     pub(super) fn unit(&mut self, ty: &Type, one: bool) -> Option<Value> {
         let word = |ty: Ty| -> ScalarExpr {
             let constant =
@@ -32,7 +32,7 @@ impl Body<'_, '_> {
                 };
                 Value::Complex(re, zero, Some(*ty))
             }
-            // The one of (max, +) is the number 0; its zero, minus infinity, is no number.
+            // The one of (max, +) is the number 0; its zero would be minus infinity.
             Type::Tropical(ty) if one => match self.unit(&Type::Num(*ty), false)? {
                 Value::Num(x, _) => Value::Tropical(x, *ty),
                 _ => return None,
@@ -59,14 +59,14 @@ impl Body<'_, '_> {
     }
 
     pub(super) fn construct_of(&mut self, ty: Type, mut values: Vec<Value>, span: &Span) -> Done<Value> {
-        let wanted = match &ty {
+        let expected = match &ty {
             Type::Complex(_) => 1..=2,
             Type::Struct(s) => s.fields.len()..=s.fields.len(),
             _ => 1..=1,
         };
-        if !wanted.contains(&values.len()) {
-            let wanted = pendula_isa::diagnostic::plural(*wanted.end(), "value");
-            let message = format!("{ty} is made of {wanted}, found {}", values.len());
+        if !expected.contains(&values.len()) {
+            let expected = pendula_isa::diagnostic::plural(*expected.end(), "value");
+            let message = format!("{ty} is made of {expected}, found {}", values.len());
             return self.fail(span, codes::ARGUMENTS, message, "give one for each part");
         }
         match ty {
@@ -120,7 +120,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A value as one of a type, where that loses nothing.
+    /// A value converted to a type, if nothing is lost.
     pub(super) fn value_as(&mut self, v: Value, ty: &Type, span: &Span) -> Done<Value> {
         match (ty, v) {
             (Type::Num(ty), v) => Ok(Value::Num(self.number_as(v, *ty, span)?, Some(*ty))),
@@ -140,9 +140,9 @@ impl Body<'_, '_> {
             }
             (Type::Struct(s), Value::Struct(t, fields)) if *s == t => Ok(Value::Struct(t, fields)),
             (Type::Tropical(s), Value::Tropical(x, t)) if *s == t => Ok(Value::Tropical(x, t)),
-            (Type::Tuple(wanted), Value::Tuple(parts)) if wanted.len() == parts.len() => {
+            (Type::Tuple(expected), Value::Tuple(parts)) if expected.len() == parts.len() => {
                 let parts =
-                    parts.into_iter().zip(wanted).map(|(v, t)| self.value_as(v, t, span)).collect::<Done<_>>()?;
+                    parts.into_iter().zip(expected).map(|(v, t)| self.value_as(v, t, span)).collect::<Done<_>>()?;
                 Ok(Value::Tuple(parts))
             }
             (ty, v) => {
@@ -152,7 +152,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A struct from its fields, its type argument being that of a field.
+    /// A struct from its fields. Its type argument is the type of a field.
     pub(super) fn struct_of(&mut self, s: &ast::Struct, args: Vec<Value>, span: &Span) -> Done<Value> {
         let mut bound = self.types.clone();
         if let Some(param) = s.type_params.first() {
@@ -174,9 +174,9 @@ impl Body<'_, '_> {
             })
             .collect();
         let e = ast::TypeExpr { name: name(&s.name.text), args: type_args, span: span.clone() };
-        let own = std::mem::replace(&mut self.types, bound);
+        let outer = std::mem::replace(&mut self.types, bound);
         let ty = self.type_expr(&e);
-        self.types = own;
+        self.types = outer;
         self.construct_of(ty?, args, span)
     }
 }

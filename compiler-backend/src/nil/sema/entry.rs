@@ -1,4 +1,4 @@
-//! The entry point: which function, with which types, and its arguments as data.
+//! The entry point: its definition, its types, and its arguments as data.
 
 use std::collections::HashMap;
 
@@ -13,24 +13,24 @@ use crate::nil::ast::{self};
 use crate::nil::codes;
 use crate::nil::types::{Type, TypeProblem, same_shape};
 
-/// A definition that the arguments are for.
-struct Suited {
+/// A definition that accepts the arguments.
+struct EntryCandidate {
     definition: usize,
     types: Vec<Type>,
     bound: HashMap<String, Type>,
-    /// How far each type is from what the value looks like.
-    far: Vec<usize>,
-    /// Without a run there is none.
+    /// For each parameter, how unlikely its type is for the argument.
+    distances: Vec<usize>,
+    /// The data; `None` without a run.
     data: Option<Vec<Vec<Data>>>,
 }
 
-/// The entry point's arguments.
+/// The arguments of the entry point.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
     pub(super) data: Vec<Data>,
     /// The data symbols of each parameter.
     pub(super) parameters: Vec<Vec<String>>,
-    /// Their types.
+    /// The types of the parameters.
     pub(super) types: Vec<Type>,
 }
 
@@ -38,49 +38,51 @@ impl Sema<'_> {
     /// Compiles the entry point, and gives the data of its arguments.
     pub(super) fn entry(&mut self) -> Done<Entry> {
         let found = self.find_entry()?;
-        let given = self.settings.arguments.len().max(self.settings.types.len());
+        let count = self.settings.arguments.len().max(self.settings.types.len());
         let takes = |n: &usize| self.definitions[*n].ast.params.len();
-        if given == 0 && !found.iter().any(|n| takes(n) == 0) {
+        if count == 0 && !found.iter().any(|n| takes(n) == 0) {
             return match found.first() {
                 Some(n) => self.library_entry(*n),
                 None => Err(Stop),
             };
         }
-        let (found, other): (Vec<usize>, Vec<usize>) = found.into_iter().partition(|n| takes(n) == given);
+        let (found, other): (Vec<usize>, Vec<usize>) = found.into_iter().partition(|n| takes(n) == count);
         if let (true, Some(n)) = (found.is_empty(), other.first()) {
-            return Err(self.wrong_count(*n, given));
+            return Err(self.wrong_count(*n, count));
         }
-        // The program's own definitions go before the library's, as in calls.
-        let (library, own): (Vec<usize>, Vec<usize>) = found.into_iter().partition(|n| self.definitions[*n].library);
-        let mut said = Vec::new();
-        for near in [own, library] {
-            let mut suited = Vec::new();
+        // As in calls, the program's definitions go before the library's.
+        let (library, of_program): (Vec<usize>, Vec<usize>) =
+            found.into_iter().partition(|n| self.definitions[*n].library);
+        let mut first_errors = Vec::new();
+        for near in [of_program, library] {
+            let mut entry_candidate = Vec::new();
             for &n in &near {
                 let before = self.diagnostics.len();
-                match self.suited(n) {
-                    Ok(s) => suited.push(s),
-                    Err(Stop) if said.is_empty() => said = self.diagnostics.split_off(before),
+                match self.entry_candidate(n) {
+                    Ok(s) => entry_candidate.push(s),
+                    Err(Stop) if first_errors.is_empty() => first_errors = self.diagnostics.split_off(before),
                     Err(Stop) => self.diagnostics.truncate(before),
                 }
             }
-            if !suited.is_empty() {
-                let one = self.choose_entry(&near, suited)?;
+            if !entry_candidate.is_empty() {
+                let one = self.choose_entry(&near, entry_candidate)?;
                 return self.compile_entry(one);
             }
         }
-        // If none fits, the first one says why.
-        self.diagnostics.extend(said);
+        // If no definition fits, the errors of the first one are reported.
+        self.diagnostics.extend(first_errors);
         Err(Stop)
     }
 
-    /// Of the definitions that arguments are for, the one that a call means with arguments of the types that they look most like.
-    fn choose_entry(&mut self, candidates: &[usize], mut suited: Vec<Suited>) -> Done<Suited> {
-        let far: Vec<&[usize]> = suited.iter().map(|s| s.far.as_slice()).collect();
-        let likeliest = best(&far, |a, b| a <= b);
+    /// Chooses among the definitions that accept the arguments: first by the most likely types of the arguments, then
+    /// as in a call.
+    fn choose_entry(&mut self, candidates: &[usize], mut entry_candidate: Vec<EntryCandidate>) -> Done<EntryCandidate> {
+        let distances: Vec<&[usize]> = entry_candidate.iter().map(|s| s.distances.as_slice()).collect();
+        let likeliest = best(&distances, |a, b| a <= b);
         let first = likeliest.first().copied().ok_or(Stop)?;
-        if let Some(other) = likeliest.iter().find(|n| suited[**n].types != suited[first].types) {
-            let list = |s: &Suited| s.types.iter().map(Type::to_string).collect::<Vec<_>>().join(",");
-            let (one, other) = (&suited[first], &suited[*other]);
+        if let Some(other) = likeliest.iter().find(|n| entry_candidate[**n].types != entry_candidate[first].types) {
+            let list = |s: &EntryCandidate| s.types.iter().map(Type::to_string).collect::<Vec<_>>().join(",");
+            let (one, other) = (&entry_candidate[first], &entry_candidate[*other]);
             let (types, help) =
                 (list(one), format!("give the types: `--types {}` or `--types {}`", list(one), list(other)));
             let f = &self.definitions[one.definition];
@@ -93,38 +95,38 @@ impl Sema<'_> {
             d.help = Some(help);
             return Err(Stop);
         }
-        let types = suited[first].types.clone();
+        let types = entry_candidate[first].types.clone();
         match self.choose(candidates, &types, false) {
             Choice::Several(several) => Err(self.ambiguous(&several, &types, None)),
             Choice::One(n, _) => {
-                let at = suited.iter().position(|s| s.definition == n).ok_or(Stop)?;
-                Ok(suited.swap_remove(at))
+                let at = entry_candidate.iter().position(|s| s.definition == n).ok_or(Stop)?;
+                Ok(entry_candidate.swap_remove(at))
             }
-            // Where a type is given that is none of a parameter's, what fits was said by `entry_type`.
-            Choice::None => Ok(suited.swap_remove(first)),
+            // A given type does not fit any parameter; `entry_type` has reported what fits.
+            Choice::None => Ok(entry_candidate.swap_remove(first)),
         }
     }
 
-    fn wrong_count(&mut self, n: usize, given: usize) -> Stop {
+    fn wrong_count(&mut self, n: usize, count: usize) -> Stop {
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
         let list: Vec<&str> = f.params.iter().map(|p| p.name.text.as_str()).collect();
         let takes = plural(f.params.len(), "argument");
-        let message = format!("`{}` takes {takes}, found {given}", f.name.text);
+        let message = format!("`{}` takes {takes}, found {count}", f.name.text);
         self.error(file, &f.name.span, codes::ENTRY, message).help =
             Some(format!("give `--args` for {}", list.join(", ")));
         Stop
     }
 
-    /// The types that the arguments have for a definition, and their words, if they are for it.
-    fn suited(&mut self, n: usize) -> Done<Suited> {
+    /// The types and data of the arguments for a definition, if it accepts them.
+    fn entry_candidate(&mut self, n: usize) -> Done<EntryCandidate> {
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
-        let (mut bound, mut types, mut far) = (HashMap::new(), Vec::new(), Vec::new());
+        let (mut bound, mut types, mut distances) = (HashMap::new(), Vec::new(), Vec::new());
         for (k, param) in f.params.iter().enumerate() {
             let ty = self.entry_type(file, f, param, k, &mut bound)?;
-            far.push(self.far(k, &ty));
+            distances.push(self.distances(k, &ty));
             types.push(ty);
         }
-        // With types alone, arrays have no lengths: the function is compiled without a run.
+        // If only types are given, arrays have no lengths: the function is compiled without a run.
         let open = self.settings.arguments.is_empty() && types.iter().any(has_arrays);
         let mut data = Vec::new();
         for (k, (param, ty)) in f.params.iter().zip(&types).enumerate().filter(|_| !open) {
@@ -137,11 +139,12 @@ impl Sema<'_> {
             })?;
             data.push(words);
         }
-        Ok(Suited { definition: n, types, bound, far, data: (!open).then_some(data) })
+        Ok(EntryCandidate { definition: n, types, bound, distances, data: (!open).then_some(data) })
     }
 
-    /// How far a type is from what argument number `k` looks like: an integer is rather an integer than a floating-point number.
-    fn far(&self, k: usize, ty: &Type) -> usize {
+    /// How unlikely a type is for argument number `k`; 0 is the most likely. An integer literal is more likely an `Int`
+    /// than a `Float64`.
+    fn distances(&self, k: usize, ty: &Type) -> usize {
         let typed = self.settings.types.get(k).is_some_and(|t| !t.trim().is_empty());
         match self.settings.arguments.get(k) {
             Some(v @ (Argument::Number(_) | Argument::Array(..))) if !typed => {
@@ -153,8 +156,8 @@ impl Sema<'_> {
         }
     }
 
-    fn compile_entry(&mut self, of: Suited) -> Done<Entry> {
-        let Suited { definition: n, types, bound, data, far: _ } = of;
+    fn compile_entry(&mut self, of: EntryCandidate) -> Done<Entry> {
+        let EntryCandidate { definition: n, types, bound, data, distances: _ } = of;
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
         let mut keywords = Vec::new();
         for k in &f.keywords {
@@ -181,7 +184,7 @@ impl Sema<'_> {
         Ok(Entry { data: data.into_iter().flatten().collect(), parameters, types })
     }
 
-    /// Without arguments, functions whose types are all given are compiled as a library.
+    /// Without arguments, functions whose parameters all have concrete types are compiled as a library.
     fn library_entry(&mut self, n: usize) -> Done<Entry> {
         self.wants_arguments = true;
         let (f, file) = (self.definitions[n].ast, self.definitions[n].file);
@@ -214,19 +217,20 @@ impl Sema<'_> {
         Ok(Entry::default())
     }
 
-    /// The function where a run begins: the one that is asked for, else the last of the program.
+    /// The definitions of the entry point: the requested function, or the last one of the program.
     fn find_entry(&mut self) -> Done<Vec<usize>> {
-        let own: Vec<usize> = (0..self.definitions.len()).filter(|n| !self.definitions[*n].library).collect();
+        let of_program: Vec<usize> = (0..self.definitions.len()).filter(|n| !self.definitions[*n].library).collect();
         if let Some(name) = &self.settings.entry {
             let named = |n: &usize| {
                 self.definitions[*n].ast.name.text == *name && self.definitions[*n].ast.instruction.is_none()
             };
             let library: Vec<usize> = (0..self.definitions.len()).filter(|n| self.definitions[*n].library).collect();
-            let found: Vec<usize> = own.iter().chain(&library).copied().filter(named).collect();
+            let found: Vec<usize> = of_program.iter().chain(&library).copied().filter(named).collect();
             return match found.first() {
                 Some(_) => Ok(found),
                 None => {
-                    let names: Vec<&str> = own.iter().map(|n| self.definitions[*n].ast.name.text.as_str()).collect();
+                    let names: Vec<&str> =
+                        of_program.iter().map(|n| self.definitions[*n].ast.name.text.as_str()).collect();
                     let help = if names.is_empty() {
                         "the file defines no reversible function".to_string()
                     } else {
@@ -238,14 +242,14 @@ impl Sema<'_> {
                 }
             };
         }
-        match own.last() {
+        match of_program.last() {
             Some(n) => {
                 let name = &self.definitions[*n].ast.name.text;
                 let instruction = self.definitions[*n].ast.instruction;
                 let same = |m: &usize| {
                     self.definitions[*m].ast.name.text == *name && self.definitions[*m].ast.instruction == instruction
                 };
-                Ok(own.iter().rev().copied().filter(same).collect())
+                Ok(of_program.iter().rev().copied().filter(same).collect())
             }
             None => {
                 let d = Diagnostic::error(codes::ENTRY, "the file defines no reversible function");
@@ -289,7 +293,7 @@ impl Sema<'_> {
                 }
             }
             None => {
-                // A concrete annotation decides; else what the value looks like.
+                // A concrete annotation decides; otherwise the form of the value.
                 if let Some(e) = &param.ty
                     && let Ok(t) = super::names(&self.structs, bound).resolve(e)
                 {
@@ -314,7 +318,7 @@ impl Sema<'_> {
                 return Ok(t.clone());
             }
         }
-        // An annotation that names no type is in error whatever is given.
+        // An annotation that names no type is an error for every argument.
         if let Some(e) = &param.ty {
             const SETS: &[&str] = &["Any", "Function", "typeof", "Tuple", "NTuple"];
             let free = |name: &str| f.type_params.iter().any(|p| p.name.text == name);
@@ -330,8 +334,8 @@ impl Sema<'_> {
             }
         }
         let found = candidates.first().map_or("nothing".to_string(), Type::to_string);
-        let wanted = param.ty.as_ref().map_or("any value".to_string(), super::call::type_text);
-        let message = format!("the argument `{}` must be {wanted}, found {found}", param.name.text);
+        let expected = param.ty.as_ref().map_or("any value".to_string(), super::call::type_text);
+        let message = format!("the argument `{}` must be {expected}, found {found}", param.name.text);
         self.error(file, &param.name.span, codes::ENTRY, message).help =
             Some("give another value, or its type with `--types`".into());
         Err(Stop)

@@ -1,4 +1,4 @@
-//! Which types an argument of the entry point can have, by what it looks like.
+//! The possible types of an argument of the entry point, by its form.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::nil::ast::{self};
 use crate::nil::types::Type;
 
 impl Sema<'_> {
-    /// What types a value can have, the likeliest first.
+    /// The possible types of a value, the most likely first.
     pub(super) fn guess(&self, v: &Argument, out: &mut Vec<Type>) {
         let numbers = |whole: bool| {
             let mut all = if whole { vec![Ty::Int] } else { Vec::new() };
@@ -31,7 +31,7 @@ impl Sema<'_> {
                 if !items.is_empty() && items.iter().all(truth) {
                     out.push(Type::Array { element: Box::new(Type::Bool), dims, strided: false });
                 }
-                // Pairs of numbers are complex ones.
+                // Pairs of numbers are complex numbers.
                 let pairs = items.len() == 2 * lens.iter().product::<usize>() && !items.is_empty();
                 if pairs {
                     out.push(Type::Array { element: Box::new(Type::Complex(Ty::F)), dims, strided: false });
@@ -57,9 +57,9 @@ impl Sema<'_> {
         }
     }
 
-    /// A struct whose annotation leaves its type argument open.
+    /// The instances of a struct whose type argument the annotation leaves open.
     pub(super) fn guess_struct(&self, e: &ast::TypeExpr, v: &Argument, out: &mut Vec<Type>) {
-        // Of an array, that of its elements.
+        // For an array, the type of its elements.
         if let (Some(ast::TypeArg::Type(inner)), Argument::Array(lens, _)) = (e.args.first(), v) {
             let mut elements = Vec::new();
             self.guess_struct(inner, &Argument::Tuple(Vec::new()), &mut elements);

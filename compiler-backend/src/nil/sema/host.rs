@@ -14,8 +14,8 @@ impl Body<'_, '_> {
         match safe {
             Safe::Assert { condition, message } => {
                 let says = match message.as_ref().and_then(plain_text) {
-                    Some(text) => self.said(text),
-                    None => self.said(format!("`{}` does not hold", self.source(&condition.span))),
+                    Some(text) => self.reason(text),
+                    None => self.reason(format!("`{}` does not hold", self.source(&condition.span))),
                 };
                 self.statement(|s| {
                     let x = s.truth(condition)?;
@@ -27,7 +27,7 @@ impl Body<'_, '_> {
                 if let (Some(message), Some(None)) = (message, &plain) {
                     self.show(message)?;
                 }
-                let says = plain.flatten().and_then(|text| self.said(text));
+                let says = plain.flatten().and_then(|text| self.reason(text));
                 let zero = Operand::Const(0);
                 let test = Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero };
                 self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
@@ -42,9 +42,9 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Has a truth value asserted: of a conjunction, each part.
+    /// Asserts a Boolean; a conjunction is asserted part by part.
     fn assert_all(&mut self, x: ScalarExpr, says: Option<u32>) -> Done<()> {
-        if let ScalarExpr::Both(a, b) = x {
+        if let ScalarExpr::And(a, b) = x {
             self.assert_all(*a, says)?;
             return self.statement(|s| s.assert_all(*b, says));
         }
@@ -92,7 +92,7 @@ impl Body<'_, '_> {
             Value::Num(x, ty) => one(self, x, ty.unwrap_or(Ty::F)),
             Value::Bool(x) => self.show_truth(x),
             Value::Tropical(x, ty) => one(self, x, ty),
-            // The number itself may be greater than any double.
+            // The number itself may be larger than any double, so its logarithm is shown.
             Value::Log(log, sign) => {
                 self.print(if sign.is_some() { "logarithm and sign" } else { "logarithm" });
                 one(self, log, Ty::F)?;
@@ -153,7 +153,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// A message that is known now.
+/// A message without interpolated values.
 fn plain_text(message: &ast::Expr) -> Option<String> {
     let ExprKind::Text(parts) = &message.kind else { return None };
     let mut whole = String::new();

@@ -41,9 +41,9 @@ impl Body<'_, '_> {
     ) -> Done<()> {
         self.statement(|s| {
             let before = s.pre.len();
-            s.want = Some(Ty::Int);
+            s.expected_type = Some(Ty::Int);
             let value = s.eval(range);
-            s.want = None;
+            s.expected_type = None;
             let (first, step, last) = match value {
                 Ok(Value::Range(a, k, b)) => (*a, *k, *b),
                 Ok(Value::Array(_)) | Ok(Value::Elements(_)) => {
@@ -55,7 +55,7 @@ impl Body<'_, '_> {
                     return s.fail(&range.span, codes::TYPE, message, "write `for i = 1:n`");
                 }
                 Err(stop) => {
-                    // The body is looked at, too, for its own errors.
+                    // The body is compiled, too, to report its own errors.
                     s.failed.insert(var.text.clone());
                     return Err(stop);
                 }
@@ -77,13 +77,13 @@ impl Body<'_, '_> {
             };
             s.loops.pop();
             let writes = Uses::of(&body, &s.s.written).writes;
-            let first = s.steady(&var.text, "bound", first, &writes)?;
+            let first = s.range_operand(&var.text, "bound", first, &writes)?;
             let step = match s.fold(step) {
                 ScalarExpr::Const(0) => {
                     return s.fail(&range.span, codes::RANGE, "a range with step 0", "give another step");
                 }
                 ScalarExpr::Const(k) => Step::Const(k.cast_signed()),
-                x => match s.steady(&var.text, "step", x, &writes)? {
+                x => match s.range_operand(&var.text, "step", x, &writes)? {
                     Operand::Var(var) => Step::Var { var, negated: false },
                     Operand::Const(_) | Operand::Mem(_) => return Err(Stop),
                 },
@@ -93,8 +93,8 @@ impl Body<'_, '_> {
                 Step::Const(k) => s.last_of(first, ScalarExpr::int(k), last),
                 Step::Var { var, .. } => s.last_of(first, ScalarExpr::var(var), last),
             };
-            let last = s.steady(&var.text, "bound", last, &writes)?;
-            s.steadied(&var.text, before, &body);
+            let last = s.range_operand(&var.text, "bound", last, &writes)?;
+            s.check_range_ancillas(&var.text, before, &body);
             let (first, last, step) = if reversed { (last, first, step.negated()) } else { (first, last, step) };
             let _ = span;
             s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body });
@@ -102,8 +102,9 @@ impl Body<'_, '_> {
         })
     }
 
-    /// What a range is made of, as it is where the loop begins. What the loop may change must have its value again where the loop ends.
-    fn steady(&mut self, counter: &str, part: &str, x: ScalarExpr, writes: &HashSet<Var>) -> Done<Operand> {
+    /// An operand of a range with its value at the beginning of the loop. If the loop may change it, it must have this
+    /// value again at the end.
+    fn range_operand(&mut self, counter: &str, part: &str, x: ScalarExpr, writes: &HashSet<Var>) -> Done<Operand> {
         let o = self.put(Ty::Int, x)?;
         let name = match o {
             Operand::Const(_) => return Ok(o),
@@ -118,9 +119,9 @@ impl Body<'_, '_> {
         Ok(Operand::Var(var))
     }
 
-    /// The same of what has been computed for a range since there were `before` statements: what is computed of something that the loop changes
-    /// is undone with another value, unless that is again what it was.
-    fn steadied(&mut self, counter: &str, before: usize, body: &Block) {
+    /// Makes the ancillas of a range that were computed since statement number `before` of the computation checked, if
+    /// their inputs may change in the loop: undoing them needs the same values again.
+    fn check_range_ancillas(&mut self, counter: &str, before: usize, body: &Block) {
         let changes = Uses::of(body, &self.s.written);
         let made: HashSet<Var> = self.pre[before..]
             .iter()
@@ -142,9 +143,8 @@ impl Body<'_, '_> {
 
     /// The last value of a range: first + ⌊(last − first)/step⌋·step.
     fn last_of(&self, first: Operand, step: ScalarExpr, last: ScalarExpr) -> ScalarExpr {
-        let f = |f: int_fn::Name, a: ScalarExpr, b: ScalarExpr| {
-            self.fold(ScalarExpr::FunctionId(TableFn::Int(f), vec![a, b]))
-        };
+        let f =
+            |f: int_fn::Name, a: ScalarExpr, b: ScalarExpr| self.fold(ScalarExpr::Apply(TableFn::Int(f), vec![a, b]));
         let distance = f(int_fn::Name::Minus, last, first.into());
         let turns = f(int_fn::Name::Div, distance, step.clone());
         f(int_fn::Name::Plus, f(int_fn::Name::Mul, turns, step), first.into())

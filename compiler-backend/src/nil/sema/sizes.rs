@@ -11,7 +11,8 @@ use crate::nil::codes;
 use crate::nil::types::{Type, number};
 
 impl Body<'_, '_> {
-    /// What asks for arrays' sizes and parts, and takes types: `length(x)`, `size(A, 1)`, `zero(T)`.
+    /// Functions for sizes and parts of arrays, and functions that take types: `length(x)`, `size(A, 1)`, `zero(T)`.
+    /// `None` for other functions.
     pub(super) fn sizes(&mut self, name: &str, args: &[ast::Expr], span: &Span) -> Done<Option<Value>> {
         let value = match (name, args) {
             ("tget", [t, k]) => self.tget(t, k, span)?,
@@ -67,7 +68,7 @@ impl Body<'_, '_> {
         Ok(Some(value))
     }
 
-    /// `size(a)`, all lengths of an array or a sparse matrix; or `size(a, d)`, the one of a dimension.
+    /// `size(a)`, all lengths of an array or a sparse matrix; or `size(a, d)`, the length of one dimension.
     fn size(&mut self, a: &ast::Expr, dimension: &[ast::Expr], span: &Span) -> Done<Value> {
         let lens: Vec<Operand> = match self.eval(a)? {
             Value::Array(view) => view.dims.iter().map(|d| d.len).collect(),
@@ -127,7 +128,7 @@ impl Body<'_, '_> {
         Ok(Value::Range(Box::new(ScalarExpr::int(1)), Box::new(ScalarExpr::int(1)), Box::new(len.into())))
     }
 
-    /// `zero(T)`, `one(x)`: of a type, or of a value's type.
+    /// `zero(T)`, `one(x)`: for a type, or for the type of a value.
     fn zero_or_one(&mut self, a: &ast::Expr, one: bool, span: &Span) -> Done<Value> {
         let ty = match self.eval(a)? {
             Value::Type(t) => t,

@@ -1,4 +1,4 @@
-//! Statements: control, routines, scopes.
+//! Statements: blocks, routines, branches, conversions.
 
 use pendula_isa::Ty;
 
@@ -13,14 +13,14 @@ use crate::nil::codes;
 use crate::nil::types::Type;
 
 impl Body<'_, '_> {
-    /// The body of a function.
+    /// Compiles the body of a function.
     pub(super) fn function_body(&mut self, list: &[ast::Stmt]) {
         self.statements(list);
         self.close();
         self.f.body = std::mem::take(&mut self.out);
     }
 
-    /// Statements of one block. After an error the next one is tried.
+    /// Compiles the statements of one block. After an error, it continues with the next statement.
     pub(super) fn statements(&mut self, list: &[ast::Stmt]) {
         let mut n = 0;
         while let Some(s) = list.get(n) {
@@ -44,8 +44,8 @@ impl Body<'_, '_> {
                     }
                 },
                 StmtKind::Unroutine { name } => {
-                    let wanted = name.as_ref().map(|n| n.text.clone());
-                    let found = self.routines.iter().rposition(|(n, _)| wanted.is_none() || *n == wanted);
+                    let name_sought = name.as_ref().map(|n| n.text.clone());
+                    let found = self.routines.iter().rposition(|(n, _)| name_sought.is_none() || *n == name_sought);
                     match found {
                         Some(at) => {
                             let (_, body) = self.routines.remove(at);
@@ -95,7 +95,7 @@ impl Body<'_, '_> {
                 *e = Some(close.clone());
             }
         }
-        // What the routine deallocated is back.
+        // The variables that the routine deallocated are allocated again.
         for (n, (before, then)) in ended.iter().zip(&ended_then).enumerate() {
             if before.is_none()
                 && then.is_some()
@@ -115,7 +115,7 @@ impl Body<'_, '_> {
         self.emit(Sink::Out, Stmt::With { name, compute, body: use_ });
     }
 
-    /// Ends the innermost scope: what it forgets to deallocate is deallocated, with a warning.
+    /// Ends the innermost scope. Variables that are still allocated are deallocated, with a warning.
     pub(super) fn close(&mut self) {
         let live = self.scopes.live();
         let open = |b: &&super::scope::Binding| matches!(b.kind, Kind::Local(_)) && b.ended.is_none();
@@ -148,7 +148,7 @@ impl Body<'_, '_> {
         self.warn(first, codes::FORGOTTEN, message, help);
     }
 
-    /// Of a statement that is undone: its inverse ends what it leaves to end by itself.
+    /// Warns of variables that a statement under `~` does not deallocate: its inverse deallocates them.
     fn warn_of_forgotten(&mut self, s: &ast::Stmt) {
         let mut found = Vec::new();
         invert::forgotten(std::slice::from_ref(s), &mut found);
@@ -158,7 +158,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Statements in a scope of their own.
+    /// Compiles statements in a scope of their own.
     pub(super) fn scoped(&mut self, list: &[ast::Stmt]) -> Block {
         let outer = std::mem::take(&mut self.out);
         let loc = self.loc;
@@ -235,7 +235,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A condition with what it computes.
+    /// A condition with its computation.
     pub(super) fn condition(&mut self, e: &ast::Expr) -> Done<Condition> {
         let (compute, test) = self.computed(|s| {
             let x = s.truth(e)?;
@@ -304,7 +304,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Refuses a condition that is changed by what it decides.
+    /// Refuses a condition whose inputs are changed by the branches.
     fn unchanged(&mut self, c: &Condition, blocks: &[&Block], span: &Span) -> Done<()> {
         let written = &self.s.written;
         let reads = Uses::of_condition(c, written).reads;
@@ -321,7 +321,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `(T1 => T2)(x)`: the variable becomes one of another type.
+    /// `(T1 => T2)(x)`: the variable is converted to another type.
     fn convert_stmt(&mut self, from: &ast::TypeExpr, to: &ast::TypeExpr, target: &ast::Expr, span: &Span) -> Done<()> {
         let (from, to) = (self.type_expr(from)?, self.type_expr(to)?);
         let ExprKind::Name(name) = &target.kind else {
@@ -349,11 +349,11 @@ impl Body<'_, '_> {
         self.emit(Sink::Out, Stmt::Ancilla { var: y, free: false, care });
         self.statement(|s| {
             let there = s.convert(ScalarExpr::var(x), a, b, span)?;
-            s.accumulate(Sink::Out, place, b, super::gather(b), false, there)
+            s.accumulate(Sink::Out, place, b, super::accumulator(b), false, there)
         })?;
         self.statement(|s| {
             let back = s.convert(ScalarExpr::var(y), b, a, span)?;
-            s.accumulate(Sink::Out, ir::Place::Var(x), a, super::gather(a), true, back)
+            s.accumulate(Sink::Out, ir::Place::Var(x), a, super::accumulator(a), true, back)
         })?;
         self.emit(Sink::Out, Stmt::Ancilla { var: x, free: true, care });
         let _ = init;
@@ -370,7 +370,8 @@ impl Body<'_, '_> {
     }
 }
 
-/// Where the routine at `n` is undone, and whether other routines between are undone between, too.
+/// The index of the `~@routine` for the routine at `n`, and whether the routines between them are undone between them,
+/// too.
 fn matching(list: &[ast::Stmt], n: usize) -> Option<(usize, bool)> {
     let StmtKind::Routine { name, .. } = &list.get(n)?.kind else { return None };
     let name = name.as_ref().map(|n| n.text.as_str());
@@ -380,8 +381,8 @@ fn matching(list: &[ast::Stmt], n: usize) -> Option<(usize, bool)> {
         match &s.kind {
             StmtKind::Routine { name, .. } => open.push(name.as_ref().map(|n| n.text.as_str())),
             StmtKind::Unroutine { name } => {
-                let wanted = name.as_ref().map(|n| n.text.as_str());
-                let found = open.iter().rposition(|n| wanted.is_none() || *n == wanted);
+                let name_sought = name.as_ref().map(|n| n.text.as_str());
+                let found = open.iter().rposition(|n| name_sought.is_none() || *n == name_sought);
                 match found {
                     Some(0) => return Some((k, nested && open.len() == 1)),
                     Some(at) => {
