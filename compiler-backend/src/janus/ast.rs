@@ -25,7 +25,7 @@ pub enum DeclTy {
     Stack,
 }
 
-/// What is said of a variable before its type.
+/// The modifier before the type of a declaration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Nothing.
@@ -33,29 +33,30 @@ pub enum Mode {
     Plain,
     /// `constant`: it may not be changed.
     Constant,
-    /// `ancilla`: it is zero where it is given, and where it is given back.
+    /// `ancilla`: it is zero at the beginning and at the end.
     Ancilla,
 }
 
 /// A variable's declaration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decl {
-    /// What stands before the type.
+    /// The modifier.
     pub mode: Mode,
     /// The type.
     pub ty: DeclTy,
     /// The name.
     pub name: Name,
-    /// The sizes of an array; `None` where brackets are empty.
+    /// The sizes of an array; `None` for empty brackets.
     pub dims: Vec<Option<Expr>>,
-    /// The initial value, or the final one.
+    /// The initial value, or the final one in a `delocal`.
     pub init: Option<Expr>,
-    /// The whole.
+    /// The source range.
     pub span: Span,
 }
 
 impl Decl {
-    /// How many values are listed for the first element at this depth of an array's initial or final value.
+    /// The number of listed values at this depth of an array's initial or final value, as its first element at each
+    /// outer depth has them.
     pub fn listed(&self, depth: usize) -> Option<usize> {
         let mut e = self.init.as_ref()?;
         for _ in 0..depth {
@@ -69,20 +70,20 @@ impl Decl {
 /// A procedure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Procedure {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Its parameters; of `main`, its variables.
+    /// The parameters; of `main`, its variables.
     pub decls: Vec<Decl>,
-    /// What it does.
+    /// The statements.
     pub body: Vec<Stmt>,
-    /// The whole.
+    /// The source range.
     pub span: Span,
 }
 
 /// A program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tree {
-    /// Its procedures, in their order.
+    /// The procedures, in order.
     pub procedures: Vec<Procedure>,
 }
 
@@ -106,9 +107,9 @@ pub(super) fn called(list: &[Stmt]) -> Vec<&Name> {
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
-    /// What it is.
+    /// The kind.
     pub kind: StmtKind,
-    /// Where.
+    /// The source range.
     pub span: Span,
 }
 
@@ -128,7 +129,7 @@ pub enum AssignOp {
 }
 
 impl AssignOp {
-    /// How it is written.
+    /// The operator as it is written.
     pub fn text(self) -> &'static str {
         match self {
             AssignOp::Add => "+=",
@@ -139,7 +140,7 @@ impl AssignOp {
         }
     }
 
-    /// The one that undoes it.
+    /// The operator that undoes it.
     pub fn partner(self) -> AssignOp {
         match self {
             AssignOp::Add => AssignOp::Sub,
@@ -151,58 +152,58 @@ impl AssignOp {
     }
 }
 
-/// What a statement is.
+/// The kinds of statements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// `x += e`
     Update {
         /// The operator.
         op: AssignOp,
-        /// What is changed.
+        /// The target.
         target: Lval,
-        /// By what.
+        /// The value.
         value: Expr,
     },
     /// `x <=> y`
     Swap(Lval, Lval),
     /// `if e then … else … fi e`
     If {
-        /// The condition before.
+        /// The entry condition.
         pre: Expr,
-        /// One branch.
+        /// The statements if it holds.
         then: Vec<Stmt>,
-        /// The other.
+        /// The statements if it does not hold.
         otherwise: Vec<Stmt>,
-        /// The condition after.
+        /// The exit condition.
         post: Expr,
     },
     /// `from e do … loop … until e`
     From {
-        /// Holds at the beginning only.
+        /// Holds only when the loop is entered.
         pre: Expr,
-        /// Done before `until` is looked at.
+        /// The statements before the test of `until`.
         first: Vec<Stmt>,
-        /// Done after it.
+        /// The statements after it.
         body: Vec<Stmt>,
-        /// Holds at the end only.
+        /// Holds only when the loop is left.
         post: Expr,
     },
     /// `push(e, s)`, or `pop`.
     Push {
         /// Whether it is `pop`.
         pop: bool,
-        /// What is pushed.
+        /// The value that is pushed.
         value: Expr,
-        /// On which stack.
+        /// The stack.
         stack: Name,
     },
     /// `local … delocal …`
     Local {
-        /// What begins.
+        /// The variables that are allocated.
         begin: Vec<Decl>,
-        /// What is done meanwhile.
+        /// The statements between.
         body: Vec<Stmt>,
-        /// What ends.
+        /// The variables that are deallocated.
         end: Vec<Decl>,
     },
     /// `call p(…)`, or `uncall`.
@@ -226,7 +227,7 @@ pub enum StmtKind {
         by: Option<Expr>,
         /// Its last value.
         to: Expr,
-        /// One turn.
+        /// The loop body.
         body: Vec<Stmt>,
     },
     /// `assert e`
@@ -241,7 +242,7 @@ pub enum StmtKind {
     Show(Vec<Lval>),
     /// `skip`
     Skip,
-    /// `read x` or `write x`, as the first language has it. There is no terminal, so that it is refused where a run reaches it.
+    /// `read x` or `write x` of the first language. There is no terminal, so a run that reaches it is refused.
     Terminal {
         /// `read` or `write`.
         word: Name,
@@ -250,29 +251,29 @@ pub enum StmtKind {
     },
 }
 
-/// Something that can be changed: a variable or a part of an array.
+/// A place that can be changed: a variable or a part of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lval {
     /// The variable.
     pub name: Name,
     /// The indices.
     pub indices: Vec<Expr>,
-    /// The whole.
+    /// The source range.
     pub span: Span,
 }
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// The kind.
     pub kind: ExprKind,
-    /// Where.
+    /// The source range.
     pub span: Span,
-    /// Whether it stands in parentheses.
+    /// Whether it is in parentheses.
     pub closed: bool,
 }
 
-/// What an expression is.
+/// The kinds of expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// A number.
@@ -285,7 +286,7 @@ pub enum ExprKind {
     Place(Lval),
     /// `!e` or `~e`.
     Unary(UnOp, Box<Expr>),
-    /// `e + e` and its like.
+    /// `e + e` and the like.
     Binary(BinOp, Box<Expr>, Box<Expr>),
     /// `(u8) e`.
     Cast(IntTy, Box<Expr>),
@@ -299,7 +300,7 @@ pub enum ExprKind {
     List(Vec<Expr>),
 }
 
-/// An operator before an expression.
+/// A prefix operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnOp {
     /// `!`
@@ -310,7 +311,7 @@ pub enum UnOp {
     Minus,
 }
 
-/// An operator between two expressions.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinOp {
     /// `**`
@@ -350,13 +351,13 @@ pub enum BinOp {
     /// `^`
     Xor,
     /// `&&`
-    Both,
+    LogicalAnd,
     /// `||`
-    Either,
+    LogicalOr,
 }
 
 impl BinOp {
-    /// How it is written, and how loose it binds.
+    /// The operator as it is written, and its level: operators of a higher level bind more loosely.
     pub fn spelling(self) -> (&'static str, u8) {
         match self {
             BinOp::Pow => ("**", 1),
@@ -377,14 +378,14 @@ impl BinOp {
             BinOp::And => ("&", 6),
             BinOp::Or => ("|", 6),
             BinOp::Xor => ("^", 6),
-            BinOp::Both => ("&&", 7),
-            BinOp::Either => ("||", 7),
+            BinOp::LogicalAnd => ("&&", 7),
+            BinOp::LogicalOr => ("||", 7),
         }
     }
 }
 
 impl IntTy {
-    /// How it is written.
+    /// The type as it is written.
     pub fn name(self) -> &'static str {
         match self {
             IntTy::Int => "int",

@@ -1,6 +1,5 @@
-//! The codes of what the front end says about Janus programs: the one list that messages, documentation and tests name.
+//! The codes of the front end's diagnostics for Janus programs. Messages, documentation and tests use this one list.
 //!
-//! No messages are built here.
 
 pendula_isa::diagnostic_codes! {
     CHARACTER "P0501" "a character that means nothing here";
@@ -23,7 +22,7 @@ pendula_isa::diagnostic_codes! {
     MIXED "P0530" "`&&` and `||` side by side without parentheses";
 }
 
-/// Every code with its title, in the order of the codes.
+/// All codes with their titles, in ascending order.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     OWN.iter().copied()
 }

@@ -1,9 +1,9 @@
-//! Programs turned around.
+//! The inversion of programs.
 
 use super::ast::{Decl, Expr, ExprKind, IntTy, Name, Procedure, Span, Stmt, StmtKind, Tree, UnOp};
 
-/// The inverse program: each procedure does what it undid before, so that calls stay as they are. Values with which the variables of `main`
-/// begin stay, too.
+/// The inverse program. Each procedure is inverted, so that calls stay as they are. Initial values of the variables of
+/// `main` stay, too.
 pub fn program(tree: &Tree) -> Tree {
     let one = |p: &Procedure| Procedure { body: block(&p.body), ..p.clone() };
     Tree { procedures: tree.procedures.iter().map(one).collect() }
@@ -57,7 +57,8 @@ fn stmt(s: &Stmt) -> Stmt {
     Stmt { kind, span: s.span.clone() }
 }
 
-/// The sizes of an array that ended and now begins. What ends need not say its size again, what begins must, if it does not list as many values.
+/// The sizes of an array that was deallocated and is now allocated. A deallocation may leave the sizes out; an
+/// allocation needs them, unless it lists all values.
 fn dims(begun: &Decl, ended: &Decl) -> Vec<Option<Expr>> {
     let one = |(n, (b, e)): (usize, (&Option<Expr>, &Option<Expr>))| {
         let listed = begun.listed(n);
@@ -71,8 +72,8 @@ fn dims(begun: &Decl, ended: &Decl) -> Vec<Option<Expr>> {
     begun.dims.iter().zip(&ended.dims).enumerate().map(one).collect()
 }
 
-/// The sizes of an array that began and now ends. What lists so many values has that size, but only where it begins: what ends says it, if the
-/// other does.
+/// The sizes of an array that was allocated and is now deallocated. A list of values gives the size in an allocation
+/// only, so the deallocation gets the size if the other has it.
 fn said(begun: &Decl, ended: &Decl) -> Vec<Option<Expr>> {
     let one = |(n, (b, e)): (usize, (&Option<Expr>, &Option<Expr>))| match (b, e) {
         (Some(b), _) => Some(b.clone()),
@@ -86,7 +87,7 @@ fn number(n: i128, span: &Span) -> Expr {
     Expr { kind: ExprKind::Num(n), span: span.clone(), closed: false }
 }
 
-/// The step of a counter of some type the other way; 1 if it is left out.
+/// The negated step of a counter of this type; 1 if it is left out.
 fn minus(ty: IntTy, by: Option<&Expr>, beside: &Expr) -> Expr {
     let Some(by) = by else { return number(-1, &beside.span) };
     match &by.kind {
@@ -94,14 +95,14 @@ fn minus(ty: IntTy, by: Option<&Expr>, beside: &Expr) -> Expr {
             Some(k) => number(k, &by.span),
             None => opposite_of(by),
         },
-        // Turned around twice, a step is the one that it was.
+        // Inverting twice gives the original step.
         ExprKind::Unary(UnOp::Minus, by) => (**by).clone(),
         _ => opposite_of(by),
     }
 }
 
-/// The number that comes to the opposite in this type, which wraps: the opposite of its least one is that number itself. Of a large `int`, that
-/// depends on how many bits the program is compiled for.
+/// The negative of a number in this type. In a type that wraps, the least number is its own negative. For a large
+/// `int`, this depends on the width of `int` in the compilation.
 fn opposite(ty: IntTy, n: i128) -> Option<i128> {
     match ty {
         IntTy::Int if n == i128::from(i64::MIN) => Some(n),

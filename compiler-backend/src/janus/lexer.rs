@@ -1,11 +1,11 @@
-//! Text to tokens.
+//! The lexer: text to tokens.
 
 use pendula_isa::diagnostic::{Diagnostic, Place};
 
 use super::ast::Span;
 use super::codes;
 
-/// What a token is.
+/// The kinds of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tok {
     /// The end of the text.
@@ -20,27 +20,27 @@ pub(super) enum Tok {
     Sign(&'static str),
 }
 
-/// A token and where it stands.
+/// A token and its source range.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) tok: Tok,
     pub(super) span: Span,
 }
 
-/// Operators and brackets, longer ones before those that they begin with.
+/// Operators and brackets. Longer ones come before their prefixes.
 const SIGNS: &[&str] = &[
     "<=>", "==", "**", "<<", ">>", "<=", ">=", "!=", "+=", "-=", "^=", "*=", "/=", "&&", "||", "+", "-", "*", "/", "%",
     "&", "|", "^", "!", "~", "=", "<", ">", "(", ")", "[", "]", "{", "}", ",",
 ];
 
-/// The larger set of classic programs.
+/// Additional operators of classic programs.
 const CLASSIC: &[&str] = &["*/", "!=", "#", ":", "\\"];
 
-/// How many errors are told.
+/// The number of errors that are reported.
 const MAX_ERRORS: usize = 100;
 
-/// The tokens of a text, an end last, and what is wrong with it. In classic programs `;` begins a comment.
-/// No more is read after [`MAX_ERRORS`].
+/// The tokens of a text with an end token, and the errors. In classic programs `;` begins a comment. Reading stops
+/// after [`MAX_ERRORS`] errors.
 pub(super) fn tokens(file: u16, text: &str, classic: bool) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer { file, text, at: 0, classic, out: Vec::new(), found: Vec::new() };
     while lexer.found.len() < MAX_ERRORS && lexer.next() {}
@@ -55,7 +55,7 @@ const CONTROL: [&str; 33] = [
     "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US", "SP",
 ];
 
-/// The control character that a text begins with, and how long its name is: `ESC`, `^A`. The longest name counts.
+/// The control character at the beginning of a text, and the length of its name: `ESC`, `^A`. The longest name counts.
 fn control(text: &str) -> Option<(usize, char)> {
     if let Some(c) = text.strip_prefix('^').and_then(|t| t.bytes().next()) {
         return (b'@'..=b'_').contains(&c).then(|| (2, char::from(c - b'@')));
@@ -65,7 +65,7 @@ fn control(text: &str) -> Option<(usize, char)> {
     Some((found.0.len(), char::from(found.1)))
 }
 
-/// As much of a text as a message shows.
+/// The beginning of a text, as far as a message shows it.
 pub(super) fn visible_part(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((n, _)) => format!("{}…", text.get(..n).unwrap_or("")),
@@ -73,7 +73,7 @@ pub(super) fn visible_part(text: &str) -> String {
     }
 }
 
-/// How many characters of a word messages show.
+/// The number of characters of a word that messages show.
 const SHOWN: usize = 60;
 
 struct Lexer<'a> {
@@ -99,7 +99,7 @@ impl Lexer<'_> {
         self.out.push(Token { tok, span: start..self.at });
     }
 
-    /// Reads a token or a blank; `false` at the end.
+    /// Reads a token or white space; `false` at the end.
     fn next(&mut self) -> bool {
         let start = self.at;
         let rest = self.rest();
@@ -230,7 +230,7 @@ impl Lexer<'_> {
             return;
         }
         if c.is_whitespace() {
-            // A gap: blanks between two backslashes.
+            // A gap: white space between two backslashes.
             let blanks = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
             if rest.get(blanks..).is_some_and(|r| r.starts_with('\\')) {
                 self.at += blanks + 1;
@@ -287,6 +287,41 @@ mod tests {
         assert_eq!(text(plain).as_deref(), Some("A1BC ab\"\\"));
         for wrong in ["\"\\q\"", "\"\\^a\"", "\"\\^\"", "\"\\X41\"", "\"\\NU\"", "\"\\x110000\""] {
             assert_eq!(text(wrong), None, "{wrong}");
+        }
+    }
+
+    /// The tokens of a text that has no faults, without the end.
+    fn kinds(source: &str, classic: bool) -> Vec<Tok> {
+        let (list, found) = tokens(0, source, classic);
+        assert!(found.is_empty(), "{source}: {found:?}");
+        list.into_iter().map(|t| t.tok).take_while(|t| *t != Tok::End).collect()
+    }
+
+    #[test]
+    fn operators_take_as_many_characters_as_they_can() {
+        use Tok::{Sign, Word};
+        assert_eq!(kinds("a<=>b<=c", false), [Word, Sign("<=>"), Word, Sign("<="), Word]);
+        assert_eq!(kinds("x^=~y**z", false), [Word, Sign("^="), Sign("~"), Word, Sign("**"), Word]);
+        // Classic programs have more of them.
+        assert_eq!(kinds("a : b # c", true), [Word, Sign(":"), Word, Sign("#"), Word]);
+    }
+
+    #[test]
+    fn comments_are_no_tokens() {
+        assert_eq!(kinds("// to the end\nx /* over\nlines */ y", false), [Tok::Word, Tok::Word]);
+        assert_eq!(kinds("x ; to the end\ny", true), [Tok::Word, Tok::Word]);
+        let codes = |source| tokens(0, source, false).1.into_iter().map(|d| d.code).collect::<Vec<_>>();
+        assert_eq!(codes("x /* open"), [super::codes::TEXT]);
+        assert_eq!(codes("x ; y"), [super::codes::CHARACTER]);
+    }
+
+    #[test]
+    fn numbers_have_radices_and_64_bits() {
+        let all = "12 0xfF 0o17 0b101 18446744073709551615";
+        assert_eq!(kinds(all, false), [12, 255, 15, 5, (1 << 64) - 1].map(Tok::Number));
+        for wrong in ["18446744073709551616", "0x", "0b12", "12ab", "0o8"] {
+            let (_, found) = tokens(0, wrong, false);
+            assert_eq!(found.iter().map(|d| d.code).collect::<Vec<_>>(), [super::codes::NUMBER], "{wrong}");
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Janus: the reversible language of Lutz and Derby, as its interpreters have it today.
+//! Janus: the reversible language of Lutz and Derby, as today's interpreters define it.
 //!
-//! [`parser`] makes a syntax tree ([`ast`]) of text, `sema` the reversible intermediate representation of that, and [`store`] says how the
-//! variables of `main` are shown. [`print`](mod@print) writes trees as text again, and [`invert`] turns them around.
+//! [`parser`] turns text into a syntax tree ([`ast`]), `sema` turns the tree into the reversible intermediate
+//! representation, and [`store`] formats the variables of `main`. [`print`](mod@print) turns trees into text, and
+//! [`invert`] inverts programs.
 
 pub mod ast;
 pub mod codes;
@@ -18,19 +19,19 @@ use pendula_isa::diagnostic::{Diagnostic, Severity, Sources};
 use crate::ir::Program;
 use crate::lower::Argument;
 
-/// How much room stacks have unless something else is asked for.
+/// The default number of words of a stack.
 pub const STACK: u64 = 4096;
 
-/// What a compilation may choose.
+/// The settings of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Whether `int` wraps at 32 bits.
     pub int32: bool,
-    /// How many numbers a stack has room for.
+    /// The capacity of a stack in numbers.
     pub stack: u64,
-    /// Whether the program is one of the language of 1982 to 2007.
+    /// Whether the program is in the language of 1982 to 2007.
     pub classic: bool,
-    /// The procedure where a run of such a program begins, if it is named.
+    /// The procedure where a run of a classic program begins, if it is given.
     pub entry: Option<String>,
 }
 
@@ -40,32 +41,32 @@ impl Default for Settings {
     }
 }
 
-/// A program as it was read and understood.
+/// The result of reading a program.
 #[derive(Debug, Default)]
 pub struct Read {
-    /// The tree.
+    /// The syntax tree.
     pub tree: ast::Tree,
     /// The program in the intermediate representation; `None` if there were errors.
     pub program: Option<Program>,
     /// The data symbols of `main`'s variables.
     pub arguments: Vec<Argument>,
-    /// These variables, by name.
+    /// The variables of `main`.
     pub store: Vec<store::Variable>,
-    /// What there is to say.
+    /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Whether a failing check is one of a number that must be at least 0 and less than another, which is made by comparing words without sign.
+/// Whether a failed check is a range check (a number from 0 to below another), which is an unsigned comparison.
 pub fn is_range(says: &str) -> bool {
     says.starts_with(sema::OUTSIDE) || says.starts_with(sema::TOO_FAR)
 }
 
-/// Whether a failing check is that of a statement that reads the word that it changes.
+/// Whether a failed check is that of a statement that reads the word that it changes.
 pub fn is_alias(says: &str) -> bool {
     says == sema::READS
 }
 
-/// Reads a program, as far as a budget goes.
+/// Reads and analyses a program, within a budget.
 pub fn read(sources: &mut Sources, name: &str, text: &str, settings: &Settings, budget: &Budget) -> Read {
     let Some(file) = sources.add(name, text) else { return Read::default() };
     let (tree, diagnostics) = if settings.classic {

@@ -1,10 +1,10 @@
-//! Programs as text.
+//! Prints programs as text.
 
 use std::fmt::Write as _;
 
 use super::ast::{BinOp, Decl, DeclTy, Expr, ExprKind, Lval, Mode, Procedure, Stmt, StmtKind, Tree, UnOp};
 
-/// The program as text that is read as the same program. Parentheses stand where they are needed.
+/// The program as text, which reads as the same program. Only necessary parentheses are printed.
 pub fn print(tree: &Tree) -> String {
     let mut out = String::new();
     for (n, p) in tree.procedures.iter().enumerate() {
@@ -42,7 +42,7 @@ fn stmt(out: &mut String, s: &Stmt, depth: usize) {
     };
     match &s.kind {
         StmtKind::Update { op, target, value } => {
-            // A truth value that is computed with is easier to read in parentheses.
+            // A Boolean that is used as a number is easier to read in parentheses.
             let text = if level(value) >= COMPARISON { format!("({})", expr(value)) } else { expr(value) };
             line(format!("{} {} {text}", lval(target), op.text()));
         }
@@ -127,7 +127,7 @@ fn quoted(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            // A digit behind a number would belong to it.
+            // A digit after a number would belong to it.
             c if c.is_control() => drop(write!(out, "\\{}\\&", u32::from(c))),
             c => out.push(c),
         }
@@ -135,10 +135,10 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// How loose comparisons bind.
+/// The level of comparisons.
 const COMPARISON: u8 = 5;
 
-/// How loose an expression's operator binds.
+/// The level of an expression's operator: a higher level binds more loosely.
 fn level(e: &Expr) -> u8 {
     match &e.kind {
         ExprKind::Binary(op, ..) => op.spelling().1,
@@ -159,19 +159,19 @@ fn expr(e: &Expr) -> String {
                 UnOp::Complement => "~",
                 UnOp::Minus => "-",
             };
-            // Without parentheses, the sign would be a part of the number.
+            // Without parentheses, the sign would be part of the number.
             let number = *op == UnOp::Minus && matches!(a.kind, ExprKind::Num(n) if n >= 0);
             if number { format!("-({})", expr(a)) } else { format!("{sign}{}", side(a, 0)) }
         }
         ExprKind::Cast(ty, a) => format!("({}) {}", ty.name(), side(a, 0)),
         ExprKind::Binary(op, a, b) => {
             let (sign, own) = op.spelling();
-            // Levels associate to the left. What mixes `&&` and `||` says how.
+            // Levels associate to the left. Parentheses are needed where `&&` and `||` are mixed.
             let mixed = |e: &Expr| {
-                let is = |op: &BinOp| matches!(op, BinOp::Both | BinOp::Either);
+                let is = |op: &BinOp| matches!(op, BinOp::LogicalAnd | BinOp::LogicalOr);
                 matches!(&e.kind, ExprKind::Binary(other, ..) if is(op) && is(other) && other != op)
             };
-            // A comparison of what a comparison gives says so.
+            // A comparison of the result of a comparison needs parentheses.
             let compares = |e: &Expr| own == COMPARISON && level(e) == COMPARISON;
             let left = if mixed(a) || compares(a) { format!("({})", expr(a)) } else { side(a, own) };
             format!("{left} {sign} {}", side(b, own - 1))

@@ -1,42 +1,42 @@
-//! The variables of `main`, as a run hands them back.
+//! The variables of `main`, as they are shown after a run.
 
 use std::fmt::Write as _;
 
 use super::ast::IntTy;
 
-/// What a variable is.
+/// The kind of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// An integer.
     Int(IntTy),
     /// An array with these sizes.
     Array(IntTy, Vec<u64>),
-    /// A stack: how many numbers are on it, and these, the top last.
+    /// A stack: the number of its elements, and the elements with the top last.
     Stack,
 }
 
 /// A variable of `main`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name in the program.
+    /// The name in the program.
     pub name: String,
-    /// The data symbol of its words.
+    /// The data symbol of the words.
     pub symbol: String,
-    /// What it is.
+    /// The kind.
     pub shape: Shape,
-    /// How many bits an `int` has.
+    /// The number of bits of an `int`.
     pub int_bits: u8,
-    /// Whether upper and lower case are the same in its name.
+    /// Whether case does not matter in the name.
     pub any_case: bool,
 }
 
 impl Variable {
-    /// Whether it goes by a name.
+    /// Whether a name means this variable.
     pub fn is_named(&self, name: &str) -> bool {
         self.name == name || (self.any_case && self.name.eq_ignore_ascii_case(name))
     }
 
-    /// The type of its numbers.
+    /// The type of the numbers.
     fn int(&self) -> IntTy {
         match &self.shape {
             Shape::Int(ty) | Shape::Array(ty, _) => *ty,
@@ -52,7 +52,7 @@ impl Variable {
         }
     }
 
-    /// The least and the greatest of its numbers.
+    /// The least and the greatest of the numbers.
     pub fn range(&self) -> (i128, i128) {
         let (bits, signed) = match self.int() {
             IntTy::Int => (self.int_bits, true),
@@ -61,8 +61,8 @@ impl Variable {
         if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 
-    /// What stands at these indices of an array, a row where they are fewer than its dimensions, and how many numbers stand before it; `None`
-    /// where there is nothing.
+    /// The shape of the element or row at these indices of an array, and the number of elements before it; `None` if
+    /// there is none.
     pub fn at(&self, indices: &[u64]) -> Option<(Variable, u64)> {
         let (Shape::Array(ty, dims), [_, ..]) = (&self.shape, indices) else { return None };
         let (outer, rest) = dims.split_at_checked(indices.len())?;
@@ -74,7 +74,7 @@ impl Variable {
         inside.then(|| (Variable { name, shape, ..self.clone() }, row * size))
     }
 
-    /// The name as it is shown: with an array's sizes.
+    /// The name as it is shown, with the sizes of an array.
     pub fn head(&self) -> String {
         let mut out = self.name.clone();
         for n in self.dims() {
@@ -83,7 +83,7 @@ impl Variable {
         out
     }
 
-    /// How its words are read: what is unsigned has a sign only in the machine.
+    /// The type of a word for printing: the machine prints all words as signed.
     pub fn number(&self, word: u64) -> String {
         match self.int() {
             IntTy::Sized { signed: false, .. } => word.to_string(),
@@ -91,7 +91,7 @@ impl Variable {
         }
     }
 
-    /// The numbers that count: of a stack those on it, the top first.
+    /// The visible numbers: for a stack the elements, the top first.
     pub fn words(&self, words: &[u64]) -> Vec<u64> {
         match (&self.shape, words.split_first()) {
             (Shape::Stack, Some((count, words))) => {

@@ -1,15 +1,15 @@
-//! The syntax tree of Nil: what was written, before anything is known of it.
+//! The syntax tree of Nil: the program as written, before names and types are checked.
 
 pub use crate::syntax::{Name, Span};
 
 /// A source file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
-    /// What it declares, in order.
+    /// Its declarations, in order.
     pub items: Vec<Item>,
-    /// Host code that was skipped: what it is (`using Plots`, a plain `function`, …) and where.
+    /// Skipped host code: a description (`using Plots`, a plain `function`, …) and where it is.
     pub skipped: Vec<(String, Span)>,
-    /// Names whose beginning is in error, which has been said.
+    /// Names whose declaration has a reported error.
     pub faulty: Vec<String>,
 }
 
@@ -29,9 +29,9 @@ pub enum Item {
 /// A reversible function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// `f`; or `(:+=)(f)`, `:(+=)(f)`, which defines the statement `y += f(args…)` for the types of its parameters, the first being y.
+    /// `f`; or `(:+=)(f)`, `:(+=)(f)`, which defines the statement `y += f(args…)`: y is the first parameter.
     pub name: Name,
-    /// The statement that it defines, if it does.
+    /// The operator of the statement that the function defines, if it defines one.
     pub instruction: Option<AssignOp>,
     /// Positional parameters.
     pub params: Vec<Param>,
@@ -41,7 +41,7 @@ pub struct Function {
     pub type_params: Vec<TypeParam>,
     /// Whether `@inline` was written.
     pub inline: bool,
-    /// The text before it, in `"""`.
+    /// The documentation text in `"""` before it.
     pub doc: Option<String>,
     /// The statements.
     pub body: Vec<Stmt>,
@@ -72,11 +72,11 @@ pub struct TypeParam {
 /// A type as written: `Complex{T}`, `Array{Float64,2}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeExpr {
-    /// The name; of `Base.Real` the last part. `<:` before it is dropped.
+    /// The name; the last part of a path such as `Base.Real`. A `<:` before it is dropped.
     pub name: Name,
-    /// What stands in braces.
+    /// The arguments in braces.
     pub args: Vec<TypeArg>,
-    /// Where.
+    /// The source range.
     pub span: Span,
 }
 
@@ -85,7 +85,7 @@ pub struct TypeExpr {
 pub enum TypeArg {
     /// A type.
     Type(TypeExpr),
-    /// A number, as of dimensions.
+    /// A number, such as a number of dimensions.
     Number(i64, Span),
 }
 
@@ -94,9 +94,9 @@ pub enum TypeArg {
 pub struct Struct {
     /// The name.
     pub name: Name,
-    /// In braces.
+    /// The type parameters in braces.
     pub type_params: Vec<TypeParam>,
-    /// The fields; those without a type have `None`.
+    /// The fields, each with its type if one is written.
     pub fields: Vec<(Name, Option<TypeExpr>)>,
     /// From `struct` to `end`.
     pub span: Span,
@@ -105,13 +105,13 @@ pub struct Struct {
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
-    /// What.
+    /// The kind.
     pub kind: StmtKind,
-    /// Where.
+    /// The source range.
     pub span: Span,
 }
 
-/// The accumulators of statements.
+/// The operators of assignment statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AssignOp {
     /// `+=`
@@ -127,7 +127,7 @@ pub enum AssignOp {
 }
 
 impl AssignOp {
-    /// What undoes it.
+    /// The operator that undoes it.
     pub const fn partner(self) -> AssignOp {
         match self {
             AssignOp::Add => AssignOp::Sub,
@@ -138,7 +138,7 @@ impl AssignOp {
         }
     }
 
-    /// As it is written.
+    /// The operator as it is written.
     pub const fn text(self) -> &'static str {
         match self {
             AssignOp::Add => "+=",
@@ -150,30 +150,31 @@ impl AssignOp {
     }
 }
 
-/// What a statement does.
+/// The kinds of statements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// `y += e`, `y .+= e`.
     Assign {
         /// The accumulator.
         op: AssignOp,
-        /// Whether a point stands before it.
+        /// Whether it is broadcast: a dot stands before the operator.
         dot: bool,
         /// y
         target: Expr,
         /// e
         value: Expr,
     },
-    /// `x ← e` (`x <- e`, `@anc x = e`), or `x → e` (`x -> e`, `@deanc x = e`). Also `(a, b) ← (e, f)`. Also `d[k] ← e` for dictionaries.
+    /// `x ← e` (`x <- e`, `@anc x = e`), or `x → e` (`x -> e`, `@deanc x = e`). The target may also be a tuple, `(a, b)
+    /// ← (e, f)`, or an entry of a dictionary, `d[k] ← e`.
     Alloc {
         /// x
         target: Expr,
         /// e
         value: Expr,
-        /// Whether it is `→`.
+        /// Whether it deallocates: `→`.
         free: bool,
     },
-    /// `@zeros T a b`, `@ones T a b`; with `~` before it, `free`.
+    /// `@zeros T a b`, `@ones T a b`; with `~` before it, they are deallocated.
     Zeros {
         /// Whether it is `@ones`.
         ones: bool,
@@ -181,16 +182,16 @@ pub enum StmtKind {
         ty: TypeExpr,
         /// The variables.
         names: Vec<Name>,
-        /// Whether they end.
+        /// Whether they are deallocated.
         free: bool,
     },
     /// `f(a, b; k = c)`, `f.(a, b)`, `~f(a)`, `(~f)(a)`: a call as a statement.
     Call {
-        /// f: a name, or a parameter that stands for a function.
+        /// f: a name, or a parameter that is a function.
         callee: Expr,
         /// Whether it is `~f`.
         inverse: bool,
-        /// Whether a point stands after f.
+        /// Whether it is broadcast: a dot stands after f.
         dot: bool,
         /// The arguments.
         args: Vec<Expr>,
@@ -201,14 +202,14 @@ pub enum StmtKind {
     If {
         /// The branches with their conditions.
         branches: Vec<(Condition, Vec<Stmt>)>,
-        /// After `else`; empty if there is none.
+        /// The statements after `else`; empty if there is none.
         otherwise: Vec<Stmt>,
     },
     /// `while (pre, post) … end`, `@from entry while pre … end`, where post is `!entry`.
     While {
         /// pre and post.
         condition: Condition,
-        /// One turn.
+        /// The loop body.
         body: Vec<Stmt>,
     },
     /// `for i = a:s:b … end`, `for i in …`.
@@ -217,7 +218,7 @@ pub enum StmtKind {
         var: Name,
         /// The range, as an expression: [`ExprKind::Range`], or a call such as `eachindex(x)`.
         range: Expr,
-        /// One turn.
+        /// The loop body.
         body: Vec<Stmt>,
     },
     /// `begin … end`, `( … ; … )`.
@@ -226,7 +227,7 @@ pub enum StmtKind {
     Routine {
         /// The name.
         name: Option<Name>,
-        /// What is done, and undone at `~@routine`.
+        /// The statements that are done here and undone at `~@routine`.
         body: Vec<Stmt>,
     },
     /// `~@routine [name]`.
@@ -258,45 +259,45 @@ pub enum Mark {
     InvCheckOff,
     /// Without bounds checks.
     Inbounds,
-    /// A hint.
+    /// A hint to inline.
     Inline,
-    /// A hint that changes nothing: `@simd`, `@threads`, ….
+    /// A hint without effect: `@simd`, `@threads`, ….
     Hint,
 }
 
-/// What is kept of a host statement.
+/// A host statement that has a meaning here.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Safe {
     /// `@assert e ["message"]`, `e || throw(…)`, `e || error(…)`.
     Assert {
-        /// What must hold.
+        /// The condition that must hold.
         condition: Expr,
-        /// What is said if it does not.
+        /// The message if it does not hold.
         message: Option<Expr>,
     },
     /// `error(…)`, `throw(…)`.
     Error(Option<Expr>),
-    /// `@show a b`, `println(a, b)`, `print(…)`: what is shown; texts are [`ExprKind::Text`].
+    /// `@show a b`, `println(a, b)`, `print(…)`: the values to print; texts are [`ExprKind::Text`].
     Show(Vec<Expr>),
-    /// Anything else: refused, with what it is.
+    /// Any other statement, with a description for the error.
     Other(String),
 }
 
-/// The conditions of `if` and `while`.
+/// The conditions of an `if` or a `while`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// The precondition.
     pub pre: Expr,
-    /// The postcondition; `None` for `~`, and where only one condition is written.
+    /// The postcondition; `None` if it is `~`, or if only one condition is written.
     pub post: Option<Expr>,
 }
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What.
+    /// The kind.
     pub kind: ExprKind,
-    /// Where.
+    /// The source range.
     pub span: Span,
 }
 
@@ -309,7 +310,7 @@ pub enum Unary {
     Plus,
     /// `!x`
     Not,
-    /// `~x`: of integers, or of functions.
+    /// `~x`: the complement of an integer, or the inverse of a function.
     Tilde,
     /// `√x`
     Root,
@@ -342,9 +343,9 @@ pub enum Binary {
     /// `>>>`
     Shr,
     /// `&&`
-    Both,
+    LogicalAnd,
     /// `||`
-    Either,
+    LogicalOr,
     Eq,
     Ne,
     Lt,
@@ -354,7 +355,7 @@ pub enum Binary {
 }
 
 impl Unary {
-    /// As it is written.
+    /// The operator as it is written.
     pub const fn text(self) -> &'static str {
         match self {
             Unary::Minus => "-",
@@ -367,7 +368,7 @@ impl Unary {
 }
 
 impl Binary {
-    /// As it is written.
+    /// The operator as it is written.
     pub const fn text(self) -> &'static str {
         match self {
             Binary::Add => "+",
@@ -383,8 +384,8 @@ impl Binary {
             Binary::Shl => "<<",
             Binary::Sar => ">>",
             Binary::Shr => ">>>",
-            Binary::Both => "&&",
-            Binary::Either => "||",
+            Binary::LogicalAnd => "&&",
+            Binary::LogicalOr => "||",
             Binary::Eq => "==",
             Binary::Ne => "!=",
             Binary::Lt => "<",
@@ -395,7 +396,7 @@ impl Binary {
     }
 }
 
-/// What an expression is.
+/// The kinds of expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// A whole number, as written, without separators.
@@ -404,39 +405,39 @@ pub enum ExprKind {
     Real(String),
     /// `true`, `false`
     Bool(bool),
-    /// A text; interpolated parts are texts and expressions in turn.
+    /// A text, as a sequence of plain text and interpolated expressions.
     Text(Vec<TextPart>),
-    /// A name. `π`, `pi`, `ℯ`, `im` are names, too.
+    /// A name. The constants `π`, `pi`, `ℯ` and `im` are names, too.
     Name(String),
-    /// `f(a, b; k = c)`, `f.(a)`; and a type as a callee, `Complex{T}(a, b)`.
+    /// `f(a, b; k = c)`, `f.(a)`. The callee may be a type: `Complex{T}(a, b)`.
     Call {
         /// f
         callee: Box<Expr>,
-        /// Whether a point stands after it.
+        /// Whether it is broadcast: a dot stands after f.
         dot: bool,
         /// The arguments.
         args: Vec<Expr>,
         /// Keyword arguments.
         keywords: Vec<(Name, Expr)>,
     },
-    /// A type with arguments: `Complex{T}`. Without arguments it is a name.
+    /// A type with arguments: `Complex{T}`. A type without arguments is a name.
     Type(TypeExpr),
     /// `-x`
     Unary(Unary, Box<Expr>),
-    /// `a + b`, `a .+ b`. Of `a < b < c`, the conjunction with `b` twice.
+    /// `a + b`, `a .+ b`. A chain `a < b < c` is the conjunction of its comparisons, in which `b` stands twice.
     Binary {
         /// The operator.
         op: Binary,
-        /// Whether a point stands before it.
+        /// Whether it is broadcast: a dot stands before the operator.
         dot: bool,
-        /// The left side.
+        /// The left operand.
         left: Box<Expr>,
-        /// The right side.
+        /// The right operand.
         right: Box<Expr>,
     },
     /// `c ? a : b`
     Choice(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `x[i, j]`; `:` is [`ExprKind::Colon`], `end` the name `end`.
+    /// `x[i, j]`. The index `:` is [`ExprKind::Colon`], and `end` is the name `end`.
     Index(Box<Expr>, Vec<Expr>),
     /// `x.name`
     Field(Box<Expr>, Name),
@@ -468,7 +469,7 @@ pub enum ExprKind {
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextPart {
-    /// Text.
+    /// Plain text.
     Plain(String),
     /// `$x`, `$(e)`
     Value(Expr),

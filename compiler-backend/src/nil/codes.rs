@@ -1,6 +1,5 @@
-//! The codes of what the front end says about Nil programs: the one list that messages, documentation and tests name.
+//! The codes of the front end's diagnostics for Nil programs. Messages, documentation and tests use this one list.
 //!
-//! No messages are built here.
 
 pendula_isa::diagnostic_codes! {
     CHARACTER "P0401" "a character that means nothing here";
@@ -53,7 +52,7 @@ pendula_isa::diagnostic_codes! {
     NO_MODULE "P0462" "a module that the library does not have";
 }
 
-/// Every code with its title, in the order of the codes.
+/// All codes with their titles, in ascending order.
 pub fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     OWN.iter().copied()
 }

@@ -1,11 +1,9 @@
 //! The canonical layout of Nil programs.
 //!
-//! Works on the tokens, not on the tree, so that comments, line breaks and the
-//! way numbers are written stay as they are. What changes is blank space: four
-//! spaces for each block or bracket that was opened on an earlier line, one
-//! space around binary operators and assignments (none around `^` and the `:`
-//! of ranges), one after commas, at most one blank line in a row. `<-`, `->`
-//! and `xor=` become `←`, `→` and `⊻=`. Skipped host code is left alone.
+//! It works on the tokens and not on the syntax tree, so that comments, line breaks and the spelling of numbers are
+//! kept. Only white space changes: four spaces for each block or bracket that was opened on an earlier line, one space
+//! around binary operators and assignments (none around `^` and the `:` of ranges), one after commas, at most one blank
+//! line in a row. `<-`, `->` and `xor=` become `←`, `→` and `⊻=`. Skipped host code is left alone.
 
 use pendula_isa::budget::Budget;
 use pendula_isa::diagnostic::Diagnostic;
@@ -15,7 +13,7 @@ use super::lexer::{Lexer, comment_end};
 use super::parser::{Notes, parse_with_notes};
 use super::token::{Kw, Tok, Token};
 
-/// Lays a program out. A program with errors is not laid out; they are given back.
+/// Formats a program. Gives the diagnostics instead if the program has errors.
 pub fn format_source(text: &str) -> Result<String, Vec<Diagnostic>> {
     let (_, diagnostics, notes) = parse_with_notes(0, text, &Budget::default());
     if !diagnostics.is_empty() {
@@ -34,11 +32,11 @@ pub fn format_source(text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(layout.out)
 }
 
-/// A block or bracket that is open.
+/// An open block or bracket.
 struct Open {
-    /// Its kind.
+    /// What kind it is.
     kind: OpenKind,
-    /// The line of the output where it was opened.
+    /// The line of the output in which it was opened.
     line: usize,
     /// How many `?` were open around it.
     questions: usize,
@@ -52,18 +50,18 @@ enum OpenKind {
     Bracket,
     /// A block.
     Block,
-    /// `module`, whose inside is not indented.
+    /// `module`, whose contents are not indented.
     Module,
 }
 
-/// What was written last.
+/// The last thing that was written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     /// Nothing yet.
     Nothing,
     /// A comment, or host code.
     Other,
-    /// A token; and how it binds to what follows.
+    /// A token, and how it binds to what follows.
     Token(Tok, Binds),
 }
 
@@ -76,9 +74,9 @@ enum Binds {
     Tight,
     /// A sign before an operand.
     Sign,
-    /// `1.`, to which little may be joined.
+    /// A number such as `1.`, to which little may be joined.
     Point,
-    /// Anything else.
+    /// Any other token.
     Plain,
 }
 
@@ -87,10 +85,10 @@ struct Layout<'a> {
     out: String,
     stack: Vec<Open>,
     line: usize,
-    /// How many lines ended since what was written last.
+    /// The number of line ends since the last thing that was written.
     breaks: usize,
     last: Last,
-    /// How many `?` wait for their `:` in these brackets.
+    /// How many `?` in these brackets have no `:` yet.
     questions: usize,
 }
 
@@ -145,7 +143,7 @@ impl<'a> Layout<'a> {
         self.text.get(span).unwrap_or("")
     }
 
-    /// Blank space and comments between two tokens.
+    /// Writes the comments between two tokens, and counts the line ends.
     fn gap(&mut self, start: usize, end: usize) {
         let mut pos = start;
         while let Some(rest) = self.text.get(pos..end)
@@ -175,7 +173,7 @@ impl<'a> Layout<'a> {
             self.out.push(' ');
         }
         self.out.push_str(text.trim_end());
-        // What came before still decides whether the next line goes on with it.
+        // The token before the comment still decides whether the next line continues its statement.
         if self.last == Last::Nothing {
             self.last = Last::Other;
         }
@@ -183,14 +181,14 @@ impl<'a> Layout<'a> {
         self.after_comment();
     }
 
-    /// After a comment the next token of the same line keeps its distance.
+    /// The next token on the same line keeps its distance from a comment.
     fn after_comment(&mut self) {
         if let Last::Token(kind, Binds::Sign | Binds::Tight | Binds::Point) = self.last {
             self.last = Last::Token(kind, Binds::Loose);
         }
     }
 
-    /// Host code, as it is.
+    /// Writes host code unchanged.
     fn host(&mut self, span: &Span) {
         let text = self.slice(span.clone());
         let using = text.starts_with("using") || text.starts_with("import");
@@ -199,7 +197,7 @@ impl<'a> Layout<'a> {
         } else if using {
             self.new_line(None, false);
         } else {
-            // Its first line keeps its indentation, as the others do.
+            // Its first line keeps its indentation, as its other lines do.
             let before = self.slice(0..span.start);
             let blank = before.len() - before.trim_end_matches([' ', '\t']).len();
             let indent = before.get(before.len() - blank..).unwrap_or("");
@@ -221,7 +219,8 @@ impl<'a> Layout<'a> {
         self.line += 1;
     }
 
-    /// Begins a line. `closed` is the line of what its first token closes; `more` says that it goes on with a statement.
+    /// Begins a line. `closed` is the line of the opener that the line's first token closes; `more` tells whether the
+    /// line continues a statement.
     fn new_line(&mut self, closed: Option<usize>, more: bool) {
         self.end_line();
         let mut indent = usize::from(more);
@@ -241,7 +240,7 @@ impl<'a> Layout<'a> {
         self.stack.last().is_some_and(|o| matches!(o.kind, OpenKind::Paren | OpenKind::Bracket))
     }
 
-    /// Whether the next line goes on with the statement of this one, outside of brackets.
+    /// Whether the next line continues the statement of this line, outside of brackets.
     fn continued(&self) -> bool {
         match self.last {
             Last::Token(Tok::Comma, _) | Last::Token(_, Binds::Loose | Binds::Tight | Binds::Sign) => {
@@ -251,7 +250,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Writes a token. `spaced` says of a `:` that space stands beside it.
+    /// Writes a token. `spaced` tells whether white space stands beside a `:`.
     fn token(&mut self, token: Token, text: &str, spaced: bool) {
         let starts_line = self.breaks > 0 || self.last == Last::Nothing;
         let more = self.continued() || (token.kind == Tok::Kw(Kw::Where) && !self.in_brackets());
@@ -318,7 +317,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// How a token binds here.
+    /// How a token binds at this point.
     fn binding(&self, kind: Tok, operand: bool, spaced: bool, text: &str) -> Binds {
         match kind {
             Tok::Op(Binary::Add | Binary::Sub, false) | Tok::Subtype if !operand => Binds::Sign,
@@ -339,19 +338,19 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether a space stands between what was written last and this token.
+    /// Whether a space stands between the last token and this one.
     fn space(&self, token: Token, binds: Binds) -> bool {
         let Last::Token(last, last_binds) = self.last else { return self.last == Last::Other };
         let closes = matches!(token.kind, Tok::Comma | Tok::Semi | Tok::RParen | Tok::RBrack | Tok::RBrace);
         if self.out.ends_with("=#") {
-            // A comment stands between.
+            // A comment stands between them.
             return true;
         }
         if last_binds == Binds::Point && !closes {
             return true;
         }
         if matches!((last, token.kind), (Tok::Colon, Tok::Colon | Tok::Typed) | (Tok::Typed, Tok::Colon)) {
-            // Together they would be `::`, or more.
+            // Without a space they would be read as `::`, or more.
             return true;
         }
         if last_binds == Binds::Sign || closes || matches!(token.kind, Tok::Prime | Tok::Typed | Tok::Dot | Tok::Splat)

@@ -1,48 +1,47 @@
-//! Splits the text of a Nil file into tokens, one at a time and without a
-//! list of them, by the host language's lexical rules.
+//! Splits the text of a Nil file into tokens by the host language's lexical rules, one at a time, without a list of
+//! them.
 //!
-//! The lexer reports nothing: what it cannot read becomes a token of its own,
-//! and the parser decides whether it matters (in host code it does not).
-//! Comments and blank space are not tokens; each token knows whether space or
-//! a line's end stands before it.
+//! The lexer reports no errors: text that it cannot read becomes a token of its own, and the parser decides whether it
+//! matters (in host code it does not). Comments and white space are not tokens; each token knows whether white space or
+//! a line end stands before it.
 
 use super::ast::{AssignOp, Binary};
 use super::token::{Tok, Token, keyword};
 
-/// The place in the text up to which tokens have been read. Copies go on from the same place.
+/// A position in the text: everything before it has been read. A copy continues from the same position.
 #[derive(Clone, Copy)]
 pub(crate) struct Lexer<'a> {
     text: &'a str,
     pos: usize,
     limit: usize,
     line_start: usize,
-    /// Whether the token before ended an operand.
+    /// Whether the previous token ended an operand.
     operand: bool,
-    /// Where the token before ended, if it was a name.
+    /// Where the previous token ended, if it was a name.
     name_end: Option<usize>,
-    /// Whether a text without an end has been met. From then on texts end at their line's end at the latest,
-    /// so that the rest of the file is not searched again and again.
+    /// Whether a text without an end has been found. Later texts then end at the end of their line at the latest, so
+    /// that the rest of the file is not searched repeatedly.
     open_text: bool,
 }
 
-/// Whether a name can begin with it.
+/// Whether a name can begin with this character.
 pub(crate) fn starts_name(c: char) -> bool {
     c == '_' || c.is_alphabetic() || matches!(c, '∂' | '∇' | '∞')
 }
 
-/// Whether a name can go on with it; `!` is judged by what follows.
+/// Whether a name can continue with this character. For `!`, the next character decides.
 pub(crate) fn continues_name(c: char) -> bool {
     starts_name(c) || pendula_isa::text::in_names(c)
 }
 
 impl<'a> Lexer<'a> {
-    /// Reads `text` from `pos` up to `limit`. Columns count from `pos` on its first line.
+    /// Reads `text` from `pos` up to `limit`. On the first line, columns count from `pos`.
     pub(crate) fn new(text: &'a str, pos: usize, limit: usize) -> Lexer<'a> {
         let limit = limit.min(text.len());
         Lexer { text, pos, limit, line_start: pos, operand: false, name_end: None, open_text: false }
     }
 
-    /// What is read.
+    /// The text that is read.
     pub(crate) fn text(&self) -> &'a str {
         self.text
     }
@@ -55,7 +54,7 @@ impl<'a> Lexer<'a> {
         if at < self.limit { self.text.get(at..)?.chars().next() } else { None }
     }
 
-    /// The next token; [`Tok::Eof`] for ever after the last.
+    /// The next token; [`Tok::Eof`] at the end, however often it is called.
     pub(crate) fn token(&mut self) -> Token {
         let before = self.pos;
         let (line_before, open_comment) = self.trivia();
@@ -75,7 +74,8 @@ impl<'a> Lexer<'a> {
         Token { kind, start, end, column, line_before, space_before }
     }
 
-    /// Skips blank space and comments. Says whether a line ended, and whether a comment was left open, at which it stops.
+    /// Skips white space and comments. Gives whether a line ended, and `Some` if a comment has no end: the lexer then
+    /// stops at its beginning.
     fn trivia(&mut self) -> (bool, Option<()>) {
         let mut line = false;
         loop {
@@ -88,7 +88,7 @@ impl<'a> Lexer<'a> {
                 }
                 b'#' if self.byte(self.pos + 1) == b'=' => match comment_end(self.text, self.pos, self.limit) {
                     Some(end) => {
-                        // A comment over several lines does not end a statement, but the columns start anew.
+                        // A comment over several lines does not end a statement, but columns count from its last line.
                         if let Some(n) = self.text.get(self.pos..end).and_then(|t| t.rfind('\n')) {
                             self.line_start = self.pos + n + 1;
                         }
@@ -109,7 +109,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads the token at `start`; `after` says that it follows an operand directly.
+    /// Reads the token at `start`; `after` tells whether it directly follows an operand.
     fn read(&mut self, start: usize, after: bool) -> Tok {
         if start >= self.limit {
             return Tok::Eof;
@@ -159,7 +159,7 @@ impl<'a> Lexer<'a> {
         kind
     }
 
-    /// Where the name that begins at `pos` ends.
+    /// The end of the name that begins at `pos`.
     fn name(&self, mut pos: usize) -> usize {
         loop {
             match self.byte(pos) {
@@ -182,20 +182,20 @@ impl<'a> Lexer<'a> {
             (b'0', b'b') => |b| matches!(b, b'0' | b'1'),
             _ => return self.decimal(start),
         };
-        let (digits, mut good) = self.digits(start + 2, radix);
-        good &= digits > start + 2;
+        let (digits, mut valid) = self.digits(start + 2, radix);
+        valid &= digits > start + 2;
         self.pos = self.name(digits);
-        if good && self.pos == digits { Tok::Int } else { Tok::BadNumber }
+        if valid && self.pos == digits { Tok::Int } else { Tok::BadNumber }
     }
 
-    /// Where the digits from `pos` on end, and whether the separators stand between digits.
+    /// The end of the digits from `pos` on, and whether every separator stands between digits.
     fn digits(&self, mut pos: usize, digit: fn(u8) -> bool) -> (usize, bool) {
-        let (mut good, mut last) = (true, b'_');
+        let (mut valid, mut last) = (true, b'_');
         loop {
             match self.byte(pos) {
-                b'_' => good &= last != b'_',
+                b'_' => valid &= last != b'_',
                 b if digit(b) => {}
-                _ => return (pos, good && last != b'_'),
+                _ => return (pos, valid && last != b'_'),
             }
             last = self.byte(pos);
             pos += 1;
@@ -204,16 +204,16 @@ impl<'a> Lexer<'a> {
 
     fn decimal(&mut self, start: usize) -> Tok {
         let digit: fn(u8) -> bool = |b| b.is_ascii_digit();
-        let (mut kind, mut good) = (Tok::Int, true);
+        let (mut kind, mut valid) = (Tok::Int, true);
         let mut pos = start;
         if self.byte(pos) != b'.' {
-            (pos, good) = self.digits(pos, digit);
+            (pos, valid) = self.digits(pos, digit);
         }
         if self.byte(pos) == b'.' {
             let next = self.byte(pos + 1);
             if next.is_ascii_digit() {
                 let (end, fraction) = self.digits(pos + 1, digit);
-                (kind, pos, good) = (Tok::Real, end, good && fraction);
+                (kind, pos, valid) = (Tok::Real, end, valid && fraction);
             } else if matches!(next, 0 | b' ' | b'\t' | b'\r' | b'\n' | b',' | b';' | b')' | b']' | b'}' | b'#') {
                 (kind, pos) = (Tok::Real, pos + 1);
             }
@@ -222,7 +222,7 @@ impl<'a> Lexer<'a> {
             let sign = usize::from(matches!(self.byte(pos + 1), b'+' | b'-'));
             if self.byte(pos + 1 + sign).is_ascii_digit() {
                 let (end, exponent) = self.digits(pos + 1 + sign, digit);
-                (kind, pos, good) = (Tok::Real, end, good && exponent);
+                (kind, pos, valid) = (Tok::Real, end, valid && exponent);
             }
         }
         if self.byte(pos) == b'.' && self.byte(pos + 1).is_ascii_digit() {
@@ -230,10 +230,10 @@ impl<'a> Lexer<'a> {
             while self.byte(pos) == b'.' || self.byte(pos).is_ascii_digit() {
                 pos += 1;
             }
-            good = false;
+            valid = false;
         }
         self.pos = pos;
-        if good { kind } else { Tok::BadNumber }
+        if valid { kind } else { Tok::BadNumber }
     }
 
     fn string(&mut self, start: usize) -> Tok {
@@ -248,7 +248,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Goes on behind the text whose opening quotes have been read. If it does not end: to the end of the line, and `None`.
+    /// Continues after the opening quotes of a text. Without closing quotes, goes to the end of the line and gives
+    /// `None`.
     fn close_text(&mut self, quote: u8, quotes: usize, raw: bool) -> Option<()> {
         let start = self.pos;
         let line = |lexer: &Lexer<'_>| {
@@ -269,7 +270,7 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// A character in quotes, or a quote that means nothing.
+    /// A character in quotes, or a single quote without a meaning.
     fn character(&mut self, start: usize) -> Tok {
         let mut pos = start + 1;
         if self.byte(pos) == b'\\' {
@@ -287,7 +288,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The operator or bracket at `at` and its length.
+    /// The operator or bracket at `at`, and its length.
     fn operator(&self, at: usize) -> (Tok, usize) {
         let (b, c, d) = (self.byte(at), self.byte(at + 1), self.byte(at + 2));
         match b {
@@ -316,7 +317,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The operator at `at`, without a point before it, and its length.
+    /// The operator at `at`, without a dot before it, and its length.
     fn plain_operator(&self, at: usize) -> Option<(Tok, usize)> {
         let (b, c, d, e) = (self.byte(at), self.byte(at + 1), self.byte(at + 2), self.byte(at + 3));
         let op = |op| Tok::Op(op, false);
@@ -336,10 +337,10 @@ impl<'a> Lexer<'a> {
             (b'%' | b'^' | b'&' | b'\\', b'=', _) => (Tok::BadAssign, 2),
             (b'%', ..) => (op(Binary::Rem), 1),
             (b'^', ..) => (op(Binary::Pow), 1),
-            (b'&', b'&', _) => (op(Binary::Both), 2),
+            (b'&', b'&', _) => (op(Binary::LogicalAnd), 2),
             (b'&', ..) => (op(Binary::And), 1),
             (b'\\', ..) => (Tok::HostOp, 1),
-            (b'|', b'|', _) => (op(Binary::Either), 2),
+            (b'|', b'|', _) => (op(Binary::LogicalOr), 2),
             (b'|', b'>', _) => (Tok::Pipe, 2),
             (b'|', b'=', _) => (Tok::BadAssign, 2),
             (b'|', ..) => (op(Binary::Or), 1),
@@ -388,7 +389,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Where the `#=` comment at `start` ends: comments may stand inside each other.
+/// The end of the `#=` comment at `start`. Such comments nest.
 pub(crate) fn comment_end(text: &str, start: usize, limit: usize) -> Option<usize> {
     let bytes = text.as_bytes().get(..limit)?;
     let (mut pos, mut depth) = (start, 0usize);
@@ -410,7 +411,7 @@ pub(crate) fn comment_end(text: &str, start: usize, limit: usize) -> Option<usiz
     }
 }
 
-/// Where the text ends whose first byte after the quotes is at `pos`. Interpolated `$(…)` may hold further texts.
+/// The end of the text whose first byte after the quotes is at `pos`. An interpolated `$(…)` may contain other texts.
 fn text_end(bytes: &[u8], mut pos: usize, quote: u8, quotes: usize, raw: bool) -> Option<usize> {
     enum Inside {
         Text(u8, usize),
@@ -443,7 +444,7 @@ fn text_end(bytes: &[u8], mut pos: usize, quote: u8, quotes: usize, raw: bool) -
                         stack.pop();
                     }
                     b')' => *depth -= 1,
-                    // A quotation mark as a character.
+                    // A character literal that is a quotation mark.
                     b'\'' if next == b'"' && bytes.get(pos + 1) == Some(&b'\'') => pos += 2,
                     b'"' if next == b'"' && bytes.get(pos + 1) == Some(&b'"') => {
                         pos += 2;
@@ -456,3 +457,6 @@ fn text_end(bytes: &[u8], mut pos: usize, quote: u8, quotes: usize, raw: bool) -
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

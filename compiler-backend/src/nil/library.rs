@@ -1,4 +1,4 @@
-//! The library in Nil: modules that programs name in `using`.
+//! The library in Nil: modules that programs import with `using`.
 
 /// A module: its name and its text.
 pub type Module = (&'static str, &'static str);
@@ -13,7 +13,7 @@ macro_rules! modules {
 pub const MODULES: &[Module] =
     modules!["vectors", "matrices", "sparse", "statistics", "sorting", "dynamics", "scheduling", "special"];
 
-/// Names that programs written for the host's language use, which mean nothing here or are built in.
+/// Modules of the host language that programs often import. They have no meaning here, or are built in.
 pub const HOST: &[&str] = &[
     "NiLang",
     "NiLangCore",
@@ -34,7 +34,7 @@ pub const HOST: &[&str] = &[
     "Plots",
 ];
 
-/// What a name brings in: one module, or with `Pendula` all.
+/// The files that a name imports: one module, or all modules with `Pendula`.
 pub fn find(name: &str) -> Option<&'static [Module]> {
     if name == "Pendula" {
         return Some(MODULES);
@@ -43,28 +43,29 @@ pub fn find(name: &str) -> Option<&'static [Module]> {
     MODULES.get(n..=n)
 }
 
-/// The names, for messages.
+/// The names of the modules, for messages.
 pub fn names() -> String {
     let all: Vec<&str> = std::iter::once("Pendula").chain(MODULES.iter().map(|(name, _)| *name)).collect();
     all.join(", ")
 }
 
-/// What the host's language calls functions that the library has by other names.
+/// Functions of the host language that the library has under other names.
 const SYNONYMS: &[(&str, &str)] =
     &[("sum", "vsum!"), ("prod", "vprod!"), ("var", "variance!"), ("mul!", "matvec!"), ("norm2", "norm2!")];
 
-/// The function of the library that somebody may mean: its module, and how it is called, `vsum!(s!, x)`.
-pub fn meant(name: &str) -> Option<(&'static str, String)> {
-    let synonym = SYNONYMS.iter().find(|(host, _)| *host == name).map(|(_, own)| (*own).to_string());
-    let own = synonym.unwrap_or_else(|| if name.ends_with('!') { name.to_string() } else { format!("{name}!") });
-    let head = format!("function {own}(");
+/// The library function that a user may have meant: its module, and a call of it such as `vsum!(s!, x)`.
+pub fn suggestion(name: &str) -> Option<(&'static str, String)> {
+    let synonym = SYNONYMS.iter().find(|(host, _)| *host == name).map(|(_, wanted_name)| (*wanted_name).to_string());
+    let wanted_name =
+        synonym.unwrap_or_else(|| if name.ends_with('!') { name.to_string() } else { format!("{name}!") });
+    let head = format!("function {wanted_name}(");
     MODULES.iter().find_map(|(module, text)| {
         let (_, rest) = text.split_once(&head)?;
-        Some((*module, format!("{own}({})", parameters(rest).join(", "))))
+        Some((*module, format!("{wanted_name}({})", parameters(rest).join(", "))))
     })
 }
 
-/// The names of the parameters that stand before a closing parenthesis.
+/// The names of the parameters up to the closing parenthesis.
 fn parameters(text: &str) -> Vec<String> {
     let (mut depth, mut out) = (0, vec![String::new()]);
     for c in text.chars() {
@@ -85,13 +86,13 @@ fn parameters(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::meant;
+    use super::suggestion;
 
     #[test]
     fn functions_are_found_by_names_near_theirs() {
-        assert_eq!(meant("sum"), Some(("vectors", "vsum!(s!, x)".to_string())));
-        assert_eq!(meant("softmax!"), Some(("statistics", "softmax!(p!, x)".to_string())));
-        assert_eq!(meant("mean"), Some(("statistics", "mean!(m!, x)".to_string())));
-        assert_eq!(meant("sin"), None);
+        assert_eq!(suggestion("sum"), Some(("vectors", "vsum!(s!, x)".to_string())));
+        assert_eq!(suggestion("softmax!"), Some(("statistics", "softmax!(p!, x)".to_string())));
+        assert_eq!(suggestion("mean"), Some(("statistics", "mean!(m!, x)".to_string())));
+        assert_eq!(suggestion("sin"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Nil: the high-level reversible language of the NiLang papers, independent of its host.
 //!
-//! [`parser`] makes a syntax tree ([`ast`]) of text, [`sema`] an intermediate representation of that, and [`library`] holds what programs
-//! name in `using`.
+//! [`parser`] turns text into a syntax tree ([`ast`]), [`sema`] turns the tree into the intermediate representation,
+//! and [`library`] has the modules for `using`.
 
 pub mod ast;
 pub mod codes;
@@ -65,7 +65,7 @@ fn add(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let Some(file) = sources.add(name, text.clone()) else { return };
-    // The library is our own: it is within every budget.
+    // The library is trusted to be within every budget.
     let library = given.is_none();
     let (tree, found) = parser::parse_within(file, &text, given.unwrap_or(&Budget::default()));
     diagnostics.extend(found);
@@ -87,7 +87,7 @@ fn add(
     inputs.push(Input { file, name: name.to_string(), tree, lines, text, library });
 }
 
-/// A type as it is written on the command line.
+/// Parses a type from the command line.
 pub(crate) fn parse_type(text: &str) -> Option<ast::TypeExpr> {
     if text.contains(['\n', ')', ',']) && !text.contains('{') {
         return None;

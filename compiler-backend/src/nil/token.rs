@@ -1,8 +1,8 @@
-//! The tokens of Nil: what the lexer makes, and the parser and the formatter read.
+//! The tokens of Nil, which the lexer makes and the parser and the formatter read.
 
 use super::ast::{AssignOp, Binary};
 
-/// What a token is.
+/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tok {
     /// The end of the text.
@@ -21,11 +21,11 @@ pub(crate) enum Tok {
     BadNumber,
     /// A text; `"""…"""` if `triple`.
     Str { triple: bool },
-    /// A text or command that only the host reads: `r"…"`, `` `…` ``.
+    /// A text or a command of the host language: `r"…"`, `` `…` ``.
     HostText,
-    /// A text without an end; reaches to the end of its first line.
+    /// A text without an end; it reaches to the end of its first line.
     OpenText,
-    /// A character.
+    /// A character literal.
     Char,
     /// `#=` without `=#`.
     OpenComment,
@@ -65,13 +65,13 @@ pub(crate) enum Tok {
     Free,
     /// `=`
     Equals,
-    /// `+=` and its like; whether with a point.
+    /// `+=` and the like; whether with a dot.
     Assign(AssignOp, bool),
-    /// `÷=`, `.=` and its like: not reversible.
+    /// `÷=`, `.=` and the like, which cannot be undone.
     BadAssign,
-    /// A binary operator; whether with a point. Also `+` and `-` as signs.
+    /// A binary operator; whether with a dot. `+` and `-` may also be signs.
     Op(Binary, bool),
-    /// An operator that only the host has.
+    /// An operator of the host language.
     HostOp,
     /// `|>`
     Pipe,
@@ -92,7 +92,7 @@ pub(crate) enum Tok {
 }
 
 impl Tok {
-    /// Whether an operand can end with it, so that what follows is a binary operator and not a sign.
+    /// Whether an operand can end with this token, so that a following `-` is a binary operator and not a sign.
     pub(crate) const fn ends_operand(self) -> bool {
         matches!(
             self,
@@ -121,7 +121,7 @@ macro_rules! keywords {
         #[allow(missing_docs, reason = "the names say it")]
         pub(crate) enum Kw { $( $Name, )* }
 
-        /// The reserved word, if it is one.
+        /// The reserved word that a text is, if it is one.
         pub(crate) fn keyword(text: &str) -> Option<Kw> {
             match text {
                 $( $text => Some(Kw::$Name), )*
@@ -139,10 +139,10 @@ keywords! {
     Using "using" Where "where" While "while"
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    /// What.
+    /// The kind.
     pub(crate) kind: Tok,
     /// Its first byte.
     pub(crate) start: usize,
@@ -150,8 +150,8 @@ pub(crate) struct Token {
     pub(crate) end: usize,
     /// The column of its first byte, in bytes from 0.
     pub(crate) column: usize,
-    /// Whether a line ends between the token before and this one.
+    /// Whether a line ends between the previous token and this one.
     pub(crate) line_before: bool,
-    /// Whether anything stands between the token before and this one.
+    /// Whether anything stands between the previous token and this one.
     pub(crate) space_before: bool,
 }

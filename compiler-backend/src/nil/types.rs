@@ -1,4 +1,5 @@
-//! The types of Nil, and what annotations accept. A type is known when a function is compiled: there are no type variables in it.
+//! The types of Nil, and which types an annotation accepts. Types are known when a function is compiled: they contain
+//! no type variables.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,6 +11,8 @@ use pendula_isa::budget::{Budget, Exceeded};
 pub use structs::Structs;
 
 mod structs;
+#[cfg(test)]
+mod tests;
 
 use super::ast;
 
@@ -18,31 +21,33 @@ use super::ast;
 pub enum Type {
     /// A number in one word: `Int`, `Fixed`, `Float64`, `ULogarithmic`.
     Num(Ty),
-    /// A truth value: a word that is 0 or 1.
+    /// A Boolean: a word that is 0 or 1.
     Bool,
     /// A complex number: two words, real part first.
     Complex(Ty),
-    /// A number under (max, +): one word, the number.
+    /// A number under (max, +), in one word.
     Tropical(Ty),
-    /// A number by the natural logarithm of its magnitude, a double; and, if it is `signed`, a truth value: whether it is negative.
+    /// A number by the natural logarithm of its magnitude, a double. If it is `signed`, a second word is 1 if the
+    /// number is negative.
     Log {
         /// Whether it may be negative.
         signed: bool,
     },
     /// An array of one to three dimensions.
     Array {
-        /// The elements' type.
+        /// The type of the elements.
         element: Box<Type>,
-        /// How many dimensions.
+        /// The number of dimensions.
         dims: u8,
-        /// Whether its elements may lie apart: a view whose strides are given at run time. Else they are column-major without gaps.
+        /// Whether the elements may have gaps: the strides of the view are then known at run time only. Otherwise they
+        /// are column-major without gaps.
         strided: bool,
     },
     /// Named fields, one after the other.
     Struct(Rc<StructType>),
-    /// Several values.
+    /// A tuple.
     Tuple(Vec<Type>),
-    /// A function known by name.
+    /// A function, by its name.
     Function(String),
 }
 
@@ -53,17 +58,17 @@ pub struct StructType {
     pub name: String,
     /// The fields in order.
     pub fields: Vec<(String, Type)>,
-    /// Of how many types it is made, itself among them.
+    /// The number of types that it is made of, itself included.
     nodes: u64,
-    /// How deep they are nested.
+    /// Their nesting depth.
     depth: u32,
 }
 
 impl StructType {
-    /// A struct of these fields.
+    /// A struct with these fields.
     ///
     /// # Errors
-    /// It is beyond the budget.
+    /// The struct exceeds the budget.
     pub fn new(name: String, fields: Vec<(String, Type)>, budget: &Budget) -> Result<StructType, Exceeded> {
         let (nodes, depth) = around(fields.iter().map(|(_, t)| t));
         let what = || format!("the struct `{name}`");
@@ -73,13 +78,14 @@ impl StructType {
     }
 }
 
-/// Of how many types one around these is made, and how deep they are nested. Those of structs are known: nothing goes over a type twice.
+/// The number of types in a type with these parts, and their nesting depth. Structs store theirs, so that no type is
+/// traversed twice.
 fn around<'t>(parts: impl Iterator<Item = &'t Type>) -> (u64, u32) {
     parts.map(Type::extent).fold((1, 1), |(nodes, depth), (n, d)| (nodes.saturating_add(n), depth.max(d + 1)))
 }
 
 impl Type {
-    /// How many words a value takes where it is stored; `None` for arrays and what has no words.
+    /// The number of words that a value takes; `None` for arrays and functions.
     pub fn words(&self) -> Option<i64> {
         match self {
             Type::Num(_) | Type::Bool | Type::Tropical(_) | Type::Log { signed: false } => Some(1),
@@ -90,7 +96,7 @@ impl Type {
         }
     }
 
-    /// Of how many types it is made, and how deep they are nested.
+    /// The number of types that it is made of, and their nesting depth.
     fn extent(&self) -> (u64, u32) {
         match self {
             Type::Num(_) | Type::Bool | Type::Complex(_) | Type::Tropical(_) | Type::Log { .. } | Type::Function(_) => {
@@ -102,7 +108,7 @@ impl Type {
         }
     }
 
-    /// How the words of a value are read, in order; empty where [`Type::words`] is `None`.
+    /// The types of the words of a value, in order; empty where [`Type::words`] is `None`.
     pub fn word_types(&self) -> Vec<Ty> {
         match self {
             Type::Num(ty) | Type::Tropical(ty) => vec![*ty],
@@ -117,7 +123,7 @@ impl Type {
     }
 }
 
-/// A number type as Nil calls it.
+/// The name of a number type in Nil.
 pub fn number_name(ty: Ty) -> &'static str {
     match ty {
         Ty::Int => "Int",
@@ -154,7 +160,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// How much an annotation says of a type that it accepts: the more, the better the fit.
+/// How specific an annotation is for a type that it accepts. The most specific annotation is the best fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fit(u32);
 
@@ -163,30 +169,30 @@ impl Fit {
     pub const ANY: Fit = Fit::level(0);
     /// A type variable without a bound.
     const VARIABLE: Fit = Fit::level(1);
-    /// A type variable that stood before.
+    /// A type variable that is bound already.
     const REPEATED: Fit = Fit::level(6);
-    /// A kind of type, such as arrays, that leaves something open.
+    /// A family of types, such as arrays, with some properties left open.
     const KIND: Fit = Fit::level(7);
-    /// A kind of type that leaves its arguments open only.
+    /// A family of types with only the type arguments left open.
     const NARROW: Fit = Fit::level(10);
-    /// The very type.
+    /// Exactly the type.
     const EXACT: Fit = Fit::level(12);
 
     const fn level(n: u32) -> Fit {
         Fit(n << 24)
     }
 
-    /// With what an argument of the type says: it decides between annotations that are alike else.
+    /// This fit refined by the fit of a type argument, which decides only between otherwise equal annotations.
     const fn with(self, inner: Fit) -> Fit {
         Fit(self.0 + inner.0 / 16)
     }
 }
 
-/// What type names mean: the structs of a program and the type variables of a function.
+/// The meanings of type names: the structs of a program and the type variables of a function.
 pub struct Names<'a> {
-    /// Structs by name.
+    /// The structs by name.
     pub structs: &'a Structs,
-    /// Type variables that are bound.
+    /// The bound type variables.
     pub bound: HashMap<String, Type>,
 }
 
@@ -195,17 +201,18 @@ pub struct Names<'a> {
 pub enum TypeProblem {
     /// No type has the name.
     Unknown(String),
-    /// It names a set of types where one is wanted.
+    /// It names a set of types where one type is expected.
     Abstract(String),
-    /// It has arguments that it cannot have.
+    /// It has invalid type arguments.
     Arguments(String),
-    /// A struct holds itself: the structs on the way, the first one named, with the fields that lead on.
+    /// A struct contains itself: the structs of the cycle from the named one on, each with the field that leads to the
+    /// next.
     Recursive(Vec<(String, String)>),
-    /// It is beyond the budget.
+    /// It exceeds the budget.
     Exceeded(Exceeded),
 }
 
-/// The number type that a concrete name means.
+/// The number type with this name.
 pub fn number(name: &str) -> Option<Ty> {
     Some(match name {
         "Int" | "Int64" => Ty::Int,
@@ -216,7 +223,7 @@ pub fn number(name: &str) -> Option<Ty> {
     })
 }
 
-/// The logarithmic number in doubles that a name means by itself.
+/// The logarithmic number in doubles with this name.
 pub fn log_number(name: &str) -> Option<Type> {
     Some(match name {
         "ULogFloat64" => Type::Log { signed: false },
@@ -225,7 +232,7 @@ pub fn log_number(name: &str) -> Option<Type> {
     })
 }
 
-/// Whether a name means a set of number types, and which; the smaller the set, the better it fits.
+/// The set of number types with this name, and its fit: a smaller set fits better.
 fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
     Some(match name {
         "Number" => (&[Ty::Int, Ty::Q, Ty::L, Ty::F], Fit::level(2)),
@@ -237,7 +244,8 @@ fn number_set(name: &str) -> Option<(&'static [Ty], Fit)> {
     })
 }
 
-/// How many dimensions an array type's name says, with `None` for any; `None` if it is no array type.
+/// The number of dimensions in the name of an array type: `Some(None)` if it is open, `None` if the name is no array
+/// type.
 fn array_dims(name: &str) -> Option<Option<u8>> {
     Some(match name {
         "Vector" | "AbstractVector" | "StridedVector" | "Dict" => Some(1),
@@ -247,7 +255,8 @@ fn array_dims(name: &str) -> Option<Option<u8>> {
     })
 }
 
-/// How much the name of an array type says: of the host's types, those with `Abstract` hold those with `Strided`, and these the others.
+/// How specific the name of an array type is. In the host language, `Abstract` types include `Strided` ones, and these
+/// include the others.
 fn array_fit(name: &str, dims: Option<u8>) -> Fit {
     let kind = match name {
         _ if name.starts_with("Abstract") => 0,
@@ -261,7 +270,7 @@ impl Names<'_> {
     /// The type that an expression names.
     ///
     /// # Errors
-    /// If it names none.
+    /// If it names no type.
     pub fn resolve(&self, e: &ast::TypeExpr) -> Result<Type, TypeProblem> {
         let name = e.name.text.as_str();
         if let Some(t) = self.bound.get(name) {
@@ -271,7 +280,7 @@ impl Names<'_> {
             return Ok(t);
         }
         match number(name) {
-            // Logarithms are doubles where they are those of doubles, else the words that are made for them.
+            // Logarithmic numbers of doubles are stored as doubles; other ones are words of type `.l`.
             Some(Ty::L) if !e.args.is_empty() => {
                 let [ast::TypeArg::Type(of)] = e.args.as_slice() else {
                     return Err(TypeProblem::Arguments(name.to_string()));
@@ -319,14 +328,14 @@ impl Names<'_> {
             _ => {}
         }
         if let Some(dims) = array_dims(name) {
-            // Of a dictionary, the keys' type comes first.
+            // A dictionary has the type of its keys first.
             let args = if name == "Dict" { e.args.get(1..).unwrap_or(&[]) } else { &e.args };
-            let (element, given) = match args {
+            let (element, type_args) = match args {
                 [ast::TypeArg::Type(t)] => (self.resolve(t)?, None),
                 [ast::TypeArg::Type(t), ast::TypeArg::Number(n, _)] => (self.resolve(t)?, u8::try_from(*n).ok()),
                 _ => return Err(TypeProblem::Abstract(name.to_string())),
             };
-            let dims = dims.or(given).ok_or_else(|| TypeProblem::Abstract(name.to_string()))?;
+            let dims = dims.or(type_args).ok_or_else(|| TypeProblem::Abstract(name.to_string()))?;
             return Ok(Type::Array { element: Box::new(element), dims, strided: false });
         }
         if let Some(s) = self.structs.get(name) {
@@ -343,22 +352,22 @@ impl Names<'_> {
         if args.len() != s.type_params.len() {
             return Err(TypeProblem::Abstract(name()));
         }
-        let mut given = Vec::with_capacity(args.len());
+        let mut type_args = Vec::with_capacity(args.len());
         for arg in args {
             let ast::TypeArg::Type(t) = arg else { return Err(TypeProblem::Arguments(name())) };
-            given.push(self.resolve(t)?);
+            type_args.push(self.resolve(t)?);
         }
-        self.structs.instance(s, given)
+        self.structs.instance(s, type_args)
     }
 
-    /// Whether a tuple is within the budget.
+    /// Checks that a tuple is within the budget.
     fn bounded(&self, (nodes, depth): (u64, u32)) -> Result<(), TypeProblem> {
         let what = || "a tuple".to_string();
         let budget = self.structs.budget();
         budget.nested(depth, what).and_then(|()| budget.parts(nodes, what)).map_err(TypeProblem::Exceeded)
     }
 
-    /// Whether a type is one that the annotation accepts, binding the type variables `free` as it goes. The more it says, the better the fit.
+    /// How well an annotation fits a type, binding the type variables `free`; `None` if it does not accept the type.
     pub fn accepts(&mut self, e: &ast::TypeExpr, t: &Type, free: &[ast::TypeParam]) -> Option<Fit> {
         let name = e.name.text.as_str();
         if let Some(param) = free.iter().find(|p| p.name.text == name) {
@@ -381,7 +390,7 @@ impl Names<'_> {
                 _ => None,
             };
         }
-        // One type and no other, which hangs on no variable.
+        // A single type, without type variables.
         if !free.iter().any(|p| mentions(e, &p.name.text)) && self.resolve(e).is_ok_and(|wanted| same_shape(&wanted, t))
         {
             return Some(Fit::EXACT);
@@ -404,7 +413,7 @@ impl Names<'_> {
                 return self.inside(e.args.first(), &Type::Num(*ty), free, Fit::NARROW);
             }
             ("ULogarithmic" | "Logarithmic", Type::Num(Ty::L)) => {
-                // The type that it is a logarithm of says nothing here; a variable for it is a fixed-point number.
+                // The type argument does not matter here; a type variable is bound to the fixed-point type.
                 return self.inside(e.args.first(), &Type::Num(Ty::Q), free, Fit::NARROW);
             }
             ("ULogarithmic", Type::Log { signed: false }) | ("Logarithmic", Type::Log { signed: true }) => {
@@ -428,7 +437,7 @@ impl Names<'_> {
             if s.name.text != found.name {
                 return None;
             }
-            // Type arguments by the fields in which they stand.
+            // The type arguments, found through the fields that use them.
             let mut inside = 0;
             for (param, arg) in s.type_params.iter().zip(&e.args) {
                 let ast::TypeArg::Type(arg) = arg else { return None };
@@ -462,7 +471,7 @@ impl Names<'_> {
     }
 }
 
-/// Whether two types differ at most in how arrays lie in memory.
+/// Whether two types are equal, except for how arrays are stored.
 pub fn same_shape(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Array { element: a, dims: m, .. }, Type::Array { element: b, dims: n, .. }) => {
@@ -472,7 +481,7 @@ pub fn same_shape(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Whether a type expression names this anywhere.
+/// Whether a type expression contains a name.
 pub(super) fn mentions(e: &ast::TypeExpr, name: &str) -> bool {
     e.name.text == name
         || e.args.iter().any(|a| match a {

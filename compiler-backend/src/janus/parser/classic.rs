@@ -1,6 +1,7 @@
 //! The language of 1982 to 2007: global variables, procedures without parameters, no reserved `local` or `stack`.
 //!
-//! Variables become those of `main`, and parameters of the procedures that use them; the tree is one of today's language.
+//! Its variables become variables of `main` and parameters of the procedures that use them, so that the result is a
+//! tree of today's language.
 
 use pendula_isa::module::CLASSIC_MAIN;
 use std::collections::{BTreeSet, HashMap};
@@ -15,7 +16,7 @@ use crate::janus::ast::{
 use crate::janus::codes;
 use crate::janus::lexer::Tok;
 
-/// Words that are no names.
+/// The reserved words.
 const RESERVED: &[&str] = &[
     "procedure",
     "if",
@@ -34,9 +35,9 @@ const RESERVED: &[&str] = &[
     "write",
 ];
 
-/// Operators, from loose to tight.
+/// The operators, from loose to tight.
 const LEVELS: &[&[(&str, BinOp)]] = &[
-    &[("&&", BinOp::Both), ("||", BinOp::Either)],
+    &[("&&", BinOp::LogicalAnd), ("||", BinOp::LogicalOr)],
     &[("&", BinOp::And), ("|", BinOp::Or), ("^", BinOp::Xor)],
     &[
         ("<=", BinOp::Le),
@@ -54,7 +55,7 @@ const LEVELS: &[&[(&str, BinOp)]] = &[
 
 const STATEMENTS: &str = "statements are `x += e`, `x -= e`, `x ^= e`, `x <=> y`, `if … fi`, `from … until`, `call`, `uncall`, `error`, `skip`";
 
-/// The tree of a text. A run begins with the procedure `entry`; without one with `main`, or else the last.
+/// The tree of a text. The entry procedure is `entry` if given, otherwise `main`, otherwise the last procedure.
 pub fn parse(file: u16, text: &str, entry: Option<&str>, budget: &Budget) -> (Tree, Vec<Diagnostic>) {
     let mut p = Parser::new(file, text, true, budget);
     let failed = !p.found.is_empty();
@@ -62,7 +63,7 @@ pub fn parse(file: u16, text: &str, entry: Option<&str>, budget: &Budget) -> (Tr
     (tree.unwrap_or_default(), p.found)
 }
 
-/// A procedure as it stands.
+/// A procedure of a classic program.
 struct Plain {
     name: Name,
     body: Vec<Stmt>,
@@ -133,7 +134,8 @@ impl Parser<'_> {
         self.token().tok == Tok::Word && !RESERVED.contains(&self.lower().as_str())
     }
 
-    /// A name: upper and lower case are one, and it is spelled as where it stood first, which is where a variable is declared.
+    /// A name. Case does not matter; the name is spelled as in its first occurrence, which is its declaration for a
+    /// variable.
     fn plain_name(&mut self, what: &str) -> Parsed<Name> {
         if !self.is_plain_name() {
             return self.expected(what, "a name begins with a letter, and is no reserved word");
@@ -146,7 +148,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// The name of a procedure, as it is spelled where the procedure is declared.
+    /// The name of a procedure, spelled as in its declaration.
     fn plain_procedure(&mut self) -> Parsed<Name> {
         let variables = std::mem::take(&mut self.spelling);
         if let Some(spelled) = self.procedures.get(&self.lower()) {
@@ -158,7 +160,7 @@ impl Parser<'_> {
         name
     }
 
-    /// The name of the procedure that `call` or `uncall` calls, behind which nothing is given to it.
+    /// The name of the procedure after `call` or `uncall`; it has no arguments.
     fn plain_callee(&mut self, word: &str) -> Parsed<Name> {
         let help = format!("procedures of this language have no parameters: `{word} f`");
         if self.token().tok != Tok::Word {
@@ -171,7 +173,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// Notes how procedures are spelled where they are declared.
+    /// Records how procedures are spelled in their declarations.
     fn note_procedures(&mut self) {
         for pair in self.tokens.windows(2) {
             let [word, name] = pair else { continue };
@@ -182,7 +184,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Statements up to a word that ends them; there may be none.
+    /// The statements up to a word that ends them; there may be none.
     fn plain_statements(&mut self) -> Parsed<Vec<Stmt>> {
         let mut out = Vec::new();
         while !self.is_end() && !self.is_plain("procedure") {
@@ -338,7 +340,7 @@ impl Parser<'_> {
     }
 }
 
-/// The tree in which the variables that a procedure uses, be it through others, are its parameters.
+/// Adds parameters to the procedures: the variables that a procedure uses, directly or through others.
 fn tree(globals: Vec<Decl>, procedures: Vec<Plain>, entry: usize) -> Tree {
     let mut used: Vec<BTreeSet<String>> = Vec::new();
     let mut calls: Vec<Vec<String>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Expressions: operators by how loose they bind.
+//! Reads expressions by the precedence of operators.
 
 use super::{Parsed, Parser};
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Lval, UnOp};
@@ -24,11 +24,11 @@ const OPERATORS: &[BinOp] = &[
     BinOp::And,
     BinOp::Or,
     BinOp::Xor,
-    BinOp::Both,
-    BinOp::Either,
+    BinOp::LogicalAnd,
+    BinOp::LogicalOr,
 ];
 
-/// The loosest level.
+/// The level of the operators that bind most loosely.
 const LOOSEST: u8 = 7;
 
 impl Parser<'_> {
@@ -38,7 +38,7 @@ impl Parser<'_> {
         Ok(e)
     }
 
-    /// Operators of a level, which associate to the left.
+    /// The operators of one level, which associate to the left.
     fn level(&mut self, level: u8) -> Parsed<Expr> {
         if level == 0 {
             return self.unary();
@@ -68,7 +68,7 @@ impl Parser<'_> {
         let op = match self.token().tok {
             Tok::Sign("!") => Some(UnOp::Not),
             Tok::Sign("~") => Some(UnOp::Complement),
-            // Before a number, the sign is a part of it.
+            // Before a number, the sign is part of the number.
             Tok::Sign("-") if !matches!(self.ahead(1).tok, Tok::Number(_)) => Some(UnOp::Minus),
             _ => None,
         };
@@ -106,7 +106,7 @@ impl Parser<'_> {
                 self.at += 1;
                 ExprKind::Num(n)
             }
-            // A sign belongs to a number.
+            // The sign is part of the number.
             Tok::Sign(sign @ ("-" | "+")) => match self.ahead(1).tok {
                 Tok::Number(n) => {
                     self.at += 2;

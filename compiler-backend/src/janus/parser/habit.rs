@@ -1,4 +1,4 @@
-//! What other languages write in expressions and calls, and what is written here.
+//! Help for expressions and calls that are written as in other languages.
 
 use super::{Parsed, Parser};
 use crate::janus::ast::{IntTy, Name};
@@ -15,14 +15,14 @@ const WORDS: &[(&str, &str)] = &[
     ("div", "the quotient is `x / y`"),
 ];
 
-/// Operators of two signs that other languages have.
+/// Two-character operators of other languages.
 const SIGNS: &[(&str, &str, &str, &str)] = &[
     ("<", ">", "<>", "numbers that differ are compared with `!=`: `x != 0`"),
     ("=", "<", "=<", "compare with `<=`: `x <= 0`"),
     ("=", ">", "=>", "compare with `>=`: `x >= 0`"),
 ];
 
-/// Functions that other languages have, beside those that are operators.
+/// Functions of other languages, besides those that are operators here.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("length", "how many elements an array or a stack has is `size(a)`"),
     ("len", "how many elements an array or a stack has is `size(a)`"),
@@ -35,7 +35,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 impl Parser<'_> {
-    /// The help for a word of other languages that stands here, unless a variable has that name.
+    /// The help text for a word of another language, unless a variable has this name.
     fn foreign_word(&mut self, classic: bool) -> Option<&'static str> {
         let word = if classic { self.lower() } else { self.word_of(self.token()).to_string() };
         let (word, help) = WORDS.iter().find(|(w, _)| *w == word)?;
@@ -48,7 +48,7 @@ impl Parser<'_> {
         (!is_own).then_some(help)
     }
 
-    /// Whether a declaration anywhere has this name.
+    /// Whether any declaration has this name.
     fn is_declared(&self, name: &str) -> bool {
         let is_type = |word: &str| word == "stack" || IntTy::named(word).is_some();
         self.tokens.windows(2).any(|pair| self.word_of(&pair[1]) == name && is_type(self.word_of(&pair[0])))
@@ -60,7 +60,7 @@ impl Parser<'_> {
         words.take_while(|word| word != "procedure").any(|word| word == name)
     }
 
-    /// `not` does not begin an expression.
+    /// Reports `not` at the beginning of an expression.
     pub(super) fn no_not(&mut self, classic: bool) -> Parsed<()> {
         if !self.word_of(self.token()).eq_ignore_ascii_case("not") {
             return Ok(());
@@ -68,7 +68,7 @@ impl Parser<'_> {
         self.no_word(classic)
     }
 
-    /// Neither `==` nor a word goes on with an expression.
+    /// Reports `==` or a word where an operator could follow.
     pub(super) fn no_operator(&mut self, classic: bool) -> Parsed<()> {
         if self.is_sign("==") {
             let span = self.token().span.clone();
@@ -89,7 +89,7 @@ impl Parser<'_> {
         self.fail(codes::SYNTAX, span, message, help)
     }
 
-    /// No two signs that stand together are an operator of another language.
+    /// Reports two operators side by side that are one operator of another language.
     pub(super) fn no_pair(&mut self) -> Parsed<()> {
         let (here, next) = (self.token(), self.ahead(1));
         let (Tok::Sign(first), Tok::Sign(second)) = (&here.tok, &next.tok) else { return Ok(()) };
@@ -103,7 +103,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name in an expression is no function.
+    /// Reports a function call in an expression.
     pub(super) fn no_function(&mut self, classic: bool) -> Parsed<()> {
         if !matches!(self.ahead(1).tok, Tok::Sign("(")) {
             return Ok(());
@@ -121,7 +121,7 @@ impl Parser<'_> {
         self.fail(codes::SYNTAX, span, format!("`{word}(…)` is no expression"), help)
     }
 
-    /// The name of the procedure that `call` or `uncall` calls.
+    /// The name of the procedure after `call` or `uncall`.
     pub(super) fn callee(&mut self, word: &str) -> Parsed<Name> {
         if self.token().tok != Tok::Word {
             let help = format!("the procedure stands behind `{word}`: `{word} f(x)`");
@@ -130,7 +130,7 @@ impl Parser<'_> {
         self.name("the name of a procedure")
     }
 
-    /// What to write where a branch lacks its `fi`, of which the part after `else` begins at `after`.
+    /// The help text for a branch without `fi`; the part after `else` begins at `after`.
     pub(super) fn else_if(&self, after: Option<usize>) -> Option<String> {
         let (word, next) = (self.tokens.get(after?.checked_sub(1)?)?, self.tokens.get(after?)?);
         let line = self.line(&word.span);

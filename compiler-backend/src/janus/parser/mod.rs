@@ -1,4 +1,4 @@
-//! Tokens to a tree. The first fault ends it: what follows would be guessed.
+//! The parser: tokens to a tree. It stops at the first error, because it could only guess what follows.
 
 pub mod classic;
 mod expr;
@@ -16,10 +16,11 @@ use super::codes;
 use super::lexer::{Tok, Token, tokens};
 use open::Open;
 
-/// How deep statements and expressions may be nested at most, and how high the tree of an expression may be: what a thread's stack lasts for.
+/// The greatest nesting depth of statements and expressions, and the greatest height of an expression tree. A thread's
+/// stack must last for them.
 const MOST: (u32, u32) = (200, 2000);
 
-/// Words that are no names.
+/// The reserved words.
 const RESERVED: &[&str] = &[
     "procedure",
     "int",
@@ -52,22 +53,22 @@ const RESERVED: &[&str] = &[
     "nil",
 ];
 
-/// Words that are names where nothing else can stand.
+/// Words that are reserved only in some places, and may be names elsewhere.
 const SOFT: &[&str] = &[
     "assert", "iterate", "by", "to", "end", "ancilla", "constant", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
 ];
 
-/// A fault was reported.
+/// An error was reported.
 pub(super) struct Stop;
 
 type Parsed<T> = Result<T, Stop>;
 
-/// The tree of a text, as far as it could be read, and what there is to say.
+/// The tree of the procedures that could be read, and the diagnostics.
 pub fn parse(file: u16, text: &str) -> (Tree, Vec<Diagnostic>) {
     parse_within(file, text, &Budget::default())
 }
 
-/// The same, as far as a budget goes.
+/// The same as [`parse`], within a budget.
 pub fn parse_within(file: u16, text: &str, budget: &Budget) -> (Tree, Vec<Diagnostic>) {
     let mut parser = Parser::new(file, text, false, budget);
     let failed = !parser.found.is_empty();
@@ -91,17 +92,17 @@ struct Parser<'a> {
     found: Vec<Diagnostic>,
     budget: Budget,
     depth: u32,
-    /// The height of the expression read last.
+    /// The height of the last expression.
     height: u32,
     statements: u64,
-    /// The constructs that have begun and not ended, the innermost last.
+    /// The open constructs, the innermost last.
     open: Vec<Open>,
     /// Whether the statements are those of `main`.
     in_main: bool,
-    /// How names are spelled in classic programs, by their lower case; and those of procedures.
+    /// The spelling of names in classic programs by their lower case, and the same for procedures.
     spelling: HashMap<String, String>,
     procedures: HashMap<String, String>,
-    /// Words that are operators in other languages, and variables here; found when one is first met.
+    /// Variables whose names are operators in other languages; computed when the first such word is found.
     own_words: Option<Vec<&'static str>>,
 }
 
@@ -145,7 +146,7 @@ impl<'a> Parser<'a> {
         self.token().span.start
     }
 
-    /// From there to the end of the last token.
+    /// The range from `start` to the end of the last token.
     fn since(&self, start: usize) -> Span {
         let end = self.at.checked_sub(1).and_then(|n| self.tokens.get(n)).map_or(start, |t| t.span.end);
         start..end.max(start)
@@ -181,7 +182,7 @@ impl<'a> Parser<'a> {
         Err(Stop)
     }
 
-    /// Something else stands here than was expected.
+    /// Reports that the next token is not the expected one.
     fn expected<T>(&mut self, what: &str, help: &str) -> Parsed<T> {
         let (span, found) = (self.token().span.clone(), self.found_here());
         self.fail(codes::SYNTAX, span, format!("{what} was expected here, found {found}"), help)
@@ -215,7 +216,7 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    /// Something nested.
+    /// Runs a part one level deeper.
     fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if let Err(exceeded) = self.budget.nested(self.depth + 1, || "this".to_string()) {
             return self.exceeded(&exceeded.instead("take a part of it into a procedure or a local variable"));
@@ -226,7 +227,7 @@ impl<'a> Parser<'a> {
         out
     }
 
-    /// The expression read last is so high: of operators that stand side by side, each takes what the ones before it give.
+    /// Checks the height of the last expression. Operators side by side each add a level.
     fn high(&mut self, height: u32) -> Parsed<()> {
         self.height = height;
         let limit = u64::from(self.budget.height);
@@ -236,7 +237,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One more statement.
+    /// Counts one more statement.
     fn counted(&mut self) -> Parsed<()> {
         self.statements += 1;
         match self.budget.program(self.statements, || "the program".to_string()) {
@@ -245,7 +246,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The budget is spent here.
+    /// Reports that the budget is exceeded here.
     fn exceeded<T>(&mut self, exceeded: &Exceeded) -> Parsed<T> {
         let place = Place { file: self.file, span: self.token().span.clone() };
         self.found.push(exceeded.diagnostic().at(place, ""));
@@ -288,7 +289,7 @@ impl<'a> Parser<'a> {
         Ok(Procedure { name, decls, body, span: self.since(start) })
     }
 
-    /// The type of the declaration that begins here, if one does. What is no name after a type is complained of later.
+    /// The type of a declaration, if one begins here. A missing name after the type is reported later.
     fn declares(&self) -> Option<DeclTy> {
         let mode = matches!(self.word_of(self.token()), "ancilla" | "constant");
         let (n, next) = if mode { (1, 2) } else { (0, 1) };
@@ -322,7 +323,7 @@ impl<'a> Parser<'a> {
         Ok(Decl { mode, ty, name, dims, init, span: self.since(start) })
     }
 
-    /// An expression, or `{…}`.
+    /// An expression, or an array `{…}`.
     fn initial(&mut self) -> Parsed<Expr> {
         if !self.is_sign("{") {
             return self.expr();

@@ -1,4 +1,4 @@
-//! Constructs that are open, and what is said of one that lacks a word.
+//! Open constructs, and the messages for their missing words.
 
 use pendula_isa::diagnostic::{Diagnostic, Place};
 
@@ -7,7 +7,7 @@ use crate::janus::ast::Span;
 use crate::janus::codes;
 use crate::janus::lexer::{Tok, visible_part};
 
-/// Words that go on with a construct or end it, and the word that it begins with.
+/// Words that continue or end a construct, with the word that begins it.
 const BELONGS: &[(&str, &str)] = &[
     ("then", "if"),
     ("else", "if"),
@@ -19,17 +19,17 @@ const BELONGS: &[(&str, &str)] = &[
     ("end", "iterate"),
 ];
 
-/// A construct that has begun and not ended.
+/// An open construct.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
-    /// The word that it begins with.
+    /// The word that begins it.
     word: &'static str,
-    /// Where that stands.
+    /// The range of that word.
     span: Span,
 }
 
 impl Parser<'_> {
-    /// A construct, which begins with the word that stands here.
+    /// Reads a construct that begins with the word here.
     pub(super) fn construct<T>(&mut self, word: &'static str, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.open.push(Open { word, span: self.token().span.clone() });
         self.at += 1;
@@ -38,7 +38,7 @@ impl Parser<'_> {
         out
     }
 
-    /// The word that a construct begins with, of which this word is a part.
+    /// The word that begins the construct that this word belongs to.
     pub(super) fn belongs(word: &str) -> Option<&'static str> {
         BELONGS.iter().find(|(w, _)| *w == word).map(|(_, opener)| *opener)
     }
@@ -48,12 +48,12 @@ impl Parser<'_> {
         self.open.iter().any(|o| o.word == opener)
     }
 
-    /// A word of the construct that was opened last.
+    /// Takes a word of the innermost open construct.
     pub(super) fn part_word(&mut self, word: &'static str, help: &str) -> Parsed<()> {
         if self.eat_word(word) { Ok(()) } else { self.lacks(&format!("`{word}`"), help) }
     }
 
-    /// The construct that was opened last lacks a word, or one of several.
+    /// Reports that the innermost open construct lacks a word, or one of several.
     pub(super) fn lacks<T>(&mut self, what: &str, help: &str) -> Parsed<T> {
         let Some(Open { word, span }) = self.open.last().cloned() else { return self.expected(what, help) };
         let message = format!("`{word}` in line {} has no {what}", self.line(&span));
@@ -67,7 +67,7 @@ impl Parser<'_> {
         Err(Stop)
     }
 
-    /// A word that belongs to a construct stands where none is open.
+    /// Reports a word of a construct that is not open.
     pub(super) fn stray<T>(&mut self, opener: &str) -> Parsed<T> {
         let span = self.token().span.clone();
         let text = self.word_of(self.token());
@@ -76,12 +76,12 @@ impl Parser<'_> {
         self.fail(codes::SYNTAX, span, message, &help)
     }
 
-    /// The line in which something begins.
+    /// The line in which a range begins.
     pub(super) fn line(&self, span: &Span) -> usize {
         1 + self.text.get(..span.start).map_or(0, |t| t.matches('\n').count())
     }
 
-    /// What stands here, for messages.
+    /// A description of the next token, for messages.
     pub(super) fn found_here(&self) -> String {
         let token = self.token();
         match &token.tok {

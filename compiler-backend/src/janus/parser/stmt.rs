@@ -1,4 +1,4 @@
-//! Statements.
+//! Reads statements.
 
 use pendula_isa::diagnostic::{Diagnostic, Place, plural};
 
@@ -10,7 +10,7 @@ use crate::janus::lexer::Tok;
 const STATEMENTS: &str = "statements are `x += e`, `x <=> y`, `if … fi`, `from … until`, `push`, `pop`, `local … delocal`, `call`, \
      `uncall`, `iterate … end`, `assert`, `print`, `printf`, `show`, `error`, `skip`";
 
-/// Words that other languages begin statements with, and what is written here.
+/// Words that begin statements in other languages, with the help texts.
 const FOREIGN: &[(&str, &str)] = &[
     ("while", "a loop is `from x = 0 loop … until x = 10`: the first condition holds at the beginning only"),
     ("for", "a loop is `iterate int i = 0 to 9 … end`, or `from x = 0 loop … until x = 10`"),
@@ -29,7 +29,7 @@ const FOREIGN: &[(&str, &str)] = &[
 ];
 
 impl Parser<'_> {
-    /// One statement at least, up to one of these words.
+    /// One or more statements, up to one of these words.
     pub(super) fn statements(&mut self, what: &str, until: &[&str]) -> Parsed<Vec<Stmt>> {
         let mut out = Vec::new();
         while !self.is_end() && !self.is_procedure() {
@@ -38,7 +38,7 @@ impl Parser<'_> {
                 break;
             }
             match Self::belongs(word) {
-                // The construct that is open here ends without a word of its own.
+                // The open construct ends without a word of its own.
                 Some(opener) if self.is_open(opener) => return Ok(out),
                 Some(opener) => return self.stray(opener),
                 None => {}
@@ -56,14 +56,14 @@ impl Parser<'_> {
         self.is_word("procedure")
     }
 
-    /// Whether a word that may be a name stands for something that is changed here.
+    /// Whether a word that may be a name is the target of a statement here.
     fn is_target(&self) -> bool {
         let soft = SOFT.contains(&self.word_of(self.token()));
         let changes = ["+=", "-=", "^=", "*=", "/=", "<=>", "["];
         soft && matches!(self.ahead(1).tok, Tok::Sign(s) if changes.contains(&s))
     }
 
-    /// What to write instead of a statement of other languages that begins with this word, unless it is a variable here.
+    /// The help text for a statement of another language that begins with this word, unless it is a variable.
     fn foreign(&self, word: &str) -> Option<&'static str> {
         let (_, help) = FOREIGN.iter().find(|(w, _)| *w == word)?;
         let changes = ["+=", "-=", "^=", "*=", "/=", "<=>", "[", "="];
@@ -225,11 +225,11 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// What begins with the word `local` there.
+    /// The statement after the word `local` at `start`.
     fn local(&mut self, start: usize) -> Parsed<StmtKind> {
         let begin = self.decls()?;
         let at = self.at;
-        // What ends in the wrong order is told before that there is nothing between.
+        // A wrong order is reported before an empty body.
         let empty = self.is_word("delocal");
         let body = if empty { Vec::new() } else { self.statements("a statement", &["delocal"])? };
         self.part_word("delocal", "what begins with `local` ends with `delocal`")?;
@@ -242,7 +242,7 @@ impl Parser<'_> {
         Ok(StmtKind::Local { begin, body, end })
     }
 
-    /// What ends is what began with the word `local` at `start`.
+    /// Checks that the `delocal` ends the variables of the `local` at `start`.
     fn alike(&mut self, start: usize, begin: &[Decl], end: &[Decl]) -> Parsed<()> {
         let line = self.line(&(start..start));
         if begin.len() != end.len() {
@@ -261,7 +261,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What ends is not what began with the word `local` at `start`.
+    /// Reports a `delocal` that does not match the `local` at `start`.
     fn unlike<T>(&mut self, start: usize, begun: Option<&Decl>, ends: Option<&Decl>, message: String) -> Parsed<T> {
         let file = self.file;
         let place = Place { file, span: ends.map_or(0..0, |d| d.span.clone()) };

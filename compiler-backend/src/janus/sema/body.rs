@@ -1,4 +1,4 @@
-//! A procedure in the making: what is emitted where, temporary variables, names.
+//! The state of a procedure during its compilation: its statements, temporary variables and names.
 
 use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -11,41 +11,41 @@ use crate::ir::{AncillaChecks, Block, IrFunction, Loc, Mem, Operand, Place, Step
 use crate::janus::ast::{IntTy, Mode, Name, Procedure, Span};
 use crate::janus::{Settings, codes};
 
-/// Where a statement of the representation goes.
+/// Where statements are emitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sink {
-    /// Among what is computed before, and undone after.
+    /// Among the computations before the current statement, which are undone after it.
     Pre,
-    /// Among what is done.
+    /// The statement itself.
     Out,
 }
 
-/// What is computed for a statement, and what it does.
+/// The computations for a statement, and its effect.
 #[derive(Default)]
 struct Level {
     pre: Block,
     out: Block,
 }
 
-/// What a statement has read.
+/// The variables and words that a statement has read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reads {
     pub(super) vars: Vec<Var>,
     pub(super) words: Vec<Mem>,
 }
 
-/// A type of integers, as it is computed with.
+/// An integer type as it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Width {
-    /// How many bits.
+    /// The number of bits.
     pub(super) bits: u8,
     /// Whether it has a sign.
     pub(super) signed: bool,
-    /// Whether wrapping is noted.
+    /// Whether wrapping is reported.
     pub(super) noted: bool,
 }
 
-/// A procedure in the making.
+/// A procedure that is being compiled.
 pub(super) struct Body<'s, 'a> {
     pub(super) s: &'s mut Sema<'a>,
     pub(super) f: IrFunction,
@@ -53,14 +53,15 @@ pub(super) struct Body<'s, 'a> {
     levels: Vec<Level>,
     pub(super) loc: Loc,
     pub(super) reads: Reads,
-    /// What temporary variables are called that must be again what they were at the end of the statement: they are looked at where they end.
+    /// The name of temporary variables that must have their value again at the end of the statement: they are checked
+    /// where they are deallocated.
     pub(super) frozen: Option<String>,
-    /// Places that are zero, or are to be: what a function gives is added to them as it is.
+    /// Places that are zero, before or after the statement: the result of a function is added to them directly.
     pub(super) zeros: Vec<Place>,
-    /// How many words the local arrays have that live.
+    /// The numbers of words of the live local arrays.
     pub(super) lens: Vec<(Var, Operand)>,
-    /// Whether each run comes to the statements at hand: those of `main`, outside branches and loops.
-    certain: bool,
+    /// Whether every run reaches the current statement: it is in `main`, outside branches and loops.
+    always_runs: bool,
 }
 
 const UNCHECKED: AncillaChecks = AncillaChecks { check: false, drop: false };
@@ -70,10 +71,10 @@ impl<'s, 'a> Body<'s, 'a> {
         let loc = f.loc;
         let levels = vec![Level::default()];
         let (reads, zeros, lens) = (Reads::default(), Vec::new(), Vec::new());
-        Body { s, f, scope, levels, loc, reads, frozen: None, zeros, lens, certain: false }
+        Body { s, f, scope, levels, loc, reads, frozen: None, zeros, lens, always_runs: false }
     }
 
-    /// The function as it is now.
+    /// The compiled function.
     pub(super) fn finish(mut self) -> IrFunction {
         self.f.body = self.levels.pop().map(|l| l.out).unwrap_or_default();
         self.f
@@ -83,14 +84,14 @@ impl<'s, 'a> Body<'s, 'a> {
     pub(super) fn procedure(&mut self, p: &Procedure) {
         self.loc = self.s.loc(&p.name.span);
         let ancillas: Vec<&Name> = p.decls.iter().filter(|d| d.mode == Mode::Ancilla).map(|d| &d.name).collect();
-        self.certain = p.name.text == "main";
+        self.always_runs = p.name.text == "main";
         self.ancillas(&ancillas, "where the procedure begins");
         self.statements(&p.body);
         self.loc = self.s.loc(&p.name.span);
         self.ancillas(&ancillas, "where the procedure ends");
     }
 
-    /// Makes sure that these are zero.
+    /// Asserts that these variables are zero.
     fn ancillas(&mut self, names: &[&Name], when: &str) {
         for name in names {
             let says = format!("the ancilla `{}` is not zero {when}", name.text);
@@ -146,7 +147,7 @@ impl<'s, 'a> Body<'s, 'a> {
         self.s.fail(span, code, message, help)
     }
 
-    /// An error where each run comes to this; else a warning, and the run stops when it does.
+    /// An error if every run reaches this point; otherwise a warning, and the run stops here.
     pub(super) fn fail_when_reached(
         &mut self,
         span: &Span,
@@ -154,7 +155,7 @@ impl<'s, 'a> Body<'s, 'a> {
         message: String,
         help: &str,
     ) -> Done<()> {
-        if self.certain {
+        if self.always_runs {
             return self.fail(span, code, message, help);
         }
         let d = Diagnostic::warning(code, message).at(self.s.place(span), "a run that reaches this stops").help(help);
@@ -165,22 +166,23 @@ impl<'s, 'a> Body<'s, 'a> {
         Ok(())
     }
 
-    /// Statements that a run may pass by.
-    pub(super) fn passed(&mut self, list: &[crate::janus::ast::Stmt]) -> Block {
-        let outer = std::mem::replace(&mut self.certain, false);
+    /// Compiles statements that a run may skip.
+    pub(super) fn conditional_block(&mut self, list: &[crate::janus::ast::Stmt]) -> Block {
+        let outer = std::mem::replace(&mut self.always_runs, false);
         let (block, ()) = self.block(|b| b.statements(list));
-        self.certain = outer;
+        self.always_runs = outer;
         block
     }
 
-    /// What a name stands for.
+    /// The binding of a name.
     pub(super) fn binding(&mut self, name: &Name) -> Done<Binding> {
         match self.scope.iter().rev().find(|b| b.name.text == name.text) {
             Some(b) => Ok(b.clone()),
             None => {
                 let message = format!("there is no variable `{}` here", name.text);
-                let help = match self.s.near(&name.text, self.scope.iter().rev().map(|b| b.name.text.as_str())) {
-                    Some(near) => format!("did you mean `{near}`?"),
+                let help = match self.s.nearest_name(&name.text, self.scope.iter().rev().map(|b| b.name.text.as_str()))
+                {
+                    Some(nearest_name) => format!("did you mean `{nearest_name}`?"),
                     None => "declare it as a parameter, with `local`, or in `main`".to_string(),
                 };
                 self.fail(&name.span, codes::UNKNOWN, message, &help)
@@ -188,7 +190,7 @@ impl<'s, 'a> Body<'s, 'a> {
         }
     }
 
-    /// A part that is written elsewhere than where the statement begins.
+    /// Compiles a part with a source position of its own.
     pub(super) fn at<T>(&mut self, span: &Span, part: impl FnOnce(&mut Self) -> T) -> T {
         let loc = self.s.loc(span);
         let outer = std::mem::replace(&mut self.loc, loc);
@@ -212,7 +214,7 @@ impl<'s, 'a> Body<'s, 'a> {
         }
     }
 
-    /// A statement: what it computes is undone after it.
+    /// Compiles a statement: its computations are undone after it.
     pub(super) fn statement<T>(&mut self, part: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
         let reads = std::mem::take(&mut self.reads);
         self.levels.push(Level::default());
@@ -231,7 +233,7 @@ impl<'s, 'a> Body<'s, 'a> {
         done
     }
 
-    /// What a part emits, apart.
+    /// The statements that a part emits, separately.
     pub(super) fn block<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> (Block, T) {
         let reads = std::mem::take(&mut self.reads);
         self.levels.push(Level::default());
@@ -241,7 +243,7 @@ impl<'s, 'a> Body<'s, 'a> {
         (level.out, done)
     }
 
-    /// What a part computes, apart. What it reads counts.
+    /// The computation of a part, separately. The places that it reads are recorded.
     pub(super) fn computed<T>(&mut self, part: impl FnOnce(&mut Self) -> Done<T>) -> Done<(Block, T)> {
         self.levels.push(Level::default());
         let done = part(self);
@@ -269,7 +271,8 @@ impl<'s, 'a> Body<'s, 'a> {
         self.emit(sink, Stmt::Update { acc, inverse: inverse && !acc.self_inverse(), func, dst, args });
     }
 
-    /// A new temporary variable: it lives to the end of the statement, and is undone by what is emitted for it in [`Sink::Pre`].
+    /// A new temporary variable. It is deallocated at the end of the statement, by undoing what is emitted for it to
+    /// [`Sink::Pre`].
     pub(super) fn temporary(&mut self, name: &str) -> Var {
         let (name, care) = match &self.frozen {
             Some(name) => (name.clone(), AncillaChecks { check: true, drop: false }),
@@ -287,7 +290,7 @@ impl<'s, 'a> Body<'s, 'a> {
         Operand::Var(var)
     }
 
-    /// The sum of operands, as a number that wraps, in a temporary variable where it is not one of them.
+    /// The wrapping sum of operands: an operand itself, or a temporary variable.
     pub(super) fn sum(&mut self, parts: &[Operand]) -> Operand {
         let known = parts.iter().map(|p| if let Operand::Const(k) = p { *k } else { 0 });
         let known = known.fold(0u64, u64::wrapping_add);
@@ -308,7 +311,7 @@ impl<'s, 'a> Body<'s, 'a> {
         }
     }
 
-    /// An operand that a comparison can take: a word of memory, or a constant that a jump has no room for, is copied.
+    /// An operand for a comparison: a word of memory, or a constant that is too large for a jump, is copied.
     pub(super) fn compared(&mut self, operand: Operand) -> Operand {
         match operand {
             Operand::Var(_) => operand,
@@ -328,17 +331,17 @@ impl<'s, 'a> Body<'s, 'a> {
         self.assert(sink, Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero }, why, says);
     }
 
-    /// How a type of integers is computed with.
+    /// How an integer type is computed.
     pub(super) fn width(&self, ty: IntTy) -> Width {
         width(self.s.settings, ty)
     }
 
-    /// How much has been emitted.
+    /// The number of emitted statements.
     fn marked(&self) -> usize {
         self.levels.last().map_or(0, |l| l.out.len())
     }
 
-    /// What a part has emitted, apart from what it has computed, which stays.
+    /// The statements that a part has emitted, without its computation, which stays.
     pub(super) fn aside<T>(&mut self, part: impl FnOnce(&mut Self) -> T) -> (Block, T) {
         let mark = self.marked();
         let done = part(self);
@@ -353,7 +356,7 @@ impl<'s, 'a> Body<'s, 'a> {
     }
 }
 
-/// How a type of integers is computed with.
+/// How an integer type is computed.
 pub(super) fn width(settings: &Settings, ty: IntTy) -> Width {
     match ty {
         IntTy::Int if settings.int32 => Width { bits: 32, signed: true, noted: false },
@@ -366,7 +369,8 @@ pub(super) fn width(settings: &Settings, ty: IntTy) -> Width {
 pub(super) const ID: TableFn = TableFn::Int(int_fn::Name::Id);
 
 impl Width {
-    /// What adds an operand: where wrapping is noted it is a sum of fixed-point numbers, which is that of the words, and notes it.
+    /// The identity for adding an operand. Where wrapping is reported, it is the one of fixed-point numbers: it adds
+    /// the same words, and reports overflow.
     pub(super) fn id(self) -> TableFn {
         if self.noted { TableFn::Q(q_fn::Name::Id) } else { ID }
     }
@@ -386,7 +390,7 @@ impl Width {
         if self.noted { TableFn::Q(q_fn::Name::Prod) } else { TableFn::Int(int_fn::Name::Mul) }
     }
 
-    /// Whether it fills a word.
+    /// Whether the type fills a word.
     pub(super) fn is_full(self) -> bool {
         self.bits == 64
     }
@@ -397,12 +401,12 @@ impl Width {
         if self.signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 
-    /// The number that a word stands for.
+    /// The number of a word.
     pub(super) fn number(self, word: u64) -> i128 {
         if self.signed { i128::from(word.cast_signed()) } else { i128::from(word) }
     }
 
-    /// A number as a word, wrapped.
+    /// The word of a number, wrapped.
     pub(super) fn wrap(self, n: i128) -> u64 {
         let shift = 64 - u32::from(self.bits);
         let word = (n as u64) << shift;

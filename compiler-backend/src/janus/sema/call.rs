@@ -1,20 +1,20 @@
-//! Calls: which instance, and with which words.
+//! Calls: the instance, and the words that are passed.
 
 use pendula_isa::Acc;
 use pendula_isa::Ty;
 use pendula_isa::diagnostic::plural;
 
+use super::alias::{constant, names};
 use super::body::{Body, Sink};
-use super::scope::{Dim, Kind, Place as Home};
-use super::stmt::{constant, names};
+use super::scope::{Dim, Kind, Location};
 use super::{Done, ParamKey};
 use crate::ir::{AncillaChecks, Mem, Operand, Place, Region, Stmt as Ir, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Lval, Mode, Name, Span};
 use crate::janus::codes;
 
-/// An argument, made ready.
-enum Given {
-    /// A word of its own.
+/// An argument, ready to be passed.
+enum Passed {
+    /// A variable.
     Word(Var),
     /// A word of memory.
     Mem(Mem),
@@ -24,12 +24,12 @@ enum Given {
     Stack { base: Var, region: Region },
 }
 
-impl Given {
+impl Passed {
     fn region(&self) -> Option<Region> {
         match self {
-            Given::Word(_) => None,
-            Given::Mem(m) => Some(m.region),
-            Given::Array { region, .. } | Given::Stack { region, .. } => Some(*region),
+            Passed::Word(_) => None,
+            Passed::Mem(m) => Some(m.region),
+            Passed::Array { region, .. } | Passed::Stack { region, .. } => Some(*region),
         }
     }
 }
@@ -39,8 +39,8 @@ impl Body<'_, '_> {
         let Some(&n) = self.s.procedures.get(name.text.as_str()) else {
             let message = format!("there is no procedure `{}`", name.text);
             let names = self.s.tree.procedures.iter().map(|p| p.name.text.as_str()).filter(|name| *name != "main");
-            let help = match self.s.near(&name.text, names) {
-                Some(near) => format!("did you mean `{near}`?"),
+            let help = match self.s.nearest_name(&name.text, names) {
+                Some(nearest_name) => format!("did you mean `{nearest_name}`?"),
                 None => "procedures are declared with `procedure`".to_string(),
             };
             return self.fail(&name.span, codes::UNKNOWN, message, &help);
@@ -61,7 +61,7 @@ impl Body<'_, '_> {
                 format!("`{}` has {}, {} {are} given", name.text, plural(decls.len(), "parameter"), args.len());
             return self.fail(span, codes::ARGUMENTS, message, "give one argument for each parameter");
         }
-        // What is no variable is a local one meanwhile.
+        // A value that is no variable is put in a temporary variable.
         let mut locals: Vec<(Var, &Expr, IntTy)> = Vec::new();
         let mut places: Vec<Result<&Lval, Var>> = Vec::new();
         for (d, e) in decls.iter().zip(args) {
@@ -111,99 +111,99 @@ impl Body<'_, '_> {
         args: &[Expr],
         span: &Span,
     ) -> Done<()> {
-        let mut given = Vec::new();
+        let mut passed = Vec::new();
         for (d, (place, e)) in decls.iter().zip(places.iter().zip(args)) {
-            given.push(match place {
-                Err(var) => Given::Word(*var),
-                Ok(l) => self.given(d, l, e, places)?,
+            passed.push(match place {
+                Err(var) => Passed::Word(*var),
+                Ok(l) => self.passed(d, l, e, places)?,
             });
         }
-        self.constants_kept(decls, places, &given);
-        let mut ways = Vec::new();
+        self.check_constants(decls, places, &passed);
+        let mut keys = Vec::new();
         let mut operands = Vec::new();
-        // Words that may be reached in two ways are given by their addresses.
-        let by_address: Vec<bool> = given
+        // A word that may be reached in two ways is passed by its address.
+        let by_address: Vec<bool> = passed
             .iter()
             .enumerate()
             .map(|(n, g)| {
-                let Given::Mem(m) = g else { return false };
-                given.iter().enumerate().any(|(o, other)| {
+                let Passed::Mem(m) = g else { return false };
+                passed.iter().enumerate().any(|(o, other)| {
                     let apart = match other {
-                        Given::Mem(k) => (m.base, m.index) == (k.base, k.index) && m.offset != k.offset,
+                        Passed::Mem(k) => (m.base, m.index) == (k.base, k.index) && m.offset != k.offset,
                         _ => false,
                     };
                     o != n && other.region() == Some(m.region) && !apart
                 })
             })
             .collect();
-        let in_memory = |g: &Given, by: bool| by || matches!(g, Given::Array { .. } | Given::Stack { .. });
-        for (k, g) in given.iter().enumerate() {
+        let in_memory = |g: &Passed, by: bool| by || matches!(g, Passed::Array { .. } | Passed::Stack { .. });
+        for (k, g) in passed.iter().enumerate() {
             let first = |region: Region| {
-                let same = |(g, by): (&Given, &bool)| g.region() == Some(region) && in_memory(g, *by);
-                given.iter().zip(&by_address).position(same).unwrap_or(k)
+                let same = |(g, by): (&Passed, &bool)| g.region() == Some(region) && in_memory(g, *by);
+                passed.iter().zip(&by_address).position(same).unwrap_or(k)
             };
             match g {
-                Given::Word(v) => {
-                    let shared = given.iter().position(|g| matches!(g, Given::Word(w) if w == v)).unwrap_or(k);
-                    ways.push(ParamKey::Word { shared });
+                Passed::Word(v) => {
+                    let shared = passed.iter().position(|g| matches!(g, Passed::Word(w) if w == v)).unwrap_or(k);
+                    keys.push(ParamKey::Word { shared });
                     if shared == k {
                         operands.push(Operand::Var(*v));
                     }
                 }
-                Given::Mem(m) if by_address[k] => {
-                    ways.push(ParamKey::Ref { shared: first(m.region) });
+                Passed::Mem(m) if by_address[k] => {
+                    keys.push(ParamKey::Ref { shared: first(m.region) });
                     let address = self.address(*m);
                     operands.push(Operand::Var(address));
                 }
-                Given::Mem(m) => {
-                    ways.push(ParamKey::Word { shared: k });
+                Passed::Mem(m) => {
+                    keys.push(ParamKey::Word { shared: k });
                     operands.push(Operand::Mem(*m));
                 }
-                Given::Array { base, region, dims } => {
+                Passed::Array { base, region, dims } => {
                     let known = dims.iter().map(|d| d.known()).collect();
-                    ways.push(ParamKey::Array { dims: known, shared: first(*region) });
+                    keys.push(ParamKey::Array { dims: known, shared: first(*region) });
                     operands.push(Operand::Var(*base));
                     operands.extend(dims.iter().filter(|d| d.known().is_none()).map(|d| d.operand()));
                 }
-                Given::Stack { base, region } => {
-                    ways.push(ParamKey::Stack { shared: first(*region) });
+                Passed::Stack { base, region } => {
+                    keys.push(ParamKey::Stack { shared: first(*region) });
                     operands.push(Operand::Var(*base));
                 }
             }
         }
-        let func = self.s.instance((n, ways), span)?;
+        let func = self.s.instance((n, keys), span)?;
         self.emit(Sink::Out, Ir::Call { func, inverse, args: operands });
         Ok(())
     }
 
-    /// Makes sure that a call leaves constants as they are, which it may be given by another name, too: a constant integer is looked at after
-    /// the call, an array or stack is not given at all.
-    fn constants_kept(&mut self, decls: &[Decl], places: &[Result<&Lval, Var>], given: &[Given]) {
+    /// Checks that a call does not change constants, also by other names: a constant integer is checked after the call;
+    /// a constant array or stack is not passed at all.
+    fn check_constants(&mut self, decls: &[Decl], places: &[Result<&Lval, Var>], passed: &[Passed]) {
         for c in self.constants() {
             let says = constant(&c.name.text);
             let mut looked_at = false;
-            for ((d, place), g) in decls.iter().zip(places).zip(given) {
+            for ((d, place), g) in decls.iter().zip(places).zip(passed) {
                 if d.mode == Mode::Constant || place.is_err() {
                     continue;
                 }
-                match (&c.kind, c.home, g) {
-                    (Kind::Scalar(_), home, g) => {
-                        looked_at |= match (home, g) {
-                            (Home::Word(v), Given::Word(w)) => v == *w,
-                            (Home::Ref { region, .. }, g) => g.region() == Some(region),
+                match (&c.kind, c.location, g) {
+                    (Kind::Scalar(_), location, g) => {
+                        looked_at |= match (location, g) {
+                            (Location::Word(v), Passed::Word(w)) => v == *w,
+                            (Location::Ref { region, .. }, g) => g.region() == Some(region),
                             _ => false,
                         };
                     }
-                    (_, Home::Memory { base, region }, g) if g.region() == Some(region) => match (&c.kind, g) {
-                        (Kind::Array(_, dims), Given::Mem(m)) => {
+                    (_, Location::Memory { base, region }, g) if g.region() == Some(region) => match (&c.kind, g) {
+                        (Kind::Array(_, dims), Passed::Mem(m)) => {
                             let total = self.total(dims);
-                            self.outside(*m, (base, region), total, &says);
+                            self.assert_outside(*m, (base, region), total, &says);
                         }
-                        (Kind::Array(_, dims), Given::Array { base: first, dims: others, .. }) => {
+                        (Kind::Array(_, dims), Passed::Array { base: first, dims: others, .. }) => {
                             let at = |base| Mem { base: Some(base), index: None, offset: 0, region };
                             let (total, other) = (self.total(dims), self.total(others));
-                            self.outside(at(*first), (base, region), total, &says);
-                            self.outside(at(base), (*first, region), other, &says);
+                            self.assert_outside(at(*first), (base, region), total, &says);
+                            self.assert_outside(at(base), (*first, region), other, &says);
                         }
                         _ => self.never(Sink::Pre, Why::Alias, &says),
                     },
@@ -219,14 +219,15 @@ impl Body<'_, '_> {
     }
 
     /// An argument that is a variable or a part of an array.
-    fn given(&mut self, d: &Decl, l: &Lval, e: &Expr, places: &[Result<&Lval, Var>]) -> Done<Given> {
+    fn passed(&mut self, d: &Decl, l: &Lval, e: &Expr, places: &[Result<&Lval, Var>]) -> Done<Passed> {
         let b = self.binding(&l.name)?;
-        // What an index is made of may be changed by the call, by this name or by another: then it must be again what it was.
-        let lent = places.iter().flatten().map(|l| Ok(self.binding(&l.name)?.home)).collect::<Done<Vec<Home>>>()?;
+        // The call may change the variables of an index by any name: then they must have their values again.
+        let lent =
+            places.iter().flatten().map(|l| Ok(self.binding(&l.name)?.location)).collect::<Done<Vec<Location>>>()?;
         let mut frozen = false;
         for name in l.indices.iter().flat_map(names) {
-            let home = self.binding(name)?.home;
-            frozen |= lent.iter().any(|lent| lent.meets(home));
+            let location = self.binding(name)?.location;
+            frozen |= lent.iter().any(|lent| lent.meets(location));
         }
         self.frozen = frozen.then(|| format!("{}.index", l.name.text));
         let found = self.argument(d, l, e, &b.kind);
@@ -234,9 +235,9 @@ impl Body<'_, '_> {
         found
     }
 
-    fn argument(&mut self, d: &Decl, l: &Lval, e: &Expr, kind: &Kind) -> Done<Given> {
+    fn argument(&mut self, d: &Decl, l: &Lval, e: &Expr, kind: &Kind) -> Done<Passed> {
         let b = self.binding(&l.name)?;
-        let wanted = |ty: DeclTy| {
+        let expected = |ty: DeclTy| {
             let base = match ty {
                 DeclTy::Stack => return "a stack".to_string(),
                 DeclTy::Int(ty) => ty.name(),
@@ -254,32 +255,32 @@ impl Body<'_, '_> {
         match (d.ty, kind, left) {
             (DeclTy::Stack, Kind::Stack, Some(_)) => {
                 let (base, region) = self.memory(&b)?;
-                Ok(Given::Stack { base, region })
+                Ok(Passed::Stack { base, region })
             }
             (DeclTy::Int(ty), Kind::Scalar(of) | Kind::Array(of, _), Some(0)) if d.dims.is_empty() && ty == *of => {
                 let (place, _) = self.place(l)?;
                 Ok(match place {
-                    Place::Var(v) => Given::Word(v),
-                    Place::Mem(m) => Given::Mem(m),
+                    Place::Var(v) => Passed::Word(v),
+                    Place::Mem(m) => Passed::Mem(m),
                 })
             }
             (DeclTy::Int(ty), Kind::Array(of, dims), Some(left)) if ty == *of && left == d.dims.len() => {
                 let rest = dims[l.indices.len()..].to_vec();
-                for (dim, wanted) in rest.iter().zip(&d.dims) {
-                    let Some(wanted) = wanted else { continue };
-                    match super::constant::known(wanted).and_then(|k| u64::try_from(k).ok()) {
+                for (dim, expected) in rest.iter().zip(&d.dims) {
+                    let Some(expected) = expected else { continue };
+                    match super::constant::known(expected).and_then(|k| u64::try_from(k).ok()) {
                         Some(k) => self.fits(&e.span, *dim, Dim::Known(k))?,
                         None => {
                             let message = "the size of a parameter is a number";
-                            return self.fail(&wanted.span, codes::SIZE, message, "leave it out: `int a[]`");
+                            return self.fail(&expected.span, codes::SIZE, message, "leave it out: `int a[]`");
                         }
                     }
                 }
                 let (base, region) = self.part(l, &b)?;
-                Ok(Given::Array { base, region, dims: rest })
+                Ok(Passed::Array { base, region, dims: rest })
             }
             _ => {
-                let message = format!("{} is wanted here, `{}` is {}", wanted(d.ty), l.name.text, kind.describe());
+                let message = format!("{} is wanted here, `{}` is {}", expected(d.ty), l.name.text, kind.describe());
                 self.fail(&e.span, codes::TYPE, message, "give a variable of the parameter's type")
             }
         }

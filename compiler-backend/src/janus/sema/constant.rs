@@ -1,22 +1,22 @@
-//! Expressions that are known where the program is compiled.
+//! Constant folding.
 
 use super::TOO_FAR;
 use super::body::Width;
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Lval, Name, UnOp};
 
-/// What is known of variables.
+/// The known values of variables.
 pub(super) trait Store {
-    /// The number that a variable or an element has.
+    /// The value of a variable or an element.
     fn number(&self, l: &Lval) -> Option<i128>;
-    /// Whether truth values are computed here, too, as 1 and 0.
+    /// Whether Booleans are computed, too, as 1 and 0.
     fn computes_truth(&self) -> bool {
         false
     }
-    /// An array's first size.
+    /// The first size of an array.
     fn size(&self, name: &Name) -> Option<i128>;
 }
 
-/// Nothing is.
+/// No variable has a known value.
 struct Nothing;
 
 impl Store for Nothing {
@@ -29,31 +29,29 @@ impl Store for Nothing {
     }
 }
 
-/// The number that an expression is, if it is one and names no variable.
+/// The value of an expression without variables, if it has one.
 pub(super) fn known(e: &Expr) -> Option<i128> {
     value(e, &Nothing)
 }
 
-/// The number that an expression is, given those that variables have.
+/// The value of an expression with these variables.
 pub(super) fn value(e: &Expr, store: &dyn Store) -> Option<i128> {
     Folder { store, width: None }.value(e)
 }
 
-/// The number that an expression of a type is, if it is one and names no variable. Of a type that wraps, what is computed wraps on the way.
+/// The value of an expression of a type, without variables. If the type wraps, intermediate results wrap, too.
 ///
-/// # Errors
-/// A number that the type has no room for.
+/// # Errors A number that does not fit the type.
 pub(super) fn typed(e: &Expr, width: Width) -> Result<Option<i128>, &Expr> {
-    // What a cast is of may be of another type.
+    // The operand of a cast may have another type.
     if casts(e) { Ok(None) } else { typed_value(e, width, &Nothing) }
 }
 
-/// The same, given the numbers that variables have.
+/// The same with these variables.
 ///
-/// # Errors
-/// A number that the type has no room for.
+/// # Errors A number that does not fit the type.
 pub(super) fn typed_value<'e>(e: &'e Expr, width: Width, store: &dyn Store) -> Result<Option<i128>, &'e Expr> {
-    // Numbers may be written with a sign or without one, as those that have the same bits.
+    // A number may be written with or without a sign, if it has the same bits.
     let bits = u32::from(width.bits);
     let (least, most) = if width.noted { width.range() } else { (-(1 << (bits - 1)), (1 << bits) - 1) };
     if value(e, store).is_none() {
@@ -65,7 +63,7 @@ pub(super) fn typed_value<'e>(e: &'e Expr, width: Width, store: &dyn Store) -> R
     Ok(Folder { store, width: Some(width) }.value(e))
 }
 
-/// Whether an expression has a cast in it.
+/// Whether an expression contains a cast.
 fn casts(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Cast(..) => true,
@@ -75,26 +73,26 @@ fn casts(e: &Expr) -> bool {
     }
 }
 
-/// The first number of an expression of which something holds.
+/// The first number of an expression that satisfies `is`.
 fn leaf<'e>(e: &'e Expr, is: &impl Fn(i128) -> bool) -> Option<&'e Expr> {
     match &e.kind {
         ExprKind::Num(n) => is(*n).then_some(e),
         ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => leaf(a, is),
-        // How far is shifted is of any type.
+        // The amount of a shift may have any type.
         ExprKind::Binary(BinOp::Shl | BinOp::Shr, a, _) => leaf(a, is),
         ExprKind::Binary(_, a, b) => leaf(a, is).or_else(|| leaf(b, is)),
         _ => None,
     }
 }
 
-/// Expressions as numbers: of a type, or of none.
+/// Evaluates expressions of a type, or of no type.
 struct Folder<'s> {
     store: &'s dyn Store,
     width: Option<Width>,
 }
 
 impl Folder<'_> {
-    /// A number, wrapped if the type does. Where wrapping is noted, that is done when the program runs.
+    /// A number, wrapped if the type wraps. Where wrapping is reported, the number is computed at run time.
     fn fits(&self, n: i128) -> Option<i128> {
         match self.width {
             Some(width) if width.noted => {
@@ -106,14 +104,14 @@ impl Folder<'_> {
         }
     }
 
-    /// By how much is shifted: a number of any type, less than there are bits.
+    /// The amount of a shift: a number of any type, less than the number of bits.
     fn shift(&self, e: &Expr) -> Option<u32> {
         let bits = self.width.map_or(64, |w| u32::from(w.bits));
         let by = Folder { store: self.store, width: None }.value(e)?;
         u32::try_from(by).ok().filter(|by| *by < bits)
     }
 
-    /// A truth value, where these are computed.
+    /// A Boolean, if Booleans are computed.
     fn truth(&self, e: &Expr) -> Option<bool> {
         if !self.store.computes_truth() {
             return None;
@@ -121,8 +119,8 @@ impl Folder<'_> {
         match &e.kind {
             ExprKind::Bool(is) => Some(*is),
             ExprKind::Unary(UnOp::Not, a) => self.truth(a).map(|is| !is),
-            ExprKind::Binary(BinOp::Both, a, b) => Some(self.truth(a)? && self.truth(b)?),
-            ExprKind::Binary(BinOp::Either, a, b) => Some(self.truth(a)? || self.truth(b)?),
+            ExprKind::Binary(BinOp::LogicalAnd, a, b) => Some(self.truth(a)? && self.truth(b)?),
+            ExprKind::Binary(BinOp::LogicalOr, a, b) => Some(self.truth(a)? || self.truth(b)?),
             ExprKind::Binary(op, a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 match op {
@@ -157,7 +155,7 @@ impl Folder<'_> {
                 })
             }
             ExprKind::Binary(op, ..) if super::truth::cond(*op, false).is_some() => self.truth(e).map(i128::from),
-            ExprKind::Binary(BinOp::Both | BinOp::Either, ..) => self.truth(e).map(i128::from),
+            ExprKind::Binary(BinOp::LogicalAnd | BinOp::LogicalOr, ..) => self.truth(e).map(i128::from),
             ExprKind::Binary(op, a, b) => {
                 if let BinOp::Shl | BinOp::Shr = op {
                     let (a, by) = (self.value(a)?, self.shift(b)?);
@@ -183,8 +181,8 @@ impl Folder<'_> {
                     | BinOp::Gt
                     | BinOp::Eq
                     | BinOp::Ne
-                    | BinOp::Both
-                    | BinOp::Either => return None,
+                    | BinOp::LogicalAnd
+                    | BinOp::LogicalOr => return None,
                 })
             }
             ExprKind::Bool(_) | ExprKind::Unary(UnOp::Not, _) => self.truth(e).map(i128::from),
@@ -193,14 +191,14 @@ impl Folder<'_> {
     }
 }
 
-/// What is wrong with an expression that would be known if it had a value: with which part of it, and what.
-pub(super) fn trouble<'e>(e: &'e Expr, width: Width, store: &dyn Store) -> Option<(&'e Expr, String)> {
+/// The part of an expression that has no value, although its operands are known, and the message.
+pub(super) fn fault_in<'e>(e: &'e Expr, width: Width, store: &dyn Store) -> Option<(&'e Expr, String)> {
     let folder = Folder { store, width: Some(width) };
     match &e.kind {
-        ExprKind::Place(l) => l.indices.iter().find_map(|i| trouble(i, width, store)),
-        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => trouble(a, width, store),
+        ExprKind::Place(l) => l.indices.iter().find_map(|i| fault_in(i, width, store)),
+        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => fault_in(a, width, store),
         ExprKind::Binary(op, a, b) => {
-            if let Some(found) = trouble(a, width, store).or_else(|| trouble(b, width, store)) {
+            if let Some(found) = fault_in(a, width, store).or_else(|| fault_in(b, width, store)) {
                 return Some(found);
             }
             let known = value(b, store)?;
@@ -215,12 +213,12 @@ pub(super) fn trouble<'e>(e: &'e Expr, width: Width, store: &dyn Store) -> Optio
     }
 }
 
-/// What is wrong with a shift by more than there are bits.
+/// The message for a shift by too many bits.
 pub(super) fn shifted_too_far(width: Width) -> String {
     format!("{TOO_FAR}{} bits or more", width.bits)
 }
 
-/// Quotient and remainder, rounded down.
+/// Quotient and remainder of a division that rounds down.
 fn floor(a: i128, b: i128) -> Option<(i128, i128)> {
     if b == 0 {
         return None;

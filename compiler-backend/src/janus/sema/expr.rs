@@ -1,4 +1,4 @@
-//! Integers: expressions as operands, and as what is added to a place.
+//! Integer expressions, as operands and as values that are added to a place.
 
 use pendula_isa::table::{TableFn, int_fn, q_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -11,11 +11,11 @@ use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Name, Span, UnOp};
 use crate::janus::codes;
 
 impl Body<'_, '_> {
-    /// The type of integers that an expression has; `None` if any would do.
+    /// The integer type of an expression; `None` if every type fits.
     pub(super) fn int_type(&mut self, e: &Expr) -> Done<Option<IntTy>> {
         match &e.kind {
             ExprKind::Num(_) => Ok(None),
-            // 1 and 0 are of any type.
+            // 1 and 0 have every type.
             _ if self.is_truth(e) => Ok(None),
             ExprKind::Place(l) => match self.binding(&l.name)?.kind {
                 Kind::Scalar(ty) | Kind::Array(ty, _) => Ok(Some(ty)),
@@ -33,7 +33,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The word of an expression that is known.
+    /// The word of a constant expression.
     pub(super) fn constant(&mut self, e: &Expr, ty: IntTy) -> Done<Option<u64>> {
         let width = self.width(ty);
         match constant::typed(e, width) {
@@ -47,7 +47,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// An expression as an operand, computed in a temporary variable where it is none.
+    /// An expression as an operand: a computed value is put in a temporary variable.
     pub(super) fn operand(&mut self, e: &Expr, ty: IntTy) -> Done<Operand> {
         if let Some(word) = self.constant(e, ty)? {
             return Ok(Operand::Const(word));
@@ -76,7 +76,7 @@ impl Body<'_, '_> {
             ExprKind::Bool(is) => Ok(Operand::Const(u64::from(*is))),
             _ if self.is_truth(e) => {
                 let var = self.temporary("holds");
-                // True is all ones in the first language.
+                // In the first language, true is a word of ones.
                 let minus = self.s.settings.classic;
                 self.truth(Sink::Pre, Place::Var(var), (Acc::Add, minus), e)?;
                 Ok(Operand::Var(var))
@@ -96,7 +96,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Makes sure that an expression has the type that is wanted.
+    /// Checks that an expression has the expected type.
     fn same(&mut self, e: &Expr, want: IntTy, found: IntTy) -> Done<()> {
         if want == found {
             return Ok(());
@@ -105,14 +105,14 @@ impl Body<'_, '_> {
         self.fail(&e.span, codes::TYPE, message, "types of integers do not mix")
     }
 
-    /// A stack's count, read.
+    /// The count of a stack, as an operand that is read.
     pub(super) fn count(&mut self, name: &Name) -> Done<Operand> {
         let m = self.stack(name)?;
         let word = self.read(Place::Mem(m));
         Ok(self.copy(word))
     }
 
-    /// The word that counts what is on a stack.
+    /// The word that holds the number of elements of a stack.
     pub(super) fn stack(&mut self, name: &Name) -> Done<Mem> {
         let b = self.binding(name)?;
         if b.kind != Kind::Stack {
@@ -123,7 +123,7 @@ impl Body<'_, '_> {
         Ok(Mem { base: Some(base), index: None, offset: 0, region })
     }
 
-    /// What is on top of a stack.
+    /// The top of a stack.
     fn top(&mut self, name: &Name) -> Done<Operand> {
         let m = self.stack(name)?;
         let count = self.count(name)?;
@@ -134,8 +134,8 @@ impl Body<'_, '_> {
         Ok(self.read(Place::Mem(Mem { index, ..m })))
     }
 
-    /// `dst ⊕= e`, where ⊕ adds or takes away (`inverse`), or is exclusive or. A place that is no whole word wide is added to as one: what
-    /// it is then is up to the caller.
+    /// `dst ⊕= e`, where ⊕ adds, subtracts (`inverse`) or xors. If the type of `dst` is narrower than a word, whole
+    /// words are added, and the caller must wrap the result.
     pub(super) fn accumulate(
         &mut self,
         sink: Sink,
@@ -159,7 +159,7 @@ impl Body<'_, '_> {
         self.accumulate_word(sink, dst, (acc, inverse), e, (ty, width))
     }
 
-    /// Notes what is said where a divisor is 0.
+    /// Records the message for a division by 0.
     fn divisor(&mut self, span: &Span) {
         let text = self.s.text.get(span.clone()).unwrap_or("");
         let says = match text.parse::<u64>() {
@@ -170,7 +170,7 @@ impl Body<'_, '_> {
         self.s.program.divisors.insert(loc, says);
     }
 
-    /// The same of whole words.
+    /// The same for whole words.
     pub(super) fn accumulate_word(
         &mut self,
         sink: Sink,
@@ -180,10 +180,10 @@ impl Body<'_, '_> {
         (ty, width): (IntTy, Width),
     ) -> Done<()> {
         let how = (acc, inverse);
-        // What is only xored is no sum.
+        // An xor adds nothing, so there is no wrapping.
         let id = if acc == Acc::Xor { ID } else { width.id() };
         let add = |b: &mut Self, func: TableFn, args: Vec<Operand>| {
-            // Sums are noted where they wrap, others are made apart.
+            // Sums report wrapping themselves; other functions are computed in a temporary variable.
             let zero = b.zeros.iter().position(|zero| *zero == dst).map(|n| b.zeros.remove(n));
             let apart = width.noted && acc == Acc::Add && func.info().ty == Ty::Int && zero.is_none();
             if apart {

@@ -4,9 +4,9 @@ use pendula_isa::diagnostic::plural;
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::Done;
+use super::alias::mentions;
 use super::body::{Body, Sink};
-use super::scope::{Binding, Dim, Kind, Place as Home};
-use super::stmt::mentions;
+use super::scope::{Binding, Dim, Kind, Location};
 use crate::ir::{AncillaChecks, Mem, Operand, Place, Region, RegionInfo, Step, Stmt as Ir, Test, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, ExprKind, IntTy, Mode, Name, Stmt};
 use crate::janus::codes;
@@ -19,7 +19,7 @@ impl Body<'_, '_> {
         let outer = self.scope.len();
         let begun = begin.iter().zip(end).try_for_each(|(d, e)| self.begin(d, e));
         if begun.is_err() {
-            // What does not begin is not looked for.
+            // Variables that are not allocated are not looked up.
             self.scope.truncate(outer);
             return begun;
         }
@@ -35,7 +35,7 @@ impl Body<'_, '_> {
         done
     }
 
-    /// A name that nothing else has.
+    /// A name that no other variable has.
     fn unused(&mut self, name: &Name) -> Done<()> {
         let Some(b) = self.scope.iter().find(|b| b.name.text == name.text) else { return Ok(()) };
         let message = format!("`{}` is in use already", name.text);
@@ -43,7 +43,7 @@ impl Body<'_, '_> {
         self.s.fail_also([&name.span, &other], codes::TWICE, message, "give the local variable another name")
     }
 
-    /// A variable begins; where it ends, the other declaration stands.
+    /// Allocates a variable; `ends` is its declaration in the `delocal`.
     fn begin(&mut self, d: &Decl, ends: &Decl) -> Done<()> {
         self.unused(&d.name)?;
         for e in d.init.iter().chain(d.dims.iter().flatten()) {
@@ -53,25 +53,25 @@ impl Body<'_, '_> {
             }
         }
         let copied = self.copied(d.init.as_ref())?;
-        let (kind, home) = match (d.ty, copied) {
+        let (kind, location) = match (d.ty, copied) {
             (DeclTy::Stack, copied) => self.begin_stack(d, copied.as_ref())?,
             (DeclTy::Int(ty), Some(of)) if d.dims.is_empty() => {
                 let Kind::Array(_, dims) = &of.kind else { return self.mismatch(d, &of) };
-                let (dims, home) = self.begin_words(d, dims.clone())?;
-                (Kind::Array(ty, dims), home)
+                let (dims, location) = self.begin_words(d, dims.clone())?;
+                (Kind::Array(ty, dims), location)
             }
             (DeclTy::Int(ty), None) if d.dims.is_empty() => {
                 let var = self.f.fresh(d.name.text.clone(), Ty::Int);
                 self.emit(Sink::Out, Ir::Ancilla { var, free: false, care: CHECKED });
-                (Kind::Scalar(ty), Home::Word(var))
+                (Kind::Scalar(ty), Location::Word(var))
             }
             (DeclTy::Int(ty), _) => {
                 let dims = self.sizes(d, ends)?;
-                let (dims, home) = self.begin_words(d, dims)?;
-                (Kind::Array(ty, dims), home)
+                let (dims, location) = self.begin_words(d, dims)?;
+                (Kind::Array(ty, dims), location)
             }
         };
-        let binding = Binding { name: d.name.clone(), kind, home, constant: d.mode == Mode::Constant };
+        let binding = Binding { name: d.name.clone(), kind, location, constant: d.mode == Mode::Constant };
         self.value(&binding, d, false)?;
         self.note(&binding);
         self.scope.push(binding);
@@ -94,8 +94,8 @@ impl Body<'_, '_> {
         self.fail(&span, codes::TYPE, message, "give a value of its kind")
     }
 
-    /// An array's words begin.
-    fn begin_words(&mut self, d: &Decl, dims: Vec<Dim>) -> Done<(Vec<Dim>, Home)> {
+    /// Allocates the words of an array.
+    fn begin_words(&mut self, d: &Decl, dims: Vec<Dim>) -> Done<(Vec<Dim>, Location)> {
         let name = d.name.text.clone();
         self.f.regions.push(RegionInfo { name: name.clone(), ty: Ty::Int });
         let region = Region(self.f.regions.len() as u32 - 1);
@@ -113,10 +113,10 @@ impl Body<'_, '_> {
         };
         self.lens.push((base, len));
         self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, care: CHECKED });
-        Ok((dims, Home::Memory { base, region }))
+        Ok((dims, Location::Memory { base, region }))
     }
 
-    fn begin_stack(&mut self, d: &Decl, copied: Option<&Binding>) -> Done<(Kind, Home)> {
+    fn begin_stack(&mut self, d: &Decl, copied: Option<&Binding>) -> Done<(Kind, Location)> {
         if let Some(of) = copied
             && of.kind != Kind::Stack
         {
@@ -132,24 +132,24 @@ impl Body<'_, '_> {
         self.f.vars[base.0 as usize].points = Some(region);
         let len = Operand::Const(self.s.settings.stack + 1);
         self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: false, care: UNCHECKED });
-        Ok((Kind::Stack, Home::Memory { base, region }))
+        Ok((Kind::Stack, Location::Memory { base, region }))
     }
 
-    /// The initial value is added, or the final one taken away.
+    /// Adds the initial value, or subtracts the final one.
     fn value(&mut self, b: &Binding, d: &Decl, ends: bool) -> Done<()> {
         let copied = self.copied(d.init.as_ref())?;
-        match (&b.kind, b.home) {
-            (Kind::Scalar(ty), Home::Word(var)) => {
+        match (&b.kind, b.location) {
+            (Kind::Scalar(ty), Location::Word(var)) => {
                 let Some(e) = &d.init else { return Ok(()) };
                 self.statement(|s| {
                     s.zeros.push(Place::Var(var));
                     s.accumulate(Sink::Out, Place::Var(var), (Acc::Add, ends), e, *ty)
                 })
             }
-            (Kind::Stack, Home::Memory { base, region }) => {
+            (Kind::Stack, Location::Memory { base, region }) => {
                 self.stack_value(b, d, (base, region), copied.as_ref(), ends)
             }
-            (Kind::Array(ty, dims), Home::Memory { base, region }) => match (&d.init, copied) {
+            (Kind::Array(ty, dims), Location::Memory { base, region }) => match (&d.init, copied) {
                 (None, _) => Ok(()),
                 (Some(e), Some(of)) => {
                     let Kind::Array(other, others) = &of.kind else { return self.mismatch(d, &of) };
@@ -169,11 +169,11 @@ impl Body<'_, '_> {
                 }
                 (Some(e), None) => self.elements(b, (base, region), *ty, e, &mut Vec::new(), ends),
             },
-            (_, Home::Word(_) | Home::Ref { .. } | Home::Memory { .. }) => Ok(()),
+            (_, Location::Word(_) | Location::Ref { .. } | Location::Memory { .. }) => Ok(()),
         }
     }
 
-    /// `{1, 2, 3}`, element by element; those that are left out are 0. A number alone is that of each element.
+    /// `{1, 2, 3}`, element by element; missing elements are 0. A single number is the value of each element.
     fn elements(
         &mut self,
         b: &Binding,
@@ -211,7 +211,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// The same number is added to each element, or taken away.
+    /// Adds the same number to each element, or subtracts it.
     fn fill(&mut self, (base, region): (Var, Region), dims: &[Dim], (e, ty): (&Expr, IntTy), ends: bool) -> Done<()> {
         let value = self.operand(e, ty)?;
         if value == Operand::Const(0) {
@@ -226,7 +226,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Words from 0 to `last` of one stretch, exclusive or those of another.
+    /// Xors words 0 to `last` of one array with those of another.
     fn each(&mut self, (base, region): (Var, Region), from: (Var, Region), last: Operand, ends: bool) {
         let k = self.f.fresh("k", Ty::Int);
         let word = |base: Var, region| Mem { base: Some(base), index: Some(k), offset: 0, region };
@@ -277,7 +277,7 @@ impl Body<'_, '_> {
         }
         match d.init.as_ref().map(|e| (&e.kind, &e.span)) {
             None | Some((ExprKind::Nil, _)) => {
-                // Where it begins, too: run backward, it ends there.
+                // It is also checked at the beginning: a backward run ends there.
                 let test = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(count), b: Operand::Const(0) };
                 self.assert(Sink::Out, test, Why::User, &format!("the stack `{name}` is not empty where it ends"));
                 Ok(())
@@ -289,7 +289,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A variable ends; it began as `begun` says.
+    /// Deallocates a variable, which was allocated by `begun`.
     fn end(&mut self, begun: &Decl, d: &Decl) -> Done<()> {
         let b = self.binding(&d.name)?;
         for e in d.init.iter().chain(d.dims.iter().flatten()) {
@@ -299,20 +299,20 @@ impl Body<'_, '_> {
             }
         }
         self.value(&b, d, true)?;
-        match (&b.kind, b.home) {
-            (Kind::Scalar(_), Home::Word(var)) => {
+        match (&b.kind, b.location) {
+            (Kind::Scalar(_), Location::Word(var)) => {
                 self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
             }
-            (Kind::Stack, Home::Memory { base, region }) => {
+            (Kind::Stack, Location::Memory { base, region }) => {
                 let len = Operand::Const(self.s.settings.stack + 1);
                 self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, care: UNCHECKED });
             }
-            (Kind::Array(_, dims), Home::Memory { base, region }) => {
+            (Kind::Array(_, dims), Location::Memory { base, region }) => {
                 let at = self.lens.iter().rposition(|(b, _)| *b == base);
                 let len = at.map_or(Operand::Const(0), |n| self.lens.remove(n).1);
                 self.emit(Sink::Out, Ir::Array { base, len, region, ty: Ty::Int, free: true, care: CHECKED });
-                // Here, too: run backward, it begins here.
-                self.room(&d.name, dims);
+                // It is also checked here: a backward run begins here.
+                self.check_room(&d.name, dims);
                 if let Operand::Var(var) = len
                     && dims.len() > 1
                 {
@@ -321,7 +321,7 @@ impl Body<'_, '_> {
                 }
                 self.end_sizes(begun, d, dims)?;
             }
-            (_, Home::Word(_) | Home::Ref { .. } | Home::Memory { .. }) => {}
+            (_, Location::Word(_) | Location::Ref { .. } | Location::Memory { .. }) => {}
         }
         self.scope.retain(|o| o.name.text != d.name.text);
         Ok(())

@@ -1,4 +1,4 @@
-//! `main`: its variables are the program's data.
+//! `main`: its variables are the data of the program.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -13,14 +13,14 @@ use crate::janus::codes;
 use crate::janus::store::{Shape, Variable};
 use crate::lower::{self, Argument, ArgumentKind};
 
-/// The most words of an array, and of the variables of `main` together.
+/// The maximum number of words of an array, and of all variables of `main`.
 pub(super) const MAX_WORDS: u64 = 1 << 26;
 
-/// A variable of `main` before: its sizes, none of an integer, and what it begins with.
+/// An earlier variable of `main`: its sizes (empty for an integer) and its initial value.
 struct Seen {
     ty: IntTy,
     dims: Vec<u64>,
-    /// None where all are 0.
+    /// `None` if all words are 0.
     numbers: Vec<i128>,
 }
 
@@ -29,7 +29,7 @@ struct Seen {
 struct Data(HashMap<String, Seen>);
 
 impl Data {
-    /// A variable, and which of its elements are meant.
+    /// A variable with the indices of some of its elements.
     fn part(&self, l: &Lval) -> Option<(&Seen, Range<usize>)> {
         let of = self.0.get(&l.name.text)?;
         let mut part = 0..of.dims.iter().product::<u64>() as usize;
@@ -59,7 +59,7 @@ impl Store for Data {
 }
 
 impl Sema<'_> {
-    /// The program's data, and how they are shown. The function of `main` becomes the entry.
+    /// The data of the program, and how it is shown. The function of `main` becomes the entry.
     pub(super) fn main(&mut self) -> Done<(Vec<Argument>, Vec<Variable>)> {
         let tree = self.tree;
         let Some(&n) = self.procedures.get("main") else {
@@ -69,13 +69,13 @@ impl Sema<'_> {
         };
         let p = &tree.procedures[n];
         let mut known = Data::default();
-        let (mut arguments, mut store, mut ways) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut arguments, mut store, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         let mut symbols: HashSet<String> = HashSet::new();
         let mut room = MAX_WORDS;
         for (shared, d) in p.decls.iter().enumerate() {
             let name = symbol(&d.name.text, &mut symbols);
-            let (way, kind, shape) = self.data(d, shared, &mut room, &mut known)?;
-            ways.push(way);
+            let (param_key, kind, shape) = self.data(d, shared, &mut room, &mut known)?;
+            keys.push(param_key);
             let int_bits = if self.settings.int32 { 32 } else { 64 };
             let any_case = self.settings.classic;
             store.push(Variable { name: d.name.text.clone(), symbol: name.clone(), shape, int_bits, any_case });
@@ -86,7 +86,7 @@ impl Sema<'_> {
         } else {
             store.sort_by(|a, b| a.name.cmp(&b.name));
         }
-        let fun = self.instance((n, ways), &p.name.span)?;
+        let fun = self.instance((n, keys), &p.name.span)?;
         self.program.entry = Some(fun);
         Ok((arguments, store))
     }
@@ -139,7 +139,7 @@ impl Sema<'_> {
                 (None, None) if copied.is_some() => (copied.as_ref().map(|(dims, _)| i128::from(dims[at])), &d.span),
                 (None, None) => {
                     let message = format!("`{}` has no size", d.name.text);
-                    return self.fail(&d.span, codes::SIZE, message, &size::wanted(d));
+                    return self.fail(&d.span, codes::SIZE, message, &size::size_help(d));
                 }
             };
             let Some(n) = n else {
@@ -182,7 +182,7 @@ impl Sema<'_> {
         Ok((ParamKey::Array { dims: key, shared }, kind, Shape::Array(ty, dims)))
     }
 
-    /// An array's elements; those that are left out are 0.
+    /// The elements of an array; missing elements are 0.
     fn values(
         &mut self,
         e: &Expr,
@@ -199,7 +199,7 @@ impl Sema<'_> {
             return Ok(());
         };
         let ExprKind::List(items) = &e.kind else {
-            // A number alone is that of each element of the whole array.
+            // A single number is the value of each element of the whole array.
             if whole {
                 let value = self.initial(e, ty, known)?;
                 numbers.fill(value);
@@ -223,7 +223,7 @@ impl Sema<'_> {
         Ok(())
     }
 
-    /// The array, or the part of one, that an array begins as a copy of: its sizes and its elements.
+    /// The array or part of an array that an initial value copies: its sizes and its elements.
     fn copied(&mut self, d: &Decl, ty: IntTy, known: &Data) -> Done<Option<(Vec<u64>, Vec<i128>)>> {
         let Some(e) = &d.init else { return Ok(None) };
         let ExprKind::Place(l) = &e.kind else { return Ok(None) };
@@ -260,16 +260,16 @@ impl Sema<'_> {
         }
     }
 
-    /// Complains about an initial value that is not known.
+    /// Reports an initial value that is not known.
     fn unknown<T>(&mut self, e: &Expr, ty: IntTy, known: &Data) -> Done<T> {
         let width = super::body::width(self.settings, ty);
-        if constant::value(e, known).is_some() && constant::trouble(e, width, known).is_none() {
+        if constant::value(e, known).is_some() && constant::fault_in(e, width, known).is_none() {
             let message = format!("a number on the way has no room in `{}`", ty.name());
             let (least, most) = width.range();
             let help = format!("numbers of this type go from {least} to {most}");
             return self.fail(&e.span, codes::LITERAL, message, &help);
         }
-        if let Some((at, message)) = constant::trouble(e, width, known) {
+        if let Some((at, message)) = constant::fault_in(e, width, known) {
             return self.fail(&at.span, codes::LITERAL, message, "give a value that can be computed");
         }
         if let ExprKind::Place(l) = &e.kind
@@ -294,7 +294,7 @@ impl Sema<'_> {
     }
 }
 
-/// The first part of an expression that is of another type of integers.
+/// The first part of an expression that has another integer type.
 fn mixed<'e>(e: &'e Expr, ty: IntTy, known: &Data) -> Option<(&'e Expr, IntTy)> {
     let other = |of: IntTy| (of != ty).then_some((e, of));
     match &e.kind {
@@ -307,7 +307,7 @@ fn mixed<'e>(e: &'e Expr, ty: IntTy, known: &Data) -> Option<(&'e Expr, IntTy)> 
     }
 }
 
-/// A data symbol for a variable: its name, if the assembler takes it.
+/// The data symbol of a variable: its name, if the assembler accepts it.
 fn symbol(name: &str, taken: &mut HashSet<String>) -> String {
     let base = lower::symbol_name(name);
     let mut candidate = base.clone();

@@ -1,12 +1,14 @@
-//! From the tree to the intermediate representation: names, types, and the lowering.
+//! The semantic analysis: from the tree to the intermediate representation.
 //!
-//! A procedure is compiled once for each way in which its arguments are the same: which parameters are one variable, which are parts
-//! of one array, and which sizes are known (an *instance*). What may be the same word only at run time is compared there.
+//! A procedure is compiled once for each combination of aliases and sizes of its arguments (an *instance*): which
+//! parameters are one variable, which are parts of one array, and which sizes are known. Aliases that are known at run
+//! time only are checked there.
 //!
-//! A scalar parameter is a word that is lent; one that may also be reached through an array is the address of its word. An array is the
-//! address of its first element, and its sizes as far as they are not known. A stack is the address of a word that counts what is on it,
-//! behind which that lies, the top last; all words above are zero.
+//! A scalar parameter is a word that is passed by reference; if it may also be reached through an array, it is the
+//! address of its word. An array is the address of its first element, with its unknown sizes. A stack is the address of
+//! a word with its number of elements. The elements follow this word, the top last; all words above are zero.
 
+mod alias;
 mod body;
 mod call;
 mod constant;
@@ -21,6 +23,9 @@ mod show;
 mod size;
 mod stack;
 mod stmt;
+mod swap;
+#[cfg(test)]
+mod tests;
 mod truth;
 
 use std::collections::HashMap;
@@ -34,32 +39,32 @@ use crate::ir::{FunctionId, IrFunction, Loc, Param, Program, RegionInfo};
 use crate::lower::Argument;
 use crate::syntax::nearest;
 use body::Body;
-use scope::{Binding, Dim, Kind, Place as Home};
+use scope::{Binding, Dim, Kind, Location};
 
-/// What is wrong where a word is read that is changed.
+/// The message if a statement reads the word that it changes.
 pub(super) const READS: &str = "the statement reads the word that it changes";
 
-/// What is wrong with a factor in place that is 0.
+/// The message if a factor of `*=` is 0.
 pub(super) const ZERO: &str = "a multiplication by zero cannot be undone";
 
-/// What is wrong with an index, before the array's name.
+/// The message for an index out of range, before the name of the array.
 pub(super) const OUTSIDE: &str = "the index lies outside ";
 
-/// What is wrong with a shift, before the number of bits.
+/// The message for a shift by too many bits, before the number of bits.
 pub(super) const TOO_FAR: &str = "shifted by less than 0, or by ";
 
-/// What is wrong with a product in place, before its name.
+/// The message if the product of `*=` overflows, before the name of the variable.
 pub(super) const NO_ROOM: &str = "the product has no room in ";
 
-/// What is wrong where a constant is changed by another name, around that of the constant.
+/// The message if a constant is changed by another name, around the name of the constant.
 pub(super) const CHANGES: (&str, &str) = ("the statement changes ", ", which is constant");
 
-/// A fault was reported.
+/// An error was reported.
 pub(super) struct Stop;
 
 type Done<T> = Result<T, Stop>;
 
-/// What an analysis gives.
+/// The result of the analysis.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
     pub(super) program: Option<Program>,
@@ -68,42 +73,43 @@ pub(super) struct Analysis {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-/// How a parameter is given. Numbers tell which parameters share a word or an array: that of the first of them.
+/// How an argument is passed. Equal `shared` numbers mark parameters that share a word or an array: it is the number of
+/// the first of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ParamKey {
-    /// A word that is lent.
+    /// A word that is passed by reference.
     Word { shared: usize },
     /// The address of a word in an array.
     Ref { shared: usize },
-    /// An array, with the sizes that are known.
+    /// An array, with its known sizes.
     Array { dims: Vec<Option<u64>>, shared: usize },
     /// A stack.
     Stack { shared: usize },
 }
 
-/// An instance: a procedure, and how its parameters are given.
+/// The key of an instance: a procedure, and how its arguments are passed.
 type Key = (usize, Vec<ParamKey>);
 
-/// For how many errors names are looked for that are near one that is not known.
+/// The number of errors after which no similar names are searched.
 const NEAR: usize = 30;
 
-/// The most instances of one procedure.
+/// The maximum number of instances of one procedure.
 const MAX_INSTANCES: usize = 1000;
 
-/// The program in the making.
+/// The state of the analysis.
 pub(super) struct Sema<'a> {
     tree: &'a Tree,
     settings: &'a Settings,
     file: u16,
-    /// Where lines begin.
+    /// The byte offsets of the beginnings of lines.
     lines: Vec<usize>,
     text: &'a str,
     program: Program,
     procedures: HashMap<&'a str, usize>,
     instances: HashMap<Key, FunctionId>,
-    /// How many instances each procedure has.
+    /// The number of instances of each procedure.
     counts: Vec<usize>,
-    /// Whether a procedure has too many: then nothing more is compiled.
+    /// Whether a procedure has too many instances: then nothing more is compiled.
     full: bool,
     waiting: Vec<(Key, FunctionId)>,
     texts: HashMap<String, u32>,
@@ -111,7 +117,7 @@ pub(super) struct Sema<'a> {
     found: Vec<Diagnostic>,
 }
 
-/// What is said of a part that no run reaches.
+/// A diagnostic in a part that no run reaches, as a warning.
 fn warned(mut d: Diagnostic) -> Diagnostic {
     if d.severity == Severity::Error {
         d.severity = Severity::Warning;
@@ -146,8 +152,8 @@ pub(super) fn analyse(file: u16, name: &str, text: &str, tree: &Tree, settings: 
     if let Ok((arguments, store)) = s.main() {
         (out.arguments, out.store) = (arguments, store);
     }
-    s.rest();
-    // Each fault once, however many instances have it, in the order of the text.
+    s.compile_remaining();
+    // Each error is reported once, although several instances have it, in the order of the text.
     let mut found: Vec<Diagnostic> = Vec::new();
     for d in s.found {
         if !found.contains(&d) {
@@ -172,15 +178,15 @@ impl<'a> Sema<'a> {
         Err(Stop)
     }
 
-    /// The same, with another place that has to do with it.
+    /// The same, with a second place.
     fn fail_also<T>(&mut self, spans: [&Span; 2], code: &'static str, message: String, help: &str) -> Done<T> {
         let (place, other) = (self.place(spans[0]), self.place(spans[1]));
         self.found.push(Diagnostic::error(code, message).at(place, "").also(other, "").help(help));
         Err(Stop)
     }
 
-    /// Of names, the one that differs little from one that is not known; not looked for where much is wrong anyway.
-    fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    /// The name that is most similar to an unknown one; not searched if there are many errors.
+    fn nearest_name<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
         if self.found.len() < NEAR { nearest(name, names) } else { None }
     }
 
@@ -233,7 +239,7 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// The function of an instance, which is compiled if it has not been yet.
+    /// The function of an instance. A new instance is added to the worklist.
     fn instance(&mut self, key: Key, span: &Span) -> Done<FunctionId> {
         if let Some(fun) = self.instances.get(&key) {
             return Ok(*fun);
@@ -266,7 +272,7 @@ impl<'a> Sema<'a> {
         });
         self.instances.insert(key.clone(), fun);
         self.waiting.push((key, fun));
-        // Callers look at the parameters at once.
+        // Callers need the parameters immediately.
         let (key, fun) = self.waiting.last().cloned().unwrap_or(((0, Vec::new()), fun));
         let (function, _) = self.frame(&key, fun);
         if let Some(f) = self.program.functions.get_mut(fun.0 as usize) {
@@ -275,40 +281,40 @@ impl<'a> Sema<'a> {
         Ok(fun)
     }
 
-    /// An instance's function without its body, and what its parameters' names stand for.
+    /// The function of an instance without its body, and the bindings of its parameters.
     fn frame(&self, key: &Key, fun: FunctionId) -> (IrFunction, Vec<Binding>) {
         let p: &Procedure = &self.tree.procedures[key.0];
         let mut f = self.program.functions[fun.0 as usize].clone();
         (f.params, f.vars, f.regions) = Default::default();
         let mut bindings: Vec<Binding> = Vec::new();
-        for (n, (d, way)) in p.decls.iter().zip(&key.1).enumerate() {
+        for (n, (d, param_key)) in p.decls.iter().zip(&key.1).enumerate() {
             let ty = if let DeclTy::Int(ty) = d.ty { ty } else { IntTy::Int };
             let param = |f: &mut IrFunction, name: String, written: bool| {
                 let var = f.fresh(name, pendula_isa::Ty::Int);
                 f.params.push(Param { var, written });
                 var
             };
-            let region = |f: &mut IrFunction, shared: usize| match bindings.get(shared).map(|b| &b.home) {
-                Some(Home::Ref { region, .. } | Home::Memory { region, .. }) if shared < n => *region,
+            let region = |f: &mut IrFunction, shared: usize| match bindings.get(shared).map(|b| &b.location) {
+                Some(Location::Ref { region, .. } | Location::Memory { region, .. }) if shared < n => *region,
                 _ => {
                     f.regions.push(RegionInfo { name: d.name.text.clone(), ty: pendula_isa::Ty::Int });
                     crate::ir::Region(f.regions.len() as u32 - 1)
                 }
             };
             let name = d.name.text.clone();
-            let (kind, home) = match way {
+            let (kind, location) = match param_key {
                 ParamKey::Word { shared } => {
-                    let home = match bindings.get(*shared).map(|b| b.home) {
-                        Some(home) if *shared < n => home,
-                        _ => Home::Word(param(&mut f, name, true)),
+                    let location = match bindings.get(*shared).map(|b| b.location) {
+                        Some(location) if *shared < n => location,
+                        _ => Location::Word(param(&mut f, name, true)),
                     };
-                    (Kind::Scalar(ty), home)
+                    (Kind::Scalar(ty), location)
                 }
                 ParamKey::Ref { shared } => {
                     let region = region(&mut f, *shared);
                     let address = param(&mut f, format!("{name}.address"), false);
                     f.vars[address.0 as usize].points = Some(region);
-                    (Kind::Scalar(ty), Home::Ref { address, region })
+                    (Kind::Scalar(ty), Location::Ref { address, region })
                 }
                 ParamKey::Array { dims, shared } => {
                     let region = region(&mut f, *shared);
@@ -318,68 +324,68 @@ impl<'a> Sema<'a> {
                         Some(n) => Dim::Known(*n),
                         None => Dim::Var(param(&mut f, format!("{name}.len{}", n + 1), false)),
                     });
-                    (Kind::Array(ty, dims.collect()), Home::Memory { base, region })
+                    (Kind::Array(ty, dims.collect()), Location::Memory { base, region })
                 }
                 ParamKey::Stack { shared } => {
                     let region = region(&mut f, *shared);
                     let base = param(&mut f, name, false);
                     f.vars[base.0 as usize].points = Some(region);
-                    (Kind::Stack, Home::Memory { base, region })
+                    (Kind::Stack, Location::Memory { base, region })
                 }
             };
             let constant = d.mode == Mode::Constant;
-            bindings.push(Binding { name: d.name.clone(), kind, home, constant });
+            bindings.push(Binding { name: d.name.clone(), kind, location, constant });
         }
         (f, bindings)
     }
 
-    /// Compiles what waits to be, and then the procedures that nothing calls, for what is wrong with them. What no run reaches refuses no
-    /// program: it is warned of, and if there is something wrong with it, it is left out.
-    fn rest(&mut self) {
-        self.work();
+    /// Compiles the waiting instances, and then the procedures that are never called, to find their errors. Errors in
+    /// unreachable procedures are warnings, and these procedures are left out.
+    fn compile_remaining(&mut self) {
+        self.compile_waiting();
         let reached = self.reached();
         for n in 0..self.tree.procedures.len() {
-            // Its caller has an error: what is wrong with it is one, too.
+            // Its caller has an error, so its own errors are errors, too.
             if reached.get(n) == Some(&true) {
-                self.alone(n);
+                self.compile_alone(n);
             }
         }
         let (functions, errors) = (self.program.functions.len(), self.found.len());
         for n in 0..self.tree.procedures.len() {
-            self.alone(n);
+            self.compile_alone(n);
         }
         let unreached = self.found.split_off(errors.min(self.found.len()));
         if unreached.iter().any(|d| d.severity == Severity::Error) {
             self.program.functions.truncate(functions);
         }
         for d in unreached {
-            // What has been found where it is reached is an error.
+            // It was reported as an error already.
             if !self.found.contains(&d) {
                 self.found.push(warned(d));
             }
         }
     }
 
-    /// Compiles a procedure that nothing has called, as if each of its parameters were a variable of its own.
-    fn alone(&mut self, n: usize) {
+    /// Compiles a procedure without callers, as if its arguments were different variables.
+    fn compile_alone(&mut self, n: usize) {
         let p = &self.tree.procedures[n];
         if self.full || p.name.text == "main" || self.counts[n] > 0 {
             return;
         }
-        let ways = p.decls.iter().enumerate().map(|(shared, d)| match d.ty {
+        let keys = p.decls.iter().enumerate().map(|(shared, d)| match d.ty {
             DeclTy::Stack => ParamKey::Stack { shared },
             DeclTy::Int(_) if d.dims.is_empty() => ParamKey::Word { shared },
             DeclTy::Int(_) => ParamKey::Array { dims: vec![None; d.dims.len()], shared },
         });
-        let key = (n, ways.collect());
+        let key = (n, keys.collect());
         let _ = self.instance(key, &p.name.span);
-        self.work();
+        self.compile_waiting();
     }
 
-    /// Which procedures `main` calls or uncalls, be it through others.
+    /// Which procedures `main` calls or uncalls, directly or through others.
     fn reached(&self) -> Vec<bool> {
         let count = self.tree.procedures.len();
-        // Without `main`, nothing says what is left out.
+        // Without `main`, every procedure counts as reached.
         let Some(main) = self.procedures.get("main").copied() else { return vec![true; count] };
         let (mut reached, mut next) = (vec![false; count], vec![main]);
         while let Some(n) = next.pop() {
@@ -393,7 +399,7 @@ impl<'a> Sema<'a> {
         reached
     }
 
-    fn work(&mut self) {
+    fn compile_waiting(&mut self) {
         while let Some((key, fun)) = self.waiting.pop() {
             if self.full {
                 return;

@@ -1,4 +1,4 @@
-//! Shifts, and integers that do not fill a word.
+//! Shifts, and integers that are narrower than a word.
 
 use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -10,7 +10,8 @@ use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, UnOp};
 use crate::janus::codes;
 
 impl Body<'_, '_> {
-    /// `dst ⊕= e`, of integers that do not fill a word. They are held sign- or zero-extended, and sums are wrapped as they are made.
+    /// `dst ⊕= e` for integers that are narrower than a word. They are sign- or zero-extended, and every sum is
+    /// wrapped.
     pub(super) fn accumulate_narrow(
         &mut self,
         sink: Sink,
@@ -25,7 +26,8 @@ impl Body<'_, '_> {
             self.update(sink, (acc, inverse), ID, dst, vec![arg]);
             return Ok(());
         }
-        // What is known without bounds need not be known in a type that wraps: a power may be too large on the way.
+        // An expression that is constant without a type may not be constant in a type that wraps: an intermediate power
+        // may be too large.
         let leaf = self.constant(e, ty)?.is_some()
             || matches!(e.kind, ExprKind::Place(_) | ExprKind::Size(_) | ExprKind::Top(_) | ExprKind::Cast(..))
             || matches!(e.kind, ExprKind::Binary(BinOp::Fraction, ..));
@@ -67,8 +69,8 @@ impl Body<'_, '_> {
         self.emit(sink, Stmt::Permute { row, inverse, ty: Ty::Int, args: vec![dst.into(), what] });
     }
 
-    /// The product of two fractions of 31 bits, as the first language has it: halves, quarters and so on of the second factor, each rounded down,
-    /// for the bits of the first from the top. It is negative if one of the factors is, or both.
+    /// The product of two fractions of 31 bits in the first language: for each bit of the first factor from the top, a
+    /// half, a quarter and so on of the second, each rounded down. The product is negative if exactly one factor is.
     pub(super) fn fraction(&mut self, a: &Expr, b: &Expr, ty: IntTy) -> Done<Operand> {
         let (a, b) = (self.operand(a, ty)?, self.operand(b, ty)?);
         let fresh = |s: &mut Self, func: int_fn::Name, args: Vec<Operand>| {
@@ -111,7 +113,7 @@ impl Body<'_, '_> {
         Ok(Operand::Var(out))
     }
 
-    /// A number of another type as one of this: its lower bits.
+    /// A number of another type converted to this type: its lower bits.
     pub(super) fn cast(&mut self, e: &Expr, to: IntTy) -> Done<Operand> {
         let from = self.int_type(e)?.unwrap_or(to);
         let word = self.operand(e, from)?;
@@ -128,7 +130,7 @@ impl Body<'_, '_> {
         Ok(Operand::Var(var))
     }
 
-    /// `dst += func(args)`, of numbers of a type.
+    /// `dst += func(args)` for numbers of a type.
     pub(super) fn add_value(&mut self, dst: Place, inverse: bool, func: TableFn, args: Vec<Operand>, width: Width) {
         if width.is_full() {
             self.update(Sink::Out, (Acc::Add, inverse), func, dst, args);
@@ -142,7 +144,7 @@ impl Body<'_, '_> {
         });
     }
 
-    /// By how much is shifted: less than the word has bits.
+    /// The amount of a shift, which is less than the number of bits.
     pub(super) fn shift(&mut self, e: &Expr, width: Width) -> Done<Operand> {
         let ty = self.int_type(e)?.unwrap_or(IntTy::Int);
         let by = self.operand(e, ty)?;
@@ -160,7 +162,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A word shifted. To the left it is a product, so that what wraps is noted.
+    /// A shifted word. A left shift is a product, so that wrapping is reported.
     pub(super) fn shifted(
         &mut self,
         sink: Sink,
@@ -178,7 +180,7 @@ impl Body<'_, '_> {
                 self.update(sink, how, width.product(), dst, vec![a, Operand::Const(1 << k)]);
             }
             (true, _) if width.noted => {
-                // 2^63 is no number that is multiplied with: twice 2^62 is.
+                // 2^63 cannot be a factor; two factors of 2^62 can.
                 let (one, two) = (self.temporary("power"), self.temporary("power"));
                 let half = |b: &mut Self, of: int_fn::Name, var, args| {
                     b.update(Sink::Pre, (Acc::Add, false), TableFn::Int(of), Place::Var(var), args);
@@ -206,7 +208,7 @@ impl Body<'_, '_> {
 }
 
 impl Width {
-    /// a/b rounded down, or what it leaves.
+    /// a/b rounded down, or its remainder.
     pub(super) fn quotient(self, remainder: bool) -> TableFn {
         TableFn::Int(match (self.signed || !self.is_full(), remainder) {
             (true, false) => int_fn::Name::Div,

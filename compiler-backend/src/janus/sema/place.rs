@@ -1,17 +1,17 @@
-//! Variables and elements of arrays as places, and whether two of them are the same.
+//! Places of variables and elements of arrays, and whether two of them are the same.
 
 use pendula_isa::diagnostic::plural;
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
 
 use super::body::{Body, ID, Sink};
-use super::scope::{Binding, Dim, Kind, Place as Home};
+use super::scope::{Binding, Dim, Kind, Location};
 use super::{Done, OUTSIDE, constant};
 use crate::ir::{Mem, Operand, Place, Region, Test, Var, Why};
 use crate::janus::ast::{BinOp, Expr, ExprKind, IntTy, Lval, Name, Span};
 use crate::janus::codes;
 
-/// An index: a variable, if there is one, and a number.
+/// An index: the sum of an optional variable and a number.
 #[derive(Clone, Copy, Debug)]
 struct Index {
     var: Option<Var>,
@@ -19,7 +19,7 @@ struct Index {
 }
 
 impl Body<'_, '_> {
-    /// An integer or an element of an array, to be read or changed.
+    /// The place of an integer or an element, to be read or changed.
     pub(super) fn place(&mut self, l: &Lval) -> Done<(Place, IntTy)> {
         let b = self.binding(&l.name)?;
         match &b.kind {
@@ -50,35 +50,35 @@ impl Body<'_, '_> {
         }
     }
 
-    /// An integer's word.
+    /// The word of an integer.
     fn word(&mut self, b: &Binding) -> Done<Place> {
-        match b.home {
-            Home::Word(v) => Ok(Place::Var(v)),
-            Home::Ref { address, region } => {
+        match b.location {
+            Location::Word(v) => Ok(Place::Var(v)),
+            Location::Ref { address, region } => {
                 Ok(Place::Mem(Mem { base: Some(address), index: None, offset: 0, region }))
             }
-            Home::Memory { .. } => self.fail(&b.name.span, codes::TYPE, "an array is no integer", "give an index"),
+            Location::Memory { .. } => self.fail(&b.name.span, codes::TYPE, "an array is no integer", "give an index"),
         }
     }
 
-    /// A scalar variable's word.
+    /// The word of a scalar variable.
     pub(super) fn scalar(&mut self, name: &Name) -> Done<Place> {
         let l = Lval { name: name.clone(), indices: Vec::new(), span: name.span.clone() };
         Ok(self.place(&l)?.0)
     }
 
-    /// Where an array or a stack begins.
+    /// The address of an array or a stack.
     pub(super) fn memory(&mut self, b: &Binding) -> Done<(Var, Region)> {
-        match b.home {
-            Home::Memory { base, region } => Ok((base, region)),
-            Home::Word(_) | Home::Ref { .. } => {
+        match b.location {
+            Location::Memory { base, region } => Ok((base, region)),
+            Location::Word(_) | Location::Ref { .. } => {
                 let message = format!("`{}` is {}", b.name.text, b.kind.describe());
                 self.fail(&b.name.span, codes::TYPE, message, "an array or a stack is wanted here")
             }
         }
     }
 
-    /// A place as an operand, which counts as read.
+    /// A place as an operand; records the read.
     pub(super) fn read(&mut self, place: Place) -> Operand {
         match place {
             Place::Var(v) => self.reads.vars.push(v),
@@ -87,7 +87,7 @@ impl Body<'_, '_> {
         place.into()
     }
 
-    /// An index as a variable and a number. One that stays as it is while others change is a copy.
+    /// An index as a variable and a number. If it must not change with other variables, it is copied.
     fn index(&mut self, e: &Expr) -> Done<Index> {
         let index = self.index_now(e)?;
         let Some(v) = index.var.filter(|_| self.frozen.is_some()) else { return Ok(index) };
@@ -128,7 +128,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Makes sure that an index lies within a size.
+    /// Checks that an index is in range.
     fn inside(&mut self, name: &Name, span: &Span, index: Index, dim: Dim) -> Done<Index> {
         let test = |cond, a, b| Test { cond, ty: Ty::Int, a, b };
         match (index.var, dim) {
@@ -144,7 +144,7 @@ impl Body<'_, '_> {
                 );
                 self.fail_when_reached(span, codes::INDEX, message, "indices go from 0 to one less than the size")?;
                 let says = format!("{OUTSIDE}`{}`, which has {} there", name.text, plural(n, "element"));
-                // In a variable, it is compared with other indices when a run comes to it.
+                // It is in a variable, to be compared with other indices at run time.
                 let t = self.temporary("index");
                 let add = Operand::Const(index.add.cast_unsigned());
                 self.update(Sink::Pre, (Acc::Add, false), ID, Place::Var(t), vec![add]);
@@ -181,7 +181,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The place of an element, or, with fewer indices than sizes, of the first of those that they leave.
+    /// The place of an element; with fewer indices than dimensions, of the first element of that part.
     pub(super) fn element(
         &mut self,
         name: &Name,
@@ -189,7 +189,7 @@ impl Body<'_, '_> {
         dims: &[Dim],
         indices: &[Expr],
     ) -> Done<Mem> {
-        // The sum of what has been looked at, in elements of the size at hand.
+        // The index so far, in elements of the current dimension.
         let mut sum = Index { var: None, add: 0 };
         for (n, dim) in dims.iter().enumerate() {
             if n > 0 {
@@ -235,7 +235,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The address of a word, in a variable that knows what it points to.
+    /// The address of a word, in a variable that has its region.
     pub(super) fn address(&mut self, m: Mem) -> Var {
         let t = self.temporary("address");
         self.f.vars[t.0 as usize].points = Some(m.region);
@@ -249,7 +249,7 @@ impl Body<'_, '_> {
         t
     }
 
-    /// Makes sure that two words are different ones. Says `false` if they are the same for certain.
+    /// Checks that two words are different. `false` if they are certainly the same.
     pub(super) fn apart(&mut self, a: Mem, b: Mem, says: &str) -> bool {
         if a.region != b.region {
             return true;
@@ -274,8 +274,8 @@ impl Body<'_, '_> {
         true
     }
 
-    /// Makes sure that a word lies outside so many words from `base` on.
-    pub(super) fn outside(&mut self, word: Mem, (base, region): (Var, Region), count: Operand, says: &str) {
+    /// Emits a check that a word is outside of `count` words from `base` on.
+    pub(super) fn assert_outside(&mut self, word: Mem, (base, region): (Var, Region), count: Operand, says: &str) {
         if word.region != region {
             return;
         }

@@ -1,4 +1,4 @@
-//! What names stand for.
+//! The meanings of names.
 
 use crate::ir::{Operand, Region, Var};
 use crate::janus::ast::{IntTy, Name};
@@ -6,14 +6,14 @@ use crate::janus::ast::{IntTy, Name};
 /// A size of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dim {
-    /// One that is known.
+    /// A known size.
     Known(u64),
-    /// One that a variable holds.
+    /// The size in a variable.
     Var(Var),
 }
 
 impl Dim {
-    /// As an operand.
+    /// The size as an operand.
     pub(super) fn operand(self) -> Operand {
         match self {
             Dim::Known(n) => Operand::Const(n),
@@ -21,7 +21,7 @@ impl Dim {
         }
     }
 
-    /// If it is known.
+    /// The size, if it is known.
     pub(super) fn known(self) -> Option<u64> {
         match self {
             Dim::Known(n) => Some(n),
@@ -30,7 +30,7 @@ impl Dim {
     }
 }
 
-/// What a variable is.
+/// The kind of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An integer.
@@ -42,7 +42,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// In words, for messages.
+    /// A description for messages.
     pub(super) fn describe(&self) -> String {
         match self {
             Kind::Scalar(ty) => format!("an `{}`", ty.name()),
@@ -52,48 +52,48 @@ impl Kind {
     }
 }
 
-/// Where a variable is.
+/// The location of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In a variable of the representation.
+pub(super) enum Location {
+    /// A variable of the representation.
     Word(Var),
-    /// In the word of memory at this address.
+    /// The word of memory at this address.
     Ref {
         /// The address.
         address: Var,
-        /// What it lies in.
+        /// The region of the address.
         region: Region,
     },
-    /// In memory from this address on.
+    /// Memory from this address on.
     Memory {
         /// The address.
         base: Var,
-        /// What it lies in.
+        /// The region of the address.
         region: Region,
     },
 }
 
-impl Place {
-    /// Whether two variables may have words in common.
-    pub(super) fn meets(self, other: Place) -> bool {
+impl Location {
+    /// Whether two variables may share words.
+    pub(super) fn meets(self, other: Location) -> bool {
         match (self, other) {
-            (Place::Word(a), Place::Word(b)) => a == b,
+            (Location::Word(a), Location::Word(b)) => a == b,
             (
-                Place::Ref { region: a, .. } | Place::Memory { region: a, .. },
-                Place::Ref { region: b, .. } | Place::Memory { region: b, .. },
+                Location::Ref { region: a, .. } | Location::Memory { region: a, .. },
+                Location::Ref { region: b, .. } | Location::Memory { region: b, .. },
             ) => a == b,
-            (Place::Word(_), Place::Ref { .. } | Place::Memory { .. })
-            | (Place::Ref { .. } | Place::Memory { .. }, Place::Word(_)) => false,
+            (Location::Word(_), Location::Ref { .. } | Location::Memory { .. })
+            | (Location::Ref { .. } | Location::Memory { .. }, Location::Word(_)) => false,
         }
     }
 }
 
-/// A name and what it stands for.
+/// A name and its meaning.
 #[derive(Clone, Debug)]
 pub(super) struct Binding {
     pub(super) name: Name,
     pub(super) kind: Kind,
-    pub(super) home: Place,
-    /// Whether it may not be changed.
+    pub(super) location: Location,
+    /// Whether it is constant.
     pub(super) constant: bool,
 }

@@ -1,4 +1,4 @@
-//! `print`, `printf` and `show`: texts and numbers, which run on from one to the next.
+//! `print`, `printf` and `show`: output of texts and numbers, without line ends between them.
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -18,7 +18,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A number of a type.
+    /// Shows a number of a type.
     fn number_shown(&mut self, value: Operand, ty: IntTy) {
         let width = self.width(ty);
         let show = |value| Ir::Show { ty: Ty::Int, value };
@@ -26,7 +26,8 @@ impl Body<'_, '_> {
             self.emit(Sink::Out, show(value));
             return;
         }
-        // The machine shows words with a sign: of a large one all digits but the last, and that.
+        // The machine shows signed words: a large unsigned number is shown as all digits but the last, and then the
+        // last.
         let large = Test { cond: Cond::Lt, ty: Ty::Int, a: value, b: Operand::Const(0) };
         let (then, _) = self.block(|b| {
             b.statement(|b| {
@@ -74,7 +75,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// What a variable is, with so many indices.
+    /// The kind of a variable with `indices` indices.
     pub(super) fn left(&mut self, l: &Lval) -> Done<Kind> {
         Ok(match self.binding(&l.name)?.kind {
             Kind::Array(ty, dims) if l.indices.len() == dims.len() => Kind::Scalar(ty),
@@ -83,7 +84,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// A variable's value.
+    /// Shows the value of a variable.
     fn shown(&mut self, l: &Lval) -> Done<()> {
         match self.left(l)? {
             Kind::Scalar(_) => {
@@ -105,7 +106,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `{1, 2, 3}`, from this word on.
+    /// Shows `{1, 2, 3}`, from this word on.
     fn shown_array(&mut self, first: Mem, ty: IntTy, dims: &[Dim]) -> Done<()> {
         let Some((dim, rest)) = dims.split_first() else {
             return self.statement(|b| {
@@ -152,7 +153,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `<3, 2, 1]`, the top first, or `nil`.
+    /// Shows `<3, 2, 1]` (the top first) or `nil`.
     fn shown_stack(&mut self, l: &Lval) -> Done<()> {
         let m = self.stack(&l.name)?;
         let count = self.count(&l.name)?;

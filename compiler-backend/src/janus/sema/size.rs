@@ -1,7 +1,7 @@
-//! The sizes of arrays that begin with `local` and end with `delocal`.
+//! The sizes of local arrays, between `local` and `delocal`.
 //!
-//! Where either of the two says a number, that is the size, and what the other says must come to it when the program runs: a program and its
-//! inverse, in which the two have changed places, know the same of their arrays.
+//! If one of the two declarations has a constant size, that is the size, and the other is checked against it at run
+//! time. So a program and its inverse, in which the two declarations have changed places, know the same sizes.
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -14,17 +14,17 @@ use crate::ir::{Operand, Place, Stmt as Ir, Test, Var, Why};
 use crate::janus::ast::{Decl, DeclTy, Expr, IntTy, Name};
 use crate::janus::codes;
 
-/// The most words of an array whose sizes are computed: the product of two such numbers is one.
+/// The maximum number of words of an array with computed sizes. The product of two such numbers does not wrap around.
 const MOST: u64 = 1 << 31;
 
-/// One size of an array, as a declaration says it.
+/// One size of an array in a declaration.
 #[derive(Clone, Copy)]
 enum DeclaredSize<'d> {
-    /// A number that stands there, or so many values.
+    /// A constant, or the number of listed values.
     Number(i128),
-    /// Something that is computed.
+    /// A computed size.
     Computed(&'d Expr),
-    /// Nothing: it is the other's.
+    /// No size: the other declaration has it.
     Nothing,
 }
 
@@ -37,15 +37,16 @@ impl<'d> DeclaredSize<'d> {
         }
     }
 
-    /// What is said where an array ends: values that are left out there are 0, and do not count.
+    /// The size in a `delocal`; if it is left out, that of the `local`. A list of values in a `delocal` may omit zeros,
+    /// so it gives no size.
     fn of_end(begun: &'d Decl, d: &'d Decl, n: usize) -> DeclaredSize<'d> {
         let own = d.dims.get(n).and_then(Option::as_ref);
         if own.is_some() { DeclaredSize::of(d, n) } else { DeclaredSize::of(begun, n) }
     }
 }
 
-/// What to write instead of an array without a size.
-pub(super) fn wanted(d: &Decl) -> String {
+/// The help text for an array without a size.
+pub(super) fn size_help(d: &Decl) -> String {
     let ty = if let DeclTy::Int(ty) = d.ty { ty.name() } else { "int" };
     let name = &d.name.text;
     let (sizes, values) = match d.dims.len() {
@@ -59,14 +60,14 @@ pub(super) fn wanted(d: &Decl) -> String {
 }
 
 impl Body<'_, '_> {
-    /// The sizes of an array that begins.
+    /// The sizes of an array that is allocated.
     pub(super) fn sizes(&mut self, d: &Decl, ends: &Decl) -> Done<Vec<Dim>> {
         let mut out = Vec::new();
         for n in 0..d.dims.len() {
             out.push(match (DeclaredSize::of(d, n), DeclaredSize::of_end(d, ends, n)) {
                 (DeclaredSize::Nothing, _) => {
                     let message = format!("`{}` has no size", d.name.text);
-                    return self.fail(&d.span, codes::SIZE, message, &wanted(d));
+                    return self.fail(&d.span, codes::SIZE, message, &size_help(d));
                 }
                 (DeclaredSize::Number(k), DeclaredSize::Number(end)) if k != end => {
                     let message = format!("`{}` begins with the size {k}, and ends with the size {end}", d.name.text);
@@ -77,7 +78,7 @@ impl Body<'_, '_> {
                 (DeclaredSize::Number(k), _) => self.number(d, n, k)?,
                 (DeclaredSize::Computed(e), DeclaredSize::Number(k)) => {
                     let dim = self.number(ends, n, k)?;
-                    self.agrees(&d.name, n, e, k)?;
+                    self.assert_size(&d.name, n, e, k)?;
                     dim
                 }
                 (DeclaredSize::Computed(e), DeclaredSize::Computed(_) | DeclaredSize::Nothing) => {
@@ -92,32 +93,32 @@ impl Body<'_, '_> {
             let message = format!("`{}` has no room in memory", d.name.text);
             return self.fail(&d.span, codes::SIZE, message, "give smaller sizes");
         }
-        self.room(&d.name, &out);
+        self.check_room(&d.name, &out);
         Ok(out)
     }
 
-    /// The sizes of an array that has ended are not needed any more.
+    /// Undoes the computation of the sizes when an array is deallocated.
     pub(super) fn end_sizes(&mut self, begun: &Decl, d: &Decl, dims: &[Dim]) -> Done<()> {
         for (n, dim) in dims.iter().enumerate().take(d.dims.len()).rev() {
             match (*dim, DeclaredSize::of_end(begun, d, n)) {
-                (Dim::Known(k), DeclaredSize::Computed(e)) => self.agrees(&d.name, n, e, k.into())?,
+                (Dim::Known(k), DeclaredSize::Computed(e)) => self.assert_size(&d.name, n, e, k.into())?,
                 (Dim::Var(var), DeclaredSize::Computed(e)) => {
                     self.size(Place::Var(var), e, true)?;
                     self.emit(Sink::Out, Ir::Ancilla { var, free: true, care: CHECKED });
                 }
-                // That the numbers agree has been seen where the array began.
+                // Constant sizes were compared at the allocation.
                 (Dim::Known(_) | Dim::Var(_), DeclaredSize::Number(_) | DeclaredSize::Nothing) => {}
             }
         }
         Ok(())
     }
 
-    /// Where a declaration says a size.
+    /// The source range of a size in a declaration.
     fn said_at(&self, d: &Decl, n: usize) -> std::ops::Range<usize> {
         d.dims.get(n).and_then(Option::as_ref).map_or(d.span.clone(), |e| e.span.clone())
     }
 
-    /// A size that is a number.
+    /// A constant size.
     fn number(&mut self, d: &Decl, n: usize, k: i128) -> Done<Dim> {
         match u64::try_from(k).ok().filter(|k| (1..=super::main::MAX_WORDS).contains(k)) {
             Some(k) => Ok(Dim::Known(k)),
@@ -135,8 +136,8 @@ impl Body<'_, '_> {
         var
     }
 
-    /// Makes sure that a computed size is this number, in the same way as that two computed ones are one.
-    fn agrees(&mut self, name: &Name, n: usize, e: &Expr, k: i128) -> Done<()> {
+    /// Emits a check that a computed size is this number, in the same way as for two computed sizes.
+    fn assert_size(&mut self, name: &Name, n: usize, e: &Expr, k: i128) -> Done<()> {
         let var = self.size_variable(name, n);
         self.size(Place::Var(var), e, false)?;
         self.statement(|b| {
@@ -147,8 +148,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Makes sure that an array's sizes are sizes, and that their product is one, too.
-    pub(super) fn room(&mut self, name: &Name, dims: &[Dim]) {
+    /// Emits checks that the sizes of an array are at least 1 and that their product does not overflow.
+    pub(super) fn check_room(&mut self, name: &Name, dims: &[Dim]) {
         if dims.iter().all(|d| d.known().is_some()) {
             return;
         }
@@ -162,7 +163,7 @@ impl Body<'_, '_> {
                 b.assert(Sink::Out, test(Cond::Ge, *var, Operand::Const(1)), Why::Shape, &none);
                 b.assert(Sink::Out, test(Cond::Le, *var, most), Why::Shape, &large);
             }
-            // Each is the product of one that is looked at and a size: where that is in order, it has not wrapped.
+            // Each product has a checked factor and a size: if it is in range, it has not wrapped around.
             let mut total = Operand::Const(dims.iter().filter_map(|d| d.known()).product());
             for var in vars {
                 if total == Operand::Const(1) {

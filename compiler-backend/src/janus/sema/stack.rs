@@ -12,7 +12,8 @@ use crate::janus::ast::{Expr, ExprKind, IntTy, Name};
 use crate::janus::codes;
 
 impl Body<'_, '_> {
-    /// `push(x, s)`: the word on top of the stack, which is zero, is exchanged with `x`. What is no variable is a local one meanwhile.
+    /// `push(x, s)`: exchanges `x` with the zero word above the top of the stack. A value that is no variable is put in
+    /// a temporary variable.
     pub(super) fn push(&mut self, pop: bool, value: &Expr, stack: &Name) -> Done<()> {
         if self.binding(stack)?.constant {
             let message = format!("`{}` is constant", stack.text);
@@ -38,7 +39,7 @@ impl Body<'_, '_> {
                 let message = format!("`{}` is an `{}`, and stacks are of `int`", l.name.text, ty.name());
                 return b.fail(&l.span, codes::TYPE, message, "take it into an `int` before");
             }
-            // Whatever else of the stack an index reads, it reads the count.
+            // An index that reads the stack also reads its count.
             let count = b.stack(stack)?;
             if b.guard(&[place, Place::Mem(count)]) {
                 b.exchange(pop, place, stack)?;

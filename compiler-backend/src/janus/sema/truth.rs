@@ -1,4 +1,4 @@
-//! Truth values: comparisons to be branched upon, and words that are 0 or 1.
+//! Booleans: comparisons for branches, and words that are 0 or 1.
 
 use pendula_isa::table::{TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -12,7 +12,7 @@ use crate::janus::codes;
 
 /// The condition of a comparison.
 pub(super) fn cond(op: BinOp, unsigned: bool) -> Option<(Cond, bool)> {
-    // Whether the sides change places.
+    // The second value tells whether the operands are exchanged.
     Some(match (op, unsigned) {
         (BinOp::Lt, false) => (Cond::Lt, false),
         (BinOp::Le, false) => (Cond::Le, false),
@@ -29,13 +29,13 @@ pub(super) fn cond(op: BinOp, unsigned: bool) -> Option<(Cond, bool)> {
 }
 
 impl Body<'_, '_> {
-    /// A condition of a branch or a loop.
+    /// The condition of a branch or a loop.
     pub(super) fn condition(&mut self, e: &Expr) -> Done<Condition> {
         let (compute, test) = self.at(&e.span, |b| b.computed(|b| b.test(e)))?;
         Ok(Condition { compute, test })
     }
 
-    /// A comparison's sides.
+    /// The operands of a comparison.
     fn sides(&mut self, op: BinOp, a: &Expr, b: &Expr) -> Done<(Cond, Operand, Operand)> {
         for side in [a, b] {
             let compares = matches!(side.kind, ExprKind::Binary(op, ..) if cond(op, false).is_some());
@@ -60,7 +60,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A truth value as a comparison, what it needs being computed.
+    /// A Boolean as a comparison, with its operands computed.
     pub(super) fn test(&mut self, e: &Expr) -> Done<Test> {
         let zero = Operand::Const(0);
         match &e.kind {
@@ -73,7 +73,7 @@ impl Body<'_, '_> {
                 let (cond, a, b) = self.sides(*op, a, b)?;
                 Ok(Test { cond, ty: Ty::Int, a: self.compared(a), b: self.compared(b) })
             }
-            ExprKind::Binary(BinOp::Both | BinOp::Either, _, _) => {
+            ExprKind::Binary(BinOp::LogicalAnd | BinOp::LogicalOr, _, _) => {
                 let var = self.temporary("holds");
                 self.truth(Sink::Pre, Place::Var(var), (Acc::Add, false), e)?;
                 Ok(Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(var), b: zero })
@@ -104,7 +104,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `dst ⊕=` 1 if it holds, else 0.
+    /// `dst ⊕=` 1 if the expression is true, else 0.
     pub(super) fn truth(&mut self, sink: Sink, dst: Place, (acc, inverse): (Acc, bool), e: &Expr) -> Done<()> {
         let add = |b: &mut Self, inverse: bool, func: TableFn, args: Vec<Operand>| {
             b.update(sink, (acc, inverse), func, dst, args);
@@ -133,20 +133,20 @@ impl Body<'_, '_> {
                 }
                 add(self, inverse != not, TableFn::Int(func), args);
             }
-            ExprKind::Binary(op @ (BinOp::Both | BinOp::Either), a, b) => {
+            ExprKind::Binary(op @ (BinOp::LogicalAnd | BinOp::LogicalOr), a, b) => {
                 let classic = self.s.settings.classic;
                 if !classic {
                     self.mixed(*op, a);
                     self.mixed(*op, b);
                 }
-                let both = *op == BinOp::Both;
-                // The first language looks at both sides.
+                let both = *op == BinOp::LogicalAnd;
+                // The first language evaluates both operands.
                 if classic || self.is_calm(b) {
                     let (x, y) = (self.held(a)?, self.held(b)?);
                     let func = TableFn::Int(if both { int_fn::Name::And } else { int_fn::Name::Or });
                     add(self, inverse, func, vec![x, y]);
                 } else {
-                    // The other side is looked at only where it decides.
+                    // The second operand is evaluated only if it decides.
                     let pre = self.condition(a)?;
                     let (other, done) = self.block(|s| s.statement(|s| s.truth(Sink::Out, dst, (acc, inverse), b)));
                     done?;
@@ -173,16 +173,18 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether an expression is a truth value, which may stand for a number: 1 or 0; in the first language, all ones or 0.
+    /// Whether an expression is a Boolean. As a number it is 1 or 0; in the first language all ones or 0.
     pub(super) fn is_truth(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Unary(UnOp::Not, _) | ExprKind::Bool(_) | ExprKind::Empty(_) => true,
-            ExprKind::Binary(op, ..) => cond(*op, false).is_some() || matches!(op, BinOp::Both | BinOp::Either),
+            ExprKind::Binary(op, ..) => {
+                cond(*op, false).is_some() || matches!(op, BinOp::LogicalAnd | BinOp::LogicalOr)
+            }
             _ => false,
         }
     }
 
-    /// A truth value as a word.
+    /// A Boolean as a word.
     fn held(&mut self, e: &Expr) -> Done<Operand> {
         if let ExprKind::Bool(is) = e.kind {
             return Ok(Operand::Const(u64::from(is)));
@@ -192,9 +194,9 @@ impl Body<'_, '_> {
         Ok(Operand::Var(var))
     }
 
-    /// Warns of the other operator on this side, without parentheses.
+    /// Warns of the other operator on this side without parentheses.
     fn mixed(&mut self, op: BinOp, side: &Expr) {
-        if let ExprKind::Binary(other @ (BinOp::Both | BinOp::Either), ..) = side.kind
+        if let ExprKind::Binary(other @ (BinOp::LogicalAnd | BinOp::LogicalOr), ..) = side.kind
             && other != op
             && !side.closed
         {
@@ -205,7 +207,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Whether an expression can be computed where it is not asked for: it cannot trap, nor overflow but for a sum.
+    /// Whether an expression can be computed even if it is not used: it cannot trap, and can overflow only in a sum.
     pub(super) fn is_calm(&self, e: &Expr) -> bool {
         if constant::known(e).is_some() {
             return true;

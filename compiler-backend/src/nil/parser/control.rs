@@ -34,7 +34,7 @@ impl Parser<'_> {
         Ok(StmtKind::If { branches, otherwise })
     }
 
-    /// `while … end`; `post` is given if `@from` stands before.
+    /// `while … end`; `post` is the condition of a preceding `@from`.
     pub(super) fn while_stmt(&mut self, opener: Token, post: Option<Expr>) -> Parsed<StmtKind> {
         self.bump();
         let mut condition = self.condition_or_none();
@@ -51,7 +51,7 @@ impl Parser<'_> {
         Ok(StmtKind::While { condition, body })
     }
 
-    /// The condition of a block. If it cannot be read, that is reported, and the block is read nevertheless.
+    /// The condition of a block. A condition with a syntax error is reported, and the block is still read.
     fn condition_or_none(&mut self) -> Condition {
         let (start, brackets) = (self.token().start, self.brackets);
         let condition = match self.condition() {
@@ -90,7 +90,7 @@ impl Parser<'_> {
                 Err(self.error(codes::CONDITIONS, span, message, help))
             }
             kind => {
-                // `(a, ~) && b`: the pair is a part of something else.
+                // `(a, ~) && b`: the pair is part of a larger expression.
                 let token = first.start..self.last_end;
                 if first.kind == Tok::LParen && span.start == first.start && holds_pair(&kind) {
                     return Err(self.error(
@@ -125,7 +125,7 @@ impl Parser<'_> {
             self.bump();
         };
         if heads.is_err() {
-            // `for (i, j) in …`: the names have no meaning, and nothing more is said of them.
+            // `for (i, j) in …`: the names are unknown, and their uses are not reported.
             if self.at(Tok::LParen) {
                 let mut ahead = self.cursor;
                 while matches!(ahead.second().kind, Tok::Ident | Tok::Comma) {
@@ -213,7 +213,7 @@ impl Parser<'_> {
         failed
     }
 
-    /// `@routine [name] stmt`; `@routine name` alone does it again.
+    /// `@routine [name] stmt`; `@routine name` without a statement repeats the routine.
     fn routine(&mut self) -> Parsed<StmtKind> {
         let start = self.bump().start;
         let next = self.cursor.second();
@@ -311,7 +311,7 @@ impl Parser<'_> {
         Ok(StmtKind::Safe(Safe::Other(text)))
     }
 
-    /// The host statements that are kept.
+    /// The host statements that have a meaning here.
     fn known_safe(&mut self) -> Parsed<Safe> {
         let token = self.token();
         match (token.kind, self.text_of(token)) {
@@ -350,7 +350,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a pair stands at the beginning of an expression.
+/// Whether an expression begins with a pair.
 fn holds_pair(kind: &ExprKind) -> bool {
     match kind {
         ExprKind::Tuple(_) => true,
@@ -362,13 +362,13 @@ fn holds_pair(kind: &ExprKind) -> bool {
     }
 }
 
-/// What a host expression is, if it is one of those that are kept.
+/// The kind of a host expression, if it has a meaning here.
 fn classify(expr: Expr) -> Option<Safe> {
     match expr.kind {
-        ExprKind::Binary { op: Binary::Either, dot: false, left, right } => {
+        ExprKind::Binary { op: Binary::LogicalOr, dot: false, left, right } => {
             Some(Safe::Assert { condition: *left, message: raised(*right)? })
         }
-        ExprKind::Binary { op: Binary::Both, dot: false, left, right } => {
+        ExprKind::Binary { op: Binary::LogicalAnd, dot: false, left, right } => {
             let message = raised(*right)?;
             let span = left.span.clone();
             Some(Safe::Assert { condition: Expr { kind: ExprKind::Unary(Unary::Not, left), span }, message })
@@ -384,7 +384,7 @@ fn classify(expr: Expr) -> Option<Safe> {
     }
 }
 
-/// The name of the function that is called, if it is a plain call without keywords.
+/// The name of the called function, if it is a plain call without keywords.
 fn called(kind: &ExprKind) -> Option<&str> {
     match kind {
         ExprKind::Call { callee, dot: false, keywords, .. } if keywords.is_empty() => match &callee.kind {
@@ -395,7 +395,7 @@ fn called(kind: &ExprKind) -> Option<&str> {
     }
 }
 
-/// What `error(…)` or `throw(…)` says; `None` if it is neither.
+/// The message of `error(…)` or `throw(…)`; `None` if it is neither.
 fn raised(expr: Expr) -> Option<Option<Expr>> {
     let thrown = match called(&expr.kind)? {
         "error" => false,
@@ -411,7 +411,7 @@ fn raised(expr: Expr) -> Option<Option<Expr>> {
     let span = exception.span.clone();
     let Some(name) = called(&exception.kind).map(str::to_owned) else { return Some(Some(exception)) };
     let ExprKind::Call { args, .. } = exception.kind else { return None };
-    // `throw(Name("text"))` says `Name: text`.
+    // `throw(Name("text"))` gives `Name: text`.
     let mut parts = Vec::new();
     let message = joined(args);
     if name != "ErrorException" || message.is_none() {
@@ -424,7 +424,7 @@ fn raised(expr: Expr) -> Option<Option<Expr>> {
     Some(Some(Expr { kind: ExprKind::Text(parts), span }))
 }
 
-/// Several texts and values as one.
+/// Joins several texts and values into one.
 fn joined(args: Vec<Expr>) -> Option<Expr> {
     let span = args.first()?.span.start..args.last()?.span.end;
     let mut args = args;

@@ -1,7 +1,7 @@
 //! Reads expressions: the operators between operands.
 //!
-//! Operators of all precedences are handled in one loop with a stack of its
-//! own, so that the depth of calls grows only with brackets.
+//! One loop with an explicit stack handles operators of all precedences, so that the call depth grows with brackets
+//! only.
 
 use super::super::ast::{Binary, Expr, ExprKind, Span, Unary};
 use super::super::codes;
@@ -16,7 +16,7 @@ enum Infix {
     Range,
 }
 
-/// The precedence from which on a target of a statement goes: comparisons bind less.
+/// The lowest precedence in the target of a statement: comparisons bind more loosely.
 pub(super) const TARGET: u8 = 4;
 
 impl Infix {
@@ -25,8 +25,8 @@ impl Infix {
             Infix::Pipe => 4,
             Infix::Range => 5,
             Infix::Op(op, _) => match op {
-                Binary::Either => 1,
-                Binary::Both => 2,
+                Binary::LogicalOr => 1,
+                Binary::LogicalAnd => 2,
                 Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => 3,
                 Binary::Add | Binary::Sub | Binary::Or | Binary::Xor => 6,
                 Binary::Mul | Binary::Div | Binary::Quot | Binary::Rem | Binary::And => 7,
@@ -37,13 +37,13 @@ impl Infix {
     }
 }
 
-/// What has been read of an operand, and what may yet become of it.
+/// An operand that has been read, and how it may continue.
 struct Operand {
     expr: Expr,
     height: usize,
-    /// Whether it is a comparison or range to which another part may be added.
+    /// Whether it is a comparison or a range that may be continued.
     open: bool,
-    /// Whether it, or the last part of a comparison, has a chain of comparisons in it.
+    /// Whether it, or the last part of a comparison, contains a chain of comparisons.
     chained: bool,
 }
 
@@ -56,7 +56,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What may follow a condition: `? a : b`.
+    /// Reads `? a : b` after a condition, if it follows.
     fn choice(&mut self, condition: Expr) -> Parsed<Expr> {
         if self.goes_on(Tok::Question) {
             let mut height = self.height;
@@ -89,7 +89,7 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// Operands with operators of at least the precedence `min` between them.
+    /// Operands joined by operators of precedence `min` or higher.
     pub(super) fn binary(&mut self, min: u8) -> Parsed<Expr> {
         let chains = self.chains;
         let first = self.unary()?;
@@ -97,7 +97,7 @@ impl Parser<'_> {
         self.binary_from(first, chained, min)
     }
 
-    /// Goes on with an expression whose first operand has been read.
+    /// Continues an expression after its first operand.
     pub(super) fn binary_from(&mut self, first: Expr, chained: bool, min: u8) -> Parsed<Expr> {
         let Some(mut infix) = self.infix(min) else { return Ok(first) };
         let mut operands = vec![Operand { expr: first, height: self.height, open: false, chained }];
@@ -127,7 +127,7 @@ impl Parser<'_> {
         Ok(last.expr)
     }
 
-    /// The operator that comes next, if it is one of at least the precedence `min`.
+    /// The next operator, if its precedence is `min` or higher.
     fn infix(&mut self, min: u8) -> Option<Infix> {
         if self.new_line() {
             return None;
@@ -152,7 +152,7 @@ impl Parser<'_> {
             }
             _ => return None,
         };
-        // `x <-` at the beginning of a statement is `x ←`; its precedence is too low for that anyway.
+        // `x <-` at the beginning of a statement means `x ←`; the precedence of `<` is too low there anyway.
         (infix.precedence() >= min).then_some(infix)
     }
 
@@ -185,7 +185,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `a:b`; and `a:s:b`, of which `a:s` has been read as a range.
+    /// `a:b`; or `a:s:b`, of which `a:s` has been read as a range.
     fn range(&mut self, left: Operand, right: Operand, span: Span, height: usize) -> Parsed<Operand> {
         let last = Box::new(right.expr);
         let kind = match (left.open, left.expr) {
@@ -202,7 +202,7 @@ impl Parser<'_> {
         Ok(Operand { expr, height: self.height, open: true, chained: false })
     }
 
-    /// `a < b`; and `a < b < c`, of which `a < b` has been read as a comparison.
+    /// `a < b`; or `a < b < c`, of which `a < b` has been read as a comparison.
     fn compare(
         &mut self,
         operands: &mut Vec<Operand>,
@@ -227,7 +227,7 @@ impl Parser<'_> {
                 let (first, second) = (Box::new(middle), Box::new(right.expr));
                 let next = self.build(ExprKind::Binary { op, dot, left: first, right: second }, span, height)?;
                 let (first, second) = (Box::new(left.expr), Box::new(next));
-                let both = ExprKind::Binary { op: Binary::Both, dot: false, left: first, right: second };
+                let both = ExprKind::Binary { op: Binary::LogicalAnd, dot: false, left: first, right: second };
                 self.build(both, whole, height + 1)?
             }
             None => {
@@ -239,7 +239,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// An operand with the signs before it.
+    /// An operand with its prefix operators.
     pub(super) fn unary(&mut self) -> Parsed<Expr> {
         let token = self.token();
         let op = match token.kind {
@@ -257,7 +257,7 @@ impl Parser<'_> {
         self.build(ExprKind::Unary(op, Box::new(inner)), span, self.height)
     }
 
-    /// `a^b`, and numbers that stand directly before a factor, as in `2x`.
+    /// `a^b`, and a number directly before a factor, as in `2x`.
     fn power(&mut self) -> Parsed<Expr> {
         let token = self.token();
         let base = self.operand()?;
@@ -271,7 +271,7 @@ impl Parser<'_> {
         self.power_from(base)
     }
 
-    /// Goes on behind the base of a power.
+    /// Continues after the base of a power.
     pub(super) fn power_from(&mut self, base: Expr) -> Parsed<Expr> {
         let Tok::Op(Binary::Pow, dot) = self.kind() else { return Ok(base) };
         if self.new_line() {
@@ -287,10 +287,10 @@ impl Parser<'_> {
     }
 }
 
-/// What a comparison, or the last one of a chain, compares with.
+/// The right operand of a comparison, or of the last comparison of a chain.
 fn last_compared(expr: &Expr) -> Option<&Expr> {
     match &expr.kind {
-        ExprKind::Binary { op: Binary::Both, right, .. } => last_compared(right),
+        ExprKind::Binary { op: Binary::LogicalAnd, right, .. } => last_compared(right),
         ExprKind::Binary { right, .. } => Some(right),
         _ => None,
     }

@@ -1,7 +1,6 @@
-//! Skips what is not read: host code, and what stands after an error.
+//! Skips host code, and the rest of a statement after an error.
 //!
-//! Nothing is understood here but brackets and blocks, and that only as far as
-//! needed to find where a statement ends.
+//! It recognises brackets and blocks only, as far as needed to find the end of a statement.
 
 use pendula_isa::diagnostic::Diagnostic;
 
@@ -10,7 +9,7 @@ use super::super::codes;
 use super::super::token::{Kw, Tok, Token};
 use super::{Cursor, Parser};
 
-/// What has been opened and not yet closed.
+/// The kinds of open blocks and brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     Paren(usize),
@@ -18,18 +17,18 @@ enum Open {
     Block(usize, usize),
 }
 
-/// How many lines are searched for the bracket that an erroneous line left open.
+/// The number of lines that are searched for the bracket that an erroneous line left open.
 const LINES_AFTER_ERROR: usize = 10;
 
 impl Parser<'_> {
-    /// Skips one statement of the host, with the blocks in it. Takes at least one token, if there is one.
+    /// Skips one statement of the host with the blocks in it: at least one token, if there is one.
     pub(super) fn skip_statement(&mut self) -> Span {
         let start = self.token().start;
         self.skip(Vec::new());
         start..self.last_end
     }
 
-    /// Skips what follows `@safe`: up to the end of the statement, also inside of `( …; … )`.
+    /// Skips the statement after `@safe` up to its end, also inside of `( …; … )`.
     pub(super) fn skip_safe(&mut self) -> Span {
         let start = self.token().start;
         if self.lines {
@@ -46,7 +45,7 @@ impl Parser<'_> {
     }
 
     fn skip(&mut self, mut stack: Vec<Open>) {
-        // Where to go on if the blocks turn out not to end: the first reversible function at a line's beginning.
+        // Where to continue if the blocks have no end: the first reversible function at the beginning of a line.
         let mut resume: Option<(Cursor<'_>, usize)> = None;
         let in_block = !stack.is_empty();
         let mut last = Tok::Semi;
@@ -61,7 +60,7 @@ impl Parser<'_> {
                 Tok::Eof => break,
                 Tok::OpenText | Tok::OpenComment => {
                     self.open_text(token);
-                    // It may have swallowed what closes the brackets.
+                    // The skipped text may contain the closing brackets.
                     let outer = stack.iter().rposition(|o| matches!(o, Open::Block(..))).map_or(0, |n| n + 1);
                     stack.truncate(outer);
                 }
@@ -127,7 +126,7 @@ impl Parser<'_> {
         !token.space_before && matches!(last, Tok::Colon | Tok::Dot)
     }
 
-    /// Reports a block that does not end.
+    /// Reports a block without an end.
     pub(super) fn block_without_end(&mut self, opener: Span) {
         let here = self.token();
         let text = self.slice(0..opener.start);
@@ -150,15 +149,15 @@ impl Parser<'_> {
         self.report(diagnostic);
     }
 
-    /// Goes to the next statement after an error. `open` brackets have been opened and not closed.
+    /// Goes to the next statement after an error. `open` is the number of brackets that were opened and not closed.
     pub(super) fn recover(&mut self, open: usize) {
         self.recover_from(open, false);
     }
 
-    /// Goes to the next statement after an error; with `whole`, nothing of the faulty statement has been taken.
+    /// Goes to the next statement after an error; `whole` tells that no token of the faulty statement has been taken.
     pub(super) fn recover_from(&mut self, open: usize, whole: bool) {
         if !self.lines {
-            // Inside of `( …; … )`: lines end nothing here.
+            // Inside of `( …; … )` a line end does not end a statement.
             return self.recover_in_brackets();
         }
         let mut first = whole;
@@ -197,7 +196,7 @@ impl Parser<'_> {
                 Tok::RParen | Tok::RBrack | Tok::RBrace => depth = depth.saturating_sub(1),
                 Tok::Kw(Kw::End | Kw::Else | Kw::Elseif) if depth == 0 => return,
                 Tok::Kw(kw) if depth == 0 && opens(kw, &[], Tok::Semi) => {
-                    // A block that began in the erroneous line: skip it whole.
+                    // A block that began in the erroneous line is skipped with its contents.
                     self.bump();
                     self.skip_block(&(token.start..token.end));
                     continue;
@@ -208,7 +207,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes to the next `;` or `)` of the brackets that are open.
+    /// Goes to the next `;` or `)` of the open brackets.
     fn recover_in_brackets(&mut self) {
         let mut depth = 0usize;
         loop {
@@ -255,7 +254,7 @@ fn indexes(stack: &[Open]) -> bool {
     inner.any(|o| matches!(o, Open::Bracket(_)))
 }
 
-/// Whether a reserved word opens a block here: `for` and `if` inside of brackets may belong to a comprehension.
+/// Whether a reserved word opens a block here. Inside of brackets, `for` and `if` may belong to a comprehension.
 fn opens(kw: Kw, stack: &[Open], last: Tok) -> bool {
     match kw {
         Kw::For | Kw::If => match stack.last() {

@@ -1,4 +1,4 @@
-//! Reads what stands outside of functions: functions, structs, `using`, constants; everything else is host code.
+//! Reads the top level: functions, structs, `using` and constants. Everything else is host code.
 
 use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Function, Item, Name, Param, Span, Struct, Unary};
 use super::super::codes;
@@ -6,7 +6,7 @@ use super::super::token::{Kw, Tok, Token};
 use super::text::documentation;
 use super::{Failed, Parsed, Parser};
 
-/// What helps against faulty heads.
+/// The help text for a faulty function head.
 const HEAD: &str = "a head is `@i function f(x, y::T; k = 1) where T`, or `@i function (:+=)(f)(y, x)` for `y += f(x)`";
 
 impl Parser<'_> {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows `@i`.
+    /// Reads the item after `@i`.
     fn doc_item(&mut self, doc: Option<String>) {
         let start = self.token().start;
         self.item_column = self.token().column;
@@ -212,7 +212,7 @@ impl Parser<'_> {
         self.where_clauses(&mut function.type_params)
     }
 
-    /// `A.b.f`: the last part counts.
+    /// `A.b.f`: the last part is the name.
     fn dotted_name(&mut self) -> Parsed<Name> {
         let mut name = self.name("a name")?;
         while self.at(Tok::Dot) {
@@ -372,11 +372,11 @@ impl Parser<'_> {
         self.statement_end()
     }
 
-    /// `using A, B.C`, `using A: f, g`, `import A as B`: all names.
+    /// `using A, B.C`, `using A: f, g`, `import A as B`: the names of the modules.
     fn using(&mut self) {
         let start = self.bump().start;
         let mut names: Vec<Name> = Vec::new();
-        // What stands after `:` are names in the module, and after `as` stands another name for it.
+        // The names after `:` are names in the module; the name after `as` is an alias.
         let (mut more, mut inside, mut renamed) = (true, false, false);
         while !self.at(Tok::Eof) && (more || !self.token().line_before) && !self.at(Tok::Semi) {
             let token = self.bump();
@@ -396,13 +396,13 @@ impl Parser<'_> {
                 _ => names.push(Name { text: text.to_owned(), span: token.start..token.end }),
             }
         }
-        // A module of the program's own, which has been read.
+        // A module of the same file, which is read already.
         names.retain(|name| !name.text.starts_with('.'));
         self.notes.verbatim.push(start..self.last_end);
         self.tree.items.push(Item::Using(names));
     }
 
-    /// `x = 3` or `const x = 3`, if it is a number; otherwise host code.
+    /// `x = 3` or `const x = 3`, if the value is a number; otherwise host code.
     fn constant(&mut self) {
         let before = (self.cursor, self.last_end);
         let found = self.attempt(|p| {
@@ -445,7 +445,7 @@ impl Parser<'_> {
                     | Binary::Rem
                     | Binary::Pow => true,
                     Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Sar | Binary::Shr => true,
-                    Binary::Both | Binary::Either => false,
+                    Binary::LogicalAnd | Binary::LogicalOr => false,
                     Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => false,
                 };
                 arithmetic && self.is_number(left) && self.is_number(right)

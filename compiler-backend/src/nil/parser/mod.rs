@@ -1,12 +1,12 @@
-//! Reads Nil: text to syntax tree, with all errors.
+//! Reads Nil: text to syntax tree, with all syntax errors.
 //!
-//! A recursive descent over the tokens of the lexer, with bounded
-//! depth. What is wrong is reported and skipped up to the next statement. Names
-//! and types mean nothing here; that is the business of what comes after.
+//! A recursive descent parser with bounded depth. An error is reported, and the text up to the next statement is
+//! skipped. Names and types are checked later.
 
 mod control;
 mod expr;
 mod host;
+mod inverse;
 mod item;
 mod operand;
 mod stmt;
@@ -21,29 +21,29 @@ use super::codes;
 use super::lexer::Lexer;
 use super::token::{Kw, Tok, Token};
 
-/// How deep statements and expressions may stand inside each other at most, and how high the tree of one expression may be, of which also
-/// `1 + 1 + 1 + …` makes a high one: what a thread's stack lasts for.
+/// The greatest nesting depth of statements and expressions, and the greatest height of the tree of one expression (a
+/// sum `1 + 1 + 1 + …` is high, too). A thread's stack must last for them.
 const MOST: (u32, u32) = (200, 500);
 
-/// How many errors are shown.
+/// The number of errors that are shown.
 const MAX_ERRORS: usize = 100;
 
-/// What could not be read has been reported.
+/// A syntax error, which has been reported.
 #[derive(Debug)]
 struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
 
-/// What the formatter needs to know beyond the tokens.
+/// What the formatter needs besides the tokens.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// Where `<-`, `->` and `xor=` stand that mean `←`, `→` and `⊻=`, in order.
+    /// The positions of `<-`, `->` and `xor=` that mean `←`, `→` and `⊻=`, in order.
     pub(crate) spellings: Vec<usize>,
-    /// Text that stays as it is, in order.
+    /// The text that stays unchanged, in order.
     pub(crate) verbatim: Vec<Span>,
 }
 
-/// The next token and the ones already looked at. Copies go on from the same place.
+/// The next token and the tokens of the lookahead. A copy continues from the same position.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
     lexer: Lexer<'a>,
@@ -72,82 +72,83 @@ impl<'a> Cursor<'a> {
         *self.ahead[0].get_or_insert_with(|| self.lexer.token())
     }
 
-    /// The token after that.
+    /// The second token after the next.
     fn third(&mut self) -> Token {
         self.second();
         *self.ahead[1].get_or_insert_with(|| self.lexer.token())
     }
 }
 
-/// Reads a file.
+/// The state of the parser.
 struct Parser<'a> {
     file: u16,
     cursor: Cursor<'a>,
-    /// Where the last token ended, and what it was.
+    /// The end of the last token, and its kind.
     last_end: usize,
     last_kind: Tok,
-    /// Where a line ended with an operator in this statement: the statement may have ended there, too, and the operator be one too many.
+    /// The last line end after an operator in this statement: the statement may have ended there, with one operator too
+    /// many.
     broken: Option<(Cursor<'a>, usize)>,
-    /// Whether an expression was given up for its length: it goes on after lines that end with operators.
+    /// Whether an expression was too long to be read: it continues after lines that end with operators.
     too_long: bool,
-    /// Where this statement began.
+    /// The beginning of this statement.
     stmt_start: usize,
     diagnostics: Vec<Diagnostic>,
     tree: File,
     notes: Notes,
-    /// The text before the next item.
+    /// The documentation text before the next item.
     doc: Option<String>,
-    /// Above 0, nothing is reported: what is read may be host code.
+    /// Above 0, nothing is reported: the text may be host code.
     muted: usize,
-    /// How many errors were not reported for that.
+    /// The number of errors that were suppressed for this reason.
     lost: usize,
-    /// Whether there have been too many errors.
+    /// Whether there were too many errors.
     stopped: bool,
     budget: Budget,
     statements: u64,
     depth: usize,
-    /// The height of the expression read last.
+    /// The height of the last expression.
     height: usize,
-    /// Whether lines end statements here, that is, outside of brackets.
+    /// Whether a line end ends a statement here: it does outside of brackets.
     lines: bool,
     /// Whether `end` is an index here.
     in_index: bool,
-    /// Whether `:` with space around it belongs to `? :`.
+    /// Whether a `:` with white space around it belongs to `? :`.
     in_choice: bool,
-    /// The bracket in which `~` may stand for a condition, and whether it did.
+    /// The bracket in which `~` may stand for a condition, and whether it was found there.
     tilde: Option<usize>,
-    /// How many brackets are open in this statement.
+    /// The number of open brackets in this statement.
     brackets: usize,
-    /// How many chains of comparisons have been read.
+    /// The number of chains of comparisons so far.
     chains: usize,
-    /// Whether a missing `end` has been reported; the blocks around it then say nothing.
+    /// Whether a missing `end` has been reported: the blocks around it are then not reported.
     end_missing: bool,
-    /// The column at which this function begins: one that begins further right stands inside of it.
+    /// The column at which this function begins: a function that begins further right is inside of it.
     item_column: usize,
-    /// An `else if` of this function, if there was one.
+    /// The first `else if` of this function, if there is one.
     else_if: Option<Span>,
-    /// A block whose `end` stands further left than it, if there was one in this function.
+    /// A block of this function whose `end` stands further left than its beginning, if there is one.
     suspect: Option<Span>,
-    /// Whether host code has been met that does not end. It then ends at the next `@i`.
+    /// Whether host code without an end was found. It then ends at the next `@i`.
     unbalanced: bool,
-    /// How many `module … end` are open.
+    /// The open `module … end`.
     modules: Vec<Span>,
     /// The names of the constants so far.
     constants: std::collections::HashSet<String>,
 }
 
-/// Reads a file. Never fails: gives what could be read, and all errors, at most a hundred.
+/// Reads a file. It always gives a tree of the parts that could be read, and at most a hundred errors.
 pub fn parse(file: u16, text: &str) -> (File, Vec<Diagnostic>) {
     parse_within(file, text, &Budget::default())
 }
 
-/// The same, as far as a budget goes.
+/// The same as [`parse`], within a budget.
 pub fn parse_within(file: u16, text: &str, budget: &Budget) -> (File, Vec<Diagnostic>) {
     let (tree, diagnostics, _) = parse_with_notes(file, text, budget);
     (tree, diagnostics)
 }
 
-/// Reads a file, and notes what the formatter needs.
+/// Reads a file, and records what the formatter needs.
 pub(crate) fn parse_with_notes(file: u16, text: &str, budget: &Budget) -> (File, Vec<Diagnostic>, Notes) {
     let mut parser = Parser {
         file,
@@ -199,12 +200,12 @@ impl<'a> Parser<'a> {
         self.cursor.token.kind == kind
     }
 
-    /// Whether the next token is `kind` and no line ends before it, where lines matter.
+    /// Whether the next token is `kind`, with no line end before it where line ends matter.
     fn goes_on(&self, kind: Tok) -> bool {
         self.at(kind) && !self.new_line()
     }
 
-    /// Whether a line ends before the next token, where lines matter.
+    /// Whether a line end stands before the next token, where line ends matter.
     fn new_line(&self) -> bool {
         self.lines && self.cursor.token.line_before
     }
@@ -253,7 +254,7 @@ impl<'a> Parser<'a> {
         Place { file: self.file, span }
     }
 
-    /// Reports something, unless it may be host code or enough has been said.
+    /// Reports an error, unless the text may be host code or enough errors were reported.
     fn report(&mut self, diagnostic: Diagnostic) -> Failed {
         if self.muted > 0 {
             self.lost += 1;
@@ -266,13 +267,13 @@ impl<'a> Parser<'a> {
         Failed
     }
 
-    /// Reports an error at a place, with a way out.
+    /// Reports an error at a place, with help.
     fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) -> Failed {
         let place = self.place(span);
         self.report(Diagnostic::error(code, message).at(place, "").help(help))
     }
 
-    /// Says that there are too many errors, and goes to the end of the file.
+    /// Reports that there are too many errors, and goes to the end of the file.
     fn stop(&mut self) {
         let place = self.place(self.cursor.token.start..self.cursor.token.end);
         let more = Diagnostic::error(codes::TOO_MANY, format!("there may be more than these {MAX_ERRORS} errors"))
@@ -283,7 +284,7 @@ impl<'a> Parser<'a> {
         self.leave();
     }
 
-    /// Reports that the next token is not what should stand here.
+    /// Reports that the next token is not the expected one.
     fn unexpected(&mut self, what: &str) -> Failed {
         let token = self.token();
         let span = token.start..token.end;
@@ -293,7 +294,7 @@ impl<'a> Parser<'a> {
             Tok::BadNumber => return self.bad_number(token),
             Tok::OpenText | Tok::OpenComment => return self.open_text(token),
             Tok::Eof => ("the end of the file".to_owned(), "the program is cut off here: complete it"),
-            // The line before is at fault.
+            // The error belongs to the line before.
             _ if token.line_before && token.start != self.stmt_start => {
                 let message = format!("expected {what}, found the end of the line");
                 let help = match self.slice(0..self.last_end) {
@@ -379,7 +380,7 @@ impl<'a> Parser<'a> {
         self.report(exceeded.diagnostic().at(place, ""))
     }
 
-    /// One more statement. When there are too many, no more is read.
+    /// Counts one more statement. When there are too many, reading stops.
     fn counted(&mut self) {
         self.statements += 1;
         let Err(exceeded) = self.budget.program(self.statements, || "the program".to_string()) else { return };
@@ -396,12 +397,12 @@ impl<'a> Parser<'a> {
         self.cursor = Cursor::new(Lexer::new(self.cursor.lexer.text(), end, end));
     }
 
-    /// Whether nothing more may be nested in what is here, with so many levels more.
+    /// Whether nothing may be nested this many levels deeper.
     fn is_deepest(&self, more: usize) -> bool {
         (self.depth + more) as u64 >= u64::from(self.budget.depth)
     }
 
-    /// Makes an expression of a part, or two parts, the higher of which is `height` high.
+    /// Builds an expression from its parts, the highest of which has this height.
     fn build(&mut self, kind: ExprKind, span: Span, height: usize) -> Parsed<Expr> {
         self.height = height + 1;
         let limit = u64::from(self.budget.height);
@@ -417,7 +418,7 @@ impl<'a> Parser<'a> {
         Ok(Expr { kind, span })
     }
 
-    /// Takes the operator of a statement or expression, after which a line may end.
+    /// Takes the operator of a statement or an expression. A line may end after it.
     fn operator(&mut self) {
         self.bump();
         if self.lines && self.token().line_before {
@@ -438,8 +439,8 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Tries to read something that may turn out to be host code: nothing is reported, and what was read is put back
-    /// if it is not accepted. If it is accepted but was not faultless, it is read again, and what is wrong is reported.
+    /// Tries to read something that may be host code: nothing is reported, and if it is not accepted, the parser goes
+    /// back to its beginning. If it is accepted but has errors, it is read again and the errors are reported.
     fn attempt<T>(&mut self, inner: impl Fn(&mut Self) -> Parsed<T>) -> Option<T> {
         let before = (self.cursor, self.last_end, self.brackets);
         self.muted += 1;

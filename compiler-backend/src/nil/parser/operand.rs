@@ -9,7 +9,7 @@ use super::{Parsed, Parser};
 pub(super) type Args = (Vec<Expr>, Vec<(Name, Expr)>);
 
 impl Parser<'_> {
-    /// An operand with what follows it directly.
+    /// An operand with its suffixes.
     pub(super) fn operand(&mut self) -> Parsed<Expr> {
         let primary = self.primary()?;
         self.postfix(primary)
@@ -61,13 +61,13 @@ impl Parser<'_> {
         self.leaf(token, kind)
     }
 
-    /// Whether the next token is called like a function.
+    /// Whether the next token is a name or operator that a call may begin with.
     fn operator_call(&mut self) -> bool {
         let next = self.cursor.second();
         next.kind == Tok::LParen && !next.space_before
     }
 
-    /// Whether the next token is an operator that stands for itself, as an argument.
+    /// Whether the next token is an operator that is itself an argument.
     pub(super) fn operator_alone(&mut self) -> bool {
         matches!(self.token().kind, Tok::Op(_, false)) && matches!(self.cursor.second().kind, Tok::RParen | Tok::Comma)
     }
@@ -141,7 +141,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The elements of a tuple behind the first, and `)`. In the brackets of a condition `~` is one.
+    /// The elements of a tuple after the first, and `)`. In the brackets of a condition, `~` is an element.
     pub(super) fn tuple_rest(&mut self, open: usize) -> Parsed<Vec<Expr>> {
         let mut rest = Vec::new();
         let mut height = self.height;
@@ -191,7 +191,7 @@ impl Parser<'_> {
         self.build(ExprKind::Array(items), open.start..self.last_end, self.height)
     }
 
-    /// What follows an operand directly: `(…)`, `.(…)`, `[…]`, `.name`, `'`, `{…}`.
+    /// The suffixes of an operand: `(…)`, `.(…)`, `[…]`, `.name`, `'`, `{…}`.
     pub(super) fn postfix(&mut self, mut expr: Expr) -> Parsed<Expr> {
         loop {
             let token = self.token();
@@ -266,7 +266,7 @@ impl Parser<'_> {
             } else {
                 let arg = self.expr()?;
                 match arg.kind {
-                    // `f(x; k)` is `f(x; k = k)`.
+                    // `f(x; k)` is short for `f(x; k = k)`.
                     ExprKind::Name(ref text) if after => {
                         keywords.push((Name { text: text.clone(), span: arg.span.clone() }, arg));
                     }
@@ -317,7 +317,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `Complex{T}`: the operand before the brace is the name of a type.
+    /// `Complex{T}`: the operand before the brace must be the name of a type.
     fn applied_type(&mut self, expr: Expr) -> Parsed<ExprKind> {
         let start = expr.span.start;
         let name = match expr.kind {
@@ -330,7 +330,7 @@ impl Parser<'_> {
         Ok(ExprKind::Type(ty))
     }
 
-    /// The text between two places, without blank space around it.
+    /// The text between two positions, without white space around it.
     pub(super) fn trimmed(&self, span: Span) -> String {
         self.slice(span).trim().to_owned()
     }

@@ -1,12 +1,13 @@
-//! Reads statements: assignments, allocations, calls, and what stands in parentheses or after `~`.
+//! Reads statements: assignments, allocations and calls.
 
 use super::super::ast::{AssignOp, Binary, Expr, ExprKind, Span, Stmt, StmtKind, Unary};
 use super::super::codes;
 use super::super::token::{Kw, Tok, Token};
 use super::expr::TARGET;
+use super::inverse::{call, inverted_call};
 use super::{Failed, Parsed, Parser};
 
-/// A statement, or an expression that may yet become one: a call, or the operand of what follows.
+/// A statement, or an expression that may become one: a call, or the first operand of a statement.
 pub(super) enum Part {
     /// A statement.
     Stmt(Stmt),
@@ -31,7 +32,7 @@ impl Parser<'_> {
                 if self.goes_on_too_far() {
                     continue;
                 }
-                // What goes on where it should end may mean something else.
+                // A statement that continues after its expected end may mean something else.
                 if self.statement_end().is_ok() {
                     stmts.push(stmt);
                     self.counted();
@@ -50,7 +51,7 @@ impl Parser<'_> {
         stmts
     }
 
-    fn block_ends(&mut self) -> bool {
+    pub(super) fn block_ends(&mut self) -> bool {
         match self.kind() {
             Tok::Eof | Tok::Kw(Kw::End | Kw::Else | Kw::Elseif) => true,
             Tok::Macro => self.starts_item() && self.token().column <= self.item_column,
@@ -58,7 +59,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the line that a statement goes on with after an operator is a statement itself. Reports the operator, and goes back to that line.
+    /// Whether the line after a trailing operator is a statement of its own. Then reports the operator, and goes back
+    /// to that line.
     fn goes_on_too_far(&mut self) -> bool {
         let token = self.token();
         let assigns =
@@ -75,7 +77,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Checks that a statement ends here.
+    /// Checks that the statement ends here.
     pub(super) fn statement_end(&mut self) -> Parsed<()> {
         let token = self.token();
         match token.kind {
@@ -86,7 +88,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the `end` of a block that began with `opener`, whose statement began at `start`.
+    /// Takes the `end` of a block whose first token is `opener` and whose statement began at `start`.
     pub(super) fn block_end(&mut self, opener: Token, start: usize) {
         let token = self.token();
         let span = opener.start..opener.end;
@@ -106,7 +108,7 @@ impl Parser<'_> {
                 self.error(codes::STRAY, token.start..token.end, message, "remove it, or write the `if`");
                 self.bump();
                 self.recover(0);
-                // What follows belongs to the same block.
+                // The statements that follow belong to the same block.
                 self.block();
                 self.block_end(opener, start);
             }
@@ -118,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Where the line of a `@routine begin` begins.
+    /// The column of the line that contains a `@routine begin`.
     fn routine_column(&self, opener: &Span) -> Option<usize> {
         let line = self.slice(0..opener.start).rsplit('\n').next()?;
         let rest = line.trim_start();
@@ -134,7 +136,7 @@ impl Parser<'_> {
         })
     }
 
-    fn stmt_from(&self, kind: StmtKind, start: usize) -> Stmt {
+    pub(super) fn stmt_from(&self, kind: StmtKind, start: usize) -> Stmt {
         Stmt { kind, span: start..self.last_end }
     }
 
@@ -201,8 +203,8 @@ impl Parser<'_> {
         failed
     }
 
-    /// What follows the target of a statement.
-    fn after_target(&mut self, target: Expr) -> Parsed<Part> {
+    /// The part of a statement after its target.
+    pub(super) fn after_target(&mut self, target: Expr) -> Parsed<Part> {
         if self.new_line() {
             return Ok(Part::Expr(target));
         }
@@ -254,10 +256,10 @@ impl Parser<'_> {
                 return Err(self.error(codes::IRREVERSIBLE, token.start..token.end, message, &help));
             }
             Tok::Op(op, _) => {
-                // An operator of low precedence: read on, so that the whole is reported.
+                // An operator of low precedence: the whole expression is read and reported.
                 let whole = self.binary_from(target, true, 0)?;
                 let help = match op {
-                    Binary::Either | Binary::Both => "put `@safe` before it if it is a check",
+                    Binary::LogicalOr | Binary::LogicalAnd => "put `@safe` before it if it is a check",
                     _ => "a statement changes a variable: `y += e`; to check something write `@safe @assert e`",
                 };
                 return Err(self.error(codes::STATEMENT, whole.span, "this is an expression, not a statement", help));
@@ -283,7 +285,7 @@ impl Parser<'_> {
         Ok(Part::Stmt(self.stmt_from(kind, start)))
     }
 
-    /// Notes that a name would have begun here: where it is used, nothing more is said.
+    /// Records a name that this faulty statement would have declared, so that its uses are not reported.
     fn faulty_name(&mut self, target: &Expr) {
         if let ExprKind::Name(name) = &target.kind {
             self.tree.faulty.push(name.clone());
@@ -296,7 +298,7 @@ impl Parser<'_> {
         next.kind == Tok::Op(Binary::Sub, false) && !next.space_before
     }
 
-    /// Makes a statement of an expression: calls are.
+    /// Turns an expression into a statement: it must be a call.
     pub(super) fn as_stmt(&mut self, part: Part) -> Parsed<Stmt> {
         let expr = match part {
             Part::Stmt(stmt) => return Ok(stmt),
@@ -330,185 +332,4 @@ impl Parser<'_> {
             }
         }
     }
-
-    /// `~` and what follows it.
-    fn inverse(&mut self, tilde: Token) -> Parsed<Part> {
-        let next = self.cursor.second();
-        let start = tilde.start;
-        let inner = match next.kind {
-            Tok::Macro => {
-                self.bump();
-                match self.text_of(next) {
-                    "@routine" => {
-                        self.bump();
-                        let name = if self.goes_on(Tok::Ident) { Some(self.name("a name")?) } else { None };
-                        return Ok(Part::Stmt(self.stmt_from(StmtKind::Unroutine { name }, start)));
-                    }
-                    "@zeros" | "@ones" => {
-                        let kind = self.zeros(true)?;
-                        return Ok(Part::Stmt(self.stmt_from(kind, start)));
-                    }
-                    _ => self.deeper(Self::part)?,
-                }
-            }
-            Tok::Tilde | Tok::Kw(Kw::If | Kw::While | Kw::For | Kw::Begin) => {
-                self.bump();
-                self.deeper(Self::part)?
-            }
-            Tok::LParen => {
-                self.bump();
-                let inner = self.stmt_parens()?;
-                match inner {
-                    Part::Stmt(stmt) => Part::Stmt(stmt),
-                    Part::Expr(expr) => {
-                        let expr = self.postfix(expr)?;
-                        let expr = self.power_from(expr)?;
-                        let span = start..expr.span.end;
-                        let whole = self.build(ExprKind::Unary(Unary::Tilde, Box::new(expr)), span, self.height)?;
-                        let target = self.binary_from(whole, false, TARGET)?;
-                        return self.after_target(target);
-                    }
-                }
-            }
-            _ => {
-                let target = self.binary(TARGET)?;
-                return self.after_target(target);
-            }
-        };
-        match inner {
-            Part::Stmt(stmt) => Ok(Part::Stmt(self.stmt_from(StmtKind::Inverse(Box::new(stmt)), start))),
-            Part::Expr(expr) => {
-                let span = start..expr.span.end;
-                let whole = self.build(ExprKind::Unary(Unary::Tilde, Box::new(expr)), span, self.height)?;
-                Ok(Part::Expr(whole))
-            }
-        }
-    }
-
-    /// `(…)` where a statement may stand: an operand, a tuple, a conversion, or statements.
-    fn stmt_parens(&mut self) -> Parsed<Part> {
-        self.deeper(|p| {
-            let open = p.token();
-            let part = p.bracketed(false, |p| p.stmt_parens_inside(open))?;
-            Ok(match part {
-                Part::Stmt(stmt) => Part::Stmt(stmt),
-                Part::Expr(expr) => Part::Expr(Expr { kind: expr.kind, span: open.start..p.last_end }),
-            })
-        })
-    }
-
-    fn stmt_parens_inside(&mut self, open: Token) -> Parsed<Part> {
-        self.bump();
-        if self.eat(Tok::RParen) {
-            let tuple = self.build(ExprKind::Tuple(Vec::new()), open.start..self.last_end, 0)?;
-            return Ok(Part::Expr(tuple));
-        }
-        let first = self.part()?;
-        match (self.kind(), first) {
-            (Tok::RParen, first) => {
-                self.bump();
-                Ok(first)
-            }
-            (Tok::Comma, Part::Expr(first)) => {
-                let mut items = self.tuple_rest(open.start)?;
-                items.insert(0, first);
-                let tuple = self.build(ExprKind::Tuple(items), open.start..self.last_end, self.height)?;
-                Ok(Part::Expr(tuple))
-            }
-            (Tok::Pair, Part::Expr(from)) => self.convert(open.start, from),
-            (Tok::Semi, first) => {
-                let mut stmts = vec![self.as_stmt(first)?];
-                while !self.eat(Tok::RParen) {
-                    if self.eat(Tok::Semi) {
-                        continue;
-                    }
-                    if self.block_ends() {
-                        let help = "close it where the statements end: `~(a; b)`";
-                        return Err(self.error(codes::SYNTAX, open.start..open.end, "this `(` is not closed", help));
-                    }
-                    stmts.push(self.stmt()?);
-                    self.statement_end()?;
-                }
-                Ok(Part::Stmt(self.stmt_from(StmtKind::Block(stmts), open.start)))
-            }
-            (_, Part::Stmt(_)) => Err(self.unexpected("`;` or `)`")),
-            (_, Part::Expr(_)) => Err(self.unexpected("`)`")),
-        }
-    }
-
-    /// `(T1 => T2)(x)` from `=>` on.
-    fn convert(&mut self, start: usize, from: Expr) -> Parsed<Part> {
-        self.bump();
-        let from = self.as_type(from)?;
-        let to = self.expr()?;
-        let to = self.as_type(to)?;
-        self.expect(Tok::RParen, "`)`")?;
-        if !(self.at(Tok::LParen) && self.adjacent()) {
-            return Err(self.unexpected("`(` and what is to be converted"));
-        }
-        self.bump();
-        let target = self.expr()?;
-        self.expect(Tok::RParen, "`)`")?;
-        Ok(Part::Stmt(self.stmt_from(StmtKind::Convert { from, to, target }, start)))
-    }
-}
-
-/// Whether it is a call with nothing but `~` before it.
-fn inverted_call(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Call { .. } => true,
-        ExprKind::Unary(Unary::Tilde, inner) => inverted_call(inner),
-        _ => false,
-    }
-}
-
-/// Of `PlusEq(f)` and its kin, which the papers write for `+=`: the statement and f. Of `~PlusEq(f)`, what undoes it.
-fn accumulator(callee: &Expr) -> Option<(AssignOp, &Expr)> {
-    match &callee.kind {
-        ExprKind::Unary(Unary::Tilde, inner) => accumulator(inner).map(|(op, f)| (op.partner(), f)),
-        ExprKind::Call { callee, dot: false, args, keywords } => {
-            let ExprKind::Name(name) = &callee.kind else { return None };
-            let op = match name.as_str() {
-                "PlusEq" => AssignOp::Add,
-                "MinusEq" => AssignOp::Sub,
-                "XorEq" => AssignOp::Xor,
-                "MulEq" => AssignOp::Mul,
-                "DivEq" => AssignOp::Div,
-                _ => return None,
-            };
-            match args.as_slice() {
-                [f] if keywords.is_empty() => Some((op, f)),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// A call as a statement. `(~f)(x)` is the inverse one. `PlusEq(f)(y, x)` is `y += f(x)`.
-fn call(
-    callee: Expr,
-    inverse: bool,
-    dot: bool,
-    args: Vec<Expr>,
-    keywords: Vec<(super::super::ast::Name, Expr)>,
-    span: Span,
-) -> Stmt {
-    if let Some((op, f)) = accumulator(&callee)
-        && keywords.is_empty()
-        && let Some((target, rest)) = args.split_first()
-        && !rest.is_empty()
-    {
-        let op = if inverse { op.partner() } else { op };
-        let kind = ExprKind::Call { callee: Box::new(f.clone()), dot, args: rest.to_vec(), keywords };
-        let value = Expr { kind, span: span.clone() };
-        return Stmt { kind: StmtKind::Assign { op, dot, target: target.clone(), value }, span };
-    }
-    let kind = match callee {
-        Expr { kind: ExprKind::Unary(Unary::Tilde, f), .. } => {
-            StmtKind::Call { callee: *f, inverse: !inverse, dot, args, keywords }
-        }
-        callee => StmtKind::Call { callee, inverse, dot, args, keywords },
-    };
-    Stmt { kind, span }
 }

@@ -7,7 +7,7 @@ use super::super::token::{Tok, Token};
 use super::{Cursor, Parsed, Parser};
 
 impl Parser<'_> {
-    /// A text as an expression; the token has been taken.
+    /// A text as an expression; its token has been taken.
     pub(super) fn text_expr(&mut self, token: Token, triple: bool) -> Parsed<Expr> {
         let quotes = if triple { 3 } else { 1 };
         let (mut pos, end) = (token.start + quotes, token.end.saturating_sub(quotes));
@@ -54,7 +54,7 @@ impl Parser<'_> {
         self.build(ExprKind::Text(parts), token.start..token.end, height)
     }
 
-    /// The expression of `$(…)` whose inside begins at `start`, and where the `)` ends.
+    /// The expression of `$(…)` whose contents begin at `start`, and the position of the `)`.
     fn interpolated(&mut self, start: usize, end: usize) -> Parsed<(Expr, usize)> {
         let inner = Cursor::new(Lexer::new(self.cursor.lexer.text(), start, end));
         let outer = std::mem::replace(&mut self.cursor, inner);
@@ -71,7 +71,7 @@ impl Parser<'_> {
         result
     }
 
-    /// Reads the escape that `rest` begins with, at `at`; gives its length.
+    /// Reads the escape at the beginning of `rest`, which stands at `at`; gives its length.
     fn escape(&mut self, rest: &str, at: usize, into: &mut String) -> usize {
         let Some(letter) = rest.chars().nth(1) else { return rest.len() };
         let simple = match letter {
@@ -119,7 +119,7 @@ fn flush(plain: &mut String, parts: &mut Vec<TextPart>) {
     }
 }
 
-/// What a documentation text says: without its quotes, and without the indentation that all its lines have.
+/// A documentation text without its quotes, and without the common indentation of its lines.
 pub(super) fn documentation(text: &str) -> String {
     let quotes = if text.starts_with("\"\"\"") { 3 } else { 1 };
     let inner = text.get(quotes..text.len().saturating_sub(quotes)).unwrap_or("");

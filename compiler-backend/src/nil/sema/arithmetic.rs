@@ -1,4 +1,4 @@
-//! Operators: on numbers, truth values, complex and tropical numbers.
+//! Operators on numbers, Booleans, complex and tropical numbers.
 
 use pendula_isa::{Cond, Ty};
 
@@ -35,13 +35,13 @@ impl Body<'_, '_> {
     /// `a op b`.
     pub(super) fn binary(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
         match op {
-            Binary::Both | Binary::Either => {
+            Binary::LogicalAnd | Binary::LogicalOr => {
                 let (Value::Bool(a), Value::Bool(b)) = (&a, &b) else {
                     let message = format!("conditions are wanted here, found {} and {}", a.describe(), b.describe());
                     return self.fail(span, codes::TYPE, message, "compare: `x != 0`");
                 };
                 let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));
-                Ok(Value::Bool(if op == Binary::Both { ScalarExpr::Both(a, b) } else { ScalarExpr::Either(a, b) }))
+                Ok(Value::Bool(if op == Binary::LogicalAnd { ScalarExpr::And(a, b) } else { ScalarExpr::Or(a, b) }))
             }
             Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => self.compare(op, a, b, span),
             _ => self.arithmetic(op, a, b, span),
@@ -64,7 +64,7 @@ impl Body<'_, '_> {
                     let Value::Bool(one) = self.compare(Binary::Eq, a, b, span)? else { return Err(Stop) };
                     all = Some(match all {
                         None => one,
-                        Some(all) => ScalarExpr::Both(Box::new(all), Box::new(one)),
+                        Some(all) => ScalarExpr::And(Box::new(all), Box::new(one)),
                     });
                 }
                 let all = all.unwrap_or(ScalarExpr::Const(1));
@@ -77,7 +77,7 @@ impl Body<'_, '_> {
                 let Value::Bool(im) = self.compare(Binary::Eq, Value::Num(b, s), Value::Num(d, t), span)? else {
                     return Err(Stop);
                 };
-                let both = ScalarExpr::Both(Box::new(re), Box::new(im));
+                let both = ScalarExpr::And(Box::new(re), Box::new(im));
                 Ok(Value::Bool(if cond == Cond::Eq { both } else { not(both) }))
             }
             (Value::Tropical(a, s), Value::Tropical(b, t)) if s == t => {
@@ -85,10 +85,10 @@ impl Body<'_, '_> {
             }
             (a @ Value::Log(..), b) | (a, b @ Value::Log(..)) => self.log_compare(cond, a, b, span),
             (a, b) => {
-                let want = self.want.take();
+                let expected_type = self.expected_type.take();
                 let (a, b, ty) = self.numbers(a, b, span)?;
                 let typed = self.typed_pair(a, b, ty, span);
-                self.want = want;
+                self.expected_type = expected_type;
                 let (a, b, ty) = typed?;
                 Ok(Value::Bool(ScalarExpr::Cmp(cond, ty, Box::new(a), Box::new(b))))
             }
@@ -99,8 +99,8 @@ impl Body<'_, '_> {
         match (a, b) {
             (Value::Bool(a), Value::Bool(b)) if matches!(op, Binary::And | Binary::Or | Binary::Xor) => {
                 Ok(Value::Bool(match op {
-                    Binary::And => ScalarExpr::Both(Box::new(a), Box::new(b)),
-                    Binary::Or => ScalarExpr::Either(Box::new(a), Box::new(b)),
+                    Binary::And => ScalarExpr::And(Box::new(a), Box::new(b)),
+                    Binary::Or => ScalarExpr::Or(Box::new(a), Box::new(b)),
                     _ => ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(a), Box::new(b)),
                 }))
             }
@@ -141,7 +141,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A number that is used several times: put in an ancilla, if it has to be computed.
+    /// A number that is used several times: a computed number is put in an ancilla.
     pub(super) fn shared(&mut self, v: Value) -> Done<Value> {
         Ok(match v {
             Value::Num(x, Some(ty)) if x.leaf().is_none() && !matches!(x, ScalarExpr::Lit(_)) => {
@@ -199,7 +199,7 @@ impl Body<'_, '_> {
         Ok(Value::Num(ScalarExpr::Lit(Literal::Float(z)), None))
     }
 
-    /// Base and exponent: an integer exponent stays one.
+    /// Base and exponent: an integer exponent stays an integer.
     fn power_operands(&mut self, a: Value, b: Value, span: &Span) -> Done<(ScalarExpr, ScalarExpr, Option<Ty>)> {
         let (a, ta) = self.number(a, span)?;
         let (b, tb) = self.number(b, span)?;
@@ -209,35 +209,35 @@ impl Body<'_, '_> {
             (Some(t), Some(Ty::Int)) => Ok((a, b, Some(t))),
             (None, Some(Ty::Int)) => {
                 let whole = matches!(a, ScalarExpr::Lit(Literal::Int(_)));
-                let ty = if whole { Ty::Int } else { self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F) };
+                let ty = if whole { Ty::Int } else { self.expected_type.filter(|t| *t != Ty::Int).unwrap_or(Ty::F) };
                 Ok((self.number_as(Value::Num(a, None), ty, span)?, b, Some(ty)))
             }
             _ => self.numbers(Value::Num(a, ta), Value::Num(b, tb), span),
         }
     }
 
-    /// `a op b` of one type, and the type of the result.
+    /// `a op b` for operands of one type, and the type of the result.
     fn scalar(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr, ty: Ty, span: &Span) -> Done<(ScalarExpr, Ty)> {
         let integer = |name: &'static str| function(Ty::Int, Ty::Int, name, 2);
         let func = match (op, ty) {
             (Binary::Add, _) => Some(sum(ty, false)),
             (Binary::Sub, _) => Some(sum(ty, true)),
             (Binary::Mul, _) => Some(product(ty)),
-            (Binary::Div, Ty::Int) if self.want == Some(Ty::Int) => {
+            (Binary::Div, Ty::Int) if self.expected_type == Some(Ty::Int) => {
                 let (a, b) = (self.put(ty, a)?, self.put(ty, b)?);
                 if self.checks {
                     let rem = integer("rem").ok_or(Stop)?;
-                    let r = self.put(ty, ScalarExpr::FunctionId(rem, vec![a.into(), b.into()]))?;
+                    let r = self.put(ty, ScalarExpr::Apply(rem, vec![a.into(), b.into()]))?;
                     let test = crate::ir::Test { cond: Cond::Eq, ty, a: r, b: crate::ir::Operand::Const(0) };
                     let says =
-                        self.said(format!("the division of integers `{}` leaves a remainder", self.source(span)));
+                        self.reason(format!("the division of integers `{}` leaves a remainder", self.source(span)));
                     self.asserts.push(crate::ir::Stmt::Assert { test, why: crate::ir::Why::User, says });
                 }
                 let quot = integer("quot").ok_or(Stop)?;
-                return Ok((ScalarExpr::FunctionId(quot, vec![a.into(), b.into()]), ty));
+                return Ok((ScalarExpr::Apply(quot, vec![a.into(), b.into()]), ty));
             }
             (Binary::Div, Ty::Int) => {
-                let to = self.want.unwrap_or(Ty::F);
+                let to = self.expected_type.unwrap_or(Ty::F);
                 let (a, b) = (self.convert(a, ty, to, span)?, self.convert(b, ty, to, span)?);
                 return self.scalar(op, a, b, to, span);
             }
@@ -250,18 +250,15 @@ impl Body<'_, '_> {
                 // a ⊻ b = (a | b) − (a & b)
                 let (or, and) = (integer("or").ok_or(Stop)?, integer("and").ok_or(Stop)?);
                 let (a, b): (ScalarExpr, ScalarExpr) = (self.put(ty, a)?.into(), self.put(ty, b)?.into());
-                let parts = vec![
-                    ScalarExpr::FunctionId(or, vec![a.clone(), b.clone()]),
-                    ScalarExpr::FunctionId(and, vec![a, b]),
-                ];
-                return Ok((ScalarExpr::FunctionId(sum(ty, true), parts), ty));
+                let parts = vec![ScalarExpr::Apply(or, vec![a.clone(), b.clone()]), ScalarExpr::Apply(and, vec![a, b])];
+                return Ok((ScalarExpr::Apply(sum(ty, true), parts), ty));
             }
             (Binary::Shl | Binary::Sar | Binary::Shr, Ty::Int) => return Ok((self.shift(op, a, b)?, ty)),
             (Binary::Pow, _) => return self.power(a, b, ty, span),
             _ => None,
         };
         match func {
-            Some(f) => Ok((self.fold(ScalarExpr::FunctionId(f, vec![a, b])), ty)),
+            Some(f) => Ok((self.fold(ScalarExpr::Apply(f, vec![a, b])), ty)),
             None => {
                 let message = format!("this operator is not for {}", number_name(ty));
                 self.fail(span, codes::TYPE, message, "it is for integers; or use `floor`, `rem` of integers")
@@ -269,8 +266,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A shift by any amount: by 64 or more, nothing is left but signs; by a negative one, it goes the other way. The instructions take amounts
-    /// modulo 64.
+    /// A shift by any amount. By 64 or more, only sign bits are left; a negative amount shifts the other way. The
+    /// instructions themselves take amounts modulo 64.
     fn shift(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr) -> Done<ScalarExpr> {
         let other = if op == Binary::Shl { Binary::Sar } else { Binary::Shl };
         let name = |op: Binary| match op {
@@ -280,7 +277,7 @@ impl Body<'_, '_> {
         };
         let by = |s: &Self, op: Binary, a: &ScalarExpr, n: ScalarExpr| -> Done<ScalarExpr> {
             let f = function(Ty::Int, Ty::Int, name(op), 2).ok_or(Stop)?;
-            Ok(s.fold(ScalarExpr::FunctionId(f, vec![a.clone(), n])))
+            Ok(s.fold(ScalarExpr::Apply(f, vec![a.clone(), n])))
         };
         let far = |s: &Self, op: Binary, a: &ScalarExpr| match op {
             Binary::Sar => by(s, op, a, ScalarExpr::int(63)),
@@ -292,7 +289,7 @@ impl Body<'_, '_> {
             return if n < 64 { by(self, op, &a, ScalarExpr::Const(n)) } else { far(self, op, &a) };
         }
         let (a, b): (ScalarExpr, ScalarExpr) = (self.put(Ty::Int, a)?.into(), self.put(Ty::Int, b)?.into());
-        let back = ScalarExpr::FunctionId(sum(Ty::Int, true), vec![ScalarExpr::int(0), b.clone()]);
+        let back = ScalarExpr::Apply(sum(Ty::Int, true), vec![ScalarExpr::int(0), b.clone()]);
         let within = |n: &ScalarExpr| {
             Box::new(ScalarExpr::Cmp(Cond::Ltu, Ty::Int, Box::new(n.clone()), Box::new(ScalarExpr::int(64))))
         };
@@ -309,7 +306,7 @@ impl Body<'_, '_> {
             ScalarExpr::Const(w) if ty == Ty::Int => Some(i128::from(w.cast_signed())),
             _ => None,
         };
-        let mul = |a: ScalarExpr, b: ScalarExpr| ScalarExpr::FunctionId(product(ty), vec![a, b]);
+        let mul = |a: ScalarExpr, b: ScalarExpr| ScalarExpr::Apply(product(ty), vec![a, b]);
         match (ty, whole, &b) {
             (Ty::Int | Ty::Q | Ty::F, Some(1), _) => Ok((a, ty)),
             (Ty::Int | Ty::Q | Ty::F, Some(n @ 2..=3), _) => {
@@ -356,29 +353,29 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Whether a scalar is an integer, by what it is made of.
+    /// Whether a scalar expression is an integer.
     fn is_integer(&self, x: &ScalarExpr) -> bool {
         match x {
             ScalarExpr::Lit(Literal::Int(_))
             | ScalarExpr::Cmp(..)
-            | ScalarExpr::Both(..)
-            | ScalarExpr::Either(..)
+            | ScalarExpr::And(..)
+            | ScalarExpr::Or(..)
             | ScalarExpr::Not(_) => true,
             ScalarExpr::Lit(_) | ScalarExpr::Const(_) => false,
-            ScalarExpr::Within(_, a) | ScalarExpr::Seen(_, a) => self.is_integer(a),
+            ScalarExpr::Within(_, a) | ScalarExpr::Viewed(_, a) => self.is_integer(a),
             ScalarExpr::At(crate::ir::Place::Var(v)) => self.f.ty(*v) == Ty::Int,
             ScalarExpr::At(crate::ir::Place::Mem(m)) => {
                 self.f.regions.get(m.region.0 as usize).is_some_and(|r| r.ty == Ty::Int)
             }
             ScalarExpr::Neg(a) | ScalarExpr::Choice(_, a, _) => self.is_integer(a),
-            ScalarExpr::FunctionId(f, _) => f.info().ty == Ty::Int,
+            ScalarExpr::Apply(f, _) => f.info().ty == Ty::Int,
         }
     }
 
-    /// A function of the table by name, on numbers of its type.
+    /// A function of the instruction table by name, applied to numbers of one type.
     pub(super) fn named(&mut self, name: &str, ty: Ty, args: Vec<ScalarExpr>, span: &Span) -> Done<(ScalarExpr, Ty)> {
         match function(ty, ty, name, args.len()) {
-            Some(f) => Ok((self.fold(ScalarExpr::FunctionId(f, args)), ty)),
+            Some(f) => Ok((self.fold(ScalarExpr::Apply(f, args)), ty)),
             None => {
                 let message = format!("`{name}` is not for {}", number_name(ty));
                 self.fail(span, codes::TYPE, message, "convert its argument, as `Float64(x)`")
@@ -388,8 +385,8 @@ impl Body<'_, '_> {
 
     fn tropical(&mut self, op: Binary, a: ScalarExpr, b: ScalarExpr, ty: Ty, span: &Span) -> Done<Value> {
         let x = match op {
-            Binary::Mul => ScalarExpr::FunctionId(sum(ty, false), vec![a, b]),
-            Binary::Div => ScalarExpr::FunctionId(sum(ty, true), vec![a, b]),
+            Binary::Mul => ScalarExpr::Apply(sum(ty, false), vec![a, b]),
+            Binary::Div => ScalarExpr::Apply(sum(ty, true), vec![a, b]),
             Binary::Add => self.named("max", ty, vec![a, b], span)?.0,
             _ => {
                 return self.fail(
@@ -401,97 +398,6 @@ impl Body<'_, '_> {
             }
         };
         Ok(Value::Tropical(x, ty))
-    }
-
-    fn complex(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
-        if op == Binary::Pow {
-            if let Value::Num(ScalarExpr::Lit(Literal::Int(2)), None) = b {
-                let a = self.shared(a)?;
-                return self.complex(Binary::Mul, a.clone(), a, span);
-            }
-            return self.fail(
-                span,
-                codes::TYPE,
-                "complex numbers are raised to the power 2 only",
-                "multiply, or use `exp` and `log`",
-            );
-        }
-        let (a, b) = if matches!(op, Binary::Mul | Binary::Div) { (self.shared(a)?, self.shared(b)?) } else { (a, b) };
-        let (Some((ar, ai)), Some((br, bi))) = (parts(a), parts(b)) else {
-            return self.fail(
-                span,
-                codes::TYPE,
-                "complex numbers go together with numbers only",
-                "use its parts, `x.re` and `x.im`",
-            );
-        };
-        let mut f = |op, a: &Value, b: &Value| self.arithmetic(op, a.clone(), b.clone(), span);
-        let (re, im) = match (op, &ai, &bi) {
-            (Binary::Add | Binary::Sub, Some(ai), Some(bi)) => (f(op, &ar, &br)?, f(op, ai, bi)?),
-            (Binary::Add | Binary::Sub, Some(ai), None) => (f(op, &ar, &br)?, ai.clone()),
-            (Binary::Add, None, Some(bi)) => (f(op, &ar, &br)?, bi.clone()),
-            (Binary::Sub, None, Some(bi)) => {
-                let re = f(op, &ar, &br)?;
-                (re, self.negate(bi.clone(), span)?)
-            }
-            (Binary::Mul, Some(ai), Some(bi)) => {
-                let (rr, ii, ri, ir) = (f(op, &ar, &br)?, f(op, ai, bi)?, f(op, &ar, bi)?, f(op, ai, &br)?);
-                (f(Binary::Sub, &rr, &ii)?, f(Binary::Add, &ri, &ir)?)
-            }
-            (Binary::Mul | Binary::Div, Some(ai), None) => (f(op, &ar, &br)?, f(op, ai, &br)?),
-            (Binary::Mul, None, Some(bi)) => (f(op, &ar, &br)?, f(op, &ar, bi)?),
-            (Binary::Div, ai, Some(bi)) => {
-                // a·b̄ / |b|²
-                let (rr, ii) = (f(Binary::Mul, &br, &br)?, f(Binary::Mul, bi, bi)?);
-                let square = f(Binary::Add, &rr, &ii)?;
-                let square = self.shared(square)?;
-                let mut f = |op, a: &Value, b: &Value| self.arithmetic(op, a.clone(), b.clone(), span);
-                let (mut re, ri) = (f(Binary::Mul, &ar, &br)?, f(Binary::Mul, &ar, bi)?);
-                let im = match ai {
-                    Some(ai) => {
-                        let (ii, ir) = (f(Binary::Mul, ai, bi)?, f(Binary::Mul, ai, &br)?);
-                        re = f(Binary::Add, &re, &ii)?;
-                        f(Binary::Sub, &ir, &ri)?
-                    }
-                    None => self.negate(ri, span)?,
-                };
-                let mut f = |a: &Value| self.arithmetic(Binary::Div, a.clone(), square.clone(), span);
-                (f(&re)?, f(&im)?)
-            }
-            _ => {
-                return self.fail(
-                    span,
-                    codes::TYPE,
-                    "this operator is not for complex numbers",
-                    "use its parts, `x.re` and `x.im`",
-                );
-            }
-        };
-        match (re, im) {
-            (Value::Num(re, s), Value::Num(im, t)) => {
-                let ty = s.or(t);
-                let re = self.typed_part(re, s, ty, span)?;
-                let im = self.typed_part(im, t, ty, span)?;
-                Ok(Value::Complex(re, im, ty))
-            }
-            _ => Err(Stop),
-        }
-    }
-
-    fn typed_part(&mut self, x: ScalarExpr, own: Option<Ty>, ty: Option<Ty>, span: &Span) -> Done<ScalarExpr> {
-        match ty {
-            Some(ty) => self.number_as(Value::Num(x, own), ty, span),
-            None => Ok(x),
-        }
-    }
-}
-
-/// The parts of a number as numbers; a real one has no imaginary part.
-fn parts(v: Value) -> Option<(Value, Option<Value>)> {
-    match v {
-        Value::Complex(re, im, ty) => Some((Value::Num(re, ty), Some(Value::Num(im, ty)))),
-        v @ Value::Num(..) => Some((v, None)),
-        _ => None,
     }
 }
 

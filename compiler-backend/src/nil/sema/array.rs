@@ -27,7 +27,7 @@ impl Body<'_, '_> {
         if indices.is_empty() && view.dims.len() == 1 {
             return self.fail(span, codes::DIMENSIONS, "an index is missing", "write `x[i]`");
         }
-        // One index into an array without gaps counts its elements.
+        // A single index into a contiguous array counts its elements.
         let linear = indices.len() == 1 && view.dims.len() > 1 && view.is_contiguous();
         if indices.len() != view.dims.len() && !linear {
             let indices = if indices.len() == 1 { "1 index".into() } else { format!("{} indices", indices.len()) };
@@ -91,7 +91,7 @@ impl Body<'_, '_> {
         self.put(Ty::Int, x)
     }
 
-    /// An index in which `end` is the length, and `begin` 1.
+    /// An index, in which `end` is the length and `begin` is 1.
     fn eval_with_end(&mut self, e: &ast::Expr, dim: &Dim) -> Done<Value> {
         let end = Value::Num(dim.len.into(), Some(Ty::Int));
         self.scopes.open();
@@ -99,9 +99,9 @@ impl Body<'_, '_> {
         let begin = Value::Num(ScalarExpr::int(1), Some(Ty::Int));
         self.scopes.add("begin", begin, super::scope::Kind::Alias, &e.span);
         let points = self.points.take();
-        let want = self.want.replace(Ty::Int);
+        let expected_type = self.expected_type.replace(Ty::Int);
         let value = self.eval(e);
-        (self.points, self.want) = (points, want);
+        (self.points, self.expected_type) = (points, expected_type);
         self.scopes.close();
         value
     }
@@ -115,7 +115,7 @@ impl Body<'_, '_> {
     ) -> Done<()> {
         let one = Operand::Const(1);
         if self.bounds {
-            let says = self.said(format!("the part `{}` lies outside {what}", self.source(span)));
+            let says = self.reason(format!("the part `{}` lies outside {what}", self.source(span)));
             self.asserts.push(Stmt::Assert {
                 test: Test { cond: Cond::Ge, ty: Ty::Int, a: first, b: one },
                 why: Why::Bounds,
@@ -128,7 +128,7 @@ impl Body<'_, '_> {
             });
         }
         shift(part, first, dim, -1);
-        // A part that ends before it begins is empty.
+        // A part whose end is before its beginning is empty.
         let len = match (first, last) {
             (Operand::Const(1), _) if last == dim.len => last,
             (Operand::Const(a), Operand::Const(b)) => {
@@ -152,15 +152,15 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// The larger one of two integers, computed once for a statement.
+    /// The larger of two integers, computed once in a statement.
     fn larger(&mut self, a: Operand, b: Operand) -> Done<Operand> {
-        // No sum has such terms: what is multiplied by 0 is left out.
+        // No real sum has these terms: terms with factor 0 are removed.
         let key = vec![Product { factor: 0, of: vec![a, b] }];
         if let Some(var) = self.addresses.get(&key) {
             return Ok(Operand::Var(*var));
         }
         let max = TableFn::Int(int_fn::Name::Max);
-        let var = self.copy(Ty::Int, ScalarExpr::FunctionId(max, vec![a.into(), b.into()]))?;
+        let var = self.copy(Ty::Int, ScalarExpr::Apply(max, vec![a.into(), b.into()]))?;
         self.addresses.insert(key, var);
         Ok(Operand::Var(var))
     }
@@ -183,7 +183,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks an index: now, if everything is known, else where it is used.
+    /// Checks an index: during compilation if it is known, otherwise with an assertion.
     pub(super) fn check_index(&mut self, at: Operand, len: Operand, span: &Span, what: &str) -> Done<()> {
         if let Operand::Const(at) = at {
             let at = at.cast_signed();
@@ -196,7 +196,7 @@ impl Body<'_, '_> {
         if !self.bounds {
             return Ok(());
         }
-        let says = self.said(format!("the index `{}` lies outside {what}", self.source(span)));
+        let says = self.reason(format!("the index `{}` lies outside {what}", self.source(span)));
         let test = |cond, b| Stmt::Assert { test: Test { cond, ty: Ty::Int, a: at, b }, why: Why::Bounds, says };
         if !matches!(at, Operand::Const(_)) {
             self.push_assert(test(Cond::Ge, Operand::Const(1)));
@@ -213,7 +213,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The element at the beginning of a part without dimensions.
+    /// The element of a view without dimensions.
     pub(super) fn element(&mut self, part: &View, span: &Span) -> Done<Value> {
         let first = self.address(part)?;
         let Some(words) = part.element.words() else {
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
         value_of(&part.element, &mut places).ok_or(Stop)
     }
 
-    /// The word at which a part of an array begins.
+    /// The address of the first word of a view.
     pub(super) fn address(&mut self, part: &View) -> Done<Place> {
         let mut offset = part.offset;
         let mut terms: Vec<Product> = Vec::new();
@@ -245,7 +245,8 @@ impl Body<'_, '_> {
                 terms.push(term.clone());
             }
         }
-        // The instruction adds two registers and a number; one that is a plain variable is taken last, so that what is left changes least.
+        // The instruction adds two registers and a number. A plain variable is taken last, so that the remaining sum
+        // changes least.
         let simple = terms.iter().rposition(|t| t.factor == 1 && matches!(t.of.as_slice(), [Operand::Var(_)]));
         let index = match simple.map(|n| terms.remove(n)) {
             Some(Product { of, .. }) => match of.first() {
@@ -266,7 +267,7 @@ impl Body<'_, '_> {
         Ok(Place::Mem(mem(Some(base), index, offset, part.region)))
     }
 
-    /// The address of a part as an integer operand, and the region.
+    /// The address of a view as an integer operand, and its region.
     pub(super) fn address_value(&mut self, part: &View) -> Done<Operand> {
         let Place::Mem(m) = self.address(part)? else { return Err(Stop) };
         let terms: Vec<Product> = [m.base, m.index]
@@ -285,7 +286,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// How many elements an array has.
+    /// The number of elements of an array.
     pub(super) fn length(&mut self, view: &View) -> Done<Operand> {
         let mut all = Product::number(1);
         for dim in &view.dims {
@@ -307,7 +308,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The element of a view where its indices, counted from 1, have these values.
+    /// The element of a view at these indices, which count from 1.
     pub(super) fn at(&mut self, view: &View, indices: &[Var], span: &Span) -> Done<Value> {
         if indices.len() != view.dims.len() {
             let message = format!("arrays of {} and {} dimensions cannot go together", view.dims.len(), indices.len());
@@ -326,7 +327,7 @@ impl Body<'_, '_> {
                     );
                 }
                 (a, b) => {
-                    let says = self.said("the arrays have different shapes".to_string());
+                    let says = self.reason("the arrays have different shapes".to_string());
                     let test = Test { cond: Cond::Eq, ty: Ty::Int, a, b };
                     self.push_assert(Stmt::Assert { test, why: Why::Shape, says })
                 }

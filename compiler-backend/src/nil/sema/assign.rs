@@ -1,4 +1,4 @@
-//! Accumulating statements: `y += e` and its kin, on numbers, complex numbers, structs and arrays.
+//! Assignment statements: `y += e` and the like, on numbers, complex numbers, structs and arrays.
 
 use pendula_isa::{Acc, Ty};
 
@@ -28,9 +28,9 @@ impl Body<'_, '_> {
         let before = self.s.diagnostics.len();
         let done = self.statement(|s| {
             let to = s.eval(target)?;
-            (s.want, s.want_log) = (scalar_type(&to), log_type(&to));
+            (s.expected_type, s.expected_log) = (scalar_type(&to), log_type(&to));
             let done = s.assign_one(op, to, target, value, span);
-            (s.want, s.want_log) = (None, None);
+            (s.expected_type, s.expected_log) = (None, None);
             done
         });
         if done.is_err() {
@@ -82,11 +82,11 @@ impl Body<'_, '_> {
             s.for_each(&lens, &mut |s, indices| {
                 s.statement(|s| {
                     let to = s.at(&view, indices, &target.span)?;
-                    (s.want, s.want_log) = (scalar_type(&to), log_type(&to));
+                    (s.expected_type, s.expected_log) = (scalar_type(&to), log_type(&to));
                     s.points = Some(indices.to_vec());
                     s.shape.clone_from(&lens);
                     let from = s.eval_point(value, true);
-                    (s.points, s.want, s.want_log) = (None, None, None);
+                    (s.points, s.expected_type, s.expected_log) = (None, None, None);
                     s.shape.clear();
                     s.assign(op, to, from?, [&target.span, &value.span], span)
                 })
@@ -98,7 +98,7 @@ impl Body<'_, '_> {
         done
     }
 
-    /// Nested loops over all indices, from 1, the first one innermost.
+    /// Nested loops over all indices from 1; the first index is innermost.
     pub(super) fn for_each(&mut self, lens: &[Operand], f: &mut dyn FnMut(&mut Self, &[Var]) -> Done<()>) -> Done<()> {
         let indices: Vec<Var> = lens.iter().map(|_| self.fresh("i", Ty::Int)).collect();
         let (mut body, done) = self.block(|s| f(s, &indices));
@@ -111,7 +111,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `target op value` of one shape; where both stand, and the statement.
+    /// `target op value` for operands of one shape, with the source ranges of both and of the statement.
     pub(super) fn assign(
         &mut self,
         op: AssignOp,
@@ -138,7 +138,7 @@ impl Body<'_, '_> {
         self.assign_parts(op, to, from, (value, span))
     }
 
-    /// Refuses to change what a loop counts, or an array's length.
+    /// Refuses to change a loop counter or the length of an array.
     pub(super) fn writable(&mut self, place: Place, span: &Span) -> Done<()> {
         if let Place::Var(v) = place
             && self.fixed.contains(&v)
@@ -155,9 +155,9 @@ impl Body<'_, '_> {
             (Value::Num(x, ty), from) => {
                 let ty = ty.ok_or(Stop)?;
                 let from = match from {
-                    // A real number as the value of a complex one would lose its other part.
+                    // A real number cannot take a complex value: the other part would be lost.
                     Value::Tropical(x, t) if t == ty => Value::Num(x, Some(t)),
-                    // Numbers that logarithmic ones are multiplied by become such.
+                    // Numbers that are multiplied onto logarithmic numbers are converted.
                     Value::Num(x, Some(t @ (Ty::Q | Ty::F))) if ty == Ty::L => {
                         Value::Num(self.logarithmic(x, t, value)?, Some(ty))
                     }
@@ -244,15 +244,16 @@ impl Body<'_, '_> {
                     _ => self.assign_number(op, *a, ty, y, span),
                 };
             }
-            // (x + c) += y is x += y, and (1/x) *= y is x /= y; else the number is turned for the length of the statement.
-            ScalarExpr::Seen(Lens::Plus(..), a) if matches!(op, AssignOp::Add | AssignOp::Sub) => {
+            // (x + c) += y is x += y, and (1/x) *= y is x /= y. For other operators, the variable holds the viewed
+            // number during the statement.
+            ScalarExpr::Viewed(Lens::Plus(..), a) if matches!(op, AssignOp::Add | AssignOp::Sub) => {
                 return self.assign_number(op, *a, ty, y, span);
             }
-            ScalarExpr::Seen(Lens::Inverse(Ty::L), a) if matches!(op, AssignOp::Mul | AssignOp::Div) => {
+            ScalarExpr::Viewed(Lens::Inverse(Ty::L), a) if matches!(op, AssignOp::Mul | AssignOp::Div) => {
                 return self.assign_number(op.partner(), *a, ty, y, span);
             }
-            x @ ScalarExpr::Seen(..) => {
-                // The value is computed from what was there before.
+            x @ ScalarExpr::Viewed(..) => {
+                // The value is computed from the variable before it is changed.
                 let y = self.put(ty, y)?;
                 match self.opened(&x, ty)? {
                     Some(p) => return self.assign_number(op, ScalarExpr::At(p), ty, y.into(), span),
@@ -264,7 +265,7 @@ impl Body<'_, '_> {
                 }
             }
             // x.log += y is x *= exp(y).
-            ScalarExpr::FunctionId(f, args) if f == log_view() && matches!(op, AssignOp::Add | AssignOp::Sub) => {
+            ScalarExpr::Apply(f, args) if f == log_view() && matches!(op, AssignOp::Add | AssignOp::Sub) => {
                 let op = if op == AssignOp::Add { AssignOp::Mul } else { AssignOp::Div };
                 let e = self.word(&Literal::Float(std::f64::consts::E), Ty::L, span)?;
                 let power = self.named("pow", Ty::L, vec![ScalarExpr::Const(e), y], span)?.0;
@@ -303,7 +304,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// A value as a function or an operator, its arguments and keywords.
+/// A call or an operator: its function, arguments and keywords.
 pub(super) fn operation(value: &ast::Expr) -> Option<Operation<'_>> {
     match &value.kind {
         ExprKind::Call { callee, dot: false, args, keywords } => match &callee.kind {
@@ -316,10 +317,10 @@ pub(super) fn operation(value: &ast::Expr) -> Option<Operation<'_>> {
     }
 }
 
-/// A name or an operator, arguments, keywords.
+/// The name of a function or an operator, its arguments, and its keywords.
 type Operation<'e> = (&'e str, Vec<&'e ast::Expr>, &'e [(ast::Name, ast::Expr)]);
 
-/// Why something cannot be changed.
+/// Why a target cannot be changed.
 pub(super) fn unchangeable(v: &Value) -> String {
     match v {
         Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)) => {
@@ -344,17 +345,17 @@ pub(super) fn unchangeable(v: &Value) -> String {
     }
 }
 
-/// The function by which `x.log` reads.
+/// The function that computes `x.log`.
 fn log_view() -> pendula_isa::table::TableFn {
     pendula_isa::table::TableFn::Q(pendula_isa::table::q_fn::Name::LogL)
 }
 
-/// Whether a target is a logarithmic number in doubles: and then, whether it has a sign.
+/// For a target that is a logarithmic number in doubles: whether it has a sign.
 fn log_type(v: &Value) -> Option<bool> {
     if let Value::Log(_, sign) = v { Some(sign.is_some()) } else { None }
 }
 
-/// The number type of a target, by which literals and integers in its value go.
+/// The number type of a target, which literals and integers in the value take.
 pub(super) fn scalar_type(v: &Value) -> Option<Ty> {
     match v {
         Value::Num(_, ty) | Value::Complex(_, _, ty) => *ty,

@@ -1,4 +1,5 @@
-//! A function while it is compiled: its statements so far, what the current statement has computed on the way, and where it stands.
+//! The state of a function during its compilation: its statements, the computations of the current statement, and the
+//! scopes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,17 +9,17 @@ use pendula_isa::{Acc, Ty};
 
 use super::scope::Scopes;
 use super::value::Product;
-use super::{Done, Sema, Stop, gather};
+use super::{Done, Sema, Stop, accumulator};
 use crate::ir::{self, AncillaChecks, At, Block, FunctionId, Loc, Operand, Place, Region, RegionInfo, Stmt, Var};
 use crate::nil::ast;
 use crate::nil::types::Type;
 
-/// Where statements go.
+/// Where statements are emitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sink {
-    /// To what is computed before the current statement, and undone after it.
+    /// Among the computations before the current statement, which are undone after it.
     Pre,
-    /// To the statement itself.
+    /// The statement itself.
     Out,
 }
 
@@ -28,55 +29,55 @@ pub(super) struct Body<'s, 'a> {
     pub(super) file: u16,
     pub(super) fun: FunctionId,
     pub(super) f: ir::IrFunction,
-    /// Type variables that are bound.
+    /// The bound type variables.
     pub(super) types: HashMap<String, Type>,
     pub(super) scopes: Scopes,
     pub(super) pre: Block,
     pub(super) out: Block,
-    /// Checks of the current statement that are yet to be placed.
+    /// Checks of the current statement that have not been emitted yet.
     pub(super) asserts: Vec<Stmt>,
-    /// Addresses that the current statement has computed.
+    /// The addresses that the current statement has computed.
     pub(super) addresses: HashMap<Vec<Product>, Var>,
-    /// Places that were read for what the current statement has computed.
+    /// The places that these computations have read.
     pub(super) reads: Vec<Place>,
-    /// Arrays that were given to functions for it.
+    /// The arrays that were passed to functions in these computations.
     pub(super) regions_read: Vec<Region>,
-    /// For each array among the parameters, the first one that it may overlap with.
+    /// For each array parameter, the first parameter that it may overlap with.
     pub(super) classes: Vec<usize>,
-    /// Their regions so far.
-    pub(super) given: Vec<Region>,
-    /// Lengths of the arrays that what has points goes over.
+    /// The regions of the array parameters so far.
+    pub(super) param_regions: Vec<Region>,
+    /// The lengths of the arrays in a broadcast statement.
     pub(super) shape: Vec<Operand>,
     pub(super) loc: Loc,
-    /// Whether ancillas are checked where they end.
+    /// Whether ancillas are checked where they are deallocated.
     pub(super) checks: bool,
     /// Whether indices are checked.
     pub(super) bounds: bool,
-    /// What numbers without a type become.
-    pub(super) want: Option<Ty>,
-    /// Whether what is changed is a logarithmic number in doubles: and then, whether it has a sign.
-    pub(super) want_log: Option<bool>,
-    /// Whether a logarithmic number in doubles met one of `.l`.
+    /// The type that untyped numbers take.
+    pub(super) expected_type: Option<Ty>,
+    /// If the target is a logarithmic number in doubles: whether it has a sign.
+    pub(super) expected_log: Option<bool>,
+    /// Whether a logarithmic number in doubles was combined with one of type `.l`.
     pub(super) mixed: bool,
-    /// Whether `ULogarithmic(x)` of a double is of `.l`.
+    /// Whether `ULogarithmic(x)` of a double has the type `.l`.
     pub(super) words: bool,
-    /// Arrays that are live, the last one on top.
+    /// The allocated arrays; the last one is on top of the stack.
     pub(super) arrays: Vec<Var>,
-    /// Arrays that have ended while others lay on top of them, and what is left to do.
+    /// Arrays that were deallocated below others on the stack, with the statements that are still to be emitted.
     pub(super) deferred: Vec<(Var, Block)>,
-    /// Loop variables for what has points.
+    /// The loop variables of a broadcast statement.
     pub(super) points: Option<Vec<Var>>,
-    /// Variables that stay as they are: arrays' addresses and lengths, what loops count.
+    /// Variables that do not change: addresses and lengths of arrays, loop counters.
     pub(super) fixed: HashSet<Var>,
-    /// Those of them that belong to one array.
+    /// Those of them that are the length of one array.
     pub(super) own_lengths: HashSet<Var>,
-    /// Variables that hold how many words an array has, by its address.
+    /// For the address of an array, the variable that holds its number of words.
     pub(super) totals: HashMap<Var, Var>,
-    /// Names whose allocation was in error.
+    /// Names whose allocation had an error.
     pub(super) failed: HashSet<String>,
-    /// How many names there were where each loop began.
+    /// For each open loop, the number of names at its beginning.
     pub(super) loops: Vec<usize>,
-    /// Routines that are to be undone one by one: names and bodies.
+    /// Routines that are undone separately: their names and bodies.
     pub(super) routines: Vec<(Option<String>, Vec<ast::Stmt>)>,
 }
 
@@ -105,7 +106,7 @@ impl<'a> Body<'_, 'a> {
 
     pub(super) fn warn(&mut self, span: &ast::Span, code: &'static str, message: impl Into<String>, help: &str) {
         let place = pendula_isa::diagnostic::Place { file: self.file, span: span.clone() };
-        // The library's own habits are no concern of its users.
+        // Users cannot change the library, so its warnings are left out.
         if !self.s.inputs.get(self.file as usize).is_some_and(|i| i.library) {
             self.s.diagnostics.push(Diagnostic::warning(code, message).at(place, "").help(help));
         }
@@ -119,8 +120,8 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    /// What an assertion says where it fails.
-    pub(super) fn said(&mut self, text: String) -> Option<u32> {
+    /// The index of an assertion's message among the program's reasons.
+    pub(super) fn reason(&mut self, text: String) -> Option<u32> {
         let (numbers, reasons) = (&mut self.s.reasons, &mut self.s.program.reasons);
         let number = numbers.entry(text).or_insert_with_key(|text| {
             reasons.push(text.clone());
@@ -129,7 +130,7 @@ impl<'a> Body<'_, 'a> {
         Some(*number)
     }
 
-    /// A piece of the source, for messages: on one line, and cut where it is long.
+    /// A piece of the source for messages: on one line, and cut off if it is long.
     pub(super) fn source(&self, span: &ast::Span) -> String {
         const MAX: usize = 60;
         let text = self.s.inputs.get(self.file as usize).and_then(|i| i.text.get(span.clone())).unwrap_or_default();
@@ -140,7 +141,7 @@ impl<'a> Body<'_, 'a> {
         words
     }
 
-    /// Whether a loop began since there were `n` names.
+    /// Whether a loop has begun since there were `n` names.
     pub(super) fn loops_since(&self, n: usize) -> bool {
         self.loops.iter().any(|start| *start > n)
     }
@@ -154,10 +155,11 @@ impl<'a> Body<'_, 'a> {
         Region(self.f.regions.len() as u32 - 1)
     }
 
-    /// A new ancilla among what is computed before the statement. What is accumulated onto it is undone exactly, so that nothing is checked.
+    /// A new ancilla among the computations before the statement. Accumulating onto it is undone exactly, so nothing is
+    /// checked.
     pub(super) fn temp(&mut self, name: &str, ty: Ty) -> Var {
         let var = self.fresh(name, ty);
-        // Sums that are added part by part leave a rounding.
+        // Sums that are added part by part leave a rounding error.
         let care = AncillaChecks { check: ty == Ty::F && self.s.settings.fast_float, drop: true };
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
         var
@@ -187,14 +189,14 @@ impl<'a> Body<'_, 'a> {
         self.emit(sink, Stmt::Update { acc, inverse: inverse && !acc.self_inverse(), func, dst, args });
     }
 
-    /// Places checks before what has to be computed next.
+    /// Emits the pending checks before the next computation.
     pub(super) fn flush_asserts(&mut self) {
         for stmt in std::mem::take(&mut self.asserts) {
             self.emit(Sink::Pre, stmt);
         }
     }
 
-    /// An integer sum of products as an ancilla, computed once for a statement.
+    /// An integer sum of products in an ancilla, computed once in a statement.
     pub(super) fn integer_sum(&mut self, name: &str, mut terms: Vec<Product>) -> Var {
         terms.retain(|t| t.factor != 0);
         if let Some(var) = self.addresses.get(&terms) {
@@ -217,7 +219,7 @@ impl<'a> Body<'_, 'a> {
         let factor = Operand::Const(term.factor.unsigned_abs());
         let (inverse, plain) = (term.factor < 0, term.factor.unsigned_abs() == 1);
         let mut of = term.of.clone();
-        // Of three factors or more, the first ones are multiplied first.
+        // The first two of three or more factors are multiplied first.
         while of.len() + usize::from(!plain) > 2 {
             let (a, b) = (of.remove(0), of.remove(0));
             let t = self.temp("product", Ty::Int);
@@ -233,7 +235,7 @@ impl<'a> Body<'_, 'a> {
         self.update(Sink::Pre, Acc::Add, inverse, TableFn::Int(func), Place::Var(var), args);
     }
 
-    /// Runs `f`, whose statements become one: what it computes on the way is undone after it.
+    /// Runs `f` and wraps its statements as one statement: its computations are undone afterwards.
     pub(super) fn statement<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
         let outer = self.suspend();
         let result = f(self);
@@ -255,12 +257,12 @@ impl<'a> Body<'_, 'a> {
         (body, result)
     }
 
-    /// Runs `f`, which computes something, and gives what it computed, to be undone by whoever takes it.
+    /// Runs `f`, which computes something, and gives the computation; the caller must undo it.
     pub(super) fn computed<T>(&mut self, f: impl FnOnce(&mut Self) -> Done<T>) -> (Block, Done<T>) {
         let outer = self.suspend();
         let result = f(self);
         self.flush_asserts();
-        // Whoever takes it reads what it read.
+        // The caller of the computation reads the same places.
         let (reads, regions) = (self.reads.clone(), self.regions_read.clone());
         let (pre, _) = self.resume(outer);
         self.reads.extend(reads);
@@ -279,7 +281,7 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    /// What was computed and what is done, with the checks that are left before it.
+    /// The computation and the statements since [`Body::suspend`], with the remaining checks before the statements.
     fn resume(&mut self, outer: Suspended) -> (Block, Block) {
         let pre = std::mem::replace(&mut self.pre, outer.pre);
         let out = std::mem::replace(&mut self.out, outer.out);
@@ -297,20 +299,20 @@ impl<'a> Body<'_, 'a> {
         format!("{}.{}", self.f.name, self.loc.line)
     }
 
-    /// Puts a value in an ancilla among what is computed, if it is not one operand already.
+    /// A value as an operand: unless it is one already, it is computed in an ancilla.
     pub(super) fn put(&mut self, ty: Ty, value: super::value::ScalarExpr) -> Done<Operand> {
         if let Some(leaf) = value.leaf() {
             return Ok(leaf);
         }
         let var = self.temp("t", ty);
-        self.accumulate(Sink::Pre, Place::Var(var), ty, gather(ty), false, value)?;
+        self.accumulate(Sink::Pre, Place::Var(var), ty, accumulator(ty), false, value)?;
         Ok(Operand::Var(var))
     }
 
-    /// The same, as a variable of its own: one that stays as it is when what it was computed from changes.
+    /// The same in a new variable, which keeps its value when its inputs change.
     pub(super) fn copy(&mut self, ty: Ty, value: super::value::ScalarExpr) -> Done<Var> {
         let var = self.temp("t", ty);
-        self.accumulate(Sink::Pre, Place::Var(var), ty, gather(ty), false, value)?;
+        self.accumulate(Sink::Pre, Place::Var(var), ty, accumulator(ty), false, value)?;
         Ok(var)
     }
 }

@@ -1,37 +1,40 @@
-//! Calls of functions of the program: which definition, for which types, with which words, and what may be the same word.
+//! Calls of functions of the program: the definition, the instance for the argument types, and the words that are
+//! passed.
 
+use pendula_isa::Ty;
 use pendula_isa::diagnostic::plural;
-use pendula_isa::{Cond, Ty};
 
 use super::body::Body;
 use super::overload::Choice;
 use super::value::{Literal, Product, ScalarExpr, Value, View};
 use super::{ArgKey, ArgRecord, CallRecord, Done, Stop};
-use crate::ir::{self, FunctionId, Operand, Place, Stmt, Test, Why};
+use crate::ir::{self, FunctionId, Operand, Place, Stmt};
 use crate::nil::ast::{self, AssignOp, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
 
-/// An argument, made ready.
-struct Ready {
-    words: Vec<Operand>,
-    record: ArgRecord,
-    /// The words that are lent by reference.
-    places: Vec<Place>,
+/// An argument of a call, ready to be passed.
+pub(super) struct CallArg {
+    /// The words that are passed.
+    pub(super) words: Vec<Operand>,
+    /// What is recorded about it for the checks after all functions are compiled.
+    pub(super) record: ArgRecord,
+    /// The places that are passed by reference.
+    pub(super) places: Vec<Place>,
     /// The arrays.
-    views: Vec<View>,
+    pub(super) views: Vec<View>,
     /// Whether the function changes it.
-    changed: bool,
+    pub(super) changed: bool,
 }
 
 impl<'a> Body<'_, 'a> {
-    /// The definitions of the statement `y op f(…)`, and whether they are of the partner.
+    /// The definitions of the statement `y op f(…)`, and whether they define the inverse operator.
     pub(super) fn instruction(&self, op: AssignOp, name: &str) -> Option<(Vec<usize>, bool)> {
         let of = |op| self.s.by_instruction.get(&(op, name)).cloned();
         of(op).map(|d| (d, false)).or_else(|| of(op.partner()).map(|d| (d, true)))
     }
 
-    /// The definition by which `f(args…)` is a value, and the type of what it adds to.
+    /// The definition that computes `f(args…)` as a value, and the type that it adds to.
     pub(super) fn value_function(&self, name: &str, values: &[Value]) -> Option<((Vec<usize>, bool), Type)> {
         let types: Vec<Type> = values.iter().map(Value::type_of).collect::<Option<_>>()?;
         let (candidates, inverse) = match self.instruction(AssignOp::Add, name) {
@@ -54,8 +57,9 @@ impl<'a> Body<'_, 'a> {
             | Type::Tuple(_)
             | Type::Function(_) => t.clone(),
         };
-        let wanted = self.log_wanted().map(|signed| Type::Log { signed }).or(self.want.map(Type::Num));
-        let mut targets: Vec<Type> = wanted.into_iter().collect();
+        let expected =
+            self.expected_log_sign().map(|signed| Type::Log { signed }).or(self.expected_type.map(Type::Num));
+        let mut targets: Vec<Type> = expected.into_iter().collect();
         targets.extend(types.iter().map(element));
         targets.extend(types.iter().cloned());
         targets.push(Type::Num(Ty::F));
@@ -100,32 +104,7 @@ impl<'a> Body<'_, 'a> {
                 }
             }
         }
-        // A literal takes the type that the definition asks for.
-        let literals: Vec<bool> = values.iter().map(|v| matches!(v, Value::Num(ScalarExpr::Lit(_), None))).collect();
-        let mut chosen = self.choose(candidates, &types);
-        if !chosen.fits() || literals.contains(&true) {
-            for ty in [Ty::Q, Ty::F, Ty::L, Ty::Int] {
-                let tried: Vec<Type> = types
-                    .iter()
-                    .zip(&values)
-                    .zip(&literals)
-                    .map(|((t, v), l)| match (l, v) {
-                        (true, Value::Num(ScalarExpr::Lit(Literal::Int(_)), _)) if chosen.fits() => t.clone(),
-                        (true, Value::Num(ScalarExpr::Lit(_), _)) if ty == Ty::Int => t.clone(),
-                        (true, _) => Type::Num(ty),
-                        (false, _) => t.clone(),
-                    })
-                    .collect();
-                let real = self.want.unwrap_or(Ty::F);
-                if !chosen.fits() || (ty == real && tried != types) {
-                    let found = self.choose(candidates, &tried);
-                    if found.fits() {
-                        chosen = found;
-                        types = tried;
-                    }
-                }
-            }
-        }
+        let (chosen, types) = self.choose_for(candidates, &values, types);
         let (n, bound) = match chosen {
             Choice::One(n, bound) => (n, bound),
             Choice::None => return self.no_method(candidates, &types, span),
@@ -134,13 +113,13 @@ impl<'a> Body<'_, 'a> {
                 return Err(self.s.ambiguous(&several, &types, Some((file, &span))));
             }
         };
-        // Calls with ever larger types would not end.
+        // Recursive calls with ever larger types would not end.
         if types.iter().any(|t| t.words().is_some_and(|n| n > 4096)) {
             let help = "a function that calls itself must do so with the same types";
             return self.fail(span, codes::METHOD, "an argument of more than 4096 words", help);
         }
         let keys = self.keywords(n, keywords, span)?;
-        let mut given = Vec::new();
+        let mut passed = Vec::new();
         let mut settled = Vec::new();
         for ((v, ty), at) in values.into_iter().zip(&types).zip(spans) {
             let v = match ty {
@@ -149,28 +128,20 @@ impl<'a> Body<'_, 'a> {
                 _ => v,
             };
             settled.push(v.type_of().ok_or(Stop)?);
-            given.push((v, at.clone()));
+            passed.push((v, at.clone()));
         }
         let mut key: Vec<ArgKey> = settled.iter().cloned().map(ArgKey::Type).collect();
         for (_, v) in &keys {
-            key.push(match v {
-                Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)) => {
-                    ArgKey::Literal(format!("{v:?}"))
-                }
-                other => ArgKey::Type(other.type_of().ok_or(Stop)?),
-            });
-        }
-        for (_, v) in &keys {
-            if !matches!(
-                v,
-                Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_))
-            ) {
-                given.push((v.clone(), span.clone()));
+            if is_constant(v) {
+                key.push(ArgKey::Literal(format!("{v:?}")));
+            } else {
+                key.push(ArgKey::Type(v.type_of().ok_or(Stop)?));
             }
         }
-        // Arrays that may overlap lie in one stretch of memory for the function, too.
+        passed.extend(keys.iter().filter(|(_, v)| !is_constant(v)).map(|(_, v)| (v.clone(), span.clone())));
+        // Arrays that may overlap share a region in the function, too.
         let mut regions = Vec::new();
-        given.iter().for_each(|(v, _)| regions_of(v, &mut regions));
+        passed.iter().for_each(|(v, _)| regions_of(v, &mut regions));
         let classes: Vec<usize> = regions.iter().map(|r| regions.iter().position(|o| o == r).unwrap_or(0)).collect();
         if classes.iter().enumerate().any(|(k, class)| k != *class) {
             key.push(ArgKey::Literal(format!("{classes:?}")));
@@ -180,17 +151,56 @@ impl<'a> Body<'_, 'a> {
             None => self.instance(n, key, settled, keys, bound, (classes, span))?,
         };
         self.s.predict(n, fun);
-        let mut ready = Vec::new();
-        for (k, (v, at)) in given.into_iter().enumerate() {
+        let mut pass = Vec::new();
+        for (k, (v, at)) in passed.into_iter().enumerate() {
             let changed = self.changes(fun, k);
-            ready.push(self.ready(v, changed, &at)?);
+            pass.push(self.pass(v, changed, &at)?);
         }
-        self.check_aliases(fun, &ready, span)?;
-        // What was computed for the call may not depend on what the call changes.
-        let changed: Vec<Place> = ready.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
+        self.check_aliases(fun, &pass, span)?;
+        self.check_inputs(&pass, span)?;
+        let args: Vec<Operand> = pass.iter().flat_map(|r| r.words.iter().copied()).collect();
+        let records = pass.into_iter().map(|r| r.record).collect();
+        self.s.calls.push(CallRecord { caller: self.fun, callee: fun, file: self.file, args: records });
+        self.emit(super::body::Sink::Out, Stmt::Call { func: fun, inverse, args });
+        Ok(())
+    }
+
+    /// The definition that a call means, and the types of its arguments: a literal takes the type of the parameter.
+    fn choose_for(&self, candidates: &[usize], values: &[Value], mut types: Vec<Type>) -> (Choice, Vec<Type>) {
+        let literals: Vec<bool> = values.iter().map(|v| matches!(v, Value::Num(ScalarExpr::Lit(_), None))).collect();
+        let mut chosen = self.choose(candidates, &types);
+        if !chosen.fits() || literals.contains(&true) {
+            for ty in [Ty::Q, Ty::F, Ty::L, Ty::Int] {
+                let tried: Vec<Type> = types
+                    .iter()
+                    .zip(values)
+                    .zip(&literals)
+                    .map(|((t, v), l)| match (l, v) {
+                        (true, Value::Num(ScalarExpr::Lit(Literal::Int(_)), _)) if chosen.fits() => t.clone(),
+                        (true, Value::Num(ScalarExpr::Lit(_), _)) if ty == Ty::Int => t.clone(),
+                        (true, _) => Type::Num(ty),
+                        (false, _) => t.clone(),
+                    })
+                    .collect();
+                let real = self.expected_type.unwrap_or(Ty::F);
+                if !chosen.fits() || (ty == real && tried != types) {
+                    let found = self.choose(candidates, &tried);
+                    if found.fits() {
+                        chosen = found;
+                        types = tried;
+                    }
+                }
+            }
+        }
+        (chosen, types)
+    }
+
+    /// Refuses a call that changes a place that was read to compute another argument.
+    fn check_inputs(&mut self, args: &[CallArg], span: &Span) -> Done<()> {
+        let changed: Vec<Place> = args.iter().filter(|r| r.changed).flat_map(|r| r.places.iter().copied()).collect();
         let reads = self.reads.clone();
         self.keep_apart(&changed, &reads, span)?;
-        for view in ready.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
+        for view in args.iter().filter(|r| r.changed).flat_map(|r| &r.views) {
             let inside = |p: &Place| matches!(p, Place::Mem(m) if m.region == view.region);
             if reads.iter().any(inside) || self.regions_read.contains(&view.region) {
                 let help = "compute the other argument into an ancilla before, and undo that afterwards";
@@ -202,10 +212,6 @@ impl<'a> Body<'_, 'a> {
                 );
             }
         }
-        let args: Vec<Operand> = ready.iter().flat_map(|r| r.words.iter().copied()).collect();
-        let records = ready.into_iter().map(|r| r.record).collect();
-        self.s.calls.push(CallRecord { caller: self.fun, callee: fun, file: self.file, args: records });
-        self.emit(super::body::Sink::Out, Stmt::Call { func: fun, inverse, args });
         Ok(())
     }
 
@@ -223,16 +229,16 @@ impl<'a> Body<'_, 'a> {
             d.help = Some("give one argument for each parameter".into());
             return Err(Stop);
         }
-        let wanted: Vec<String> =
+        let expected: Vec<String> =
             f.params.iter().map(|p| p.ty.as_ref().map_or("anything".to_string(), type_text)).collect();
         let message = format!("`{name}` is not for ({})", list.join(", "));
-        self.fail(span, codes::METHOD, message, format!("it takes ({})", wanted.join(", ")))
+        self.fail(span, codes::METHOD, message, format!("it takes ({})", expected.join(", ")))
     }
 
-    /// The keyword arguments of a call, with the defaults of those that are not given.
-    fn keywords(&mut self, n: usize, given: &[(ast::Name, ast::Expr)], _span: &Span) -> Done<Vec<(String, Value)>> {
+    /// The keyword arguments of a call, with the defaults of the missing ones.
+    fn keywords(&mut self, n: usize, passed: &[(ast::Name, ast::Expr)], _span: &Span) -> Done<Vec<(String, Value)>> {
         let f = self.s.definitions[n].ast;
-        for (name, _) in given {
+        for (name, _) in passed {
             if !f.keywords.iter().any(|k| k.name.text == name.text) {
                 let message = format!("`{}` has no keyword `{}`", f.name.text, name.text);
                 return self.fail(&name.span, codes::ARGUMENTS, message, "leave it out");
@@ -240,7 +246,7 @@ impl<'a> Body<'_, 'a> {
         }
         let mut out = Vec::new();
         for k in &f.keywords {
-            let value = match (given.iter().find(|(name, _)| name.text == k.name.text), &k.default) {
+            let value = match (passed.iter().find(|(name, _)| name.text == k.name.text), &k.default) {
                 (Some((_, e)), _) | (None, Some(e)) => self.eval(e)?,
                 (None, None) => {
                     let message = format!("the keyword `{}` of `{}` is missing", k.name.text, f.name.text);
@@ -252,39 +258,39 @@ impl<'a> Body<'_, 'a> {
         Ok(out)
     }
 
-    /// Whether a function changes its parameter number `k`, as far as that is known.
-    fn changes(&self, fun: FunctionId, k: usize) -> bool {
+    /// Whether a function changes its parameter number `k`, as far as is known.
+    pub(super) fn changes(&self, fun: FunctionId, k: usize) -> bool {
         let (facts, written) = (&self.s.facts[fun.0 as usize], &self.s.written[fun.0 as usize]);
         let Some(p) = facts.params.get(k) else { return true };
         written.params.get(p.words.clone()).is_some_and(|w| w.contains(&true))
             || p.regions.iter().any(|r| written.regions.get(r.0 as usize).copied().unwrap_or(false))
     }
 
-    /// An argument's words; `changed` tells whether the function changes it.
-    fn ready(&mut self, v: Value, changed: bool, span: &Span) -> Done<Ready> {
+    /// The words of an argument; `changed` tells whether the function changes it.
+    fn pass(&mut self, v: Value, changed: bool, span: &Span) -> Done<CallArg> {
         let record = ArgRecord { span: span.clone(), vars: Vec::new(), temporary: false, regions: Vec::new() };
-        let mut r = Ready { words: Vec::new(), record, places: Vec::new(), views: Vec::new(), changed };
-        self.ready_part(v, span, &mut r)?;
+        let mut r = CallArg { words: Vec::new(), record, places: Vec::new(), views: Vec::new(), changed };
+        self.pass_part(v, span, &mut r)?;
         Ok(r)
     }
 
-    fn ready_part(&mut self, v: Value, span: &Span, r: &mut Ready) -> Done<()> {
+    fn pass_part(&mut self, v: Value, span: &Span, r: &mut CallArg) -> Done<()> {
         match v {
-            Value::Num(x, ty) => self.ready_word(x, ty.unwrap_or(Ty::F), r),
-            Value::Tropical(x, ty) => self.ready_word(x, ty, r),
+            Value::Num(x, ty) => self.pass_word(x, ty.unwrap_or(Ty::F), r),
+            Value::Tropical(x, ty) => self.pass_word(x, ty, r),
             Value::Log(log, sign) => {
-                self.ready_word(log, Ty::F, r)?;
-                sign.map_or(Ok(()), |sign| self.ready_word(*sign, Ty::Int, r))
+                self.pass_word(log, Ty::F, r)?;
+                sign.map_or(Ok(()), |sign| self.pass_word(*sign, Ty::Int, r))
             }
-            Value::Bool(x) => self.ready_word(x, Ty::Int, r),
+            Value::Bool(x) => self.pass_word(x, Ty::Int, r),
             Value::Complex(a, b, ty) => {
                 let ty = ty.unwrap_or(Ty::F);
                 let (a, b) = (self.typed(a, ty, span)?, self.typed(b, ty, span)?);
-                self.ready_word(a, ty, r)?;
-                self.ready_word(b, ty, r)
+                self.pass_word(a, ty, r)?;
+                self.pass_word(b, ty, r)
             }
             Value::Struct(_, parts) | Value::Tuple(parts) => {
-                parts.into_iter().try_for_each(|p| self.ready_part(p, span, r))
+                parts.into_iter().try_for_each(|p| self.pass_part(p, span, r))
             }
             Value::Function(_) => Ok(()),
             Value::Array(view) => {
@@ -311,11 +317,11 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    fn ready_word(&mut self, x: ScalarExpr, ty: Ty, r: &mut Ready) -> Done<()> {
+    fn pass_word(&mut self, x: ScalarExpr, ty: Ty, r: &mut CallArg) -> Done<()> {
         let place = match &x {
             ScalarExpr::At(p) => Some(*p),
-            // Given under a view: turned before the call, and back after it.
-            ScalarExpr::Neg(_) | ScalarExpr::Seen(..) if r.changed => self.opened(&x, ty)?,
+            // An argument under a view: the variable holds the viewed number during the call.
+            ScalarExpr::Neg(_) | ScalarExpr::Viewed(..) if r.changed => self.opened(&x, ty)?,
             _ => None,
         };
         match place {
@@ -344,93 +350,14 @@ impl<'a> Body<'_, 'a> {
         }
         Ok(())
     }
-
-    /// Refuses arguments that could be the same words, if one of them is changed; where only the run can tell, has it checked.
-    fn check_aliases(&mut self, fun: FunctionId, args: &[Ready], span: &Span) -> Done<()> {
-        let changed: Vec<bool> = (0..args.len()).map(|k| self.changes(fun, k)).collect();
-        let changes = |k: usize| changed.get(k).copied().unwrap_or(true);
-        for i in 0..args.len() {
-            for j in i + 1..args.len() {
-                if !changes(i) && !changes(j) {
-                    continue;
-                }
-                let (a, b) = (&args[i], &args[j]);
-                for (x, y) in a.places.iter().flat_map(|x| b.places.iter().map(move |y| (*x, *y))) {
-                    self.keep_all_apart(&[x, y], span)?;
-                }
-                for (views, places) in [(&a.views, &b.places), (&b.views, &a.places)] {
-                    for view in views.iter() {
-                        if places.iter().any(|p| matches!(p, Place::Mem(m) if m.region == view.region)) {
-                            return self.fail(
-                                span,
-                                codes::ALIAS,
-                                "an array and one of its elements are given here, and changed",
-                                "copy the element before",
-                            );
-                        }
-                    }
-                }
-                for x in &a.views {
-                    for y in b.views.iter().filter(|y| y.region == x.region) {
-                        self.keep_views_apart(&x.clone(), &y.clone(), span)?;
-                    }
-                }
-            }
-            // One argument, such as a struct, may hold a place twice.
-            if changes(i) {
-                self.keep_all_apart(&args[i].places.clone(), span)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn keep_views_apart(&mut self, a: &View, b: &View, span: &Span) -> Done<()> {
-        if a == b {
-            return self.fail(
-                span,
-                codes::ALIAS,
-                "an array is given twice here, and changed",
-                "give different arrays; copy one of them before",
-            );
-        }
-        let (at_a, at_b) = (self.address_value(a)?, self.address_value(b)?);
-        let distance = vec![Product::operand(at_a), Product { factor: -1, ..Product::operand(at_b) }];
-        let d = self.integer_sum("distance", distance);
-        let words = |s: &mut Self, v: &View| -> Done<Operand> {
-            let w = Product::number(v.element.words().unwrap_or(1));
-            let len = s.length(v)?;
-            Ok(s.product_value(&w.times(&Product::operand(len))))
-        };
-        let test = if a.is_contiguous() && b.is_contiguous() {
-            let (len_a, len_b) = (words(self, a)?, words(self, b)?);
-            let behind = ScalarExpr::Cmp(Cond::Ge, Ty::Int, Box::new(ScalarExpr::var(d)), Box::new(len_b.into()));
-            let before = ScalarExpr::Cmp(
-                Cond::Le,
-                Ty::Int,
-                Box::new(ScalarExpr::var(d)),
-                Box::new(ScalarExpr::Neg(Box::new(len_a.into()))),
-            );
-            self.test(ScalarExpr::Either(Box::new(behind), Box::new(before)))?
-        } else if a.dims.len() == 1 && a.dims.iter().map(|d| &d.stride).eq(b.dims.iter().map(|d| &d.stride)) {
-            // Rows of one matrix: different ones have no element in common.
-            Test { cond: Cond::Ne, ty: Ty::Int, a: Operand::Var(d), b: Operand::Const(0) }
-        } else {
-            let help = "copy one of them before";
-            return self.fail(
-                span,
-                codes::ALIAS,
-                "parts of one array are given here that may overlap, and are changed",
-                help,
-            );
-        };
-        let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
-        let says = self.said(format!("two parts of `{array}`, of which one is changed, overlap"));
-        self.asserts.push(Stmt::Assert { test, why: Why::Alias, says });
-        Ok(())
-    }
 }
 
-/// The regions of a value's arrays, in order.
+/// Whether the value of a keyword is known during compilation: the function is then compiled for this value.
+fn is_constant(v: &Value) -> bool {
+    matches!(v, Value::Num(ScalarExpr::Lit(_) | ScalarExpr::Const(_), _) | Value::Bool(ScalarExpr::Const(_)))
+}
+
+/// The regions of the arrays in a value, in order.
 fn regions_of(v: &Value, out: &mut Vec<ir::Region>) {
     match v {
         Value::Array(view) => out.push(view.region),
@@ -447,7 +374,7 @@ fn regions_of(v: &Value, out: &mut Vec<ir::Region>) {
     }
 }
 
-/// A type as it is written.
+/// A type as it is written in the source.
 pub(super) fn type_text(e: &ast::TypeExpr) -> String {
     let args: Vec<String> = e
         .args

@@ -1,5 +1,6 @@
-//! Constants: arithmetic on numbers and constants before them. Each is computed once for what numbers without a type become, in an order in
-//! which what it is made of is known already: neither a long chain of them nor one that names another twice takes more than its length.
+//! Constants: arithmetic on numbers and on earlier constants. Each constant is computed once for each type that untyped
+//! numbers take, after the constants in its value. So neither a long chain of constants nor a constant that is named
+//! twice takes more than linear time.
 
 use std::collections::HashSet;
 
@@ -14,26 +15,26 @@ use crate::nil::codes;
 impl<'a> Body<'_, 'a> {
     /// The value of a constant.
     pub(super) fn constant(&mut self, name: &'a str, span: &Span) -> Done<Value> {
-        let want = self.want;
+        let expected_type = self.expected_type;
         let mut todo: Vec<(&'a str, bool)> = vec![(name, false)];
-        // Those that wait for what they are made of, and those whose value hangs on what is computed here.
+        // The constants whose operands are not computed yet, and those whose values depend on the current function.
         let (mut waiting, mut passing) = (HashSet::new(), Vec::new());
         let mut done = Ok(());
-        while let Some((name, ready)) = todo.pop() {
+        while let Some((name, pass)) = todo.pop() {
             let Some(&(file, value)) = self.s.constants.get(name) else { continue };
-            if ready {
+            if pass {
                 waiting.remove(name);
                 let found = self.constant_value(name, file, value);
                 if found.as_ref().is_ok_and(reads) {
                     passing.push(name);
                 }
-                self.s.values.insert((name, want), found);
+                self.s.values.insert((name, expected_type), found);
                 continue;
             }
-            if self.s.values.contains_key(&(name, want)) {
+            if self.s.values.contains_key(&(name, expected_type)) {
                 continue;
             }
-            // Constants are made of those before them, unless there are two of one name.
+            // A constant is made of earlier ones, unless two constants have the same name.
             if !waiting.insert(name) {
                 let message = format!("the constant `{name}` is made of itself");
                 let help = "it is defined twice: give one of them another name";
@@ -43,20 +44,20 @@ impl<'a> Body<'_, 'a> {
             todo.push((name, true));
             constants_in(value, &mut |part| {
                 if let Some((&part, _)) = self.s.constants.get_key_value(part)
-                    && !self.s.values.contains_key(&(part, want))
+                    && !self.s.values.contains_key(&(part, expected_type))
                 {
                     todo.push((part, false));
                 }
             });
         }
-        let found = self.s.values.get(&(name, want)).cloned().unwrap_or(Err(Stop));
+        let found = self.s.values.get(&(name, expected_type)).cloned().unwrap_or(Err(Stop));
         for name in passing {
-            self.s.values.remove(&(name, want));
+            self.s.values.remove(&(name, expected_type));
         }
         done.and(found)
     }
 
-    /// Computes a constant, the constants in it being known. What the function around it calls by their names is nothing to it.
+    /// Computes a constant whose operands are known. Local names of the current function are not visible in it.
     fn constant_value(&mut self, name: &str, file: u16, value: &Expr) -> Done<Value> {
         self.s.steps += 1;
         let what = || format!("the constant `{name}`");
@@ -64,9 +65,9 @@ impl<'a> Body<'_, 'a> {
         let mut within = budget.long(self.s.steps, what);
         let mut found = Err(Stop);
         if within.is_ok() {
-            let own = (std::mem::replace(&mut self.file, file), std::mem::take(&mut self.scopes));
+            let outer = (std::mem::replace(&mut self.file, file), std::mem::take(&mut self.scopes));
             found = self.eval(value);
-            (self.file, self.scopes) = own;
+            (self.file, self.scopes) = outer;
             if let Ok(Value::Num(x, ty)) = found {
                 found = Ok(Value::Num(self.fold(x), ty));
             }
@@ -84,14 +85,14 @@ impl<'a> Body<'_, 'a> {
     }
 }
 
-/// Whether a value reads something that was computed for the function around it.
+/// Whether a value reads a place of the current function.
 fn reads(v: &Value) -> bool {
     let mut any = false;
     v.places(&mut |_| any = true);
     any
 }
 
-/// Of how many parts a number is made, and how deep they are nested.
+/// The number of parts of a number, and their nesting depth.
 fn extent(v: &Value) -> (u64, u32) {
     match v {
         Value::Num(x, _) | Value::Bool(x) => extent_of(x),
@@ -106,9 +107,9 @@ fn extent(v: &Value) -> (u64, u32) {
 fn extent_of(x: &ScalarExpr) -> (u64, u32) {
     match x {
         ScalarExpr::Lit(_) | ScalarExpr::Const(_) | ScalarExpr::At(_) => (1, 1),
-        ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) | ScalarExpr::Seen(_, a) => around([&**a]),
-        ScalarExpr::FunctionId(_, args) => around(args),
-        ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::Both(a, b) | ScalarExpr::Either(a, b) => around([&**a, b]),
+        ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) | ScalarExpr::Viewed(_, a) => around([&**a]),
+        ScalarExpr::Apply(_, args) => around(args),
+        ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => around([&**a, b]),
         ScalarExpr::Choice(a, b, c) => around([&**a, b, c]),
     }
 }
@@ -118,7 +119,7 @@ fn around<'x>(parts: impl IntoIterator<Item = &'x ScalarExpr>) -> (u64, u32) {
     all.fold((1, 1), |(nodes, depth), (n, d)| (n.saturating_add(nodes), depth.max(d + 1)))
 }
 
-/// The names in the value of a constant, which is arithmetic.
+/// Calls `f` with the names in the value of a constant, which is arithmetic.
 fn constants_in<'a>(e: &'a Expr, f: &mut impl FnMut(&'a str)) {
     match &e.kind {
         ExprKind::Name(name) => f(name),

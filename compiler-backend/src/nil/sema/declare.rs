@@ -1,4 +1,5 @@
-//! What the files declare: functions, structs, constants, and what is wrong with them before anything is compiled.
+//! Declarations of the files: functions, structs, constants, and the errors in them that are found before anything is
+//! compiled.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,7 @@ use crate::nil::codes;
 use crate::nil::types::{Names, Type, TypeProblem, mentions};
 
 impl<'a> Sema<'a> {
-    /// Collects what the files declare.
+    /// Collects the declarations of the files.
     pub(super) fn declare(&mut self) {
         for name in ["SparseMatrixCSC", "AbstractSparseMatrix", "AbstractSparseMatrixCSC"] {
             let mut s = sparse_matrix();
@@ -50,23 +51,23 @@ impl<'a> Sema<'a> {
             }
         }
         self.check_structs();
-        self.refuse_twins();
+        self.refuse_duplicates();
     }
 
-    /// Refuses structs that hold themselves, or are too large, whether they are used or not. What their type arguments are makes no difference
-    /// to the first.
+    /// Refuses structs that contain themselves or are too large, whether they are used or not. Whether a struct
+    /// contains itself does not depend on its type arguments.
     fn check_structs(&mut self) {
         for input in self.inputs.iter().filter(|i| !i.library) {
             for item in &input.tree.items {
                 let ast::Item::Struct(s) = item else { continue };
                 let args = vec![Type::Num(Ty::F); s.type_params.len()];
-                // Another one of its name has taken its place.
+                // A later struct of the same name has replaced it.
                 let Some(s) = self.structs.get(&s.name.text).filter(|other| other.span == s.span).cloned() else {
                     continue;
                 };
                 let Err(problem) = self.structs.instance(&s, args) else { continue };
                 if matches!(problem, TypeProblem::Recursive(_) | TypeProblem::Exceeded(_))
-                    && !self.said.contains(&problem)
+                    && !self.reported.contains(&problem)
                 {
                     let field = match &problem {
                         TypeProblem::Recursive(way) => {
@@ -78,14 +79,14 @@ impl<'a> Sema<'a> {
                     let at = field.map_or(&s.name.span, |(f, _)| &f.span).clone();
                     let e = ast::TypeExpr { name: s.name.clone(), args: Vec::new(), span: at };
                     let _ = self.type_problem(input.file, &e, problem.clone());
-                    // Of a ring of structs, each is first from its own point of view.
-                    self.said.insert(problem);
+                    // Each struct of a cycle is reported once, with itself as the first.
+                    self.reported.insert(problem);
                 }
             }
         }
     }
 
-    /// Refuses bounds of type variables that are variables: nothing would be known of either.
+    /// Refuses type variables whose bound is a type variable.
     fn check_bounds(&mut self, file: u16, f: &ast::Function) {
         for p in &f.type_params {
             let Some(bound) = &p.bound else { continue };
@@ -118,8 +119,9 @@ impl<'a> Sema<'a> {
         alike.push(n);
     }
 
-    /// Refuses definitions for the same types: a call could mean either. Those of the library give way to the program's.
-    fn refuse_twins(&mut self) {
+    /// Refuses two definitions for the same types: every call would be ambiguous. Definitions of the library may be
+    /// replaced.
+    fn refuse_duplicates(&mut self) {
         let mut seen: HashMap<(Option<AssignOp>, &str, String), usize> = HashMap::new();
         for n in 0..self.definitions.len() {
             let d = &self.definitions[n];
@@ -132,7 +134,7 @@ impl<'a> Sema<'a> {
                 seen.insert(key, n);
                 continue;
             };
-            // No call means it: of what is said twice, one thing is wrong.
+            // Calls go to the first definition, so that the duplicate is reported once.
             let alike = match f.instruction {
                 Some(op) => self.by_instruction.get_mut(&(op, f.name.text.as_str())),
                 None => self.by_name.get_mut(f.name.text.as_str()),
@@ -148,11 +150,11 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// The types of a definition's parameters, as far as they tell it apart from others of its name.
+    /// The parameter types of a definition as a key, which is equal for definitions that accept the same types.
     fn signature(&self, f: &ast::Function) -> String {
         fn text(e: &ast::TypeExpr, f: &ast::Function, names: &Names<'_>) -> String {
             if let Some(k) = f.type_params.iter().position(|p| p.name.text == e.name.text) {
-                // Bounds that name a variable are refused.
+                // Bounds that name a type variable are refused elsewhere.
                 let bound = f.type_params[k]
                     .bound
                     .as_ref()

@@ -1,4 +1,4 @@
-//! Scalars as statements: `dst ⊕= x` for any tree x.
+//! Emits scalar expressions as statements: `dst ⊕= x` for any expression x.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -28,11 +28,11 @@ pub(super) fn function(ty: Ty, from: Ty, name: &str, arity: usize) -> Option<Tab
         };
         TableFn::ALL.iter().map(key).collect()
     });
-    // The table's names live as long as the program: a name that is none of them has no function.
+    // The names in the table are static; a name that is not among them has no function.
     all.iter().find(|((t, f, n, a), _)| *t == ty && *f == from && *n == name && *a == arity).map(|(_, f)| *f)
 }
 
-/// The identity of a type.
+/// The identity function of a type.
 pub(super) const fn identity(ty: Ty) -> TableFn {
     match ty {
         Ty::Int => TableFn::Int(int_fn::Name::Id),
@@ -66,7 +66,7 @@ pub(super) const fn product(ty: Ty) -> TableFn {
     }
 }
 
-/// Whether `f` is the function of that name on its own type.
+/// Whether `f` is the function with this name on its own type.
 fn is(f: TableFn, name: &str) -> bool {
     let i = f.info();
     i.name == name && i.ty == i.from
@@ -77,7 +77,7 @@ impl Body<'_, '_> {
         Env { format: self.s.program.format, ..Env::default() }
     }
 
-    /// A number as a word of a type.
+    /// A literal as a word of a type.
     pub(super) fn word(&mut self, literal: &Literal, ty: Ty, span: &Span) -> Done<u64> {
         let text = match literal {
             Literal::Int(n) => n.to_string(),
@@ -108,10 +108,10 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Computes what is made of constants alone.
+    /// Folds an expression of constants.
     pub(super) fn fold(&self, x: ScalarExpr) -> ScalarExpr {
         match x {
-            ScalarExpr::FunctionId(f, args) => {
+            ScalarExpr::Apply(f, args) => {
                 let words: Option<Vec<u64>> =
                     args.iter().map(|a| if let ScalarExpr::Const(w) = a { Some(*w) } else { None }).collect();
                 if let Some(words) = words {
@@ -132,14 +132,14 @@ impl Body<'_, '_> {
                     [a, b] if is(f, "minus") && zero(b) && ty != Ty::F => a.clone(),
                     [a, b] if is(f, "mul") && one(b) => a.clone(),
                     [a, b] if is(f, "mul") && one(a) => b.clone(),
-                    _ => ScalarExpr::FunctionId(f, args),
+                    _ => ScalarExpr::Apply(f, args),
                 }
             }
             other => other,
         }
     }
 
-    /// `dst ⊕= x`, where ⊕ is `acc` or (`inverse`) its partner, and both are of type `ty`.
+    /// Emits `dst ⊕= x`, where ⊕ is `acc` or, if `inverse`, its partner, and both operands have type `ty`.
     pub(super) fn accumulate(
         &mut self,
         sink: Sink,
@@ -173,26 +173,26 @@ impl Body<'_, '_> {
                     Ok(())
                 }
             },
-            ScalarExpr::FunctionId(f, args) => self.accumulate_function(sink, dst, ty, acc, inverse, f, args),
+            ScalarExpr::Apply(f, args) => self.accumulate_function(sink, dst, ty, (acc, inverse), f, args),
             ScalarExpr::Cmp(cond, of, a, b) => self.accumulate_comparison(sink, dst, acc, inverse, (cond, of, *a, *b)),
             ScalarExpr::Not(a) => {
                 self.accumulate(sink, dst, ty, acc, inverse, ScalarExpr::Const(1))?;
                 self.accumulate(sink, dst, ty, acc, !inverse, *a)
             }
-            ScalarExpr::Both(a, b) if self.is_safe(&b) => {
+            ScalarExpr::And(a, b) if self.is_safe(&b) => {
                 let args = vec![self.put(Ty::Int, *a)?, self.put(Ty::Int, *b)?];
                 self.update(sink, acc, inverse, TableFn::Int(int_fn::Name::And), dst, args);
                 Ok(())
             }
-            ScalarExpr::Either(a, b) if self.is_safe(&b) => {
+            ScalarExpr::Or(a, b) if self.is_safe(&b) => {
                 let args = vec![self.put(Ty::Int, *a)?, self.put(Ty::Int, *b)?];
                 self.update(sink, acc, inverse, TableFn::Int(int_fn::Name::Or), dst, args);
                 Ok(())
             }
-            ScalarExpr::Both(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [*b, ScalarExpr::Const(0)]),
-            ScalarExpr::Either(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [ScalarExpr::Const(1), *b]),
+            ScalarExpr::And(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [*b, ScalarExpr::Const(0)]),
+            ScalarExpr::Or(a, b) => self.branches(sink, dst, ty, (acc, inverse), *a, [ScalarExpr::Const(1), *b]),
             ScalarExpr::Choice(c, a, b) => self.branches(sink, dst, ty, (acc, inverse), *c, [*a, *b]),
-            ScalarExpr::Seen(lens, a) => self.accumulate(sink, dst, ty, acc, inverse, lens.of(*a)),
+            ScalarExpr::Viewed(lens, a) => self.accumulate(sink, dst, ty, acc, inverse, lens.of(*a)),
             ScalarExpr::Within(compute, x) => {
                 let (body, done) = self.block(|s| s.accumulate(Sink::Out, dst, ty, acc, inverse, *x));
                 done?;
@@ -203,7 +203,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The number with the other sign, in an ancilla.
+    /// The negated number, in an ancilla.
     fn negated(&mut self, ty: Ty, a: ScalarExpr) -> Done<Operand> {
         let var = self.copy(ty, a)?;
         let row = pendula_isa::table::Row::Neg;
@@ -211,25 +211,23 @@ impl Body<'_, '_> {
         Ok(Operand::Var(var))
     }
 
-    #[allow(clippy::too_many_arguments, reason = "an accumulate instruction has so many parts")]
     fn accumulate_function(
         &mut self,
         sink: Sink,
         dst: Place,
         ty: Ty,
-        acc: Acc,
-        inverse: bool,
+        (acc, inverse): (Acc, bool),
         f: TableFn,
         args: Vec<ScalarExpr>,
     ) -> Done<()> {
         let exact = matches!(ty, Ty::Int | Ty::Q) || (ty == Ty::F && self.s.settings.fast_float);
-        // A sum of what must be computed first is added part by part, where that makes no difference.
+        // A sum of computed values is added part by part, where the result is the same.
         if acc == Acc::Add
             && exact
             && let [a, b] = args.as_slice()
             && (is(f, "plus") || is(f, "minus"))
         {
-            // So is one of words of memory, of which an instruction takes one.
+            // So is a sum of words of memory, of which an instruction takes only one.
             let leaves = [a.leaf(), b.leaf()];
             let memory = leaves.iter().flatten().filter(|o| matches!(o, Operand::Mem(_))).count();
             let memory = memory + usize::from(matches!(dst, Place::Mem(_)));
@@ -301,18 +299,18 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Whether a value can be computed where it is not asked for: it reads no memory and cannot trap.
+    /// Whether a value can be computed even if it is not used: it reads no memory and cannot trap.
     fn is_safe(&self, x: &ScalarExpr) -> bool {
         match x {
             ScalarExpr::Lit(_) | ScalarExpr::Const(_) => true,
-            ScalarExpr::Within(..) | ScalarExpr::Seen(..) => false,
+            ScalarExpr::Within(..) | ScalarExpr::Viewed(..) => false,
             ScalarExpr::At(p) => matches!(p, Place::Var(_)),
             ScalarExpr::Neg(a) | ScalarExpr::Not(a) => self.is_safe(a),
-            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::Both(a, b) | ScalarExpr::Either(a, b) => {
+            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => {
                 self.is_safe(a) && self.is_safe(b)
             }
             ScalarExpr::Choice(a, b, c) => self.is_safe(a) && self.is_safe(b) && self.is_safe(c),
-            ScalarExpr::FunctionId(f, args) => {
+            ScalarExpr::Apply(f, args) => {
                 let exact = ["", "abs", "sign", "min", "max", "relu"];
                 let integer = ["plus", "minus", "mul", "and", "or", "shl", "shr", "sar", "lt", "ltu", "eq"];
                 let i = f.info();
@@ -323,7 +321,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A truth value as a comparison, what it needs being computed.
+    /// A Boolean as a comparison, whose operands are computed first.
     pub(super) fn test(&mut self, x: ScalarExpr) -> Done<Test> {
         Ok(match x {
             ScalarExpr::Cmp(cond, ty, a, b) => {
@@ -338,8 +336,8 @@ impl Body<'_, '_> {
         })
     }
 
-    /// A word of memory, or a constant that a jump has no room for, in an ancilla: it is fetched once, and not at each jump. No gradient
-    /// flows through a comparison.
+    /// Copies a word of memory, or a constant that is too large for a jump, to an ancilla, so that it is fetched once
+    /// and not at each jump. Comparisons carry no gradient.
     fn compared(&mut self, ty: Ty, o: Operand) -> Done<Operand> {
         let far = match o {
             Operand::Var(_) => false,
@@ -354,7 +352,7 @@ impl Body<'_, '_> {
         let var = self.fresh("compared", ty);
         let care = crate::ir::AncillaChecks { check: false, drop: false };
         self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
-        // The bits alone: they are not computed with.
+        // The bits are copied without arithmetic.
         self.update(Sink::Pre, Acc::Xor, false, identity(ty), Place::Var(var), vec![o]);
         Ok(Operand::Var(var))
     }

@@ -13,7 +13,7 @@ use crate::nil::codes;
 use crate::nil::types::{Type, log_number, number, number_name};
 use crate::syntax::is_near;
 
-/// Names of numbers.
+/// The names of numeric constants.
 fn named_number(name: &str) -> Option<Literal> {
     Some(match name {
         "π" | "pi" => Literal::Float(std::f64::consts::PI),
@@ -25,7 +25,7 @@ fn named_number(name: &str) -> Option<Literal> {
 }
 
 impl Body<'_, '_> {
-    /// What an expression means.
+    /// The value of an expression.
     pub(super) fn eval(&mut self, e: &ast::Expr) -> Done<Value> {
         match &e.kind {
             ExprKind::Call { .. } | ExprKind::Binary { .. } | ExprKind::Choice(..) => self.eval_converting(e),
@@ -33,7 +33,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The same, where `ULogarithmic(x)` has its meaning.
+    /// The value of an expression, in the context of a conversion `ULogarithmic(x)`.
     pub(super) fn eval_plain(&mut self, e: &ast::Expr) -> Done<Value> {
         match &e.kind {
             ExprKind::Int(text) => {
@@ -67,7 +67,7 @@ impl Body<'_, '_> {
             ExprKind::Call { callee, dot, args, keywords } => self.call_value(e, callee, *dot, args, keywords),
             ExprKind::Type(t) => self.type_expr(t).map(Value::Type),
             ExprKind::Unary(op, a) => self.unary(*op, a, &e.span),
-            ExprKind::Binary { op: op @ (Binary::Both | Binary::Either), dot, left, right } => {
+            ExprKind::Binary { op: op @ (Binary::LogicalAnd | Binary::LogicalOr), dot, left, right } => {
                 let a = self.eval_point(left, *dot)?;
                 let b = self.later(|s| s.eval_point(right, *dot))?;
                 self.binary(*op, a, b, &e.span)
@@ -134,7 +134,7 @@ impl Body<'_, '_> {
             (a @ Value::Log(..), b) | (a, b @ Value::Log(..)) => self.log_choice(c, a, b, span),
             (a, b) => {
                 let whole = |v: &Value| matches!(v, Value::Num(ScalarExpr::Lit(Literal::Int(_)), None));
-                // Whole numbers are integers wherever they stand.
+                // Integer literals stay integers.
                 let (a, b) = if whole(&a) && whole(&b) {
                     let mut int = |v| Ok(Value::Num(self.number_as(v, Ty::Int, span)?, Some(Ty::Int)));
                     (int(a)?, int(b)?)
@@ -148,7 +148,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A value that may not be asked for: what it needs is computed where it is.
+    /// A value that may not be used: its computation is done only where it is used.
     fn later(&mut self, f: impl FnOnce(&mut Self) -> Done<Value>) -> Done<Value> {
         let (compute, value) = self.computed(f);
         let value = value?;
@@ -159,7 +159,7 @@ impl Body<'_, '_> {
             Value::Num(x, ty) => Value::Num(ScalarExpr::Within(compute, Box::new(x)), ty),
             Value::Bool(x) => Value::Bool(ScalarExpr::Within(compute, Box::new(x))),
             Value::Log(log, None) => Value::Log(ScalarExpr::Within(compute, Box::new(log)), None),
-            // What has several parts is computed in any case.
+            // Values of several parts are computed in any case.
             other => {
                 self.pre.extend(compute);
                 other
@@ -167,7 +167,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// What an expression means under an operator with a point: of an array, the element that is at hand.
+    /// The value of an operand of a broadcast operator: for an array, the current element.
     pub(super) fn eval_point(&mut self, e: &ast::Expr, dot: bool) -> Done<Value> {
         let value = self.eval(e)?;
         match (&value, dot.then(|| self.points.clone()).flatten()) {
@@ -176,14 +176,14 @@ impl Body<'_, '_> {
         }
     }
 
-    /// An operand of an operator whose other one is known: by its type go the numbers among which a choice is made.
+    /// An operand of an operator whose other operand is known: its type decides the type of literals in a choice.
     fn eval_beside(&mut self, e: &ast::Expr, dot: bool, other: &Value) -> Done<Value> {
         let beside = super::assign::scalar_type(other).filter(|t| *t != Ty::Int);
         match (&e.kind, beside) {
             (ExprKind::Choice(..), Some(ty)) => {
-                let want = self.want.replace(ty);
+                let expected_type = self.expected_type.replace(ty);
                 let value = self.eval_point(e, dot);
-                self.want = want;
+                self.expected_type = expected_type;
                 value
             }
             _ => self.eval_point(e, dot),
@@ -242,7 +242,7 @@ impl Body<'_, '_> {
         if TableFn::ALL.iter().any(|f| f.info().name == name) {
             return Ok(Value::Function(name.to_string()));
         }
-        // Its allocation was in error, which has been said.
+        // Its allocation had an error, which was reported.
         if self.failed.contains(name) {
             return Err(Stop);
         }
@@ -253,7 +253,7 @@ impl Body<'_, '_> {
         self.fail(span, codes::UNKNOWN, format!("there is no `{name}` here"), help)
     }
 
-    /// A name in scope that differs little.
+    /// A similar name in scope.
     fn similar(&self, name: &str) -> Option<String> {
         let strip = |t: &str| t.trim_end_matches('!').to_lowercase();
         (0..self.scopes.len())
@@ -280,7 +280,7 @@ impl Body<'_, '_> {
             (Value::Log(log, _), "log") => Ok(Value::Num(log, Some(Ty::F))),
             (Value::Log(_, Some(sign)), "signbit") => Ok(Value::Bool(*sign)),
             (Value::Num(x, Some(Ty::L)), "log") => Ok(Value::Num(
-                ScalarExpr::FunctionId(TableFn::Q(pendula_isa::table::q_fn::Name::LogL), vec![x]),
+                ScalarExpr::Apply(TableFn::Q(pendula_isa::table::q_fn::Name::LogL), vec![x]),
                 Some(Ty::Q),
             )),
             (Value::Struct(s, fields), name_text) => match s.fields.iter().position(|(f, _)| f == name_text) {
@@ -332,19 +332,19 @@ impl Body<'_, '_> {
                     }));
                 }
                 let x = self.integer(value, span)?;
-                Ok(Value::Num(ScalarExpr::FunctionId(sum(Ty::Int, true), vec![ScalarExpr::int(-1), x]), Some(Ty::Int)))
+                Ok(Value::Num(ScalarExpr::Apply(sum(Ty::Int, true), vec![ScalarExpr::int(-1), x]), Some(Ty::Int)))
             }
             Unary::Root => self.apply("sqrt", vec![value], span),
         }
     }
 
-    /// A truth value.
+    /// A Boolean expression.
     pub(super) fn truth(&mut self, e: &ast::Expr) -> Done<ScalarExpr> {
         let value = self.eval(e)?;
         self.condition_of(value, &e.span)
     }
 
-    /// A value that is a truth value.
+    /// A value that must be a Boolean.
     pub(super) fn condition_of(&mut self, value: Value, span: &Span) -> Done<ScalarExpr> {
         match value {
             Value::Bool(x) => Ok(x),
@@ -355,12 +355,12 @@ impl Body<'_, '_> {
         }
     }
 
-    /// An integer.
+    /// A value that must be an integer.
     pub(super) fn integer(&mut self, v: Value, span: &Span) -> Done<ScalarExpr> {
         self.number_as(v, Ty::Int, span)
     }
 
-    /// A number as one of a type, without loss: literals, integers and truth values convert by themselves.
+    /// A number converted to a type without loss: literals, integers and Booleans convert implicitly.
     pub(super) fn number_as(&mut self, v: Value, ty: Ty, span: &Span) -> Done<ScalarExpr> {
         match v {
             Value::Num(ScalarExpr::Lit(literal), None) => self.word(&literal, ty, span).map(ScalarExpr::Const),
@@ -386,42 +386,42 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A number of one type as one of another, by the table's conversion.
+    /// Converts a number from one type to another with the table's conversion.
     pub(super) fn convert(&mut self, x: ScalarExpr, from: Ty, to: Ty, span: &Span) -> Done<ScalarExpr> {
         if from == to {
             return Ok(x);
         }
         match function(to, from, "cvt", 1) {
             Some(f) => Ok(match x {
-                // Of constants one is chosen: they convert by themselves.
+                // A choice between constants: each constant converts.
                 ScalarExpr::Choice(c, a, b) if matches!((&*a, &*b), (ScalarExpr::Const(_), ScalarExpr::Const(_))) => {
-                    let one = |x: ScalarExpr| Box::new(self.fold(ScalarExpr::FunctionId(f, vec![x])));
+                    let one = |x: ScalarExpr| Box::new(self.fold(ScalarExpr::Apply(f, vec![x])));
                     ScalarExpr::Choice(c, one(*a), one(*b))
                 }
-                x => self.fold(ScalarExpr::FunctionId(f, vec![x])),
+                x => self.fold(ScalarExpr::Apply(f, vec![x])),
             }),
             None => self.fail(span, codes::TYPE, "there is no such conversion", "convert by way of Float64"),
         }
     }
 
-    /// Two numbers and the type in which they meet; `None` where both are literals.
+    /// Two numbers and their common type; `None` if both are literals.
     pub(super) fn numbers(&mut self, a: Value, b: Value, span: &Span) -> Done<(ScalarExpr, ScalarExpr, Option<Ty>)> {
         let (a, ta) = self.number(a, span)?;
         let (b, tb) = self.number(b, span)?;
         let real = |x: &ScalarExpr| matches!(x, ScalarExpr::Lit(Literal::Real(_) | Literal::Float(_)));
-        let want = self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
+        let expected_type = self.expected_type.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
         let ty = match (ta, tb) {
             (None, None) => return Ok((a, b, None)),
-            (Some(Ty::Int), None) if real(&b) => want,
-            (None, Some(Ty::Int)) if real(&a) => want,
+            (Some(Ty::Int), None) if real(&b) => expected_type,
+            (None, Some(Ty::Int)) if real(&a) => expected_type,
             (Some(t), None) | (None, Some(t)) => t,
             (Some(s), Some(t)) if s == t => t,
             (Some(Ty::Int), Some(t)) | (Some(t), Some(Ty::Int)) => t,
-            // What a logarithmic number is multiplied by becomes one.
-            (Some(s), Some(Ty::L)) if self.want == Some(Ty::L) => {
+            // The other operand of a logarithmic number is converted.
+            (Some(s), Some(Ty::L)) if self.expected_type == Some(Ty::L) => {
                 return Ok((self.logarithmic(a, s, span)?, b, Some(Ty::L)));
             }
-            (Some(Ty::L), Some(t)) if self.want == Some(Ty::L) => {
+            (Some(Ty::L), Some(t)) if self.expected_type == Some(Ty::L) => {
                 return Ok((a, self.logarithmic(b, t, span)?, Some(Ty::L)));
             }
             (Some(s), Some(t)) => {
@@ -434,7 +434,7 @@ impl Body<'_, '_> {
         Ok((a, b, Some(ty)))
     }
 
-    /// The same with a type: literals take the one that is wanted.
+    /// The same with a type: literals take the expected type.
     pub(super) fn typed_pair(
         &mut self,
         a: ScalarExpr,
@@ -446,7 +446,7 @@ impl Body<'_, '_> {
             Some(ty) => Ok((a, b, ty)),
             None => {
                 let whole = |x: &ScalarExpr| matches!(x, ScalarExpr::Lit(Literal::Int(_)));
-                let ty = match self.want {
+                let ty = match self.expected_type {
                     Some(ty) => ty,
                     None if whole(&a) && whole(&b) => Ty::Int,
                     None => Ty::F,
@@ -468,7 +468,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Gives a name to something.
+    /// Introduces another name for a value.
     pub(super) fn alias(&mut self, name: &ast::Name, value: Value) {
         self.scopes.add(&name.text, value, Kind::Alias, &name.span);
     }

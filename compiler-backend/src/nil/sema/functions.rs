@@ -1,4 +1,4 @@
-//! Functions that the instruction table has not, made of those that it has.
+//! Functions that are not in the instruction table, computed with functions that are.
 
 use pendula_isa::{Cond, Ty};
 
@@ -13,7 +13,7 @@ use crate::nil::types::Type;
 const LOG10_E: [f64; 2] = [std::f64::consts::LOG10_E, 1.098_319_650_216_765e-17];
 
 impl Body<'_, '_> {
-    /// A function that is made of others; the arguments if there is none of that name.
+    /// The value of a function of this module; gives the arguments back if no function has this name.
     pub(super) fn composed(
         &mut self,
         name: &str,
@@ -45,7 +45,9 @@ impl Body<'_, '_> {
             ("muladd" | "fma", [_, _, c]) => {
                 let rounded = |v: &Value| matches!(v, Value::Num(_, Some(Ty::Q | Ty::F)));
                 let literal = |v: &Value| matches!(v, Value::Num(ScalarExpr::Lit(_), None));
-                if args.iter().any(rounded) || (args.iter().all(literal) && self.want.is_none_or(|t| t != Ty::Int)) {
+                if args.iter().any(rounded)
+                    || (args.iter().all(literal) && self.expected_type.is_none_or(|t| t != Ty::Int))
+                {
                     self.table_function("muladd", args, span)?
                 } else {
                     let c = c.clone();
@@ -78,7 +80,7 @@ impl Body<'_, '_> {
             }
             ("round", [Value::Num(..)]) => self.round(args.remove(0), span)?,
             ("float", [Value::Num(x, Some(Ty::Int))]) => {
-                let to = self.want.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
+                let to = self.expected_type.filter(|t| *t != Ty::Int).unwrap_or(Ty::F);
                 Value::Num(self.convert(x.clone(), Ty::Int, to, span)?, Some(to))
             }
             ("float", [Value::Num(..)]) => args.remove(0),
@@ -95,11 +97,11 @@ impl Body<'_, '_> {
             xs.push(ScalarExpr::from(self.put(Ty::Int, x)?));
         }
         let of = |name| function(Ty::Int, Ty::Int, name, 2).ok_or(Stop);
-        let quotient = ScalarExpr::from(self.put(Ty::Int, ScalarExpr::FunctionId(of("div")?, xs.clone()))?);
+        let quotient = ScalarExpr::from(self.put(Ty::Int, ScalarExpr::Apply(of("div")?, xs.clone()))?);
         let divisor = xs.pop().ok_or(Stop)?;
-        let back = ScalarExpr::FunctionId(of("mul")?, vec![quotient.clone(), divisor]);
+        let back = ScalarExpr::Apply(of("mul")?, vec![quotient.clone(), divisor]);
         let rest = ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(back), Box::new(xs.pop().ok_or(Stop)?));
-        Ok(Value::Num(ScalarExpr::FunctionId(of("plus")?, vec![quotient, rest]), Some(Ty::Int)))
+        Ok(Value::Num(ScalarExpr::Apply(of("plus")?, vec![quotient, rest]), Some(Ty::Int)))
     }
 
     /// The logarithm to base 10. For `Float64` the factor has more digits than a double.
@@ -141,7 +143,7 @@ impl Body<'_, '_> {
         self.choice(zero(Cond::Eq), num(x.clone()), signed, span)
     }
 
-    /// The nearest whole number, of two the even one.
+    /// The nearest integer; of two, the even one.
     fn round(&mut self, a: Value, span: &Span) -> Done<Value> {
         let a = self.shared(a)?;
         let floor = self.apply("floor", vec![a.clone()], span)?;
@@ -151,7 +153,7 @@ impl Body<'_, '_> {
         let rest = self.arithmetic(Binary::Sub, a, floor.clone(), span)?;
         let rest = self.shared(rest)?;
         let half = || Value::Num(ScalarExpr::Lit(Literal::Real("0.5".into())), None);
-        // A whole number is even if half of it is whole.
+        // An integer is even if its half is an integer.
         let halved = self.arithmetic(Binary::Mul, floor.clone(), half(), span)?;
         let halved = self.shared(halved)?;
         let whole = self.apply("floor", vec![halved.clone()], span)?;
@@ -162,7 +164,7 @@ impl Body<'_, '_> {
         let even = test(Binary::Eq, whole, halved)?;
         let near = test(Binary::Lt, rest.clone(), half())?;
         let tie = test(Binary::Eq, rest, half())?;
-        let down = ScalarExpr::Either(Box::new(near), Box::new(ScalarExpr::Both(Box::new(tie), Box::new(even))));
+        let down = ScalarExpr::Or(Box::new(near), Box::new(ScalarExpr::And(Box::new(tie), Box::new(even))));
         self.choice(down, floor, above, span)
     }
 }

@@ -1,4 +1,4 @@
-//! Instances of functions: a definition compiled for a set of argument types, and the variables of its parameters.
+//! Instances of functions: a definition that is compiled for argument types, and the variables of its parameters.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,11 @@ use crate::nil::ast::{self, AssignOp, Span};
 use crate::nil::codes;
 use crate::nil::types::Type;
 
-/// How deep calls of functions that are compiled for the first time may nest.
+/// The maximum nesting of calls that compile new instances.
 const DEPTH: usize = 200;
 
 impl<'a> Body<'_, 'a> {
-    /// Compiles a definition for a set of types.
+    /// Compiles a definition for a set of argument types, in a call.
     pub(super) fn instance(
         &mut self,
         n: usize,
@@ -41,7 +41,7 @@ impl<'a> Body<'_, 'a> {
 }
 
 impl<'a> super::Sema<'a> {
-    /// Compiles a definition for a set of argument types, those of keywords that are no literals last.
+    /// Compiles a definition for argument types; the types of keywords that are no literals come last.
     pub(super) fn compile(
         &mut self,
         n: usize,
@@ -69,7 +69,7 @@ impl<'a> super::Sema<'a> {
         self.program.functions.push(f.clone());
         self.facts.push(Facts::default());
         self.written.push(Written::default());
-        self.own.push(Written::default());
+        self.direct_writes.push(Written::default());
         let first_call = self.calls.len();
         let mut body = Body::new(self, file, fun, f.clone(), bound);
         body.classes = classes;
@@ -99,20 +99,20 @@ impl<'a> super::Sema<'a> {
         let count = body.f.params.len();
         body.s.facts[fun.0 as usize].params = params;
         body.s.program.functions[fun.0 as usize].params = body.f.params.clone();
-        // What is known already serves calls of the function by itself.
+        // The results so far are needed for recursive calls.
         body.s.written[fun.0 as usize] =
             Written { params: vec![false; count], regions: vec![false; body.f.regions.len()] };
         body.function_body(&definition.body);
         let f = std::mem::replace(&mut body.f, f);
         self.written[fun.0 as usize] = super::places::written(&f);
-        self.own[fun.0 as usize].clone_from(&self.written[fun.0 as usize]);
+        self.direct_writes[fun.0 as usize].clone_from(&self.written[fun.0 as usize]);
         self.program.functions[fun.0 as usize] = f;
-        let own = |c: &CallRecord| c.caller == fun;
+        let direct_writes = |c: &CallRecord| c.caller == fun;
         loop {
             let mut new = false;
             for k in first_call..self.calls.len() {
-                if own(&self.calls[k]) {
-                    new |= self.spread_call(k);
+                if direct_writes(&self.calls[k]) {
+                    new |= self.propagate_call_writes(k);
                 }
             }
             if !new {
@@ -124,7 +124,7 @@ impl<'a> super::Sema<'a> {
     }
 
     fn unique_name(&mut self, f: &ast::Function) -> String {
-        let own = match f.instruction {
+        let direct_writes = match f.instruction {
             None => f.name.text.clone(),
             Some(op) => {
                 let prefix = match op {
@@ -143,15 +143,19 @@ impl<'a> super::Sema<'a> {
                 format!("{prefix}.{name}")
             }
         };
-        let own = if pendula_isa::Reg::parse(&own).is_some() || own == "main" { format!("{own}_") } else { own };
-        let count = self.name_counts.entry(own.clone()).or_insert(0);
+        let direct_writes = if pendula_isa::Reg::parse(&direct_writes).is_some() || direct_writes == "main" {
+            format!("{direct_writes}_")
+        } else {
+            direct_writes
+        };
+        let count = self.name_counts.entry(direct_writes.clone()).or_insert(0);
         *count += 1;
-        if *count == 1 { own } else { format!("{own}.{count}") }
+        if *count == 1 { direct_writes } else { format!("{direct_writes}.{count}") }
     }
 }
 
 impl Body<'_, '_> {
-    /// A parameter's variables.
+    /// The variables of a parameter.
     fn parameter(&mut self, name: &str, ty: &Type) -> (Value, ParamFacts) {
         let first = self.f.params.len();
         let mut regions = Vec::new();
@@ -165,14 +169,18 @@ impl Body<'_, '_> {
                 let base = self.parameter_word(name, Ty::Int);
                 self.fixed.insert(base);
                 let ty = element.word_types().first().copied().unwrap_or(Ty::Int);
-                let nth = self.given.len();
-                let same = self.classes.get(nth).filter(|class| **class < nth).and_then(|class| self.given.get(*class));
+                let nth = self.param_regions.len();
+                let same = self
+                    .classes
+                    .get(nth)
+                    .filter(|class| **class < nth)
+                    .and_then(|class| self.param_regions.get(*class));
                 let region = match same {
                     Some(region) => *region,
                     None => self.region(name, ty),
                 };
                 self.f.vars[base.0 as usize].points = Some(region);
-                self.given.push(region);
+                self.param_regions.push(region);
                 regions.push(region);
                 let lens: Vec<Var> =
                     (1..=*dims).map(|k| self.parameter_word(&format!("{name}.len{k}"), Ty::Int)).collect();
@@ -181,7 +189,7 @@ impl Body<'_, '_> {
                     .map(|k| self.parameter_word(&format!("{name}.stride{k}"), Ty::Int))
                     .collect();
                 self.fixed.extend(lens.iter().chain(&strides));
-                let mut own = Product::number(element.words().unwrap_or(1));
+                let mut direct_writes = Product::number(element.words().unwrap_or(1));
                 let dims = lens
                     .iter()
                     .enumerate()
@@ -189,9 +197,9 @@ impl Body<'_, '_> {
                         let len = Operand::Var(*len);
                         let stride = match strides.get(k) {
                             Some(s) => Product::operand(Operand::Var(*s)),
-                            None => own.clone(),
+                            None => direct_writes.clone(),
                         };
-                        own = own.times(&Product::operand(len));
+                        direct_writes = direct_writes.times(&Product::operand(len));
                         Dim { len, stride }
                     })
                     .collect();
@@ -249,13 +257,13 @@ impl Body<'_, '_> {
             reads: Vec::new(),
             regions_read: Vec::new(),
             classes: Vec::new(),
-            given: Vec::new(),
+            param_regions: Vec::new(),
             shape: Vec::new(),
             loc,
             checks: true,
             bounds: true,
-            want: None,
-            want_log: None,
+            expected_type: None,
+            expected_log: None,
             mixed: false,
             words: false,
             arrays: Vec::new(),

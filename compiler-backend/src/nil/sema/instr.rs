@@ -1,4 +1,4 @@
-//! Calls as statements: the language's own instructions (`SWAP`, `NEG`, `ROT`, …), and functions of the program.
+//! Call statements: the language's own instructions (`SWAP`, `NEG`, `ROT`, …), and functions of the program.
 
 use pendula_isa::table::{Row, TableFn, int_fn};
 use pendula_isa::{Acc, Cond, Ty};
@@ -13,7 +13,7 @@ use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::{codes, library};
 use crate::syntax::nearest;
 
-/// How many words `PUSH!` has room for.
+/// The number of words that the stack of `PUSH!` has room for.
 const STACK: u64 = 1 << 16;
 
 impl Body<'_, '_> {
@@ -71,14 +71,14 @@ impl Body<'_, '_> {
         done
     }
 
-    /// What to do about a call of something that is no statement.
+    /// The help text for a call that is not a statement.
     fn no_statement(&self, name: &str, args: &[ast::Expr]) -> String {
         let list = || args.iter().map(|a| self.source(&a.span).to_string()).collect::<Vec<_>>().join(", ");
         if matches!(name, "print" | "println" | "show" | "display") {
             return "show numbers with `@safe @show x`, texts and numbers with `@safe println(\"x is \", x)`"
                 .to_string();
         }
-        if let Some((module, call)) = library::meant(name) {
+        if let Some((module, call)) = library::suggestion(name) {
             return format!("the library has `{call}`: write `using {module}` at the beginning of the file");
         }
         if TableFn::ALL.iter().any(|f| f.info().name == name) {
@@ -90,7 +90,7 @@ impl Body<'_, '_> {
         "define it with `@i function`, or use `SWAP`, `NEG`, `INC`, `DEC`, `FLIP`, `CONJ`, `INV`, `ROT`, `IROT`, `HADAMARD`, `PUSH!`, `POP!`".to_string()
     }
 
-    /// A function of the program by a name that differs little.
+    /// A function of the program with a similar name.
     pub(super) fn near_function(&self, name: &str) -> Option<&str> {
         let mut names: Vec<&str> = self.s.by_name.keys().copied().collect();
         names.sort_unstable();
@@ -121,7 +121,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// `f.(args…)`: for each element.
+    /// `f.(args…)`: one call for each element.
     fn call_points(
         &mut self,
         name: &str,
@@ -157,21 +157,21 @@ impl Body<'_, '_> {
         })
     }
 
-    /// One of the language's own instructions; whether there is one of that name.
+    /// One of the language's own instructions. Gives whether there is one with this name.
     fn instruction_stmt(&mut self, name: &str, mut values: Vec<Value>, spans: &[Span], span: &Span) -> Done<bool> {
         let partner = matches!(name, "DEC" | "IROT" | "POP!" | "COPYPOP!");
-        let wanted = match name {
+        let expected = match name {
             "SWAP" | "HADAMARD" => 2,
             "ROT" | "IROT" => 3,
             "NEG" | "INC" | "DEC" | "FLIP" | "CONJ" | "INV" | "PUSH!" | "POP!" | "COPYPUSH!" | "COPYPOP!" => 1,
             _ => return Ok(false),
         };
-        if values.len() != wanted {
-            let wanted = pendula_isa::diagnostic::plural(wanted, "argument");
-            let message = format!("`{name}` takes {wanted}, found {}", values.len());
+        if values.len() != expected {
+            let expected = pendula_isa::diagnostic::plural(expected, "argument");
+            let message = format!("`{name}` takes {expected}, found {}", values.len());
             return self.fail(span, codes::ARGUMENTS, message, "give as many");
         }
-        let changed = if wanted == 3 { 2 } else { wanted };
+        let changed = if expected == 3 { 2 } else { expected };
         let mut places = Vec::new();
         for (v, at) in values.iter().zip(spans).take(changed) {
             match self.targets(v) {
@@ -243,8 +243,8 @@ impl Body<'_, '_> {
         self.emit(Sink::Out, Stmt::Permute { row, inverse: false, ty, args });
     }
 
-    /// Refuses two things that change places and are the same word. Where only the run can tell, of a word and the one that it changes places
-    /// with, that is no fault: these words are given.
+    /// Refuses to exchange places that are the same word. A word may be exchanged with itself if this is known at run
+    /// time only: gives these words.
     fn keep_swapped_apart(&mut self, places: &[Vec<Place>], span: &Span) -> Done<Vec<Place>> {
         let [left, right] = places else { return Err(Stop) };
         let mut shared = Vec::new();
@@ -275,7 +275,8 @@ impl Body<'_, '_> {
                 self.permute(Row::Swap, Ty::Int, vec![a, b]);
                 continue;
             }
-            // By way of two ancillas, so that a word that changes places with itself stays: the second one finds it zero, and leaves it so.
+            // Two ancillas are used, so that a word that is exchanged with itself keeps its value: the second exchange
+            // finds zero.
             let [s, t] = [(); 2].map(|()| self.fresh("SWAP.value", ty));
             let care = crate::ir::AncillaChecks { check: false, drop: false };
             for (var, free) in [(s, false), (t, false)] {
@@ -357,9 +358,9 @@ impl Body<'_, '_> {
         if ty != other {
             return self.fail(span, codes::TYPE, "`ROT` turns two numbers of one type", "convert one of them");
         }
-        self.want = Some(*ty);
+        self.expected_type = Some(*ty);
         let angle = self.number_as(angle, *ty, span);
-        self.want = None;
+        self.expected_type = None;
         let angle = self.put(*ty, angle?)?;
         let mut reads = std::mem::take(&mut self.reads);
         match angle {
@@ -372,13 +373,13 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Moves a word to the program's stack, or (`copy`) a copy of it.
+    /// Moves a word to the program's stack; with `copy`, copies it.
     fn push(&mut self, p: Place, v: &Value, copy: bool) -> Done<()> {
         self.s.program.stack = STACK;
         let ty = super::assign::scalar_type(v).unwrap_or(Ty::Int);
         let region = self.stack_region();
         let counter = mem(None, None, 0, region);
-        // One word of its own for the count, so that the words above it lie in a stretch of their own.
+        // The count has a region of its own, so that the words above it are in another one.
         let words = Region(region.0 + 1);
         let one = |m: Mem| Place::Mem(m);
         let count = self.fresh("stack", Ty::Int);
@@ -398,21 +399,21 @@ impl Body<'_, '_> {
         let room = Test { cond: Cond::Lt, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(STACK - 1) };
         let clear = Test { cond: Cond::Eq, ty: Ty::Int, a: Operand::Mem(top), b: Operand::Const(0) };
         let some = Test { cond: Cond::Ge, ty: Ty::Int, a: Operand::Var(count), b: Operand::Const(0) };
-        let full = self.said(format!("the stack is full: it holds {} words", STACK - 1));
-        let empty = self.said("the stack is empty".to_string());
-        let used = self.said("the word above the stack is not zero".to_string());
+        let full = self.reason(format!("the stack is full: it holds {} words", STACK - 1));
+        let empty = self.reason("the stack is empty".to_string());
+        let used = self.reason("the word above the stack is not zero".to_string());
         let mut body: Vec<Stmt> =
             [(room, full), (some, empty)].map(|(test, says)| Stmt::Assert { test, why: Why::Bounds, says }).into();
         body.push(Stmt::Assert { test: clear, why: Why::User, says: used });
         body.push(if copy {
-            let (acc, func) = (super::gather(ty), super::emit::identity(ty));
+            let (acc, func) = (super::accumulator(ty), super::emit::identity(ty));
             Stmt::Update { acc, inverse: false, func, dst: one(top), args: vec![p.into()] }
         } else {
             Stmt::Permute { row: Row::Swap, inverse: false, ty: Ty::Int, args: vec![p.into(), Operand::Mem(top)] }
         });
         if !copy && self.checks {
-            // Where this is undone, the variable that takes the word must be free for it.
-            let says = self.said("what takes a word from the stack must be zero before".to_string());
+            // The inverse moves the word back to the variable, which must be zero.
+            let says = self.reason("what takes a word from the stack must be zero before".to_string());
             body.push(Stmt::Assert { test: Test { a: p.into(), ..clear }, why: Why::User, says });
         }
         let loc = self.loc;
@@ -422,7 +423,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// The region of the stack's count; the next one is that of its words.
+    /// The region of the stack's count; the region of its words is the next one.
     fn stack_region(&mut self) -> Region {
         let name = "stack";
         if let Some(n) = self.f.regions.iter().position(|r| r.name == name && r.ty == Ty::Int) {

@@ -1,12 +1,12 @@
-//! The inverse of statements as they are written, by their structure alone. Loops keep their bounds inside `~`, since where a range ends is
-//! known when it is compiled.
+//! The inverse of statements, by their syntax. Loops keep their bounds inside `~`, because the end of a range is known
+//! when the range is compiled.
 
 use crate::nil::ast::{Condition, Expr, ExprKind, Name, Span, Stmt, StmtKind};
 
-/// The statements undone: each inverted, last one first.
+/// The inverse of statements: the inverse of each, last one first.
 pub(super) fn block(list: &[Stmt]) -> Vec<Stmt> {
     let mut out = Vec::with_capacity(list.len());
-    // What `~@routine` undoes is done where the inverse comes to it, and undone where the routine was.
+    // A routine that `~@routine` undoes is done where the inverse reaches `~@routine`, and undone at the routine.
     let mut open: Vec<(Option<&str>, &[Stmt])> = Vec::new();
     for s in list {
         match &s.kind {
@@ -15,8 +15,8 @@ pub(super) fn block(list: &[Stmt]) -> Vec<Stmt> {
                 out.push(Stmt { kind: StmtKind::Unroutine { name: name.clone() }, span: s.span.clone() });
             }
             StmtKind::Unroutine { name } => {
-                let wanted = name.as_ref().map(|n| n.text.as_str());
-                let found = open.iter().rposition(|(n, _)| wanted.is_none() || *n == wanted);
+                let name_sought = name.as_ref().map(|n| n.text.as_str());
+                let found = open.iter().rposition(|(n, _)| name_sought.is_none() || *n == name_sought);
                 match found.map(|n| open.remove(n)) {
                     Some((_, body)) => {
                         let kind = StmtKind::Routine { name: name.clone(), body: body.to_vec() };
@@ -32,7 +32,8 @@ pub(super) fn block(list: &[Stmt]) -> Vec<Stmt> {
     out
 }
 
-/// The statements of a scope undone. What would end by itself at its end is ended there.
+/// The inverse of the statements of a scope. Variables that the scope would deallocate at its end are deallocated
+/// there.
 pub(super) fn scope(list: &[Stmt]) -> Vec<Stmt> {
     let mut live = Vec::new();
     lives(list, &mut live);
@@ -45,7 +46,7 @@ pub(super) fn scope(list: &[Stmt]) -> Vec<Stmt> {
     block(&whole)
 }
 
-/// The variables that scopes within these statements leave to end by themselves, scope by scope.
+/// The variables that scopes in these statements leave to be deallocated implicitly, scope by scope.
 pub(super) fn forgotten(list: &[Stmt], found: &mut Vec<Vec<Name>>) {
     fn within(list: &[Stmt], found: &mut Vec<Vec<Name>>) {
         let mut live = Vec::new();
@@ -73,7 +74,7 @@ pub(super) fn forgotten(list: &[Stmt], found: &mut Vec<Vec<Name>>) {
     }
 }
 
-/// The variables that statements of one scope leave, with the values that they begin with.
+/// The variables that the statements of one scope leave allocated, with their initial values.
 fn lives(list: &[Stmt], live: &mut Vec<(Name, Expr)>) {
     for s in list {
         match &s.kind {
@@ -99,7 +100,7 @@ fn lives(list: &[Stmt], live: &mut Vec<(Name, Expr)>) {
                 StmtKind::For { .. } | StmtKind::Routine { .. } | StmtKind::Unroutine { .. } => {}
                 _ => lives(std::slice::from_ref(&invert(inner)), live),
             },
-            // What is within has scopes of its own; what a routine leaves is undone with it.
+            // Inner blocks have scopes of their own; variables of a routine are deallocated with it.
             StmtKind::If { .. }
             | StmtKind::While { .. }
             | StmtKind::For { .. }
@@ -139,7 +140,7 @@ fn life(name: Name, value: &Expr, free: bool, live: &mut Vec<(Name, Expr)>) {
     }
 }
 
-/// What undoes a statement.
+/// The inverse of a statement.
 pub(super) fn invert(s: &Stmt) -> Stmt {
     let kind = match &s.kind {
         StmtKind::Assign { op, dot, target, value } => {
@@ -184,7 +185,7 @@ fn exchanged(c: &Condition) -> Condition {
     }
 }
 
-/// A call of a name on expressions, as an expression.
+/// A call expression of a function by name.
 pub(super) fn call(name: &str, args: Vec<Expr>, span: &Span) -> Expr {
     let callee = Expr { kind: ExprKind::Name(name.to_string()), span: span.clone() };
     let kind = ExprKind::Call { callee: Box::new(callee), dot: false, args, keywords: Vec::new() };

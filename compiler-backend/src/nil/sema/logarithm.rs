@@ -1,5 +1,6 @@
-//! Logarithmic numbers in doubles: `ULogarithmic{Float64}` and `Logarithmic{Float64}`. A word holds the natural logarithm of the magnitude, a
-//! second one of the signed type whether the number is negative. No word stands for 0.
+//! Logarithmic numbers in doubles: `ULogarithmic{Float64}` and `Logarithmic{Float64}`. One word is the natural
+//! logarithm of the magnitude. The signed type has a second word, which is 1 if the number is negative. 0 cannot be
+//! represented.
 
 use pendula_isa::table::{TableFn, f_fn};
 use pendula_isa::{Cond, Ty};
@@ -16,16 +17,18 @@ use crate::nil::types::{Type, log_number, number_name};
 /// A logarithm, and whether the number is negative, if it can be.
 type Parts = (ScalarExpr, Option<Box<ScalarExpr>>);
 
-/// Between which difference of logarithms and 0 the difference of numbers is found by a hyperbolic sine.
+/// For differences of logarithms between this number and 0, the difference of the numbers is computed by a hyperbolic
+/// sine.
 const NEAR: f64 = -1.0;
 
 impl Body<'_, '_> {
-    /// Whether what is changed is such a number: and then, whether it has a sign.
-    pub(super) fn log_wanted(&self) -> Option<bool> {
-        self.want_log.filter(|_| self.want == Some(Ty::F))
+    /// If the target is such a number: whether it has a sign.
+    pub(super) fn expected_log_sign(&self) -> Option<bool> {
+        self.expected_log.filter(|_| self.expected_type == Some(Ty::F))
     }
 
-    /// The type that a type's name without arguments stands for where it converts these values: it goes by the number that is converted.
+    /// The type that a conversion by a type name without arguments gives for these values: it depends on the type of
+    /// the number.
     pub(super) fn log_named(&self, name: &str, args: &[Value]) -> Option<Type> {
         if let Some(t) = log_number(name) {
             return Some(t);
@@ -36,8 +39,8 @@ impl Body<'_, '_> {
             _ => return None,
         };
         let in_doubles = match args {
-            [Value::Num(_, Some(Ty::F)) | Value::Log(..)] => self.want != Some(Ty::L) && !self.words,
-            _ => self.log_wanted().is_some(),
+            [Value::Num(_, Some(Ty::F)) | Value::Log(..)] => self.expected_type != Some(Ty::L) && !self.words,
+            _ => self.expected_log_sign().is_some(),
         };
         in_doubles.then_some(Type::Log { signed })
     }
@@ -75,7 +78,7 @@ impl Body<'_, '_> {
         self.assign_number(to, log, Ty::F, y, span)
     }
 
-    /// A number of any type as a logarithmic one, as a conversion that is asked for.
+    /// An explicit conversion of a number of any type to a logarithmic number.
     pub(super) fn log_of(&mut self, v: Value, signed: bool, span: &Span) -> Done<Value> {
         let x = match v {
             Value::Num(x, Some(ty @ (Ty::Q | Ty::L))) => self.convert(x, ty, Ty::F, span)?,
@@ -86,7 +89,8 @@ impl Body<'_, '_> {
         Ok(Value::Log(log, sign))
     }
 
-    /// A number that is used with logarithmic ones as one of them: a double, an integer, a literal, or one without a sign.
+    /// The implicit conversion of an operand to a logarithmic number: of a double, an integer, a literal, or an
+    /// unsigned logarithmic number.
     pub(super) fn log_beside(&mut self, v: Value, signed: bool, span: &Span) -> Done<Value> {
         let (log, sign) = match v {
             Value::Log(log, sign) if sign.is_some() == signed => (log, sign),
@@ -127,19 +131,19 @@ impl Body<'_, '_> {
         Ok((log, signed.then(|| Box::new(ScalarExpr::Const(u64::from(x < 0.0))))))
     }
 
-    /// Of a double. Of products and quotients each factor is converted for itself, as far as their signs are known or kept, so that nothing
-    /// overflows between.
+    /// The conversion of a double. The factors of a product or quotient are converted separately, as far as their signs
+    /// are known or kept, so that nothing overflows in between.
     fn log_of_double(&mut self, x: ScalarExpr, signed: bool) -> Done<Parts> {
         let positive = || signed.then(|| Box::new(ScalarExpr::Const(0)));
         match x {
-            ScalarExpr::FunctionId(f, mut args) if f == TableFn::F(f_fn::Name::Exp) && args.len() == 1 => {
+            ScalarExpr::Apply(f, mut args) if f == TableFn::F(f_fn::Name::Exp) && args.len() == 1 => {
                 Ok((args.pop().ok_or(Stop)?, positive()))
             }
             ScalarExpr::Neg(a) if signed => {
                 let (log, sign) = self.log_of_double(*a, true)?;
                 Ok((log, sign.map(|s| Box::new(not(*s)))))
             }
-            ScalarExpr::FunctionId(f, args)
+            ScalarExpr::Apply(f, args)
                 if matches!(f.info().name, "mul" | "div")
                     && f.info().ty == Ty::F
                     && (signed || args.iter().any(is_positive)) =>
@@ -152,23 +156,23 @@ impl Body<'_, '_> {
             x if signed => {
                 let x: ScalarExpr = self.put(Ty::F, x)?.into();
                 let negative = ScalarExpr::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
-                let size = self.fold(ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Abs), vec![x]));
+                let size = self.fold(ScalarExpr::Apply(TableFn::F(f_fn::Name::Abs), vec![x]));
                 Ok((self.fold(log_of(size)), Some(Box::new(negative))))
             }
             x => Ok((self.fold(log_of(x)), None)),
         }
     }
 
-    /// The product, or the quotient.
+    /// The product or the quotient.
     fn log_product(&self, (a, s): Parts, (b, t): Parts, minus: bool) -> Parts {
         let sign = match (s, t) {
             (Some(s), Some(t)) => Some(Box::new(exclusive(*s, *t))),
             (s, t) => s.or(t),
         };
-        (self.fold(ScalarExpr::FunctionId(sum(Ty::F, minus), vec![a, b])), sign)
+        (self.fold(ScalarExpr::Apply(sum(Ty::F, minus), vec![a, b])), sign)
     }
 
-    /// As a number of another type.
+    /// The conversion to a number of another type.
     pub(super) fn log_to(
         &mut self,
         log: ScalarExpr,
@@ -180,7 +184,7 @@ impl Body<'_, '_> {
             let message = format!("{} is wanted here, found {}", number_name(to), Type::Log { signed: sign.is_some() });
             return self.fail(span, codes::TYPE, message, "say how it is rounded: `round(Int, Float64(x))`");
         }
-        let size = self.fold(ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Exp), vec![log]));
+        let size = self.fold(ScalarExpr::Apply(TableFn::F(f_fn::Name::Exp), vec![log]));
         let x = match sign {
             None => size,
             Some(sign) => {
@@ -194,27 +198,27 @@ impl Body<'_, '_> {
                     ),
                 };
                 let factor: ScalarExpr = self.put(Ty::F, factor)?.into();
-                self.fold(ScalarExpr::FunctionId(product(Ty::F), vec![factor, size]))
+                self.fold(ScalarExpr::Apply(product(Ty::F), vec![factor, size]))
             }
         };
         self.convert(x, Ty::F, to, span)
     }
 
-    /// What an expression means in which doubles are converted by `ULogarithmic(x)`. Where such a number meets one of `.l`, all that are
-    /// converted in the expression are meant as `.l`.
+    /// Evaluates an expression in which `ULogarithmic(x)` converts doubles. If such a number is combined with a number
+    /// of type `.l`, all these conversions in the expression have type `.l`.
     pub(super) fn eval_converting(&mut self, e: &ast::Expr) -> Done<Value> {
         let text = self.s.inputs.get(self.file as usize).and_then(|i| i.text.get(e.span.clone()));
         if self.words || !text.is_some_and(|t| t.contains("Logarithmic(")) {
             return self.eval_plain(e);
         }
-        let said = self.s.diagnostics.len();
+        let reported = self.s.diagnostics.len();
         let (pre, asserts) = (self.pre.len(), self.asserts.clone());
         let (reads, regions, addresses) = (self.reads.len(), self.regions_read.len(), self.addresses.clone());
         let outer = std::mem::replace(&mut self.mixed, false);
         let mut value = self.eval_plain(e);
         if value.is_err() && self.mixed {
-            // As if nothing had been computed.
-            self.s.diagnostics.truncate(said);
+            // The first evaluation is discarded.
+            self.s.diagnostics.truncate(reported);
             self.pre.truncate(pre);
             self.reads.truncate(reads);
             self.regions_read.truncate(regions);
@@ -226,7 +230,7 @@ impl Body<'_, '_> {
         value
     }
 
-    /// `a op b`, of which one is such a number at least.
+    /// `a op b`, if one operand is such a number.
     pub(super) fn log_arithmetic(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
         if op == Binary::Pow {
             return self.log_power(a, b, span);
@@ -268,12 +272,10 @@ impl Body<'_, '_> {
             }
             (Value::Num(n, Some(Ty::Int)), Some(sign)) => {
                 let n: ScalarExpr = self.put(Ty::Int, n.clone())?.into();
-                let odd = ScalarExpr::FunctionId(
-                    TableFn::Int(pendula_isa::table::int_fn::Name::And),
-                    vec![n, ScalarExpr::int(1)],
-                );
+                let odd =
+                    ScalarExpr::Apply(TableFn::Int(pendula_isa::table::int_fn::Name::And), vec![n, ScalarExpr::int(1)]);
                 let odd = ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(odd), Box::new(ScalarExpr::Const(0)));
-                Some(Box::new(ScalarExpr::Both(sign, Box::new(odd))))
+                Some(Box::new(ScalarExpr::And(sign, Box::new(odd))))
             }
             (_, Some(_)) => {
                 let message = "a number that may be negative has powers with integers only";
@@ -281,18 +283,19 @@ impl Body<'_, '_> {
             }
         };
         let b = self.number_as(b, Ty::F, span)?;
-        Ok(Value::Log(self.fold(ScalarExpr::FunctionId(product(Ty::F), vec![log, b])), odd))
+        Ok(Value::Log(self.fold(ScalarExpr::Apply(product(Ty::F), vec![log, b])), odd))
     }
 
-    /// The sum. Of two signs, the greater magnitude's is the sum's; equal magnitudes have a sum that is no number, and trap.
+    /// The sum. With different signs, the sum has the sign of the operand with the greater magnitude; a sum of 0 cannot
+    /// be represented, and traps.
     fn log_sum(&mut self, (a, s): Parts, (b, t): Parts) -> Done<Parts> {
         let (a, b): (ScalarExpr, ScalarExpr) = (self.put(Ty::F, a)?.into(), self.put(Ty::F, b)?.into());
         let greater = |cond| Box::new(ScalarExpr::Cmp(cond, Ty::F, Box::new(a.clone()), Box::new(b.clone())));
         // In each case the exponential is at most 1, and so is each partial derivative.
         let more = |a: &ScalarExpr, b: &ScalarExpr| {
-            let ratio = ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Exp), vec![difference(b, a)]);
-            let both = ScalarExpr::FunctionId(sum(Ty::F, false), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]);
-            Box::new(ScalarExpr::FunctionId(sum(Ty::F, false), vec![a.clone(), log_of(both)]))
+            let ratio = ScalarExpr::Apply(TableFn::F(f_fn::Name::Exp), vec![difference(b, a)]);
+            let both = ScalarExpr::Apply(sum(Ty::F, false), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]);
+            Box::new(ScalarExpr::Apply(sum(Ty::F, false), vec![a.clone(), log_of(both)]))
         };
         let added = ScalarExpr::Choice(greater(Cond::Ge), more(&a, &b), more(&b, &a));
         let (Some(s), Some(t)) = (s, t) else { return Ok((added, None)) };
@@ -306,48 +309,48 @@ impl Body<'_, '_> {
         Ok((log, Some(Box::new(sign))))
     }
 
-    /// `a cond b`, of which one is such a number at least.
+    /// `a cond b`, if one operand is such a number.
     pub(super) fn log_compare(&mut self, cond: Cond, a: Value, b: Value, span: &Span) -> Done<Value> {
         let (log, sign, other, cond) = match (a, b) {
             (Value::Log(a, s), b) => (a, s, b, cond),
             (b, Value::Log(a, s)) => (a, s, b, exchanged(cond)),
             _ => return Err(Stop),
         };
-        let own: Parts = (self.put(Ty::F, log)?.into(), sign);
+        let left: Parts = (self.put(Ty::F, log)?.into(), sign);
         let (x, zero) = match other {
-            Value::Log(b, t) => return self.log_order(cond, own, (b, t)).map(Value::Bool),
+            Value::Log(b, t) => return self.log_order(cond, left, (b, t)).map(Value::Bool),
             Value::Num(ScalarExpr::Lit(literal), None) => {
                 let word = self.word(&literal, Ty::F, span)?;
                 let x = f64::from_bits(word);
                 if x == 0.0 {
-                    return Ok(Value::Bool(beside_zero(cond, own.1)));
+                    return Ok(Value::Bool(beside_zero(cond, left.1)));
                 }
-                if x < 0.0 && own.1.is_none() {
+                if x < 0.0 && left.1.is_none() {
                     return Ok(Value::Bool(beside_zero(cond, None)));
                 }
                 let other = self.log_of_literal(&literal, x < 0.0, span)?;
-                return self.log_order(cond, own, other).map(Value::Bool);
+                return self.log_order(cond, left, other).map(Value::Bool);
             }
             Value::Num(x, Some(ty @ (Ty::F | Ty::Int))) => {
                 let x = self.convert(x, ty, Ty::F, span)?;
                 let x: ScalarExpr = self.put(Ty::F, x)?.into();
                 let zero = |cond| ScalarExpr::Cmp(cond, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
-                let none = if own.1.is_some() { zero(Cond::Eq) } else { zero(Cond::Le) };
+                let none = if left.1.is_some() { zero(Cond::Eq) } else { zero(Cond::Le) };
                 (x, none)
             }
             other => {
                 self.mixed |= is_words(&other);
-                let ty = Type::Log { signed: own.1.is_some() };
+                let ty = Type::Log { signed: left.1.is_some() };
                 let message = format!("{ty} and {} cannot be compared", other.describe());
                 return self.fail(span, codes::TYPE, message, format!("convert one of them: `{ty}(x)`"));
             }
         };
-        // A number that has no logarithm is compared without one.
-        let without = beside_zero(cond, own.1.clone());
+        // A double that has no logarithm is compared directly.
+        let without = beside_zero(cond, left.1.clone());
         let negative = ScalarExpr::Cmp(Cond::Lt, Ty::F, Box::new(x.clone()), Box::new(ScalarExpr::Const(0)));
-        let size = if own.1.is_some() { ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Abs), vec![x]) } else { x };
-        let sign = own.1.is_some().then(|| Box::new(negative));
-        let with = self.log_order(cond, own, (log_of(size), sign))?;
+        let size = if left.1.is_some() { ScalarExpr::Apply(TableFn::F(f_fn::Name::Abs), vec![x]) } else { x };
+        let sign = left.1.is_some().then(|| Box::new(negative));
+        let with = self.log_order(cond, left, (log_of(size), sign))?;
         Ok(Value::Bool(ScalarExpr::Choice(Box::new(zero), Box::new(without), Box::new(with))))
     }
 
@@ -363,7 +366,7 @@ impl Body<'_, '_> {
         let negative =
             Box::new(ScalarExpr::Cmp(Cond::Ne, Ty::Int, Box::new(s.clone()), Box::new(ScalarExpr::Const(0))));
         let same = ScalarExpr::Choice(negative, logs(exchanged(cond)), logs(cond));
-        // Of different signs, the negative number is the smaller one.
+        // With different signs, the negative number is the smaller one.
         Ok(ScalarExpr::Choice(signs(Cond::Eq), Box::new(same), signs(exchanged(cond))))
     }
 
@@ -377,11 +380,11 @@ impl Body<'_, '_> {
         Ok(Value::Log(one(a, b), sign))
     }
 
-    /// A function of such numbers by its name.
+    /// A function of such numbers by name.
     pub(super) fn log_function(&mut self, name: &str, args: Vec<Value>, span: &Span) -> Done<Value> {
         let number = |x: ScalarExpr| Value::Num(x, Some(Ty::F));
         match (name, args.as_slice()) {
-            // From the logarithm itself.
+            // The function is computed from the logarithm.
             ("exp", [Value::Type(Type::Log { signed }), _]) => {
                 let (signed, v) = (*signed, args.into_iter().nth(1).ok_or(Stop)?);
                 let log = self.number_as(v, Ty::F, span)?;
@@ -390,7 +393,7 @@ impl Body<'_, '_> {
             ("log", [Value::Log(log, None)]) => Ok(number(log.clone())),
             ("sqrt", [Value::Log(log, None)]) => {
                 let half = ScalarExpr::Const(0.5_f64.to_bits());
-                Ok(Value::Log(self.fold(ScalarExpr::FunctionId(product(Ty::F), vec![log.clone(), half])), None))
+                Ok(Value::Log(self.fold(ScalarExpr::Apply(product(Ty::F), vec![log.clone(), half])), None))
             }
             ("inv", [Value::Log(log, sign)]) => Ok(Value::Log(neg(log.clone()), sign.clone())),
             ("abs", [Value::Log(log, _)]) => Ok(Value::Log(log.clone(), None)),
@@ -418,11 +421,11 @@ fn is_words(v: &Value) -> bool {
     matches!(v, Value::Num(_, Some(Ty::L)))
 }
 
-/// Whether a double is greater than 0, by what it is made of.
+/// Whether a double is known to be greater than 0.
 fn is_positive(x: &ScalarExpr) -> bool {
     match x {
         ScalarExpr::Const(w) => f64::from_bits(*w) > 0.0,
-        ScalarExpr::FunctionId(f, args) if f.info().ty == Ty::F && f.info().from == Ty::F => match f.info().name {
+        ScalarExpr::Apply(f, args) if f.info().ty == Ty::F && f.info().from == Ty::F => match f.info().name {
             "exp" => true,
             "mul" | "div" => args.iter().all(is_positive),
             _ => false,
@@ -431,7 +434,7 @@ fn is_positive(x: &ScalarExpr) -> bool {
     }
 }
 
-/// Which truth holds of a number beside 0.
+/// The result of comparing a number with 0, by its sign.
 fn beside_zero(cond: Cond, sign: Option<Box<ScalarExpr>>) -> ScalarExpr {
     match (cond, sign) {
         (Cond::Eq, _) => ScalarExpr::Const(0),
@@ -443,7 +446,7 @@ fn beside_zero(cond: Cond, sign: Option<Box<ScalarExpr>>) -> ScalarExpr {
     }
 }
 
-/// The condition with its sides exchanged.
+/// The condition with exchanged operands.
 fn exchanged(cond: Cond) -> Cond {
     match cond {
         Cond::Lt => Cond::Gt,
@@ -454,7 +457,7 @@ fn exchanged(cond: Cond) -> Cond {
     }
 }
 
-/// Whether one of them holds alone.
+/// Whether exactly one of them holds.
 fn exclusive(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
     match (a, b) {
         (ScalarExpr::Const(0), x) | (x, ScalarExpr::Const(0)) => x,
@@ -464,27 +467,27 @@ fn exclusive(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
 }
 
 fn log_of(x: ScalarExpr) -> ScalarExpr {
-    ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Log), vec![x])
+    ScalarExpr::Apply(TableFn::F(f_fn::Name::Log), vec![x])
 }
 
 fn difference(a: &ScalarExpr, b: &ScalarExpr) -> ScalarExpr {
-    ScalarExpr::FunctionId(sum(Ty::F, true), vec![a.clone(), b.clone()])
+    ScalarExpr::Apply(sum(Ty::F, true), vec![a.clone(), b.clone()])
 }
 
-/// The difference of a number and a smaller one; it traps if it is not positive. With d = b − a, it is a + log(1 − exp d), where 1 − exp d
-/// is 2 exp(d/2) sinh(−d/2), by which nothing cancels where d is small.
+/// The difference of a number and a smaller one; it traps if it is not positive. With d = b − a, it is a + log(1 − exp
+/// d). There 1 − exp d is 2 exp(d/2) sinh(−d/2), which avoids cancellation if d is small.
 fn log_less(a: ScalarExpr, b: ScalarExpr) -> ScalarExpr {
     let d = |a: &ScalarExpr, b: &ScalarExpr| difference(b, a);
     let (half, two) = (ScalarExpr::Const(0.5_f64.to_bits()), ScalarExpr::Const(2.0_f64.to_bits()));
-    let halved = |x: ScalarExpr| ScalarExpr::FunctionId(product(Ty::F), vec![x, half.clone()]);
-    let sinh = ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Sinh), vec![halved(difference(&a, &b))]);
-    let near = ScalarExpr::FunctionId(
+    let halved = |x: ScalarExpr| ScalarExpr::Apply(product(Ty::F), vec![x, half.clone()]);
+    let sinh = ScalarExpr::Apply(TableFn::F(f_fn::Name::Sinh), vec![halved(difference(&a, &b))]);
+    let near = ScalarExpr::Apply(
         sum(Ty::F, false),
-        vec![halved(d(&a, &b)), log_of(ScalarExpr::FunctionId(product(Ty::F), vec![two, sinh]))],
+        vec![halved(d(&a, &b)), log_of(ScalarExpr::Apply(product(Ty::F), vec![two, sinh]))],
     );
-    let ratio = ScalarExpr::FunctionId(TableFn::F(f_fn::Name::Exp), vec![d(&a, &b)]);
-    let far = log_of(ScalarExpr::FunctionId(sum(Ty::F, true), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]));
+    let ratio = ScalarExpr::Apply(TableFn::F(f_fn::Name::Exp), vec![d(&a, &b)]);
+    let distant = log_of(ScalarExpr::Apply(sum(Ty::F, true), vec![ScalarExpr::Const(1.0_f64.to_bits()), ratio]));
     let test = ScalarExpr::Cmp(Cond::Gt, Ty::F, Box::new(d(&a, &b)), Box::new(ScalarExpr::Const(NEAR.to_bits())));
-    let rest = ScalarExpr::Choice(Box::new(test), Box::new(near), Box::new(far));
-    ScalarExpr::FunctionId(sum(Ty::F, false), vec![a, rest])
+    let otherwise = ScalarExpr::Choice(Box::new(test), Box::new(near), Box::new(distant));
+    ScalarExpr::Apply(sum(Ty::F, false), vec![a, otherwise])
 }

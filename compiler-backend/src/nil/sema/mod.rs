@@ -1,25 +1,34 @@
-//! From the syntax tree to the intermediate representation: names, types, overloads, and what every statement means.
+//! The semantic analysis: from the syntax tree to the intermediate representation. It resolves names, types and
+//! overloads.
 //!
 //! A function is compiled once for each set of argument types that calls reach from the entry point. Types are known as
-//! statements are met, so one walk both checks and translates.
+//! soon as a statement is reached, so one traversal both checks and translates.
 
 mod allocate;
+mod allocate_array;
+mod argument;
 mod arithmetic;
 mod array;
 mod assign;
 mod body;
 mod builtin;
 mod call;
+mod call_alias;
+mod complex;
 mod constant;
+mod construct;
 mod declare;
 mod emit;
 mod entry;
 mod expr;
 mod functions;
+mod guess;
+mod host;
 mod instance;
 mod instr;
 mod invert;
 mod logarithm;
+mod loops;
 mod note;
 mod overload;
 mod places;
@@ -27,7 +36,10 @@ mod predict;
 mod reach;
 mod reads;
 mod scope;
+mod sizes;
 mod stmt;
+#[cfg(test)]
+mod tests;
 mod value;
 mod variables;
 mod views;
@@ -48,7 +60,7 @@ use crate::ir::{self, FunctionId, Loc, Program};
 
 use entry::Entry;
 
-pub use entry::{Argument, Number, argument_data};
+pub use argument::{Argument, Number, argument_data};
 pub use variables::own_name;
 
 /// A source file that has been read.
@@ -56,51 +68,51 @@ pub use variables::own_name;
 pub struct Input {
     /// Index into the sources.
     pub file: u16,
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// What it declares.
+    /// The syntax tree.
     pub tree: ast::File,
-    /// Byte offsets where lines begin.
+    /// The byte offsets of the beginnings of lines.
     pub lines: Vec<usize>,
-    /// Its text.
+    /// The text.
     pub text: String,
-    /// Whether it belongs to the library: its names give way to those of the program.
+    /// Whether it belongs to the library: names of the program take precedence over its names.
     pub library: bool,
 }
 
-/// What a run of the compiler may choose.
+/// The settings of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The entry point; the only or last function of the program if left out.
+    /// The name of the entry point; `None` for the only or last function of the program.
     pub entry: Option<String>,
     /// The arguments of the entry point.
     pub arguments: Vec<Argument>,
-    /// The types of the entry point's parameters, in order, where they are given.
+    /// The types of the entry point's parameters, in order, if they are given.
     pub types: Vec<String>,
-    /// The fixed-point format, where it is given.
+    /// The fixed-point format, if it is given.
     pub format: Option<Format>,
-    /// Whether floating-point sums may be rounded in other places than they are written in.
+    /// Whether the order of floating-point sums may change, and so their rounding.
     pub fast_float: bool,
-    /// What types and constants may take.
+    /// The budget for types and constants.
     pub budget: Budget,
 }
 
-/// What comes of it.
+/// The result of the analysis.
 #[derive(Debug, Default)]
 pub struct Analysis {
     /// The program; `None` if there were errors.
     pub program: Option<Program>,
     /// The data symbols of the entry's arguments.
     pub arguments: Vec<crate::lower::Argument>,
-    /// Their names, by parameter.
+    /// The names of these symbols, by parameter.
     pub parameters: Vec<Vec<String>>,
-    /// The parameters' types.
+    /// The types of the parameters.
     pub types: Vec<Type>,
-    /// What the source calls the data.
+    /// The names that the data has in the source.
     pub variables: Vec<Variable>,
-    /// Whether the entry point's arguments are not given, so that there is nothing to run.
+    /// Whether arguments are missing, so that there is nothing to run.
     pub wants_arguments: bool,
-    /// What there is to say.
+    /// The diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -111,36 +123,36 @@ struct Definition<'a> {
     library: bool,
 }
 
-/// What a function is compiled for.
+/// A part of the key of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum ArgKey {
     Type(Type),
-    /// A keyword, or a literal that has no type of its own.
+    /// A keyword, or a literal without a type.
     Literal(String),
 }
 
-/// What is known of a compiled function.
+/// The facts about a compiled function.
 #[derive(Clone, Debug, Default)]
 struct Facts {
-    /// The parameters as the source has them.
+    /// The parameters of the source.
     params: Vec<ParamFacts>,
-    /// Whether it is compiled: what it writes is settled, but for recursion.
+    /// Whether it is compiled: its writes are known, except for those of recursive calls.
     done: bool,
-    /// Whether it was asked before what it changes.
+    /// Whether its writes were predicted.
     predicted: bool,
 }
 
-/// A parameter of the source: which words and arrays it is made of.
+/// A parameter of the source: its words and arrays.
 #[derive(Clone, Debug)]
 struct ParamFacts {
     name: String,
-    /// The words it takes among the IR function's parameters.
+    /// Its words, as a range of the IR function's parameters.
     words: std::ops::Range<usize>,
-    /// The regions of arrays in it.
+    /// The regions of its arrays.
     regions: Vec<ir::Region>,
 }
 
-/// A call, for what is settled when everything is compiled.
+/// A call, for the checks after all functions are compiled.
 struct CallRecord {
     caller: FunctionId,
     callee: FunctionId,
@@ -148,18 +160,18 @@ struct CallRecord {
     args: Vec<ArgRecord>,
 }
 
-/// An argument of a call, as the source has it.
+/// An argument of a call in the source.
 struct ArgRecord {
     span: ast::Span,
-    /// The caller's variables, word by word; `None` for what is no variable.
+    /// The caller's variable for each word; `None` for other operands.
     vars: Vec<Option<ir::Var>>,
-    /// Whether a word of it is a value that was computed for the call, or a constant.
+    /// Whether a word of it is a computed value or a constant.
     temporary: bool,
-    /// The caller's regions that words or arrays of it lie in.
+    /// The caller's regions that contain its words or arrays.
     regions: Vec<ir::Region>,
 }
 
-/// The compiler's state.
+/// The state of the semantic analysis.
 struct Sema<'a> {
     inputs: &'a [Input],
     settings: &'a Settings,
@@ -167,41 +179,41 @@ struct Sema<'a> {
     by_name: HashMap<&'a str, Vec<usize>>,
     by_instruction: HashMap<(AssignOp, &'a str), Vec<usize>>,
     structs: Structs,
-    /// What is wrong with structs that has been said where they are declared.
-    said: HashSet<TypeProblem>,
+    /// The problems of structs that were reported at their declarations.
+    reported: HashSet<TypeProblem>,
     constants: HashMap<&'a str, (u16, &'a ast::Expr)>,
-    /// Their values, by name and by what numbers without a type become.
+    /// The values of constants, by name and by the type that untyped numbers take.
     values: HashMap<(&'a str, Option<Ty>), Done<value::Value>>,
-    /// How many steps have been taken to compute them.
+    /// The number of steps that their computation took.
     steps: u64,
     instances: HashMap<(usize, Vec<ArgKey>), FunctionId>,
-    /// Definitions that have been compiled for some types.
+    /// The definitions that have been compiled for some types.
     compiled: HashSet<usize>,
     facts: Vec<Facts>,
     written: Vec<Written>,
-    /// What functions write by their own statements, those of calls aside.
-    own: Vec<Written>,
-    /// What definitions change by what is written, once that is asked for.
+    /// The parameters and regions that functions write by their own statements, without calls.
+    direct_writes: Vec<Written>,
+    /// The predicted changes of definitions, once they are needed.
     predictions: Option<Vec<predict::Changes<'a>>>,
     calls: Vec<CallRecord>,
     program: Program,
     diagnostics: Vec<Diagnostic>,
     depth: usize,
     name_counts: HashMap<String, u32>,
-    /// The numbers of the program's reasons.
+    /// The indices of the program's reasons.
     reasons: HashMap<String, u32>,
-    /// Whether the entry point's arguments are not given.
+    /// Whether the arguments of the entry point are missing.
     wants_arguments: bool,
 }
 
-/// What a function leaves changed.
+/// The parameters and regions that a function changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Written {
     params: Vec<bool>,
     regions: Vec<bool>,
 }
 
-/// An error was reported; what depends on it is left out.
+/// An error was reported. Everything that depends on it is skipped.
 #[derive(Clone, Copy, Debug)]
 struct Stop;
 
@@ -216,7 +228,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         by_name: HashMap::new(),
         by_instruction: HashMap::new(),
         structs: Structs::new(settings.budget),
-        said: HashSet::new(),
+        reported: HashSet::new(),
         constants: HashMap::new(),
         values: HashMap::new(),
         steps: 0,
@@ -224,7 +236,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
         compiled: HashSet::new(),
         facts: Vec::new(),
         written: Vec::new(),
-        own: Vec::new(),
+        direct_writes: Vec::new(),
         predictions: None,
         calls: Vec::new(),
         program: Program { files: inputs.iter().map(|i| i.name.clone()).collect(), ..Program::default() },
@@ -239,7 +251,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
     let entry = s.entry().unwrap_or_default();
     let reached = s.reached();
     s.check_others();
-    s.settle();
+    s.check_writes();
     s.keep(&reached);
     let wants_arguments = s.wants_arguments;
     let failed = s.diagnostics.iter().any(|d| d.severity == Severity::Error);
@@ -253,7 +265,7 @@ pub fn analyse(inputs: &[Input], settings: &Settings) -> Analysis {
 }
 
 impl<'a> Sema<'a> {
-    /// The fixed-point format: the one that is asked for, else NiLang's if the program names it.
+    /// Chooses the fixed-point format: the requested one, or NiLang's format if the program names it.
     fn choose_format(&mut self) {
         let written = self.inputs.iter().find_map(|i| Some((i.file, named(&i.text, "Fixed43")?)));
         let given = self.settings.types.iter().any(|t| t.contains("Fixed43"));
@@ -295,10 +307,10 @@ impl<'a> Sema<'a> {
         Loc { file, line: line as u32, column: u16::try_from(column + 1).unwrap_or(u16::MAX) }
     }
 
-    /// Finds out which parameters functions leave changed, and checks what depends on it.
-    fn settle(&mut self) {
-        self.written.clone_from(&self.own);
-        while self.spread() {}
+    /// Computes which parameters functions change, and checks the arguments of their calls.
+    fn check_writes(&mut self) {
+        self.written.clone_from(&self.direct_writes);
+        while self.propagate_writes() {}
         for (f, written) in self.program.functions.iter_mut().zip(&self.written) {
             for (param, written) in f.params.iter_mut().zip(&written.params) {
                 param.written = *written;
@@ -328,7 +340,7 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// Of a function that is still being compiled: which parameters it changes, by what is written.
+    /// Predicts which parameters a function changes that is still being compiled.
     fn predict(&mut self, n: usize, fun: FunctionId) {
         let at = fun.0 as usize;
         if self.facts[at].done || self.facts[at].predicted {
@@ -357,13 +369,13 @@ impl<'a> Sema<'a> {
         self.facts[at].predicted = true;
     }
 
-    /// Takes over once what callees write; whether anything was new.
-    fn spread(&mut self) -> bool {
-        (0..self.calls.len()).fold(false, |new, n| self.spread_call(n) | new)
+    /// Propagates writes of callees to callers once. Gives whether anything is new.
+    fn propagate_writes(&mut self) -> bool {
+        (0..self.calls.len()).fold(false, |new, n| self.propagate_call_writes(n) | new)
     }
 
-    /// Takes over what the callee of a call writes; whether anything was new.
-    fn spread_call(&mut self, n: usize) -> bool {
+    /// Propagates the writes of the callee of one call. Gives whether anything is new.
+    fn propagate_call_writes(&mut self, n: usize) -> bool {
         let call = &self.calls[n];
         let facts = &self.facts[call.callee.0 as usize];
         let callee = self.written[call.callee.0 as usize].clone();
@@ -373,16 +385,16 @@ impl<'a> Sema<'a> {
             let words = callee.params.get(param.words.clone()).unwrap_or(&[]);
             for (written, var) in words.iter().zip(&arg.vars) {
                 if let (true, Some(var)) = (*written, var)
-                    && let Some(mine) = caller.params.get_mut(var.0 as usize)
+                    && let Some(caller_writes) = caller.params.get_mut(var.0 as usize)
                 {
-                    new |= !std::mem::replace(mine, true);
+                    new |= !std::mem::replace(caller_writes, true);
                 }
             }
             let changed = words.contains(&true)
                 || param.regions.iter().any(|r| callee.regions.get(r.0 as usize).copied().unwrap_or(false));
             for r in arg.regions.iter().filter(|_| changed) {
-                if let Some(mine) = caller.regions.get_mut(r.0 as usize) {
-                    new |= !std::mem::replace(mine, true);
+                if let Some(caller_writes) = caller.regions.get_mut(r.0 as usize) {
+                    new |= !std::mem::replace(caller_writes, true);
                 }
             }
         }
@@ -402,8 +414,8 @@ impl<'a> Sema<'a> {
             TypeProblem::Arguments(name) => {
                 (format!("`{name}` does not take these type arguments"), "its argument is a number type")
             }
-            // Said where the struct is declared.
-            problem if self.said.contains(&problem) => return Stop,
+            // It was reported at the declaration of the struct.
+            problem if self.reported.contains(&problem) => return Stop,
             TypeProblem::Recursive(way) => {
                 let through = |(n, (of, field)): (usize, &(String, String))| match n {
                     0 => format!("its field `{field}`"),
@@ -428,7 +440,7 @@ impl<'a> Sema<'a> {
     }
 }
 
-/// Where a name stands first in a text, comments and texts within it left out.
+/// The first occurrence of a name in a text, except in comments and strings.
 fn named(text: &str, name: &str) -> Option<ast::Span> {
     let mut lexer = Lexer::new(text, 0, text.len());
     loop {
@@ -442,7 +454,7 @@ fn named(text: &str, name: &str) -> Option<ast::Span> {
     }
 }
 
-/// The struct of compressed sparse columns, as the host's library has it.
+/// The struct of sparse matrices in compressed columns, as in the host's library.
 fn sparse_matrix() -> ast::Struct {
     let name = |text: &str| ast::Name { text: text.to_string(), span: 0..0 };
     let ty = |text: &str, args: Vec<ast::TypeArg>| ast::TypeExpr { name: name(text), args, span: 0..0 };
@@ -462,13 +474,13 @@ fn sparse_matrix() -> ast::Struct {
     }
 }
 
-/// The names that types are looked up by.
+/// The meanings of type names with these bound variables.
 fn names<'s>(structs: &'s Structs, bound: &HashMap<String, Type>) -> Names<'s> {
     Names { structs, bound: bound.clone() }
 }
 
-/// The accumulator that leaves a type's words exactly restorable, for values computed on the way: the word of an ancilla is all zero.
-const fn gather(ty: Ty) -> pendula_isa::Acc {
+/// The accumulator for computed values of a type, which restores the zero word of an ancilla exactly.
+const fn accumulator(ty: Ty) -> pendula_isa::Acc {
     match ty {
         Ty::L => pendula_isa::Acc::Mul,
         Ty::Int | Ty::Q | Ty::F => pendula_isa::Acc::Add,

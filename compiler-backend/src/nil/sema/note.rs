@@ -1,4 +1,4 @@
-//! What the program's variables and conditions are called in the source, for messages about runs.
+//! Records the names that variables and conditions have in the source, for messages about runs.
 
 use pendula_isa::Ty;
 
@@ -15,7 +15,7 @@ fn words(text: &str) -> Vec<String> {
     parts.flat_map(|w| [w, w.trim_end_matches('!')]).filter(|w| !w.is_empty()).map(str::to_string).collect()
 }
 
-/// The words of a value as numbers; none of what has no words.
+/// The words of a value as numbers; empty for arrays and functions.
 fn numbers(ty: &Type) -> Vec<Number> {
     match ty {
         Type::Bool => vec![Number::Truth],
@@ -23,7 +23,7 @@ fn numbers(ty: &Type) -> Vec<Number> {
     }
 }
 
-/// A number's place, where it has one.
+/// A number with its place, if it has one.
 fn number(x: &ScalarExpr, how: Number) -> Option<Shape> {
     let place = match x {
         ScalarExpr::At(Word::Var(v)) => Place::Var(*v),
@@ -34,7 +34,7 @@ fn number(x: &ScalarExpr, how: Number) -> Option<Shape> {
     Some(Shape::Number(how, place))
 }
 
-/// What a value is made of; nothing of what is none of a variable's.
+/// The shape of a value for messages; `None` if it is not one of a variable.
 fn shape(value: &Value) -> Option<Shape> {
     let parts = |names: &mut dyn Iterator<Item = String>, values: &[Value]| {
         let parts = names.zip(values).filter_map(|(name, v)| Some(Named { name, shape: shape(v)? }));
@@ -68,14 +68,14 @@ fn shape(value: &Value) -> Option<Shape> {
 }
 
 impl Body<'_, '_> {
-    /// Notes a variable.
+    /// Records a variable.
     pub(super) fn note(&mut self, name: &str, value: &Value) {
         if let Some(shape) = shape(value) {
             self.f.names.push(Named { name: name.to_string(), shape });
         }
     }
 
-    /// Notes the conditions of the branch or loop at a place.
+    /// Records the conditions of a branch or loop.
     pub(super) fn clauses(&mut self, loc: Loc, keyword: &'static str, condition: &ast::Condition) {
         let Some(post) = &condition.post else { return };
         let input = self.s.inputs.get(self.file as usize);

@@ -1,7 +1,8 @@
-//! Which of several definitions is meant: the one rule for calls, for statements that the program defines, and for the entry point.
+//! Overload resolution: the one rule for calls, for statements that the program defines, and for the entry point.
 //!
-//! Of the definitions that accept the arguments, that one is meant which says at least as much of every argument as any other, and more
-//! of one. Where there is none, two of them say more of different arguments: nobody but the user can tell which is meant.
+//! Among the definitions that accept the arguments, the best one is at least as specific as every other for each
+//! argument, and more specific for one. If there is none, two definitions are more specific for different arguments,
+//! and the call is ambiguous.
 
 use std::collections::HashMap;
 
@@ -13,26 +14,26 @@ use crate::nil::ast::{self, Span};
 use crate::nil::codes;
 use crate::nil::types::{Fit, Type};
 
-/// What a call means.
+/// The result of overload resolution.
 #[derive(Debug)]
 pub(super) enum Choice {
-    /// No definition is for these types.
+    /// No definition accepts the types.
     None,
-    /// This one, with its type variables.
+    /// The best definition, with its type variables.
     One(usize, HashMap<String, Type>),
-    /// One of these as well as another.
+    /// Several definitions, none of which is the best.
     Several(Vec<usize>),
 }
 
 impl Choice {
-    /// Whether there is a definition for the types, be there one or several.
+    /// Whether a definition accepts the types.
     pub(super) fn fits(&self) -> bool {
         !matches!(self, Choice::None)
     }
 }
 
 impl Body<'_, '_> {
-    /// The definition that fits arguments of these types best.
+    /// The best definition for arguments of these types.
     pub(super) fn choose(&self, candidates: &[usize], types: &[Type]) -> Choice {
         let library = self.s.inputs.get(self.file as usize).is_some_and(|i| i.library);
         self.s.choose(candidates, types, library)
@@ -40,8 +41,8 @@ impl Body<'_, '_> {
 }
 
 impl Sema<'_> {
-    /// The definition that fits arguments of these types best. The program's own definitions go before the library's, and in the library
-    /// (`library`) its own.
+    /// The best definition for arguments of these types. The program's own definitions go before the library's; in the
+    /// library (`library`), its own go first.
     pub(super) fn choose(&self, candidates: &[usize], types: &[Type], library: bool) -> Choice {
         let fit = |n: usize| self.fits(self.definitions[n].ast, types).map(|(fit, bound)| (n, fit, bound));
         for near in [true, false] {
@@ -60,7 +61,7 @@ impl Sema<'_> {
         Choice::None
     }
 
-    /// How much a definition says of each of these types; `None` if it is not for them.
+    /// How well a definition fits each of these types; `None` if it does not accept them.
     fn fits(&self, f: &ast::Function, types: &[Type]) -> Option<(Vec<Fit>, HashMap<String, Type>)> {
         if f.params.len() != types.len() {
             return None;
@@ -76,7 +77,7 @@ impl Sema<'_> {
         Some((all, names.bound))
     }
 
-    /// Says that several definitions are for the same arguments; `call` is where they are called, unless it is from outside.
+    /// Reports an ambiguous call. `call` is its place; `None` for a call from outside.
     pub(super) fn ambiguous(&mut self, several: &[usize], types: &[Type], call: Option<(u16, &Span)>) -> Stop {
         let places: Vec<Source> = several
             .iter()
@@ -103,7 +104,8 @@ impl Sema<'_> {
     }
 }
 
-/// Those that are at least as good as every other in every place: one, if one of them is better. Without one, those that no other is better than.
+/// The ranks that are at least as good as every other in every place: one, if one of them is better. Without such a
+/// rank, those that no other is better than.
 pub(super) fn best<T>(ranks: &[&[T]], good: impl Fn(&T, &T) -> bool) -> Vec<usize> {
     let over = |a: usize, b: usize| ranks[a].iter().zip(ranks[b]).all(|(a, b)| good(a, b));
     let all = 0..ranks.len();
@@ -124,7 +126,7 @@ mod tests {
         assert_eq!(of(&[[8, 8], [3, 0], [8, 0]]), [0]);
         assert_eq!(of(&[[8, 3], [3, 8]]), [0, 1]);
         assert_eq!(of(&[[8, 3], [3, 8], [8, 8]]), [2]);
-        // What is worse than one of them is not named.
+        // A rank that is worse than another is not among them.
         assert_eq!(of(&[[8, 3], [3, 8], [3, 3]]), [0, 1]);
         assert_eq!(of(&[[1, 1], [1, 1]]), [0, 1]);
         assert_eq!(of(&[]), [] as [usize; 0]);

@@ -1,4 +1,4 @@
-//! Which places a statement writes, and whether something else it uses may be the same word.
+//! The places that a statement writes, and the other places of the statement that may be the same word.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,22 +14,22 @@ use crate::nil::ast::Span;
 use crate::nil::codes;
 
 impl Body<'_, '_> {
-    /// The places of a value that may be changed: of a variable, an element, a field, or one of these with the other sign.
+    /// The places of a value that can be changed: of a variable, an element, a field, or one of these negated.
     pub(super) fn targets(&self, v: &Value) -> Option<Vec<Place>> {
         fn one(x: &ScalarExpr) -> Option<Place> {
             match x {
                 ScalarExpr::At(p) => Some(*p),
-                ScalarExpr::Neg(a) | ScalarExpr::Seen(_, a) => one(a),
-                // A logarithm's view: the number itself changes.
-                ScalarExpr::FunctionId(f, args) if *f == TableFn::Q(pendula_isa::table::q_fn::Name::LogL) => {
+                ScalarExpr::Neg(a) | ScalarExpr::Viewed(_, a) => one(a),
+                // The view of a logarithm: the number itself changes.
+                ScalarExpr::Apply(f, args) if *f == TableFn::Q(pendula_isa::table::q_fn::Name::LogL) => {
                     one(args.first()?)
                 }
                 ScalarExpr::Lit(_)
                 | ScalarExpr::Const(_)
-                | ScalarExpr::FunctionId(..)
+                | ScalarExpr::Apply(..)
                 | ScalarExpr::Cmp(..)
-                | ScalarExpr::Both(..)
-                | ScalarExpr::Either(..)
+                | ScalarExpr::And(..)
+                | ScalarExpr::Or(..)
                 | ScalarExpr::Not(_)
                 | ScalarExpr::Choice(..)
                 | ScalarExpr::Within(..) => None,
@@ -51,7 +51,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Refuses a statement that reads what it writes; where only the run can tell, has it checked.
+    /// Refuses a statement that reads what it writes, and emits checks where this is known at run time only.
     pub(super) fn keep_apart(&mut self, writes: &[Place], reads: &[Place], span: &Span) -> Done<()> {
         for w in writes {
             if matches!(w, Place::Mem(m) if self.regions_read.contains(&m.region)) {
@@ -63,8 +63,8 @@ impl Body<'_, '_> {
                     Place::Var(v) => addresses(*r).any(|a| a == *v),
                     Place::Mem(_) => false,
                 };
-                let own = matches!((w, r), (Place::Var(_), Place::Mem(_))) && changed;
-                if own || (matches!(w, Place::Var(v) if address.contains(v))) {
+                let overwritten = matches!((w, r), (Place::Var(_), Place::Mem(_))) && changed;
+                if overwritten || (matches!(w, Place::Var(v) if address.contains(v))) {
                     return self.reads_its_target(span);
                 }
             }
@@ -88,7 +88,7 @@ impl Body<'_, '_> {
         self.fail(span, codes::READS_TARGET, "this statement reads what it writes", help)
     }
 
-    /// Refuses two things that a statement changes and that are the same word.
+    /// Refuses a statement that changes two places that are the same word.
     pub(super) fn keep_all_apart(&mut self, places: &[Place], span: &Span) -> Done<()> {
         for (n, a) in places.iter().enumerate() {
             for b in &places[n + 1..] {
@@ -117,7 +117,7 @@ impl Body<'_, '_> {
         )
     }
 
-    /// Has two words of one region checked to be different.
+    /// Emits a check that two words of one region are different.
     pub(super) fn assert_distinct(&mut self, a: Mem, b: Mem) {
         let terms = |m: &Mem, sign: i64| -> Vec<Product> {
             [m.base, m.index]
@@ -146,18 +146,18 @@ impl Body<'_, '_> {
             }
         };
         let array = self.f.regions.get(a.region.0 as usize).map_or("", |r| r.name.as_str());
-        let says = self.said(format!("two elements of `{array}`, of which one is changed, are the same"));
+        let says = self.reason(format!("two elements of `{array}`, of which one is changed, are the same"));
         let stmt = Stmt::Assert { test, why: Why::Alias, says };
         if !self.asserts.contains(&stmt) {
             self.asserts.push(stmt);
         }
     }
 
-    /// A sum in which the sums that this statement has computed are written out again, so that what is in both of two addresses cancels out; and the
-    /// number that is added.
+    /// A sum in which the computed sums of this statement are expanded, so that terms of two addresses cancel out; and
+    /// its constant part.
     fn written_out(&self, mut todo: Vec<Product>) -> (Vec<Product>, i64) {
         let sums: HashMap<Var, &Vec<Product>> = self.addresses.iter().map(|(terms, var)| (*var, terms)).collect();
-        // What is no sum has a term that is multiplied by 0; a word of memory may have changed since.
+        // A term with factor 0 marks what is no sum; a word of memory may have changed since.
         let plain = |t: &Product| t.factor != 0 && t.of.iter().all(|o| !matches!(o, Operand::Mem(_)));
         let (mut out, mut number) = (Vec::<Product>::new(), 0i64);
         while let Some(term) = todo.pop() {
@@ -179,13 +179,13 @@ impl Body<'_, '_> {
         (out, number)
     }
 
-    /// Adds 1 to an integer place, or subtracts it.
+    /// Adds 1 to an integer place, or subtracts 1.
     pub(super) fn count(&mut self, place: Place, inverse: bool) {
         self.update(Sink::Out, Acc::Add, inverse, TableFn::Int(int_fn::Name::Id), place, vec![Operand::Const(1)]);
     }
 }
 
-/// The variables that a place's address is made of.
+/// The variables in the address of a place.
 pub(super) fn addresses(p: Place) -> impl Iterator<Item = Var> {
     let vars = match p {
         Place::Var(_) => [None, None],
@@ -194,7 +194,7 @@ pub(super) fn addresses(p: Place) -> impl Iterator<Item = Var> {
     vars.into_iter().flatten()
 }
 
-/// Whether two words of one region are different; `None` if that cannot be told.
+/// Whether two words of one region are different; `None` if this is unknown.
 pub(super) fn distinct(a: &Mem, b: &Mem) -> Option<bool> {
     let parts = |m: &Mem| {
         let mut v = [m.base, m.index];
@@ -209,11 +209,11 @@ pub(super) fn distinct(a: &Mem, b: &Mem) -> Option<bool> {
 pub(super) struct Uses<'w> {
     pub(super) reads: HashSet<Var>,
     pub(super) writes: HashSet<Var>,
-    /// Regions that are written.
+    /// The regions that are written.
     pub(super) regions: HashSet<Region>,
-    /// Regions that are read.
+    /// The regions that are read.
     pub(super) loads: HashSet<Region>,
-    /// Whether something is called, which may write memory that is not told of here.
+    /// Whether it contains a call, which may write memory that is not listed here.
     pub(super) calls: bool,
     written: &'w [Written],
 }
@@ -250,7 +250,7 @@ impl<'w> Uses<'w> {
         }
     }
 
-    /// Whether it reads what the other changes.
+    /// Whether it reads something that the other changes.
     pub(super) fn depends_on(&self, other: &Uses<'_>) -> bool {
         !self.reads.is_disjoint(&other.writes)
             || !self.loads.is_disjoint(&other.regions)
@@ -350,7 +350,7 @@ impl<'w> Uses<'w> {
     }
 }
 
-/// Which parameters and regions a function's own statements write, those of calls aside.
+/// The parameters and regions that a function's own statements write, without calls.
 pub(super) fn written(f: &IrFunction) -> Written {
     let mut uses = Uses::default();
     uses.block(&f.body);

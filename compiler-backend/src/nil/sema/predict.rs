@@ -1,18 +1,18 @@
-//! Which parameters functions change, by what is written: for calls of functions that are still being compiled.
+//! A static prediction of the parameters that functions change, for calls of functions that are still being compiled.
 //!
-//! What is not named here stays as it is; what is named may stay, too.
+//! A parameter that is not predicted is not changed; a predicted one may still be unchanged.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Definition;
 use crate::nil::ast::{AssignOp, Expr, ExprKind, Stmt, StmtKind};
 
-/// What a function changes, by name.
+/// The names that a function changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes<'a> {
-    /// Variables and the arrays and fields in them.
+    /// Variables, with the arrays and fields in them.
     names: HashSet<&'a str>,
-    /// Arrays, parts of which have names of their own that are changed.
+    /// Arrays of which a part is changed under another name.
     arrays: HashSet<&'a str>,
 }
 
@@ -28,44 +28,45 @@ impl Changes<'_> {
     }
 }
 
-/// A variable that is given to a function, by one of its names.
-struct Given<'a> {
+/// A variable that is passed to a function, by one of its names.
+struct Passed<'a> {
     name: &'a str,
-    /// The definitions that may be called, and the names of their parameters that stand for it.
+    /// The definitions that may be called, and the parameters that the variable is passed for.
     to: Vec<(usize, &'a str)>,
 }
 
-/// A function as it is written.
+/// The syntactic facts about a function.
 #[derive(Default)]
 struct Written<'a> {
     changes: Changes<'a>,
-    given: Vec<Given<'a>>,
-    /// Names, and what they are perhaps parts of.
+    passed: Vec<Passed<'a>>,
+    /// Names, and the names that they may be parts of.
     parts: Vec<(&'a str, &'a str)>,
 }
 
-/// What is looked up by name.
+/// The definitions by name.
 pub(super) struct Index<'s, 'a> {
     pub(super) definitions: &'s [Definition<'a>],
     pub(super) by_name: &'s HashMap<&'a str, Vec<usize>>,
     pub(super) by_instruction: &'s HashMap<(AssignOp, &'a str), Vec<usize>>,
 }
 
-/// What each definition changes.
+/// The changes of each definition.
 pub(super) fn changes<'a>(index: &Index<'_, 'a>) -> Vec<Changes<'a>> {
     let mut all: Vec<Written<'a>> = Vec::with_capacity(index.definitions.len());
     for d in index.definitions {
-        let own: HashSet<&str> = d.ast.params.iter().chain(&d.ast.keywords).map(|p| p.name.text.as_str()).collect();
-        let mut walk = Walk { index, own, out: Written::default() };
+        let direct_writes: HashSet<&str> =
+            d.ast.params.iter().chain(&d.ast.keywords).map(|p| p.name.text.as_str()).collect();
+        let mut walk = Walk { index, direct_writes, out: Written::default() };
         walk.block(&d.ast.body);
         all.push(walk.out);
     }
-    // Until nothing is new: at most once for each name.
+    // A fixed point: at most one round for each name.
     loop {
         let mut new = false;
         for n in 0..all.len() {
             let mut found = Changes::default();
-            for g in &all[n].given {
+            for g in &all[n].passed {
                 if g.to.iter().any(|(m, param)| all[*m].changes.has(param)) {
                     found.names.insert(g.name);
                 }
@@ -90,11 +91,11 @@ pub(super) fn changes<'a>(index: &Index<'_, 'a>) -> Vec<Changes<'a>> {
     }
 }
 
-/// One function.
+/// The traversal of one function.
 struct Walk<'s, 'a> {
     index: &'s Index<'s, 'a>,
     /// Its parameters.
-    own: HashSet<&'a str>,
+    direct_writes: HashSet<&'a str>,
     out: Written<'a>,
 }
 
@@ -127,7 +128,7 @@ impl<'a> Walk<'_, 'a> {
                 if matches!(target.kind, ExprKind::Index(..) | ExprKind::Field(..)) {
                     self.out.changes.names.extend(&parts);
                 }
-                // A part of an array is no copy.
+                // A part of an array is not a copy.
                 roots(value, &mut |whole| self.out.parts.extend(parts.iter().map(|part| (*part, whole))));
             }
             StmtKind::Call { callee, args, keywords, .. } => {
@@ -137,8 +138,8 @@ impl<'a> Walk<'_, 'a> {
                     _ => callee,
                 };
                 let ExprKind::Name(f) = &f.kind else { return };
-                if self.own.contains(f.as_str()) {
-                    // A function that was given: any with as many parameters.
+                if self.direct_writes.contains(f.as_str()) {
+                    // A function that is a parameter may be any function with the same number of parameters.
                     let all = 0..self.index.definitions.len();
                     self.call(&all.collect::<Vec<_>>(), 0, &args, keywords);
                 } else if let Some(candidates) = self.index.by_name.get(f.as_str()) {
@@ -162,7 +163,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Arguments of a call, of which the first ones, `skip` of them, are left out.
+    /// Records the arguments of a call except the first `skip` ones.
     fn call(
         &mut self,
         candidates: &[usize],
@@ -176,16 +177,16 @@ impl<'a> Walk<'_, 'a> {
         for (k, arg) in args.iter().enumerate() {
             let to: Vec<(usize, &'a str)> =
                 candidates.iter().map(|n| (*n, definitions[*n].ast.params[k + skip].name.text.as_str())).collect();
-            roots(arg, &mut |name| self.out.given.push(Given { name, to: to.clone() }));
+            roots(arg, &mut |name| self.out.passed.push(Passed { name, to: to.clone() }));
         }
         for (key, arg) in keywords {
             let to: Vec<(usize, &'a str)> = candidates.iter().map(|n| (*n, key.text.as_str())).collect();
-            roots(arg, &mut |name| self.out.given.push(Given { name, to: to.clone() }));
+            roots(arg, &mut |name| self.out.passed.push(Passed { name, to: to.clone() }));
         }
     }
 }
 
-/// The variables that an expression is a part of, or made of as a whole.
+/// Calls `f` with the variables that an expression is a part of, or contains as a whole.
 pub(super) fn roots<'a>(e: &'a Expr, visit: &mut impl FnMut(&'a str)) {
     match &e.kind {
         ExprKind::Name(name) => visit(name),
@@ -199,7 +200,7 @@ pub(super) fn roots<'a>(e: &'a Expr, visit: &mut impl FnMut(&'a str)) {
         ExprKind::Call { args: parts, .. } | ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
             parts.iter().for_each(|p| roots(p, visit));
         }
-        // What is computed is no part of anything.
+        // A computed value is not a part of a variable.
         ExprKind::Binary { .. }
         | ExprKind::Choice(..)
         | ExprKind::Range { .. }

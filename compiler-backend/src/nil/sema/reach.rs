@@ -1,5 +1,5 @@
-//! Functions that the entry point does not reach: where the types of their parameters are written down, they are checked like all others, and
-//! dropped.
+//! Functions that the entry point does not reach: if the types of their parameters are written, they are compiled for
+//! the errors in them, and then dropped.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use crate::nil::ast;
 use crate::nil::codes;
 use crate::nil::types::Type;
 
-/// What says that a function uses what the host's language has and this one has not.
+/// The codes of errors for functions that use features of the host language.
 const HOST: &[&str] = &[codes::UNSUPPORTED, codes::FUNCTION, codes::TYPE_NAME];
 
 /// The types of a function's parameters, and the values of its keywords by name.
 type Signature = (Vec<Type>, Vec<(String, Value)>);
 
-/// How much of the program there is once the entry point is compiled.
+/// The size of the program after the entry point was compiled.
 pub(super) struct Reached {
     functions: usize,
     texts: usize,
@@ -26,7 +26,7 @@ pub(super) struct Reached {
 }
 
 impl Sema<'_> {
-    /// How much there is so far.
+    /// The current size of the program.
     pub(super) fn reached(&self) -> Reached {
         Reached {
             functions: self.program.functions.len(),
@@ -36,7 +36,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Drops what has come since. Nothing before it calls it.
+    /// Drops what was added later. Nothing before it calls it.
     pub(super) fn keep(&mut self, reached: &Reached) {
         self.program.functions.truncate(reached.functions);
         self.program.texts.truncate(reached.texts);
@@ -44,8 +44,8 @@ impl Sema<'_> {
         self.program.stack = reached.stack;
     }
 
-    /// Checks the program's functions that have not been compiled. A function that uses what only the host's language has stands in the way of
-    /// nothing: what is wrong with it is a warning.
+    /// Compiles the program's functions that have not been compiled. Features of the host language in such a function
+    /// are warnings, because the function is not used.
     pub(super) fn check_others(&mut self) {
         for n in 0..self.definitions.len() {
             if self.definitions[n].library || self.compiled.contains(&n) {
@@ -62,19 +62,19 @@ impl Sema<'_> {
         }
     }
 
-    /// The types of a function's parameters and the values of its keywords, if all of them are written down.
+    /// The types of a function's parameters and the values of its keywords, if all of them are written.
     fn concrete(&self, f: &ast::Function) -> Option<Signature> {
         if !f.type_params.is_empty() {
             return None;
         }
         let names = super::names(&self.structs, &HashMap::new());
         let types = f.params.iter().map(|p| names.resolve(p.ty.as_ref()?).ok()).collect::<Option<_>>()?;
-        let keyword = |k: &ast::Param| Some((k.name.text.clone(), super::entry::literal(k.default.as_ref()?)?));
+        let keyword = |k: &ast::Param| Some((k.name.text.clone(), super::argument::literal(k.default.as_ref()?)?));
         Some((types, f.keywords.iter().map(keyword).collect::<Option<_>>()?))
     }
 }
 
-/// What a function is compiled for that is given arguments of these types, and these values of keywords.
+/// The key of the instance for these argument types and keyword values.
 pub(super) fn entry_key(types: &[Type], keywords: &[(String, Value)]) -> Vec<ArgKey> {
     let types = types.iter().cloned().map(ArgKey::Type);
     types.chain(keywords.iter().map(|(_, v)| ArgKey::Literal(format!("{v:?}")))).collect()

@@ -5,12 +5,12 @@ use super::predict::roots;
 use crate::nil::ast::{Expr, ExprKind, Span};
 use crate::nil::codes;
 
-/// The longest source that a message repeats.
+/// The longest piece of source that a message repeats.
 const LONGEST: usize = 40;
 
 impl Body<'_, '_> {
-    /// Of a statement that was refused for reading what it writes: says what that is, and where. `before` is how many messages there were, and
-    /// `targets` are what the statement may write; these and `values` it may read.
+    /// Improves the message for a statement that reads what it writes: it names the expression and its place. `before`
+    /// is the number of earlier messages. The statement may write `targets`, and may read `targets` and `values`.
     pub(super) fn point_at_read(&mut self, before: usize, span: &Span, targets: &[&Expr], values: &[&Expr]) {
         let refused = |d: &pendula_isa::diagnostic::Diagnostic| {
             d.code == codes::READS_TARGET && d.primary.as_ref().is_some_and(|l| l.place.span == *span)
@@ -23,11 +23,11 @@ impl Body<'_, '_> {
             let mut names = Vec::new();
             roots(target, &mut |name| names.push(name));
             for e in values.iter().chain(targets) {
-                let own = std::ptr::eq(*e, *target);
-                read_in(e, &names, own, &mut |e| found.push((e, source(e) == source(target))));
+                let is_target = std::ptr::eq(*e, *target);
+                read_in(e, &names, is_target, &mut |e| found.push((e, source(e) == source(target))));
             }
         }
-        // The very same before what lies in the same array or struct.
+        // The identical expression goes before another part of the same array or struct.
         let Some((e, _)) = found.iter().find(|(_, same)| *same).or(found.first()) else { return };
         let is = source(e).to_string();
         let d = &mut self.s.diagnostics[n];
@@ -40,13 +40,14 @@ impl Body<'_, '_> {
     }
 }
 
-/// Visits the parts of an expression that read one of these variables, or something in it; with `own`, not the expression as a whole.
-fn read_in<'a>(e: &'a Expr, names: &[&str], own: bool, visit: &mut impl FnMut(&'a Expr)) {
+/// Visits the parts of an expression that read one of these variables or something in it; with `is_target`, not the
+/// expression as a whole.
+fn read_in<'a>(e: &'a Expr, names: &[&str], is_target: bool, visit: &mut impl FnMut(&'a Expr)) {
     let all = |parts: &'a [Expr], visit: &mut _| parts.iter().for_each(|p| read_in(p, names, false, visit));
     match &e.kind {
         ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Field(..) | ExprKind::Adjoint(_) => {
             let mut one = false;
-            if !own {
+            if !is_target {
                 roots(e, &mut |name| one |= names.contains(&name));
             }
             if one {
@@ -57,16 +58,16 @@ fn read_in<'a>(e: &'a Expr, names: &[&str], own: bool, visit: &mut impl FnMut(&'
     }
     match &e.kind {
         ExprKind::Index(a, indices) => {
-            // What the array itself is has been seen to.
+            // The array itself has been visited.
             if !matches!(a.kind, ExprKind::Name(_)) {
                 read_in(a, names, true, visit);
             }
             all(indices, visit);
         }
         ExprKind::Field(a, _) | ExprKind::Adjoint(a) => read_in(a, names, true, visit),
-        ExprKind::Unary(_, a) | ExprKind::Const(a) | ExprKind::Skip(a) => read_in(a, names, own, visit),
+        ExprKind::Unary(_, a) | ExprKind::Const(a) | ExprKind::Skip(a) => read_in(a, names, is_target, visit),
         ExprKind::Pipe(a, b) => {
-            read_in(a, names, own, visit);
+            read_in(a, names, is_target, visit);
             read_in(b, names, false, visit);
         }
         ExprKind::Binary { left, right, .. } => {
@@ -80,11 +81,11 @@ fn read_in<'a>(e: &'a Expr, names: &[&str], own: bool, visit: &mut impl FnMut(&'
             });
         }
         ExprKind::Call { args, keywords, .. } => {
-            args.iter().for_each(|p| read_in(p, names, own, visit));
+            args.iter().for_each(|p| read_in(p, names, is_target, visit));
             keywords.iter().for_each(|(_, p)| read_in(p, names, false, visit));
         }
         ExprKind::Tuple(parts) | ExprKind::Array(parts) => {
-            parts.iter().for_each(|p| read_in(p, names, own, visit));
+            parts.iter().for_each(|p| read_in(p, names, is_target, visit));
         }
         ExprKind::Name(_)
         | ExprKind::Colon

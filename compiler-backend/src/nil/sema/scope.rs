@@ -1,31 +1,31 @@
-//! What names mean at a point of a function, and which have ended.
+//! The names in scope at a point of a function, and which of them are deallocated.
 
 use std::ops::Range;
 
 use super::value::Value;
 use crate::nil::ast::{self, Span};
 
-/// How a name came to be.
+/// How a name was introduced.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     /// A parameter.
     Param,
-    /// A variable that was allocated, with the value that it began with.
+    /// An allocated variable, with its initial value.
     Local(Box<ast::Expr>),
     /// The variable of a `for`.
     Loop,
-    /// Another name for something.
+    /// Another name for a value.
     Alias,
 }
 
-/// What a name means.
+/// A name and its meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Binding {
     pub(super) name: String,
     pub(super) value: Value,
     pub(super) kind: Kind,
     pub(super) span: Span,
-    /// Where it ended.
+    /// Where it was deallocated.
     pub(super) ended: Option<Span>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Binding {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Scopes {
     bindings: Vec<Binding>,
-    /// Where each scope begins.
+    /// The index of the first name of each scope.
     starts: Vec<usize>,
 }
 
@@ -49,7 +49,7 @@ impl Scopes {
         }
     }
 
-    /// The names of the innermost scope that have not ended, as indices.
+    /// The indices of the names of the innermost scope.
     pub(super) fn live(&self) -> Range<usize> {
         self.starts.last().copied().unwrap_or(0)..self.bindings.len()
     }
@@ -66,7 +66,7 @@ impl Scopes {
         self.bindings.get_mut(n)
     }
 
-    /// Where the name stands that `name` means: the last one; a live one before one that has ended.
+    /// The index of the binding of a name: the last live one, or the last deallocated one if none is live.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         let last = |live: bool| self.bindings.iter().rposition(|b| b.name == name && b.ended.is_none() == live);
         last(true).or_else(|| last(false))
@@ -76,7 +76,7 @@ impl Scopes {
         self.bindings.push(Binding { name: name.to_string(), value, kind, span: span.clone(), ended: None });
     }
 
-    /// Which names have ended, and where.
+    /// Where each name was deallocated.
     pub(super) fn ended(&self) -> Vec<Option<Span>> {
         self.bindings.iter().map(|b| b.ended.clone()).collect()
     }

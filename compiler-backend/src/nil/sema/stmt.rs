@@ -1,29 +1,26 @@
-//! Statements: control, routines, scopes.
+//! Statements: blocks, routines, branches, conversions.
 
-use std::collections::HashSet;
-
-use pendula_isa::table::{TableFn, int_fn};
-use pendula_isa::{Cond, Ty};
+use pendula_isa::Ty;
 
 use super::body::{Body, Sink};
 use super::places::Uses;
 use super::scope::Kind;
 use super::value::{ScalarExpr, Value};
 use super::{Done, Stop, invert};
-use crate::ir::{self, Block, Condition, Operand, Step, Stmt, Test, Var, Why};
-use crate::nil::ast::{self, ExprKind, Mark, Safe, Span, StmtKind, TextPart};
+use crate::ir::{self, Block, Condition, Stmt};
+use crate::nil::ast::{self, ExprKind, Mark, Span, StmtKind};
 use crate::nil::codes;
 use crate::nil::types::Type;
 
 impl Body<'_, '_> {
-    /// The body of a function.
+    /// Compiles the body of a function.
     pub(super) fn function_body(&mut self, list: &[ast::Stmt]) {
         self.statements(list);
         self.close();
         self.f.body = std::mem::take(&mut self.out);
     }
 
-    /// Statements of one block. After an error the next one is tried.
+    /// Compiles the statements of one block. After an error, it continues with the next statement.
     pub(super) fn statements(&mut self, list: &[ast::Stmt]) {
         let mut n = 0;
         while let Some(s) = list.get(n) {
@@ -47,8 +44,8 @@ impl Body<'_, '_> {
                     }
                 },
                 StmtKind::Unroutine { name } => {
-                    let wanted = name.as_ref().map(|n| n.text.clone());
-                    let found = self.routines.iter().rposition(|(n, _)| wanted.is_none() || *n == wanted);
+                    let name_sought = name.as_ref().map(|n| n.text.clone());
+                    let found = self.routines.iter().rposition(|(n, _)| name_sought.is_none() || *n == name_sought);
                     match found {
                         Some(at) => {
                             let (_, body) = self.routines.remove(at);
@@ -98,7 +95,7 @@ impl Body<'_, '_> {
                 *e = Some(close.clone());
             }
         }
-        // What the routine deallocated is back.
+        // The variables that the routine deallocated are allocated again.
         for (n, (before, then)) in ended.iter().zip(&ended_then).enumerate() {
             if before.is_none()
                 && then.is_some()
@@ -118,7 +115,7 @@ impl Body<'_, '_> {
         self.emit(Sink::Out, Stmt::With { name, compute, body: use_ });
     }
 
-    /// Ends the innermost scope: what it forgets to deallocate is deallocated, with a warning.
+    /// Ends the innermost scope. Variables that are still allocated are deallocated, with a warning.
     pub(super) fn close(&mut self) {
         let live = self.scopes.live();
         let open = |b: &&super::scope::Binding| matches!(b.kind, Kind::Local(_)) && b.ended.is_none();
@@ -151,7 +148,7 @@ impl Body<'_, '_> {
         self.warn(first, codes::FORGOTTEN, message, help);
     }
 
-    /// Of a statement that is undone: its inverse ends what it leaves to end by itself.
+    /// Warns of variables that a statement under `~` does not deallocate: its inverse deallocates them.
     fn warn_of_forgotten(&mut self, s: &ast::Stmt) {
         let mut found = Vec::new();
         invert::forgotten(std::slice::from_ref(s), &mut found);
@@ -161,8 +158,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Statements in a scope of their own.
-    fn scoped(&mut self, list: &[ast::Stmt]) -> Block {
+    /// Compiles statements in a scope of their own.
+    pub(super) fn scoped(&mut self, list: &[ast::Stmt]) -> Block {
         let outer = std::mem::take(&mut self.out);
         let loc = self.loc;
         self.scopes.open();
@@ -238,8 +235,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A condition with what it computes.
-    fn condition(&mut self, e: &ast::Expr) -> Done<Condition> {
+    /// A condition with its computation.
+    pub(super) fn condition(&mut self, e: &ast::Expr) -> Done<Condition> {
         let (compute, test) = self.computed(|s| {
             let x = s.truth(e)?;
             s.test(x)
@@ -307,7 +304,7 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Refuses a condition that is changed by what it decides.
+    /// Refuses a condition whose inputs are changed by the branches.
     fn unchanged(&mut self, c: &Condition, blocks: &[&Block], span: &Span) -> Done<()> {
         let written = &self.s.written;
         let reads = Uses::of_condition(c, written).reads;
@@ -324,284 +321,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn while_stmt(&mut self, condition: &ast::Condition, body: &[ast::Stmt], span: &Span) -> Done<()> {
-        let Some(post) = &condition.post else {
-            let help = "write `while (pre, post)`, where post is false before the loop and true after each turn, or `@from entry while pre`, where entry is true before and false after";
-            return self.fail(&condition.pre.span, codes::NO_POST, "this loop has no postcondition", help);
-        };
-        let _ = span;
-        self.clauses(self.loc, "while", condition);
-        let pre = self.condition(&condition.pre);
-        let post = self.condition(post);
-        self.loops.push(self.scopes.len());
-        let body = self.scoped(body);
-        self.loops.pop();
-        self.emit(Sink::Out, Stmt::While { pre: pre?, post: post?, first: Vec::new(), body });
-        Ok(())
-    }
-
-    fn for_stmt(
-        &mut self,
-        var: &ast::Name,
-        range: &ast::Expr,
-        body: &[ast::Stmt],
-        reversed: bool,
-        span: &Span,
-    ) -> Done<()> {
-        self.statement(|s| {
-            let before = s.pre.len();
-            s.want = Some(Ty::Int);
-            let value = s.eval(range);
-            s.want = None;
-            let (first, step, last) = match value {
-                Ok(Value::Range(a, k, b)) => (*a, *k, *b),
-                Ok(Value::Array(_)) | Ok(Value::Elements(_)) => {
-                    let help = "count its indices: `for i = 1:length(x)`";
-                    return s.fail(&range.span, codes::TYPE, "a `for` goes over a range of integers", help);
-                }
-                Ok(other) => {
-                    let message = format!("a range is wanted here, found {}", other.describe());
-                    return s.fail(&range.span, codes::TYPE, message, "write `for i = 1:n`");
-                }
-                Err(stop) => {
-                    // The body is looked at, too, for its own errors.
-                    s.failed.insert(var.text.clone());
-                    return Err(stop);
-                }
-            };
-            let i = s.fresh(&var.text, Ty::Int);
-            s.fixed.insert(i);
-            s.loops.push(s.scopes.len());
-            s.scopes.open();
-            let value = Value::Num(ScalarExpr::var(i), Some(Ty::Int));
-            s.note(&var.text, &value);
-            s.scopes.add(&var.text, value, Kind::Loop, &var.span);
-            let outer = std::mem::take(&mut s.out);
-            let body = {
-                let loc = s.loc;
-                s.statements(body);
-                s.loc = loc;
-                s.close();
-                std::mem::replace(&mut s.out, outer)
-            };
-            s.loops.pop();
-            let writes = Uses::of(&body, &s.s.written).writes;
-            let first = s.steady(&var.text, "bound", first, &writes)?;
-            let step = match s.fold(step) {
-                ScalarExpr::Const(0) => {
-                    return s.fail(&range.span, codes::RANGE, "a range with step 0", "give another step");
-                }
-                ScalarExpr::Const(k) => Step::Const(k.cast_signed()),
-                x => match s.steady(&var.text, "step", x, &writes)? {
-                    Operand::Var(var) => Step::Var { var, negated: false },
-                    Operand::Const(_) | Operand::Mem(_) => return Err(Stop),
-                },
-            };
-            let last = match step {
-                Step::Const(1 | -1) => last,
-                Step::Const(k) => s.last_of(first, ScalarExpr::int(k), last),
-                Step::Var { var, .. } => s.last_of(first, ScalarExpr::var(var), last),
-            };
-            let last = s.steady(&var.text, "bound", last, &writes)?;
-            s.steadied(&var.text, before, &body);
-            let (first, last, step) = if reversed { (last, first, step.negated()) } else { (first, last, step) };
-            let _ = span;
-            s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body });
-            Ok(())
-        })
-    }
-
-    /// What a range is made of, as it is where the loop begins. What the loop may change must have its value again where the loop ends.
-    fn steady(&mut self, counter: &str, part: &str, x: ScalarExpr, writes: &HashSet<Var>) -> Done<Operand> {
-        let o = self.put(Ty::Int, x)?;
-        let name = match o {
-            Operand::Const(_) => return Ok(o),
-            Operand::Var(v) if !writes.contains(&v) => return Ok(o),
-            Operand::Var(v) => format!("{counter}.{}.{part}", self.f.vars[v.0 as usize].name),
-            Operand::Mem(_) => format!("{counter}.{part}"),
-        };
-        let var = self.fresh(&name, Ty::Int);
-        let care = ir::AncillaChecks { check: self.checks, drop: false };
-        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
-        self.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
-        Ok(Operand::Var(var))
-    }
-
-    /// The same of what has been computed for a range since there were `before` statements: what is computed of something that the loop changes
-    /// is undone with another value, unless that is again what it was.
-    fn steadied(&mut self, counter: &str, before: usize, body: &Block) {
-        let changes = Uses::of(body, &self.s.written);
-        let made: HashSet<Var> = self.pre[before..]
-            .iter()
-            .filter(|at| !matches!(at.stmt, Stmt::Ancilla { .. }))
-            .map(|at| Uses::of_stmt(&at.stmt, &self.s.written))
-            .filter(|uses| uses.depends_on(&changes))
-            .flat_map(|uses| uses.writes)
-            .collect();
-        for at in &mut self.pre[before..] {
-            if let Stmt::Ancilla { var, free: false, care } = &mut at.stmt
-                && made.contains(var)
-                && !care.check
-            {
-                care.check = self.checks;
-                self.f.vars[var.0 as usize].name = format!("{counter}.bound");
-            }
-        }
-    }
-
-    /// The last value of a range: first + ⌊(last − first)/step⌋·step.
-    fn last_of(&self, first: Operand, step: ScalarExpr, last: ScalarExpr) -> ScalarExpr {
-        let f = |f: int_fn::Name, a: ScalarExpr, b: ScalarExpr| {
-            self.fold(ScalarExpr::FunctionId(TableFn::Int(f), vec![a, b]))
-        };
-        let distance = f(int_fn::Name::Minus, last, first.into());
-        let turns = f(int_fn::Name::Div, distance, step.clone());
-        f(int_fn::Name::Plus, f(int_fn::Name::Mul, turns, step), first.into())
-    }
-
-    fn safe(&mut self, safe: &Safe, span: &Span) -> Done<()> {
-        match safe {
-            Safe::Assert { condition, message } => {
-                let says = match message.as_ref().and_then(plain_text) {
-                    Some(text) => self.said(text),
-                    None => self.said(format!("`{}` does not hold", self.source(&condition.span))),
-                };
-                self.statement(|s| {
-                    let x = s.truth(condition)?;
-                    s.assert_all(x, says)
-                })
-            }
-            Safe::Error(message) => {
-                let plain = message.as_ref().map(plain_text);
-                if let (Some(message), Some(None)) = (message, &plain) {
-                    self.show(message)?;
-                }
-                let says = plain.flatten().and_then(|text| self.said(text));
-                let zero = Operand::Const(0);
-                let test = Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero };
-                self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
-                Ok(())
-            }
-            Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
-            Safe::Other(text) => {
-                let message = format!("this host statement has no meaning here: `{text}`");
-                let help = "of host statements, assertions, errors and printing are kept; leave the others out";
-                self.fail(span, codes::UNSUPPORTED, message, help)
-            }
-        }
-    }
-
-    /// Has a truth value asserted: of a conjunction, each part.
-    fn assert_all(&mut self, x: ScalarExpr, says: Option<u32>) -> Done<()> {
-        if let ScalarExpr::Both(a, b) = x {
-            self.assert_all(*a, says)?;
-            return self.statement(|s| s.assert_all(*b, says));
-        }
-        let test = self.test(x)?;
-        self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
-        Ok(())
-    }
-
-    fn show(&mut self, e: &ast::Expr) -> Done<()> {
-        if let ExprKind::Text(parts) = &e.kind {
-            for part in parts {
-                match part {
-                    TextPart::Plain(text) => self.print(text),
-                    TextPart::Value(e) => self.show(e)?,
-                }
-            }
-            return Ok(());
-        }
-        // A message in a constructor, as in `DimensionMismatch("…")`.
-        if let ExprKind::Call { callee, args, .. } = &e.kind
-            && let ExprKind::Name(name) = &callee.kind
-            && name.starts_with(char::is_uppercase)
-            && args.iter().all(|a| matches!(a.kind, ExprKind::Text(_)))
-        {
-            self.print(&name.clone());
-            return args.iter().try_for_each(|a| self.show(a));
-        }
-        self.statement(|s| {
-            let v = s.eval(e)?;
-            s.show_value(v, &e.span)
-        })
-    }
-
-    fn show_value(&mut self, v: Value, span: &Span) -> Done<()> {
-        let one = |s: &mut Self, x: ScalarExpr, ty: Ty| -> Done<()> {
-            let x = s.typed(x, ty, span)?;
-            let value = s.put(ty, x)?;
-            s.emit(Sink::Out, Stmt::Show { ty, value });
-            Ok(())
-        };
-        match v {
-            Value::Num(ScalarExpr::Lit(l @ super::value::Literal::Int(_)), None) => {
-                one(self, ScalarExpr::Lit(l), Ty::Int)
-            }
-            Value::Num(x, ty) => one(self, x, ty.unwrap_or(Ty::F)),
-            Value::Bool(x) => self.show_truth(x),
-            Value::Tropical(x, ty) => one(self, x, ty),
-            // The number itself may be greater than any double.
-            Value::Log(log, sign) => {
-                self.print(if sign.is_some() { "logarithm and sign" } else { "logarithm" });
-                one(self, log, Ty::F)?;
-                sign.map_or(Ok(()), |sign| one(self, *sign, Ty::Int))
-            }
-            Value::Complex(a, b, ty) => {
-                let ty = ty.unwrap_or(Ty::F);
-                one(self, a, ty)?;
-                one(self, b, ty)
-            }
-            Value::Struct(_, parts) | Value::Tuple(parts) | Value::Elements(parts) => {
-                parts.into_iter().try_for_each(|p| self.show_value(p, span))
-            }
-            Value::Array(view) => {
-                let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
-                self.for_each(&lens, &mut |s, at| {
-                    s.statement(|s| {
-                        let v = s.at(&view, at, span)?;
-                        s.show_value(v, span)
-                    })
-                })
-            }
-            Value::Function(name) => {
-                self.print(&name);
-                Ok(())
-            }
-            Value::Type(t) => {
-                self.print(&t.to_string());
-                Ok(())
-            }
-            Value::Range(..) => self.fail(span, codes::TYPE, "a range cannot be shown", "show its ends"),
-        }
-    }
-
-    /// Shows `true` or `false`.
-    fn show_truth(&mut self, x: ScalarExpr) -> Done<()> {
-        let (compute, test) = self.computed(|s| s.test(x));
-        let condition = Condition { compute, test: test? };
-        let mut text = |text: &str| {
-            let show = |s: &mut Self| {
-                s.print(text);
-                Ok(())
-            };
-            self.block(show).0
-        };
-        let (then, otherwise) = (text("true"), text("false"));
-        self.emit(Sink::Out, Stmt::If { pre: condition.clone(), post: condition, then, otherwise });
-        Ok(())
-    }
-
-    fn print(&mut self, text: &str) {
-        let texts = &mut self.s.program.texts;
-        let n = texts.iter().position(|t| t == text).unwrap_or_else(|| {
-            texts.push(text.to_string());
-            texts.len() - 1
-        });
-        self.emit(Sink::Out, Stmt::Print(n as u32));
-    }
-
-    /// `(T1 => T2)(x)`: the variable becomes one of another type.
+    /// `(T1 => T2)(x)`: the variable is converted to another type.
     fn convert_stmt(&mut self, from: &ast::TypeExpr, to: &ast::TypeExpr, target: &ast::Expr, span: &Span) -> Done<()> {
         let (from, to) = (self.type_expr(from)?, self.type_expr(to)?);
         let ExprKind::Name(name) = &target.kind else {
@@ -629,11 +349,11 @@ impl Body<'_, '_> {
         self.emit(Sink::Out, Stmt::Ancilla { var: y, free: false, care });
         self.statement(|s| {
             let there = s.convert(ScalarExpr::var(x), a, b, span)?;
-            s.accumulate(Sink::Out, place, b, super::gather(b), false, there)
+            s.accumulate(Sink::Out, place, b, super::accumulator(b), false, there)
         })?;
         self.statement(|s| {
             let back = s.convert(ScalarExpr::var(y), b, a, span)?;
-            s.accumulate(Sink::Out, ir::Place::Var(x), a, super::gather(a), true, back)
+            s.accumulate(Sink::Out, ir::Place::Var(x), a, super::accumulator(a), true, back)
         })?;
         self.emit(Sink::Out, Stmt::Ancilla { var: x, free: true, care });
         let _ = init;
@@ -650,7 +370,8 @@ impl Body<'_, '_> {
     }
 }
 
-/// Where the routine at `n` is undone, and whether other routines between are undone between, too.
+/// The index of the `~@routine` for the routine at `n`, and whether the routines between them are undone between them,
+/// too.
 fn matching(list: &[ast::Stmt], n: usize) -> Option<(usize, bool)> {
     let StmtKind::Routine { name, .. } = &list.get(n)?.kind else { return None };
     let name = name.as_ref().map(|n| n.text.as_str());
@@ -660,8 +381,8 @@ fn matching(list: &[ast::Stmt], n: usize) -> Option<(usize, bool)> {
         match &s.kind {
             StmtKind::Routine { name, .. } => open.push(name.as_ref().map(|n| n.text.as_str())),
             StmtKind::Unroutine { name } => {
-                let wanted = name.as_ref().map(|n| n.text.as_str());
-                let found = open.iter().rposition(|n| wanted.is_none() || *n == wanted);
+                let name_sought = name.as_ref().map(|n| n.text.as_str());
+                let found = open.iter().rposition(|n| name_sought.is_none() || *n == name_sought);
                 match found {
                     Some(0) => return Some((k, nested && open.len() == 1)),
                     Some(at) => {
@@ -679,17 +400,4 @@ fn matching(list: &[ast::Stmt], n: usize) -> Option<(usize, bool)> {
 
 fn number_of(t: &Type) -> Option<Ty> {
     if let Type::Num(ty) = t { Some(*ty) } else { None }
-}
-
-/// A message that is known now.
-fn plain_text(message: &ast::Expr) -> Option<String> {
-    let ExprKind::Text(parts) = &message.kind else { return None };
-    let mut whole = String::new();
-    for part in parts {
-        match part {
-            ast::TextPart::Plain(text) => whole.push_str(text),
-            ast::TextPart::Value(_) => return None,
-        }
-    }
-    Some(whole)
 }

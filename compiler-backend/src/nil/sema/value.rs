@@ -1,4 +1,4 @@
-//! What expressions mean while a function is compiled: scalars as trees over the instruction table's functions, and what is made of them.
+//! The values of expressions during compilation: scalars are trees over the functions of the instruction table.
 
 use std::rc::Rc;
 
@@ -9,10 +9,10 @@ use super::views::Lens;
 use crate::ir::{Block, Mem, Operand, Place, Region, Var};
 use crate::nil::types::{StructType, Type};
 
-/// A number written in the source, whose type its place decides.
+/// A number literal, whose type depends on its use.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
-    /// A whole number.
+    /// An integer.
     Int(i128),
     /// A number with a fraction or an exponent, as written.
     Real(String),
@@ -20,33 +20,33 @@ pub(super) enum Literal {
     Float(f64),
 }
 
-/// A scalar to be computed.
+/// A scalar expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ScalarExpr {
-    /// A number written in the source.
+    /// A number literal.
     Lit(Literal),
-    /// A word.
+    /// A constant word.
     Const(u64),
     /// A variable or a word of memory.
     At(Place),
-    /// The number with the other sign.
+    /// The negated number.
     Neg(Box<ScalarExpr>),
-    /// A function of the table.
-    FunctionId(TableFn, Vec<ScalarExpr>),
+    /// A function of the instruction table.
+    Apply(TableFn, Vec<ScalarExpr>),
     /// 1 if the comparison holds, else 0.
     Cmp(Cond, Ty, Box<ScalarExpr>, Box<ScalarExpr>),
-    /// 1 if both are.
-    Both(Box<ScalarExpr>, Box<ScalarExpr>),
-    /// 1 if one is.
-    Either(Box<ScalarExpr>, Box<ScalarExpr>),
-    /// 1 if it is 0.
+    /// 1 if both are 1, else 0; the second is evaluated only if the first is 1.
+    And(Box<ScalarExpr>, Box<ScalarExpr>),
+    /// 1 if one of them is 1, else 0; the second is evaluated only if the first is 0.
+    Or(Box<ScalarExpr>, Box<ScalarExpr>),
+    /// 1 if it is 0, else 0.
     Not(Box<ScalarExpr>),
     /// The second if the first is 1, else the third.
     Choice(Box<ScalarExpr>, Box<ScalarExpr>, Box<ScalarExpr>),
-    /// A value that needs something computed, which is done only where it is asked for.
+    /// A value with the computation that it needs, which is done only where the value is used.
     Within(Block, Box<ScalarExpr>),
     /// A number through a view.
-    Seen(Lens, Box<ScalarExpr>),
+    Viewed(Lens, Box<ScalarExpr>),
 }
 
 impl ScalarExpr {
@@ -65,24 +65,24 @@ impl ScalarExpr {
             ScalarExpr::At(p) => Some((*p).into()),
             ScalarExpr::Lit(_)
             | ScalarExpr::Neg(_)
-            | ScalarExpr::FunctionId(..)
+            | ScalarExpr::Apply(..)
             | ScalarExpr::Cmp(..)
-            | ScalarExpr::Both(..)
-            | ScalarExpr::Either(..)
+            | ScalarExpr::And(..)
+            | ScalarExpr::Or(..)
             | ScalarExpr::Not(_)
             | ScalarExpr::Choice(..)
             | ScalarExpr::Within(..)
-            | ScalarExpr::Seen(..) => None,
+            | ScalarExpr::Viewed(..) => None,
         }
     }
 
-    /// Calls `f` with every place that the tree reads.
+    /// Calls `f` with every place that the expression reads.
     pub(super) fn places(&self, f: &mut impl FnMut(Place)) {
         match self {
             ScalarExpr::Lit(_) | ScalarExpr::Const(_) => {}
             ScalarExpr::At(p) => f(*p),
             ScalarExpr::Neg(a) | ScalarExpr::Not(a) | ScalarExpr::Within(_, a) => a.places(f),
-            ScalarExpr::Seen(lens, a) => {
+            ScalarExpr::Viewed(lens, a) => {
                 a.places(f);
                 match lens {
                     Lens::Plus(_, Operand::Var(v)) => f(Place::Var(*v)),
@@ -90,8 +90,8 @@ impl ScalarExpr {
                     Lens::Plus(_, Operand::Const(_)) | Lens::Inverse(_) => {}
                 }
             }
-            ScalarExpr::FunctionId(_, args) => args.iter().for_each(|a| a.places(f)),
-            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::Both(a, b) | ScalarExpr::Either(a, b) => {
+            ScalarExpr::Apply(_, args) => args.iter().for_each(|a| a.places(f)),
+            ScalarExpr::Cmp(_, _, a, b) | ScalarExpr::And(a, b) | ScalarExpr::Or(a, b) => {
                 a.places(f);
                 b.places(f);
             }
@@ -143,16 +143,16 @@ impl Product {
 /// A dimension of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Dim {
-    /// How many elements: a constant, or a variable that does not change while the array lives.
+    /// The number of elements: a constant, or a variable that does not change while the array is allocated.
     pub(super) len: Operand,
-    /// Words from one to the next.
+    /// The distance between consecutive elements in words.
     pub(super) stride: Product,
 }
 
 /// An array, or a part of one, in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
-    /// The address where it begins, with `terms` and `offset` added.
+    /// The address of the first element is this, plus `terms` and `offset`.
     pub(super) base: Var,
     pub(super) terms: Vec<Product>,
     pub(super) offset: i64,
@@ -162,7 +162,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Whether elements follow each other without gaps, column by column.
+    /// Whether the elements are stored without gaps, column by column.
     pub(super) fn is_contiguous(&self) -> bool {
         let mut stride = Product::number(self.element.words().unwrap_or(0));
         for dim in &self.dims {
@@ -183,26 +183,26 @@ impl View {
     }
 }
 
-/// What an expression means.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
-    /// A number, or one yet without a type.
+    /// A number; without a type if it is a literal.
     Num(ScalarExpr, Option<Ty>),
-    /// A truth value.
+    /// A Boolean.
     Bool(ScalarExpr),
-    /// A complex number; without a type where both parts are literals.
+    /// A complex number; without a type if both parts are literals.
     Complex(ScalarExpr, ScalarExpr, Option<Ty>),
-    /// A number under (max, +): the number.
+    /// A number under (max, +).
     Tropical(ScalarExpr, Ty),
-    /// A number by its logarithm, a double: the logarithm, and whether it is negative, if it can be.
+    /// A number by its logarithm, a double; with a Boolean for its sign, if it can be negative.
     Log(ScalarExpr, Option<Box<ScalarExpr>>),
     /// An array in memory.
     Array(View),
-    /// Elements, each computed: what an operation with points means, and array literals.
+    /// Computed elements: the value of a broadcast expression or an array literal.
     Elements(Vec<Value>),
-    /// A struct's fields.
+    /// A struct with its fields.
     Struct(Rc<StructType>, Vec<Value>),
-    /// Several values.
+    /// A tuple.
     Tuple(Vec<Value>),
     /// A function by name.
     Function(String),
@@ -213,7 +213,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The type; `None` for what is none of a variable's.
+    /// The type; `None` if no variable can have the value.
     pub(super) fn type_of(&self) -> Option<Type> {
         Some(match self {
             Value::Num(ScalarExpr::Lit(Literal::Int(_)), None) => Type::Num(Ty::Int),
@@ -233,7 +233,7 @@ impl Value {
         })
     }
 
-    /// What it is, for messages.
+    /// A description for messages.
     pub(super) fn describe(&self) -> String {
         match self {
             Value::Num(ScalarExpr::Lit(_), None) => "a number".to_string(),
@@ -243,7 +243,7 @@ impl Value {
         }
     }
 
-    /// Calls `f` with every place that is read, those of arrays aside.
+    /// Calls `f` with every place that is read, except those of arrays.
     pub(super) fn places(&self, f: &mut impl FnMut(Place)) {
         match self {
             Value::Num(x, _) | Value::Bool(x) | Value::Tropical(x, _) => x.places(f),
@@ -272,9 +272,9 @@ impl Value {
     }
 }
 
-/// A word of memory by its parts.
+/// The address of a word of memory.
 pub(super) fn mem(base: Option<Var>, index: Option<Var>, offset: i64, region: Region) -> Mem {
-    // One spelling: no index without a base.
+    // The canonical form has no index without a base.
     let (base, index) = if base.is_none() { (index, None) } else { (base, index) };
     Mem { base, index, offset, region }
 }

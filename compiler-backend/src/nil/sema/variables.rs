@@ -1,4 +1,4 @@
-//! What the data of the entry point's arguments is called in the source.
+//! The names that the entry point's data has in the source.
 
 use pendula_isa::Reg;
 use pendula_isa::module::Variable;
@@ -7,7 +7,7 @@ use super::allocate::part_names;
 use crate::lower::{Argument as Data, ArgumentKind};
 use crate::nil::types::Type;
 
-/// The arguments as the source has them, whose parameters are of these types.
+/// The arguments as variables of the source; `types` are the types of the parameters.
 pub(super) fn variables(data: &[Data], types: &[Type]) -> Vec<Variable> {
     let mut elements = Vec::new();
     types.iter().for_each(|ty| leaves(ty, &mut elements));
@@ -20,7 +20,7 @@ fn variable(data: &Data, element: Option<&Type>) -> Variable {
         ArgumentKind::Word { .. } | ArgumentKind::Constant(_) => Vec::new(),
     };
     let parts = match element {
-        // Of a logarithm the array's name says that it is one.
+        // The name of an array of logarithms already says what its elements are.
         None | Some(Type::Log { .. }) => Vec::new(),
         Some(element) => part_names("", element),
     };
@@ -29,7 +29,7 @@ fn variable(data: &Data, element: Option<&Type>) -> Variable {
     Variable { symbol: data.name.clone(), name: own_name(&data.name).to_string(), dims, parts, truths }
 }
 
-/// Which words of a value of a type are true or false.
+/// Which words of a value of a type are Booleans.
 fn truths(ty: &Type) -> Vec<bool> {
     match ty {
         Type::Bool => vec![true],
@@ -41,12 +41,12 @@ fn truths(ty: &Type) -> Vec<bool> {
     }
 }
 
-/// The name of data without what tells it from a register's.
+/// The name of data without the suffix that tells it from a register.
 pub fn own_name(symbol: &str) -> &str {
     symbol.strip_suffix('$').filter(|name| Reg::parse(name).is_some()).unwrap_or(symbol)
 }
 
-/// The data that an argument of a type is made of, in its order: the type of a truth value, of an array that of its elements.
+/// The types of the data symbols of an argument, in order: a Boolean type, or the element type of an array.
 fn leaves<'t>(ty: &'t Type, out: &mut Vec<Option<&'t Type>>) {
     match ty {
         Type::Bool => out.push(Some(ty)),

@@ -1,4 +1,4 @@
-//! `x |> view`: a variable as it is seen through a bijection, and changed through it.
+//! `x |> view`: a variable that is read and changed through a bijection.
 
 use pendula_isa::Ty;
 use pendula_isa::table::{Row, TableFn, f_fn, l_fn};
@@ -12,21 +12,21 @@ use crate::nil::ast::{self, ExprKind, Span};
 use crate::nil::codes;
 use crate::nil::types::number_name;
 
-/// How a number is seen.
+/// A bijection on numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Lens {
-    /// With a number added to it.
+    /// The number plus a constant.
     Plus(Ty, Operand),
-    /// As 1/x.
+    /// 1/x.
     Inverse(Ty),
 }
 
 impl Lens {
-    /// What is seen of a number, as a value.
+    /// The viewed number as a value.
     pub(super) fn of(self, x: ScalarExpr) -> ScalarExpr {
         match self {
-            Lens::Plus(ty, c) => ScalarExpr::FunctionId(sum(ty, false), vec![x, c.into()]),
-            Lens::Inverse(ty) => ScalarExpr::FunctionId(inverse(ty), vec![x]),
+            Lens::Plus(ty, c) => ScalarExpr::Apply(sum(ty, false), vec![x, c.into()]),
+            Lens::Inverse(ty) => ScalarExpr::Apply(inverse(ty), vec![x]),
         }
     }
 }
@@ -69,7 +69,7 @@ impl Body<'_, '_> {
             }
             ExprKind::Name(name) if name == "INV" => match self.eval(a)? {
                 Value::Num(x, Some(ty @ (Ty::L | Ty::F))) => {
-                    Ok(Value::Num(ScalarExpr::Seen(Lens::Inverse(ty), Box::new(x)), Some(ty)))
+                    Ok(Value::Num(ScalarExpr::Viewed(Lens::Inverse(ty), Box::new(x)), Some(ty)))
                 }
                 Value::Log(log, sign) => Ok(Value::Log(super::expr::neg(log), sign)),
                 other => {
@@ -102,10 +102,10 @@ impl Body<'_, '_> {
     fn plus_view(&mut self, a: &ast::Expr, c: &ast::Expr, minus: bool, span: &Span) -> Done<Value> {
         match self.eval(a)? {
             Value::Num(x, Some(ty @ (Ty::Int | Ty::Q | Ty::F))) => {
-                let want = self.want.replace(ty);
+                let expected_type = self.expected_type.replace(ty);
                 let c = self.eval(c).and_then(|v| if minus { self.negate(v, span) } else { Ok(v) });
                 let c = c.and_then(|v| self.number_as(v, ty, span));
-                self.want = want;
+                self.expected_type = expected_type;
                 let c = self.put(ty, c?)?;
                 let place = match c {
                     Operand::Const(_) => None,
@@ -116,7 +116,7 @@ impl Body<'_, '_> {
                     self.keep_apart(&to, &[place], span)?;
                     self.reads.push(place);
                 }
-                Ok(Value::Num(ScalarExpr::Seen(Lens::Plus(ty, c), Box::new(x)), Some(ty)))
+                Ok(Value::Num(ScalarExpr::Viewed(Lens::Plus(ty, c), Box::new(x)), Some(ty)))
             }
             Value::Num(ScalarExpr::Lit(_), None) => {
                 self.fail(span, codes::NOT_ASSIGNABLE, "a constant cannot be changed", "change a variable")
@@ -132,7 +132,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The place that is seen, turned for the length of the statement into what is seen of it. `None` where that cannot be stored there.
+    /// The place behind a view. During the statement it holds the viewed number. `None` if that number cannot be stored
+    /// there.
     pub(super) fn opened(&mut self, x: &ScalarExpr, ty: Ty) -> Done<Option<Place>> {
         match x {
             ScalarExpr::At(p) => Ok(Some(*p)),
@@ -142,10 +143,10 @@ impl Body<'_, '_> {
                 self.emit(Sink::Pre, Stmt::Permute { row: Row::Neg, inverse: false, ty, args: vec![p.into()] });
                 Ok(Some(p))
             }
-            ScalarExpr::Seen(lens, a) => {
+            ScalarExpr::Viewed(lens, a) => {
                 let Some(p) = self.opened(a, ty)? else { return Ok(None) };
                 self.flush_for(p);
-                // What the view reads of the place itself is no other's read.
+                // Reads of the place by its own view do not count as reads of the statement.
                 let reads = self.reads.clone();
                 match lens {
                     Lens::Plus(ty, c) => {
@@ -158,30 +159,30 @@ impl Body<'_, '_> {
             }
             ScalarExpr::Lit(_)
             | ScalarExpr::Const(_)
-            | ScalarExpr::FunctionId(..)
+            | ScalarExpr::Apply(..)
             | ScalarExpr::Cmp(..)
-            | ScalarExpr::Both(..)
-            | ScalarExpr::Either(..)
+            | ScalarExpr::And(..)
+            | ScalarExpr::Or(..)
             | ScalarExpr::Not(_)
             | ScalarExpr::Choice(..)
             | ScalarExpr::Within(..) => Ok(None),
         }
     }
 
-    /// Checks of indices come before what is done to the word.
+    /// Checks of indices come before the word is changed.
     fn flush_for(&mut self, p: Place) {
         if matches!(p, Place::Mem(_)) {
             self.flush_asserts();
         }
     }
 
-    /// x := 1/x, by way of an ancilla t: t takes up 1/x, x gives up 1/t, and both change places.
+    /// x := 1/x with an ancilla t: adds 1/x to t, subtracts 1/t from x, and exchanges the two.
     pub(super) fn invert_number(&mut self, sink: Sink, p: Place, ty: Ty) -> Done<()> {
         let t = self.fresh("INV.value", ty);
         let care = crate::ir::AncillaChecks { check: ty == Ty::F, drop: true };
         self.emit(sink, Stmt::Ancilla { var: t, free: false, care });
-        let of = |x: ScalarExpr| ScalarExpr::FunctionId(inverse(ty), vec![x]);
-        let acc = super::gather(ty);
+        let of = |x: ScalarExpr| ScalarExpr::Apply(inverse(ty), vec![x]);
+        let acc = super::accumulator(ty);
         self.accumulate(sink, Place::Var(t), ty, acc, false, of(ScalarExpr::At(p)))?;
         self.accumulate(sink, p, ty, acc, true, of(ScalarExpr::var(t)))?;
         let args = vec![Operand::Var(t), p.into()];
@@ -190,7 +191,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// What an instruction changes, as plain words: views of them are turned for its length.
+    /// The operands that an instruction changes, as plain words: a variable under a view holds the viewed number during
+    /// the instruction.
     pub(super) fn plain(&mut self, v: Value, name: &str, span: &Span) -> Done<Value> {
         let mut one = |x: ScalarExpr, ty: Ty| match self.opened(&x, ty)? {
             Some(p) => Ok(ScalarExpr::At(p)),
@@ -221,21 +223,22 @@ impl Body<'_, '_> {
         })
     }
 
-    /// A number of another type as a logarithmic one: of a product or quotient each factor for itself, so that nothing is rounded between.
+    /// A number of another type as a logarithmic number. The factors of a product or quotient are converted separately,
+    /// so that nothing is rounded between.
     pub(super) fn logarithmic(&mut self, x: ScalarExpr, from: Ty, span: &Span) -> Done<ScalarExpr> {
         match x {
             ScalarExpr::Lit(l) => self.word(&l, Ty::L, span).map(ScalarExpr::Const),
             ScalarExpr::Neg(a) => Ok(super::expr::neg(self.logarithmic(*a, from, span)?)),
-            ScalarExpr::FunctionId(f, args)
+            ScalarExpr::Apply(f, args)
                 if f.info().ty == from && f.info().from == from && matches!(f.info().name, "mul" | "div") =>
             {
                 let Some(to) = super::emit::function(Ty::L, Ty::L, f.info().name, 2) else {
-                    return self.convert(ScalarExpr::FunctionId(f, args), from, Ty::L, span);
+                    return self.convert(ScalarExpr::Apply(f, args), from, Ty::L, span);
                 };
                 let args = args.into_iter().map(|a| self.logarithmic(a, from, span)).collect::<Done<_>>()?;
-                Ok(ScalarExpr::FunctionId(to, args))
+                Ok(ScalarExpr::Apply(to, args))
             }
-            ScalarExpr::FunctionId(f, mut args) if f.info().ty == from && f.info().name == "cvt" && args.len() == 1 => {
+            ScalarExpr::Apply(f, mut args) if f.info().ty == from && f.info().name == "cvt" && args.len() == 1 => {
                 match args.pop() {
                     Some(a) if f.info().from == Ty::L => Ok(a),
                     Some(a) => self.convert(a, f.info().from, Ty::L, span),

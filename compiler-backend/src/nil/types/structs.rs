@@ -1,4 +1,5 @@
-//! The structs of a program, and the types that they are for what they are given: each is made once, and none without end.
+//! The structs of a program and their instances for type arguments. Each instance is made once, and recursive structs
+//! are refused.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,45 +18,45 @@ type Key = (String, Vec<Type>);
 pub struct Structs {
     all: HashMap<String, ast::Struct>,
     budget: Budget,
-    /// What has been made of a struct for its type arguments.
+    /// The instances of structs for type arguments, so far.
     known: RefCell<HashMap<Key, Result<Type, TypeProblem>>>,
-    /// Those that are being made, each with the field that it is at.
+    /// The structs that are being instantiated, each with its current field.
     open: RefCell<Vec<(String, String)>>,
 }
 
 impl Structs {
-    /// None yet.
+    /// An empty set.
     pub fn new(budget: Budget) -> Structs {
         Structs { budget, ..Structs::default() }
     }
 
-    /// What types may take.
+    /// The budget for types.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The struct of a name.
+    /// The struct with this name.
     pub fn get(&self, name: &str) -> Option<&ast::Struct> {
         self.all.get(name)
     }
 
-    /// Declares a struct, and gives the one of its name that there was.
+    /// Declares a struct. Gives the previous struct of the same name.
     pub fn insert(&mut self, s: ast::Struct) -> Option<ast::Struct> {
         self.known.get_mut().clear();
         self.all.insert(s.name.text.clone(), s)
     }
 
-    /// The type that a struct is for as many type arguments as it has parameters.
+    /// The type of a struct for its type arguments, of which there are as many as parameters.
     ///
     /// # Errors
-    /// A field of it has no type, it holds itself, or it is beyond the budget.
+    /// A field has no type, the struct contains itself, or it exceeds the budget.
     pub fn instance(&self, s: &ast::Struct, args: Vec<Type>) -> Result<Type, TypeProblem> {
         let name = &s.name.text;
         let key = (name.clone(), args);
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();
         }
-        // Fields are of one type each, so that there is no way out of a struct inside itself, whatever its arguments are there.
+        // A field has one type, so a struct inside itself never ends, whatever its type arguments are.
         let before = self.open.borrow().iter().position(|(open, _)| open == name);
         if let Some(n) = before {
             return Err(TypeProblem::Recursive(self.open.borrow()[n..].to_vec()));
@@ -65,7 +66,7 @@ impl Structs {
         self.open.borrow_mut().push((name.clone(), String::new()));
         let made = self.make(s, &key.1);
         self.open.borrow_mut().pop();
-        // Where the way down was too deep, another way may not be.
+        // A struct that was nested too deep here may not be too deep elsewhere.
         if !matches!(made, Err(TypeProblem::Exceeded(_))) || self.open.borrow().is_empty() {
             self.known.borrow_mut().insert(key, made.clone());
         }

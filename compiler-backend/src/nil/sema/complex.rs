@@ -1,0 +1,165 @@
+//! Complex numbers: their operators and functions.
+
+use pendula_isa::Ty;
+
+use super::body::Body;
+use super::emit::{product, sum};
+use super::value::{Literal, ScalarExpr, Value};
+use super::{Done, Stop};
+use crate::nil::ast::{Binary, Span};
+use crate::nil::codes;
+
+impl Body<'_, '_> {
+    pub(super) fn complex_function(
+        &mut self,
+        name: &str,
+        re: ScalarExpr,
+        im: ScalarExpr,
+        ty: Option<Ty>,
+        count: usize,
+        span: &Span,
+    ) -> Done<Value> {
+        let ty = ty.unwrap_or(Ty::F);
+        let re = self.typed(re, ty, span)?;
+        let im = self.typed(im, ty, span)?;
+        let num = |x: ScalarExpr| Value::Num(x, Some(ty));
+        if count != 1 {
+            return self.fail(
+                span,
+                codes::ARGUMENTS,
+                format!("`{name}` of complex numbers takes one"),
+                "give one argument",
+            );
+        }
+        let f = |s: &mut Self, name: &str, args: Vec<ScalarExpr>| s.named(name, ty, args, span).map(|(x, _)| x);
+        Ok(match name {
+            "real" => num(re),
+            "imag" => num(im),
+            "conj" => Value::Complex(re, ScalarExpr::Neg(Box::new(im)), Some(ty)),
+            "abs" => num(f(self, "hypot", vec![re, im])?),
+            "angle" => num(f(self, "atan2", vec![im, re])?),
+            "abs2" => {
+                let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let square = |x: ScalarExpr| ScalarExpr::Apply(product(ty), vec![x.clone(), x]);
+                num(ScalarExpr::Apply(sum(ty, false), vec![square(re), square(im)]))
+            }
+            "exp" => {
+                let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let r = f(self, "exp", vec![re])?;
+                let r: ScalarExpr = self.put(ty, r)?.into();
+                let (c, s) = (f(self, "cos", vec![im.clone()])?, f(self, "sin", vec![im])?);
+                Value::Complex(
+                    ScalarExpr::Apply(product(ty), vec![r.clone(), c]),
+                    ScalarExpr::Apply(product(ty), vec![r, s]),
+                    Some(ty),
+                )
+            }
+            "log" => {
+                let (re, im): (ScalarExpr, ScalarExpr) = (self.put(ty, re)?.into(), self.put(ty, im)?.into());
+                let r = f(self, "hypot", vec![re.clone(), im.clone()])?;
+                Value::Complex(f(self, "log", vec![r])?, f(self, "atan2", vec![im, re])?, Some(ty))
+            }
+            "inv" => {
+                let one = Value::Num(ScalarExpr::Lit(Literal::Int(1)), None);
+                return self.arithmetic(Binary::Div, one, Value::Complex(re, im, Some(ty)), span);
+            }
+            _ => {
+                let help = "of complex numbers there are abs, abs2, angle, real, imag, conj, exp, log and inv";
+                return self.fail(span, codes::FUNCTION, format!("`{name}` is not for complex numbers"), help);
+            }
+        })
+    }
+}
+
+impl Body<'_, '_> {
+    pub(super) fn complex(&mut self, op: Binary, a: Value, b: Value, span: &Span) -> Done<Value> {
+        if op == Binary::Pow {
+            if let Value::Num(ScalarExpr::Lit(Literal::Int(2)), None) = b {
+                let a = self.shared(a)?;
+                return self.complex(Binary::Mul, a.clone(), a, span);
+            }
+            return self.fail(
+                span,
+                codes::TYPE,
+                "complex numbers are raised to the power 2 only",
+                "multiply, or use `exp` and `log`",
+            );
+        }
+        let (a, b) = if matches!(op, Binary::Mul | Binary::Div) { (self.shared(a)?, self.shared(b)?) } else { (a, b) };
+        let (Some((ar, ai)), Some((br, bi))) = (parts(a), parts(b)) else {
+            return self.fail(
+                span,
+                codes::TYPE,
+                "complex numbers go together with numbers only",
+                "use its parts, `x.re` and `x.im`",
+            );
+        };
+        let mut f = |op, a: &Value, b: &Value| self.arithmetic(op, a.clone(), b.clone(), span);
+        let (re, im) = match (op, &ai, &bi) {
+            (Binary::Add | Binary::Sub, Some(ai), Some(bi)) => (f(op, &ar, &br)?, f(op, ai, bi)?),
+            (Binary::Add | Binary::Sub, Some(ai), None) => (f(op, &ar, &br)?, ai.clone()),
+            (Binary::Add, None, Some(bi)) => (f(op, &ar, &br)?, bi.clone()),
+            (Binary::Sub, None, Some(bi)) => {
+                let re = f(op, &ar, &br)?;
+                (re, self.negate(bi.clone(), span)?)
+            }
+            (Binary::Mul, Some(ai), Some(bi)) => {
+                let (rr, ii, ri, ir) = (f(op, &ar, &br)?, f(op, ai, bi)?, f(op, &ar, bi)?, f(op, ai, &br)?);
+                (f(Binary::Sub, &rr, &ii)?, f(Binary::Add, &ri, &ir)?)
+            }
+            (Binary::Mul | Binary::Div, Some(ai), None) => (f(op, &ar, &br)?, f(op, ai, &br)?),
+            (Binary::Mul, None, Some(bi)) => (f(op, &ar, &br)?, f(op, &ar, bi)?),
+            (Binary::Div, ai, Some(bi)) => {
+                // a·b̄ / |b|²
+                let (rr, ii) = (f(Binary::Mul, &br, &br)?, f(Binary::Mul, bi, bi)?);
+                let square = f(Binary::Add, &rr, &ii)?;
+                let square = self.shared(square)?;
+                let mut f = |op, a: &Value, b: &Value| self.arithmetic(op, a.clone(), b.clone(), span);
+                let (mut re, ri) = (f(Binary::Mul, &ar, &br)?, f(Binary::Mul, &ar, bi)?);
+                let im = match ai {
+                    Some(ai) => {
+                        let (ii, ir) = (f(Binary::Mul, ai, bi)?, f(Binary::Mul, ai, &br)?);
+                        re = f(Binary::Add, &re, &ii)?;
+                        f(Binary::Sub, &ir, &ri)?
+                    }
+                    None => self.negate(ri, span)?,
+                };
+                let mut f = |a: &Value| self.arithmetic(Binary::Div, a.clone(), square.clone(), span);
+                (f(&re)?, f(&im)?)
+            }
+            _ => {
+                return self.fail(
+                    span,
+                    codes::TYPE,
+                    "this operator is not for complex numbers",
+                    "use its parts, `x.re` and `x.im`",
+                );
+            }
+        };
+        match (re, im) {
+            (Value::Num(re, s), Value::Num(im, t)) => {
+                let ty = s.or(t);
+                let re = self.typed_part(re, s, ty, span)?;
+                let im = self.typed_part(im, t, ty, span)?;
+                Ok(Value::Complex(re, im, ty))
+            }
+            _ => Err(Stop),
+        }
+    }
+
+    fn typed_part(&mut self, x: ScalarExpr, own: Option<Ty>, ty: Option<Ty>, span: &Span) -> Done<ScalarExpr> {
+        match ty {
+            Some(ty) => self.number_as(Value::Num(x, own), ty, span),
+            None => Ok(x),
+        }
+    }
+}
+
+/// The real and imaginary parts of a number; a real number has no imaginary part.
+fn parts(v: Value) -> Option<(Value, Option<Value>)> {
+    match v {
+        Value::Complex(re, im, ty) => Some((Value::Num(re, ty), Some(Value::Num(im, ty)))),
+        v @ Value::Num(..) => Some((v, None)),
+        _ => None,
+    }
+}

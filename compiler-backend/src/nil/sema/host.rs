@@ -1,0 +1,167 @@
+//! Host statements that have a meaning here: assertions, errors and printing.
+
+use pendula_isa::{Cond, Ty};
+
+use super::Done;
+use super::body::{Body, Sink};
+use super::value::{ScalarExpr, Value};
+use crate::ir::{Condition, Operand, Stmt, Test, Why};
+use crate::nil::ast::{self, ExprKind, Safe, Span, TextPart};
+use crate::nil::codes;
+
+impl Body<'_, '_> {
+    pub(super) fn safe(&mut self, safe: &Safe, span: &Span) -> Done<()> {
+        match safe {
+            Safe::Assert { condition, message } => {
+                let says = match message.as_ref().and_then(plain_text) {
+                    Some(text) => self.reason(text),
+                    None => self.reason(format!("`{}` does not hold", self.source(&condition.span))),
+                };
+                self.statement(|s| {
+                    let x = s.truth(condition)?;
+                    s.assert_all(x, says)
+                })
+            }
+            Safe::Error(message) => {
+                let plain = message.as_ref().map(plain_text);
+                if let (Some(message), Some(None)) = (message, &plain) {
+                    self.show(message)?;
+                }
+                let says = plain.flatten().and_then(|text| self.reason(text));
+                let zero = Operand::Const(0);
+                let test = Test { cond: Cond::Ne, ty: Ty::Int, a: zero, b: zero };
+                self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
+                Ok(())
+            }
+            Safe::Show(parts) => parts.iter().try_for_each(|p| self.show(p)),
+            Safe::Other(text) => {
+                let message = format!("this host statement has no meaning here: `{text}`");
+                let help = "of host statements, assertions, errors and printing are kept; leave the others out";
+                self.fail(span, codes::UNSUPPORTED, message, help)
+            }
+        }
+    }
+
+    /// Asserts a Boolean; a conjunction is asserted part by part.
+    fn assert_all(&mut self, x: ScalarExpr, says: Option<u32>) -> Done<()> {
+        if let ScalarExpr::And(a, b) = x {
+            self.assert_all(*a, says)?;
+            return self.statement(|s| s.assert_all(*b, says));
+        }
+        let test = self.test(x)?;
+        self.emit(Sink::Out, Stmt::Assert { test, why: Why::User, says });
+        Ok(())
+    }
+
+    fn show(&mut self, e: &ast::Expr) -> Done<()> {
+        if let ExprKind::Text(parts) = &e.kind {
+            for part in parts {
+                match part {
+                    TextPart::Plain(text) => self.print(text),
+                    TextPart::Value(e) => self.show(e)?,
+                }
+            }
+            return Ok(());
+        }
+        // A message in a constructor, as in `DimensionMismatch("…")`.
+        if let ExprKind::Call { callee, args, .. } = &e.kind
+            && let ExprKind::Name(name) = &callee.kind
+            && name.starts_with(char::is_uppercase)
+            && args.iter().all(|a| matches!(a.kind, ExprKind::Text(_)))
+        {
+            self.print(&name.clone());
+            return args.iter().try_for_each(|a| self.show(a));
+        }
+        self.statement(|s| {
+            let v = s.eval(e)?;
+            s.show_value(v, &e.span)
+        })
+    }
+
+    fn show_value(&mut self, v: Value, span: &Span) -> Done<()> {
+        let one = |s: &mut Self, x: ScalarExpr, ty: Ty| -> Done<()> {
+            let x = s.typed(x, ty, span)?;
+            let value = s.put(ty, x)?;
+            s.emit(Sink::Out, Stmt::Show { ty, value });
+            Ok(())
+        };
+        match v {
+            Value::Num(ScalarExpr::Lit(l @ super::value::Literal::Int(_)), None) => {
+                one(self, ScalarExpr::Lit(l), Ty::Int)
+            }
+            Value::Num(x, ty) => one(self, x, ty.unwrap_or(Ty::F)),
+            Value::Bool(x) => self.show_truth(x),
+            Value::Tropical(x, ty) => one(self, x, ty),
+            // The number itself may be larger than any double, so its logarithm is shown.
+            Value::Log(log, sign) => {
+                self.print(if sign.is_some() { "logarithm and sign" } else { "logarithm" });
+                one(self, log, Ty::F)?;
+                sign.map_or(Ok(()), |sign| one(self, *sign, Ty::Int))
+            }
+            Value::Complex(a, b, ty) => {
+                let ty = ty.unwrap_or(Ty::F);
+                one(self, a, ty)?;
+                one(self, b, ty)
+            }
+            Value::Struct(_, parts) | Value::Tuple(parts) | Value::Elements(parts) => {
+                parts.into_iter().try_for_each(|p| self.show_value(p, span))
+            }
+            Value::Array(view) => {
+                let lens: Vec<Operand> = view.dims.iter().map(|d| d.len).collect();
+                self.for_each(&lens, &mut |s, at| {
+                    s.statement(|s| {
+                        let v = s.at(&view, at, span)?;
+                        s.show_value(v, span)
+                    })
+                })
+            }
+            Value::Function(name) => {
+                self.print(&name);
+                Ok(())
+            }
+            Value::Type(t) => {
+                self.print(&t.to_string());
+                Ok(())
+            }
+            Value::Range(..) => self.fail(span, codes::TYPE, "a range cannot be shown", "show its ends"),
+        }
+    }
+
+    /// Shows `true` or `false`.
+    fn show_truth(&mut self, x: ScalarExpr) -> Done<()> {
+        let (compute, test) = self.computed(|s| s.test(x));
+        let condition = Condition { compute, test: test? };
+        let mut text = |text: &str| {
+            let show = |s: &mut Self| {
+                s.print(text);
+                Ok(())
+            };
+            self.block(show).0
+        };
+        let (then, otherwise) = (text("true"), text("false"));
+        self.emit(Sink::Out, Stmt::If { pre: condition.clone(), post: condition, then, otherwise });
+        Ok(())
+    }
+
+    fn print(&mut self, text: &str) {
+        let texts = &mut self.s.program.texts;
+        let n = texts.iter().position(|t| t == text).unwrap_or_else(|| {
+            texts.push(text.to_string());
+            texts.len() - 1
+        });
+        self.emit(Sink::Out, Stmt::Print(n as u32));
+    }
+}
+
+/// A message without interpolated values.
+fn plain_text(message: &ast::Expr) -> Option<String> {
+    let ExprKind::Text(parts) = &message.kind else { return None };
+    let mut whole = String::new();
+    for part in parts {
+        match part {
+            ast::TextPart::Plain(text) => whole.push_str(text),
+            ast::TextPart::Value(_) => return None,
+        }
+    }
+    Some(whole)
+}

@@ -1,0 +1,152 @@
+//! Loops: `while` with a precondition and a postcondition, and `for` over ranges of integers.
+
+use std::collections::HashSet;
+
+use pendula_isa::Ty;
+use pendula_isa::table::{TableFn, int_fn};
+
+use super::body::{Body, Sink};
+use super::places::Uses;
+use super::scope::Kind;
+use super::value::{ScalarExpr, Value};
+use super::{Done, Stop};
+use crate::ir::{self, Block, Operand, Step, Stmt, Var};
+use crate::nil::ast::{self, Span};
+use crate::nil::codes;
+
+impl Body<'_, '_> {
+    pub(super) fn while_stmt(&mut self, condition: &ast::Condition, body: &[ast::Stmt], span: &Span) -> Done<()> {
+        let Some(post) = &condition.post else {
+            let help = "write `while (pre, post)`, where post is false before the loop and true after each turn, or `@from entry while pre`, where entry is true before and false after";
+            return self.fail(&condition.pre.span, codes::NO_POST, "this loop has no postcondition", help);
+        };
+        let _ = span;
+        self.clauses(self.loc, "while", condition);
+        let pre = self.condition(&condition.pre);
+        let post = self.condition(post);
+        self.loops.push(self.scopes.len());
+        let body = self.scoped(body);
+        self.loops.pop();
+        self.emit(Sink::Out, Stmt::While { pre: pre?, post: post?, first: Vec::new(), body });
+        Ok(())
+    }
+
+    pub(super) fn for_stmt(
+        &mut self,
+        var: &ast::Name,
+        range: &ast::Expr,
+        body: &[ast::Stmt],
+        reversed: bool,
+        span: &Span,
+    ) -> Done<()> {
+        self.statement(|s| {
+            let before = s.pre.len();
+            s.expected_type = Some(Ty::Int);
+            let value = s.eval(range);
+            s.expected_type = None;
+            let (first, step, last) = match value {
+                Ok(Value::Range(a, k, b)) => (*a, *k, *b),
+                Ok(Value::Array(_)) | Ok(Value::Elements(_)) => {
+                    let help = "count its indices: `for i = 1:length(x)`";
+                    return s.fail(&range.span, codes::TYPE, "a `for` goes over a range of integers", help);
+                }
+                Ok(other) => {
+                    let message = format!("a range is wanted here, found {}", other.describe());
+                    return s.fail(&range.span, codes::TYPE, message, "write `for i = 1:n`");
+                }
+                Err(stop) => {
+                    // The body is compiled, too, to report its own errors.
+                    s.failed.insert(var.text.clone());
+                    return Err(stop);
+                }
+            };
+            let i = s.fresh(&var.text, Ty::Int);
+            s.fixed.insert(i);
+            s.loops.push(s.scopes.len());
+            s.scopes.open();
+            let value = Value::Num(ScalarExpr::var(i), Some(Ty::Int));
+            s.note(&var.text, &value);
+            s.scopes.add(&var.text, value, Kind::Loop, &var.span);
+            let outer = std::mem::take(&mut s.out);
+            let body = {
+                let loc = s.loc;
+                s.statements(body);
+                s.loc = loc;
+                s.close();
+                std::mem::replace(&mut s.out, outer)
+            };
+            s.loops.pop();
+            let writes = Uses::of(&body, &s.s.written).writes;
+            let first = s.range_operand(&var.text, "bound", first, &writes)?;
+            let step = match s.fold(step) {
+                ScalarExpr::Const(0) => {
+                    return s.fail(&range.span, codes::RANGE, "a range with step 0", "give another step");
+                }
+                ScalarExpr::Const(k) => Step::Const(k.cast_signed()),
+                x => match s.range_operand(&var.text, "step", x, &writes)? {
+                    Operand::Var(var) => Step::Var { var, negated: false },
+                    Operand::Const(_) | Operand::Mem(_) => return Err(Stop),
+                },
+            };
+            let last = match step {
+                Step::Const(1 | -1) => last,
+                Step::Const(k) => s.last_of(first, ScalarExpr::int(k), last),
+                Step::Var { var, .. } => s.last_of(first, ScalarExpr::var(var), last),
+            };
+            let last = s.range_operand(&var.text, "bound", last, &writes)?;
+            s.check_range_ancillas(&var.text, before, &body);
+            let (first, last, step) = if reversed { (last, first, step.negated()) } else { (first, last, step) };
+            let _ = span;
+            s.emit(Sink::Out, Stmt::For { var: i, first, last, step, body });
+            Ok(())
+        })
+    }
+
+    /// An operand of a range with its value at the beginning of the loop. If the loop may change it, it must have this
+    /// value again at the end.
+    fn range_operand(&mut self, counter: &str, part: &str, x: ScalarExpr, writes: &HashSet<Var>) -> Done<Operand> {
+        let o = self.put(Ty::Int, x)?;
+        let name = match o {
+            Operand::Const(_) => return Ok(o),
+            Operand::Var(v) if !writes.contains(&v) => return Ok(o),
+            Operand::Var(v) => format!("{counter}.{}.{part}", self.f.vars[v.0 as usize].name),
+            Operand::Mem(_) => format!("{counter}.{part}"),
+        };
+        let var = self.fresh(&name, Ty::Int);
+        let care = ir::AncillaChecks { check: self.checks, drop: false };
+        self.emit(Sink::Pre, Stmt::Ancilla { var, free: false, care });
+        self.accumulate(Sink::Pre, ir::Place::Var(var), Ty::Int, pendula_isa::Acc::Add, false, o.into())?;
+        Ok(Operand::Var(var))
+    }
+
+    /// Makes the ancillas of a range that were computed since statement number `before` of the computation checked, if
+    /// their inputs may change in the loop: undoing them needs the same values again.
+    fn check_range_ancillas(&mut self, counter: &str, before: usize, body: &Block) {
+        let changes = Uses::of(body, &self.s.written);
+        let made: HashSet<Var> = self.pre[before..]
+            .iter()
+            .filter(|at| !matches!(at.stmt, Stmt::Ancilla { .. }))
+            .map(|at| Uses::of_stmt(&at.stmt, &self.s.written))
+            .filter(|uses| uses.depends_on(&changes))
+            .flat_map(|uses| uses.writes)
+            .collect();
+        for at in &mut self.pre[before..] {
+            if let Stmt::Ancilla { var, free: false, care } = &mut at.stmt
+                && made.contains(var)
+                && !care.check
+            {
+                care.check = self.checks;
+                self.f.vars[var.0 as usize].name = format!("{counter}.bound");
+            }
+        }
+    }
+
+    /// The last value of a range: first + ⌊(last − first)/step⌋·step.
+    fn last_of(&self, first: Operand, step: ScalarExpr, last: ScalarExpr) -> ScalarExpr {
+        let f =
+            |f: int_fn::Name, a: ScalarExpr, b: ScalarExpr| self.fold(ScalarExpr::Apply(TableFn::Int(f), vec![a, b]));
+        let distance = f(int_fn::Name::Minus, last, first.into());
+        let turns = f(int_fn::Name::Div, distance, step.clone());
+        f(int_fn::Name::Plus, f(int_fn::Name::Mul, turns, step), first.into())
+    }
+}
