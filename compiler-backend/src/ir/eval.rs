@@ -10,8 +10,11 @@
 //! begin and end, that a loop does not change its bounds, that words written at once are different ones.
 
 mod bench;
+mod control;
 mod error;
-mod frame;
+mod instructions;
+mod lifetimes;
+mod machine;
 mod stop;
 mod trace;
 
@@ -26,7 +29,7 @@ pub use trace::{Change, Element, Listener, Ran};
 
 use super::{FunctionId, Loc, Program};
 use bench::State;
-use frame::Machine;
+use machine::Machine;
 use trace::Tracer;
 
 /// What a run may use.

@@ -1,7 +1,7 @@
 //! Where a run stopped: the calls under way, and the variables of the source.
 
 use super::bench::Location;
-use super::frame::{Ended, Machine};
+use super::machine::{Ended, Machine};
 use super::{Direction, EvalError};
 use crate::ir::source::{Named, Number, Place, Shape};
 use crate::ir::{Loc, Mem, Operand, Program, Var};

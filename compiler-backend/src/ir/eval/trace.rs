@@ -2,7 +2,7 @@
 
 use super::Direction;
 use super::bench::Location;
-use super::frame::{Frame, Machine};
+use super::machine::{Frame, Machine};
 use crate::ir::source::{Named, Number, Place, Shape};
 use crate::ir::{At, Loc, Mem, Operand, Stmt, Var};
 

@@ -1,24 +1,18 @@
-//! The evaluator's loop: frames, statements, lives of words.
+//! The evaluator's machine: calls and their frames, blocks and statements.
 
 use std::cell::RefCell;
 use std::time::Instant;
 
-use pendula_isa::adjoint::{AdMode, run_accumulate, run_row};
-use pendula_isa::num::{compare, float};
-use pendula_isa::table::{
-    Function, FunctionVisitor, Instruction, InstructionVisitor, Row, TableFn, Variant, accumulate,
-};
-use pendula_isa::{Acc, Cond, Fault, Ty};
+use pendula_isa::table::accumulate;
+use pendula_isa::{Acc, Fault, Ty};
 
 use super::bench::{Bench, Location, State};
 use super::error::EvalError;
+use super::lifetimes::Life;
 use super::trace::Tracer;
 use super::{Config, Evaluation, MAX_CALLS, Moment, Shown};
 use crate::ir::effects::{walk, written_operands};
-use crate::ir::{
-    AncillaChecks, At, Condition, FunctionId, IrFunction, Loc, Mem, Operand, Place, Program, Step, Stmt, TOLERANCE,
-    Test, Var, permutes,
-};
+use crate::ir::{At, FunctionId, IrFunction, Loc, Mem, Operand, Place, Program, Stmt, TOLERANCE, Var};
 
 /// How deep blocks may be nested, over all calls.
 const MAX_BLOCKS: usize = 500_000;
@@ -26,7 +20,7 @@ const MAX_BLOCKS: usize = 500_000;
 /// Of the host's stack, in bytes: what a block must find, and what is added where it does not.
 const ROOM: (usize, usize) = (256 << 10, 16 << 20);
 
-type Done = Result<(), EvalError>;
+pub(super) type Done = Result<(), EvalError>;
 
 /// A call under way.
 pub(super) struct Frame<'a> {
@@ -46,7 +40,7 @@ impl Frame<'_> {
         self.places.get(v.0 as usize).copied().filter(|_| lives)
     }
 
-    fn lives(&self, var: Var, lives: bool) {
+    pub(super) fn lives(&self, var: Var, lives: bool) {
         if let Some(alive) = self.alive.borrow_mut().get_mut(var.0 as usize) {
             *alive = lives;
         }
@@ -71,11 +65,11 @@ pub(super) struct Machine<'a> {
     /// Of each function, which variables its body changes itself.
     touched: Vec<Vec<bool>>,
     /// The address behind the last array.
-    top: usize,
+    pub(super) top: usize,
     max_steps: u64,
     /// When the run is given up.
     until: Option<Instant>,
-    trap_overflow: bool,
+    pub(super) trap_overflow: bool,
     /// Where the run stops on its way.
     pub(super) moment: Option<&'a mut Moment>,
     /// Whether it stops there at once, because it has taken too long.
@@ -96,16 +90,7 @@ const LOOKS: u64 = 1 << 16;
 /// How many statements more may run until the run comes to the place at which it is to stop.
 const GRACE: u64 = 1 << 20;
 
-/// A life that begins or ends.
-struct Life<'a> {
-    at: Location,
-    ty: Ty,
-    care: AncillaChecks,
-    loc: Loc,
-    name: &'a str,
-}
-
-fn fault(loc: Loc) -> impl Fn(Fault) -> EvalError {
+pub(super) fn fault(loc: Loc) -> impl Fn(Fault) -> EvalError {
     move |fault| EvalError::Fault { loc, fault }
 }
 
@@ -229,12 +214,12 @@ impl<'a> Machine<'a> {
         self.touched.get(func.0 as usize).and_then(|t| t.get(var.0 as usize)).copied().unwrap_or(false)
     }
 
-    fn place(&self, frame: &Frame, var: Var, loc: Loc) -> Result<Location, EvalError> {
+    pub(super) fn place(&self, frame: &Frame, var: Var, loc: Loc) -> Result<Location, EvalError> {
         let place = frame.places.get(var.0 as usize);
         place.copied().ok_or(EvalError::Malformed { loc, what: "no such variable" })
     }
 
-    fn var(&self, frame: &Frame, var: Var, loc: Loc) -> Result<u64, EvalError> {
+    pub(super) fn var(&self, frame: &Frame, var: Var, loc: Loc) -> Result<u64, EvalError> {
         Ok(self.state.value(self.place(frame, var, loc)?))
     }
 
@@ -247,7 +232,7 @@ impl<'a> Machine<'a> {
         inside.map(Location::Word).ok_or(EvalError::Fault { loc, fault: Fault::Memory })
     }
 
-    fn operand(&self, frame: &Frame, operand: Operand, loc: Loc) -> Result<Location, EvalError> {
+    pub(super) fn operand(&self, frame: &Frame, operand: Operand, loc: Loc) -> Result<Location, EvalError> {
         match operand {
             Operand::Const(k) => Ok(Location::Const(k)),
             Operand::Var(v) => self.place(frame, v, loc),
@@ -255,11 +240,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn word(&self, frame: &Frame, operand: Operand, loc: Loc) -> Result<u64, EvalError> {
+    pub(super) fn word(&self, frame: &Frame, operand: Operand, loc: Loc) -> Result<u64, EvalError> {
         Ok(self.state.value(self.operand(frame, operand, loc)?))
     }
 
-    fn step(&mut self, loc: Loc) -> Done {
+    pub(super) fn step(&mut self, loc: Loc) -> Done {
         self.out.steps += 1;
         let late = || self.out.steps.is_multiple_of(LOOKS) && self.until.is_some_and(|until| Instant::now() > until);
         if self.out.steps <= self.max_steps && !late() {
@@ -274,12 +259,12 @@ impl<'a> Machine<'a> {
     }
 
     /// A statement of the source is come to, or a loop's next turn: whether the run is to stop here.
-    fn visit(&mut self, loc: Loc) -> Done {
+    pub(super) fn visit(&mut self, loc: Loc) -> Done {
         let late = self.late;
         self.moment.as_mut().map_or(Ok(()), |moment| moment.visit(loc, late))
     }
 
-    fn block(&mut self, frame: &Frame, block: &[At], back: bool) -> Done {
+    pub(super) fn block(&mut self, frame: &Frame, block: &[At], back: bool) -> Done {
         if self.blocks >= MAX_BLOCKS {
             return Err(EvalError::Depth { loc: block.first().map_or(frame.function.loc, |s| s.loc) });
         }
@@ -348,35 +333,10 @@ impl<'a> Machine<'a> {
                     args.iter().map(|a| self.operand(frame, *a, loc)).collect();
                 self.call(*func, *inverse != back, &args?, loc)
             }
-            Stmt::If { pre, post, then, otherwise } => {
-                let (pre, post) = if back { (post, pre) } else { (pre, post) };
-                let holds = self.condition(frame, pre, loc)?;
-                self.block(frame, if holds { then } else { otherwise }, back)?;
-                if self.condition(frame, post, loc)? == holds {
-                    Ok(())
-                } else {
-                    Err(EvalError::Branch { loc, first: holds })
-                }
-            }
-            Stmt::While { pre, post, first, body } => {
-                let (pre, post) = if back { (post, pre) } else { (pre, post) };
-                if self.condition(frame, post, loc)? {
-                    return Err(EvalError::Loop { loc, entered: true });
-                }
-                self.block(frame, first, back)?;
-                while self.condition(frame, pre, loc)? {
-                    self.step(loc)?;
-                    self.visit(loc)?;
-                    self.block(frame, body, back)?;
-                    if !self.condition(frame, post, loc)? {
-                        return Err(EvalError::Loop { loc, entered: false });
-                    }
-                    self.block(frame, first, back)?;
-                }
-                Ok(())
-            }
+            Stmt::If { pre, post, then, otherwise } => self.branch(frame, (pre, post), (then, otherwise), back, loc),
+            Stmt::While { pre, post, first, body } => self.while_loop(frame, (pre, post), (first, body), back, loc),
             Stmt::For { var, first, last, step, body } => {
-                self.count(frame, *var, (*first, *last, *step), (body, back), loc)
+                self.for_loop(frame, *var, (*first, *last, *step), (body, back), loc)
             }
             Stmt::With { name: _, compute, body } => {
                 self.block(frame, compute, false)?;
@@ -406,224 +366,6 @@ impl<'a> Machine<'a> {
                 Ok(())
             }
         }
-    }
-
-    fn update(&mut self, frame: &Frame, what: (Acc, bool, TableFn), dst: Place, args: &[Operand], loc: Loc) -> Done {
-        let (acc, inverse, func) = what;
-        if args.len() != func.info().args.len() || !acc.accepts(func.info().ty) {
-            return Err(EvalError::Malformed {
-                loc,
-                what: "an update with another number of arguments, or another type",
-            });
-        }
-        let mut at = [Location::Const(0); 4];
-        at[0] = self.operand(frame, dst.into(), loc)?;
-        for (n, arg) in args.iter().enumerate() {
-            at[n + 1] = self.operand(frame, *arg, loc)?;
-        }
-        if at[1..=args.len()].contains(&at[0]) {
-            return Err(EvalError::Alias { loc });
-        }
-        struct Run<'a>(Bench<'a>, AdMode, Acc, bool);
-        impl FunctionVisitor for Run<'_> {
-            type Out = Result<(), Fault>;
-            fn visit<F: Function>(mut self) -> Self::Out {
-                run_accumulate::<_, F>(&mut self.0, self.1, self.2, self.3)
-            }
-        }
-        let (ad_mode, inverse) = (self.ad_mode(), inverse && !acc.self_inverse());
-        let kept = self.kept(at);
-        let done = func.visit(Run(Bench::new(&mut self.state, at), ad_mode, acc, inverse));
-        self.note_overflow(loc, kept)?;
-        done.map_err(fault(loc))
-    }
-
-    fn permute(&mut self, frame: &Frame, what: (Row, bool, Ty), args: &[Operand], loc: Loc) -> Done {
-        let (row, inverse, ty) = what;
-        let malformed = |what| Err(EvalError::Malformed { loc, what });
-        if !permutes(row) || args.len() != row.info().operands.len() || !row.info().types.contains(&ty) {
-            return malformed("a row that does not permute words, another number of operands, or another type");
-        }
-        let mut at = [Location::Const(0); 4];
-        for (at, arg) in at.iter_mut().zip(args) {
-            *at = self.operand(frame, *arg, loc)?;
-        }
-        for (n, place) in at.iter().enumerate().take(written_operands(row)) {
-            if matches!(place, Location::Const(_)) {
-                return malformed("a constant where a word is written");
-            }
-            if at.iter().enumerate().any(|(m, other)| m != n && other == place) {
-                return Err(EvalError::Alias { loc });
-            }
-        }
-        struct Run<'a>(Bench<'a>, AdMode, bool, Variant);
-        impl InstructionVisitor for Run<'_> {
-            type Out = Result<(), Fault>;
-            fn visit<I: Instruction>(mut self) -> Self::Out {
-                run_row::<_, I>(&mut self.0, self.1, self.2, self.3)
-            }
-        }
-        let (ad_mode, variant) = (self.ad_mode(), Variant { ty, cond: Cond::Always, form: false });
-        let kept = self.kept(at);
-        let done = row.visit(Run(Bench::new(&mut self.state, at), ad_mode, inverse, variant));
-        self.note_overflow(loc, kept)?;
-        done.unwrap_or(Err(Fault::OffCode)).map_err(fault(loc))
-    }
-
-    fn ad_mode(&self) -> AdMode {
-        if self.state.level { AdMode::Gradient } else { AdMode::Plain }
-    }
-
-    /// Words that are about to be written, if an overflow is to leave them as they are.
-    fn kept(&self, at: [Location; 4]) -> Option<[(Location, u64); 4]> {
-        self.trap_overflow.then(|| at.map(|at| (at, self.state.value(at))))
-    }
-
-    fn note_overflow(&mut self, loc: Loc, kept: Option<[(Location, u64); 4]>) -> Done {
-        if std::mem::take(&mut self.state.overflowed) {
-            self.out.overflow.get_or_insert(loc);
-            if let Some(kept) = kept {
-                for (at, word) in kept.into_iter().filter(|(at, _)| !matches!(at, Location::Const(_))) {
-                    self.state.set_value(at, word);
-                }
-                return Err(EvalError::Fault { loc, fault: Fault::FixedOverflow });
-            }
-        }
-        Ok(())
-    }
-
-    /// A word's life begins, or ends.
-    fn life(&mut self, life: &Life, ends: bool) -> Done {
-        let Life { at, ty, care, loc, name } = *life;
-        let word = self.state.value(at);
-        if word != 0 {
-            let near = ty == Ty::F && f64::from_bits(word).abs() <= TOLERANCE;
-            if !ends {
-                return Err(EvalError::Leak { loc, name: name.to_owned() });
-            }
-            if care.check && !near {
-                return Err(EvalError::NotZero { loc, name: name.to_owned(), word, index: None });
-            }
-            if !care.check {
-                self.out.unchecked.get_or_insert(loc);
-            }
-            self.out.lost_bits += 64;
-            self.state.set_value(at, 0);
-        }
-        let gradient = self.state.gradient(at);
-        if gradient != 0 {
-            let zero = ty == Ty::F && gradient == float::neg(0);
-            if !care.drop && !zero {
-                self.out.undropped.get_or_insert(loc);
-            }
-            self.out.lost_bits += 64;
-            self.out.dropped += 1;
-            self.state.set_gradient(at, 0);
-        }
-        Ok(())
-    }
-
-    fn array(&mut self, life: &Life, len: i64, ends: bool) -> Done {
-        let Life { at: base, loc, .. } = *life;
-        let words = usize::try_from(len).map_err(|_| EvalError::Length { loc, len })?;
-        if !ends {
-            if self.state.value(base) != 0 {
-                return Err(EvalError::Leak { loc, name: life.name.to_owned() });
-            }
-            let end = self.top.checked_add(words).filter(|end| *end <= self.state.memory.values.len());
-            let end = end.ok_or(EvalError::Fault { loc, fault: Fault::Memory })?;
-            self.state.set_value(base, self.top as u64);
-            for word in self.top..end {
-                self.life(&Life { at: Location::Word(word), ..*life }, false)?;
-            }
-            self.top = end;
-            return Ok(());
-        }
-        let start = self.top.checked_sub(words).filter(|start| self.state.value(base) == *start as u64);
-        let start = start.ok_or(EvalError::Order { loc })?;
-        for word in start..self.top {
-            self.life(&Life { at: Location::Word(word), ..*life }, true).map_err(|error| match error {
-                EvalError::NotZero { loc, name, word: value, .. } => {
-                    EvalError::NotZero { loc, name, word: value, index: Some((word - start) as u64) }
-                }
-                error => error,
-            })?;
-        }
-        self.state.set_value(base, 0);
-        self.top = start;
-        Ok(())
-    }
-
-    /// Whether a condition holds.
-    fn condition(&mut self, frame: &Frame, condition: &Condition, loc: Loc) -> Result<bool, EvalError> {
-        self.block(frame, &condition.compute, false)?;
-        let test = &condition.test;
-        let (a, b) = (self.word(frame, test.a, loc)?, self.word(frame, test.b, loc)?);
-        let holds = self.holds(test, a, b, loc)?;
-        self.block(frame, &condition.compute, true)?;
-        Ok(holds)
-    }
-
-    fn holds(&self, test: &Test, a: u64, b: u64, loc: Loc) -> Result<bool, EvalError> {
-        compare(self.state.env, test.cond, test.ty, a, b).map_err(fault(loc))
-    }
-
-    /// A `for`.
-    fn count(
-        &mut self,
-        frame: &Frame,
-        var: Var,
-        bounds: (Operand, Operand, Step),
-        (body, back): (&[At], bool),
-        loc: Loc,
-    ) -> Done {
-        let at = self.place(frame, var, loc)?;
-        let before = self.bounds(frame, bounds, loc)?;
-        let changed = || EvalError::Changed { loc, name: frame.function.vars[var.0 as usize].name.clone() };
-        if self.state.value(at) != 0 {
-            return Err(EvalError::Leak { loc, name: frame.function.vars[var.0 as usize].name.clone() });
-        }
-        let (first, last, step) = before;
-        let (way, by) = (i128::from(last) - i128::from(first), i128::from(step));
-        if by == 0 || (way % by != 0 && (way < 0) == (by < 0)) {
-            return Err(EvalError::Range { loc, first, last, step });
-        }
-        let turns = if way != 0 && (way < 0) != (by < 0) { 0 } else { way / by + 1 };
-        for turn in 0..turns {
-            self.step(loc)?;
-            self.visit(loc)?;
-            let turn = if back { turns - 1 - turn } else { turn };
-            let value = (i128::from(first) + turn * by) as i64;
-            self.state.set_value(at, value.cast_unsigned());
-            frame.lives(var, true);
-            self.trace_written(frame);
-            self.block(frame, body, back)?;
-            frame.lives(var, false);
-            if self.state.value(at) != value.cast_unsigned() {
-                return Err(changed());
-            }
-            self.state.set_value(at, 0);
-            if self.bounds(frame, bounds, loc)? != before {
-                return Err(changed());
-            }
-        }
-        Ok(())
-    }
-
-    fn bounds(
-        &self,
-        frame: &Frame,
-        (first, last, step): (Operand, Operand, Step),
-        loc: Loc,
-    ) -> Result<(i64, i64, i64), EvalError> {
-        let step = match step {
-            Step::Const(k) => k,
-            Step::Var { var, negated } => {
-                let word = self.var(frame, var, loc)?.cast_signed();
-                if negated { word.wrapping_neg() } else { word }
-            }
-        };
-        Ok((self.word(frame, first, loc)?.cast_signed(), self.word(frame, last, loc)?.cast_signed(), step))
     }
 }
 
