@@ -5,58 +5,18 @@
 //! and the function's regions have nothing to do with each other. All is on the side of
 //! caution, and holds in both directions.
 
+mod set;
 mod summary;
+mod traps;
 
+pub use set::Set;
 pub use summary::{Summaries, Summary, callees_first};
+pub use traps::{is_inexact, update_traps};
 
 use super::{AncillaChecks, At, Block, Condition, FunctionId, Mem, Operand, Place, Region, Step, Stmt, Test, Var};
-use pendula_isa::table::{Row, TableFn, int_fn, q_fn};
-use pendula_isa::{Acc, Ty};
-
-/// A set of indices of variables or regions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Set(Vec<u32>);
-
-impl Set {
-    /// Whether it holds this index.
-    pub fn contains(&self, index: u32) -> bool {
-        self.0.binary_search(&index).is_ok()
-    }
-
-    /// Whether it holds this variable.
-    pub fn has(&self, var: Var) -> bool {
-        self.contains(var.0)
-    }
-
-    /// Whether the two have something in common.
-    pub fn meets(&self, other: &Set) -> bool {
-        let (few, many) = if self.0.len() < other.0.len() { (self, other) } else { (other, self) };
-        few.0.iter().any(|i| many.contains(*i))
-    }
-
-    /// Whether it holds nothing.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// What it holds, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().copied()
-    }
-
-    fn seal(&mut self) {
-        self.0.sort_unstable();
-        self.0.dedup();
-    }
-}
-
-impl FromIterator<u32> for Set {
-    fn from_iter<T: IntoIterator<Item = u32>>(iter: T) -> Set {
-        let mut set = Set(iter.into_iter().collect());
-        set.seal();
-        set
-    }
-}
+use pendula_isa::Ty;
+use pendula_isa::table::Row;
+use traps::row_traps;
 
 /// What statements do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -385,106 +345,6 @@ fn is_steady(test: &Test, written: &Set) -> bool {
         Operand::Var(v) => !written.has(v),
         Operand::Mem(_) => false,
     })
-}
-
-/// Whether undoing an update may leave other bits than there were.
-pub fn is_inexact(acc: Acc, func: TableFn) -> bool {
-    func.info().ty == Ty::F && !acc.self_inverse()
-}
-
-/// Whether an update may trap; addresses aside, and fixed-point overflow where a run makes it a trap.
-pub fn update_traps(acc: Acc, func: TableFn, args: &[Operand]) -> bool {
-    let nonzero = |n: usize| matches!(args.get(n), Some(Operand::Const(k)) if *k != 0);
-    match func {
-        TableFn::Int(f) => match f {
-            int_fn::Name::Id
-            | int_fn::Name::Plus
-            | int_fn::Name::Minus
-            | int_fn::Name::Mul
-            | int_fn::Name::Pow
-            | int_fn::Name::And
-            | int_fn::Name::Or
-            | int_fn::Name::Nor
-            | int_fn::Name::Shl
-            | int_fn::Name::Shr
-            | int_fn::Name::Sar
-            | int_fn::Name::Shl32
-            | int_fn::Name::Shr32
-            | int_fn::Name::Sar32
-            | int_fn::Name::Lt
-            | int_fn::Name::Ltu
-            | int_fn::Name::Eq
-            | int_fn::Name::Min
-            | int_fn::Name::Max
-            | int_fn::Name::LtQ
-            | int_fn::Name::EqQ
-            | int_fn::Name::CvtQ => false,
-            int_fn::Name::Quot | int_fn::Name::Rem | int_fn::Name::Div | int_fn::Name::Mod => !nonzero(1),
-            int_fn::Name::Udiv | int_fn::Name::Umod => !nonzero(1),
-            // What is no logarithmic number has no order, nor has a NaN.
-            int_fn::Name::LtL | int_fn::Name::EqL | int_fn::Name::LtF | int_fn::Name::EqF => true,
-            int_fn::Name::CvtL | int_fn::Name::CvtF => true,
-        },
-        TableFn::Q(f) => !matches!(
-            f,
-            q_fn::Name::Id
-                | q_fn::Name::Plus
-                | q_fn::Name::Minus
-                | q_fn::Name::Prod
-                | q_fn::Name::IntPow
-                | q_fn::Name::Mul
-                | q_fn::Name::Muladd
-                | q_fn::Name::Min
-                | q_fn::Name::Max
-                | q_fn::Name::Sign
-                | q_fn::Name::Relu
-        ),
-        TableFn::L(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
-        TableFn::F(_) => !(acc == Acc::Xor && func.info().name.is_empty()),
-    }
-}
-
-/// Whether a permutation may trap.
-fn row_traps(row: Row, ty: Ty) -> bool {
-    match row {
-        Row::Swap
-        | Row::Not
-        | Row::Rol
-        | Row::Inc
-        | Row::Add8
-        | Row::Add16
-        | Row::Add32
-        | Row::Addu8
-        | Row::Addu16
-        | Row::Addu32
-        | Row::Neg32
-        | Row::Rol32 => false,
-        Row::Neg => ty == Ty::L,
-        Row::Rot => ty != Ty::Q,
-        Row::Exch
-        | Row::Rmul
-        | Row::Push
-        | Row::Assert
-        | Row::Zero
-        | Row::ZeroWithin
-        | Row::Emit
-        | Row::Read
-        | Row::Show
-        | Row::Print
-        | Row::Erase
-        | Row::Gswap
-        | Row::Start
-        | Row::Jmp
-        | Row::Proc
-        | Row::Call
-        | Row::Callr
-        | Row::Gcall
-        | Row::Exch32
-        | Row::Bra
-        | Row::Rbra
-        | Row::Swapbr
-        | Row::Cell => true,
-    }
 }
 
 /// The blocks of a statement, borrowed with `mut` if that is said.

@@ -14,7 +14,8 @@ use pendula_isa::{Acc, Inst, Reg, Ty};
 
 use super::LowerError;
 use super::alloc::{Home, REGISTERS};
-use super::emit::{Addr, Emitter, Prep, accumulate, bit, plain, reg};
+use super::emit::{Emitter, accumulate, bit, plain, reg};
+use super::operands::{Addr, Prep};
 use super::ops::{Arg, Call, VReg, Word};
 use crate::ir::FunctionId;
 

@@ -12,8 +12,9 @@ use pendula_isa::table::{Row, TableFn, Variant};
 use pendula_isa::{Acc, Cond, Format, Inst, Kind, Reg, Ty};
 
 use super::LowerError;
-use super::emit::{Emitter, Found, Half, Prep, plain, row};
+use super::emit::{Emitter, Half, plain, row};
 use super::linear::INT;
+use super::operands::{Found, Prep};
 use super::ops::{Arg, Cmp, Word};
 
 /// Whether a jump takes this integer.

@@ -8,6 +8,7 @@
 //! described in the book, in the chapter on conventions.
 
 mod alloc;
+mod arrays;
 mod call;
 mod control;
 mod effects;
@@ -16,8 +17,11 @@ mod entry;
 mod erase;
 mod graph;
 mod legal;
+mod lifetimes;
 mod linear;
+mod loops;
 mod names;
+mod operands;
 mod ops;
 mod reasons;
 
