@@ -31,9 +31,11 @@ mod fused_gradient;
 mod if_convert;
 mod induction;
 mod loops;
+mod operators;
 mod promote;
 mod statement;
 mod text;
+mod value_uses;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
 //! Removes checks and assertions that always hold, and drops of gradient words that are always zero.
 
 mod asserts;
+mod bounds;
 mod drops;
 mod lives;
 
